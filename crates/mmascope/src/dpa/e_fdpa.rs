@@ -1,0 +1,21 @@
+//! E-FDPA, §2.6: the exact sum of c and L products, rounded once.
+
+use super::output::{Output, Word};
+use super::pair::{Pair, Term};
+use super::t_fdpa::all_negative_zero;
+use super::wide::Wide;
+use super::{special_sum, special_value};
+use crate::format::Unpacked;
+
+/// One block, without intermediate overflow.
+pub(super) fn block(pairs: &[Pair], c: &Unpacked, output: &Output) -> Word {
+    let specials = pairs.iter().map(Pair::special).chain([special_value(c)]);
+    if let Some(special) = special_sum(specials) {
+        return output.special(special);
+    }
+    let mut sum = Wide::default();
+    for term in pairs.iter().filter_map(Pair::product).chain(Term::of_value(c)) {
+        sum.add(term.negative, term.significand, term.exponent - term.fraction_bits);
+    }
+    output.finite(&sum.exact(), all_negative_zero(pairs, c))
+}

@@ -1,0 +1,62 @@
+//! GDFS / GST-FDPA, §2.4: exactly summed groups, scaled, then a truncated fused sum.
+
+use super::output::{Output, Word};
+use super::pair::{Pair, Term};
+use super::t_fdpa::all_negative_zero;
+use super::special_value;
+use crate::format::{Class, Rounding, Unpacked};
+
+/// One block of groups of `g` products each.
+pub(super) fn block(
+    pairs: &[Pair],
+    c: &Unpacked,
+    g: usize,
+    f: u32,
+    e0: i32,
+    align: Rounding,
+    output: &Output,
+) -> Word {
+    // Any NaN scale or NaN c gives NaN; an infinite c is the result. (The narrow operands of the
+    // known units have neither; wider ones of a user's row follow the same rules.)
+    let specials = pairs.iter().map(Pair::special).chain([special_value(c)]);
+    if let Some(special) = super::special_sum(specials) {
+        return output.special(special);
+    }
+    let terms = || pairs.chunks(g).filter_map(scaled_group).chain(Term::of_value(c));
+    // Groups that are zero only by cancellation still raise E with their scales.
+    let groups = pairs.chunks(g).filter_map(group_exponent);
+    let largest =
+        groups.chain(Term::of_value(c).map(|term| term.exponent)).fold(e0, i32::max);
+    let grid = largest - f as i32;
+    let sum: i128 = terms().map(|term| term.align(grid, align)).sum();
+    output.fixed(sum, grid, all_negative_zero(pairs, c))
+}
+
+/// The exponent with which a group takes part in alignment: that of its scales only. `None` when
+/// all its products are zero or a scale is zero.
+fn group_exponent(group: &[Pair]) -> Option<i32> {
+    let (scale_a, scale_b) = (&group[0].scale_a, &group[0].scale_b);
+    let scaled = scale_a.class == Class::Finite && scale_b.class == Class::Finite;
+    let any_product = group.iter().any(|pair| pair.product().is_some());
+    (scaled && any_product).then_some(scale_a.exponent + scale_b.exponent)
+}
+
+/// The exact group sum times both scales, as a term at the scales' exponent; `None` when zero.
+fn scaled_group(group: &[Pair]) -> Option<Term> {
+    let exponent = group_exponent(group)?;
+    let (scale_a, scale_b) = (&group[0].scale_a, &group[0].scale_b);
+    // Products on the finest grid that any of them needs.
+    let place = |term: &Term| term.exponent - term.fraction_bits;
+    let finest = group.iter().filter_map(Pair::product).map(|term| place(&term)).min()?;
+    let sum: i128 =
+        group.iter().filter_map(Pair::product).map(|term| term.align(finest, Rounding::Rz)).sum();
+    let scales = u128::from(scale_a.significand) * u128::from(scale_b.significand);
+    let scale_fraction_bits = (scale_a.fraction_bits + scale_b.fraction_bits) as i32;
+    (sum != 0).then(|| Term {
+        negative: sum < 0,
+        exponent,
+        significand: sum.unsigned_abs() * scales,
+        fraction_bits: scale_fraction_bits - finest,
+    })
+}
+

@@ -1,0 +1,120 @@
+//! What a sum becomes at the end: format, rounding, overflow, NaN and the sign of zero.
+
+use super::Special;
+use crate::format::{Exact, Format, Overflow, Rounding, Unpacked};
+
+/// The conversion ρ of an exact result: everything after `->` in the notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Output {
+    /// Result format. The result travels in the format's register word.
+    pub format: Format,
+    /// How the exact result is rounded.
+    pub rounding: Rounding,
+    /// What results out of range become.
+    pub overflow: Overflow,
+    /// Which NaN a NaN result is.
+    pub nan: Nan,
+    /// The sign of a zero result.
+    pub zero: ZeroSign,
+}
+
+/// Which NaN a NaN result is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Nan {
+    /// Not known or not fixed: any NaN is right. The library gives the default quiet NaN.
+    Any,
+    /// This register word, always.
+    Word(u64),
+}
+
+/// The sign of a zero result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ZeroSign {
+    /// Every zero is +0 (§2.2 step 7).
+    Plus,
+    /// An exactly zero sum is +0; a negative sum that rounds to zero is −0 (§2.6, §2.7).
+    Exact,
+    /// IEEE 754 §6.3: as `Exact`, but −0 when every term is −0 (and −0 under RD).
+    Ieee,
+}
+
+/// A register word with the format of its bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Word {
+    pub(super) format: Format,
+    pub(super) bits: u64,
+}
+
+impl Word {
+    pub(super) fn unpack(&self) -> Unpacked {
+        self.format.decode(self.format.from_register(self.bits))
+    }
+}
+
+impl Output {
+    /// The result of a special sum.
+    pub(super) fn special(&self, special: Special) -> Word {
+        match special {
+            Special::Infinite { negative } => {
+                self.word(self.format.infinity(negative, self.overflow))
+            }
+            Special::Nan => match self.nan {
+                Nan::Word(bits) => Word { format: self.format.container(), bits },
+                Nan::Any => self.word(self.format.nan_or_substitute()),
+            },
+        }
+    }
+
+    /// The result of a finite sum. `all_negative_zero` says that every term of it was −0.
+    pub(super) fn finite(&self, exact: &Exact, all_negative_zero: bool) -> Word {
+        let code = self.format.round(exact, self.rounding, self.overflow);
+        let is_zero = exact.magnitude == 0 && !exact.sticky;
+        let rounds_to_zero =
+            code == self.format.zero(false) || code == self.format.zero(true);
+        if !rounds_to_zero {
+            return self.word(code);
+        }
+        let negative = match self.zero {
+            ZeroSign::Plus => false,
+            ZeroSign::Exact => exact.negative && !is_zero,
+            ZeroSign::Ieee if is_zero => all_negative_zero || self.rounding == Rounding::Rd,
+            ZeroSign::Ieee => exact.negative,
+        };
+        self.word(self.format.zero(negative))
+    }
+
+    /// A signed fixed-point sum, `sum · 2^exponent`.
+    pub(super) fn fixed(&self, sum: i128, exponent: i32, all_negative_zero: bool) -> Word {
+        let exact = Exact {
+            negative: sum < 0,
+            magnitude: sum.unsigned_abs(),
+            exponent,
+            sticky: false,
+        };
+        self.finite(&exact, all_negative_zero)
+    }
+
+    fn word(&self, code: u64) -> Word {
+        Word { format: self.format.container(), bits: self.format.to_register(code) }
+    }
+
+    /// Whether a register word is a NaN of the result format.
+    #[must_use]
+    pub fn is_nan(&self, bits: u64) -> bool {
+        let word = Word { format: self.format.container(), bits };
+        word.unpack().class == crate::format::Class::Nan
+    }
+}
+
+/// +0 of a format, as a register word.
+pub(super) fn plus_zero(format: Format) -> Word {
+    Word { format: format.container(), bits: 0 }
+}
+
+/// Rounds a value to the output's format.
+pub(super) fn convert(value: &Unpacked, output: &Output) -> Word {
+    match (super::special_value(value), value.exact()) {
+        (None, Some(exact)) => output.finite(&exact, exact.magnitude == 0 && exact.negative),
+        (special, _) => output.special(special.unwrap_or(Special::Nan)),
+    }
+}

@@ -1,0 +1,96 @@
+//! One k of a dot product: the two operands, their block scales, and the product they make.
+
+use super::Special;
+use crate::format::{Class, Unpacked};
+
+/// The operands of one k, decoded, with the scales of their blocks (1 where there are none).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub(super) a: Unpacked,
+    pub(super) b: Unpacked,
+    pub(super) scale_a: Unpacked,
+    pub(super) scale_b: Unpacked,
+}
+
+/// The neutral block scale.
+pub(super) const ONE: Unpacked = Unpacked {
+    negative: false,
+    class: Class::Finite,
+    exponent: 0,
+    significand: 1,
+    fraction_bits: 0,
+};
+
+/// A finite, non-zero term of a fused sum: `±significand · 2^(exponent − fraction_bits)`.
+/// The significand is not normalised: below 4 for a product, below 1 for a subnormal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Term {
+    pub(super) negative: bool,
+    /// The exponent that takes part in alignment.
+    pub(super) exponent: i32,
+    pub(super) significand: u128,
+    pub(super) fraction_bits: i32,
+}
+
+impl Term {
+    /// The term as a multiple of `2^grid`, rounded; sign included.
+    ///
+    /// The caller chooses grids at most 64 fraction bits below the largest exponent, and
+    /// significands have at most 50 bits above their exponent's place, so i128 holds it.
+    pub(super) fn align(&self, grid: i32, rounding: crate::format::Rounding) -> i128 {
+        let last_place = self.exponent - self.fraction_bits;
+        let magnitude = if last_place >= grid {
+            self.significand << (last_place - grid)
+        } else {
+            let width = (grid - last_place) as u32;
+            rounding.shift_right(self.negative, self.significand, false, width)
+        } as i128;
+        if self.negative { -magnitude } else { magnitude }
+    }
+
+    /// A c as a term; `None` when it is zero.
+    pub(super) fn of_value(value: &Unpacked) -> Option<Self> {
+        (value.significand != 0).then(|| Self {
+            negative: value.negative,
+            exponent: value.exponent,
+            significand: u128::from(value.significand),
+            fraction_bits: value.fraction_bits as i32,
+        })
+    }
+}
+
+impl Pair {
+    /// The product as ∞ or NaN, if it is one: a NaN operand, or 0·∞, is NaN (§2.2 step 1); a NaN
+    /// scale makes it NaN too (§2.3).
+    pub(super) fn special(&self) -> Option<Special> {
+        let is_nan = |x: &Unpacked| x.class == Class::Nan;
+        let (a, b) = (self.a.class, self.b.class);
+        if is_nan(&self.a) || is_nan(&self.b) || is_nan(&self.scale_a) || is_nan(&self.scale_b) {
+            return Some(Special::Nan);
+        }
+        if a != Class::Infinite && b != Class::Infinite {
+            return None;
+        }
+        if a == Class::Zero || b == Class::Zero {
+            return Some(Special::Nan);
+        }
+        Some(Special::Infinite { negative: self.negative() })
+    }
+
+    /// Sign of the product.
+    pub(super) fn negative(&self) -> bool {
+        self.a.negative != self.b.negative
+    }
+
+    /// The exact product of the operands without scales; `None` when it is zero. The caller has
+    /// excluded ∞ and NaN.
+    pub(super) fn product(&self) -> Option<Term> {
+        let significand = u128::from(self.a.significand) * u128::from(self.b.significand);
+        (significand != 0).then(|| Term {
+            negative: self.negative(),
+            exponent: self.a.exponent + self.b.exponent,
+            significand,
+            fraction_bits: (self.a.fraction_bits + self.b.fraction_bits) as i32,
+        })
+    }
+}

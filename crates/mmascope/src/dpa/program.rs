@@ -1,0 +1,168 @@
+//! What an instruction computes: a few statements over native algorithms (§3).
+
+use super::output::{self, Output, Word, plus_zero};
+use super::pair::{ONE, Pair};
+use super::{Dpa, Modifiers, Nan, Operands, Scale, Signature, ieee};
+use crate::format::{Format, Unpacked};
+
+/// A short program; its last statement computes d. Almost every row is one statement.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Program {
+    /// Executed in order; the last one's value is d.
+    pub statements: Vec<Statement>,
+}
+
+/// One statement: a name for the value, and how it comes about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Statement {
+    /// The name that later statements use; `d` for the last one.
+    pub name: String,
+    /// What is done.
+    pub operation: Operation,
+    /// What its result becomes.
+    pub output: Output,
+}
+
+/// What a statement does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Runs an algorithm over some of the k.
+    Dot {
+        /// The algorithm and its parameters.
+        algorithm: Dpa,
+        /// Which k, in which order.
+        over: Select,
+        /// The accumulator it starts from.
+        from: Source,
+    },
+    /// Adds two values and rounds.
+    Add(Source, Source),
+    /// Rounds a value to another format.
+    Convert(Source),
+}
+
+/// A value that a statement reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// The accumulator input c.
+    C,
+    /// +0 in the statement's result format.
+    Zero,
+    /// No value: an FMA chain that starts with a plain rounded product.
+    Product,
+    /// The value of an earlier statement, by its index.
+    Statement(usize),
+}
+
+/// Which k a statement sums, in order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Select {
+    /// Every k, ascending.
+    All,
+    /// The k with `k mod modulus` in the list, ascending.
+    Residues {
+        /// The modulus.
+        modulus: usize,
+        /// Residues, each below the modulus.
+        residues: Vec<usize>,
+    },
+    /// These k in this order.
+    List(Vec<usize>),
+}
+
+impl Select {
+    /// The k in order, for a dot product of `k` terms.
+    #[must_use]
+    pub fn indices(&self, k: usize) -> Vec<usize> {
+        match self {
+            Self::All => (0..k).collect(),
+            Self::Residues { modulus, residues } => {
+                (0..k).filter(|index| residues.contains(&(index % modulus))).collect()
+            }
+            Self::List(list) => list.clone(),
+        }
+    }
+}
+
+impl Program {
+    /// The output of the last statement: format, rounding and NaN of d.
+    ///
+    /// # Panics
+    /// Never for a program that came from the notation, which has at least one statement.
+    #[must_use]
+    pub fn output(&self) -> &Output {
+        &self.statements.last().expect("a program has at least one statement").output
+    }
+
+    /// Runs the program. The operands have been checked against the signature and are register
+    /// words; the result is a register word. A NaN whose payload is unknown ([`Nan::Any`]) comes
+    /// back as the default quiet NaN.
+    pub(crate) fn run(
+        &self,
+        signature: &Signature,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+    ) -> u64 {
+        let pairs = decode_pairs(signature, operands, modifiers);
+        let c = decode_c(signature, operands, modifiers);
+        let mut values: Vec<Word> = Vec::with_capacity(self.statements.len());
+        for Statement { operation, output, .. } in &self.statements {
+            let zero = plus_zero(output.format).unpack();
+            let read = |source: Source| match source {
+                Source::C => c,
+                Source::Zero | Source::Product => zero,
+                Source::Statement(index) => values[index].unpack(),
+            };
+            let value = match operation {
+                Operation::Dot { algorithm, over, from } => {
+                    let start = (*from != Source::Product).then(|| read(*from));
+                    if *over == Select::All {
+                        algorithm.run(&pairs, start, output)
+                    } else {
+                        let chosen: Vec<Pair> =
+                            over.indices(pairs.len()).iter().map(|&k| pairs[k]).collect();
+                        algorithm.run(&chosen, start, output)
+                    }
+                }
+                Operation::Add(left, right) => ieee::add(&read(*left), &read(*right), output),
+                Operation::Convert(source) => output::convert(&read(*source), output),
+            };
+            values.push(value);
+        }
+        values.last().map_or(0, |value| value.bits)
+    }
+
+    /// Whether every NaN result is one known word.
+    #[must_use]
+    pub fn nan_is_known(&self) -> bool {
+        self.output().nan != Nan::Any
+    }
+}
+
+fn decode_pairs(
+    signature: &Signature,
+    operands: &Operands<'_>,
+    modifiers: &Modifiers,
+) -> Vec<Pair> {
+    let decode = |format: Format, word: u64| format.decode(format.from_register(word));
+    let negate = |value: Unpacked, by: bool| Unpacked { negative: value.negative ^ by, ..value };
+    let scale = |scales: &[u64], k: usize| match signature.scale {
+        Some(Scale { format, block }) => decode(format, scales[k / block]),
+        None => ONE,
+    };
+    (0..signature.k)
+        .map(|k| Pair {
+            a: negate(decode(signature.a, operands.a[k]), modifiers.negate_a),
+            b: negate(decode(signature.b, operands.b[k]), modifiers.negate_b),
+            scale_a: scale(operands.scale_a, k),
+            scale_b: scale(operands.scale_b, k),
+        })
+        .collect()
+}
+
+fn decode_c(signature: &Signature, operands: &Operands<'_>, modifiers: &Modifiers) -> Unpacked {
+    let word = if modifiers.no_c { 0 } else { operands.c };
+    let c = signature.c.decode(signature.c.from_register(word));
+    let negative = c.negative ^ (modifiers.negate_c && !modifiers.no_c);
+    Unpacked { negative, exponent: c.exponent + modifiers.scale_d, ..c }
+}

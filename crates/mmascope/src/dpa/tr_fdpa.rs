@@ -1,0 +1,76 @@
+//! FDRDA / TR-FDPA, §2.7: a truncated fused dot product, then c, floored twice and rounded.
+
+use super::output::{Output, Word};
+use super::pair::{Pair, Term};
+use super::{Special, special_sum, special_value};
+use crate::format::{Class, Rounding, Unpacked};
+
+/// Exponent of the smallest normal accumulator, 1 − 127.
+pub(super) const MIN_EXPONENT: i32 = -126;
+/// A product of this magnitude or more is ∞ before the sum.
+const PRODUCT_OVERFLOW: i32 = 128;
+
+/// One block.
+pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> Word {
+    if let Some(special) = specials(pairs, c) {
+        return output.special(special);
+    }
+    // Step 2.
+    let products = || pairs.iter().filter_map(Pair::product);
+    let Some(e_dot) = products().map(|term| term.exponent).max() else {
+        return add_c(0, 0, None, c, f, f2, output);
+    };
+    let grid = e_dot - f as i32;
+    let sum = products().map(|term| term.align(grid, Rounding::Rz)).sum();
+    add_c(sum, grid, Some(e_dot), c, f, f2, output)
+}
+
+/// Step 1: products that overflow are ∞; then the rules of §2.2 over products and c.
+pub(super) fn specials(pairs: &[Pair], c: &Unpacked) -> Option<Special> {
+    let product = |pair: &Pair| {
+        pair.special().or_else(|| {
+            let term = pair.product()?;
+            let top = term.exponent - term.fraction_bits + term.significand.ilog2() as i32;
+            (top >= PRODUCT_OVERFLOW).then_some(Special::Infinite { negative: term.negative })
+        })
+    };
+    special_sum(pairs.iter().map(product).chain([special_value(c)]))
+}
+
+/// Steps 3 and 4: `sum · 2^grid` and c, floored to a common grid, added, floored again, rounded.
+/// `e_dot` is `None` when there is no non-zero product.
+pub(super) fn add_c(
+    sum: i128,
+    grid: i32,
+    e_dot: Option<i32>,
+    c: &Unpacked,
+    f: u32,
+    f2: u32,
+    output: &Output,
+) -> Word {
+    let e_c = if c.class == Class::Zero { MIN_EXPONENT } else { c.exponent };
+    let e = e_dot.map_or(e_c, |e_dot| e_dot.max(e_c));
+    // T is floored to F2+1 bits below E and c to F bits below E; both are multiples of `fine`.
+    let (t_grid, c_grid) = (e - (f2 as i32 + 1), e - f as i32);
+    let t = if e_dot.is_some() { floor_to(sum, grid, t_grid) } else { (0, c_grid) };
+    let c = Term::of_value(c).map_or(0, |term| term.align(c_grid, Rounding::Rd));
+    let fine = t.1.min(c_grid);
+    let total = (t.0 << (t.1 - fine)) + (c << (c_grid - fine));
+    if total == 0 {
+        return output.fixed(0, fine, false);
+    }
+    let n = (fine + total.unsigned_abs().ilog2() as i32).max(MIN_EXPONENT);
+    let (floored, place) = floor_to(total, fine, n - f2 as i32);
+    // A negative sum cannot be floored to zero, so the sign of a zero result is that of `total`.
+    output.fixed(floored, place, false)
+}
+
+/// `value · 2^place` rounded down to a multiple of `2^grid`, as (multiple, its place). A value
+/// that is a multiple already keeps its place.
+pub(super) fn floor_to(value: i128, place: i32, grid: i32) -> (i128, i32) {
+    if grid <= place {
+        return (value, place);
+    }
+    // An arithmetic shift rounds toward −∞; beyond 127 only the sign is left.
+    (value >> (grid - place).min(127), grid)
+}

@@ -1,0 +1,113 @@
+//! The one error type of the library.
+
+use std::fmt;
+
+/// Where in a text an error was found; lines and columns count from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// File name as given by the caller (`-` for standard input, `(built in)` for shipped data).
+    pub file: String,
+    /// Line number, from 1.
+    pub line: usize,
+    /// Column number in characters, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// Everything that can go wrong in this library.
+///
+/// Every message names the argument, the value it had, what is allowed and, for names, the nearest
+/// valid one. The kinds are what a caller may want to tell apart; the text is for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// An argument has a wrong value, length or shape.
+    Argument(String),
+    /// A name (architecture, instruction, format, algorithm) is not known.
+    Unknown {
+        /// What was looked for, for example `instruction`.
+        what: &'static str,
+        /// The name that was given.
+        name: String,
+        /// Valid names near it, best first; may be empty.
+        nearest: Vec<String>,
+    },
+    /// The instruction exists, but nobody has published its arithmetic.
+    Unmodelled {
+        /// Architecture and instruction.
+        name: String,
+        /// Why there is no model.
+        reason: String,
+    },
+    /// A text (catalogue, vector line) does not follow its grammar.
+    Text {
+        /// Where.
+        position: Position,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// A file could not be read or written.
+    Io {
+        /// File name.
+        file: String,
+        /// The operating system's words.
+        message: String,
+    },
+}
+
+/// Shorthand for results of this library.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An [`Error::Unknown`] whose nearest names are chosen from `candidates`.
+    pub fn unknown<I, S>(what: &'static str, name: &str, candidates: I) -> Self
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<str>,
+    {
+        let wanted = name.to_lowercase();
+        let mut scored: Vec<(f64, String)> = candidates
+            .into_iter()
+            .map(|candidate| {
+                let lower = candidate.as_ref().to_lowercase();
+                (strsim::jaro_winkler(&wanted, &lower), candidate.as_ref().to_owned())
+            })
+            .filter(|(score, _)| *score > 0.75)
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        scored.dedup_by(|a, b| a.1 == b.1);
+        scored.truncate(3);
+        Self::Unknown {
+            what,
+            name: name.to_owned(),
+            nearest: scored.into_iter().map(|(_, candidate)| candidate).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument(message) => out.write_str(message),
+            Self::Unknown { what, name, nearest } => {
+                write!(out, "unknown {what} '{name}'")?;
+                if !nearest.is_empty() {
+                    write!(out, "; nearest: {}", nearest.join(", "))?;
+                }
+                Ok(())
+            }
+            Self::Unmodelled { name, reason } => {
+                write!(out, "'{name}' is known but not modelled: {reason}")
+            }
+            Self::Text { position, message } => write!(out, "{position}: {message}"),
+            Self::Io { file, message } => write!(out, "{file}: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

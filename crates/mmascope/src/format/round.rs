@@ -1,0 +1,402 @@
+//! From an exact value to a code: every rounding mode, and what happens out of range.
+
+use super::{Float, Format, Kind, Specials};
+use crate::error::{Error, Result};
+
+/// An exact value: `(−1)^negative · (magnitude + ε) · 2^exponent`, where 0 < ε < 1 if `sticky` and
+/// ε = 0 otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Exact {
+    /// The sign; also of a zero.
+    pub negative: bool,
+    /// Integer magnitude.
+    pub magnitude: u128,
+    /// Power of two that `magnitude` is multiplied by.
+    pub exponent: i32,
+    /// Whether something non-zero lies below the magnitude's last bit. Whoever sets it keeps
+    /// enough bits that the target's last place lies above the magnitude's.
+    pub sticky: bool,
+}
+
+/// How a value between two neighbours of the target format is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To nearest, ties to even (IEEE roundTiesToEven).
+    Rne,
+    /// To nearest, ties away from zero.
+    Rna,
+    /// To nearest, ties toward zero.
+    Rnz,
+    /// To nearest, ties toward +∞.
+    Rnu,
+    /// To nearest, ties toward −∞.
+    Rnd,
+    /// To nearest, ties to odd.
+    Rno,
+    /// Toward zero.
+    Rz,
+    /// Away from zero.
+    Ra,
+    /// Toward +∞.
+    Ru,
+    /// Toward −∞.
+    Rd,
+    /// To odd: an inexact result gets an odd last bit (von Neumann rounding, "jamming").
+    Odd,
+    /// Stochastic: `random`, an integer of `bits` bits, is added to the first `bits` discarded
+    /// bits; a carry rounds away from zero (PTX `cvt.rs`). Bits beyond those are dropped.
+    Stochastic {
+        /// How many random bits there are, 1 to 64.
+        bits: u32,
+        /// The random bits; higher ones than `bits` are ignored.
+        random: u64,
+    },
+}
+
+const ROUNDING_NAMES: &[(&str, Rounding)] = &[
+    ("rne", Rounding::Rne),
+    ("rna", Rounding::Rna),
+    ("rnz", Rounding::Rnz),
+    ("rnu", Rounding::Rnu),
+    ("rnd", Rounding::Rnd),
+    ("rno", Rounding::Rno),
+    ("rz", Rounding::Rz),
+    ("ra", Rounding::Ra),
+    ("ru", Rounding::Ru),
+    ("rd", Rounding::Rd),
+    ("odd", Rounding::Odd),
+];
+
+impl Rounding {
+    /// The mode of that name: `rne rna rnz rnu rnd rno rz ra ru rd odd`.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`]; stochastic rounding has no name, because it needs its random bits.
+    pub fn named(name: &str) -> Result<Self> {
+        ROUNDING_NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, rounding)| *rounding)
+            .ok_or_else(|| {
+                Error::unknown("rounding", name, ROUNDING_NAMES.iter().map(|(known, _)| *known))
+            })
+    }
+
+    /// The modes that need no random bits.
+    pub fn deterministic() -> impl Iterator<Item = Self> {
+        ROUNDING_NAMES.iter().map(|(_, rounding)| *rounding)
+    }
+
+    /// The discarded part `remainder / 2^width` (plus ε if `sticky`): does the magnitude grow?
+    fn increments(self, negative: bool, odd: bool, discarded: Discarded) -> bool {
+        use std::cmp::Ordering::{Equal, Greater, Less};
+        let exact = discarded.is_zero();
+        let half = discarded.compare_to_half();
+        let to_nearest = |tie_grows: bool| match half {
+            Less => false,
+            Equal => tie_grows,
+            Greater => true,
+        };
+        match self {
+            Self::Rne => to_nearest(odd),
+            Self::Rna => to_nearest(true),
+            Self::Rnz => to_nearest(false),
+            Self::Rnu => to_nearest(!negative),
+            Self::Rnd => to_nearest(negative),
+            Self::Rno => to_nearest(!odd),
+            Self::Rz => false,
+            Self::Ra => !exact,
+            Self::Ru => !exact && !negative,
+            Self::Rd => !exact && negative,
+            Self::Odd => !exact && !odd,
+            Self::Stochastic { bits, random } => discarded.carries(bits, random),
+        }
+    }
+
+    /// Rounds `magnitude + ε` (ε as in [`Exact`]) to a multiple of `2^width` and returns the
+    /// quotient. A carry may make it one bit longer than the shifted magnitude.
+    #[must_use]
+    pub fn shift_right(self, negative: bool, magnitude: u128, sticky: bool, width: u32) -> u128 {
+        let kept = magnitude.checked_shr(width).unwrap_or(0);
+        let remainder = magnitude ^ kept.checked_shl(width).unwrap_or(0);
+        let discarded = Discarded { remainder, width, sticky };
+        kept + u128::from(self.increments(negative, kept & 1 == 1, discarded))
+    }
+}
+
+impl std::fmt::Display for Rounding {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match ROUNDING_NAMES.iter().find(|(_, rounding)| rounding == self) {
+            Some((name, _)) => out.write_str(name),
+            None => out.write_str("stochastic"),
+        }
+    }
+}
+
+/// The part of a magnitude below the target's last place: `(remainder + ε) / 2^width`, below 1.
+#[derive(Clone, Copy)]
+struct Discarded {
+    remainder: u128,
+    width: u32,
+    sticky: bool,
+}
+
+impl Discarded {
+    fn is_zero(self) -> bool {
+        self.remainder == 0 && !self.sticky
+    }
+
+    fn compare_to_half(self) -> std::cmp::Ordering {
+        if self.width == 0 || self.width > 128 {
+            return std::cmp::Ordering::Less;
+        }
+        let half = 1_u128 << (self.width - 1);
+        self.remainder.cmp(&half).then(if self.sticky {
+            std::cmp::Ordering::Greater
+        } else {
+            std::cmp::Ordering::Equal
+        })
+    }
+
+    /// Whether the first `bits` bits of the fraction plus `random` carry out.
+    fn carries(self, bits: u32, random: u64) -> bool {
+        let bits = bits.clamp(1, 64);
+        let fraction = if self.width >= bits {
+            self.remainder.checked_shr(self.width - bits).unwrap_or(0)
+        } else {
+            self.remainder << (bits - self.width)
+        };
+        let random = random & (u64::MAX >> (64 - bits));
+        fraction + u128::from(random) >= 1_u128 << bits
+    }
+}
+
+/// What a value beyond the largest finite number becomes.
+///
+/// Formats without ∞ use NaN for it, and formats with neither saturate, whatever the policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Overflow {
+    /// ∞ for every rounding mode, also the truncating ones (the matrix units).
+    Infinity,
+    /// IEEE 754 §7.4: ∞ or the largest finite number, as the rounding direction says.
+    Ieee,
+    /// NaN.
+    Nan,
+    /// The largest finite number, ∞ included (PTX `.satfinite`).
+    Saturate,
+    /// The largest finite number for finite values; ∞ stays ∞ or becomes NaN (OFP8 §5).
+    SaturateFinite,
+}
+
+const OVERFLOW_NAMES: &[(&str, Overflow)] = &[
+    ("inf", Overflow::Infinity),
+    ("ieee", Overflow::Ieee),
+    ("nan", Overflow::Nan),
+    ("sat", Overflow::Saturate),
+    ("satfinite", Overflow::SaturateFinite),
+];
+
+impl Overflow {
+    /// The policy of that name: `inf ieee nan sat satfinite`.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] with the nearest names.
+    pub fn named(name: &str) -> Result<Self> {
+        OVERFLOW_NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, overflow)| *overflow)
+            .ok_or_else(|| {
+                Error::unknown("overflow", name, OVERFLOW_NAMES.iter().map(|(known, _)| *known))
+            })
+    }
+}
+
+impl std::fmt::Display for Overflow {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = OVERFLOW_NAMES.iter().find(|(_, overflow)| overflow == self);
+        out.write_str(name.map_or("", |(name, _)| name))
+    }
+}
+
+impl Format {
+    /// Rounds an exact value to a code.
+    ///
+    /// Formats without a sign discard it (PTX `cvt` to ue8m0), integers without a sign clamp
+    /// negative values to 0, the fixed-point formats saturate, ue8m0 (no zero) clamps to 2^-127.
+    /// A zero keeps its sign where the format has −0.
+    ///
+    /// ```
+    /// use mmascope::format::{Exact, F16, Overflow, Rounding};
+    /// let third = Exact { negative: false, magnitude: 0x5555, exponent: -16, sticky: true };
+    /// assert_eq!(F16.round(&third, Rounding::Rne, Overflow::Ieee), 0x3555);
+    /// ```
+    #[must_use]
+    pub fn round(&self, value: &Exact, rounding: Rounding, overflow: Overflow) -> u64 {
+        match self.kind {
+            Kind::Float(float) => self.round_float(float, value, rounding, overflow),
+            Kind::Fixed { scale } => self.round_fixed(scale, value, rounding),
+        }
+    }
+
+    fn round_float(
+        &self,
+        float: Float,
+        value: &Exact,
+        rounding: Rounding,
+        overflow: Overflow,
+    ) -> u64 {
+        let negative = value.negative && self.signed;
+        if value.magnitude == 0 && !value.sticky {
+            return self.zero(negative);
+        }
+        let (emin, fraction_bits) = (float.emin(), float.fraction_bits);
+        let top = value.magnitude.checked_ilog2().map_or(i64::MIN, |log| {
+            i64::from(log) + i64::from(value.exponent)
+        });
+        let beyond = i64::from(emin) + (1 << float.exponent_bits) + 1;
+        if top > beyond {
+            return self.overflowed(negative, rounding, overflow);
+        }
+        // From here on the binade is known to be near the format's range, so i32 suffices.
+        let binade = top.max(i64::from(emin)) as i32;
+        if !float.subnormals && top < i64::from(emin) {
+            return 0;
+        }
+        let last_place = i64::from(binade) - i64::from(fraction_bits);
+        let width = last_place - i64::from(value.exponent);
+        let kept = if width > 0 {
+            let width = u32::try_from(width).unwrap_or(u32::MAX);
+            rounding.shift_right(negative, value.magnitude, value.sticky, width)
+        } else {
+            let shifted = value.magnitude.checked_shl(-width as u32).unwrap_or(0);
+            rounding.shift_right(negative, shifted, value.sticky, 0)
+        };
+        // Exponent field and fraction are one integer: a carry out of the fraction moves into the
+        // exponent by itself, from subnormal to normal as well.
+        let hidden = u64::from(!float.subnormals);
+        let magnitude_code = (((binade - emin) as u64) << fraction_bits) + kept as u64 - hidden;
+        if magnitude_code > self.max_finite_magnitude(float) {
+            return self.overflowed(negative, rounding, overflow);
+        }
+        if magnitude_code == 0 && float.subnormals {
+            return self.zero(negative);
+        }
+        self.with_sign(negative, magnitude_code)
+    }
+
+    fn round_fixed(&self, scale: i32, value: &Exact, rounding: Rounding) -> u64 {
+        let limit = if self.signed {
+            (1_u128 << (self.bits - 1)) - u128::from(!value.negative)
+        } else if value.negative {
+            0
+        } else {
+            u128::from(self.mask())
+        };
+        let width = i64::from(scale) - i64::from(value.exponent);
+        let magnitude = if width >= 0 {
+            let width = u32::try_from(width).unwrap_or(u32::MAX);
+            rounding.shift_right(value.negative, value.magnitude, value.sticky, width)
+        } else if value.magnitude == 0 {
+            0
+        } else if value.magnitude.ilog2() as i64 - width > 64 {
+            u128::MAX
+        } else {
+            value.magnitude << -width
+        };
+        let magnitude = magnitude.min(limit) as u64;
+        (if value.negative { magnitude.wrapping_neg() } else { magnitude }) & self.mask()
+    }
+
+    /// Code of a zero; the formats without −0 (or without zero) give their nearest code.
+    #[must_use]
+    pub fn zero(&self, negative: bool) -> u64 {
+        match self.kind {
+            Kind::Float(float) if float.specials != Specials::NegativeZeroNan => {
+                self.with_sign(negative, 0)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Code of ∞, or what the format uses instead under this policy.
+    #[must_use]
+    pub fn infinity(&self, negative: bool, overflow: Overflow) -> u64 {
+        match (overflow, self.infinity_magnitude()) {
+            (Overflow::Saturate, _) => self.max_finite(negative),
+            (Overflow::Nan, _) | (_, None) => {
+                self.nan().unwrap_or_else(|| self.max_finite(negative))
+            }
+            (_, Some(magnitude)) => self.with_sign(negative, magnitude),
+        }
+    }
+
+    /// Code of the default quiet NaN, if the format has a NaN.
+    #[must_use]
+    pub fn nan(&self) -> Option<u64> {
+        let float = self.float()?;
+        let all_ones = (1 << (float.exponent_bits + float.fraction_bits)) - 1;
+        match float.specials {
+            Specials::Ieee => {
+                let top_field = ((1 << float.exponent_bits) - 1) << float.fraction_bits;
+                Some(top_field | 1 << (float.fraction_bits - 1))
+            }
+            Specials::AllOnesNan => Some(all_ones),
+            Specials::NegativeZeroNan => Some(all_ones + 1),
+            Specials::None => None,
+        }
+    }
+
+    /// Code of the default quiet NaN; where the format has none, what stands for it: the largest
+    /// number for floats and fixed point (PTX `.satfinite`), 0 for integers (PTX `cvt`).
+    #[must_use]
+    pub fn nan_or_substitute(&self) -> u64 {
+        match self.kind {
+            Kind::Fixed { scale: 0 } => 0,
+            _ => self.nan().unwrap_or_else(|| self.max_finite(false)),
+        }
+    }
+
+    /// Code of the largest finite number of that sign (unsigned formats ignore the sign).
+    #[must_use]
+    pub fn max_finite(&self, negative: bool) -> u64 {
+        match self.kind {
+            Kind::Float(float) => self.with_sign(negative, self.max_finite_magnitude(float)),
+            Kind::Fixed { .. } if !self.signed => self.mask(),
+            Kind::Fixed { .. } => (self.mask() >> 1) + u64::from(negative),
+        }
+    }
+
+    fn max_finite_magnitude(&self, float: Float) -> u64 {
+        let all_ones = (1 << (float.exponent_bits + float.fraction_bits)) - 1;
+        match float.specials {
+            Specials::Ieee => all_ones - (1 << float.fraction_bits),
+            Specials::AllOnesNan => all_ones - 1,
+            Specials::NegativeZeroNan | Specials::None => all_ones,
+        }
+    }
+
+    fn infinity_magnitude(&self) -> Option<u64> {
+        let float = self.float()?;
+        (float.specials == Specials::Ieee)
+            .then_some(((1 << float.exponent_bits) - 1) << float.fraction_bits)
+    }
+
+    fn overflowed(&self, negative: bool, rounding: Rounding, overflow: Overflow) -> u64 {
+        let inward = match rounding {
+            Rounding::Rz | Rounding::Odd => true,
+            Rounding::Ru => negative,
+            Rounding::Rd => !negative,
+            _ => false,
+        };
+        match overflow {
+            Overflow::Saturate | Overflow::SaturateFinite => self.max_finite(negative),
+            Overflow::Ieee if inward => self.max_finite(negative),
+            _ => self.infinity(negative, overflow),
+        }
+    }
+
+    fn with_sign(&self, negative: bool, magnitude_code: u64) -> u64 {
+        magnitude_code | u64::from(negative && self.signed) << (self.bits - 1)
+    }
+}

@@ -1,0 +1,8 @@
+//! mmascope: see, predict and prove what matrix accelerators really compute.
+
+pub mod dpa;
+pub mod error;
+pub mod format;
+pub mod isa;
+
+pub use error::{Error, Position, Result};
