@@ -1,1 +1,60 @@
-fn main(){}
+//! The command line of mmascope.
+
+mod args;
+mod check;
+mod eval;
+mod list;
+mod report;
+mod show;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Command, Common};
+use mmascope::isa::Catalogue;
+use report::{Failure, Status};
+
+fn main() -> ExitCode {
+    // A handler that cannot be installed only means that the default one stays.
+    let _ = ctrlc::set_handler(|| std::process::exit(i32::from(report::INTERRUPTED)));
+    let args = args::Args::parse();
+    let result = run(&args);
+    let status = match result {
+        Ok(status) => status as u8,
+        Err(Failure::ClosedPipe) => 0,
+        Err(Failure::Input(message)) => {
+            let _ = writeln!(std::io::stderr(), "error: {message}");
+            Status::WrongInput as u8
+        }
+    };
+    ExitCode::from(status)
+}
+
+fn run(args: &args::Args) -> Result<Status, Failure> {
+    let catalogue = catalogue(&args.common)?;
+    if let Some(threads) = args.common.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.get())
+            .build_global()
+            .map_err(|error| Failure::Input(format!("--threads {threads}: {error}")))?;
+    }
+    match &args.command {
+        Command::List(options) => list::run(&catalogue, &args.common, options),
+        Command::Show(options) => show::run(&catalogue, &args.common, options),
+        Command::Eval(options) => eval::run(&catalogue, options),
+        Command::Check(options) => check::run(&catalogue, &args.common, options),
+    }
+}
+
+/// The shipped catalogue with the user's files on top.
+fn catalogue(common: &Common) -> Result<Catalogue, Failure> {
+    let mut catalogue = Catalogue::built_in().clone();
+    for file in &common.isa {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Failure::Input(format!("--isa {file}: {error}")))?;
+        catalogue.extend(file, &text)?;
+    }
+    Ok(catalogue)
+}

@@ -32,13 +32,14 @@ mod tr_fdpa;
 mod unit;
 mod wide;
 
+pub use describe::Parameter;
 pub use modifiers::Modifiers;
+pub(crate) use notation::{Flaw, at, parse};
 pub use output::{Nan, Output, ZeroSign};
 pub use program::{Operation, Program, Select, Source, Statement};
 pub use signature::{Operands, Scale, Signature};
-pub use unit::{Tiles, Unit};
-pub(crate) use notation::{Flaw, at, parse};
 pub(crate) use token::{Token, tokens};
+pub use unit::{Tiles, Unit};
 
 use crate::format::{Rounding, Unpacked};
 use output::Word;
@@ -147,12 +148,14 @@ impl Dpa {
             sum = match *self {
                 Self::FmaChain => fma_chain::step(&block[0], &c, output),
                 Self::TFdpa { f, e0, align, .. } => t_fdpa::block(block, &c, f, e0, align, output),
-                Self::GstFdpa { g, f, e0, align, .. } => {
-                    gst_fdpa::block(block, &c, g as usize, f, e0, align, output)
-                }
-                Self::FtzAddMul { flush_in, flush_out, .. } => {
-                    ftz_addmul::block(block, &c, flush_in, flush_out, output)
-                }
+                Self::GstFdpa {
+                    g, f, e0, align, ..
+                } => gst_fdpa::block(block, &c, g as usize, f, e0, align, output),
+                Self::FtzAddMul {
+                    flush_in,
+                    flush_out,
+                    ..
+                } => ftz_addmul::block(block, &c, flush_in, flush_out, output),
                 Self::EFdpa { .. } => e_fdpa::block(block, &c, output),
                 Self::TrFdpa { f, f2, .. } => tr_fdpa::block(block, &c, f, f2, output),
                 Self::GtrFdpa { f, f2, .. } => gtr_fdpa::block(block, &c, f, f2, output),
@@ -172,7 +175,10 @@ enum Special {
 
 /// §2.2 step 1 over any terms: a NaN, or ∞ of both signs, is NaN; ∞ of one sign is that ∞.
 fn special_sum(terms: impl IntoIterator<Item = Option<Special>>) -> Option<Special> {
-    terms.into_iter().flatten().reduce(|sum, term| if sum == term { sum } else { Special::Nan })
+    terms
+        .into_iter()
+        .flatten()
+        .reduce(|sum, term| if sum == term { sum } else { Special::Nan })
 }
 
 /// A finite c as ∞ or NaN, if it is one.
@@ -180,7 +186,9 @@ fn special_value(value: &Unpacked) -> Option<Special> {
     use crate::format::Class::{Finite, Infinite, Nan, Zero};
     match value.class {
         Zero | Finite => None,
-        Infinite => Some(Special::Infinite { negative: value.negative }),
+        Infinite => Some(Special::Infinite {
+            negative: value.negative,
+        }),
         Nan => Some(Special::Nan),
     }
 }

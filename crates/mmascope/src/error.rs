@@ -75,7 +75,10 @@ impl Error {
             .into_iter()
             .map(|candidate| {
                 let lower = candidate.as_ref().to_lowercase();
-                (strsim::jaro_winkler(&wanted, &lower), candidate.as_ref().to_owned())
+                (
+                    strsim::jaro_winkler(&wanted, &lower),
+                    candidate.as_ref().to_owned(),
+                )
             })
             .filter(|(score, _)| *score > 0.75)
             .collect();
@@ -94,7 +97,11 @@ impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Argument(message) => out.write_str(message),
-            Self::Unknown { what, name, nearest } => {
+            Self::Unknown {
+                what,
+                name,
+                nearest,
+            } => {
                 write!(out, "unknown {what} '{name}'")?;
                 if !nearest.is_empty() {
                     write!(out, "; nearest: {}", nearest.join(", "))?;

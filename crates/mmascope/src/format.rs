@@ -98,7 +98,10 @@ const fn float(
             specials,
             subnormals: true,
         }),
-        register: Register { bits: storage(bits), shift: 0 },
+        register: Register {
+            bits: storage(bits),
+            shift: 0,
+        },
     }
 }
 
@@ -116,12 +119,27 @@ const fn storage(bits: u32) -> u32 {
 /// A float whose code is the upper part of an f32 word.
 const fn upper_part_of_f32(name: &'static str, fraction_bits: u32) -> Format {
     let format = float(name, true, 8, fraction_bits, 127, Specials::Ieee);
-    Format { register: Register { bits: 32, shift: 23 - fraction_bits }, ..format }
+    Format {
+        register: Register {
+            bits: 32,
+            shift: 23 - fraction_bits,
+        },
+        ..format
+    }
 }
 
 const fn fixed(name: &'static str, bits: u32, signed: bool, scale: i32) -> Format {
-    let register = Register { bits: storage(bits), shift: 0 };
-    Format { name, bits, signed, kind: Kind::Fixed { scale }, register }
+    let register = Register {
+        bits: storage(bits),
+        shift: 0,
+    };
+    Format {
+        name,
+        bits,
+        signed,
+        kind: Kind::Fixed { scale },
+        register,
+    }
 }
 
 /// IEEE binary64.
@@ -150,16 +168,23 @@ pub const E2M1FN: Format = float("e2m1fn", true, 2, 1, 1, Specials::None);
 pub const UE8M0: Format = {
     let format = float("ue8m0", false, 8, 0, 127, Specials::AllOnesNan);
     match format.kind {
-        Kind::Float(float) => {
-            Format { kind: Kind::Float(Float { subnormals: false, ..float }), ..format }
-        }
+        Kind::Float(float) => Format {
+            kind: Kind::Float(Float {
+                subnormals: false,
+                ..float
+            }),
+            ..format
+        },
         Kind::Fixed { .. } => format,
     }
 };
 /// Unsigned E4M3, 7 bits in a byte whose top bit is ignored: NVFP4's block scale.
 pub const UE4M3: Format = {
     let format = float("ue4m3", false, 4, 3, 7, Specials::AllOnesNan);
-    Format { register: Register { bits: 8, shift: 0 }, ..format }
+    Format {
+        register: Register { bits: 8, shift: 0 },
+        ..format
+    }
 };
 
 /// Every format, widest first within each family.
@@ -250,12 +275,22 @@ impl Format {
     /// ```
     pub fn named(name: &str) -> Result<Self> {
         let lower = name.to_lowercase();
-        let canonical =
-            ALIASES.iter().find(|(alias, _)| *alias == lower).map_or(&*lower, |(_, name)| name);
-        FORMATS.iter().find(|format| format.name == canonical).copied().ok_or_else(|| {
-            let names = FORMATS.iter().map(|format| format.name);
-            Error::unknown("format", name, names.chain(ALIASES.iter().map(|(alias, _)| *alias)))
-        })
+        let canonical = ALIASES
+            .iter()
+            .find(|(alias, _)| *alias == lower)
+            .map_or(&*lower, |(_, name)| name);
+        FORMATS
+            .iter()
+            .find(|format| format.name == canonical)
+            .copied()
+            .ok_or_else(|| {
+                let names = FORMATS.iter().map(|format| format.name);
+                Error::unknown(
+                    "format",
+                    name,
+                    names.chain(ALIASES.iter().map(|(alias, _)| *alias)),
+                )
+            })
     }
 
     /// Mask of the bits of one code.
@@ -303,7 +338,11 @@ impl Float {
     /// Exponent of the smallest normal number.
     #[must_use]
     pub fn emin(&self) -> i32 {
-        if self.subnormals { 1 - self.bias } else { -self.bias }
+        if self.subnormals {
+            1 - self.bias
+        } else {
+            -self.bias
+        }
     }
 }
 

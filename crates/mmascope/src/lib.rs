@@ -4,5 +4,7 @@ pub mod dpa;
 pub mod error;
 pub mod format;
 pub mod isa;
+pub mod tree;
+pub mod vector;
 
 pub use error::{Error, Position, Result};

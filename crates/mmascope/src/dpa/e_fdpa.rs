@@ -14,8 +14,16 @@ pub(super) fn block(pairs: &[Pair], c: &Unpacked, output: &Output) -> Word {
         return output.special(special);
     }
     let mut sum = Wide::default();
-    for term in pairs.iter().filter_map(Pair::product).chain(Term::of_value(c)) {
-        sum.add(term.negative, term.significand, term.exponent - term.fraction_bits);
+    for term in pairs
+        .iter()
+        .filter_map(Pair::product)
+        .chain(Term::of_value(c))
+    {
+        sum.add(
+            term.negative,
+            term.significand,
+            term.exponent - term.fraction_bits,
+        );
     }
     output.finite(&sum.exact(), all_negative_zero(pairs, c))
 }

@@ -16,5 +16,6 @@ pub(super) fn run_from_product(pairs: &[Pair], output: &Output) -> Word {
         return super::output::plus_zero(output.format);
     };
     let product = ieee::multiply(&first.a, &first.b, output);
-    rest.iter().fold(product, |sum, pair| step(pair, &sum.unpack(), output))
+    rest.iter()
+        .fold(product, |sum, pair| step(pair, &sum.unpack(), output))
 }

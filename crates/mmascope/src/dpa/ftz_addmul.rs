@@ -18,12 +18,18 @@ pub(super) fn block(
     let mut sums: Vec<Word> = pairs
         .iter()
         .map(|pair| {
-            let (a, b) = (flush_operand(&pair.a, flush_in), flush_operand(&pair.b, flush_in));
+            let (a, b) = (
+                flush_operand(&pair.a, flush_in),
+                flush_operand(&pair.b, flush_in),
+            );
             flush_result(ieee::multiply(&a, &b, output), flush_out)
         })
         .collect();
     while sums.len() > 1 {
-        sums = sums.chunks(2).map(|two| flushed_sum(two, flush_out, output)).collect();
+        sums = sums
+            .chunks(2)
+            .map(|two| flushed_sum(two, flush_out, output))
+            .collect();
     }
     flush_result(ieee::add(&c, &sums[0].unpack(), output), flush_out)
 }
@@ -43,7 +49,12 @@ fn flush_operand(x: &Unpacked, sign: FlushSign) -> Unpacked {
         return *x;
     }
     let negative = x.negative && sign == FlushSign::Kept;
-    Unpacked { negative, class: Class::Zero, significand: 0, ..*x }
+    Unpacked {
+        negative,
+        class: Class::Zero,
+        significand: 0,
+        ..*x
+    }
 }
 
 /// A subnormal result becomes a zero.
@@ -53,5 +64,8 @@ fn flush_result(word: Word, sign: FlushSign) -> Word {
         return word;
     }
     let zero = word.format.zero(x.negative && sign == FlushSign::Kept);
-    Word { bits: word.format.to_register(zero), ..word }
+    Word {
+        bits: word.format.to_register(zero),
+        ..word
+    }
 }

@@ -2,8 +2,8 @@
 
 use super::output::{Output, Word};
 use super::pair::{Pair, Term};
-use super::t_fdpa::all_negative_zero;
 use super::special_value;
+use super::t_fdpa::all_negative_zero;
 use crate::format::{Class, Rounding, Unpacked};
 
 /// One block of groups of `g` products each.
@@ -22,11 +22,17 @@ pub(super) fn block(
     if let Some(special) = super::special_sum(specials) {
         return output.special(special);
     }
-    let terms = || pairs.chunks(g).filter_map(scaled_group).chain(Term::of_value(c));
+    let terms = || {
+        pairs
+            .chunks(g)
+            .filter_map(scaled_group)
+            .chain(Term::of_value(c))
+    };
     // Groups that are zero only by cancellation still raise E with their scales.
     let groups = pairs.chunks(g).filter_map(group_exponent);
-    let largest =
-        groups.chain(Term::of_value(c).map(|term| term.exponent)).fold(e0, i32::max);
+    let largest = groups
+        .chain(Term::of_value(c).map(|term| term.exponent))
+        .fold(e0, i32::max);
     let grid = largest - f as i32;
     let sum: i128 = terms().map(|term| term.align(grid, align)).sum();
     output.fixed(sum, grid, all_negative_zero(pairs, c))
@@ -47,9 +53,16 @@ fn scaled_group(group: &[Pair]) -> Option<Term> {
     let (scale_a, scale_b) = (&group[0].scale_a, &group[0].scale_b);
     // Products on the finest grid that any of them needs.
     let place = |term: &Term| term.exponent - term.fraction_bits;
-    let finest = group.iter().filter_map(Pair::product).map(|term| place(&term)).min()?;
-    let sum: i128 =
-        group.iter().filter_map(Pair::product).map(|term| term.align(finest, Rounding::Rz)).sum();
+    let finest = group
+        .iter()
+        .filter_map(Pair::product)
+        .map(|term| place(&term))
+        .min()?;
+    let sum: i128 = group
+        .iter()
+        .filter_map(Pair::product)
+        .map(|term| term.align(finest, Rounding::Rz))
+        .sum();
     let scales = u128::from(scale_a.significand) * u128::from(scale_b.significand);
     let scale_fraction_bits = (scale_a.fraction_bits + scale_b.fraction_bits) as i32;
     (sum != 0).then(|| Term {
@@ -59,4 +72,3 @@ fn scaled_group(group: &[Pair]) -> Option<Term> {
         fraction_bits: scale_fraction_bits - finest,
     })
 }
-

@@ -24,10 +24,27 @@ pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Outp
             multiple << (place - grid)
         })
         .sum();
-    let e_c = if c.class == Class::Zero { MIN_EXPONENT } else { c.exponent };
+    let e_c = if c.class == Class::Zero {
+        MIN_EXPONENT
+    } else {
+        c.exponent
+    };
     let dropped = e_c < e_dot.max(e_c) - f as i32 - 1;
-    let zero = Unpacked { class: Class::Zero, significand: 0, negative: false, ..*c };
-    add_c(sum, grid, Some(e_dot), if dropped { &zero } else { c }, f, f2, output)
+    let zero = Unpacked {
+        class: Class::Zero,
+        significand: 0,
+        negative: false,
+        ..*c
+    };
+    add_c(
+        sum,
+        grid,
+        Some(e_dot),
+        if dropped { &zero } else { c },
+        f,
+        f2,
+        output,
+    )
 }
 
 /// The truncated sum of one parity: a multiple of `2^(exponent − F)`.
@@ -38,7 +55,13 @@ struct ParitySum {
 
 /// `None` when the parity has no non-zero product; a sum that truncates to zero keeps its exponent.
 fn parity_sum(pairs: &[Pair], parity: usize, f: u32) -> Option<ParitySum> {
-    let products = || pairs.iter().skip(parity).step_by(2).filter_map(Pair::product);
+    let products = || {
+        pairs
+            .iter()
+            .skip(parity)
+            .step_by(2)
+            .filter_map(Pair::product)
+    };
     let exponent = products().map(|term: Term| term.exponent).max()?;
     let grid = exponent - f as i32;
     let multiple = products().map(|term| term.align(grid, Rounding::Rz)).sum();

@@ -7,7 +7,11 @@ use crate::format::{Exact, Unpacked};
 
 /// `x + y`, rounded once.
 pub(super) fn add(x: &Unpacked, y: &Unpacked, output: &Output) -> Word {
-    match (special_sum([special_value(x), special_value(y)]), x.exact(), y.exact()) {
+    match (
+        special_sum([special_value(x), special_value(y)]),
+        x.exact(),
+        y.exact(),
+    ) {
         (None, Some(x), Some(y)) => rounded_sum(&x, &y, output),
         (special, ..) => output.special(special.unwrap_or(super::Special::Nan)),
     }
@@ -15,7 +19,12 @@ pub(super) fn add(x: &Unpacked, y: &Unpacked, output: &Output) -> Word {
 
 /// `a · b`, rounded once.
 pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> Word {
-    let pair = Pair { a: *a, b: *b, scale_a: ONE, scale_b: ONE };
+    let pair = Pair {
+        a: *a,
+        b: *b,
+        scale_a: ONE,
+        scale_b: ONE,
+    };
     match pair.special() {
         Some(special) => output.special(special),
         None => {
@@ -44,8 +53,7 @@ fn exact_product(pair: &Pair) -> Exact {
 }
 
 fn rounded_sum(x: &Exact, y: &Exact, output: &Output) -> Word {
-    let both_negative_zero =
-        x.magnitude == 0 && y.magnitude == 0 && x.negative && y.negative;
+    let both_negative_zero = x.magnitude == 0 && y.magnitude == 0 && x.negative && y.negative;
     output.finite(&exact_sum(x, y), both_negative_zero)
 }
 
@@ -55,9 +63,20 @@ const TOP: u32 = 125;
 /// The sum of two exact values of at most 106 bits. When one lies far below the other, what falls
 /// below the window of 126 bits is kept as `sticky`; every format's last place lies far above.
 fn exact_sum(x: &Exact, y: &Exact) -> Exact {
-    let top = |v: &Exact| v.magnitude.checked_ilog2().map(|log| i64::from(log) + i64::from(v.exponent));
+    let top = |v: &Exact| {
+        v.magnitude
+            .checked_ilog2()
+            .map(|log| i64::from(log) + i64::from(v.exponent))
+    };
     let (large, small) = match (top(x), top(y)) {
-        (None, None) => return Exact { negative: false, magnitude: 0, exponent: 0, sticky: false },
+        (None, None) => {
+            return Exact {
+                negative: false,
+                magnitude: 0,
+                exponent: 0,
+                sticky: false,
+            };
+        }
         (Some(_), None) => return *x,
         (None, Some(_)) => return *y,
         (Some(top_x), Some(top_y)) if top_x >= top_y => (x, y),
@@ -67,7 +86,10 @@ fn exact_sum(x: &Exact, y: &Exact) -> Exact {
     let exponent = large.exponent - room as i32;
     let large_magnitude = (large.magnitude << room) as i128;
     let (small_magnitude, sticky) = if small.exponent >= exponent {
-        ((small.magnitude << (small.exponent - exponent)) as i128, false)
+        (
+            (small.magnitude << (small.exponent - exponent)) as i128,
+            false,
+        )
     } else {
         let width = (exponent - small.exponent) as u32;
         let kept = small.magnitude.checked_shr(width).unwrap_or(0);

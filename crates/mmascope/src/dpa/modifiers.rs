@@ -20,7 +20,7 @@ pub struct Modifiers {
 }
 
 /// The names, as vectors and the command line write them.
-pub const NAMES: [&str; 5] = ["negA", "negB", "negC", "noC", "scaleD"];
+const NAMES: [&str; 5] = ["negA", "negB", "negC", "noC", "scaleD"];
 
 impl Modifiers {
     /// Adds a modifier given as text: `negA`, `negB`, `negC`, `noC` or `scaleD=-n`.
@@ -48,8 +48,16 @@ impl Modifiers {
 
     /// The names of the modifiers in use.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        let used =
-            [self.negate_a, self.negate_b, self.negate_c, self.no_c, self.scale_d != 0];
-        NAMES.into_iter().zip(used).filter_map(|(name, used)| used.then_some(name))
+        let used = [
+            self.negate_a,
+            self.negate_b,
+            self.negate_c,
+            self.no_c,
+            self.scale_d != 0,
+        ];
+        NAMES
+            .into_iter()
+            .zip(used)
+            .filter_map(|(name, used)| used.then_some(name))
     }
 }

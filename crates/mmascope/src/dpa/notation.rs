@@ -55,7 +55,11 @@ impl FromStr for Program {
     fn from_str(text: &str) -> Result<Self> {
         let end = text.chars().count() + 1;
         parse(&tokens(text, 1), end).map_err(|(column, message)| Error::Text {
-            position: Position { file: "(arithmetic)".to_owned(), line: 1, column },
+            position: Position {
+                file: "(arithmetic)".to_owned(),
+                line: 1,
+                column,
+            },
             message,
         })
     }
@@ -139,7 +143,10 @@ fn parse_statement(
         let known = earlier.iter().any(|statement| statement.name == word.text);
         let reserved = ["c", "+0", "product"].contains(&word.text);
         if known || reserved || !word.text.chars().all(char::is_alphanumeric) {
-            return flaw(word, format!("'{}' cannot name a statement here", word.text));
+            return flaw(
+                word,
+                format!("'{}' cannot name a statement here", word.text),
+            );
         }
         name = word.text.to_owned();
     }
@@ -150,9 +157,16 @@ fn parse_statement(
     }
     let output = parse_output(&mut words, &operation)?;
     if let Some(extra) = words.left.first() {
-        return flaw(*extra, format!("expected ';' or the end, found '{}'", extra.text));
+        return flaw(
+            *extra,
+            format!("expected ';' or the end, found '{}'", extra.text),
+        );
     }
-    Ok(Statement { name, operation, output })
+    Ok(Statement {
+        name,
+        operation,
+        output,
+    })
 }
 
 fn parse_operation(
@@ -168,25 +182,35 @@ fn parse_operation(
         "convert" => Ok(Operation::Convert(parse_source(words, earlier)?)),
         _ => {
             let algorithm = parse_algorithm(head, words)?;
-            let over =
-                if words.take_if("over") { parse_select(words)? } else { Select::All };
+            let over = if words.take_if("over") {
+                parse_select(words)?
+            } else {
+                Select::All
+            };
             let from_at = words.left.first().copied().unwrap_or(head);
-            let from =
-                if words.take_if("from") { parse_source(words, earlier)? } else { Source::C };
+            let from = if words.take_if("from") {
+                parse_source(words, earlier)?
+            } else {
+                Source::C
+            };
             if from == Source::Product && algorithm != Dpa::FmaChain {
                 return flaw(from_at, "only fma-chain can start 'from product'");
             }
-            Ok(Operation::Dot { algorithm, over, from })
+            Ok(Operation::Dot {
+                algorithm,
+                over,
+                from,
+            })
         }
     }
 }
 
-fn parse_algorithm(
-    head: Token<'_>,
-    words: &mut Words<'_, '_>,
-) -> std::result::Result<Dpa, Flaw> {
+fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::Result<Dpa, Flaw> {
     let Some((_, required)) = ALGORITHMS.iter().find(|(name, _)| *name == head.text) else {
-        let names = ALGORITHMS.iter().map(|(name, _)| *name).chain(["add", "convert"]);
+        let names = ALGORITHMS
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(["add", "convert"]);
         return at(head, Err(Error::unknown("algorithm", head.text, names)));
     };
     let optional: &[&str] = match head.text {
@@ -211,7 +235,10 @@ fn parse_algorithm(
         };
         match value.parse() {
             Ok(number) if (low..=high).contains(&number) => Ok(number),
-            _ => flaw(*word, format!("{name}={value}: expected a whole number {low} to {high}")),
+            _ => flaw(
+                *word,
+                format!("{name}={value}: expected a whole number {low} to {high}"),
+            ),
         }
     };
     let small = |name: &str, low: u32, high: u32| {
@@ -228,22 +255,32 @@ fn parse_algorithm(
         None => Ok(default),
         Some((_, _, "plus")) => Ok(FlushSign::Plus),
         Some((_, _, "kept")) => Ok(FlushSign::Kept),
-        Some((word, _, value)) => {
-            flaw(*word, format!("{name}={value}: expected 'plus' or 'kept'"))
-        }
+        Some((word, _, value)) => flaw(*word, format!("{name}={value}: expected 'plus' or 'kept'")),
     };
     Ok(match head.text {
         "fma-chain" => Dpa::FmaChain,
         "t-fdpa" | "st-fdpa" => {
             let scaled = head.text == "st-fdpa";
-            Dpa::TFdpa { l: l()?, f: f()?, e0: e0()?, align: align()?, scaled }
+            Dpa::TFdpa {
+                l: l()?,
+                f: f()?,
+                e0: e0()?,
+                align: align()?,
+                scaled,
+            }
         }
         "gst-fdpa" => {
             let (l, g) = (l()?, small("G", 1, MAX_L)?);
             if l % g != 0 {
                 return flaw(head, format!("G={g} does not divide L={l}"));
             }
-            Dpa::GstFdpa { l, g, f: f()?, e0: e0()?, align: align()? }
+            Dpa::GstFdpa {
+                l,
+                g,
+                f: f()?,
+                e0: e0()?,
+                align: align()?,
+            }
         }
         "ftz-addmul" => {
             let p = small("P", 1, MAX_L)?;
@@ -257,8 +294,16 @@ fn parse_algorithm(
             }
         }
         "e-fdpa" => Dpa::EFdpa { l: l()? },
-        "tr-fdpa" => Dpa::TrFdpa { l: l()?, f: f()?, f2: small("F2", 1, MAX_F)? },
-        _ => Dpa::GtrFdpa { l: l()?, f: f()?, f2: small("F2", 1, MAX_F)? },
+        "tr-fdpa" => Dpa::TrFdpa {
+            l: l()?,
+            f: f()?,
+            f2: small("F2", 1, MAX_F)?,
+        },
+        _ => Dpa::GtrFdpa {
+            l: l()?,
+            f: f()?,
+            f2: small("F2", 1, MAX_F)?,
+        },
     })
 }
 
@@ -268,7 +313,10 @@ fn parse_select(words: &mut Words<'_, '_>) -> std::result::Result<Select, Flaw> 
     let Some((left, list)) = word.text.split_once('=') else {
         return flaw(word, expected);
     };
-    let Ok(list) = list.split(',').map(str::parse).collect::<std::result::Result<Vec<usize>, _>>()
+    let Ok(list) = list
+        .split(',')
+        .map(str::parse)
+        .collect::<std::result::Result<Vec<usize>, _>>()
     else {
         return flaw(word, expected);
     };
@@ -276,13 +324,19 @@ fn parse_select(words: &mut Words<'_, '_>) -> std::result::Result<Select, Flaw> 
     if !distinct || list.iter().any(|&k| k >= 4096) {
         return flaw(word, "every k must be below 4096 and stand only once");
     }
-    match left.strip_prefix('k').map(|rest| rest.strip_prefix('%').map(str::parse::<usize>)) {
+    match left
+        .strip_prefix('k')
+        .map(|rest| rest.strip_prefix('%').map(str::parse::<usize>))
+    {
         Some(None) if left == "k" => Ok(Select::List(list)),
         Some(Some(Ok(modulus))) if (1..=4096).contains(&modulus) => {
             if list.iter().any(|&residue| residue >= modulus) {
                 return flaw(word, format!("residues must be below {modulus}"));
             }
-            Ok(Select::Residues { modulus, residues: list })
+            Ok(Select::Residues {
+                modulus,
+                residues: list,
+            })
         }
         _ => flaw(word, expected),
     }
@@ -301,7 +355,10 @@ fn parse_source(
             Some(index) => Ok(Source::Statement(index)),
             None => {
                 let names = earlier.iter().map(|statement| statement.name.as_str());
-                at(word, Err(Error::unknown("value", name, names.chain(["c", "+0"]))))
+                at(
+                    word,
+                    Err(Error::unknown("value", name, names.chain(["c", "+0"]))),
+                )
             }
         },
     }
@@ -313,12 +370,14 @@ fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
     match operation {
         Operation::Add(..)
         | Operation::Convert(_)
-        | Operation::Dot { algorithm: Dpa::FmaChain | Dpa::FtzAddMul { .. }, .. } => {
-            (Overflow::Ieee, ZeroSign::Ieee)
-        }
-        Operation::Dot { algorithm: Dpa::TFdpa { .. } | Dpa::GstFdpa { .. }, .. } => {
-            (Overflow::Infinity, ZeroSign::Plus)
-        }
+        | Operation::Dot {
+            algorithm: Dpa::FmaChain | Dpa::FtzAddMul { .. },
+            ..
+        } => (Overflow::Ieee, ZeroSign::Ieee),
+        Operation::Dot {
+            algorithm: Dpa::TFdpa { .. } | Dpa::GstFdpa { .. },
+            ..
+        } => (Overflow::Infinity, ZeroSign::Plus),
         Operation::Dot { .. } => (Overflow::Infinity, ZeroSign::Exact),
     }
 }
@@ -332,10 +391,19 @@ fn parse_output(
     let word = words.next("a format")?;
     let format = at(word, Format::named(word.text))?;
     if format.float().is_none() || !format.signed {
-        return flaw(word, format!("{format} cannot be a result format: it is no signed float"));
+        return flaw(
+            word,
+            format!("{format} cannot be a result format: it is no signed float"),
+        );
     }
     let (overflow, zero) = defaults(operation);
-    let mut output = Output { format, rounding, overflow, nan: Nan::Any, zero };
+    let mut output = Output {
+        format,
+        rounding,
+        overflow,
+        nan: Nan::Any,
+        zero,
+    };
     for (word, name, value) in words.parameters() {
         match (name, value) {
             ("nan", "any") => output.nan = Nan::Any,
@@ -350,7 +418,11 @@ fn parse_output(
             _ => {
                 return at(
                     word,
-                    Err(Error::unknown("output parameter", name, ["nan", "zero", "overflow"])),
+                    Err(Error::unknown(
+                        "output parameter",
+                        name,
+                        ["nan", "zero", "overflow"],
+                    )),
                 );
             }
         }
@@ -358,11 +430,7 @@ fn parse_output(
     Ok(output)
 }
 
-fn parse_nan(
-    word: Token<'_>,
-    value: &str,
-    format: Format,
-) -> std::result::Result<Nan, Flaw> {
+fn parse_nan(word: Token<'_>, value: &str, format: Format) -> std::result::Result<Nan, Flaw> {
     let container = format.container();
     let is_hex = value.len() == container.digits() && value.bytes().all(|b| b.is_ascii_hexdigit());
     match u64::from_str_radix(value, 16) {
@@ -370,12 +438,18 @@ fn parse_nan(
             if container.decode(bits).class == crate::format::Class::Nan {
                 Ok(Nan::Word(bits))
             } else {
-                flaw(word, format!("nan={value}: that word is not a NaN of {container}"))
+                flaw(
+                    word,
+                    format!("nan={value}: that word is not a NaN of {container}"),
+                )
             }
         }
         _ => flaw(
             word,
-            format!("nan={value}: expected 'any' or {} hex digits", container.digits()),
+            format!(
+                "nan={value}: expected 'any' or {} hex digits",
+                container.digits()
+            ),
         ),
     }
 }
@@ -390,7 +464,11 @@ impl fmt::Display for Program {
                 write!(out, "{} = ", statement.name)?;
             }
             match &statement.operation {
-                Operation::Dot { algorithm, over, from } => {
+                Operation::Dot {
+                    algorithm,
+                    over,
+                    from,
+                } => {
                     write!(out, "{algorithm}{over}")?;
                     if *from != Source::C {
                         write!(out, " from {}", self.source_name(*from))?;
@@ -404,10 +482,20 @@ impl fmt::Display for Program {
                     write!(out, "convert {}", self.source_name(*source))?;
                 }
             }
-            let Output { format, rounding, overflow, nan, zero } = &statement.output;
+            let Output {
+                format,
+                rounding,
+                overflow,
+                nan,
+                zero,
+            } = &statement.output;
             write!(out, " -> {rounding} {format}")?;
             if let Nan::Word(bits) = nan {
-                write!(out, " nan={bits:0width$x}", width = format.container().digits())?;
+                write!(
+                    out,
+                    " nan={bits:0width$x}",
+                    width = format.container().digits()
+                )?;
             }
             let (default_overflow, default_zero) = defaults(&statement.operation);
             if *zero != default_zero {
@@ -446,7 +534,10 @@ impl fmt::Display for ZeroSign {
 impl fmt::Display for Select {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |list: &[usize]| {
-            list.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+            list.iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(",")
         };
         match self {
             Self::All => Ok(()),
@@ -466,14 +557,28 @@ impl fmt::Display for Dpa {
         };
         match *self {
             Self::FmaChain => out.write_str("fma-chain"),
-            Self::TFdpa { l, f, e0, align, scaled } => {
+            Self::TFdpa {
+                l,
+                f,
+                e0,
+                align,
+                scaled,
+            } => {
                 let name = if scaled { "st-fdpa" } else { "t-fdpa" };
                 write!(out, "{name} L={l} F={f} e0={e0}{}", align_suffix(align))
             }
             Self::GstFdpa { l, g, f, e0, align } => {
-                write!(out, "gst-fdpa L={l} G={g} F={f} e0={e0}{}", align_suffix(align))
+                write!(
+                    out,
+                    "gst-fdpa L={l} G={g} F={f} e0={e0}{}",
+                    align_suffix(align)
+                )
             }
-            Self::FtzAddMul { p, flush_in, flush_out } => {
+            Self::FtzAddMul {
+                p,
+                flush_in,
+                flush_out,
+            } => {
                 write!(out, "ftz-addmul P={p}")?;
                 if flush_in == FlushSign::Kept {
                     out.write_str(" flush-in=kept")?;

@@ -59,7 +59,10 @@ impl Output {
                 self.word(self.format.infinity(negative, self.overflow))
             }
             Special::Nan => match self.nan {
-                Nan::Word(bits) => Word { format: self.format.container(), bits },
+                Nan::Word(bits) => Word {
+                    format: self.format.container(),
+                    bits,
+                },
                 Nan::Any => self.word(self.format.nan_or_substitute()),
             },
         }
@@ -69,8 +72,7 @@ impl Output {
     pub(super) fn finite(&self, exact: &Exact, all_negative_zero: bool) -> Word {
         let code = self.format.round(exact, self.rounding, self.overflow);
         let is_zero = exact.magnitude == 0 && !exact.sticky;
-        let rounds_to_zero =
-            code == self.format.zero(false) || code == self.format.zero(true);
+        let rounds_to_zero = code == self.format.zero(false) || code == self.format.zero(true);
         if !rounds_to_zero {
             return self.word(code);
         }
@@ -95,20 +97,29 @@ impl Output {
     }
 
     fn word(&self, code: u64) -> Word {
-        Word { format: self.format.container(), bits: self.format.to_register(code) }
+        Word {
+            format: self.format.container(),
+            bits: self.format.to_register(code),
+        }
     }
 
     /// Whether a register word is a NaN of the result format.
     #[must_use]
     pub fn is_nan(&self, bits: u64) -> bool {
-        let word = Word { format: self.format.container(), bits };
+        let word = Word {
+            format: self.format.container(),
+            bits,
+        };
         word.unpack().class == crate::format::Class::Nan
     }
 }
 
 /// +0 of a format, as a register word.
 pub(super) fn plus_zero(format: Format) -> Word {
-    Word { format: format.container(), bits: 0 }
+    Word {
+        format: format.container(),
+        bits: 0,
+    }
 }
 
 /// Rounds a value to the output's format.

@@ -74,7 +74,9 @@ impl Pair {
         if a == Class::Zero || b == Class::Zero {
             return Some(Special::Nan);
         }
-        Some(Special::Infinite { negative: self.negative() })
+        Some(Special::Infinite {
+            negative: self.negative(),
+        })
     }
 
     /// Sign of the product.

@@ -76,9 +76,9 @@ impl Select {
     pub fn indices(&self, k: usize) -> Vec<usize> {
         match self {
             Self::All => (0..k).collect(),
-            Self::Residues { modulus, residues } => {
-                (0..k).filter(|index| residues.contains(&(index % modulus))).collect()
-            }
+            Self::Residues { modulus, residues } => (0..k)
+                .filter(|index| residues.contains(&(index % modulus)))
+                .collect(),
             Self::List(list) => list.clone(),
         }
     }
@@ -91,7 +91,11 @@ impl Program {
     /// Never for a program that came from the notation, which has at least one statement.
     #[must_use]
     pub fn output(&self) -> &Output {
-        &self.statements.last().expect("a program has at least one statement").output
+        &self
+            .statements
+            .last()
+            .expect("a program has at least one statement")
+            .output
     }
 
     /// Runs the program. The operands have been checked against the signature and are register
@@ -106,7 +110,10 @@ impl Program {
         let pairs = decode_pairs(signature, operands, modifiers);
         let c = decode_c(signature, operands, modifiers);
         let mut values: Vec<Word> = Vec::with_capacity(self.statements.len());
-        for Statement { operation, output, .. } in &self.statements {
+        for Statement {
+            operation, output, ..
+        } in &self.statements
+        {
             let zero = plus_zero(output.format).unpack();
             let read = |source: Source| match source {
                 Source::C => c,
@@ -114,13 +121,20 @@ impl Program {
                 Source::Statement(index) => values[index].unpack(),
             };
             let value = match operation {
-                Operation::Dot { algorithm, over, from } => {
+                Operation::Dot {
+                    algorithm,
+                    over,
+                    from,
+                } => {
                     let start = (*from != Source::Product).then(|| read(*from));
                     if *over == Select::All {
                         algorithm.run(&pairs, start, output)
                     } else {
-                        let chosen: Vec<Pair> =
-                            over.indices(pairs.len()).iter().map(|&k| pairs[k]).collect();
+                        let chosen: Vec<Pair> = over
+                            .indices(pairs.len())
+                            .iter()
+                            .map(|&k| pairs[k])
+                            .collect();
                         algorithm.run(&chosen, start, output)
                     }
                 }
@@ -145,7 +159,10 @@ fn decode_pairs(
     modifiers: &Modifiers,
 ) -> Vec<Pair> {
     let decode = |format: Format, word: u64| format.decode(format.from_register(word));
-    let negate = |value: Unpacked, by: bool| Unpacked { negative: value.negative ^ by, ..value };
+    let negate = |value: Unpacked, by: bool| Unpacked {
+        negative: value.negative ^ by,
+        ..value
+    };
     let scale = |scales: &[u64], k: usize| match signature.scale {
         Some(Scale { format, block }) => decode(format, scales[k / block]),
         None => ONE,
@@ -164,5 +181,9 @@ fn decode_c(signature: &Signature, operands: &Operands<'_>, modifiers: &Modifier
     let word = if modifiers.no_c { 0 } else { operands.c };
     let c = signature.c.decode(signature.c.from_register(word));
     let negative = c.negative ^ (modifiers.negate_c && !modifiers.no_c);
-    Unpacked { negative, exponent: c.exponent + modifiers.scale_d, ..c }
+    Unpacked {
+        negative,
+        exponent: c.exponent + modifiers.scale_d,
+        ..c
+    }
 }

@@ -39,7 +39,11 @@ impl Signature {
 
 impl std::fmt::Display for Signature {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "a={} b={} c={} d={} k={}", self.a, self.b, self.c, self.d, self.k)?;
+        write!(
+            out,
+            "a={} b={} c={} d={} k={}",
+            self.a, self.b, self.c, self.d, self.k
+        )?;
         match self.scale {
             Some(scale) => write!(out, " scale={} block={}", scale.format, scale.block),
             None => Ok(()),
@@ -74,7 +78,10 @@ impl Operands<'_> {
             ("scale_a", self.scale_a.len(), signature.scales()),
             ("scale_b", self.scale_b.len(), signature.scales()),
         ];
-        match lengths.into_iter().find(|(_, length, wanted)| length != wanted) {
+        match lengths
+            .into_iter()
+            .find(|(_, length, wanted)| length != wanted)
+        {
             None => Ok(()),
             Some((name, length, wanted)) => Err(Error::Argument(format!(
                 "{name} has {length} elements; {wanted} are needed ({signature})"

@@ -22,7 +22,10 @@ pub(super) fn block(
     }
     // Step 2. Exact products; with block scales (powers of two) the exponents move (§2.3).
     let terms = || {
-        pairs.iter().filter_map(scaled_product).chain(Term::of_value(c))
+        pairs
+            .iter()
+            .filter_map(scaled_product)
+            .chain(Term::of_value(c))
     };
     // Step 3. A zero term does not raise E; the floor e0 does.
     let largest = terms().map(|term| term.exponent).fold(e0, i32::max);
@@ -37,7 +40,10 @@ pub(super) fn block(
 fn scaled_product(pair: &Pair) -> Option<Term> {
     let product = pair.product()?;
     let exponent = product.exponent + pair.scale_a.exponent + pair.scale_b.exponent;
-    Some(Term { exponent, ..product })
+    Some(Term {
+        exponent,
+        ..product
+    })
 }
 
 /// Whether every term is −0.

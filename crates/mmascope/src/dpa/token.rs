@@ -36,5 +36,8 @@ fn push_word<'a>(word: &'a str, column: usize, found: &mut Vec<Token<'a>>) {
     }
     let (text, mark) = word.split_at(word.len() - 1);
     found.push(Token { column, text });
-    found.push(Token { column: column + text.chars().count(), text: mark });
+    found.push(Token {
+        column: column + text.chars().count(),
+        text: mark,
+    });
 }

@@ -31,7 +31,9 @@ pub(super) fn specials(pairs: &[Pair], c: &Unpacked) -> Option<Special> {
         pair.special().or_else(|| {
             let term = pair.product()?;
             let top = term.exponent - term.fraction_bits + term.significand.ilog2() as i32;
-            (top >= PRODUCT_OVERFLOW).then_some(Special::Infinite { negative: term.negative })
+            (top >= PRODUCT_OVERFLOW).then_some(Special::Infinite {
+                negative: term.negative,
+            })
         })
     };
     special_sum(pairs.iter().map(product).chain([special_value(c)]))
@@ -48,11 +50,19 @@ pub(super) fn add_c(
     f2: u32,
     output: &Output,
 ) -> Word {
-    let e_c = if c.class == Class::Zero { MIN_EXPONENT } else { c.exponent };
+    let e_c = if c.class == Class::Zero {
+        MIN_EXPONENT
+    } else {
+        c.exponent
+    };
     let e = e_dot.map_or(e_c, |e_dot| e_dot.max(e_c));
     // T is floored to F2+1 bits below E and c to F bits below E; both are multiples of `fine`.
     let (t_grid, c_grid) = (e - (f2 as i32 + 1), e - f as i32);
-    let t = if e_dot.is_some() { floor_to(sum, grid, t_grid) } else { (0, c_grid) };
+    let t = if e_dot.is_some() {
+        floor_to(sum, grid, t_grid)
+    } else {
+        (0, c_grid)
+    };
     let c = Term::of_value(c).map_or(0, |term| term.align(c_grid, Rounding::Rd));
     let fine = t.1.min(c_grid);
     let total = (t.0 << (t.1 - fine)) + (c << (c_grid - fine));

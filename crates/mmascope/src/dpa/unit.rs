@@ -60,7 +60,10 @@ impl Unit {
     pub fn new(signature: Signature, program: Program) -> Result<Self> {
         let unit = Self { signature, program };
         unit.check().map_err(|message| {
-            Error::Argument(format!("{message} (in '{}' with {signature})", unit.program))
+            Error::Argument(format!(
+                "{message} (in '{}' with {signature})",
+                unit.program
+            ))
         })?;
         Ok(unit)
     }
@@ -133,8 +136,7 @@ impl Unit {
     /// the unit's NaN payload is not known.
     #[must_use]
     pub fn agrees(&self, expected: u64, got: u64) -> bool {
-        expected == got
-            || !self.program.nan_is_known() && self.is_nan(expected) && self.is_nan(got)
+        expected == got || !self.program.nan_is_known() && self.is_nan(expected) && self.is_nan(got)
     }
 
     /// Whether a word of D is a NaN.
@@ -145,7 +147,14 @@ impl Unit {
     }
 
     fn check(&self) -> std::result::Result<(), String> {
-        let Signature { a, b, c, d, k, scale } = self.signature;
+        let Signature {
+            a,
+            b,
+            c,
+            d,
+            k,
+            scale,
+        } = self.signature;
         if !(1..=4096).contains(&k) {
             return Err(format!("K={k}: 1 to 4096 are supported"));
         }
@@ -160,7 +169,10 @@ impl Unit {
         }
         if let Some(scale) = scale {
             if scale.block == 0 || k % scale.block != 0 {
-                return Err(format!("a scale block of {} does not divide K={k}", scale.block));
+                return Err(format!(
+                    "a scale block of {} does not divide K={k}",
+                    scale.block
+                ));
             }
             if scale.format.float().is_none() || scale.format.bits > 8 {
                 return Err(format!("{} is no format of block scales", scale.format));
@@ -169,7 +181,12 @@ impl Unit {
         let mut unused: BTreeSet<usize> = (0..k).collect();
         let mut scales_used = false;
         for statement in &self.program.statements {
-            let Operation::Dot { algorithm, over, .. } = &statement.operation else { continue };
+            let Operation::Dot {
+                algorithm, over, ..
+            } = &statement.operation
+            else {
+                continue;
+            };
             for index in over.indices(k) {
                 if !unused.remove(&index) {
                     return Err(format!("k={index} is summed twice or is not below K={k}"));
@@ -199,23 +216,30 @@ impl Unit {
         if let Some(wide) = [a, b, c, *result].iter().find(|format| format.bits > 32)
             && !is_chain
         {
-            return Err(format!("{algorithm} takes at most 32-bit formats, not {wide}"));
+            return Err(format!(
+                "{algorithm} takes at most 32-bit formats, not {wide}"
+            ));
         }
         match *algorithm {
             Dpa::TFdpa { scaled: true, .. } => match scale {
-                Some(scale) if scale.format.float().is_some_and(|f| f.fraction_bits > 0) => Err(
-                    format!("st-fdpa takes scales that are powers of two, not {}", scale.format),
-                ),
+                Some(scale) if scale.format.float().is_some_and(|f| f.fraction_bits > 0) => {
+                    Err(format!(
+                        "st-fdpa takes scales that are powers of two, not {}",
+                        scale.format
+                    ))
+                }
                 _ => Ok(true),
             },
             Dpa::GstFdpa { g, .. } => {
                 if let Some(wide) = [a, b].iter().find(|format| format.bits > 8) {
-                    return Err(format!("gst-fdpa takes operands of at most 8 bits, not {wide}"));
+                    return Err(format!(
+                        "gst-fdpa takes operands of at most 8 bits, not {wide}"
+                    ));
                 }
                 match scale {
-                    Some(scale) if scale.block % g as usize != 0 || *over != Select::All => {
-                        Err(format!("groups of G={g} do not fit scale blocks of {}", scale.block))
-                    }
+                    Some(scale) if scale.block % g as usize != 0 || *over != Select::All => Err(
+                        format!("groups of G={g} do not fit scale blocks of {}", scale.block),
+                    ),
                     _ => Ok(true),
                 }
             }

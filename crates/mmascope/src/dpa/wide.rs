@@ -43,13 +43,22 @@ impl Wide {
             }
         }
         let Some(top) = magnitude.iter().rposition(|&digit| digit != 0) else {
-            return Exact { negative: false, magnitude: 0, exponent: 0, sticky: false };
+            return Exact {
+                negative: false,
+                magnitude: 0,
+                exponent: 0,
+                sticky: false,
+            };
         };
         let low = top.saturating_sub(1);
         Exact {
             negative,
             magnitude: u128::from(magnitude[low])
-                | if top > low { u128::from(magnitude[top]) << 64 } else { 0 },
+                | if top > low {
+                    u128::from(magnitude[top]) << 64
+                } else {
+                    0
+                },
             exponent: LOWEST + 64 * low as i32,
             sticky: magnitude[..low].iter().any(|&digit| digit != 0),
         }
@@ -57,5 +66,9 @@ impl Wide {
 }
 
 fn overflowing(digit: u64, part: u64, subtract: bool) -> (u64, bool) {
-    if subtract { digit.overflowing_sub(part) } else { digit.overflowing_add(part) }
+    if subtract {
+        digit.overflowing_sub(part)
+    } else {
+        digit.overflowing_add(part)
+    }
 }

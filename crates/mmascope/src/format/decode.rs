@@ -67,7 +67,13 @@ impl Format {
     }
 
     fn decode_float(&self, float: Float, code: u64) -> Unpacked {
-        let Float { exponent_bits, fraction_bits, bias, specials, subnormals } = float;
+        let Float {
+            exponent_bits,
+            fraction_bits,
+            bias,
+            specials,
+            subnormals,
+        } = float;
         let magnitude_bits = exponent_bits + fraction_bits;
         let fraction = code & ((1 << fraction_bits) - 1);
         let field = (code >> fraction_bits) & ((1 << exponent_bits) - 1);
@@ -83,7 +89,11 @@ impl Format {
         };
         match specials {
             Specials::Ieee if field == top_field => {
-                return special(if fraction == 0 { Class::Infinite } else { Class::Nan });
+                return special(if fraction == 0 {
+                    Class::Infinite
+                } else {
+                    Class::Nan
+                });
             }
             Specials::AllOnesNan if code & all_ones == all_ones => return special(Class::Nan),
             Specials::NegativeZeroNan if negative && code & all_ones == 0 => {
@@ -92,11 +102,23 @@ impl Format {
             _ => {}
         }
         let is_subnormal = subnormals && field == 0;
-        let significand = if is_subnormal { fraction } else { fraction | 1 << fraction_bits };
+        let significand = if is_subnormal {
+            fraction
+        } else {
+            fraction | 1 << fraction_bits
+        };
         Unpacked {
             negative,
-            class: if significand == 0 { Class::Zero } else { Class::Finite },
-            exponent: if is_subnormal { float.emin() } else { field as i32 - bias },
+            class: if significand == 0 {
+                Class::Zero
+            } else {
+                Class::Finite
+            },
+            exponent: if is_subnormal {
+                float.emin()
+            } else {
+                field as i32 - bias
+            },
             significand,
             fraction_bits,
         }
@@ -104,10 +126,18 @@ impl Format {
 
     fn decode_fixed(&self, scale: i32, code: u64) -> Unpacked {
         let negative = self.signed && code >> (self.bits - 1) == 1;
-        let significand = if negative { (1 << self.bits) - code } else { code };
+        let significand = if negative {
+            (1 << self.bits) - code
+        } else {
+            code
+        };
         Unpacked {
             negative,
-            class: if significand == 0 { Class::Zero } else { Class::Finite },
+            class: if significand == 0 {
+                Class::Zero
+            } else {
+                Class::Finite
+            },
             exponent: scale,
             significand,
             fraction_bits: 0,

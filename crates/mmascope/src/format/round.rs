@@ -78,7 +78,11 @@ impl Rounding {
             .find(|(known, _)| *known == name)
             .map(|(_, rounding)| *rounding)
             .ok_or_else(|| {
-                Error::unknown("rounding", name, ROUNDING_NAMES.iter().map(|(known, _)| *known))
+                Error::unknown(
+                    "rounding",
+                    name,
+                    ROUNDING_NAMES.iter().map(|(known, _)| *known),
+                )
             })
     }
 
@@ -119,7 +123,11 @@ impl Rounding {
     pub fn shift_right(self, negative: bool, magnitude: u128, sticky: bool, width: u32) -> u128 {
         let kept = magnitude.checked_shr(width).unwrap_or(0);
         let remainder = magnitude ^ kept.checked_shl(width).unwrap_or(0);
-        let discarded = Discarded { remainder, width, sticky };
+        let discarded = Discarded {
+            remainder,
+            width,
+            sticky,
+        };
         kept + u128::from(self.increments(negative, kept & 1 == 1, discarded))
     }
 }
@@ -207,7 +215,11 @@ impl Overflow {
             .find(|(known, _)| *known == name)
             .map(|(_, overflow)| *overflow)
             .ok_or_else(|| {
-                Error::unknown("overflow", name, OVERFLOW_NAMES.iter().map(|(known, _)| *known))
+                Error::unknown(
+                    "overflow",
+                    name,
+                    OVERFLOW_NAMES.iter().map(|(known, _)| *known),
+                )
             })
     }
 }
@@ -251,9 +263,10 @@ impl Format {
             return self.zero(negative);
         }
         let (emin, fraction_bits) = (float.emin(), float.fraction_bits);
-        let top = value.magnitude.checked_ilog2().map_or(i64::MIN, |log| {
-            i64::from(log) + i64::from(value.exponent)
-        });
+        let top = value
+            .magnitude
+            .checked_ilog2()
+            .map_or(i64::MIN, |log| i64::from(log) + i64::from(value.exponent));
         let beyond = i64::from(emin) + (1 << float.exponent_bits) + 1;
         if top > beyond {
             return self.overflowed(negative, rounding, overflow);
@@ -305,7 +318,11 @@ impl Format {
             value.magnitude << -width
         };
         let magnitude = magnitude.min(limit) as u64;
-        (if value.negative { magnitude.wrapping_neg() } else { magnitude }) & self.mask()
+        (if value.negative {
+            magnitude.wrapping_neg()
+        } else {
+            magnitude
+        }) & self.mask()
     }
 
     /// Code of a zero; the formats without −0 (or without zero) give their nearest code.

@@ -1,0 +1,325 @@
+//! `mmascope check`: recorded results against the model.
+
+use std::io::{self, IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::args::{Check, Common};
+use crate::report::{self, Failure, Status};
+use mmascope::isa::Catalogue;
+use mmascope::vector::{Answer, BadLine, Line, Lines, Reader};
+
+/// How many mismatches, and how many bad lines, are shown.
+const SHOWN: usize = 20;
+/// Lines that are checked in parallel at a time.
+const CHUNK: usize = 1 << 14;
+
+/// What became of a line.
+enum Outcome {
+    Passed,
+    Failed(Mismatch),
+    Bad(BadLine),
+    /// Another architecture or instruction than asked for, or an empty line.
+    LeftOut {
+        other: bool,
+    },
+}
+
+struct Mismatch {
+    arch: String,
+    inst: String,
+    expected: String,
+    got: String,
+    line: String,
+}
+
+#[derive(Default)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    bad: u64,
+    left_out: u64,
+    mismatches: Vec<Value>,
+    bad_lines: Vec<Value>,
+}
+
+/// Which lines are checked, and against what.
+struct Selection {
+    arch: Option<String>,
+    inst: Option<String>,
+    /// Replace what the lines name.
+    replace: bool,
+}
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Check,
+) -> Result<Status, Failure> {
+    let selection = selection(catalogue, options)?;
+    let progress = progress();
+    let mut tally = Tally::default();
+    for file in &options.files {
+        let mut lines = Lines::open(file)?;
+        loop {
+            let chunk = next_chunk(&mut lines)?;
+            if chunk.is_empty() {
+                break;
+            }
+            let outcomes: Vec<Outcome> = chunk
+                .par_iter()
+                .map_init(
+                    || {
+                        Reader::new(catalogue)
+                            .with_default(selection.arch.clone(), selection.inst.clone())
+                    },
+                    |reader, line| check(catalogue, reader, line, &selection),
+                )
+                .collect();
+            for (line, outcome) in chunk.iter().zip(outcomes) {
+                tally.add(file, line, outcome, common.json)?;
+            }
+            progress.inc(chunk.len() as u64);
+            progress.set_message(file.clone());
+        }
+    }
+    progress.finish_and_clear();
+    tally.close(catalogue, common.json)
+}
+
+fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failure> {
+    let Some(against) = &options.against else {
+        if let Some(arch) = &options.arch {
+            let architecture = catalogue.architecture(arch)?;
+            if let Some(inst) = &options.inst {
+                architecture.find(inst)?.unit()?;
+            }
+        }
+        let (arch, inst) = (options.arch.clone(), options.inst.clone());
+        return Ok(Selection {
+            arch,
+            inst,
+            replace: false,
+        });
+    };
+    let Some((arch, inst)) = against.split_once(':') else {
+        return Err(Failure::Input(format!(
+            "--as {against}: expected ARCH:INST"
+        )));
+    };
+    catalogue.find(arch, inst)?.unit()?;
+    Ok(Selection {
+        arch: Some(arch.to_owned()),
+        inst: Some(inst.to_owned()),
+        replace: true,
+    })
+}
+
+fn progress() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner();
+    let style = ProgressStyle::with_template("{spinner} {human_pos} lines, {per_sec}  {msg}");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}
+
+fn next_chunk(lines: &mut Lines) -> Result<Vec<Line>, Failure> {
+    let mut chunk = Vec::new();
+    while chunk.len() < CHUNK {
+        match lines.next_line()? {
+            Some(line) => chunk.push(line),
+            None => break,
+        }
+    }
+    Ok(chunk)
+}
+
+fn check(
+    catalogue: &Catalogue,
+    reader: &mut Reader<'_>,
+    line: &Line,
+    selection: &Selection,
+) -> Outcome {
+    let fail = |column, message| BadLine {
+        column,
+        message,
+        id: None,
+        unmodelled: false,
+    };
+    let text = match &line.text {
+        Ok(text) if text.trim().is_empty() => return Outcome::LeftOut { other: false },
+        Ok(text) => text,
+        Err(message) => return Outcome::Bad(fail(1, message.clone())),
+    };
+    if !selection.replace {
+        match is_selected(catalogue, reader, text, selection) {
+            Ok(true) => {}
+            Ok(false) => return Outcome::LeftOut { other: true },
+            Err(bad) => return Outcome::Bad(bad),
+        }
+    }
+    let vector = if selection.replace {
+        reader.read_default(text)
+    } else {
+        reader.read(text)
+    };
+    let vector = match vector {
+        Ok(vector) => vector,
+        Err(bad) => return Outcome::Bad(bad),
+    };
+    let expected = match vector.d {
+        None => return Outcome::Bad(fail(1, "key \"d\" is missing: no result to check".into())),
+        Some(Answer::AnyNan) => "nan".to_owned(),
+        Some(Answer::Word(word)) => {
+            format!(
+                "{word:0width$x}",
+                width = vector.instruction.signature.d.digits()
+            )
+        }
+    };
+    let compare = || {
+        let got = vector.compute()?;
+        Ok::<_, mmascope::Error>((vector.agrees(got)?, vector.answer_text(got)?))
+    };
+    match compare() {
+        Ok((true, _)) => Outcome::Passed,
+        Ok((false, got)) => Outcome::Failed(Mismatch {
+            arch: vector.instruction.architecture.clone(),
+            inst: vector.instruction.name.clone(),
+            expected,
+            got,
+            line: text.clone(),
+        }),
+        Err(error) => Outcome::Bad(fail(1, error.to_string())),
+    }
+}
+
+/// Whether the line's architecture and instruction are those asked for, by any of their names.
+fn is_selected(
+    catalogue: &Catalogue,
+    reader: &Reader<'_>,
+    text: &str,
+    selection: &Selection,
+) -> Result<bool, BadLine> {
+    if selection.arch.is_none() && selection.inst.is_none() {
+        return Ok(true);
+    }
+    let (arch, inst) = reader.names(text)?;
+    let Ok(architecture) = catalogue.architecture(&arch) else {
+        return Ok(selection.arch.is_none());
+    };
+    if let Some(wanted) = &selection.arch
+        && catalogue
+            .architecture(wanted)
+            .is_ok_and(|wanted| wanted.name != architecture.name)
+    {
+        return Ok(false);
+    }
+    let Some(wanted) = &selection.inst else {
+        return Ok(true);
+    };
+    Ok(
+        match (architecture.find(&inst), architecture.find(wanted)) {
+            (Ok(found), Ok(wanted)) => found.name == wanted.name,
+            (Err(_), _) => inst == *wanted,
+            (Ok(_), Err(_)) => false,
+        },
+    )
+}
+
+impl Tally {
+    fn add(
+        &mut self,
+        file: &str,
+        line: &Line,
+        outcome: Outcome,
+        json: bool,
+    ) -> Result<(), Failure> {
+        let number = line.number;
+        match outcome {
+            Outcome::Passed => self.passed += 1,
+            Outcome::LeftOut { other } => self.left_out += u64::from(other),
+            Outcome::Failed(mismatch) => {
+                self.failed += 1;
+                if self.mismatches.len() < SHOWN {
+                    let Mismatch {
+                        arch,
+                        inst,
+                        expected,
+                        got,
+                        line,
+                    } = mismatch;
+                    if !json {
+                        writeln!(
+                            io::stdout(),
+                            "{file}:{number}: {arch} {inst}: expected {expected}, model gives {got}\n  {line}"
+                        )?;
+                    }
+                    self.mismatches.push(json!({
+                        "file": file, "line": number, "arch": arch, "inst": inst,
+                        "expected": expected, "got": got, "vector": line,
+                    }));
+                }
+            }
+            Outcome::Bad(bad) => {
+                self.bad += 1;
+                if self.bad_lines.len() < SHOWN {
+                    eprintln!("{file}:{number}:{}: {}", bad.column, bad.message);
+                    self.bad_lines.push(json!({
+                        "file": file, "line": number, "column": bad.column,
+                        "message": bad.message, "unmodelled": bad.unmodelled,
+                    }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn close(self, catalogue: &Catalogue, json: bool) -> Result<Status, Failure> {
+        let Self {
+            passed,
+            failed,
+            bad,
+            left_out,
+            mismatches,
+            bad_lines,
+        } = self;
+        if json {
+            let mut body = Map::new();
+            for (name, count) in [
+                ("passed", passed),
+                ("failed", failed),
+                ("bad", bad),
+                ("left_out", left_out),
+            ] {
+                body.insert(name.into(), count.into());
+            }
+            body.insert("mismatches".into(), mismatches.into());
+            body.insert("bad_lines".into(), bad_lines.into());
+            report::print_json(catalogue, body)?;
+        } else {
+            for (count, what) in [(failed, "mismatches"), (bad, "bad lines")] {
+                if count > SHOWN as u64 {
+                    eprintln!("{} more {what} not shown", count - SHOWN as u64);
+                }
+            }
+            if left_out > 0 {
+                eprintln!("{left_out} lines of other instructions left out");
+            }
+            let bad_part = if bad > 0 {
+                format!(", {bad} bad")
+            } else {
+                String::new()
+            };
+            writeln!(io::stdout(), "{passed} passed, {failed} failed{bad_part}")?;
+        }
+        Ok(match (bad, failed) {
+            (1.., _) => Status::WrongInput,
+            (0, 1..) => Status::No,
+            (0, 0) => Status::Done,
+        })
+    }
+}

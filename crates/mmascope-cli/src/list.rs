@@ -1,0 +1,122 @@
+//! `mmascope list`: what the catalogue holds.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use crate::args::{Common, List};
+use crate::report::{self, Failure, Status};
+use mmascope::isa::{Architecture, Catalogue, Instruction, Model};
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &List,
+) -> Result<Status, Failure> {
+    let chosen = match &options.arch {
+        Some(name) => std::slice::from_ref(catalogue.architecture(name)?),
+        None => catalogue.architectures(),
+    };
+    if common.json {
+        let list: Vec<Value> = chosen.iter().map(architecture_json).collect();
+        let mut body = Map::new();
+        body.insert("architectures".into(), list.into());
+        report::print_json(catalogue, body)?;
+    } else if options.arch.is_some() {
+        chosen.iter().try_for_each(print_instructions)?;
+    } else {
+        print_architectures(chosen)?;
+    }
+    Ok(Status::Done)
+}
+
+fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
+    let mut table = report::table(&["architecture", "title", "modelled", "unmodelled", "aliases"]);
+    for architecture in architectures {
+        let (known, unknown) = architecture.counts();
+        table.add_row([
+            architecture.name.clone(),
+            architecture.title.clone(),
+            known.to_string(),
+            unknown.to_string(),
+            architecture.aliases.join(" "),
+        ]);
+    }
+    writeln!(
+        io::stdout(),
+        "{table}\nInstructions of one: mmascope list --arch NAME"
+    )?;
+    Ok(())
+}
+
+fn print_instructions(architecture: &Architecture) -> Result<(), Failure> {
+    let mut table = report::table(&["instruction", "K", "arithmetic", "evidence"]);
+    for row in architecture.instructions() {
+        let (arithmetic, evidence) = match &row.model {
+            Model::Known(unit) => (unit.program().to_string(), row.evidence.to_string()),
+            Model::Unmodelled(reason) => ("unmodelled".to_owned(), reason.clone()),
+        };
+        table.add_row([
+            row.name.clone(),
+            row.signature.k.to_string(),
+            arithmetic,
+            evidence,
+        ]);
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: {}", architecture.name, architecture.title)?;
+    if let Some(reason) = &architecture.unmodelled {
+        writeln!(
+            out,
+            "Instructions not listed are known and unmodelled: {reason}"
+        )?;
+    }
+    if architecture.instructions().next().is_some() {
+        writeln!(out, "{}", table.trim_fmt())?;
+    }
+    let (known, unknown) = architecture.counts();
+    writeln!(out, "{known} modelled, {unknown} known without a model")?;
+    Ok(())
+}
+
+fn architecture_json(architecture: &Architecture) -> Value {
+    let (modelled, unmodelled) = architecture.counts();
+    json!({
+        "name": architecture.name,
+        "title": architecture.title,
+        "vendor": architecture.vendor,
+        "aliases": architecture.aliases,
+        "modelled": modelled,
+        "unmodelled": unmodelled,
+        "unmodelled_reason": architecture.unmodelled,
+        "notes": architecture.notes,
+        "sources": architecture.sources,
+        "instructions": architecture.instructions().map(instruction_json).collect::<Vec<_>>(),
+    })
+}
+
+/// One row, as `list` and `show` give it.
+pub(crate) fn instruction_json(row: &Instruction) -> Value {
+    let signature = &row.signature;
+    let (arithmetic, reason) = match &row.model {
+        Model::Known(unit) => (Some(unit.program().to_string()), None),
+        Model::Unmodelled(reason) => (None, Some(reason)),
+    };
+    json!({
+        "arch": row.architecture,
+        "inst": row.name,
+        "a": signature.a.name,
+        "b": signature.b.name,
+        "c": signature.c.name,
+        "d": signature.d.name,
+        "k": signature.k,
+        "scale": signature.scale.map(|scale| scale.format.name),
+        "block": signature.scale.map(|scale| scale.block),
+        "shapes": row.shapes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "mods": row.modifiers,
+        "modelled": row.is_modelled(),
+        "unmodelled_reason": reason,
+        "arithmetic": arithmetic,
+        "evidence": row.is_modelled().then(|| row.evidence.to_string()),
+    })
+}

@@ -1,0 +1,119 @@
+//! `mmascope show`: one instruction, its arithmetic and how well it is known.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use crate::args::{Common, Show};
+use crate::list::instruction_json;
+use crate::report::{self, Failure, Status};
+use mmascope::dpa::Unit;
+use mmascope::isa::{Architecture, Catalogue, Instruction};
+use mmascope::tree::Node;
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Show,
+) -> Result<Status, Failure> {
+    let architecture = catalogue.architecture(&options.arch)?;
+    let row = architecture.find(&options.inst)?;
+    let unit = row.unit()?;
+    if common.json {
+        print_json(catalogue, architecture, row, unit)?;
+    } else {
+        print_text(architecture, row, unit)?;
+    }
+    Ok(Status::Done)
+}
+
+fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let signature = unit.signature();
+    writeln!(out, "{} — {}", row.name, architecture.title)?;
+    writeln!(out)?;
+    writeln!(out, "types       {signature}")?;
+    let shapes: Vec<_> = row.shapes.iter().map(ToString::to_string).collect();
+    writeln!(out, "shapes      {}", shapes.join(" "))?;
+    if !row.modifiers.is_empty() {
+        writeln!(out, "modifiers   {}", row.modifiers.join(" "))?;
+    }
+    writeln!(out, "arithmetic  {}", unit.program())?;
+    writeln!(out)?;
+    for paragraph in unit.program().words() {
+        writeln!(out, "{paragraph}")?;
+    }
+    writeln!(out, "\nSummation tree (p_k is the product of a_k and b_k):")?;
+    if let Some(tree) = Node::of_program(unit.program(), signature) {
+        write!(out, "{}", tree.text(signature.k))?;
+    }
+    let mut table = report::table(&["parameter", "value", "evidence"]);
+    for parameter in unit.program().parameters() {
+        let level = row.evidence.of(parameter.name);
+        let name = match &*parameter.statement {
+            "" => parameter.name.to_owned(),
+            statement => format!("{statement}: {}", parameter.name),
+        };
+        table.add_row([
+            name,
+            parameter.value,
+            format!("{level} ({})", level.words()),
+        ]);
+    }
+    writeln!(out, "\n{}", table.trim_fmt())?;
+    for note in architecture.notes.iter().chain(&row.notes) {
+        writeln!(out, "note: {note}")?;
+    }
+    for source in architecture.sources.iter().chain(&row.sources) {
+        writeln!(out, "source: {source}")?;
+    }
+    writeln!(out, "catalogue: {}", row.position)?;
+    Ok(())
+}
+
+fn print_json(
+    catalogue: &Catalogue,
+    architecture: &Architecture,
+    row: &Instruction,
+    unit: &Unit,
+) -> Result<(), Failure> {
+    let signature = unit.signature();
+    let parameters: Vec<Value> = unit
+        .program()
+        .parameters()
+        .into_iter()
+        .map(|parameter| {
+            json!({
+                "statement": parameter.statement,
+                "name": parameter.name,
+                "value": parameter.value,
+                "evidence": row.evidence.of(parameter.name).to_string(),
+            })
+        })
+        .collect();
+    let leaves: Vec<String> = (0..signature.k)
+        .map(|k| format!("p{k}"))
+        .chain(["c".to_owned()])
+        .collect();
+    let mut body = match instruction_json(row) {
+        Value::Object(body) => body,
+        _ => Map::new(),
+    };
+    body.insert("words".into(), unit.program().words().into());
+    body.insert("leaves".into(), leaves.into());
+    body.insert(
+        "tree".into(),
+        json!(Node::of_program(unit.program(), signature)),
+    );
+    body.insert("parameters".into(), parameters.into());
+    body.insert(
+        "notes".into(),
+        json!([&architecture.notes[..], &row.notes[..]].concat()),
+    );
+    body.insert(
+        "sources".into(),
+        json!([&architecture.sources[..], &row.sources[..]].concat()),
+    );
+    body.insert("position".into(), row.position.to_string().into());
+    report::print_json(catalogue, body)
+}

@@ -1,0 +1,110 @@
+//! How well each parameter of a row is known.
+
+use crate::error::{Error, Result};
+
+/// Strength of evidence, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// A recorded hardware result fixes it.
+    Hardware,
+    /// Two independent teams state it.
+    TwoTeams,
+    /// One team states it.
+    OneTeam,
+    /// Vendor documentation, or what a compiler was seen to emit.
+    Documented,
+    /// Disputed or unknown; the value is the best guess there is.
+    Open,
+}
+
+const NAMES: [(&str, Level); 5] = [
+    ("hw", Level::Hardware),
+    ("2team", Level::TwoTeams),
+    ("1team", Level::OneTeam),
+    ("doc", Level::Documented),
+    ("open", Level::Open),
+];
+
+/// Parameters that evidence can be given for, beside `rounding` of the final conversion: those of
+/// the notation, `order` (which k when) and `c` (where c enters).
+pub(crate) const PARAMETERS: [&str; 15] = [
+    "L",
+    "G",
+    "P",
+    "F",
+    "F2",
+    "e0",
+    "align",
+    "rounding",
+    "nan",
+    "zero",
+    "overflow",
+    "flush-in",
+    "flush-out",
+    "order",
+    "c",
+];
+
+impl Level {
+    /// The level of that name: `hw 2team 1team doc open`.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`].
+    pub fn named(name: &str) -> Result<Self> {
+        NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, level)| *level)
+            .ok_or_else(|| Error::unknown("evidence", name, NAMES.iter().map(|(known, _)| *known)))
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Hardware => "recorded hardware results",
+            Self::TwoTeams => "two independent teams",
+            Self::OneTeam => "one team",
+            Self::Documented => "documentation or compiler output",
+            Self::Open => "open: disputed or unknown",
+        }
+    }
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(
+            NAMES
+                .iter()
+                .find(|(_, level)| level == self)
+                .map_or("", |(name, _)| name),
+        )
+    }
+}
+
+/// Evidence of a row: one level for all parameters, with exceptions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The level of every parameter without one of its own.
+    pub default: Level,
+    /// Parameters with another level.
+    pub exceptions: Vec<(String, Level)>,
+}
+
+impl Evidence {
+    /// The level of a parameter.
+    #[must_use]
+    pub fn of(&self, parameter: &str) -> Level {
+        let exception = self.exceptions.iter().find(|(name, _)| name == parameter);
+        exception.map_or(self.default, |(_, level)| *level)
+    }
+}
+
+impl std::fmt::Display for Evidence {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}", self.default)?;
+        self.exceptions
+            .iter()
+            .try_for_each(|(name, level)| write!(out, " {name}={level}"))
+    }
+}
