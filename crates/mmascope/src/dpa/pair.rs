@@ -37,6 +37,7 @@ impl Term {
     ///
     /// The caller chooses grids at most 64 fraction bits below the largest exponent, and
     /// significands have at most 50 bits above their exponent's place, so i128 holds it.
+    #[inline]
     pub(super) fn align(&self, grid: i32, rounding: crate::format::Rounding) -> i128 {
         let last_place = self.exponent - self.fraction_bits;
         let magnitude = if last_place >= grid {
@@ -62,6 +63,7 @@ impl Term {
 impl Pair {
     /// The product as ∞ or NaN, if it is one: a NaN operand, or 0·∞, is NaN (§2.2 step 1); a NaN
     /// scale makes it NaN too (§2.3).
+    #[inline]
     pub(super) fn special(&self) -> Option<Special> {
         let is_nan = |x: &Unpacked| x.class == Class::Nan;
         let (a, b) = (self.a.class, self.b.class);
@@ -86,6 +88,7 @@ impl Pair {
 
     /// The exact product of the operands without scales; `None` when it is zero. The caller has
     /// excluded ∞ and NaN.
+    #[inline]
     pub(super) fn product(&self) -> Option<Term> {
         let significand = u128::from(self.a.significand) * u128::from(self.b.significand);
         (significand != 0).then(|| Term {

@@ -58,6 +58,7 @@ impl Format {
     /// assert_eq!((x.class, x.exponent, x.significand), (Class::Finite, -14, 1));
     /// ```
     #[must_use]
+    #[inline]
     pub fn decode(&self, code: u64) -> Unpacked {
         let code = code & self.mask();
         match self.kind {
@@ -66,6 +67,7 @@ impl Format {
         }
     }
 
+    #[inline]
     fn decode_float(&self, float: Float, code: u64) -> Unpacked {
         let Float {
             exponent_bits,
@@ -124,6 +126,7 @@ impl Format {
         }
     }
 
+    #[inline]
     fn decode_fixed(&self, scale: i32, code: u64) -> Unpacked {
         let negative = self.signed && code >> (self.bits - 1) == 1;
         let significand = if negative {

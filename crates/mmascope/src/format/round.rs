@@ -92,6 +92,7 @@ impl Rounding {
     }
 
     /// The discarded part `remainder / 2^width` (plus ε if `sticky`): does the magnitude grow?
+    #[inline]
     fn increments(self, negative: bool, odd: bool, discarded: Discarded) -> bool {
         use std::cmp::Ordering::{Equal, Greater, Less};
         let exact = discarded.is_zero();
@@ -120,6 +121,7 @@ impl Rounding {
     /// Rounds `magnitude + ε` (ε as in [`Exact`]) to a multiple of `2^width` and returns the
     /// quotient. A carry may make it one bit longer than the shifted magnitude.
     #[must_use]
+    #[inline]
     pub fn shift_right(self, negative: bool, magnitude: u128, sticky: bool, width: u32) -> u128 {
         let kept = magnitude.checked_shr(width).unwrap_or(0);
         let remainder = magnitude ^ kept.checked_shl(width).unwrap_or(0);
@@ -154,6 +156,7 @@ impl Discarded {
         self.remainder == 0 && !self.sticky
     }
 
+    #[inline]
     fn compare_to_half(self) -> std::cmp::Ordering {
         if self.width == 0 || self.width > 128 {
             return std::cmp::Ordering::Less;
@@ -244,6 +247,7 @@ impl Format {
     /// assert_eq!(F16.round(&third, Rounding::Rne, Overflow::Ieee), 0x3555);
     /// ```
     #[must_use]
+    #[inline]
     pub fn round(&self, value: &Exact, rounding: Rounding, overflow: Overflow) -> u64 {
         match self.kind {
             Kind::Float(float) => self.round_float(float, value, rounding, overflow),
@@ -251,6 +255,7 @@ impl Format {
         }
     }
 
+    #[inline]
     fn round_float(
         &self,
         float: Float,
@@ -327,6 +332,7 @@ impl Format {
 
     /// Code of a zero; the formats without −0 (or without zero) give their nearest code.
     #[must_use]
+    #[inline]
     pub fn zero(&self, negative: bool) -> u64 {
         match self.kind {
             Kind::Float(float) if float.specials != Specials::NegativeZeroNan => {
@@ -384,6 +390,7 @@ impl Format {
         }
     }
 
+    #[inline]
     fn max_finite_magnitude(&self, float: Float) -> u64 {
         let all_ones = (1 << (float.exponent_bits + float.fraction_bits)) - 1;
         match float.specials {
@@ -413,6 +420,7 @@ impl Format {
         }
     }
 
+    #[inline]
     fn with_sign(&self, negative: bool, magnitude_code: u64) -> u64 {
         magnitude_code | u64::from(negative && self.signed) << (self.bits - 1)
     }
