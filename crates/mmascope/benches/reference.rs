@@ -1,4 +1,5 @@
 //! Speed of the reference: dot products a second, one thread, by algorithm.
+#![allow(missing_docs)] // the macros of criterion make undocumented items
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mmascope::dpa::{Modifiers, Operands};
@@ -30,7 +31,8 @@ fn reference(criterion: &mut Criterion) {
         // Register words of moderate, different magnitudes in every format.
         let word = |format: &mmascope::format::Format, index: usize| {
             let middle = format.mask() / 3;
-            format.to_register(middle ^ (index as u64 * 2_654_435_761 & format.mask() >> 4))
+            let spread = index as u64 * 2_654_435_761;
+            format.to_register(middle ^ (spread & (format.mask() >> 4)))
         };
         let vector = |format: &mmascope::format::Format, n: usize| {
             (0..n).map(|i| word(format, i)).collect::<Vec<_>>()
