@@ -66,19 +66,10 @@ impl Pair {
     #[inline]
     pub(super) fn special(&self) -> Option<Special> {
         let is_nan = |x: &Unpacked| x.class == Class::Nan;
-        let (a, b) = (self.a.class, self.b.class);
-        if is_nan(&self.a) || is_nan(&self.b) || is_nan(&self.scale_a) || is_nan(&self.scale_b) {
+        if is_nan(&self.scale_a) || is_nan(&self.scale_b) {
             return Some(Special::Nan);
         }
-        if a != Class::Infinite && b != Class::Infinite {
-            return None;
-        }
-        if a == Class::Zero || b == Class::Zero {
-            return Some(Special::Nan);
-        }
-        Some(Special::Infinite {
-            negative: self.negative(),
-        })
+        special_product(&self.a, &self.b)
     }
 
     /// Sign of the product.
@@ -97,5 +88,18 @@ impl Pair {
             significand,
             fraction_bits: (self.a.fraction_bits + self.b.fraction_bits) as i32,
         })
+    }
+}
+
+/// The product of two operands as ∞ or NaN, if it is one.
+#[inline]
+pub(super) fn special_product(a: &Unpacked, b: &Unpacked) -> Option<Special> {
+    use Class::{Infinite, Nan, Zero};
+    match (a.class, b.class) {
+        (Nan, _) | (_, Nan) | (Infinite, Zero) | (Zero, Infinite) => Some(Special::Nan),
+        (Infinite, _) | (_, Infinite) => Some(Special::Infinite {
+            negative: a.negative != b.negative,
+        }),
+        _ => None,
     }
 }
