@@ -357,11 +357,13 @@ impl Format {
         }
     }
 
-    /// Code of the largest finite number of that sign (unsigned formats ignore the sign).
+    /// Code of the largest finite number of that sign (unsigned floats ignore the sign, and the
+    /// farthest that unsigned integers go below zero is 0).
     #[must_use]
     pub fn max_finite(&self, negative: bool) -> u64 {
         match self.kind {
             Kind::Float(float) => self.with_sign(negative, self.max_finite_magnitude(float)),
+            Kind::Fixed { .. } if !self.signed && negative => 0,
             Kind::Fixed { .. } if !self.signed => self.mask(),
             Kind::Fixed { .. } => (self.mask() >> 1) + u64::from(negative),
         }
