@@ -173,7 +173,8 @@ impl Discarded {
 
 /// What a value beyond the largest finite number becomes.
 ///
-/// Formats without ∞ use NaN for it, and formats with neither saturate, whatever the policy.
+/// Formats without ∞ use NaN for it, and formats with neither saturate, whatever the policy. The
+/// NaN keeps the sign where it can (CUDA's e4m3 without saturation, ml_dtypes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// ∞ for every rounding mode, also the truncating ones (the matrix units).
@@ -324,9 +325,10 @@ impl Format {
     pub fn infinity(&self, negative: bool, overflow: Overflow) -> u64 {
         match (overflow, self.infinity_magnitude()) {
             (Overflow::Saturate, _) => self.max_finite(negative),
-            (Overflow::Nan, _) | (_, None) => {
-                self.nan().unwrap_or_else(|| self.max_finite(negative))
-            }
+            (Overflow::Nan, _) | (_, None) => match self.nan() {
+                Some(nan) => self.with_sign(negative, nan),
+                None => self.max_finite(negative),
+            },
             (_, Some(magnitude)) => self.with_sign(negative, magnitude),
         }
     }
