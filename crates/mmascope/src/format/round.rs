@@ -14,7 +14,8 @@ pub struct Exact {
     /// Power of two that `magnitude` is multiplied by.
     pub exponent: i32,
     /// Whether something non-zero lies below the magnitude's last bit. Whoever sets it keeps
-    /// enough bits that the target's last place lies above the magnitude's.
+    /// enough bits that the target's last place lies above the magnitude's, and for stochastic
+    /// rounding at least as many bits below that place as there are random bits.
     pub sticky: bool,
 }
 
