@@ -14,7 +14,8 @@ pub struct Exact {
     /// Power of two that `magnitude` is multiplied by.
     pub exponent: i32,
     /// Whether something non-zero lies below the magnitude's last bit. Whoever sets it keeps
-    /// enough bits that the target's last place lies above the magnitude's.
+    /// enough bits that the target's last place lies above the magnitude's, and for stochastic
+    /// rounding at least as many bits below that place as there are random bits.
     pub sticky: bool,
 }
 
@@ -184,7 +185,8 @@ impl Discarded {
 
 /// What a value beyond the largest finite number becomes.
 ///
-/// Formats without ∞ use NaN for it, and formats with neither saturate, whatever the policy.
+/// Formats without ∞ use NaN for it, and formats with neither saturate, whatever the policy. The
+/// NaN keeps the sign where it can (CUDA's e4m3 without saturation, ml_dtypes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// ∞ for every rounding mode, also the truncating ones (the matrix units).
@@ -347,9 +349,10 @@ impl Format {
     pub fn infinity(&self, negative: bool, overflow: Overflow) -> u64 {
         match (overflow, self.infinity_magnitude()) {
             (Overflow::Saturate, _) => self.max_finite(negative),
-            (Overflow::Nan, _) | (_, None) => {
-                self.nan().unwrap_or_else(|| self.max_finite(negative))
-            }
+            (Overflow::Nan, _) | (_, None) => match self.nan() {
+                Some(nan) => self.with_sign(negative, nan),
+                None => self.max_finite(negative),
+            },
             (_, Some(magnitude)) => self.with_sign(negative, magnitude),
         }
     }
@@ -380,11 +383,13 @@ impl Format {
         }
     }
 
-    /// Code of the largest finite number of that sign (unsigned formats ignore the sign).
+    /// Code of the largest finite number of that sign (unsigned floats ignore the sign, and the
+    /// farthest that unsigned integers go below zero is 0).
     #[must_use]
     pub fn max_finite(&self, negative: bool) -> u64 {
         match self.kind {
             Kind::Float(float) => self.with_sign(negative, self.max_finite_magnitude(float)),
+            Kind::Fixed { .. } if !self.signed && negative => 0,
             Kind::Fixed { .. } if !self.signed => self.mask(),
             Kind::Fixed { .. } => (self.mask() >> 1) + u64::from(negative),
         }
