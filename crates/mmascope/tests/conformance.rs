@@ -5,6 +5,10 @@
 
 mod conformance {
     mod case;
+    mod cdna1;
+    mod cdna2;
+    mod cdna3;
+    mod cdna3_fp8;
     mod fasi;
     mod floor;
     mod generations;
