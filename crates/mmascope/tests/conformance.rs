@@ -13,7 +13,10 @@ mod conformance {
     mod floor;
     mod generations;
     mod gnft;
+    mod insights;
     mod nan;
+    mod recorded;
+    mod sm120;
     mod subject;
     mod tiny;
     mod valpey;
