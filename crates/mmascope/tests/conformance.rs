@@ -16,6 +16,7 @@ mod conformance {
     mod insights;
     mod nan;
     mod recorded;
+    mod sensitivity;
     mod sm120;
     mod subject;
     mod tiny;
