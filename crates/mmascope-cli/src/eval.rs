@@ -6,12 +6,14 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::args::Eval;
-use crate::report::{Failure, Status};
+use crate::report::{self, Failure, Status};
 use mmascope::isa::Catalogue;
 use mmascope::vector::{BadLine, Line, Lines, Reader, with_answer};
 
 /// Lines of one batch of the process protocol; a peer never writes more before an empty line.
 const BATCH: usize = 4096;
+/// Bytes of lines kept for a batch; well above what 4,096 real lines have.
+const BATCH_BYTES: usize = 64 << 20;
 
 pub(crate) fn run(catalogue: &Catalogue, options: &Eval) -> Result<Status, Failure> {
     let standard_input = ["-".to_owned()];
@@ -23,14 +25,16 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Eval) -> Result<Status, Failu
     let mut status = Status::Done;
     for file in files {
         let mut lines = Lines::open(file)?;
-        let mut batch: Vec<Line> = Vec::new();
+        let (mut batch, mut bytes): (Vec<Line>, usize) = (Vec::new(), 0);
         while let Some(line) = lines.next_line()? {
             let ends_batch = line.text.as_ref().is_ok_and(|text| text.trim().is_empty());
-            if ends_batch || batch.len() == BATCH {
+            if ends_batch || batch.len() == BATCH || bytes > BATCH_BYTES {
                 answer(catalogue, options, file, &batch, ends_batch, &mut status)?;
                 batch.clear();
+                bytes = 0;
             }
             if !ends_batch {
+                bytes += line.text.as_ref().map_or(0, String::len);
                 batch.push(line);
             }
         }
@@ -64,7 +68,8 @@ fn answer(
                     Some(id) => writeln!(out, "{{\"id\":{id},\"error\":{message}}}")?,
                     None => writeln!(out, "{{\"error\":{message}}}")?,
                 }
-                eprintln!("{file}:{}:{}: {}", line.number, bad.column, bad.message);
+                let (number, column) = (line.number, bad.column);
+                report::tell(format_args!("{file}:{number}:{column}: {}", bad.message));
             }
         }
     }

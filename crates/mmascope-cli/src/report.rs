@@ -56,6 +56,11 @@ pub(crate) fn print_json(catalogue: &Catalogue, body: Map<String, Value>) -> Res
     Ok(())
 }
 
+/// A line on standard error; that nobody reads it any more is no error.
+pub(crate) fn tell(message: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{message}");
+}
+
 /// A table with a ruled header and nothing else; it fits itself to the terminal, if there is one.
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();

@@ -13,6 +13,8 @@
 //! e0, ρ); the sections cited are those of the arithmetic specification, §2.1 to §2.8, which
 //! restates MMA-Sim (arXiv 2511.10909), arXiv 2512.07004 and arXiv 2609.14845.
 
+#![deny(clippy::float_arithmetic)]
+
 mod describe;
 mod e_fdpa;
 mod fma_chain;

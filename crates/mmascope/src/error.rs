@@ -60,6 +60,26 @@ pub enum Error {
     },
 }
 
+/// Names longer than this (in bytes) are not compared with the valid ones.
+pub(crate) const LONGEST_NAME: usize = 200;
+
+/// A message, or its beginning when it repeats too much of a hostile text.
+pub(crate) fn shortened(message: &str) -> String {
+    beginning(message, 800)
+}
+
+/// A name as messages repeat it.
+pub(crate) fn quoted(name: &str) -> String {
+    beginning(name, 120)
+}
+
+fn beginning(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Shorthand for results of this library.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -70,9 +90,12 @@ impl Error {
         I: IntoIterator<Item = S>,
         S: AsRef<str>,
     {
-        let wanted = name.to_lowercase();
+        // No valid name is that long, and comparing it with every candidate would take long.
+        let comparable = name.len() <= LONGEST_NAME;
+        let wanted = quoted(name).to_lowercase();
         let mut scored: Vec<(f64, String)> = candidates
             .into_iter()
+            .filter(|_| comparable)
             .map(|candidate| {
                 let lower = candidate.as_ref().to_lowercase();
                 (
@@ -87,7 +110,7 @@ impl Error {
         scored.truncate(3);
         Self::Unknown {
             what,
-            name: name.to_owned(),
+            name: quoted(name),
             nearest: scored.into_iter().map(|(_, candidate)| candidate).collect(),
         }
     }

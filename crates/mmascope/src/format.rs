@@ -3,6 +3,8 @@
 //! The facts are those of IEEE 754-2019, OCP OFP8 1.0, OCP MX 1.0, the PTX ISA (§5.2.3) and
 //! arXiv 2206.02915 (the FNUZ formats).
 
+#![deny(clippy::float_arithmetic)]
+
 mod convert;
 mod decode;
 mod round;

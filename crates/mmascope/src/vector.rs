@@ -6,7 +6,7 @@
 
 mod read;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 pub use read::{Line, Lines, MAX_LINE};
 
 use crate::dpa::{Modifiers, Operands};
-use crate::error::{Error, Result};
+use crate::error::{Error, LONGEST_NAME, Result, shortened};
 use crate::format::Format;
 use crate::isa::{Catalogue, Instruction};
 
@@ -117,11 +117,9 @@ impl<'a> Fields<'a> {
             bad(column, format!("not a vector line: {message}"))
         })?;
         let fields = Self { line, entries };
-        for (index, (key, value)) in fields.entries.0.iter().enumerate() {
-            if fields.entries.0[..index]
-                .iter()
-                .any(|(earlier, _)| earlier == key)
-            {
+        let mut keys = HashSet::new();
+        for (key, value) in &fields.entries.0 {
+            if !keys.insert(key) {
                 return Err(bad(
                     fields.column(value),
                     format!("key \"{key}\" stands twice"),
@@ -169,7 +167,7 @@ impl<'a> Fields<'a> {
 fn bad(column: usize, message: impl Into<String>) -> BadLine {
     BadLine {
         column,
-        message: message.into(),
+        message: shortened(&message.into()),
         id: None,
         unmodelled: false,
     }
@@ -340,7 +338,9 @@ impl<'c> Reader<'c> {
         let found = catalogue
             .find(&names.0, &names.1)
             .and_then(|instruction| instruction.unit().map(|_| instruction));
-        self.found.insert(names, found.clone());
+        if names.0.len().max(names.1.len()) <= LONGEST_NAME {
+            self.found.insert(names, found.clone());
+        }
         found
     }
 }

@@ -17,7 +17,7 @@ use super::{
     Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, Statement, Token, ZeroSign,
     tokens,
 };
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, shortened};
 use crate::format::{Format, Overflow, Rounding};
 
 /// The algorithms and the parameters that each must have.
@@ -35,6 +35,9 @@ const ALGORITHMS: [(&str, &[&str]); 8] = [
 /// Largest numbers of products per block and of fraction bits that are supported.
 const MAX_L: u32 = 256;
 const MAX_F: u32 = 64;
+
+/// Longest program; the longest of a shipped row has five statements.
+const MAX_STATEMENTS: usize = 64;
 
 /// An error in a notation: the column and what is wrong.
 pub(crate) type Flaw = (usize, String);
@@ -60,7 +63,7 @@ impl FromStr for Program {
                 line: 1,
                 column,
             },
-            message,
+            message: shortened(&message),
         })
     }
 }
@@ -69,6 +72,13 @@ impl FromStr for Program {
 pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Program, Flaw> {
     let mut statements: Vec<Statement> = Vec::new();
     for part in words.split(|word| word.text == ";") {
+        if statements.len() == MAX_STATEMENTS {
+            let column = part.first().map_or(end, |word| word.column);
+            return Err((
+                column,
+                format!("a program has at most {MAX_STATEMENTS} statements"),
+            ));
+        }
         let statement = parse_statement(part, &statements, end)?;
         statements.push(statement);
     }
