@@ -58,11 +58,8 @@ fn rounded_sum(x: &Exact, y: &Exact, output: &Output) -> Word {
     output.finite(&exact_sum(x, y), both_negative_zero)
 }
 
-/// Bit that the larger summand's top bit is moved to: two bits of room for carry and sign.
-const TOP: u32 = 125;
-
 /// The sum of two exact values of at most 106 bits. When one lies far below the other, what falls
-/// below the window of 126 bits is kept as `sticky`; every format's last place lies far above.
+/// below a window of 62 or 126 bits is kept as `sticky`; every format's last place lies far above.
 fn exact_sum(x: &Exact, y: &Exact) -> Exact {
     let top = |v: &Exact| {
         v.magnitude
@@ -83,7 +80,10 @@ fn exact_sum(x: &Exact, y: &Exact) -> Exact {
         (Some(top_x), Some(top_y)) if top_x >= top_y => (x, y),
         _ => (y, x),
     };
-    let room = TOP - large.magnitude.ilog2();
+    // The larger one's top bit is moved to the window's top: two bits of room for carry and sign.
+    // The narrow window serves products and values of formats of up to 32 bits.
+    let narrow = large.magnitude.max(small.magnitude) >> 50 == 0;
+    let room = if narrow { 61 } else { 125 } - large.magnitude.ilog2();
     let exponent = large.exponent - room as i32;
     let large_magnitude = (large.magnitude << room) as i128;
     let (small_magnitude, sticky) = if small.exponent >= exponent {
