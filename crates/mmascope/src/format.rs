@@ -297,18 +297,21 @@ impl Format {
 
     /// Mask of the bits of one code.
     #[must_use]
+    #[inline]
     pub fn mask(&self) -> u64 {
         u64::MAX >> (64 - self.bits)
     }
 
     /// The code in a register word: ignored low bits and high bits are dropped.
     #[must_use]
+    #[inline]
     pub fn from_register(&self, word: u64) -> u64 {
         (word >> self.register.shift) & self.mask()
     }
 
     /// The register word of a code.
     #[must_use]
+    #[inline]
     pub fn to_register(&self, code: u64) -> u64 {
         (code & self.mask()) << self.register.shift
     }
@@ -316,6 +319,7 @@ impl Format {
     /// The format of the whole register word: f32 for the formats that are upper parts of an f32
     /// word, the format itself otherwise.
     #[must_use]
+    #[inline]
     pub fn container(&self) -> Self {
         if self.register.shift == 0 { *self } else { F32 }
     }

@@ -86,7 +86,7 @@ pub struct Instruction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Model {
     /// The unit.
-    Known(Unit),
+    Known(Box<Unit>),
     /// Nobody has published it, for this reason.
     Unmodelled(String),
 }

@@ -14,32 +14,29 @@ pub(super) fn block(
     flush_out: FlushSign,
     output: &Output,
 ) -> Word {
-    let c = flush_operand(c, flush_in);
-    let mut sums: Vec<Word> = pairs
+    let flushed = |word: Word| flush_result(word, flush_out);
+    let mut sums: Vec<Unpacked> = pairs
         .iter()
         .map(|pair| {
             let (a, b) = (
                 flush_operand(&pair.a, flush_in),
                 flush_operand(&pair.b, flush_in),
             );
-            flush_result(ieee::multiply(&a, &b, output), flush_out)
+            flushed(ieee::multiply(&a, &b, output)).1
         })
         .collect();
-    while sums.len() > 1 {
-        sums = sums
-            .chunks(2)
-            .map(|two| flushed_sum(two, flush_out, output))
-            .collect();
+    // Neighbours are added level by level: (p0+p1)+(p2+p3).
+    let mut left = sums.len();
+    while left > 1 {
+        for i in 0..left / 2 {
+            sums[i] = flushed(ieee::add(&sums[2 * i], &sums[2 * i + 1], output)).1;
+        }
+        if left % 2 == 1 {
+            sums[left / 2] = sums[left - 1];
+        }
+        left = left.div_ceil(2);
     }
-    flush_result(ieee::add(&c, &sums[0].unpack(), output), flush_out)
-}
-
-/// `(x + y)`, flushed; a lone x stays as it is.
-fn flushed_sum(words: &[Word], flush_out: FlushSign, output: &Output) -> Word {
-    match *words {
-        [x, y] => flush_result(ieee::add(&x.unpack(), &y.unpack(), output), flush_out),
-        _ => words[0],
-    }
+    flushed(ieee::add(&flush_operand(c, flush_in), &sums[0], output)).0
 }
 
 /// An operand whose exponent field is 0, a zero included, becomes a zero.
@@ -57,15 +54,21 @@ fn flush_operand(x: &Unpacked, sign: FlushSign) -> Unpacked {
     }
 }
 
-/// A subnormal result becomes a zero.
-fn flush_result(word: Word, sign: FlushSign) -> Word {
+/// A subnormal result becomes a zero. Gives the word and what it means.
+fn flush_result(word: Word, sign: FlushSign) -> (Word, Unpacked) {
     let x = word.unpack();
     if x.class != Class::Finite || x.significand >> x.fraction_bits != 0 {
-        return word;
+        return (word, x);
     }
-    let zero = word.format.zero(x.negative && sign == FlushSign::Kept);
-    Word {
-        bits: word.format.to_register(zero),
-        ..word
-    }
+    let negative = x.negative && sign == FlushSign::Kept;
+    let bits = word.format.to_register(word.format.zero(negative));
+    (
+        Word { bits, ..word },
+        Unpacked {
+            negative,
+            class: Class::Zero,
+            significand: 0,
+            ..x
+        },
+    )
 }

@@ -1,7 +1,7 @@
 //! IEEE 754 addition, multiplication and fused multiply-add on decoded values (§2.1).
 
 use super::output::{Output, Word};
-use super::pair::{ONE, Pair};
+use super::pair::special_product;
 use super::{special_sum, special_value};
 use crate::format::{Exact, Unpacked};
 
@@ -19,33 +19,34 @@ pub(super) fn add(x: &Unpacked, y: &Unpacked, output: &Output) -> Word {
 
 /// `a · b`, rounded once.
 pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> Word {
-    let pair = Pair {
-        a: *a,
-        b: *b,
-        scale_a: ONE,
-        scale_b: ONE,
-    };
-    match pair.special() {
+    match special_product(a, b) {
         Some(special) => output.special(special),
         None => {
-            let product = exact_product(&pair);
+            let product = exact_product(a, b);
             output.finite(&product, product.magnitude == 0 && product.negative)
         }
     }
 }
 
 /// `a · b + c`, rounded once.
-pub(super) fn fused_multiply_add(pair: &Pair, c: &Unpacked, output: &Output) -> Word {
-    match (special_sum([pair.special(), special_value(c)]), c.exact()) {
-        (None, Some(c)) => rounded_sum(&exact_product(pair), &c, output),
+pub(super) fn fused_multiply_add(
+    a: &Unpacked,
+    b: &Unpacked,
+    c: &Unpacked,
+    output: &Output,
+) -> Word {
+    match (
+        special_sum([special_product(a, b), special_value(c)]),
+        c.exact(),
+    ) {
+        (None, Some(c)) => rounded_sum(&exact_product(a, b), &c, output),
         (special, _) => output.special(special.unwrap_or(super::Special::Nan)),
     }
 }
 
-fn exact_product(pair: &Pair) -> Exact {
-    let (a, b) = (&pair.a, &pair.b);
+fn exact_product(a: &Unpacked, b: &Unpacked) -> Exact {
     Exact {
-        negative: pair.negative(),
+        negative: a.negative != b.negative,
         magnitude: u128::from(a.significand) * u128::from(b.significand),
         exponent: a.exponent + b.exponent - (a.fraction_bits + b.fraction_bits) as i32,
         sticky: false,

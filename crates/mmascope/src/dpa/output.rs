@@ -72,7 +72,8 @@ impl Output {
     pub(super) fn finite(&self, exact: &Exact, all_negative_zero: bool) -> Word {
         let code = self.format.round(exact, self.rounding, self.overflow);
         let is_zero = exact.magnitude == 0 && !exact.sticky;
-        let rounds_to_zero = code == self.format.zero(false) || code == self.format.zero(true);
+        // Result formats are signed floats: everything below the sign bit is 0.
+        let rounds_to_zero = code & (self.format.mask() >> 1) == 0;
         if !rounds_to_zero {
             return self.word(code);
         }

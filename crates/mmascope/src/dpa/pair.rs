@@ -37,6 +37,7 @@ impl Term {
     ///
     /// The caller chooses grids at most 64 fraction bits below the largest exponent, and
     /// significands have at most 50 bits above their exponent's place, so i128 holds it.
+    #[inline]
     pub(super) fn align(&self, grid: i32, rounding: crate::format::Rounding) -> i128 {
         let last_place = self.exponent - self.fraction_bits;
         let magnitude = if last_place >= grid {
@@ -62,21 +63,13 @@ impl Term {
 impl Pair {
     /// The product as ∞ or NaN, if it is one: a NaN operand, or 0·∞, is NaN (§2.2 step 1); a NaN
     /// scale makes it NaN too (§2.3).
+    #[inline]
     pub(super) fn special(&self) -> Option<Special> {
         let is_nan = |x: &Unpacked| x.class == Class::Nan;
-        let (a, b) = (self.a.class, self.b.class);
-        if is_nan(&self.a) || is_nan(&self.b) || is_nan(&self.scale_a) || is_nan(&self.scale_b) {
+        if is_nan(&self.scale_a) || is_nan(&self.scale_b) {
             return Some(Special::Nan);
         }
-        if a != Class::Infinite && b != Class::Infinite {
-            return None;
-        }
-        if a == Class::Zero || b == Class::Zero {
-            return Some(Special::Nan);
-        }
-        Some(Special::Infinite {
-            negative: self.negative(),
-        })
+        special_product(&self.a, &self.b)
     }
 
     /// Sign of the product.
@@ -86,6 +79,7 @@ impl Pair {
 
     /// The exact product of the operands without scales; `None` when it is zero. The caller has
     /// excluded ∞ and NaN.
+    #[inline]
     pub(super) fn product(&self) -> Option<Term> {
         let significand = u128::from(self.a.significand) * u128::from(self.b.significand);
         (significand != 0).then(|| Term {
@@ -94,5 +88,18 @@ impl Pair {
             significand,
             fraction_bits: (self.a.fraction_bits + self.b.fraction_bits) as i32,
         })
+    }
+}
+
+/// The product of two operands as ∞ or NaN, if it is one.
+#[inline]
+pub(super) fn special_product(a: &Unpacked, b: &Unpacked) -> Option<Special> {
+    use Class::{Infinite, Nan, Zero};
+    match (a.class, b.class) {
+        (Nan, _) | (_, Nan) | (Infinite, Zero) | (Zero, Infinite) => Some(Special::Nan),
+        (Infinite, _) | (_, Infinite) => Some(Special::Infinite {
+            negative: a.negative != b.negative,
+        }),
+        _ => None,
     }
 }

@@ -158,19 +158,19 @@ fn decode_pairs(
     operands: &Operands<'_>,
     modifiers: &Modifiers,
 ) -> Vec<Pair> {
-    let decode = |format: Format, word: u64| format.decode(format.from_register(word));
+    let decode = |format: &Format, word: u64| format.decode(format.from_register(word));
     let negate = |value: Unpacked, by: bool| Unpacked {
         negative: value.negative ^ by,
         ..value
     };
-    let scale = |scales: &[u64], k: usize| match signature.scale {
+    let scale = |scales: &[u64], k: usize| match &signature.scale {
         Some(Scale { format, block }) => decode(format, scales[k / block]),
         None => ONE,
     };
     (0..signature.k)
         .map(|k| Pair {
-            a: negate(decode(signature.a, operands.a[k]), modifiers.negate_a),
-            b: negate(decode(signature.b, operands.b[k]), modifiers.negate_b),
+            a: negate(decode(&signature.a, operands.a[k]), modifiers.negate_a),
+            b: negate(decode(&signature.b, operands.b[k]), modifiers.negate_b),
             scale_a: scale(operands.scale_a, k),
             scale_b: scale(operands.scale_b, k),
         })

@@ -14,7 +14,8 @@ pub struct Exact {
     /// Power of two that `magnitude` is multiplied by.
     pub exponent: i32,
     /// Whether something non-zero lies below the magnitude's last bit. Whoever sets it keeps
-    /// enough bits that the target's last place lies above the magnitude's.
+    /// enough bits that the target's last place lies above the magnitude's, and for stochastic
+    /// rounding at least as many bits below that place as there are random bits.
     pub sticky: bool,
 }
 
@@ -92,6 +93,7 @@ impl Rounding {
     }
 
     /// The discarded part `remainder / 2^width` (plus ε if `sticky`): does the magnitude grow?
+    #[inline]
     fn increments(self, negative: bool, odd: bool, discarded: Discarded) -> bool {
         use std::cmp::Ordering::{Equal, Greater, Less};
         let exact = discarded.is_zero();
@@ -120,9 +122,13 @@ impl Rounding {
     /// Rounds `magnitude + ε` (ε as in [`Exact`]) to a multiple of `2^width` and returns the
     /// quotient. A carry may make it one bit longer than the shifted magnitude.
     #[must_use]
+    #[inline]
     pub fn shift_right(self, negative: bool, magnitude: u128, sticky: bool, width: u32) -> u128 {
         let kept = magnitude.checked_shr(width).unwrap_or(0);
         let remainder = magnitude ^ kept.checked_shl(width).unwrap_or(0);
+        if remainder == 0 && !sticky {
+            return kept; // exact: no mode changes it
+        }
         let discarded = Discarded {
             remainder,
             width,
@@ -154,6 +160,7 @@ impl Discarded {
         self.remainder == 0 && !self.sticky
     }
 
+    #[inline]
     fn compare_to_half(self) -> std::cmp::Ordering {
         if self.width == 0 || self.width > 128 {
             return std::cmp::Ordering::Less;
@@ -181,7 +188,8 @@ impl Discarded {
 
 /// What a value beyond the largest finite number becomes.
 ///
-/// Formats without ∞ use NaN for it, and formats with neither saturate, whatever the policy.
+/// Formats without ∞ use NaN for it, and formats with neither saturate, whatever the policy. The
+/// NaN keeps the sign where it can (CUDA's e4m3 without saturation, ml_dtypes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// ∞ for every rounding mode, also the truncating ones (the matrix units).
@@ -244,6 +252,7 @@ impl Format {
     /// assert_eq!(F16.round(&third, Rounding::Rne, Overflow::Ieee), 0x3555);
     /// ```
     #[must_use]
+    #[inline]
     pub fn round(&self, value: &Exact, rounding: Rounding, overflow: Overflow) -> u64 {
         match self.kind {
             Kind::Float(float) => self.round_float(float, value, rounding, overflow),
@@ -251,6 +260,7 @@ impl Format {
         }
     }
 
+    #[inline]
     fn round_float(
         &self,
         float: Float,
@@ -327,6 +337,7 @@ impl Format {
 
     /// Code of a zero; the formats without −0 (or without zero) give their nearest code.
     #[must_use]
+    #[inline]
     pub fn zero(&self, negative: bool) -> u64 {
         match self.kind {
             Kind::Float(float) if float.specials != Specials::NegativeZeroNan => {
@@ -341,9 +352,10 @@ impl Format {
     pub fn infinity(&self, negative: bool, overflow: Overflow) -> u64 {
         match (overflow, self.infinity_magnitude()) {
             (Overflow::Saturate, _) => self.max_finite(negative),
-            (Overflow::Nan, _) | (_, None) => {
-                self.nan().unwrap_or_else(|| self.max_finite(negative))
-            }
+            (Overflow::Nan, _) | (_, None) => match self.nan() {
+                Some(nan) => self.with_sign(negative, nan),
+                None => self.max_finite(negative),
+            },
             (_, Some(magnitude)) => self.with_sign(negative, magnitude),
         }
     }
@@ -374,16 +386,19 @@ impl Format {
         }
     }
 
-    /// Code of the largest finite number of that sign (unsigned formats ignore the sign).
+    /// Code of the largest finite number of that sign (unsigned floats ignore the sign, and the
+    /// farthest that unsigned integers go below zero is 0).
     #[must_use]
     pub fn max_finite(&self, negative: bool) -> u64 {
         match self.kind {
             Kind::Float(float) => self.with_sign(negative, self.max_finite_magnitude(float)),
+            Kind::Fixed { .. } if !self.signed && negative => 0,
             Kind::Fixed { .. } if !self.signed => self.mask(),
             Kind::Fixed { .. } => (self.mask() >> 1) + u64::from(negative),
         }
     }
 
+    #[inline]
     fn max_finite_magnitude(&self, float: Float) -> u64 {
         let all_ones = (1 << (float.exponent_bits + float.fraction_bits)) - 1;
         match float.specials {
@@ -413,6 +428,7 @@ impl Format {
         }
     }
 
+    #[inline]
     fn with_sign(&self, negative: bool, magnitude_code: u64) -> u64 {
         magnitude_code | u64::from(negative && self.signed) << (self.bits - 1)
     }

@@ -585,7 +585,7 @@ impl Row<'_> {
                     column: first,
                     message: error.to_string(),
                 })?;
-                (Model::Known(unit), evidence.clone())
+                (Model::Known(Box::new(unit)), evidence.clone())
             }
             Arithmetic::Unmodelled(reason) => (
                 Model::Unmodelled(reason.clone()),
