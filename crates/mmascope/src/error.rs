@@ -51,6 +51,15 @@ pub enum Error {
         /// What was found and what was expected.
         message: String,
     },
+    /// A device under test failed: it hangs, died, answered too little, nonsense or differently.
+    Device {
+        /// The device as the user named it.
+        device: String,
+        /// Index of the query in its batch, if one is to blame.
+        query: Option<usize>,
+        /// What happened.
+        message: String,
+    },
     /// A file could not be read or written.
     Io {
         /// File name.
@@ -135,6 +144,18 @@ impl fmt::Display for Error {
                 write!(out, "'{name}' is known but not modelled: {reason}")
             }
             Self::Text { position, message } => write!(out, "{position}: {message}"),
+            Self::Device {
+                device,
+                query: Some(query),
+                message,
+            } => {
+                write!(out, "{device}: query {query}: {message}")
+            }
+            Self::Device {
+                device,
+                query: None,
+                message,
+            } => write!(out, "{device}: {message}"),
             Self::Io { file, message } => write!(out, "{file}: {message}"),
         }
     }

@@ -49,6 +49,15 @@ pub enum Answer {
     AnyNan,
 }
 
+impl fmt::Display for Answer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(word) => write!(out, "{word:x}"),
+            Self::AnyNan => out.write_str("nan"),
+        }
+    }
+}
+
 /// What is wrong with a line, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
