@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 /// bits that the silicon gives.
 ///
 /// Exit status: 0 done; 1 the answer is no (mismatches); 2 wrong input or an instruction without a
-/// known model; 130 interrupted.
+/// known model; 3 the device failed; 130 interrupted.
 #[derive(clap::Parser)]
 #[command(name = "mmascope", version, propagate_version = true)]
 pub(crate) struct Args {
@@ -67,12 +67,22 @@ pub(crate) struct Show {
 /// status 2.
 #[derive(clap::Args)]
 pub(crate) struct Eval {
-    /// Architecture of lines that name none
+    /// Architecture of lines that name none; with --subject, of the device
     #[arg(long)]
     pub(crate) arch: Option<String>,
-    /// Instruction of lines that name none
+    /// Instruction of lines that name none; with --subject, of the device
     #[arg(long)]
     pub(crate) inst: Option<String>,
+    /// Let a device answer instead of the model: model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    #[arg(long)]
+    pub(crate) subject: Option<String>,
+    /// Formats of a device that is no row of the catalogue, as in
+    /// "a=f16 b=f16 c=f32 d=f32 k=16 scale=ue8m0 block=32"
+    #[arg(long, requires = "subject", conflicts_with_all = ["arch", "inst"])]
+    pub(crate) signature: Option<String>,
+    /// Seconds that a process may take for a batch of 4,096 lines
+    #[arg(long, requires = "subject", default_value_t = 10.0)]
+    pub(crate) timeout: f64,
     /// Vector files; `-` or none is standard input
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<String>,

@@ -28,6 +28,10 @@ fn main() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "error: {message}");
             Status::WrongInput as u8
         }
+        Err(Failure::Device(message)) => {
+            let _ = writeln!(std::io::stderr(), "error: {message}");
+            Status::DeviceFailed as u8
+        }
     };
     ExitCode::from(status)
 }
