@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use mmascope::dpa::{Modifiers, Operands, Unit};
+use mmascope::isa::Catalogue;
 use rayon::prelude::*;
 
 use super::codes::{chosen, compose};
@@ -149,4 +150,17 @@ fn emulated_hopper() {
             prove_all_pairs("all pairs, emulated fp8", &units);
         }
     }
+}
+
+/// Every modelled row of the catalogue with two 8-bit operands, whatever its algorithm.
+#[test]
+#[ignore = "minutes of work; run it with: cargo xtask prove fp8"]
+fn prove_fp8_every_row_of_the_catalogue() {
+    let units: Vec<Unit> = Catalogue::built_in()
+        .instructions()
+        .filter(|row| row.signature.a.bits == 8 && row.signature.b.bits == 8)
+        .filter_map(|row| row.unit().ok().cloned())
+        .collect();
+    println!("{} rows", units.len());
+    prove_all_pairs("every fp8 row of the catalogue", &units);
 }
