@@ -14,7 +14,7 @@ const MOST_BYTES: usize = 4 << 20;
 const MOST_ROWS: usize = 64;
 
 /// A stream of vector lines, plain or gzip. Returns how many lines were good.
-pub fn vector_lines(bytes: &[u8]) -> usize {
+pub(crate) fn vector_lines(bytes: &[u8]) -> usize {
     let mut reader = Reader::new(Catalogue::built_in());
     let Ok(mut lines) = Lines::new("fuzz", Box::new(Cursor::new(bytes.to_vec()))) else {
         return 0;
@@ -59,7 +59,7 @@ fn vector_line(reader: &mut Reader<'_>, text: &str) -> bool {
 }
 
 /// A text of the catalogue, and the same text as a program. Returns how many rows were simulated.
-pub fn catalogue(bytes: &[u8]) -> usize {
+pub(crate) fn catalogue(bytes: &[u8]) -> usize {
     let text = String::from_utf8_lossy(bytes);
     if let Ok(program) = text.parse::<Program>() {
         reads_back(&program);

@@ -79,3 +79,22 @@ fn the_published_asymmetry_of_cdna3() {
     case.c ^= 0x8000_0000;
     assert_eq!(case.run(&row.unit), 0);
 }
+
+/// The sum is floored to F2 = 31 bits before it is rounded: ±(1 + 2^-23 + 2^-24 − 2^-32) lies just
+/// inside a tie; the negative one is floored onto it and goes to even, the positive one is not.
+#[test]
+fn the_second_floor_of_cdna3() {
+    let row = row("cdna3", "v_mfma_f32_32x32x8_f16");
+    let d = |c: u64, a: u64| {
+        let case = Case {
+            a: vec![a, 0, 0, 0, 0, 0, 0, 0], // 255/256
+            b: vec![0x0001; 8],              // 2^-24
+            c,
+            scale_a: Vec::new(),
+            scale_b: Vec::new(),
+        };
+        case.run(&row.unit)
+    };
+    assert_eq!(d(0x3f80_0001, 0x3bf8), 0x3f80_0001);
+    assert_eq!(d(0xbf80_0001, 0xbbf8), 0xbf80_0002);
+}
