@@ -25,13 +25,18 @@ pub(crate) enum Status {
 pub(crate) enum Failure {
     /// Nobody reads our output any more.
     ClosedPipe,
+    /// The user stopped it.
+    Interrupted,
     /// Wrong input, with the message for people.
     Input(String),
 }
 
 impl From<mmascope::Error> for Failure {
     fn from(error: mmascope::Error) -> Self {
-        Self::Input(error.to_string())
+        match error {
+            mmascope::Error::Cancelled => Self::Interrupted,
+            other => Self::Input(other.to_string()),
+        }
     }
 }
 

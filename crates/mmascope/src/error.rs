@@ -55,9 +55,11 @@ pub enum Error {
     Io {
         /// File name.
         file: String,
-        /// The operating system's words.
+        /// The operating system's words, or what is wrong with the file.
         message: String,
     },
+    /// The caller asked to stop before the result was there.
+    Cancelled,
 }
 
 /// Shorthand for results of this library.
@@ -113,6 +115,7 @@ impl fmt::Display for Error {
             }
             Self::Text { position, message } => write!(out, "{position}: {message}"),
             Self::Io { file, message } => write!(out, "{file}: {message}"),
+            Self::Cancelled => out.write_str("cancelled before the result was there"),
         }
     }
 }
