@@ -43,6 +43,19 @@ pub(crate) enum Command {
     /// Compare vector lines that carry results with the model
     Check(Check),
     /// Multiply whole matrices in files, and say how far the result is from the exact one
+    ///
+    /// D = C + A·B as the instruction computes it, chained over ascending K: the instruction takes C and
+    /// the first K products, then its result and the next K products, and so on.
+    ///
+    /// A is M × K, B is K × N, C and D are M × N, for any M and N; the instruction's K must divide K.
+    /// Files are .npy or FILE.safetensors:NAME. Floats are numbers and are rounded to the operand's
+    /// format; integers, and what np.save makes of ml_dtypes (V2, V1, f1), are codes of the operand's
+    /// format, one per element. D is written as f32, f16 or f64, whatever the accumulator is; the
+    /// file appears whole or not at all.
+    ///
+    /// The exact result that the errors are measured against is that of the operands after rounding,
+    /// scales and modifiers included. Outputs whose exact result is 0 count only in the error relative
+    /// to Σ|a·b|.
     Matmul(Matmul),
 }
 
@@ -98,18 +111,6 @@ pub(crate) struct Check {
     pub(crate) files: Vec<String>,
 }
 
-/// D = C + A·B as the instruction computes it, chained over ascending K: the instruction takes C and
-/// the first K products, then its result and the next K products, and so on.
-///
-/// A is M × K, B is K × N, C and D are M × N, for any M and N; the instruction's K must divide K.
-/// Files are .npy or FILE.safetensors:NAME. Floats are numbers and are rounded to the operand's
-/// format; integers, and what np.save makes of ml_dtypes (V2, V1, f1), are codes of the operand's
-/// format, one per element. D is written as f32, f16 or f64, whatever the accumulator is; the
-/// file appears whole or not at all.
-///
-/// The exact result that the errors are measured against is that of the operands after rounding,
-/// scales and modifiers included. Outputs whose exact result is 0 count only in the error relative
-/// to Σ|a·b|.
 #[derive(clap::Args)]
 pub(crate) struct Matmul {
     /// The architecture: a name, SM or gfx number, or product name

@@ -94,6 +94,10 @@ fn temporary(file: &str, path: &Path) -> Result<NamedTempFile> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        let message = format!("there is no folder '{}' to write it to", folder.display());
+        return Err(io_error(file, &message));
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".mmascope-").suffix(".tmp");
     #[cfg(unix)]
