@@ -26,7 +26,7 @@ impl Random {
 }
 
 fn seeds() -> Vec<Vec<u8>> {
-    let bytes: Vec<u8> = (0..32).collect();
+    let bytes = files::f32s(&[1.0, -2.5, 0.0, 1e9, f32::NAN, f32::INFINITY, 1e-40, 3.0]);
     let mut seeds = Vec::new();
     for (descr, shape) in [
         ("<f4", "(2, 4)"),

@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-const GO: AtomicBool = AtomicBool::new(false);
+static GO: AtomicBool = AtomicBool::new(false);
 
 fn unit(arch: &str, inst: &str) -> &'static Unit {
     let row = Catalogue::built_in().find(arch, inst);
@@ -502,6 +502,14 @@ fn statistics_of_scaled_wide_and_special_operands() {
         close(lost.relative_to_products.max, 2_f64.powi(-61)),
         "{lost:?}"
     );
+    // Products longer than 64 bits: (1 + 2^-52)² is 1 + 2^-51 + 2^-104, and the last term is lost.
+    let above_one = one + 1;
+    matrices.a = vec![above_one, 0, 0, 0];
+    matrices.b = vec![above_one; 4];
+    let d = chain(double, &matrices, &Modifiers::default()).expect("fits");
+    assert_eq!(d, [one + 2]);
+    let square = statistics(double, &matrices, &d, &Modifiers::default());
+    assert_eq!(square.ulps.max, 2_f64.powi(-52));
     // The widest span of f64 products: (2^1023)² and (2^-1074)².
     matrices.a = vec![0x7fe0_0000_0000_0000, 1, 0xffe0_0000_0000_0000, 0];
     matrices.b = matrices.a.iter().map(|word| word & !(1 << 63)).collect();

@@ -7,7 +7,7 @@ use mmascope::Error;
 use mmascope::array::{Array, Casting, check_writable, write_npy};
 use mmascope::format::{BF16, E4M3FN, E8M13, F16, F32, F64, Format};
 
-const GO: AtomicBool = AtomicBool::new(false);
+static GO: AtomicBool = AtomicBool::new(false);
 
 fn names(folder: &std::path::Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder");
