@@ -42,6 +42,21 @@ pub(crate) enum Command {
     Eval(Eval),
     /// Compare vector lines that carry results with the model
     Check(Check),
+    /// Multiply whole matrices in files, and say how far the result is from the exact one
+    ///
+    /// D = C + A·B as the instruction computes it, chained over ascending K: the instruction takes C and
+    /// the first K products, then its result and the next K products, and so on.
+    ///
+    /// A is M × K, B is K × N, C and D are M × N, for any M and N; the instruction's K must divide K.
+    /// Files are .npy or FILE.safetensors:NAME. Floats are numbers and are rounded to the operand's
+    /// format; integers, and what np.save makes of ml_dtypes (V2, V1, f1), are codes of the operand's
+    /// format, one per element. D is written as f32, f16 or f64, whatever the accumulator is; the
+    /// file appears whole or not at all.
+    ///
+    /// The exact result that the errors are measured against is that of the operands after rounding,
+    /// scales and modifiers included. Outputs whose exact result is 0 count only in the error relative
+    /// to Σ|a·b|.
+    Matmul(Matmul),
 }
 
 #[derive(clap::Args)]
@@ -104,4 +119,66 @@ pub(crate) struct Check {
     /// Vector files, plain or gzip; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Matmul {
+    /// The architecture: a name, SM or gfx number, or product name
+    #[arg(long)]
+    pub(crate) arch: String,
+    /// The instruction
+    #[arg(long)]
+    pub(crate) inst: String,
+    /// M × K: FILE.npy or FILE.safetensors:NAME
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// K × N
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// M × N [default: +0]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) c: Option<String>,
+    /// Block scales of A, M × K/block: codes of the scale's format, one byte each
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scale_a: Option<String>,
+    /// Block scales of B, K/block × N
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scale_b: Option<String>,
+    /// Where D is written, an .npy file
+    #[arg(short, long, value_name = "D.npy")]
+    pub(crate) output: String,
+    /// Fill A and B up to a multiple of the instruction's K with +0 (and scales of 1). The
+    /// instruction then adds products of +0, as kernels do at a ragged end; that may turn a
+    /// result of -0 into +0, and rounds as often as the padded K says. A scale block must still
+    /// divide K
+    #[arg(long)]
+    pub(crate) pad: bool,
+    /// How floats are rounded to the operands' formats [default: rne, but f32 goes to tf32 and xf32
+    /// operands as raw words, as the unit takes them]
+    #[arg(long, value_name = "MODE", value_parser = ["rne", "rna", "rz"])]
+    pub(crate) round: Option<String>,
+    /// Clamp floats beyond the operand's range to its largest number, instead of an error; an
+    /// infinity stays one where the format has it
+    #[arg(long)]
+    pub(crate) saturate: bool,
+    /// Operand modifiers that the instruction has, separated by commas: negA, negB hold for every
+    /// step; negC, noC and scaleD=-N concern C, in the first step
+    #[arg(
+        long,
+        value_name = "MODS",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub(crate) mods: Vec<String>,
+    /// Outputs that are compared with the exact result: all, none, or 4096 spread over D
+    #[arg(long, value_enum, default_value = "sampled")]
+    pub(crate) stats: Stats,
+}
+
+/// Which outputs are compared with the exact result.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Stats {
+    Full,
+    None,
+    Sampled,
 }

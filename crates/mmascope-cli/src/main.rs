@@ -3,7 +3,9 @@
 mod args;
 mod check;
 mod eval;
+mod interrupt;
 mod list;
+mod matmul;
 mod report;
 mod show;
 
@@ -17,13 +19,13 @@ use mmascope::isa::Catalogue;
 use report::{Failure, Status};
 
 fn main() -> ExitCode {
-    // A handler that cannot be installed only means that the default one stays.
-    let _ = ctrlc::set_handler(|| std::process::exit(i32::from(report::INTERRUPTED)));
+    interrupt::install();
     let args = args::Args::parse();
     let result = run(&args);
     let status = match result {
         Ok(status) => status as u8,
         Err(Failure::ClosedPipe) => 0,
+        Err(Failure::Interrupted) => report::INTERRUPTED,
         Err(Failure::Input(message)) => {
             let _ = writeln!(std::io::stderr(), "error: {message}");
             Status::WrongInput as u8
@@ -49,6 +51,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Show(options) => show::run(&catalogue, &args.common, options),
         Command::Eval(options) => eval::run(&catalogue, options),
         Command::Check(options) => check::run(&catalogue, &args.common, options),
+        Command::Matmul(options) => matmul::run(&catalogue, &args.common, options),
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) enum Status {
 pub(crate) enum Failure {
     /// Nobody reads our output any more.
     ClosedPipe,
+    /// The user stopped it.
+    Interrupted,
     /// Wrong input, with the message for people.
     Input(String),
     /// A device under test failed, with the message for people.
@@ -37,7 +39,8 @@ impl From<mmascope::Error> for Failure {
     fn from(error: mmascope::Error) -> Self {
         match error {
             mmascope::Error::Device { .. } => Self::Device(error.to_string()),
-            _ => Self::Input(error.to_string()),
+            mmascope::Error::Cancelled => Self::Interrupted,
+            other => Self::Input(other.to_string()),
         }
     }
 }

@@ -64,9 +64,11 @@ pub enum Error {
     Io {
         /// File name.
         file: String,
-        /// The operating system's words.
+        /// The operating system's words, or what is wrong with the file.
         message: String,
     },
+    /// The caller asked to stop before the result was there.
+    Cancelled,
 }
 
 /// Names longer than this (in bytes) are not compared with the valid ones.
@@ -157,6 +159,7 @@ impl fmt::Display for Error {
                 message,
             } => write!(out, "{device}: {message}"),
             Self::Io { file, message } => write!(out, "{file}: {message}"),
+            Self::Cancelled => out.write_str("cancelled before the result was there"),
         }
     }
 }
