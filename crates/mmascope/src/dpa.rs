@@ -22,6 +22,7 @@ mod ftz_addmul;
 mod gst_fdpa;
 mod gtr_fdpa;
 mod ieee;
+mod limits;
 mod modifiers;
 mod notation;
 mod output;

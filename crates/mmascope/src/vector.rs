@@ -495,7 +495,7 @@ fn hex_elements(
                 format!("\"{key}\": '{part}' is no hexadecimal number"),
             ));
         };
-        let too_wide = format.register.shift == 0 && word > format.mask() && format.signed;
+        let too_wide = word > format.widest_word();
         if too_wide {
             let message = format!(
                 "\"{key}\": {part} does not fit the {} bits of {format}",

@@ -1,7 +1,7 @@
 //! One k of a dot product: the two operands, their block scales, and the product they make.
 
 use super::Special;
-use crate::format::{Class, Unpacked};
+use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// The operands of one k, decoded, with the scales of their blocks (1 where there are none).
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl Term {
     /// The caller chooses grids at most 64 fraction bits below the largest exponent, and
     /// significands have at most 50 bits above their exponent's place, so i128 holds it.
     #[inline]
-    pub(super) fn align(&self, grid: i32, rounding: crate::format::Rounding) -> i128 {
+    pub(super) fn align(&self, grid: i32, rounding: Rounding) -> i128 {
         let last_place = self.exponent - self.fraction_bits;
         let magnitude = if last_place >= grid {
             self.significand << (last_place - grid)
@@ -72,6 +72,15 @@ impl Pair {
         special_product(&self.a, &self.b)
     }
 
+    /// The pair with both operands as numbers of another format that has all their values.
+    pub(super) fn widened(&self, format: &Format) -> Self {
+        Self {
+            a: widened(&self.a, format),
+            b: widened(&self.b, format),
+            ..*self
+        }
+    }
+
     /// Sign of the product.
     pub(super) fn negative(&self) -> bool {
         self.a.negative != self.b.negative
@@ -88,6 +97,14 @@ impl Pair {
             significand,
             fraction_bits: (self.a.fraction_bits + self.b.fraction_bits) as i32,
         })
+    }
+}
+
+/// A value in another format that has it: only the place of its exponent may change.
+fn widened(value: &Unpacked, format: &Format) -> Unpacked {
+    match value.exact() {
+        Some(exact) => format.decode(format.round(&exact, Rounding::Rne, Overflow::Ieee)),
+        None => *value,
     }
 }
 

@@ -30,6 +30,9 @@ pub enum Operation {
     Dot {
         /// The algorithm and its parameters.
         algorithm: Dpa,
+        /// Format that the operands are widened to before, exactly. It matters because the units
+        /// align by field exponents: a subnormal may become a normal number.
+        widened: Option<Format>,
         /// Which k, in which order.
         over: Select,
         /// The accumulator it starts from.
@@ -123,17 +126,18 @@ impl Program {
             let value = match operation {
                 Operation::Dot {
                     algorithm,
+                    widened,
                     over,
                     from,
                 } => {
                     let start = (*from != Source::Product).then(|| read(*from));
-                    if *over == Select::All {
+                    if *over == Select::All && widened.is_none() {
                         algorithm.run(&pairs, start, output)
                     } else {
                         let chosen: Vec<Pair> = over
                             .indices(pairs.len())
                             .iter()
-                            .map(|&k| pairs[k])
+                            .map(|&k| widened.map_or(pairs[k], |format| pairs[k].widened(&format)))
                             .collect();
                         algorithm.run(&chosen, start, output)
                     }

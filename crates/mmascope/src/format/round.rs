@@ -137,14 +137,19 @@ impl Rounding {
         let kept = magnitude.checked_shr(width).unwrap_or(0);
         let remainder = magnitude ^ kept.checked_shl(width).unwrap_or(0);
         if let Self::Stochastic { bits, random } = self {
-            return kept + u128::from(carries(remainder, width, bits, random));
+            return kept.saturating_add(u128::from(carries(remainder, width, bits, random)));
         }
         let half = match width {
             1..=128 => remainder.cmp(&(1 << (width - 1))).then(sticky.cmp(&false)),
             _ => Ordering::Less,
         };
         let exact = remainder == 0 && !sticky;
-        kept + u128::from(self.increments(negative, kept & 1 == 1, half, exact))
+        kept.saturating_add(u128::from(self.increments(
+            negative,
+            kept & 1 == 1,
+            half,
+            exact,
+        )))
     }
 }
 
