@@ -8,6 +8,7 @@ mod oracle {
     mod boundary;
     mod codes;
     mod conformance;
+    mod directed;
     mod e_fdpa;
     mod exact;
     mod exhaustive;

@@ -119,10 +119,6 @@ fn blackwell_f8f6f4() {
         "all pairs, L=32 F=25 K=32",
         &truncated(32, 32, 25, [-133, -21]),
     );
-    prove_all_pairs(
-        "all pairs, L=16 F=25 K=16",
-        &truncated(16, 16, 25, [-133, -21]),
-    );
 }
 
 #[test]

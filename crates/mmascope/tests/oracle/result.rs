@@ -67,8 +67,13 @@ pub(crate) fn special_outcome(special: Special, output: &Output) -> Outcome {
     }
 }
 
+/// A format that has no NaN has its largest number instead (PTX conversions to fp6 and fp4).
 fn nan_outcome(output: &Output) -> Outcome {
+    let float = float(&output.format);
     match output.nan {
+        Nan::Any if float.specials == Specials::None => {
+            with_sign(largest_finite(&float), false, output)
+        }
         Nan::Word(word) => Outcome::Word(word),
         Nan::Any => Outcome::AnyNan,
     }
