@@ -51,6 +51,7 @@
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
 //! [`Error::Unmodelled`]; what is disputed is marked in the row's [`isa::Evidence`].
 
+pub mod cases;
 pub mod dpa;
 pub mod error;
 pub mod format;
