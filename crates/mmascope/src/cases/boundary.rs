@@ -185,21 +185,21 @@ impl<'a> Recipe<'a> {
                     style: Style::Random,
                 })
             });
-            if !bit(v, 1) {
+            if v == 6 {
                 let e_c = e0 - step(f + 4, self.c_draw[0]);
                 plan.c = c.number(self.c_sign(), e_c, self.c_random());
             }
             return plan;
         }
         let mut plan = self.plan();
-        let in_c = bit(v, 2);
+        let in_c = v == 7;
         if in_c {
             plan.c = c.number(self.sign, self.tiny(), 0);
         } else {
             plan.terms[self.q] = Some(power(self.sign, self.tiny() - i32::from(bit(v, 1))));
         }
         if let Some(&k) = self.others(!in_c).first() {
-            let exponent = e0 - f as i32 - 2 + step(5, self.y[0]);
+            let exponent = e0 - f as i32 - 2 + step(4, self.y[0]);
             plan.terms[k] = Some(power(self.sign ^ bit(self.y[1], 0), exponent));
         }
         plan

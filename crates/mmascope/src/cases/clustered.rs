@@ -64,23 +64,25 @@ fn stressed(code: &Code, centre: i32, draw: [u32; 4]) -> u64 {
 
 /// Puts an extreme word in some place of the case.
 fn overwrite(layout: &Layout, case: &mut Case, place: u32, kind: u32) {
-    let (k, blocks) = (layout.k, layout.blocks());
-    let place = below((2 * k + 1 + 2 * blocks) as u32, place) as usize;
-    let scale = layout.scale.map_or(layout.c, |(code, _)| code);
-    let places = case.a.iter_mut().map(|word| (word, &layout.a));
-    let places = places.chain(case.b.iter_mut().map(|word| (word, &layout.b)));
-    let places = places.chain([(&mut case.c, &layout.c)]);
-    let scales = case.scale_a.iter_mut().chain(&mut case.scale_b);
-    let mut places = places.chain(scales.map(|word| (word, &scale)));
-    if let Some((word, code)) = places.nth(place) {
-        *word = match below(5, kind) {
-            0 => code.infinity(false),
-            1 => code.infinity(true),
-            2 => code.nan(kind),
-            3 => code.near_largest(false, 0),
-            _ => code.zero(false),
-        };
+    let mut rows: Vec<(&mut [u64], &Code)> = vec![
+        (&mut case.a, &layout.a),
+        (&mut case.b, &layout.b),
+        (std::slice::from_mut(&mut case.c), &layout.c),
+    ];
+    if let Some((code, _)) = &layout.scale {
+        rows.push((&mut case.scale_a, code));
+        rows.push((&mut case.scale_b, code));
     }
+    let place = rows.len() as u64 * u64::from(place);
+    let (words, code) = &mut rows[(place >> 32) as usize];
+    let position = below(words.len() as u32, place as u32) as usize;
+    words[position] = match below(5, kind) {
+        0 => code.infinity(false),
+        1 => code.infinity(true),
+        2 => code.nan(kind),
+        3 => code.near_largest(false, 0),
+        _ => code.zero(false),
+    };
 }
 
 /// 2^i, below K: the distance of the two products of a pair.
@@ -94,6 +96,7 @@ pub(super) fn close(layout: &Layout, draws: &Draws) -> Case {
     let (x, y) = (draws.at(Role::Case, 0), draws.at(Role::Case, 1));
     let (p, (e_a, e_b)) = centre(layout, x);
     let stride = stride(layout, x[2]);
+    let exact = (x[3] >> 2).is_multiple_of(4);
     let (mut a, mut b) = (Vec::with_capacity(layout.k), Vec::with_capacity(layout.k));
     for k in 0..layout.k {
         let (draw_a, draw_b) = (draws.at(Role::A, k), draws.at(Role::B, k));
@@ -105,8 +108,9 @@ pub(super) fn close(layout: &Layout, draws: &Draws) -> Case {
             a.push(leader(a_code, e_a, draw_a));
             b.push(leader(b_code, e_b, draw_b));
         } else {
-            a.push(a_code.moved(a[k - stride], small_move(draw_a[0])));
-            b.push(b_code.negated(b_code.moved(b[k - stride], small_move(draw_b[0]))));
+            let by = |word: u32| if exact { 0 } else { small_move(word) };
+            a.push(a_code.moved(a[k - stride], by(draw_a[0])));
+            b.push(b_code.negated(b_code.moved(b[k - stride], by(draw_b[0]))));
         }
     }
     let draw = draws.at(Role::C, 0);

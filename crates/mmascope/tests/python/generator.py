@@ -317,9 +317,11 @@ class Case:
 
         self.fill(operand, scale)
         if self.x[3] % 8 == 0:
-            places = list(self.positions())
+            roles = [A, B, C] + ([SCALE_A, SCALE_B] if self.scale else [])
             for where, r in (self.y[0:2], self.y[2:4]):
-                role, position = places[below(len(places), where)]
+                which, rest = divmod(len(roles) * where, WORD)
+                role = roles[which]
+                position = below(len(self.words[role]), rest)
                 form = self.formats[role]
                 choices = [form.infinity(0), form.infinity(1), form.nan(r), form.largest, form.zero(0)]
                 self.words[role][position] = choices[below(5, r)]
@@ -327,7 +329,7 @@ class Case:
     def close(self):
         p, (ea, eb) = self.centre()
         stride = self.stride(self.x[2])
-        moves = [0, 0, 0, 0, -1, 1, -2, 2]
+        moves = [0] * 8 if (self.x[3] >> 2) % 4 == 0 else [0, 0, 0, 0, -1, 1, -2, 2]
         for role, form, e in ((A, self.a, ea), (B, self.b, eb)):
             row = self.words[role]
             for k in range(self.K):
@@ -434,17 +436,17 @@ class Case:
         elif recipe == 2 and not bit(v, 0):
             for k in active:
                 terms[k] = (bit(draw[k][2], 0), self.e0 - below(F + 4, draw[k][0]), "random")
-            if not bit(v, 1):
+            if v == 6:
                 c_code = c.number(c_sign, self.e0 - below(F + 4, cw[0]), c_random)
         elif recipe == 2:
             others = list(block)
-            if bit(v, 2):
+            if v == 7:
                 c_code = c.number(sign, tiny, 0)
             else:
                 others.remove(q)
                 terms[q] = (sign, tiny - bit(v, 1), "power")
             if others:
-                terms[others[0]] = (sign ^ bit(y[1], 0), self.e0 - F - 2 + below(5, y[0]), "power")
+                terms[others[0]] = (sign ^ bit(y[1], 0), self.e0 - F - 2 + below(4, y[0]), "power")
         elif recipe == 3:
             p = centre(m + 2)
             others = list(block)
