@@ -1,9 +1,13 @@
 //! The command line of mmascope.
 
 mod args;
+mod cases;
 mod check;
+mod diff;
 mod eval;
+mod generate;
 mod list;
+mod output;
 mod report;
 mod show;
 
@@ -18,7 +22,10 @@ use report::{Failure, Status};
 
 fn main() -> ExitCode {
     // A handler that cannot be installed only means that the default one stays.
-    let _ = ctrlc::set_handler(|| std::process::exit(i32::from(report::INTERRUPTED)));
+    let _ = ctrlc::set_handler(|| {
+        output::remove_partial();
+        std::process::exit(i32::from(report::INTERRUPTED))
+    });
     let args = args::Args::parse();
     let result = run(&args);
     let status = match result {
@@ -45,6 +52,8 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Show(options) => show::run(&catalogue, &args.common, options),
         Command::Eval(options) => eval::run(&catalogue, options),
         Command::Check(options) => check::run(&catalogue, &args.common, options),
+        Command::Gen(options) => generate::run(&catalogue, options),
+        Command::Diff(options) => diff::run(&catalogue, &args.common, options),
     }
 }
 

@@ -52,6 +52,7 @@
 //! [`Error::Unmodelled`]; what is disputed is marked in the row's [`isa::Evidence`].
 
 pub mod cases;
+pub mod diff;
 pub mod dpa;
 pub mod error;
 pub mod format;

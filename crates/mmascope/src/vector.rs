@@ -5,6 +5,7 @@
 //! carried through. A line without `d` is a question.
 
 mod read;
+mod write;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,6 +14,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 pub use read::{Line, Lines, MAX_LINE};
+pub use write::{answer, hex, question};
 
 use crate::dpa::{Modifiers, Operands};
 use crate::error::{Error, Result};
@@ -453,11 +455,7 @@ impl Vector<'_> {
     /// # Errors
     /// [`Error::Unmodelled`] when there is no model.
     pub fn answer_text(&self, d: u64) -> Result<String> {
-        let unit = self.instruction.unit()?;
-        if unit.is_nan(d) && !unit.program().nan_is_known() {
-            return Ok("nan".to_owned());
-        }
-        Ok(format!("{d:0width$x}", width = unit.signature().d.digits()))
+        Ok(answer(self.instruction.unit()?, d))
     }
 }
 
