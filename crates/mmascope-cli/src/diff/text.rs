@@ -154,12 +154,12 @@ pub(super) fn histogram(compare: &Compare) -> String {
     parts.join("  ")
 }
 
-/// `1`, `2–3`, `2^10–2^11`.
+/// `1`, `2–3`, `≥ 2^10` (below the next power).
 pub(super) fn bucket(least: u64, greatest: u64) -> String {
     match least {
         1 => "1".to_owned(),
         2..=512 => format!("{least}–{greatest}"),
-        _ => format!("2^{}–2^{}", least.ilog2(), least.ilog2() + 1),
+        _ => format!("≥ 2^{}", least.ilog2()),
     }
 }
 

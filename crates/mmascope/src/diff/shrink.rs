@@ -4,7 +4,7 @@ use super::value::{Number, decode};
 use super::{Example, Input, Subject, Verdict, verdict};
 use crate::dpa::Modifiers;
 use crate::error::Result;
-use crate::format::Format;
+use crate::format::{Format, Overflow, Rounding};
 
 /// The size of an input; inputs are compared by it, the first number first: products that are not
 /// zero, c if it is not zero, scales that are not 1, modifiers; then bits of the significands beyond
@@ -110,6 +110,7 @@ fn step(
 fn moves(input: &Input) -> impl Iterator<Item = Input> + '_ {
     zeroed_products(input)
         .chain(neutral(input))
+        .chain((0..input.signature.k).filter_map(|k| merged(input, k)))
         .chain(shifted(input))
         .chain(places(input).flat_map(|place| simplified(input, place)))
         .chain((0..input.signature.k).flat_map(|k| balanced(input, k)))
@@ -129,6 +130,25 @@ fn zeroed_products(input: &Input) -> impl Iterator<Item = Input> + '_ {
             smaller
         })
     })
+}
+
+/// A product added to c, rounded, and set to +0·+0: the sum stays nearly what it was.
+fn merged(input: &Input, k: usize) -> Option<Input> {
+    let (signature, case) = (&input.signature, &input.case);
+    let mut product = number(input, Place::A(k))?
+        .wide()
+        .times(number(input, Place::B(k))?)?;
+    if let Some(scale) = &signature.scale {
+        let block = k / scale.block;
+        product = product.times(number(input, Place::ScaleA(block))?)?;
+        product = product.times(number(input, Place::ScaleB(block))?)?;
+    }
+    let sum = product.plus(number(input, Place::C)?.wide())?;
+    let code = signature.c.round(&sum, Rounding::Rne, Overflow::Ieee);
+    let mut smaller = input.clone();
+    (smaller.case.a[k], smaller.case.b[k]) = (0, 0);
+    smaller.case.c = signature.c.to_register(code);
+    (case.a[k] != 0 || case.b[k] != 0).then_some(smaller)
 }
 
 /// No modifiers; every scale 1.

@@ -58,6 +58,65 @@ impl Number {
     }
 }
 
+/// An exact value with room for products.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wide(Exact);
+
+impl Number {
+    pub(super) fn wide(self) -> Wide {
+        Wide(Exact {
+            negative: self.negative,
+            magnitude: u128::from(self.significand),
+            exponent: self.exponent,
+            sticky: false,
+        })
+    }
+}
+
+impl Wide {
+    /// The product; `None` beyond 128 bits.
+    pub(super) fn times(self, other: Number) -> Option<Self> {
+        let magnitude = self
+            .0
+            .magnitude
+            .checked_mul(u128::from(other.significand))?;
+        Some(Self(Exact {
+            negative: self.0.negative != other.negative,
+            magnitude,
+            exponent: self.0.exponent + other.exponent,
+            sticky: false,
+        }))
+    }
+
+    /// The sum; `None` beyond 126 bits.
+    pub(super) fn plus(self, other: Self) -> Option<Exact> {
+        let exponent = self.0.exponent.min(other.0.exponent);
+        let aligned = |value: Exact| {
+            let shift = u32::try_from(value.exponent - exponent).ok()?;
+            let fits =
+                value.magnitude == 0 || value.magnitude.leading_zeros() > shift.checked_add(2)?;
+            let magnitude = if value.magnitude == 0 {
+                0
+            } else {
+                value.magnitude << shift.min(127)
+            };
+            let magnitude = i128::try_from(magnitude).ok()?;
+            fits.then_some(if value.negative {
+                -magnitude
+            } else {
+                magnitude
+            })
+        };
+        let sum = aligned(self.0)? + aligned(other.0)?;
+        Some(Exact {
+            negative: sum < 0,
+            magnitude: sum.unsigned_abs(),
+            exponent,
+            sticky: false,
+        })
+    }
+}
+
 /// Decodes a register word.
 pub(super) fn decode(word: u64, format: &Format) -> Unpacked {
     format.decode(format.from_register(word))
