@@ -80,8 +80,8 @@ pub(crate) fn run(
         compares: Vec::new(),
     };
     match &options.vectors {
-        Some(file) => findings.from_file(catalogue, file, &mut tallies)?,
-        None => findings.from_families(options, &mut tallies)?,
+        Some(file) => findings.compare_file(catalogue, file, &mut tallies)?,
+        None => findings.compare_families(options, &mut tallies)?,
     }
     findings.close(tallies)?;
     findings.print(catalogue, common, options)?;
@@ -90,7 +90,7 @@ pub(crate) fn run(
 
 impl<'c> Findings<'c> {
     /// Compares generated cases of the first unit's signature.
-    fn from_families(
+    fn compare_families(
         &mut self,
         options: &Diff,
         tallies: &mut [Tally<Origin>],
@@ -130,7 +130,7 @@ impl<'c> Findings<'c> {
 
     /// Compares the lines of a file, each of its own instruction; lines without names are the first
     /// unit's.
-    fn from_file(
+    fn compare_file(
         &mut self,
         catalogue: &'c Catalogue,
         file: &str,

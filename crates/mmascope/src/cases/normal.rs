@@ -46,10 +46,10 @@ mod tests {
         for index in 0..n {
             let [u, v, ..] = philox([index, 0, 0, 0], [1, 2]);
             let z = u128::from(magnitude(u, v) >> 40); // 20 fraction bits
-            let square = z * z >> 20;
+            let square = (z * z) >> 20;
             first += z;
             second += square;
-            fourth += square * square >> 20;
+            fourth += (square * square) >> 20;
         }
         let thousandths = |sum: u128| (sum * 1000 / u128::from(n)) >> 20;
         let near = |value: u128, wanted: u128, by: u128| value.abs_diff(wanted) <= by;
