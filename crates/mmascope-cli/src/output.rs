@@ -1,6 +1,6 @@
 //! Files that appear only when they are complete.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -24,7 +24,11 @@ pub(crate) fn remove_partial() {
 
 /// Standard output or a file being written.
 pub(crate) struct Output {
+    /// As the user gave it, for messages.
     name: String,
+    /// The unfinished file and its final name; `None` for what is written in place (standard output,
+    /// devices, pipes).
+    rename: Option<(PathBuf, PathBuf)>,
     stream: Stream,
 }
 
@@ -37,27 +41,35 @@ enum Stream {
 impl Output {
     /// Begins a file; `-` is standard output, a name that ends in `.gz` is compressed.
     pub(crate) fn create(name: &str) -> Result<Self, Failure> {
-        let stream = if name == "-" {
-            Stream::Standard(BufWriter::new(io::stdout()))
+        if name == "-" {
+            return Ok(Self {
+                name: name.to_owned(),
+                rename: None,
+                stream: Stream::Standard(BufWriter::new(io::stdout())),
+            });
+        }
+        let in_place = fs::metadata(name).is_ok_and(|existing| !existing.is_file());
+        // The file behind a symbolic link is replaced, not the link.
+        let target = fs::canonicalize(name).unwrap_or_else(|_| PathBuf::from(name));
+        let rename = (!in_place).then(|| (partial_name(&target), target.clone()));
+        let path = rename.as_ref().map_or(&target, |(partial, _)| partial);
+        let file = if in_place {
+            OpenOptions::new().write(true).open(path)
         } else {
-            if Path::new(name).is_dir() {
-                return Err(Failure::Input(format!("{name}: is a directory")));
-            }
-            let partial = partial_name(name);
-            let file = File::create(&partial).map_err(|error| failure(name, &error))?;
-            if let Ok(mut slot) = PARTIAL.lock() {
-                *slot = Some(partial);
-            }
-            let file = BufWriter::new(file);
-            if name.ends_with(".gz") {
+            File::create(path)
+        };
+        let file = BufWriter::new(file.map_err(|error| failure(name, &error))?);
+        if let (Some((partial, _)), Ok(mut slot)) = (&rename, PARTIAL.lock()) {
+            *slot = Some(partial.clone());
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            rename,
+            stream: if name.ends_with(".gz") {
                 Stream::Gzip(GzEncoder::new(file, Compression::default()))
             } else {
                 Stream::Plain(file)
-            }
-        };
-        Ok(Self {
-            name: name.to_owned(),
-            stream,
+            },
         })
     }
 
@@ -73,41 +85,37 @@ impl Output {
 
     /// Ends the file and gives it its name.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        let name = std::mem::take(&mut self.name);
-        let standard = Stream::Standard(BufWriter::new(io::stdout()));
-        let end = |stream: Stream| -> io::Result<()> {
-            let mut file = match stream {
-                Stream::Standard(_) => return Ok(()),
-                Stream::Plain(out) => out,
-                Stream::Gzip(out) => out.finish()?,
-            };
-            file.flush()?;
-            fs::rename(partial_name(&name), &name)
+        let ended = match &mut self.stream {
+            Stream::Standard(out) => return Ok(out.flush()?),
+            Stream::Plain(out) => out.flush(),
+            Stream::Gzip(out) => out.try_finish().and_then(|()| out.get_mut().flush()),
         };
-        match std::mem::replace(&mut self.stream, standard) {
-            Stream::Standard(mut out) => Ok(out.flush()?),
-            stream => {
-                end(stream).map_err(|error| failure(&name, &error))?;
-                if let Ok(mut slot) = PARTIAL.lock() {
-                    *slot = None;
-                }
-                Ok(())
-            }
+        let renamed = ended.and_then(|()| match &self.rename {
+            Some((partial, target)) => fs::rename(partial, target),
+            None => Ok(()),
+        });
+        renamed.map_err(|error| failure(&self.name, &error))?;
+        self.rename = None;
+        if let Ok(mut slot) = PARTIAL.lock() {
+            *slot = None;
         }
+        Ok(())
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if !matches!(self.stream, Stream::Standard(_)) {
+        if self.rename.is_some() {
             remove_partial();
         }
     }
 }
 
 /// The name of a file while it is written: beside the final one, so that renaming is one step.
-fn partial_name(name: &str) -> PathBuf {
-    PathBuf::from(format!("{name}.{}.partial", std::process::id()))
+fn partial_name(target: &Path) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    PathBuf::from(name)
 }
 
 fn failure(name: &str, error: &io::Error) -> Failure {

@@ -72,8 +72,7 @@ fn one_input_tells_three_generations_apart() {
         "c: 8388608   exponent 23",
         "mmascope explain --vector",
     ] {
-        let wanted = part == "k=0: -8192 · 1024" || text.out.contains(part);
-        assert!(wanted, "{part}: {}", text.out);
+        assert!(text.out.contains(part), "{part}: {}", text.out);
     }
 }
 

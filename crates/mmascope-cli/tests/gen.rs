@@ -102,6 +102,23 @@ fn files_are_complete_or_absent_and_compressed_by_name() {
     let failing = format!("gen {HOPPER} --family exhaustive -o {}", file.display());
     assert_eq!(mmascope(&failing).status, 2);
     assert_eq!(std::fs::read(&file).expect("the file"), bytes);
+    // The file behind a link is written, and a device stays one.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let link = tempfile::tempdir().expect("a folder");
+        let link = link.path().join("link.jsonl");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        assert_eq!(
+            mmascope(&format!("{arguments} -o {}", link.display())).status,
+            0
+        );
+        assert!(std::fs::symlink_metadata(&link).is_ok_and(|link| link.is_symlink()));
+        assert!(std::fs::read(&file).is_ok_and(|text| text.starts_with(b"{")));
+        assert_eq!(mmascope(&format!("{arguments} -o /dev/null")).status, 0);
+        let null = std::fs::metadata("/dev/null").expect("a device");
+        assert!(null.file_type().is_char_device());
+    }
     let nowhere = folder.path().join("none/x.jsonl");
     let run = mmascope(&format!("{arguments} -o {}", nowhere.display()));
     assert_eq!(run.status, 2);

@@ -49,8 +49,8 @@ pub(super) fn print(findings: &Findings<'_>) -> Result<(), Failure> {
         if let Some(first) = &compare.first {
             writeln!(out, "  first: {}", first.example.origin.place)?;
             writeln!(out, "    {}", first.line)?;
-            for (name, value) in &first.explanation.results {
-                writeln!(out, "    {name} gives {}", result(value.as_ref()))?;
+            for line in explained(&first.explanation) {
+                writeln!(out, "    {line}")?;
             }
         }
         if let Some(smallest) = &compare.smallest {
