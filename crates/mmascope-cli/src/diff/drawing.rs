@@ -65,7 +65,7 @@ fn row(svg: &mut String, findings: &Findings<'_>, compare: &Compare, top: usize)
     );
     text("faint", MARGIN, top + 30, &counts);
     let bars: Vec<(u64, u64, u64)> = tally.histogram().collect();
-    let base = top + 44 + BARS;
+    let base = top + 56 + BARS;
     let step = ((WIDTH - 2 * MARGIN) / bars.len().max(1)).min(70);
     let most = bars
         .iter()

@@ -1,7 +1,7 @@
 //! The findings as one HTML page that needs nothing else.
 
 use super::drawing::{STYLE, escaped, svg};
-use super::text::{explain_command, explained, histogram, others};
+use super::text::{explain_command, explained, others};
 use super::{Compare, Findings, Shown};
 
 const PAGE_STYLE: &str = "\
@@ -33,7 +33,7 @@ pub(super) fn page(findings: &Findings<'_>) -> String {
          content=\"light dark\"><title>mmascope diff</title><style>{STYLE}\n{PAGE_STYLE}</style></head>\
          <body><h1>Where units differ</h1><p>{} inputs: {}</p><ul class=\"faint\">{notes}</ul>\
          <table><thead><tr><th>left</th><th>right</th><th>compared</th><th>equal</th><th>differ</th>\
-         <th>distance in ULP: count</th><th>other</th></tr></thead><tbody>{rows}</tbody></table>\
+         <th>largest ULP</th><th>other</th></tr></thead><tbody>{rows}</tbody></table>\
          {}{inputs}<p class=\"faint\">mmascope {}</p></body></html>",
         findings.inputs,
         escaped(&findings.source),
@@ -47,13 +47,13 @@ fn row(findings: &Findings<'_>, compare: &Compare) -> String {
     let name = |index: usize| escaped(&findings.subjects[index].name());
     format!(
         "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-         <td class=\"n\">{}</td><td>{}</td><td>{}</td></tr>",
+         <td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
         name(compare.left),
         name(compare.right),
         tally.compared,
         tally.equal,
         tally.different(),
-        escaped(&histogram(compare)),
+        tally.largest,
         escaped(&others(compare).join(", ")),
     )
 }
