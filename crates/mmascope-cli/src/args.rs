@@ -57,6 +57,10 @@ pub(crate) enum Command {
     /// scales and modifiers included. Outputs whose exact result is 0 count only in the error relative
     /// to Σ|a·b|.
     Matmul(Matmul),
+    /// Generate vector lines: operands of eight families, replayable from family, seed and index
+    Gen(Gen),
+    /// Find where units disagree: counts, distances, the first and the smallest input
+    Diff(Diff),
 }
 
 #[derive(clap::Args)]
@@ -181,4 +185,74 @@ pub(crate) enum Stats {
     Full,
     None,
     Sampled,
+}
+
+/// Writes vector lines without results. Every line carries family, seed and index, from which the same
+/// operands are made again on any machine; docs/generator.md states the recipes.
+#[derive(clap::Args)]
+pub(crate) struct Gen {
+    /// The architecture
+    #[arg(long)]
+    pub(crate) arch: String,
+    /// The instruction
+    #[arg(long)]
+    pub(crate) inst: String,
+    #[command(flatten)]
+    pub(crate) cases: Cases,
+    /// Write to this file, as gzip when its name ends in .gz; it appears when it is complete
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "-",
+        hide_default_value = true
+    )]
+    pub(crate) output: String,
+    /// Add the model's result `d` to every line
+    #[arg(long)]
+    pub(crate) with_results: bool,
+}
+
+/// Which generated cases.
+#[derive(clap::Args)]
+pub(crate) struct Cases {
+    /// bits normal outlier stress sparse close boundary exhaustive; several with commas
+    #[arg(long, value_name = "FAMILY", value_delimiter = ',')]
+    pub(crate) family: Vec<String>,
+    /// The seed, a whole number below 2^64
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How many cases of each family [default: 1000; exhaustive: all]
+    #[arg(short = 'n', long = "count", value_name = "N")]
+    pub(crate) count: Option<u64>,
+    /// Index of the first case
+    #[arg(long, value_name = "INDEX", default_value_t = 0)]
+    pub(crate) start: u64,
+}
+
+/// Gives the same operands to several units and shows where their results differ. The units are every
+/// architecture with every instruction that it has; an item ARCH:INST is that unit alone. Generated
+/// operands are of the first unit's formats. A unit with a smaller K computes slices of k, ascending; a
+/// larger K is padded with +0; other formats take operands that they hold exactly.
+///
+/// Exit status 1 when two units differ, 0 when all agree.
+#[derive(clap::Args)]
+pub(crate) struct Diff {
+    /// Architectures, or ARCH:INST items, with commas
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', required = true)]
+    pub(crate) arch: Vec<String>,
+    /// An instruction; may be given several times
+    #[arg(long)]
+    pub(crate) inst: Vec<String>,
+    /// Take the operands from this file of vector lines, plain or gzip (`-` is standard input)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "seed", "count", "start"])]
+    pub(crate) vectors: Option<String>,
+    #[command(flatten)]
+    pub(crate) cases: Cases,
+    /// Write a report for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<String>,
+    /// Write the histograms as a drawing
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<String>,
 }

@@ -1,8 +1,7 @@
 //! `mmascope check`: recorded results against the model.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -60,7 +59,7 @@ pub(crate) fn run(
     options: &Check,
 ) -> Result<Status, Failure> {
     let selection = selection(catalogue, options)?;
-    let progress = progress();
+    let progress = report::progress("lines");
     let mut tally = Tally::default();
     for file in &options.files {
         let mut lines = Lines::open(file)?;
@@ -118,16 +117,8 @@ fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failur
     })
 }
 
-fn progress() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new_spinner();
-    let style = ProgressStyle::with_template("{spinner} {human_pos} lines, {per_sec}  {msg}");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-}
-
-fn next_chunk(lines: &mut Lines) -> Result<Vec<Line>, Failure> {
+/// The next lines, at most [`CHUNK`] of them and [`CHUNK_BYTES`] bytes.
+pub(crate) fn next_chunk(lines: &mut Lines) -> Result<Vec<Line>, Failure> {
     let (mut chunk, mut bytes) = (Vec::new(), 0);
     while chunk.len() < CHUNK && bytes < CHUNK_BYTES {
         match lines.next_line()? {

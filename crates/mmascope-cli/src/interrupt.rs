@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::report;
+use crate::{output, report};
 
 static DEFERRED: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -12,6 +12,7 @@ pub(crate) fn install() {
     let _ = ctrlc::set_handler(|| {
         ASKED.store(true, Ordering::SeqCst);
         if !DEFERRED.load(Ordering::SeqCst) {
+            output::remove_partial();
             std::process::exit(i32::from(report::INTERRUPTED));
         }
     });

@@ -1,11 +1,15 @@
 //! The command line of mmascope.
 
 mod args;
+mod cases;
 mod check;
+mod diff;
 mod eval;
+mod generate;
 mod interrupt;
 mod list;
 mod matmul;
+mod output;
 mod report;
 mod show;
 
@@ -52,6 +56,8 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Eval(options) => eval::run(&catalogue, options),
         Command::Check(options) => check::run(&catalogue, &args.common, options),
         Command::Matmul(options) => matmul::run(&catalogue, &args.common, options),
+        Command::Gen(options) => generate::run(&catalogue, options),
+        Command::Diff(options) => diff::run(&catalogue, &args.common, options),
     }
 }
 

@@ -1,8 +1,9 @@
 //! How results leave the program: exit status, JSON envelope, tables.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value};
 
 use mmascope::isa::Catalogue;
@@ -81,4 +82,15 @@ pub(crate) fn table(header: &[&str]) -> Table {
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(header);
     table
+}
+
+/// A counter on the terminal, if there is one; `what` is counted.
+pub(crate) fn progress(what: &str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let template = format!("{{spinner}} {{human_pos}} {what}, {{per_sec}}  {{msg}}");
+    let style = ProgressStyle::with_template(&template);
+    ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
 }

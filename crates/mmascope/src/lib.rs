@@ -48,12 +48,15 @@
 //! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees,
 //! [`dut`] devices under test, [`array`](mod@array) matrices in files, [`gemm`] whole matrix products
 //! and their errors.
+//! [`cases`] generated operands, [`diff`] where units disagree.
 //!
 //! What it is not: it is no emulator of instruction sets and no performance model, and it does not
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
 //! [`Error::Unmodelled`]; what is disputed is marked in the row's [`isa::Evidence`].
 
 pub mod array;
+pub mod cases;
+pub mod diff;
 pub mod dpa;
 pub mod dut;
 pub mod error;

@@ -5,6 +5,7 @@
 //! carried through. A line without `d` is a question.
 
 mod read;
+mod write;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,6 +14,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 pub use read::{Line, Lines, MAX_LINE};
+pub use write::{answer, hex, question};
 
 use crate::dpa::{Modifiers, Operands, Signature};
 use crate::error::{Error, LONGEST_NAME, Result, shortened};
@@ -547,11 +549,7 @@ impl Vector<'_> {
     /// # Errors
     /// [`Error::Unmodelled`] when there is no model.
     pub fn answer_text(&self, d: u64) -> Result<String> {
-        let unit = self.instruction.unit()?;
-        if unit.is_nan(d) && !unit.program().nan_is_known() {
-            return Ok("nan".to_owned());
-        }
-        Ok(format!("{d:0width$x}", width = unit.signature().d.digits()))
+        Ok(answer(self.instruction.unit()?, d))
     }
 }
 

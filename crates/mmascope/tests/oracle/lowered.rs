@@ -1,6 +1,7 @@
 //! The lowered programs of §3: what the compiler makes of instructions without a native unit.
 
-use mmascope::dpa::Unit;
+use mmascope::dpa::{Modifiers, Operands, Unit};
+use mmascope::isa::Catalogue;
 
 use super::algorithms::ROUNDINGS;
 use super::proof::{prove, unit};
@@ -13,7 +14,7 @@ pub(crate) fn emulated_fp8(output: &str, l: usize, old_compiler: bool) -> String
     };
     let nan = if output == "f32" { "7fffffff" } else { "7fff" };
     let half = |ks: &str, from: &str| {
-        format!("t-fdpa L={l} F=25 e0={e0} over k%4={ks} from {from} -> {sum}")
+        format!("t-fdpa L={l} F=25 e0={e0} as f16 over k%4={ks} from {from} -> {sum}")
     };
     let (first, add) = (half("0,1", "+0"), format!("-> rne {output} nan={nan}"));
     if old_compiler {
@@ -44,6 +45,53 @@ fn fp8_without_a_native_unit() {
         }
     }
     prove("emulated fp8", &units, 32_000);
+}
+
+/// §3 in this file's words against the catalogue's: the oracle walks the program that a row has,
+/// so it cannot see a row with a wrong program.
+#[test]
+fn the_catalogue_has_the_programs_of_the_specification() {
+    let catalogue = Catalogue::built_in();
+    let mut rows = 0;
+    for arch in ["hopper", "blackwell"] {
+        for row in catalogue.architecture(arch).expect(arch).instructions() {
+            let signature = &row.signature;
+            let is_fp8 = [signature.a, signature.b].iter().all(|f| f.bits == 8);
+            let (Ok(unit), true) = (row.unit(), is_fp8 && row.name.starts_with("mma.")) else {
+                continue;
+            };
+            let old_compiler = row.name.ends_with("@ptxas12.4");
+            let expected = emulated_fp8(signature.d.name, 16, old_compiler);
+            assert_eq!(unit.program().to_string(), expected, "{}", row.name);
+            rows += 1;
+        }
+    }
+    // 4 operand pairs: Hopper k32 and k16 with two accumulators and the old compiler; Blackwell
+    // the same without it, and the kind of narrow operands.
+    assert_eq!(rows, 4 * (4 + 1) + 4 * (4 + 2));
+}
+
+/// −2^-9 + 2^-9 at exponents of products 6 and −18: e4m3 subnormals are normal f16 numbers, which
+/// puts the small product above the alignment's last place.
+#[test]
+fn widening_moves_subnormal_operands() {
+    let program = emulated_fp8("f32", 16, false);
+    let with = unit("e4m3", "e5m2", "f32", 32, &program);
+    let without = unit("e4m3", "e5m2", "f32", 32, &program.replace(" as f16", ""));
+    let (mut a, mut b) = ([0; 32], [0; 32]);
+    (a[0], a[1], a[4]) = (0x01, 0x81, 0x01);
+    (b[0], b[1], b[4]) = (0x78, 0x78, 0x18);
+    let operands = Operands {
+        a: &a,
+        b: &b,
+        ..Operands::default()
+    };
+    let dot = |unit: &Unit| {
+        unit.dot(&operands, &Modifiers::default())
+            .expect("a result")
+    };
+    assert_eq!(dot(&with), 0x3680_0000);
+    assert_eq!(dot(&without), 0);
 }
 
 #[test]

@@ -72,6 +72,20 @@ impl Operand {
         self.unit += n;
     }
 
+    /// The same number in a format that has it: its exponent there is that of its leading bit,
+    /// unless that lies below the format's normal numbers.
+    pub(crate) fn widened(self, format: &Format) -> Self {
+        if self.class != Class::Finite || self.significand == 0 {
+            return self;
+        }
+        let leading = self.unit + self.significand.ilog2() as i32;
+        let smallest_normal = field_exponent(&float(format), 1);
+        Self {
+            exponent: leading.max(smallest_normal),
+            ..self
+        }
+    }
+
     pub(crate) fn term(&self) -> Term {
         let magnitude = i128::from(self.significand);
         let mantissa = if self.negative { -magnitude } else { magnitude };

@@ -1,9 +1,11 @@
 //! Walks a program of the library's public types and computes each statement by the oracle.
 
+use std::cell::Cell;
+
 use mmascope::dpa::{
     Dpa, Modifiers, Operands, Operation, Program, Select, Signature, Source, Statement,
 };
-use mmascope::format::F32;
+use mmascope::format::{F32, Format};
 
 use super::ftz_addmul::Flush;
 use super::gst_fdpa::Group;
@@ -22,6 +24,8 @@ struct Inputs<'a> {
     /// Consecutive k that share a scale.
     scale_block: usize,
     c: Operand,
+    /// The format that the operands of the current statement are widened to (§3).
+    widened: Cell<Option<Format>>,
 }
 
 /// The element of D that the program gives by the specification.
@@ -70,15 +74,20 @@ impl<'a> Inputs<'a> {
             scales,
             scale_block: signature.scale.map_or(1, |scale| scale.block),
             c,
+            widened: Cell::new(None),
         }
     }
 
     fn pair(&self, k: usize) -> (Operand, Operand) {
         let a = self.decoder_a.decode(self.operands.a[k]);
         let b = self.decoder_b.decode(self.operands.b[k]);
+        let widen = |operand: Operand| match self.widened.get() {
+            Some(format) => operand.widened(&format),
+            None => operand,
+        };
         (
-            sign(a, self.modifiers.negate_a),
-            sign(b, self.modifiers.negate_b),
+            widen(sign(a, self.modifiers.negate_a)),
+            widen(sign(b, self.modifiers.negate_b)),
         )
     }
 
@@ -131,9 +140,11 @@ fn run(
         Operation::Convert(source) => fma_chain::step(&[term(*source)], output),
         Operation::Dot {
             algorithm,
+            widened,
             over,
             from,
         } => {
+            inputs.widened.set(*widened);
             let ks = indices(over, inputs.operands.a.len());
             let start = value(*from);
             let pairs = || ks.iter().map(|&k| inputs.pair(k)).collect::<Vec<_>>();
