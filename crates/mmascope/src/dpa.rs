@@ -146,6 +146,9 @@ impl Dpa {
         let Some(mut c) = start else {
             return fma_chain::run_from_product(pairs, output);
         };
+        if let Self::FtzAddMul { flush_in, .. } = *self {
+            c = ftz_addmul::flush_operand(&c, flush_in);
+        }
         let mut sum = output::plus_zero(output.format);
         for block in pairs.chunks(self.block()) {
             sum = match *self {

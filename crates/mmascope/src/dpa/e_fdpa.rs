@@ -2,7 +2,7 @@
 
 use super::output::{Output, Word};
 use super::pair::{Pair, Term};
-use super::t_fdpa::all_negative_zero;
+use super::t_fdpa::common_zero;
 use super::wide::Wide;
 use super::{special_sum, special_value};
 use crate::format::Unpacked;
@@ -25,5 +25,5 @@ pub(super) fn block(pairs: &[Pair], c: &Unpacked, output: &Output) -> Word {
             term.exponent - term.fraction_bits,
         );
     }
-    output.finite(&sum.exact(), all_negative_zero(pairs, c))
+    output.finite(&sum.exact(), common_zero(pairs, c))
 }

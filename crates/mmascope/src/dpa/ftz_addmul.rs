@@ -6,7 +6,8 @@ use super::output::{Output, Word};
 use super::pair::Pair;
 use crate::format::{Class, Unpacked};
 
-/// One group of P products: their pairwise sum is added to c.
+/// One group of P products: their pairwise sum is added to c, which has been flushed as an operand
+/// once, before the first group.
 pub(super) fn block(
     pairs: &[Pair],
     c: &Unpacked,
@@ -36,11 +37,11 @@ pub(super) fn block(
         }
         left = left.div_ceil(2);
     }
-    flushed(ieee::add(&flush_operand(c, flush_in), &sums[0], output)).0
+    flushed(ieee::add(c, &sums[0], output)).0
 }
 
 /// An operand whose exponent field is 0, a zero included, becomes a zero.
-fn flush_operand(x: &Unpacked, sign: FlushSign) -> Unpacked {
+pub(super) fn flush_operand(x: &Unpacked, sign: FlushSign) -> Unpacked {
     let normal = x.significand >> x.fraction_bits != 0;
     if matches!(x.class, Class::Infinite | Class::Nan) || normal {
         return *x;

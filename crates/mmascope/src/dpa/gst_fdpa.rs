@@ -3,7 +3,7 @@
 use super::output::{Output, Word};
 use super::pair::{Pair, Term};
 use super::special_value;
-use super::t_fdpa::all_negative_zero;
+use super::t_fdpa::common_zero;
 use crate::format::{Class, Rounding, Unpacked};
 
 /// One block of groups of `g` products each.
@@ -35,7 +35,7 @@ pub(super) fn block(
         .fold(e0, i32::max);
     let grid = largest - f as i32;
     let sum: i128 = terms().map(|term| term.align(grid, align)).sum();
-    output.fixed(sum, grid, all_negative_zero(pairs, c))
+    output.fixed(sum, grid, common_zero(pairs, c))
 }
 
 /// The exponent with which a group takes part in alignment: that of its scales only. `None` when

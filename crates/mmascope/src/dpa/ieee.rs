@@ -23,7 +23,10 @@ pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> Word {
         Some(special) => output.special(special),
         None => {
             let product = exact_product(a, b);
-            output.finite(&product, product.magnitude == 0 && product.negative)
+            output.finite(
+                &product,
+                (product.magnitude == 0).then_some(product.negative),
+            )
         }
     }
 }
@@ -54,8 +57,8 @@ fn exact_product(a: &Unpacked, b: &Unpacked) -> Exact {
 }
 
 fn rounded_sum(x: &Exact, y: &Exact, output: &Output) -> Word {
-    let both_negative_zero = x.magnitude == 0 && y.magnitude == 0 && x.negative && y.negative;
-    output.finite(&exact_sum(x, y), both_negative_zero)
+    let both_zero = x.magnitude == 0 && y.magnitude == 0 && x.negative == y.negative;
+    output.finite(&exact_sum(x, y), both_zero.then_some(x.negative))
 }
 
 /// The sum of two exact values of at most 106 bits. When one lies far below the other, what falls

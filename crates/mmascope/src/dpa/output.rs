@@ -34,7 +34,8 @@ pub enum ZeroSign {
     Plus,
     /// An exactly zero sum is +0; a negative sum that rounds to zero is −0 (§2.6, §2.7).
     Exact,
-    /// IEEE 754 §6.3: as `Exact`, but −0 when every term is −0 (and −0 under RD).
+    /// IEEE 754 §6.3: as `Exact`, but zeros of one sign keep it, and other exact zeros
+    /// are −0 under RD.
     Ieee,
 }
 
@@ -68,8 +69,9 @@ impl Output {
         }
     }
 
-    /// The result of a finite sum. `all_negative_zero` says that every term of it was −0.
-    pub(super) fn finite(&self, exact: &Exact, all_negative_zero: bool) -> Word {
+    /// The result of a finite sum. `zeros` is the sign that all its terms share if all are
+    /// zeros.
+    pub(super) fn finite(&self, exact: &Exact, zeros: Option<bool>) -> Word {
         let code = self.format.round(exact, self.rounding, self.overflow);
         let is_zero = exact.magnitude == 0 && !exact.sticky;
         // Result formats are signed floats: everything below the sign bit is 0.
@@ -80,21 +82,21 @@ impl Output {
         let negative = match self.zero {
             ZeroSign::Plus => false,
             ZeroSign::Exact => exact.negative && !is_zero,
-            ZeroSign::Ieee if is_zero => all_negative_zero || self.rounding == Rounding::Rd,
+            ZeroSign::Ieee if is_zero => zeros.unwrap_or(self.rounding == Rounding::Rd),
             ZeroSign::Ieee => exact.negative,
         };
         self.word(self.format.zero(negative))
     }
 
     /// A signed fixed-point sum, `sum · 2^exponent`.
-    pub(super) fn fixed(&self, sum: i128, exponent: i32, all_negative_zero: bool) -> Word {
+    pub(super) fn fixed(&self, sum: i128, exponent: i32, zeros: Option<bool>) -> Word {
         let exact = Exact {
             negative: sum < 0,
             magnitude: sum.unsigned_abs(),
             exponent,
             sticky: false,
         };
-        self.finite(&exact, all_negative_zero)
+        self.finite(&exact, zeros)
     }
 
     fn word(&self, code: u64) -> Word {
@@ -126,7 +128,9 @@ pub(super) fn plus_zero(format: Format) -> Word {
 /// Rounds a value to the output's format.
 pub(super) fn convert(value: &Unpacked, output: &Output) -> Word {
     match (super::special_value(value), value.exact()) {
-        (None, Some(exact)) => output.finite(&exact, exact.magnitude == 0 && exact.negative),
+        (None, Some(exact)) => {
+            output.finite(&exact, (exact.magnitude == 0).then_some(exact.negative))
+        }
         (special, _) => output.special(special.unwrap_or(Special::Nan)),
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn block(
     let grid = largest - f as i32;
     let sum: i128 = terms().map(|term| term.align(grid, align)).sum();
     // Steps 6 and 7.
-    output.fixed(sum, grid, all_negative_zero(pairs, c))
+    output.fixed(sum, grid, common_zero(pairs, c))
 }
 
 /// A product whose exponent has gained those of its blocks' scales.
@@ -46,10 +46,11 @@ fn scaled_product(pair: &Pair) -> Option<Term> {
     })
 }
 
-/// Whether every term is −0.
-pub(super) fn all_negative_zero(pairs: &[Pair], c: &Unpacked) -> bool {
+/// The sign that all terms share if all are zeros.
+pub(super) fn common_zero(pairs: &[Pair], c: &Unpacked) -> Option<bool> {
     let zero_product = |pair: &Pair| {
-        pair.negative() && (pair.a.class == Class::Zero || pair.b.class == Class::Zero)
+        pair.negative() == c.negative
+            && (pair.a.class == Class::Zero || pair.b.class == Class::Zero)
     };
-    c.class == Class::Zero && c.negative && pairs.iter().all(zero_product)
+    (c.class == Class::Zero && pairs.iter().all(zero_product)).then_some(c.negative)
 }

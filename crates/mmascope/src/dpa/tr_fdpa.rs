@@ -2,11 +2,12 @@
 
 use super::output::{Output, Word};
 use super::pair::{Pair, Term};
+use super::t_fdpa::common_zero;
 use super::{Special, special_sum, special_value};
 use crate::format::{Class, Rounding, Unpacked};
 
 /// Exponent of the smallest normal number of the accumulator: −126 for f32.
-pub(super) fn min_exponent(output: &Output) -> i32 {
+fn min_exponent(output: &Output) -> i32 {
     output.format.float().map_or(0, |float| float.emin())
 }
 
@@ -25,12 +26,22 @@ pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Outp
     }
     // Step 2.
     let products = || pairs.iter().filter_map(Pair::product);
-    let Some(e_dot) = products().map(|term| term.exponent).max() else {
-        return add_c(0, 0, None, c, f, f2, output);
-    };
-    let grid = e_dot - f as i32;
-    let sum = products().map(|term| term.align(grid, Rounding::Rz)).sum();
-    add_c(sum, grid, Some(e_dot), c, f, f2, output)
+    let sum = products()
+        .map(|term| term.exponent)
+        .max()
+        .map(|exponent| Sum {
+            multiple: products()
+                .map(|term| term.align(exponent - f as i32, Rounding::Rz))
+                .sum(),
+            exponent,
+        });
+    add_c(sum, common_zero(pairs, c), c, f, f2, output)
+}
+
+/// T of step 2: `multiple · 2^(exponent − F)`, where `exponent` is that of the largest product.
+pub(super) struct Sum {
+    pub(super) multiple: i128,
+    pub(super) exponent: i32,
 }
 
 /// Step 1: products that overflow are ∞; then the rules of §2.2 over products and c.
@@ -47,40 +58,42 @@ pub(super) fn specials(pairs: &[Pair], c: &Unpacked, output: &Output) -> Option<
     special_sum(pairs.iter().map(product).chain([special_value(c)]))
 }
 
-/// Steps 3 and 4: `sum · 2^grid` and c, floored to a common grid, added, floored again, rounded.
-/// `e_dot` is `None` when there is no non-zero product.
+/// Steps 3 and 4: the sum of the products (`None`: all are zero) and c, floored to a common grid,
+/// added, floored again, rounded. `zeros` is the sign that all terms share if all are zeros.
 pub(super) fn add_c(
-    sum: i128,
-    grid: i32,
-    e_dot: Option<i32>,
+    products: Option<Sum>,
+    zeros: Option<bool>,
     c: &Unpacked,
     f: u32,
     f2: u32,
     output: &Output,
 ) -> Word {
-    let e_c = if c.class == Class::Zero {
-        min_exponent(output)
-    } else {
-        c.exponent
-    };
-    let e = e_dot.map_or(e_c, |e_dot| e_dot.max(e_c));
+    let e_c = exponent_of_c(c, output);
+    let e = products.as_ref().map_or(e_c, |sum| sum.exponent.max(e_c));
     // T is floored to F2+1 bits below E and c to F bits below E; both are multiples of `fine`.
     let (t_grid, c_grid) = (e - (f2 as i32 + 1), e - f as i32);
-    let t = if e_dot.is_some() {
-        floor_to(sum, grid, t_grid)
-    } else {
-        (0, c_grid)
-    };
+    let t = products.map_or((0, c_grid), |sum| {
+        floor_to(sum.multiple, sum.exponent - f as i32, t_grid)
+    });
     let c = Term::of_value(c).map_or(0, |term| term.align(c_grid, Rounding::Rd));
     let fine = t.1.min(c_grid);
     let total = (t.0 << (t.1 - fine)) + (c << (c_grid - fine));
     if total == 0 {
-        return output.fixed(0, fine, false);
+        return output.fixed(0, fine, zeros);
     }
     let n = (fine + total.unsigned_abs().ilog2() as i32).max(min_exponent(output));
     let (floored, place) = floor_to(total, fine, n - f2 as i32);
     // A negative sum cannot be floored to zero, so the sign of a zero result is that of `total`.
-    output.fixed(floored, place, false)
+    output.fixed(floored, place, None)
+}
+
+/// e(c) of step 3: that of the smallest normal number when c is zero.
+pub(super) fn exponent_of_c(c: &Unpacked, output: &Output) -> i32 {
+    if c.class == Class::Zero {
+        min_exponent(output)
+    } else {
+        c.exponent
+    }
 }
 
 /// `value · 2^place` rounded down to a multiple of `2^grid`, as (multiple, its place). A value

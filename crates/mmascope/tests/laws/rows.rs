@@ -100,6 +100,7 @@ pub(super) fn only_algorithm(program: &Program) -> Option<Dpa> {
         [only] => match only.operation {
             Operation::Dot {
                 algorithm,
+                widened: None,
                 over: Select::All,
                 from: Source::C,
             } => Some(algorithm),

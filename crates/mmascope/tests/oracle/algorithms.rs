@@ -22,7 +22,11 @@ fn user_defined(i: usize) -> (usize, String, String) {
     let align = format!("align={}", cycle(&ROUNDINGS, i));
     let rounding = cycle(&ROUNDINGS, i / 3);
     let output = cycle(&OUTPUTS, i);
-    let overflow = if i % 5 == 0 { " overflow=ieee" } else { "" };
+    let overflow = if i.is_multiple_of(5) {
+        " overflow=ieee"
+    } else {
+        ""
+    };
     (
         f,
         align,
@@ -36,11 +40,14 @@ fn user_defined(i: usize) -> (usize, String, String) {
 const F32_NAN: &str = "-> rz f32 nan=7fffffff";
 const F16_NAN: &str = "-> rne f16 nan=7fff";
 
+/// Operand format, K, L, F, e0 with f32 accumulators and, where there are any, with f16 ones.
+type Row = (&'static str, usize, usize, i32, i32, Option<i32>);
+
 #[test]
 fn t_fdpa_known_rows() {
     let mut units = Vec::new();
     // Operands, K, L, F and e0 of f32 accumulators; e0 of f16 accumulators where there are any.
-    let rows: [(&str, usize, usize, i32, i32, Option<i32>); 12] = [
+    let rows: [Row; 12] = [
         ("f16", 4, 4, 23, -131, Some(-19)),
         ("f16", 8, 8, 24, -132, Some(-20)),
         ("f16", 16, 8, 24, -132, Some(-20)),

@@ -19,7 +19,7 @@ pub(crate) fn emulated_fp8(output: &str, l: usize, old_compiler: bool) -> String
     let (first, add) = (half("0,1", "+0"), format!("-> rne {output} nan={nan}"));
     if old_compiler {
         let second = half("2,3", "+0");
-        format!("t = {first} ; u = {second} ; v = add t u {add} ; d = add c v {add}")
+        format!("t = {first} ; u = {second} ; s = add t u {add} ; d = add c s {add}")
     } else {
         let second = half("2,3", "t");
         format!("t = {first} ; u = {second} ; d = add c u {add}")

@@ -24,7 +24,7 @@ impl Random {
 
     /// 0 to `n - 1`. The bias is far below what a test could see.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(n) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
     /// `low` to `high`, both included; `low` when the range is empty.
