@@ -1,7 +1,5 @@
 //! The arguments, and the help that they print.
 
-use std::num::NonZeroUsize;
-
 /// See, predict and prove what matrix accelerators really compute.
 ///
 /// Names an architecture (hopper, sm_90, H100 …) and an instruction
@@ -27,9 +25,9 @@ pub(crate) struct Common {
     /// Print the result as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Number of threads [default: one per core]; the result never depends on it
-    #[arg(long, value_name = "N", global = true)]
-    pub(crate) threads: Option<NonZeroUsize>,
+    /// Number of threads, 1 to 1024 [default: one per core]; the result never depends on it
+    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
 }
 
 #[derive(clap::Subcommand)]
@@ -39,8 +37,17 @@ pub(crate) enum Command {
     /// Show what an instruction computes and how well that is known
     Show(Show),
     /// Compute the results of vector lines
+    ///
+    /// Reads vector lines (JSON, one dot product a line; plain or gzip) and writes each with its
+    /// result `d`. On a pipe it obeys the process protocol: a batch of lines ends with an empty line,
+    /// and so do the answers. A bad line is answered with an `error`, reported, and makes the exit
+    /// status 2.
+    /// The lines are JSON themselves, so `--json` changes nothing here.
     Eval(Eval),
     /// Compare vector lines that carry results with the model
+    ///
+    /// Reads vector lines with results and compares them with the model. Prints at most 20 mismatches
+    /// and a closing line `N passed, N failed`.
     Check(Check),
     /// Multiply whole matrices in files, and say how far the result is from the exact one
     ///
@@ -58,8 +65,18 @@ pub(crate) enum Command {
     /// to Σ|a·b|.
     Matmul(Matmul),
     /// Generate vector lines: operands of eight families, replayable from family, seed and index
+    ///
+    /// Writes vector lines without results. Every line carries family, seed and index, from which the same
+    /// operands are made again on any machine; docs/generator.md states the recipes.
     Gen(Gen),
     /// Find where units disagree: counts, distances, the first and the smallest input
+    ///
+    /// Gives the same operands to several units and shows where their results differ. The units are every
+    /// architecture with every instruction that it has; an item ARCH:INST is that unit alone. Generated
+    /// operands are of the first unit's formats. A unit with a smaller K computes slices of k, ascending; a
+    /// larger K is padded with +0; other formats take operands that they hold exactly.
+    ///
+    /// Exit status 1 when two units differ, 0 when all agree.
     Diff(Diff),
 }
 
@@ -80,10 +97,6 @@ pub(crate) struct Show {
     pub(crate) inst: String,
 }
 
-/// Reads vector lines (JSON, one dot product a line; plain or gzip) and writes each with its
-/// result `d`. On a pipe it obeys the process protocol: a batch of lines ends with an empty line,
-/// and so do the answers. A bad line is answered with an `error`, reported, and makes the exit
-/// status 2.
 #[derive(clap::Args)]
 pub(crate) struct Eval {
     /// Architecture of lines that name none; with --subject, of the device
@@ -92,6 +105,10 @@ pub(crate) struct Eval {
     /// Instruction of lines that name none; with --subject, of the device
     #[arg(long)]
     pub(crate) inst: Option<String>,
+    /// Operand modifiers of lines that carry none, separated by commas: negA, negB, negC, noC,
+    /// scaleD=-N
+    #[arg(long, value_delimiter = ',', conflicts_with = "subject")]
+    pub(crate) mods: Vec<String>,
     /// Let a device answer instead of the model: model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
     #[arg(long)]
     pub(crate) subject: Option<String>,
@@ -107,8 +124,6 @@ pub(crate) struct Eval {
     pub(crate) files: Vec<String>,
 }
 
-/// Reads vector lines with results and compares them with the model. Prints at most 20 mismatches
-/// and a closing line `N passed, N failed`.
 #[derive(clap::Args)]
 pub(crate) struct Check {
     /// Check only lines of this architecture; lines that name none are taken for it
@@ -120,6 +135,10 @@ pub(crate) struct Check {
     /// Check every line against this instruction instead of the one that it names
     #[arg(long = "as", value_name = "ARCH:INST", conflicts_with_all = ["arch", "inst"])]
     pub(crate) against: Option<String>,
+    /// Compare exception flags too; no unit of the catalogue has a model of them yet, so that lines
+    /// which carry flags are then bad lines
+    #[arg(long)]
+    pub(crate) flags: bool,
     /// Vector files, plain or gzip; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
@@ -187,8 +206,6 @@ pub(crate) enum Stats {
     Sampled,
 }
 
-/// Writes vector lines without results. Every line carries family, seed and index, from which the same
-/// operands are made again on any machine; docs/generator.md states the recipes.
 #[derive(clap::Args)]
 pub(crate) struct Gen {
     /// The architecture
@@ -230,12 +247,6 @@ pub(crate) struct Cases {
     pub(crate) start: u64,
 }
 
-/// Gives the same operands to several units and shows where their results differ. The units are every
-/// architecture with every instruction that it has; an item ARCH:INST is that unit alone. Generated
-/// operands are of the first unit's formats. A unit with a smaller K computes slices of k, ascending; a
-/// larger K is padded with +0; other formats take operands that they hold exactly.
-///
-/// Exit status 1 when two units differ, 0 when all agree.
 #[derive(clap::Args)]
 pub(crate) struct Diff {
     /// Architectures, or ARCH:INST items, with commas

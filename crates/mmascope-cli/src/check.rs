@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{Check, Common};
 use crate::report::{self, Failure, Status};
-use mmascope::isa::Catalogue;
+use mmascope::Error;
+use mmascope::isa::{Architecture, Catalogue};
 use mmascope::vector::{Answer, BadLine, Line, Lines, Reader};
 
 /// How many mismatches, and how many bad lines, are shown.
@@ -51,6 +52,8 @@ struct Selection {
     inst: Option<String>,
     /// Replace what the lines name.
     replace: bool,
+    /// Compare exception flags, which no unit models.
+    flags: bool,
 }
 
 pub(crate) fn run(
@@ -96,12 +99,20 @@ fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failur
             if let Some(inst) = &options.inst {
                 architecture.find(inst)?.unit()?;
             }
+        } else if let Some(inst) = &options.inst {
+            let known =
+                |arch: &Architecture| !matches!(arch.find(inst), Err(Error::Unknown { .. }));
+            if !catalogue.architectures().iter().any(known) {
+                let names = catalogue.instructions().map(|row| &row.name);
+                return Err(Error::unknown("instruction", inst, names).into());
+            }
         }
         let (arch, inst) = (options.arch.clone(), options.inst.clone());
         return Ok(Selection {
             arch,
             inst,
             replace: false,
+            flags: options.flags,
         });
     };
     let Some((arch, inst)) = against.split_once(':') else {
@@ -114,6 +125,7 @@ fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failur
         arch: Some(arch.to_owned()),
         inst: Some(inst.to_owned()),
         replace: true,
+        flags: options.flags,
     })
 }
 
@@ -165,6 +177,12 @@ fn check(
         Ok(vector) => vector,
         Err(bad) => return Outcome::Bad(bad),
     };
+    if selection.flags && vector.flags.is_some() {
+        return Outcome::Bad(fail(
+            1,
+            "\"flags\": no model of exception flags is known".into(),
+        ));
+    }
     let expected = match vector.d {
         None => return Outcome::Bad(fail(1, "key \"d\" is missing: no result to check".into())),
         Some(Answer::AnyNan) => "nan".to_owned(),
@@ -304,6 +322,9 @@ impl Tally {
                     let more = count - SHOWN as u64;
                     report::tell(format_args!("{more} more {what} not shown"));
                 }
+            }
+            if left_out > 0 && passed + failed + bad == 0 {
+                report::tell(format_args!("no line is of the instruction asked for"));
             }
             if left_out > 0 {
                 report::tell(format_args!(

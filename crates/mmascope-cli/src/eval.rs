@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::args::Eval;
 use crate::report::{self, Failure, Status};
+use mmascope::dpa::Modifiers;
 use mmascope::dut::{Batch, Dut, Interface, Subject};
 use mmascope::isa::Catalogue;
 use mmascope::vector::{Answer, BadLine, Line, Lines, Question, Reader, with_answer};
@@ -48,14 +49,18 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Eval) -> Result<Status, Failu
 
 /// Who answers: the model of the instruction that each line names, or one device.
 enum Answerer<'a> {
-    Model(&'a Catalogue, &'a Eval),
+    Model(&'a Catalogue, &'a Eval, Modifiers),
     Device(Box<dyn Dut>),
 }
 
 impl<'a> Answerer<'a> {
     fn new(catalogue: &'a Catalogue, options: &'a Eval) -> Result<Self, Failure> {
         let Some(subject) = &options.subject else {
-            return Ok(Self::Model(catalogue, options));
+            let mut modifiers = Modifiers::default();
+            for name in &options.mods {
+                modifiers.add(name)?;
+            }
+            return Ok(Self::Model(catalogue, options, modifiers));
         };
         let interface = match (&options.signature, &options.arch, &options.inst) {
             (Some(text), ..) => Some(Interface::of_signature(text.parse()?)),
@@ -78,9 +83,11 @@ impl<'a> Answerer<'a> {
 
     fn answers(&mut self, batch: &[Line]) -> Result<Vec<Result<String, BadLine>>, Failure> {
         match self {
-            Self::Model(catalogue, options) => {
+            Self::Model(catalogue, options, modifiers) => {
                 let reader = || {
-                    Reader::new(catalogue).with_default(options.arch.clone(), options.inst.clone())
+                    Reader::new(catalogue)
+                        .with_default(options.arch.clone(), options.inst.clone())
+                        .with_modifiers(*modifiers)
                 };
                 let lines = batch.par_iter();
                 Ok(lines

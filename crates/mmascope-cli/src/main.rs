@@ -46,7 +46,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
     let catalogue = catalogue(&args.common)?;
     if let Some(threads) = args.common.threads {
         rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.get())
+            .num_threads(threads.into())
             .build_global()
             .map_err(|error| Failure::Input(format!("--threads {threads}: {error}")))?;
     }

@@ -203,6 +203,7 @@ impl Catalogue {
         let parse::Block {
             architecture,
             position,
+            columns,
         } = block;
         let index = match self.names.get(&fold(&architecture.name)) {
             Some(&index) => index,
@@ -215,10 +216,10 @@ impl Catalogue {
             }
         };
         let names = std::iter::once(&architecture.name).chain(&architecture.aliases);
-        for name in names {
+        for (name, column) in names.zip(columns) {
             if *self.names.entry(fold(name)).or_insert(index) != index {
                 return Err(Error::Text {
-                    position,
+                    position: Position { column, ..position },
                     message: format!("'{name}' already names another architecture"),
                 });
             }
@@ -276,7 +277,19 @@ impl Architecture {
     fn unknown(&self, instruction: &str) -> Error {
         let what = "instruction";
         let wanted = name::normalise(instruction).text();
-        match Error::unknown(what, &wanted, self.instructions.iter().map(|row| &row.name)) {
+        // Names that can be computed are the better advice.
+        let names = |modelled: bool| {
+            let rows = self
+                .instructions
+                .iter()
+                .filter(move |row| row.is_modelled() == modelled);
+            Error::unknown(what, &wanted, rows.map(|row| &row.name))
+        };
+        let error = match names(true) {
+            Error::Unknown { nearest, .. } if nearest.is_empty() => names(false),
+            found => found,
+        };
+        match error {
             Error::Unknown { nearest, .. } => Error::Unknown {
                 what,
                 name: format!("{}' of '{}", quoted(instruction), self.name),

@@ -38,6 +38,8 @@ pub struct Vector<'c> {
     pub scale_b: Vec<u64>,
     /// Operand modifiers.
     pub modifiers: Modifiers,
+    /// Exception flags as the line writes them: two hex digits. No unit has a model of them yet.
+    pub flags: Option<String>,
     /// The result, if the line has one.
     pub d: Option<Answer>,
 }
@@ -79,6 +81,8 @@ pub struct Reader<'c> {
     catalogue: &'c Catalogue,
     /// What a line that names no architecture or instruction means.
     default: (Option<String>, Option<String>),
+    /// Modifiers of a line that carries none.
+    modifiers: Modifiers,
     found: HashMap<(String, String), Result<&'c Instruction>>,
 }
 
@@ -191,6 +195,7 @@ impl<'c> Reader<'c> {
         Self {
             catalogue,
             default: (None, None),
+            modifiers: Modifiers::default(),
             found: HashMap::new(),
         }
     }
@@ -199,6 +204,13 @@ impl<'c> Reader<'c> {
     #[must_use]
     pub fn with_default(mut self, arch: Option<String>, inst: Option<String>) -> Self {
         self.default = (arch, inst);
+        self
+    }
+
+    /// Gives the modifiers that lines without `mods` have.
+    #[must_use]
+    pub fn with_modifiers(mut self, modifiers: Modifiers) -> Self {
+        self.modifiers = modifiers;
         self
     }
 
@@ -300,7 +312,8 @@ impl<'c> Reader<'c> {
             scale_a,
             scale_b,
         } = read_words(fields, signature, &instruction.name)?;
-        let modifiers = read_modifiers(fields, instruction)?;
+        let modifiers = read_modifiers(fields, instruction, self.modifiers)?;
+        let flags = fields.text("flags")?.map(|(flags, _)| flags);
         let d = match fields.text("d")? {
             None => None,
             Some((text, _)) if text == "nan" => Some(Answer::AnyNan),
@@ -316,6 +329,7 @@ impl<'c> Reader<'c> {
             scale_a,
             scale_b,
             modifiers,
+            flags,
             d,
         })
     }
@@ -444,14 +458,26 @@ fn read_words(
 fn read_modifiers(
     fields: &Fields<'_>,
     instruction: &Instruction,
+    default: Modifiers,
 ) -> std::result::Result<Modifiers, BadLine> {
-    let mut modifiers = Modifiers::default();
     let Some(value) = fields.get("mods") else {
-        return Ok(modifiers);
+        let fits = instruction.check_modifiers(&default);
+        return fits
+            .map(|()| default)
+            .map_err(|error| bad(1, error.to_string()));
     };
+    let mut modifiers = Modifiers::default();
     let column = fields.column(value);
-    let Ok(names) = serde_json::from_str::<Vec<String>>(value.get()) else {
-        return Err(bad(column, "\"mods\" must be a list of strings"));
+    let text = value.get();
+    let names: Vec<String> = match serde_json::from_str::<String>(text) {
+        // One string is taken as well: "negA noC".
+        Ok(words) => words
+            .split([' ', ','])
+            .filter(|w| !w.is_empty())
+            .map(str::to_owned)
+            .collect(),
+        Err(_) => serde_json::from_str(text)
+            .map_err(|_| bad(column, "\"mods\" must be a list of strings, or one string"))?,
     };
     for name in names {
         modifiers

@@ -73,8 +73,8 @@ fn mnemonic(name: &str) -> Spelling {
 }
 
 /// PTX: words between dots. The layout, synchronisation and default qualifiers carry no
-/// arithmetic and are dropped; scale-vector sizes are written as block sizes; a rounding stands
-/// behind the shape.
+/// arithmetic and are dropped; scale-vector sizes are written as block sizes; a rounding, the kind
+/// and the block size stand behind the shape.
 fn dotted(name: &str) -> Spelling {
     const WITHOUT_MEANING: [&str; 7] = [
         "sync",
@@ -86,15 +86,16 @@ fn dotted(name: &str) -> Spelling {
         "cta_group::1",
     ];
     let mut words: Vec<&str> = Vec::new();
-    let (mut shape, mut rounding) = (None, None);
+    let (mut shape, mut rounding, mut kind, mut block) = (None, None, None, None);
     for word in name.split('.') {
         match word {
             _ if WITHOUT_MEANING.contains(&word) => {}
             "mma" if words == ["wmma"] => {}
             "rn" => {}
             "rz" | "rm" | "rp" => rounding = Some(word),
-            "scale_vec::1x" | "scale_vec::2x" => words.push("block32"),
-            "scale_vec::4x" => words.push("block16"),
+            "scale_vec::1x" | "scale_vec::2x" | "block32" => block = Some("block32"),
+            "scale_vec::4x" | "block16" => block = Some("block16"),
+            _ if word.starts_with("kind::") => kind = Some(word),
             _ => {
                 if let Some(single) = parse_letters(word) {
                     shape = Some(single);
@@ -106,22 +107,22 @@ fn dotted(name: &str) -> Spelling {
         }
     }
     // One block size is the default of these kinds; the name may leave it out.
-    if let Some(at) = words
-        .iter()
-        .position(|w| matches!(*w, "kind::mxf8f6f4" | "kind::mxf4"))
-        && !words.iter().any(|word| word.starts_with("block"))
+    if matches!(kind, Some("kind::mxf8f6f4" | "kind::mxf4")) {
+        block = block.or(Some("block32"));
+    }
+    let at = words.iter().position(|word| *word == "<shape>");
+    // wmma on f16 names D and C only.
+    if let Some(at) = at
+        && words[0] == "wmma"
+        && words.len() == at + 3
     {
-        words.insert(at + 1, "block32");
+        words.splice(at + 2..at + 2, ["f16", "f16"]);
     }
-    if let Some(at) = words.iter().position(|word| *word == "<shape>") {
-        // wmma on f16 names D and C only.
-        if words[0] == "wmma" && words.len() == at + 3 {
-            words.splice(at + 2..at + 2, ["f16", "f16"]);
-        }
-        if let Some(rounding) = rounding {
-            words.insert(at + 1, rounding);
-        }
-    }
+    let behind = at.map_or(words.len(), |at| at + 1);
+    words.splice(
+        behind..behind,
+        [rounding, kind, block].into_iter().flatten(),
+    );
     let mut key = words.join(".");
     if let Some(shape) = &shape {
         key = key.replacen("<shape>", &placeholder(shape), 1);

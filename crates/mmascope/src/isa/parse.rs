@@ -21,6 +21,8 @@ const MAX_SET: usize = 64;
 pub(super) struct Block {
     pub(super) architecture: Architecture,
     pub(super) position: Position,
+    /// Columns of the name and of each alias.
+    pub(super) columns: Vec<usize>,
 }
 
 /// A part of a line between `|`.
@@ -261,6 +263,10 @@ impl Reader<'_> {
         };
         self.sets.clear();
         self.family = None;
+        let columns = std::iter::once(&words[0])
+            .chain(aliases)
+            .map(|word| word.column)
+            .collect();
         self.blocks.push(Block {
             architecture: Architecture {
                 name: words[0].text.to_owned(),
@@ -278,6 +284,7 @@ impl Reader<'_> {
                 line: head.line,
                 column: head.column,
             },
+            columns,
         });
         Ok(())
     }
@@ -526,7 +533,14 @@ fn parse_model(arithmetic: Field<'_>, evidence: Option<Field<'_>>) -> Outcome<Ar
             "expected evidence: hw, 2team, 1team, doc or open",
         );
     };
-    let default = on_line(field.line, at(*first, Level::named(first.text)))?;
+    let default = Level::named(first.text).or_else(|_| {
+        let expected = "expected first the level of every parameter: hw, 2team, 1team, doc or open";
+        fault(
+            field.line,
+            first.column,
+            format!("{expected}; found '{}'", first.text),
+        )
+    })?;
     let mut exceptions = Vec::new();
     for word in rest {
         let Some((parameter, level)) = word.text.split_once('=') else {

@@ -55,7 +55,7 @@ const LINES: &[(&str, &str)] = &[
     ("{{g},\"id\":§1.5}", "\"id\" must be a whole number"),
     (
         "{{g},\"mods\":§\"negA\"}",
-        "\"mods\" must be a list of strings",
+        "mma.m8n8k4.f32.f16.f16.f32 has no modifier negA; it has: none",
     ),
     ("{{g},\"mods\":§[1]}", "\"mods\" must be a list of strings"),
     (
