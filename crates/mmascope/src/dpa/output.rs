@@ -74,8 +74,9 @@ impl Output {
     pub(super) fn finite(&self, exact: &Exact, zeros: Option<bool>) -> Word {
         let code = self.format.round(exact, self.rounding, self.overflow);
         let is_zero = exact.magnitude == 0 && !exact.sticky;
-        // Result formats are signed floats: everything below the sign bit is 0.
-        let rounds_to_zero = code & (self.format.mask() >> 1) == 0;
+        // (In some formats the code with only the sign set is no zero but NaN.)
+        let sign = code >> (self.format.bits - 1) == 1;
+        let rounds_to_zero = code == self.format.zero(sign);
         if !rounds_to_zero {
             return self.word(code);
         }

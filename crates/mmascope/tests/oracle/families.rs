@@ -105,12 +105,12 @@ pub(crate) fn case(family: Family, target: &Target, seed: u64, index: u64) -> Ca
     case
 }
 
-/// Sets bits of the register words that are not part of the code: they must not matter.
+/// Sets bits of the register words that the unit ignores: they must not matter.
 fn soil(random: &mut Random, target: &Target, case: &mut Case) {
     let Signature { a, b, scale, .. } = target.signature;
     let mut soil = |format: &Format, words: &mut [u64]| {
         let code = (u64::MAX >> (64 - format.bits)) << format.register.shift;
-        let outside = (u64::MAX >> (64 - format.register.bits)) & !code;
+        let outside = format.widest_word() & !code;
         words
             .iter_mut()
             .for_each(|word| *word |= random.next() & outside);
