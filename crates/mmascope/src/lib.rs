@@ -45,7 +45,8 @@
 //! ```
 //!
 //! The map: [`format`](mod@format) has the number formats, [`dpa`] the arithmetic, [`isa`] the
-//! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees.
+//! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees,
+//! [`explain`] one output step by step.
 //!
 //! What it is not: it is no emulator of instruction sets and no performance model, and it does not
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
@@ -53,6 +54,7 @@
 
 pub mod dpa;
 pub mod error;
+pub mod explain;
 pub mod format;
 pub mod isa;
 pub mod tree;
