@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod eval;
+mod explain;
 mod list;
 mod report;
 mod show;
@@ -43,6 +44,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
     match &args.command {
         Command::List(options) => list::run(&catalogue, &args.common, options),
         Command::Show(options) => show::run(&catalogue, &args.common, options),
+        Command::Explain(options) => explain::run(&catalogue, &args.common, options),
         Command::Eval(options) => eval::run(&catalogue, options),
         Command::Check(options) => check::run(&catalogue, &args.common, options),
     }

@@ -1,6 +1,8 @@
 //! How results leave the program: exit status, JSON envelope, tables.
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use serde_json::{Map, Value};
@@ -54,6 +56,22 @@ pub(crate) fn print_json(catalogue: &Catalogue, body: Map<String, Value>) -> Res
         .map_err(|error| Failure::Input(error.to_string()))?;
     writeln!(io::stdout(), "{text}")?;
     Ok(())
+}
+
+/// Writes a file whole or not at all: beside its place, then moved there.
+pub(crate) fn write_file(file: &Path, text: &str) -> Result<(), Failure> {
+    let fail = |error: io::Error| Failure::Input(format!("{}: {error}", file.display()));
+    let name = file
+        .file_name()
+        .ok_or_else(|| fail(io::ErrorKind::IsADirectory.into()))?;
+    let mut temporary = name.to_owned();
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    let temporary = file.with_file_name(temporary);
+    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, file));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&temporary);
+        fail(error)
+    })
 }
 
 /// A table with a ruled header and nothing else; it fits itself to the terminal, if there is one.

@@ -26,13 +26,14 @@
 //!   c     WORD VALUE e
 //!   sa0   WORD VALUE e                       scales of block 0
 //!
-//! step 1: NAME = NAME + NAME + …             ROLE
-//!   zero     NAME NAME                       terms that are zero and take no part
+//! step 1: NAME = p0..p3 + c   ROLE           what is added; (…) * sa0 * sb0 of a scaled group
+//!   zero     p4..p7                          what is zero and takes no part
 //!   flush    NAME VALUE -> VALUE             an operand taken as zero
 //!   drop     NAME = VALUE counts as 0: e=-40 is below -3
 //!   special  VALUE: WORDS                    the operands decide that the result is NaN or ∞
 //!   E        23 from NAME, floor -132        the largest exponent; 'from floor' when that sets it
-//!   cut      rz to 2^(E-24)                  how terms are rounded to their grids
+//!   cut      rz to 2^(E-24)                  how terms are rounded to their grids; two grids where
+//!                                            a sum of products meets c
 //!   bits     from 2^24
 //!   NAME     23 -101...|..1 = -5*2^-1        exponent, digits kept|cut off, the term on its grid
 //!   NAME     23 +101...:..1 = VALUE          of an exact sum: ':' is the result's last place
@@ -66,10 +67,10 @@ mod value;
 
 pub use against::{Difference, Part, Parting};
 pub use dyadic::Dyadic;
-// pub use html::{page, page_against};
+pub use html::{page, page_against};
 pub use input::{Input, Request};
 pub use trace::{
-    Alignment, Cut, Dropped, Error, Factor, Flush, Loss, Operand, PairTrace, Rounded, Step, Term,
-    Trace,
+    Alignment, Cut, Dropped, Error, Factor, Flush, Loss, Operand, PairTrace, Rounded, Special,
+    Step, Term, Trace,
 };
 pub use value::Value;

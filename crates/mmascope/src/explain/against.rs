@@ -156,9 +156,11 @@ fn treatment(step: &Step, term: &Term, bit: i64) -> String {
         (false, true) => "kept",
         (false, false) => "changed",
     };
+    let (e, set_by) = (alignment.exponent, &alignment.set_by);
+    let below = e - cut.place;
     format!(
-        "{verb} ({} to 2^{}, E={} from {})",
-        alignment.rounding, cut.place, alignment.exponent, alignment.set_by
+        "{verb} ({} to 2^{} = 2^(E-{below}), E={e} from {set_by})",
+        alignment.rounding, cut.place
     )
 }
 

@@ -86,12 +86,13 @@ impl Block<'_> {
     fn special(&self) -> Option<Step> {
         let products = self.lanes.iter().map(Lane::special);
         let special = special_sum(products.chain([self.start.special()]))?;
-        Some(self.special_step(&special))
+        Some(self.special_step(special))
     }
 
-    fn special_step(&self, (reason, value): &(String, Value)) -> Step {
-        let reason = (reason.clone(), value);
-        Step::special(&self.name, self.role.clone(), reason, self.output)
+    fn special_step(&self, special: (String, Value)) -> Step {
+        let products = self.lanes.iter().map(Lane::name);
+        let adds = products.chain([self.start.name.clone()]).collect();
+        Step::special(&self.name, self.role.clone(), adds, special, self.output)
     }
 
     /// Products and start; `scaled` as in [`Lane::addend`].
@@ -142,10 +143,10 @@ impl Block<'_> {
             };
             let is_scaled = scale_a.class == Class::Finite && scale_b.class == Class::Finite;
             if !is_scaled || step.terms.is_empty() {
-                addends.push(Addend::Zero {
-                    name,
-                    negative: false,
-                });
+                addends.extend(lanes.iter().map(|lane| Addend::Zero {
+                    name: lane.name(),
+                    negative: lane.negative(),
+                }));
                 continue;
             }
             let factor = |side: &str, scale: &Unpacked| Factor {
@@ -187,7 +188,9 @@ impl Block<'_> {
             let name = format!("{}.m{}", self.name, lane.k);
             let role = self.role("product");
             let mut step = match taken.special() {
-                Some((reason, value)) => Step::special(&name, role, (reason, &value), self.output),
+                Some(special) => {
+                    Step::special(&name, role, vec![lane.name()], special, self.output)
+                }
                 None => rounded_sum(&name, role, vec![taken.addend(false)], self.output),
             };
             if let (Some(before), Some(after)) = (lane.product().number(), taken.product().number())
@@ -252,7 +255,7 @@ impl Block<'_> {
             })
         };
         let special = special_sum(self.lanes.iter().map(product).chain([self.start.special()]))?;
-        Some(self.special_step(&special))
+        Some(self.special_step(special))
     }
 
     /// §2.7.
@@ -360,9 +363,9 @@ impl Block<'_> {
         let mut step = Step::of(&self.name, self.role("joining"), addends);
         let words = match &t_name {
             Some(name) => format!(
-                "{name} 2^(E-{}) or its own 2^(e-{f}), {} 2^(E-{f})",
-                f2 + 1,
-                self.start.name
+                "2^(E-{f}) for {}, 2^(E-{}) for {name}, which stays as it is where that is finer",
+                self.start.name,
+                f2 + 1
             ),
             None => format!("2^(E-{f})"),
         };
@@ -407,7 +410,10 @@ pub(super) fn rounded_sum(name: &str, role: String, addends: Vec<Addend>, output
 /// `left + right`, rounded once.
 pub(super) fn add(name: &str, role: String, left: &Start, right: &Start, output: &Output) -> Step {
     match special_sum([left.special(), right.special()]) {
-        Some((reason, value)) => Step::special(name, role, (reason, &value), output),
+        Some(special) => {
+            let adds = vec![left.name.clone(), right.name.clone()];
+            Step::special(name, role, adds, special, output)
+        }
         None => rounded_sum(name, role, vec![left.addend(), right.addend()], output),
     }
 }
@@ -415,7 +421,7 @@ pub(super) fn add(name: &str, role: String, left: &Start, right: &Start, output:
 /// A value rounded to another format.
 pub(super) fn convert(name: &str, role: String, source: &Start, output: &Output) -> Step {
     match source.special() {
-        Some((reason, value)) => Step::special(name, role, (reason, &value), output),
+        Some(special) => Step::special(name, role, vec![source.name.clone()], special, output),
         None => rounded_sum(name, role, vec![source.addend()], output),
     }
 }
@@ -423,7 +429,7 @@ pub(super) fn convert(name: &str, role: String, source: &Start, output: &Output)
 /// A plain rounded product (§3, scalar lowerings).
 pub(super) fn multiply(name: &str, role: String, lane: &Lane, output: &Output) -> Step {
     match lane.special() {
-        Some((reason, value)) => Step::special(name, role, (reason, &value), output),
+        Some(special) => Step::special(name, role, vec![lane.name()], special, output),
         None => rounded_sum(name, role, vec![lane.addend(false)], output),
     }
 }

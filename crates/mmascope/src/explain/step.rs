@@ -1,7 +1,7 @@
 //! The making of a step: terms, alignment, sum, floor, rounding.
 
 use super::dyadic::Dyadic;
-use super::trace::{Alignment, Cut, Factor, Loss, Rounded, Step, Term};
+use super::trace::{Alignment, Cut, Factor, Loss, Rounded, Special, Step, Term};
 use super::value::Value;
 use crate::dpa::{Nan, Output, ZeroSign};
 use crate::format::{Exact, Rounding, Unpacked};
@@ -100,15 +100,16 @@ impl Step {
     pub(super) fn special(
         name: &str,
         role: String,
-        (reason, value): (String, &Value),
+        adds: Vec<String>,
+        (reason, value): (String, Value),
         output: &Output,
     ) -> Self {
         let mut step = Self::of(name, role, Vec::new());
-        step.special = Some(reason);
+        step.special = Some(Special { adds, reason });
         let format = &output.format;
         let bits = match (value, output.nan) {
             (Value::Infinite { negative }, _) => {
-                format.to_register(format.infinity(*negative, output.overflow))
+                format.to_register(format.infinity(negative, output.overflow))
             }
             (_, Nan::Word(bits)) => bits,
             (_, Nan::Any) => format.to_register(format.nan_or_substitute()),

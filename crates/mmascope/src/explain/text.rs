@@ -7,8 +7,8 @@ use super::trace::{Operand, PairTrace, Rounded, Step, Term, Trace};
 
 /// Longest run of equal digits that is written out.
 const LONGEST_RUN: usize = 48;
-/// More terms than this are written as first, last and number.
-const LONGEST_SUM: usize = 8;
+/// Shortest run of products that is written as a range.
+const SHORTEST_RANGE: usize = 3;
 
 impl fmt::Display for Trace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,17 +118,15 @@ fn exponent_cell(exponent: Option<i64>) -> String {
 }
 
 impl Step {
-    /// The step's right-hand side in words: `p0 + p1 + c`.
+    /// The step's right-hand side in words: `p0..p7 + c`.
     pub(super) fn formula(&self) -> String {
-        let mut names: Vec<&str> = self.terms.iter().map(|term| &*term.name).collect();
-        let count = names.len();
-        if count > LONGEST_SUM {
-            names.splice(2..count - 2, ["…"]);
-        }
-        let mut sum = names.join(" + ");
-        if count == 0 {
-            let special = self.special.as_ref();
-            sum = special.map_or_else(|| "0".to_owned(), |_| self.value.to_string());
+        let names: Vec<&str> = match &self.special {
+            Some(special) => special.adds.iter().map(String::as_str).collect(),
+            None => self.terms.iter().map(|term| &*term.name).collect(),
+        };
+        let mut sum = ranges(&names).join(" + ");
+        if names.is_empty() {
+            sum.push('0');
         }
         if !self.factors.is_empty() {
             let factors = self
@@ -136,9 +134,6 @@ impl Step {
                 .iter()
                 .map(|factor| format!(" * {}", factor.name));
             sum = format!("({sum}){}", factors.collect::<String>());
-        }
-        if count > LONGEST_SUM {
-            write!(sum, " ({count} terms)").ok();
         }
         sum
     }
@@ -157,7 +152,8 @@ impl Step {
             self.name, self.role
         )?;
         if !self.zeros.is_empty() {
-            writeln!(out, "  zero     {}", self.zeros.join(" "))?;
+            let zeros: Vec<&str> = self.zeros.iter().map(String::as_str).collect();
+            writeln!(out, "  zero     {}", ranges(&zeros).join(" "))?;
         }
         for flush in &self.flushed {
             writeln!(
@@ -173,8 +169,8 @@ impl Step {
                 "  drop     {name} = {value} counts as 0: e={e} is below {below}"
             )?;
         }
-        if let Some(reason) = &self.special {
-            writeln!(out, "  special  {}: {reason}", self.value)?;
+        if let Some(special) = &self.special {
+            writeln!(out, "  special  {}: {}", self.value, special.reason)?;
         }
         if let Some(alignment) = &self.alignment {
             write!(
@@ -325,6 +321,30 @@ impl Step {
         }
         2 + width(&kept) + width(&lost[..(steps - kept.len()).min(lost.len())])
     }
+}
+
+/// Names with runs of consecutive products as `p0..p7`.
+fn ranges(names: &[&str]) -> Vec<String> {
+    let number = |name: &str| name.strip_prefix('p')?.parse::<usize>().ok();
+    let mut runs: Vec<(&str, &str, usize)> = Vec::new();
+    for name in names {
+        match runs.last_mut() {
+            Some((_, last, length))
+                if number(name)
+                    .zip(number(last))
+                    .is_some_and(|(n, l)| n == l + 1) =>
+            {
+                (*last, *length) = (name, *length + 1);
+            }
+            _ => runs.push((name, name, 1)),
+        }
+    }
+    let written = |(first, last, length): (&str, &str, usize)| match length {
+        1 => vec![first.to_owned()],
+        SHORTEST_RANGE.. => vec![format!("{first}..{last}")],
+        _ => vec![first.to_owned(), last.to_owned()],
+    };
+    runs.into_iter().flat_map(written).collect()
 }
 
 /// Sign, kept and discarded digits of a magnitude.

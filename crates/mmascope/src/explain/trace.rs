@@ -99,7 +99,7 @@ pub struct Step {
     /// A term that counts as zero because it is too small (GTR-FDPA's c).
     pub dropped: Option<Dropped>,
     /// Why the result is NaN or ∞, when the operands decide that.
-    pub special: Option<String>,
+    pub special: Option<Special>,
     /// The exact sum of the aligned terms.
     pub sum: Dyadic,
     /// Factors that the sum is multiplied by, exactly (GST-FDPA's block scales).
@@ -202,6 +202,15 @@ pub struct Flush {
     pub value: Value,
     /// The zero it became.
     pub zero: Value,
+}
+
+/// A result that the operands decide.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Special {
+    /// Names of everything that the step would add.
+    pub adds: Vec<String>,
+    /// Why the result is NaN or ∞: `p3 = 0 * inf`.
+    pub reason: String,
 }
 
 /// A term that counts as zero.
