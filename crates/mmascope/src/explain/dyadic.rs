@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Add, Mul, Neg, Sub};
 
-use num_bigint::{BigInt, Sign};
+use num_bigint::{BigInt, BigUint, Sign};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::format::{Exact, Rounding};
@@ -115,10 +115,9 @@ impl Dyadic {
         let kept = magnitude >> width;
         let window = width.min(WINDOW);
         let below = width - window;
-        let last = u128::from(magnitude.bit(width));
-        let seen = (0..window).rev().fold(last, |seen, index| {
-            seen << 1 | u128::from(magnitude.bit(below + index))
-        });
+        let mask = (BigUint::from(1_u8) << (window + 1)) - 1_u8;
+        let seen = u128::try_from((magnitude >> below) & mask).unwrap_or(0);
+        let last = seen >> window;
         let sticky = magnitude
             .trailing_zeros()
             .is_some_and(|zeros| zeros < below);
@@ -172,17 +171,45 @@ impl Dyadic {
     /// As a decimal of a few significant digits, rounded, for people: `-1.23457e-30`.
     #[must_use]
     pub fn decimal(&self) -> String {
+        self.decimal_of(DIGITS)
+    }
+
+    /// As a decimal of at most this many significant digits, rounded, when the exact one is long.
+    #[must_use]
+    pub fn decimal_of(&self, digits: usize) -> String {
         if let Some(text) = self.short_decimal() {
             return text;
         }
-        let Some(top) = self.top() else {
-            return "0".to_owned();
-        };
-        // 2^top has about top·log10(2) digits before the point.
-        let shift = DIGITS as i64 + 1 - (top * 30_103).div_euclid(100_000);
+        let (figures, exponent) = self.significant(digits);
+        let figures = figures.trim_end_matches('0');
+        let sign = if self.is_negative() { "-" } else { "" };
+        let whole = usize::try_from(exponent + 1).unwrap_or(0);
+        match exponent {
+            -5..=-1 => {
+                let zeros = "0".repeat((-1 - exponent) as usize);
+                format!("{sign}0.{zeros}{figures}")
+            }
+            0.. if whole < figures.len() => {
+                format!("{sign}{}.{}", &figures[..whole], &figures[whole..])
+            }
+            0.. if whole <= digits => format!("{sign}{figures:0<whole$}"),
+            _ => {
+                let (first, rest) = figures.split_at(1);
+                let point = if rest.is_empty() { "" } else { "." };
+                format!("{sign}{first}{point}{rest}e{exponent}")
+            }
+        }
+    }
+
+    /// So many significant decimal digits of the magnitude, rounded, and the power of ten of the
+    /// first one.
+    fn significant(&self, digits: usize) -> (String, i64) {
+        // 2^top has about top·log10(2) digits before the point; one digit more is in reserve.
+        let top = self.top().unwrap_or(0);
+        let shift = digits as i64 + 1 - (top * 30_103).div_euclid(100_000);
         let ten = BigInt::from(10);
-        let magnitude = BigInt::from(self.significand.magnitude().clone());
-        let (mut over, mut under) = (magnitude, BigInt::from(1));
+        let mut over = BigInt::from(self.significand.magnitude().clone());
+        let mut under = BigInt::from(1);
         let power = ten.pow(shift.unsigned_abs() as u32);
         if shift >= 0 {
             over *= power;
@@ -194,18 +221,13 @@ impl Dyadic {
         } else {
             under <<= -self.exponent;
         }
-        let digits = (over / under).to_string();
-        let drop = digits.len() - DIGITS;
+        let whole = over / under;
+        let drop = whole.to_string().len().saturating_sub(digits);
         let unit = ten.pow(drop as u32);
-        let whole: BigInt = digits.parse().unwrap_or_default();
         let half: BigInt = &unit / 2;
         let rounded = ((whole + half) / unit).to_string();
         let exponent = (rounded.len() + drop) as i64 - 1 - shift;
-        let (first, rest) = rounded.split_at(1);
-        let rest = rest.trim_end_matches('0');
-        let point = if rest.is_empty() { "" } else { "." };
-        let sign = if self.is_negative() { "-" } else { "" };
-        format!("{sign}{first}{point}{rest}e{exponent}")
+        (rounded, exponent)
     }
 }
 

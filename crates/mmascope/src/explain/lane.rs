@@ -65,7 +65,7 @@ impl Lane {
         let raise = scales.map_or(0, |(_, a, b)| i64::from(a.exponent) + i64::from(b.exponent));
         let exponent = self.exponent() + raise;
         match self.product() {
-            Value::Finite(product) => Addend::Term(Term {
+            Value::Finite(product) => Addend::Term(Box::new(Term {
                 name: self.name(),
                 value: product.scaled(raise),
                 exponent,
@@ -73,7 +73,7 @@ impl Lane {
                 low: exponent - i64::from(self.a.fraction_bits + self.b.fraction_bits),
                 cut: None,
                 cover: vec![self.k],
-            }),
+            })),
             _ => Addend::Zero {
                 name: self.name(),
                 negative: self.negative(),

@@ -97,18 +97,19 @@ fn number(negative: bool, text: &str) -> std::result::Result<Number, String> {
         over: BigUint::from(1_u8),
         under: BigUint::from(1_u8),
     };
+    let none = |factor: &str| format!("'{factor}' is no number");
     for factor in text.split('*') {
         let factor = factor.trim();
         if let Some(exponent) = factor.strip_prefix("2^") {
             product.raise(2, exponent)?;
         } else if let Some(hex) = factor.strip_prefix("0x") {
             let (digits, exponent) = hex.split_once('p').unwrap_or((hex, "0"));
-            let places = product.digits(digits, 16)?;
+            let places = product.digits(digits, 16).ok_or_else(|| none(factor))?;
             product.raise(2, exponent)?;
             product.under <<= 4 * places;
         } else {
             let (digits, exponent) = factor.split_once('e').unwrap_or((factor, "0"));
-            let places = product.digits(digits, 10)?;
+            let places = product.digits(digits, 10).ok_or_else(|| none(factor))?;
             product.raise(10, exponent)?;
             product.under *= BigUint::from(10_u8).pow(places as u32);
         }
@@ -117,18 +118,17 @@ fn number(negative: bool, text: &str) -> std::result::Result<Number, String> {
 }
 
 impl Number {
-    /// Multiplies by digits as if they had no point; gives the digits behind the point.
-    fn digits(&mut self, text: &str, radix: u32) -> std::result::Result<usize, String> {
+    /// Multiplies by digits as if they had no point; gives the number of digits behind the point,
+    /// `None` when the text is no number.
+    fn digits(&mut self, text: &str, radix: u32) -> Option<usize> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits = format!("{whole}{fraction}");
         let is_number = !digits.is_empty()
             && digits.len() <= MAX_EXPONENT as usize
             && digits.chars().all(|digit| digit.is_digit(radix));
-        match BigUint::parse_bytes(digits.as_bytes(), radix).filter(|_| is_number) {
-            Some(digits) => self.over *= digits,
-            None => return Err(format!("'{text}' is no number")),
-        }
-        Ok(fraction.len())
+        let number = BigUint::parse_bytes(digits.as_bytes(), radix).filter(|_| is_number)?;
+        self.over *= number;
+        Some(fraction.len())
     }
 
     fn raise(&mut self, base: u8, exponent: &str) -> std::result::Result<(), String> {
@@ -172,12 +172,17 @@ fn rounded(name: &str, text: &str, number: &Number, format: &Format, round: bool
     };
     let written = super::Dyadic::new(BigInt::from_biguint(sign, quotient), -shift);
     let is_exact = !exact.sticky && nearest.number().is_some_and(|nearest| nearest == written);
-    let beyond = nearest.is_special()
-        || Value::of(&format.decode(format.max_finite(number.negative))) == nearest && !is_exact;
-    if beyond {
+    let largest = Value::of(&format.decode(format.max_finite(number.negative)));
+    // A format without ∞ and NaN rounds everything beyond its largest number to that one.
+    let saturates = format.nan().is_none() && nearest == largest && {
+        let over = largest.number().map(|largest| &written - &largest);
+        let over =
+            over.is_some_and(|over| !over.is_zero() && over.is_negative() == number.negative);
+        over || exact.sticky && nearest.number().is_some_and(|nearest| nearest == written)
+    };
+    if nearest.is_special() || saturates {
         return Err(Error::Argument(format!(
-            "{name} = {text} is beyond the largest {format}, {}",
-            Value::of(&format.decode(format.max_finite(number.negative)))
+            "{name} = {text} is beyond the largest {format}, {largest}"
         )));
     }
     if is_exact || round {

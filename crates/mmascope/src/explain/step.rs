@@ -9,13 +9,16 @@ use crate::format::{Exact, Rounding, Unpacked};
 /// The number that stands for c in [`Term::cover`].
 pub(super) const C: usize = usize::MAX;
 
+/// How a remark on the sign of a zero begins.
+pub(super) const ZERO_RULE: &str = "sign of zero: ";
+
 /// Something that a step adds, finite.
 #[derive(Clone, Debug)]
 pub(super) enum Addend {
     /// A zero, which takes no part.
     Zero { name: String, negative: bool },
     /// A term; its value may be 0 where a sum that cancelled keeps its exponent.
-    Term(Term),
+    Term(Box<Term>),
 }
 
 impl Addend {
@@ -24,7 +27,7 @@ impl Addend {
         let name = name.to_owned();
         let exponent = i64::from(value.exponent);
         match Value::of(value) {
-            Value::Finite(number) => Self::Term(Term {
+            Value::Finite(number) => Self::Term(Box::new(Term {
                 name,
                 value: number,
                 exponent,
@@ -32,7 +35,7 @@ impl Addend {
                 low: exponent - i64::from(value.fraction_bits),
                 cut: None,
                 cover,
-            }),
+            })),
             _ => Self::Zero {
                 name,
                 negative: value.negative,
@@ -43,7 +46,7 @@ impl Addend {
     /// The unrounded value of an earlier step, which aligns at `exponent`.
     pub(super) fn of_step(step: &Step, exponent: i64, low: i64) -> Self {
         let value = step.value.number().unwrap_or_default();
-        Self::Term(Term {
+        Self::Term(Box::new(Term {
             name: step.name.clone(),
             exponent,
             high: value.top().map_or(exponent, |top| top.max(exponent)),
@@ -51,7 +54,7 @@ impl Addend {
             cut: None,
             cover: step.cover(),
             value,
-        })
+        }))
     }
 
     fn is_negative_zero(&self) -> bool {
@@ -71,7 +74,7 @@ impl Step {
         for addend in addends {
             match addend {
                 Addend::Zero { name, .. } => zeros.push(name),
-                Addend::Term(term) => terms.push(term),
+                Addend::Term(term) => terms.push(*term),
             }
         }
         let sum = terms.iter().map(|term| &term.value).sum();
@@ -228,7 +231,7 @@ impl Step {
     fn set_zero(&mut self, negative: bool, output: &Output) {
         let format = &output.format;
         self.set_word(format.to_register(format.zero(negative)), output);
-        self.remarks.push(format!("sign of zero: {}", output.zero));
+        self.remarks.push(format!("{ZERO_RULE}{}", output.zero));
     }
 
     /// Sets the result to a register word of the output's format.

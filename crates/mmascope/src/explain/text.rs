@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Write};
 
-use super::dyadic::Dyadic;
 use super::trace::{Operand, PairTrace, Rounded, Step, Term, Trace};
 
 /// Longest run of equal digits that is written out.
@@ -138,6 +137,12 @@ impl Step {
         sum
     }
 
+    /// The names of what is zero: `p4..p7 c`.
+    pub(super) fn zero_names(&self) -> String {
+        let zeros: Vec<&str> = self.zeros.iter().map(String::as_str).collect();
+        ranges(&zeros).join(" ")
+    }
+
     /// Writes the step's lines. `mark` points at a digit of a term: its name and its place.
     pub(super) fn write(
         &self,
@@ -152,8 +157,7 @@ impl Step {
             self.name, self.role
         )?;
         if !self.zeros.is_empty() {
-            let zeros: Vec<&str> = self.zeros.iter().map(String::as_str).collect();
-            writeln!(out, "  zero     {}", ranges(&zeros).join(" "))?;
+            writeln!(out, "  zero     {}", self.zero_names())?;
         }
         for flush in &self.flushed {
             writeln!(
@@ -372,12 +376,4 @@ pub(super) fn folded(digits: &str) -> String {
         left = rest;
     }
     out
-}
-
-/// A number exactly and, where that is a hexadecimal float, as a decimal too.
-pub(super) fn with_decimal(number: &Dyadic) -> String {
-    match number.short_decimal() {
-        Some(text) => text,
-        None => format!("{} ≈ {}", number.hex(), number.decimal()),
-    }
 }

@@ -65,11 +65,11 @@ impl Value {
         matches!(self, Self::Nan | Self::Infinite { .. })
     }
 
-    /// The value for people, with few digits where the exact text is long.
+    /// The value for people, with at most so many digits where the exact text is long.
     #[must_use]
-    pub fn decimal(&self) -> String {
+    pub fn decimal_of(&self, digits: usize) -> String {
         match self {
-            Self::Finite(number) => number.decimal(),
+            Self::Finite(number) => number.decimal_of(digits),
             other => other.to_string(),
         }
     }

@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 use rayon::prelude::*;
 
 use super::cases::{Case, Random, UNITS, unit};
-use super::parse::{Digits, Number, Rounding, Step, Text, Value, parse};
+use super::parse::{Digits, Number, Operand, Rounding, Step, Text, Value, parse};
 
 /// Cases of every algorithm.
 const CASES: usize = 10_500;
@@ -127,6 +127,11 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// The scale of a k; `block` is not 0.
+    fn scale(&self, side: &str, k: usize) -> &Operand {
+        &self.text.other[&format!("{side}{}", k / self.block)]
+    }
+
     /// Products, with power-of-two or other scales where the arithmetic has them.
     fn operands(&mut self) {
         let scales_terms = self.text.head["does"].contains("st-fdpa") && self.block > 0;
@@ -147,7 +152,7 @@ impl Check<'_> {
             let (mut value, mut e) = (pair.product.clone(), pair.e);
             if self.block > 0 {
                 for side in ["sa", "sb"] {
-                    let scale = &self.text.other[&format!("{side}{}", k / self.block)];
+                    let scale = self.scale(side, k);
                     if scale.value == Value::Nan {
                         value = Value::Nan;
                     } else if scales_terms && !self.text.head["does"].contains("gst-fdpa") {
@@ -170,7 +175,7 @@ impl Check<'_> {
             let mut value = pair.product.clone();
             if self.block > 0 {
                 for side in ["sa", "sb"] {
-                    let scale = &self.text.other[&format!("{side}{}", k / self.block)];
+                    let scale = self.scale(side, k);
                     // An infinite product stays one, whatever its scale (§2.4).
                     if scale.value == Value::Nan {
                         value = Value::Nan;
