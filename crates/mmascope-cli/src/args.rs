@@ -1,7 +1,6 @@
 //! The arguments, and the help that they print.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 /// See, predict and prove what matrix accelerators really compute.
 ///
@@ -10,7 +9,7 @@ use std::path::PathBuf;
 /// bits that the silicon gives.
 ///
 /// Exit status: 0 done; 1 the answer is no (mismatches); 2 wrong input or an instruction without a
-/// known model; 130 interrupted.
+/// known model; 3 the device failed; 130 interrupted.
 #[derive(clap::Parser)]
 #[command(name = "mmascope", version, propagate_version = true)]
 pub(crate) struct Args {
@@ -45,6 +44,25 @@ pub(crate) enum Command {
     Eval(Eval),
     /// Compare vector lines that carry results with the model
     Check(Check),
+    /// Multiply whole matrices in files, and say how far the result is from the exact one
+    ///
+    /// D = C + A·B as the instruction computes it, chained over ascending K: the instruction takes C and
+    /// the first K products, then its result and the next K products, and so on.
+    ///
+    /// A is M × K, B is K × N, C and D are M × N, for any M and N; the instruction's K must divide K.
+    /// Files are .npy or FILE.safetensors:NAME. Floats are numbers and are rounded to the operand's
+    /// format; integers, and what np.save makes of ml_dtypes (V2, V1, f1), are codes of the operand's
+    /// format, one per element. D is written as f32, f16 or f64, whatever the accumulator is; the
+    /// file appears whole or not at all.
+    ///
+    /// The exact result that the errors are measured against is that of the operands after rounding,
+    /// scales and modifiers included. Outputs whose exact result is 0 count only in the error relative
+    /// to Σ|a·b|.
+    Matmul(Matmul),
+    /// Generate vector lines: operands of eight families, replayable from family, seed and index
+    Gen(Gen),
+    /// Find where units disagree: counts, distances, the first and the smallest input
+    Diff(Diff),
 }
 
 #[derive(clap::Args)]
@@ -107,7 +125,7 @@ pub(crate) struct Explain {
     pub(crate) against: Option<String>,
     /// Write a page with pictures of the bits, too
     #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    pub(crate) html: Option<String>,
 }
 
 /// Reads vector lines (JSON, one dot product a line; plain or gzip) and writes each with its
@@ -116,12 +134,22 @@ pub(crate) struct Explain {
 /// status 2.
 #[derive(clap::Args)]
 pub(crate) struct Eval {
-    /// Architecture of lines that name none
+    /// Architecture of lines that name none; with --subject, of the device
     #[arg(long)]
     pub(crate) arch: Option<String>,
-    /// Instruction of lines that name none
+    /// Instruction of lines that name none; with --subject, of the device
     #[arg(long)]
     pub(crate) inst: Option<String>,
+    /// Let a device answer instead of the model: model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    #[arg(long)]
+    pub(crate) subject: Option<String>,
+    /// Formats of a device that is no row of the catalogue, as in
+    /// "a=f16 b=f16 c=f32 d=f32 k=16 scale=ue8m0 block=32"
+    #[arg(long, requires = "subject", conflicts_with_all = ["arch", "inst"])]
+    pub(crate) signature: Option<String>,
+    /// Seconds that a process may take for a batch of 4,096 lines
+    #[arg(long, requires = "subject", default_value_t = 10.0)]
+    pub(crate) timeout: f64,
     /// Vector files; `-` or none is standard input
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<String>,
@@ -143,4 +171,136 @@ pub(crate) struct Check {
     /// Vector files, plain or gzip; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Matmul {
+    /// The architecture: a name, SM or gfx number, or product name
+    #[arg(long)]
+    pub(crate) arch: String,
+    /// The instruction
+    #[arg(long)]
+    pub(crate) inst: String,
+    /// M × K: FILE.npy or FILE.safetensors:NAME
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// K × N
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// M × N [default: +0]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) c: Option<String>,
+    /// Block scales of A, M × K/block: codes of the scale's format, one byte each
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scale_a: Option<String>,
+    /// Block scales of B, K/block × N
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scale_b: Option<String>,
+    /// Where D is written, an .npy file
+    #[arg(short, long, value_name = "D.npy")]
+    pub(crate) output: String,
+    /// Fill A and B up to a multiple of the instruction's K with +0 (and scales of 1). The
+    /// instruction then adds products of +0, as kernels do at a ragged end; that may turn a
+    /// result of -0 into +0, and rounds as often as the padded K says. A scale block must still
+    /// divide K
+    #[arg(long)]
+    pub(crate) pad: bool,
+    /// How floats are rounded to the operands' formats [default: rne, but f32 goes to tf32 and xf32
+    /// operands as raw words, as the unit takes them]
+    #[arg(long, value_name = "MODE", value_parser = ["rne", "rna", "rz"])]
+    pub(crate) round: Option<String>,
+    /// Clamp floats beyond the operand's range to its largest number, instead of an error; an
+    /// infinity stays one where the format has it
+    #[arg(long)]
+    pub(crate) saturate: bool,
+    /// Operand modifiers that the instruction has, separated by commas: negA, negB hold for every
+    /// step; negC, noC and scaleD=-N concern C, in the first step
+    #[arg(
+        long,
+        value_name = "MODS",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub(crate) mods: Vec<String>,
+    /// Outputs that are compared with the exact result: all, none, or 4096 spread over D
+    #[arg(long, value_enum, default_value = "sampled")]
+    pub(crate) stats: Stats,
+}
+
+/// Which outputs are compared with the exact result.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Stats {
+    Full,
+    None,
+    Sampled,
+}
+
+/// Writes vector lines without results. Every line carries family, seed and index, from which the same
+/// operands are made again on any machine; docs/generator.md states the recipes.
+#[derive(clap::Args)]
+pub(crate) struct Gen {
+    /// The architecture
+    #[arg(long)]
+    pub(crate) arch: String,
+    /// The instruction
+    #[arg(long)]
+    pub(crate) inst: String,
+    #[command(flatten)]
+    pub(crate) cases: Cases,
+    /// Write to this file, as gzip when its name ends in .gz; it appears when it is complete
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "-",
+        hide_default_value = true
+    )]
+    pub(crate) output: String,
+    /// Add the model's result `d` to every line
+    #[arg(long)]
+    pub(crate) with_results: bool,
+}
+
+/// Which generated cases.
+#[derive(clap::Args)]
+pub(crate) struct Cases {
+    /// bits normal outlier stress sparse close boundary exhaustive; several with commas
+    #[arg(long, value_name = "FAMILY", value_delimiter = ',')]
+    pub(crate) family: Vec<String>,
+    /// The seed, a whole number below 2^64
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How many cases of each family [default: 1000; exhaustive: all]
+    #[arg(short = 'n', long = "count", value_name = "N")]
+    pub(crate) count: Option<u64>,
+    /// Index of the first case
+    #[arg(long, value_name = "INDEX", default_value_t = 0)]
+    pub(crate) start: u64,
+}
+
+/// Gives the same operands to several units and shows where their results differ. The units are every
+/// architecture with every instruction that it has; an item ARCH:INST is that unit alone. Generated
+/// operands are of the first unit's formats. A unit with a smaller K computes slices of k, ascending; a
+/// larger K is padded with +0; other formats take operands that they hold exactly.
+///
+/// Exit status 1 when two units differ, 0 when all agree.
+#[derive(clap::Args)]
+pub(crate) struct Diff {
+    /// Architectures, or ARCH:INST items, with commas
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', required = true)]
+    pub(crate) arch: Vec<String>,
+    /// An instruction; may be given several times
+    #[arg(long)]
+    pub(crate) inst: Vec<String>,
+    /// Take the operands from this file of vector lines, plain or gzip (`-` is standard input)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "seed", "count", "start"])]
+    pub(crate) vectors: Option<String>,
+    #[command(flatten)]
+    pub(crate) cases: Cases,
+    /// Write a report for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<String>,
+    /// Write the histograms as a drawing
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<String>,
 }

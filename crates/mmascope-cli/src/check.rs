@@ -1,8 +1,7 @@
 //! `mmascope check`: recorded results against the model.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -13,8 +12,9 @@ use mmascope::vector::{Answer, BadLine, Line, Lines, Reader};
 
 /// How many mismatches, and how many bad lines, are shown.
 const SHOWN: usize = 20;
-/// Lines that are checked in parallel at a time.
+/// Lines, and bytes of lines, that are checked in parallel at a time.
 const CHUNK: usize = 1 << 14;
+const CHUNK_BYTES: usize = 64 << 20;
 
 /// What became of a line.
 enum Outcome {
@@ -59,7 +59,7 @@ pub(crate) fn run(
     options: &Check,
 ) -> Result<Status, Failure> {
     let selection = selection(catalogue, options)?;
-    let progress = progress();
+    let progress = report::progress("lines");
     let mut tally = Tally::default();
     for file in &options.files {
         let mut lines = Lines::open(file)?;
@@ -117,20 +117,15 @@ fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failur
     })
 }
 
-fn progress() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new_spinner();
-    let style = ProgressStyle::with_template("{spinner} {human_pos} lines, {per_sec}  {msg}");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-}
-
-fn next_chunk(lines: &mut Lines) -> Result<Vec<Line>, Failure> {
-    let mut chunk = Vec::new();
-    while chunk.len() < CHUNK {
+/// The next lines, at most [`CHUNK`] of them and [`CHUNK_BYTES`] bytes.
+pub(crate) fn next_chunk(lines: &mut Lines) -> Result<Vec<Line>, Failure> {
+    let (mut chunk, mut bytes) = (Vec::new(), 0);
+    while chunk.len() < CHUNK && bytes < CHUNK_BYTES {
         match lines.next_line()? {
-            Some(line) => chunk.push(line),
+            Some(line) => {
+                bytes += line.text.as_ref().map_or(0, String::len);
+                chunk.push(line);
+            }
             None => break,
         }
     }
@@ -267,7 +262,10 @@ impl Tally {
             Outcome::Bad(bad) => {
                 self.bad += 1;
                 if self.bad_lines.len() < SHOWN {
-                    eprintln!("{file}:{number}:{}: {}", bad.column, bad.message);
+                    let BadLine {
+                        column, message, ..
+                    } = &bad;
+                    report::tell(format_args!("{file}:{number}:{column}: {message}"));
                     self.bad_lines.push(json!({
                         "file": file, "line": number, "column": bad.column,
                         "message": bad.message, "unmodelled": bad.unmodelled,
@@ -303,11 +301,14 @@ impl Tally {
         } else {
             for (count, what) in [(failed, "mismatches"), (bad, "bad lines")] {
                 if count > SHOWN as u64 {
-                    eprintln!("{} more {what} not shown", count - SHOWN as u64);
+                    let more = count - SHOWN as u64;
+                    report::tell(format_args!("{more} more {what} not shown"));
                 }
             }
             if left_out > 0 {
-                eprintln!("{left_out} lines of other instructions left out");
+                report::tell(format_args!(
+                    "{left_out} lines of other instructions left out"
+                ));
             }
             let bad_part = if bad > 0 {
                 format!(", {bad} bad")

@@ -1,17 +1,21 @@
 //! `mmascope eval`: vector lines in, the same lines with results out.
 
 use std::io::{self, BufWriter, Write};
+use std::time::Duration;
 
 use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::args::Eval;
-use crate::report::{Failure, Status};
+use crate::report::{self, Failure, Status};
+use mmascope::dut::{Batch, Dut, Interface, Subject};
 use mmascope::isa::Catalogue;
-use mmascope::vector::{BadLine, Line, Lines, Reader, with_answer};
+use mmascope::vector::{Answer, BadLine, Line, Lines, Question, Reader, with_answer};
 
 /// Lines of one batch of the process protocol; a peer never writes more before an empty line.
 const BATCH: usize = 4096;
+/// Bytes of lines kept for a batch; well above what 4,096 real lines have.
+const BATCH_BYTES: usize = 64 << 20;
 
 pub(crate) fn run(catalogue: &Catalogue, options: &Eval) -> Result<Status, Failure> {
     let standard_input = ["-".to_owned()];
@@ -21,38 +25,111 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Eval) -> Result<Status, Failu
         &options.files
     };
     let mut status = Status::Done;
+    let mut answerer = Answerer::new(catalogue, options)?;
     for file in files {
         let mut lines = Lines::open(file)?;
-        let mut batch: Vec<Line> = Vec::new();
+        let (mut batch, mut bytes): (Vec<Line>, usize) = (Vec::new(), 0);
         while let Some(line) = lines.next_line()? {
             let ends_batch = line.text.as_ref().is_ok_and(|text| text.trim().is_empty());
-            if ends_batch || batch.len() == BATCH {
-                answer(catalogue, options, file, &batch, ends_batch, &mut status)?;
+            if ends_batch || batch.len() == BATCH || bytes > BATCH_BYTES {
+                answer(&mut answerer, file, &batch, ends_batch, &mut status)?;
                 batch.clear();
+                bytes = 0;
             }
             if !ends_batch {
+                bytes += line.text.as_ref().map_or(0, String::len);
                 batch.push(line);
             }
         }
-        answer(catalogue, options, file, &batch, false, &mut status)?;
+        answer(&mut answerer, file, &batch, false, &mut status)?;
     }
     Ok(status)
 }
 
+/// Who answers: the model of the instruction that each line names, or one device.
+enum Answerer<'a> {
+    Model(&'a Catalogue, &'a Eval),
+    Device(Box<dyn Dut>),
+}
+
+impl<'a> Answerer<'a> {
+    fn new(catalogue: &'a Catalogue, options: &'a Eval) -> Result<Self, Failure> {
+        let Some(subject) = &options.subject else {
+            return Ok(Self::Model(catalogue, options));
+        };
+        let interface = match (&options.signature, &options.arch, &options.inst) {
+            (Some(text), ..) => Some(Interface::of_signature(text.parse()?)),
+            (None, Some(arch), Some(inst)) => Some(Interface::of_row(catalogue, arch, inst)?),
+            (None, None, None) => None,
+            _ => return Err(Failure::Input("--arch and --inst go together".to_owned())),
+        };
+        let seconds = options.timeout;
+        let timeout = Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|t| !t.is_zero());
+        let timeout = timeout.ok_or_else(|| {
+            Failure::Input(format!(
+                "--timeout {seconds}: expected a number of seconds above 0"
+            ))
+        })?;
+        let subject: Subject = subject.parse()?;
+        Ok(Self::Device(subject.open(catalogue, interface, timeout)?))
+    }
+
+    fn answers(&mut self, batch: &[Line]) -> Result<Vec<Result<String, BadLine>>, Failure> {
+        match self {
+            Self::Model(catalogue, options) => {
+                let reader = || {
+                    Reader::new(catalogue).with_default(options.arch.clone(), options.inst.clone())
+                };
+                let lines = batch.par_iter();
+                Ok(lines
+                    .map_init(reader, |reader, line| evaluate(reader, line))
+                    .collect())
+            }
+            Self::Device(device) => ask(&mut **device, batch),
+        }
+    }
+}
+
+/// Asks a device all good lines at once.
+fn ask(device: &mut dyn Dut, batch: &[Line]) -> Result<Vec<Result<String, BadLine>>, Failure> {
+    let signature = *device.signature();
+    let mut queries = Batch::new(signature);
+    let mut read = Vec::new();
+    for line in batch {
+        let question = text_of(line).and_then(|text| Ok((text, Question::read(text, &signature)?)));
+        read.push(match question {
+            Ok((text, question)) => {
+                queries.push(&question.operands())?;
+                Ok(text)
+            }
+            Err(bad) => Err(bad),
+        });
+    }
+    let mut answers = device.run(&queries)?.into_iter();
+    let digits = signature.d.digits();
+    Ok(read
+        .into_iter()
+        .map(|text| {
+            let text = text?;
+            match answers.next() {
+                Some(Answer::Word(word)) => with_answer(text, &format!("{word:0digits$x}")),
+                _ => with_answer(text, "nan"),
+            }
+        })
+        .collect())
+}
+
 /// Answers a batch in its order; an empty line ends the answers when one ended the questions.
 fn answer(
-    catalogue: &Catalogue,
-    options: &Eval,
+    answerer: &mut Answerer<'_>,
     file: &str,
     batch: &[Line],
     end: bool,
     status: &mut Status,
 ) -> Result<(), Failure> {
-    let reader = || Reader::new(catalogue).with_default(options.arch.clone(), options.inst.clone());
-    let answers: Vec<Result<String, BadLine>> = batch
-        .par_iter()
-        .map_init(reader, |reader, line| evaluate(reader, line))
-        .collect();
+    let answers = answerer.answers(batch)?;
     let mut out = BufWriter::new(io::stdout().lock());
     for (line, answer) in batch.iter().zip(answers) {
         match answer {
@@ -64,7 +141,8 @@ fn answer(
                     Some(id) => writeln!(out, "{{\"id\":{id},\"error\":{message}}}")?,
                     None => writeln!(out, "{{\"error\":{message}}}")?,
                 }
-                eprintln!("{file}:{}:{}: {}", line.number, bad.column, bad.message);
+                let (number, column) = (line.number, bad.column);
+                report::tell(format_args!("{file}:{number}:{column}: {}", bad.message));
             }
         }
     }
@@ -75,18 +153,24 @@ fn answer(
     Ok(())
 }
 
-fn evaluate(reader: &mut Reader<'_>, line: &Line) -> Result<String, BadLine> {
-    let fail = |message: String| BadLine {
+fn text_of(line: &Line) -> Result<&str, BadLine> {
+    line.text
+        .as_deref()
+        .map_err(|message| bad_line(message.clone()))
+}
+
+fn bad_line(message: String) -> BadLine {
+    BadLine {
         column: 1,
         message,
         id: None,
         unmodelled: false,
-    };
-    let text = line
-        .text
-        .as_ref()
-        .map_err(|message| fail(message.clone()))?;
+    }
+}
+
+fn evaluate(reader: &mut Reader<'_>, line: &Line) -> Result<String, BadLine> {
+    let text = text_of(line)?;
     let vector = reader.read(text)?;
     let answer = vector.compute().and_then(|d| vector.answer_text(d));
-    with_answer(text, &answer.map_err(|error| fail(error.to_string()))?)
+    with_answer(text, &answer.map_err(|error| bad_line(error.to_string()))?)
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Explain};
+use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
 use mmascope::explain::{Difference, Input, Request, Trace, page, page_against};
@@ -99,8 +100,10 @@ fn write_page(options: &Explain, page: impl Fn() -> String) -> Result<(), Failur
     let Some(file) = &options.html else {
         return Ok(());
     };
-    report::write_file(file, &page())?;
-    eprintln!("wrote {}", file.display());
+    let mut output = Output::create(file)?;
+    output.line(&page())?;
+    output.finish()?;
+    report::tell(format!("wrote {file}"));
     Ok(())
 }
 

@@ -1,10 +1,16 @@
 //! The command line of mmascope.
 
 mod args;
+mod cases;
 mod check;
+mod diff;
 mod eval;
 mod explain;
+mod generate;
+mod interrupt;
 mod list;
+mod matmul;
+mod output;
 mod report;
 mod show;
 
@@ -18,16 +24,20 @@ use mmascope::isa::Catalogue;
 use report::{Failure, Status};
 
 fn main() -> ExitCode {
-    // A handler that cannot be installed only means that the default one stays.
-    let _ = ctrlc::set_handler(|| std::process::exit(i32::from(report::INTERRUPTED)));
+    interrupt::install();
     let args = args::Args::parse();
     let result = run(&args);
     let status = match result {
         Ok(status) => status as u8,
         Err(Failure::ClosedPipe) => 0,
+        Err(Failure::Interrupted) => report::INTERRUPTED,
         Err(Failure::Input(message)) => {
             let _ = writeln!(std::io::stderr(), "error: {message}");
             Status::WrongInput as u8
+        }
+        Err(Failure::Device(message)) => {
+            let _ = writeln!(std::io::stderr(), "error: {message}");
+            Status::DeviceFailed as u8
         }
     };
     ExitCode::from(status)
@@ -47,6 +57,9 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Explain(options) => explain::run(&catalogue, &args.common, options),
         Command::Eval(options) => eval::run(&catalogue, options),
         Command::Check(options) => check::run(&catalogue, &args.common, options),
+        Command::Matmul(options) => matmul::run(&catalogue, &args.common, options),
+        Command::Gen(options) => generate::run(&catalogue, options),
+        Command::Diff(options) => diff::run(&catalogue, &args.common, options),
     }
 }
 

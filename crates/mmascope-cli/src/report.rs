@@ -1,10 +1,9 @@
 //! How results leave the program: exit status, JSON envelope, tables.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::{self, IsTerminal, Write};
 
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value};
 
 use mmascope::isa::Catalogue;
@@ -21,19 +20,29 @@ pub(crate) enum Status {
     No = 1,
     /// Wrong input or an instruction without a model.
     WrongInput = 2,
+    /// The device failed.
+    DeviceFailed = 3,
 }
 
 /// Why a command could not go on.
 pub(crate) enum Failure {
     /// Nobody reads our output any more.
     ClosedPipe,
+    /// The user stopped it.
+    Interrupted,
     /// Wrong input, with the message for people.
     Input(String),
+    /// A device under test failed, with the message for people.
+    Device(String),
 }
 
 impl From<mmascope::Error> for Failure {
     fn from(error: mmascope::Error) -> Self {
-        Self::Input(error.to_string())
+        match error {
+            mmascope::Error::Device { .. } => Self::Device(error.to_string()),
+            mmascope::Error::Cancelled => Self::Interrupted,
+            other => Self::Input(other.to_string()),
+        }
     }
 }
 
@@ -58,20 +67,9 @@ pub(crate) fn print_json(catalogue: &Catalogue, body: Map<String, Value>) -> Res
     Ok(())
 }
 
-/// Writes a file whole or not at all: beside its place, then moved there.
-pub(crate) fn write_file(file: &Path, text: &str) -> Result<(), Failure> {
-    let fail = |error: io::Error| Failure::Input(format!("{}: {error}", file.display()));
-    let name = file
-        .file_name()
-        .ok_or_else(|| fail(io::ErrorKind::IsADirectory.into()))?;
-    let mut temporary = name.to_owned();
-    temporary.push(format!(".{}.tmp", std::process::id()));
-    let temporary = file.with_file_name(temporary);
-    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, file));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&temporary);
-        fail(error)
-    })
+/// A line on standard error; that nobody reads it any more is no error.
+pub(crate) fn tell(message: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{message}");
 }
 
 /// A table with a ruled header and nothing else; it fits itself to the terminal, if there is one.
@@ -84,4 +82,15 @@ pub(crate) fn table(header: &[&str]) -> Table {
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(header);
     table
+}
+
+/// A counter on the terminal, if there is one; `what` is counted.
+pub(crate) fn progress(what: &str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let template = format!("{{spinner}} {{human_pos}} {what}, {{per_sec}}  {{msg}}");
+    let style = ProgressStyle::with_template(&template);
+    ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
 }

@@ -13,6 +13,8 @@
 //! e0, ρ); the sections cited are those of the arithmetic specification, §2.1 to §2.8, which
 //! restates MMA-Sim (arXiv 2511.10909), arXiv 2512.07004 and arXiv 2609.14845.
 
+#![deny(clippy::float_arithmetic)]
+
 mod describe;
 mod e_fdpa;
 mod fma_chain;
@@ -20,6 +22,7 @@ mod ftz_addmul;
 mod gst_fdpa;
 mod gtr_fdpa;
 mod ieee;
+mod limits;
 mod modifiers;
 mod notation;
 mod output;
@@ -39,6 +42,7 @@ pub use output::{Nan, Output, ZeroSign};
 pub use program::{Operation, Program, Select, Source, Statement};
 pub use signature::{Operands, Scale, Signature};
 pub(crate) use token::{Token, tokens};
+pub(crate) use unit::check_operands;
 pub use unit::{Tiles, Unit};
 
 use crate::format::{Rounding, Unpacked};

@@ -51,13 +51,44 @@ pub enum Error {
         /// What was found and what was expected.
         message: String,
     },
+    /// A device under test failed: it hangs, died, answered too little, nonsense or differently.
+    Device {
+        /// The device as the user named it.
+        device: String,
+        /// Index of the query in its batch, if one is to blame.
+        query: Option<usize>,
+        /// What happened.
+        message: String,
+    },
     /// A file could not be read or written.
     Io {
         /// File name.
         file: String,
-        /// The operating system's words.
+        /// The operating system's words, or what is wrong with the file.
         message: String,
     },
+    /// The caller asked to stop before the result was there.
+    Cancelled,
+}
+
+/// Names longer than this (in bytes) are not compared with the valid ones.
+pub(crate) const LONGEST_NAME: usize = 200;
+
+/// A message, or its beginning when it repeats too much of a hostile text.
+pub(crate) fn shortened(message: &str) -> String {
+    beginning(message, 800)
+}
+
+/// A name as messages repeat it.
+pub(crate) fn quoted(name: &str) -> String {
+    beginning(name, 120)
+}
+
+fn beginning(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// Shorthand for results of this library.
@@ -70,9 +101,12 @@ impl Error {
         I: IntoIterator<Item = S>,
         S: AsRef<str>,
     {
-        let wanted = name.to_lowercase();
+        // No valid name is that long, and comparing it with every candidate would take long.
+        let comparable = name.len() <= LONGEST_NAME;
+        let wanted = quoted(name).to_lowercase();
         let mut scored: Vec<(f64, String)> = candidates
             .into_iter()
+            .filter(|_| comparable)
             .map(|candidate| {
                 let lower = candidate.as_ref().to_lowercase();
                 (
@@ -87,7 +121,7 @@ impl Error {
         scored.truncate(3);
         Self::Unknown {
             what,
-            name: name.to_owned(),
+            name: quoted(name),
             nearest: scored.into_iter().map(|(_, candidate)| candidate).collect(),
         }
     }
@@ -112,7 +146,20 @@ impl fmt::Display for Error {
                 write!(out, "'{name}' is known but not modelled: {reason}")
             }
             Self::Text { position, message } => write!(out, "{position}: {message}"),
+            Self::Device {
+                device,
+                query: Some(query),
+                message,
+            } => {
+                write!(out, "{device}: query {query}: {message}")
+            }
+            Self::Device {
+                device,
+                query: None,
+                message,
+            } => write!(out, "{device}: {message}"),
             Self::Io { file, message } => write!(out, "{file}: {message}"),
+            Self::Cancelled => out.write_str("cancelled before the result was there"),
         }
     }
 }

@@ -3,6 +3,8 @@
 //! The facts are those of IEEE 754-2019, OCP OFP8 1.0, OCP MX 1.0, the PTX ISA (§5.2.3) and
 //! arXiv 2206.02915 (the FNUZ formats).
 
+#![deny(clippy::float_arithmetic)]
+
 mod convert;
 mod decode;
 mod round;
@@ -312,6 +314,32 @@ impl Format {
     #[inline]
     pub fn to_register(&self, code: u64) -> u64 {
         (code & self.mask()) << self.register.shift
+    }
+
+    /// The largest register word that is one of this format's. Bits that the unit ignores may be
+    /// set: those below the code, and above an unsigned code that does not fill its byte.
+    #[must_use]
+    pub fn widest_word(&self) -> u64 {
+        let fills = self.register.shift > 0 || !self.signed;
+        let bits = if fills { self.register.bits } else { self.bits };
+        u64::MAX >> (64 - bits)
+    }
+
+    /// Whether every finite value of `other` is a value of this format.
+    #[must_use]
+    pub fn has_all_values_of(&self, other: &Self) -> bool {
+        let (Kind::Float(wide), Kind::Float(narrow)) = (self.kind, other.kind) else {
+            return false;
+        };
+        let smallest = |float: Float| float.emin() - float.fraction_bits as i32;
+        let largest = |format: &Self| {
+            let x = format.decode(format.max_finite(false));
+            x.exponent
+        };
+        (self.signed || !other.signed)
+            && wide.fraction_bits >= narrow.fraction_bits
+            && smallest(wide) <= smallest(narrow)
+            && largest(self) >= largest(other)
     }
 
     /// The format of the whole register word: f32 for the formats that are upper parts of an f32

@@ -17,7 +17,7 @@ pub use evidence::{Evidence, Level};
 pub use shape::Shape;
 
 use crate::dpa::{Modifiers, Operands, Signature, Tiles, Unit};
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, quoted};
 
 /// The shipped data.
 const BUILT_IN: [(&str, &str); 2] = [
@@ -251,7 +251,7 @@ impl Architecture {
         let Some(&index) = self.keys.get(&spelling.key) else {
             return Err(match &self.unmodelled {
                 Some(reason) => Error::Unmodelled {
-                    name: format!("{} {instruction}", self.name),
+                    name: format!("{} {}", self.name, quoted(instruction)),
                     reason: reason.clone(),
                 },
                 None => self.unknown(instruction),
@@ -263,7 +263,8 @@ impl Architecture {
         {
             let legal: Vec<_> = found.shapes.iter().map(ToString::to_string).collect();
             return Err(Error::Argument(format!(
-                "instruction '{instruction}': the shape is not legal on {}; legal with K={}: {}",
+                "instruction '{}': the shape is not legal on {}; legal with K={}: {}",
+                quoted(instruction),
                 self.name,
                 found.signature.k,
                 legal.join(" ")
@@ -278,7 +279,7 @@ impl Architecture {
         match Error::unknown(what, &wanted, self.instructions.iter().map(|row| &row.name)) {
             Error::Unknown { nearest, .. } => Error::Unknown {
                 what,
-                name: format!("{instruction}' of '{}", self.name),
+                name: format!("{}' of '{}", quoted(instruction), self.name),
                 nearest,
             },
             other => other,
@@ -305,7 +306,9 @@ impl Architecture {
                 *mine = theirs;
             }
         }
-        for instruction in other.instructions {
+        for mut instruction in other.instructions {
+            // The text may have used an alias of the architecture.
+            instruction.architecture.clone_from(&self.name);
             let same = instruction
                 .keys
                 .iter()

@@ -46,16 +46,23 @@
 //!
 //! The map: [`format`](mod@format) has the number formats, [`dpa`] the arithmetic, [`isa`] the
 //! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees,
-//! [`explain`] one output step by step.
+//! [`dut`] devices under test, [`array`](mod@array) matrices in files, [`gemm`] whole matrix products
+//! and their errors.
+//! [`cases`] generated operands, [`diff`] where units disagree, [`explain`] one output step by step.
 //!
 //! What it is not: it is no emulator of instruction sets and no performance model, and it does not
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
 //! [`Error::Unmodelled`]; what is disputed is marked in the row's [`isa::Evidence`].
 
+pub mod array;
+pub mod cases;
+pub mod diff;
 pub mod dpa;
+pub mod dut;
 pub mod error;
 pub mod explain;
 pub mod format;
+pub mod gemm;
 pub mod isa;
 pub mod tree;
 pub mod vector;

@@ -68,6 +68,7 @@ impl Node {
                     algorithm,
                     over,
                     from,
+                    ..
                 } => dot(*algorithm, &over.indices(k), read(*from), format),
                 Operation::Add(left, right) => {
                     join(Op::Add, format, read(*left).into_iter().chain(read(*right)))

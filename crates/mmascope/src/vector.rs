@@ -5,17 +5,19 @@
 //! carried through. A line without `d` is a question.
 
 mod read;
+mod write;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 pub use read::{Line, Lines, MAX_LINE};
+pub use write::{answer, hex, question};
 
-use crate::dpa::{Modifiers, Operands};
-use crate::error::{Error, Result};
+use crate::dpa::{Modifiers, Operands, Signature};
+use crate::error::{Error, LONGEST_NAME, Result, shortened};
 use crate::format::Format;
 use crate::isa::{Catalogue, Instruction};
 
@@ -47,6 +49,15 @@ pub enum Answer {
     Word(u64),
     /// Any NaN.
     AnyNan,
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(word) => write!(out, "{word:x}"),
+            Self::AnyNan => out.write_str("nan"),
+        }
+    }
 }
 
 /// What is wrong with a line, and where.
@@ -117,11 +128,9 @@ impl<'a> Fields<'a> {
             bad(column, format!("not a vector line: {message}"))
         })?;
         let fields = Self { line, entries };
-        for (index, (key, value)) in fields.entries.0.iter().enumerate() {
-            if fields.entries.0[..index]
-                .iter()
-                .any(|(earlier, _)| earlier == key)
-            {
+        let mut keys = HashSet::new();
+        for (key, value) in &fields.entries.0 {
+            if !keys.insert(key) {
                 return Err(bad(
                     fields.column(value),
                     format!("key \"{key}\" stands twice"),
@@ -169,7 +178,7 @@ impl<'a> Fields<'a> {
 fn bad(column: usize, message: impl Into<String>) -> BadLine {
     BadLine {
         column,
-        message: message.into(),
+        message: shortened(&message.into()),
         id: None,
         unmodelled: false,
     }
@@ -284,29 +293,13 @@ impl<'c> Reader<'c> {
             }
         })?;
         let signature = &instruction.signature;
-        let elements = |key: &str, format: &Format, count: usize| {
-            let (text, column) = fields.required(key)?;
-            hex_elements(key, &text, column, format, count)
-        };
-        let a = elements("a", &signature.a, signature.k)?;
-        let b = elements("b", &signature.b, signature.k)?;
-        let c = elements("c", &signature.c, 1)?[0];
-        let (mut scale_a, mut scale_b) = (Vec::new(), Vec::new());
-        match signature.scale {
-            Some(scale) => {
-                scale_a = elements("sa", &scale.format, signature.scales())?;
-                scale_b = elements("sb", &scale.format, signature.scales())?;
-            }
-            None => {
-                if let Some((key, value)) = ["sa", "sb"]
-                    .iter()
-                    .find_map(|key| fields.get(key).map(|value| (key, value)))
-                {
-                    let message = format!("\"{key}\": {} has no block scales", instruction.name);
-                    return Err(bad(fields.column(value), message));
-                }
-            }
-        }
+        let Question {
+            a,
+            b,
+            c,
+            scale_a,
+            scale_b,
+        } = read_words(fields, signature, &instruction.name)?;
         let modifiers = read_modifiers(fields, instruction)?;
         let d = match fields.text("d")? {
             None => None,
@@ -340,9 +333,112 @@ impl<'c> Reader<'c> {
         let found = catalogue
             .find(&names.0, &names.1)
             .and_then(|instruction| instruction.unit().map(|_| instruction));
-        self.found.insert(names, found.clone());
+        if names.0.len().max(names.1.len()) <= LONGEST_NAME {
+            self.found.insert(names, found.clone());
+        }
         found
     }
+}
+
+/// A line taken for a device: operands by its signature, whatever instruction the line names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// K register words.
+    pub a: Vec<u64>,
+    /// K register words.
+    pub b: Vec<u64>,
+    /// The accumulator input.
+    pub c: u64,
+    /// Scales of A's blocks.
+    pub scale_a: Vec<u64>,
+    /// Scales of B's blocks.
+    pub scale_b: Vec<u64>,
+}
+
+impl Question {
+    /// Reads a line for a device of this signature. `"arch":"dut"` must carry the same signature
+    /// as `inst`; other names are the device's affair.
+    ///
+    /// # Errors
+    /// As [`Reader::read`].
+    pub fn read(line: &str, signature: &Signature) -> std::result::Result<Self, BadLine> {
+        let fields = Fields::parse(line)?;
+        let id = fields.get("id").map(|id| id.get().to_owned());
+        Self::read_fields(&fields, signature).map_err(|bad| BadLine { id, ..bad })
+    }
+
+    fn read_fields(
+        fields: &Fields<'_>,
+        signature: &Signature,
+    ) -> std::result::Result<Self, BadLine> {
+        if let Some(mods) = fields.get("mods") {
+            return Err(bad(
+                fields.column(mods),
+                "a device has no operand modifiers",
+            ));
+        }
+        if let (Some((arch, _)), Some((inst, column))) =
+            (fields.text("arch")?, fields.text("inst")?)
+            && arch == "dut"
+        {
+            match inst.parse::<Signature>() {
+                Ok(given) if given == *signature => {}
+                Ok(given) => {
+                    return Err(bad(
+                        column,
+                        format!("the device takes {signature}, not {given}"),
+                    ));
+                }
+                Err(error) => return Err(bad(column, error.to_string())),
+            }
+        }
+        read_words(fields, signature, "the device")
+    }
+
+    /// The operands, for a [`Batch`](crate::dut::Batch).
+    #[must_use]
+    pub fn operands(&self) -> Operands<'_> {
+        Operands {
+            a: &self.a,
+            b: &self.b,
+            c: self.c,
+            scale_a: &self.scale_a,
+            scale_b: &self.scale_b,
+        }
+    }
+}
+
+/// The operand words of a line.
+fn read_words(
+    fields: &Fields<'_>,
+    signature: &Signature,
+    owner: &str,
+) -> std::result::Result<Question, BadLine> {
+    let elements = |key: &str, format: &Format, count: usize| {
+        let (text, column) = fields.required(key)?;
+        hex_elements(key, &text, column, format, count)
+    };
+    let a = elements("a", &signature.a, signature.k)?;
+    let b = elements("b", &signature.b, signature.k)?;
+    let c = elements("c", &signature.c, 1)?[0];
+    let (mut scale_a, mut scale_b) = (Vec::new(), Vec::new());
+    if let Some(scale) = signature.scale {
+        scale_a = elements("sa", &scale.format, signature.scales())?;
+        scale_b = elements("sb", &scale.format, signature.scales())?;
+    } else if let Some((key, value)) = ["sa", "sb"]
+        .iter()
+        .find_map(|key| fields.get(key).map(|value| (key, value)))
+    {
+        let message = format!("\"{key}\": {owner} has no block scales");
+        return Err(bad(fields.column(value), message));
+    }
+    Ok(Question {
+        a,
+        b,
+        c,
+        scale_a,
+        scale_b,
+    })
 }
 
 fn read_modifiers(
@@ -401,7 +497,7 @@ fn hex_elements(
                 format!("\"{key}\": '{part}' is no hexadecimal number"),
             ));
         };
-        let too_wide = format.register.shift == 0 && word > format.mask() && format.signed;
+        let too_wide = word > format.widest_word();
         if too_wide {
             let message = format!(
                 "\"{key}\": {part} does not fit the {} bits of {format}",
@@ -453,11 +549,7 @@ impl Vector<'_> {
     /// # Errors
     /// [`Error::Unmodelled`] when there is no model.
     pub fn answer_text(&self, d: u64) -> Result<String> {
-        let unit = self.instruction.unit()?;
-        if unit.is_nan(d) && !unit.program().nan_is_known() {
-            return Ok("nan".to_owned());
-        }
-        Ok(format!("{d:0width$x}", width = unit.signature().d.digits()))
+        Ok(answer(self.instruction.unit()?, d))
     }
 }
 

@@ -32,9 +32,13 @@ impl Program {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
+                    widened,
                     over,
                     from,
                 } => {
+                    if let Some(format) = widened {
+                        push("widened", format.to_string());
+                    }
                     for (name, value) in algorithm.parameters() {
                         push(name, value);
                     }
@@ -86,9 +90,13 @@ impl Program {
         match &statement.operation {
             Operation::Dot {
                 algorithm,
+                widened,
                 over,
                 from,
             } => {
+                let widened = widened.map_or(String::new(), |format| {
+                    format!(" The operands are widened to {format} first.")
+                });
                 let over = match over {
                     Select::All => String::new(),
                     _ => format!(" Only {} take part, in that order.", order_value(over)),
@@ -101,7 +109,7 @@ impl Program {
                         format!(" It starts from {} instead of c.", self.source_name(*from))
                     }
                 };
-                format!("{}{over}{start} {output}", algorithm.words())
+                format!("{}{widened}{over}{start} {output}", algorithm.words())
             }
             Operation::Add(left, right) => format!(
                 "{} + {}, one IEEE addition outside the matrix unit. {output}",

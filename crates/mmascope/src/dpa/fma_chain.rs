@@ -7,7 +7,7 @@ use crate::format::Unpacked;
 
 /// One link of the chain.
 pub(super) fn step(pair: &Pair, accumulator: &Unpacked, output: &Output) -> Word {
-    ieee::fused_multiply_add(pair, accumulator, output)
+    ieee::fused_multiply_add(&pair.a, &pair.b, accumulator, output)
 }
 
 /// A chain that starts with a plain product instead of an accumulator (§3, scalar lowerings).

@@ -2,13 +2,13 @@
 
 use super::output::{Output, Word};
 use super::pair::{Pair, Term};
-use super::tr_fdpa::{MIN_EXPONENT, add_c, floor_to, specials};
+use super::tr_fdpa::{add_c, floor_to, min_exponent, specials};
 use crate::format::{Class, Rounding, Unpacked};
 
 /// One block.
 pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> Word {
     // NaN and ∞ of c are decided before c may be dropped.
-    if let Some(special) = specials(pairs, c) {
+    if let Some(special) = specials(pairs, c, output) {
         return output.special(special);
     }
     let sums = [0, 1].map(|parity| parity_sum(pairs, parity, f));
@@ -25,7 +25,7 @@ pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Outp
         })
         .sum();
     let e_c = if c.class == Class::Zero {
-        MIN_EXPONENT
+        min_exponent(output)
     } else {
         c.exponent
     };

@@ -1,7 +1,7 @@
 //! IEEE 754 addition, multiplication and fused multiply-add on decoded values (§2.1).
 
 use super::output::{Output, Word};
-use super::pair::{ONE, Pair};
+use super::pair::special_product;
 use super::{special_sum, special_value};
 use crate::format::{Exact, Unpacked};
 
@@ -19,33 +19,34 @@ pub(super) fn add(x: &Unpacked, y: &Unpacked, output: &Output) -> Word {
 
 /// `a · b`, rounded once.
 pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> Word {
-    let pair = Pair {
-        a: *a,
-        b: *b,
-        scale_a: ONE,
-        scale_b: ONE,
-    };
-    match pair.special() {
+    match special_product(a, b) {
         Some(special) => output.special(special),
         None => {
-            let product = exact_product(&pair);
+            let product = exact_product(a, b);
             output.finite(&product, product.magnitude == 0 && product.negative)
         }
     }
 }
 
 /// `a · b + c`, rounded once.
-pub(super) fn fused_multiply_add(pair: &Pair, c: &Unpacked, output: &Output) -> Word {
-    match (special_sum([pair.special(), special_value(c)]), c.exact()) {
-        (None, Some(c)) => rounded_sum(&exact_product(pair), &c, output),
+pub(super) fn fused_multiply_add(
+    a: &Unpacked,
+    b: &Unpacked,
+    c: &Unpacked,
+    output: &Output,
+) -> Word {
+    match (
+        special_sum([special_product(a, b), special_value(c)]),
+        c.exact(),
+    ) {
+        (None, Some(c)) => rounded_sum(&exact_product(a, b), &c, output),
         (special, _) => output.special(special.unwrap_or(super::Special::Nan)),
     }
 }
 
-fn exact_product(pair: &Pair) -> Exact {
-    let (a, b) = (&pair.a, &pair.b);
+fn exact_product(a: &Unpacked, b: &Unpacked) -> Exact {
     Exact {
-        negative: pair.negative(),
+        negative: a.negative != b.negative,
         magnitude: u128::from(a.significand) * u128::from(b.significand),
         exponent: a.exponent + b.exponent - (a.fraction_bits + b.fraction_bits) as i32,
         sticky: false,
@@ -57,11 +58,8 @@ fn rounded_sum(x: &Exact, y: &Exact, output: &Output) -> Word {
     output.finite(&exact_sum(x, y), both_negative_zero)
 }
 
-/// Bit that the larger summand's top bit is moved to: two bits of room for carry and sign.
-const TOP: u32 = 125;
-
 /// The sum of two exact values of at most 106 bits. When one lies far below the other, what falls
-/// below the window of 126 bits is kept as `sticky`; every format's last place lies far above.
+/// below a window of 62 or 126 bits is kept as `sticky`; every format's last place lies far above.
 fn exact_sum(x: &Exact, y: &Exact) -> Exact {
     let top = |v: &Exact| {
         v.magnitude
@@ -82,7 +80,10 @@ fn exact_sum(x: &Exact, y: &Exact) -> Exact {
         (Some(top_x), Some(top_y)) if top_x >= top_y => (x, y),
         _ => (y, x),
     };
-    let room = TOP - large.magnitude.ilog2();
+    // The larger one's top bit is moved to the window's top: two bits of room for carry and sign.
+    // The narrow window serves products and values of formats of up to 32 bits.
+    let narrow = large.magnitude.max(small.magnitude) >> 50 == 0;
+    let room = if narrow { 61 } else { 125 } - large.magnitude.ilog2();
     let exponent = large.exponent - room as i32;
     let large_magnitude = (large.magnitude << room) as i128;
     let (small_magnitude, sticky) = if small.exponent >= exponent {

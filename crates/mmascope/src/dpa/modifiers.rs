@@ -46,6 +46,23 @@ impl Modifiers {
         Ok(())
     }
 
+    /// The modifiers in use as [`Modifiers::add`] takes them.
+    ///
+    /// ```
+    /// let mut modifiers = mmascope::dpa::Modifiers::default();
+    /// modifiers.add("scaleD=-3")?;
+    /// assert_eq!(modifiers.words(), ["scaleD=-3"]);
+    /// # Ok::<(), mmascope::Error>(())
+    /// ```
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let word = |name| match name {
+            "scaleD" => format!("scaleD={}", self.scale_d),
+            name => name.to_owned(),
+        };
+        self.names().map(word).collect()
+    }
+
     /// The names of the modifiers in use.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         let used = [

@@ -3,9 +3,10 @@
 //! ```text
 //! program   := statement { ";" statement }            the last one is d; "d =" may be left out
 //! statement := [ name "=" ] operation "->" output
-//! operation := algorithm { PARAMETER=value } [ "over" select ] [ "from" source ]
+//! operation := algorithm { PARAMETER=value } [ "as" format ] [ "over" select ] [ "from" source ]
 //!            | "add" source source | "convert" source
 //! select    := "k=0,1,2" | "k%4=0,1"                   default: every k, ascending
+//!                                                      "as": operands widened to that format first
 //! source    := "c" | "+0" | "product" | name           default of "from": c
 //! output    := rounding format { nan=any|WORD | zero=plus|exact|ieee | overflow=… }
 //! ```
@@ -13,11 +14,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::limits::{MAX_E0, MAX_F, MAX_L};
 use super::{
     Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, Statement, Token, ZeroSign,
     tokens,
 };
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, shortened};
 use crate::format::{Format, Overflow, Rounding};
 
 /// The algorithms and the parameters that each must have.
@@ -32,9 +34,8 @@ const ALGORITHMS: [(&str, &[&str]); 8] = [
     ("gtr-fdpa", &["L", "F", "F2"]),
 ];
 
-/// Largest numbers of products per block and of fraction bits that are supported.
-const MAX_L: u32 = 256;
-const MAX_F: u32 = 64;
+/// Longest program; the longest of a shipped row has five statements.
+const MAX_STATEMENTS: usize = 64;
 
 /// An error in a notation: the column and what is wrong.
 pub(crate) type Flaw = (usize, String);
@@ -60,7 +61,7 @@ impl FromStr for Program {
                 line: 1,
                 column,
             },
-            message,
+            message: shortened(&message),
         })
     }
 }
@@ -69,6 +70,13 @@ impl FromStr for Program {
 pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Program, Flaw> {
     let mut statements: Vec<Statement> = Vec::new();
     for part in words.split(|word| word.text == ";") {
+        if statements.len() == MAX_STATEMENTS {
+            let column = part.first().map_or(end, |word| word.column);
+            return Err((
+                column,
+                format!("a program has at most {MAX_STATEMENTS} statements"),
+            ));
+        }
         let statement = parse_statement(part, &statements, end)?;
         statements.push(statement);
     }
@@ -182,6 +190,11 @@ fn parse_operation(
         "convert" => Ok(Operation::Convert(parse_source(words, earlier)?)),
         _ => {
             let algorithm = parse_algorithm(head, words)?;
+            let mut widened = None;
+            if words.take_if("as") {
+                let word = words.next("a format")?;
+                widened = Some(at(word, Format::named(word.text))?);
+            }
             let over = if words.take_if("over") {
                 parse_select(words)?
             } else {
@@ -198,6 +211,7 @@ fn parse_operation(
             }
             Ok(Operation::Dot {
                 algorithm,
+                widened,
                 over,
                 from,
             })
@@ -246,7 +260,7 @@ fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::R
     };
     let l = || small("L", 1, MAX_L);
     let f = || small("F", 1, MAX_F);
-    let e0 = || number("e0", -2000, 2000).map(|value| value as i32);
+    let e0 = || number("e0", (-MAX_E0).into(), MAX_E0.into()).map(|value| value as i32);
     let align = || match find("align") {
         None => Ok(Rounding::Rz),
         Some((word, _, value)) => at(*word, Rounding::named(value)),
@@ -466,10 +480,15 @@ impl fmt::Display for Program {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
+                    widened,
                     over,
                     from,
                 } => {
-                    write!(out, "{algorithm}{over}")?;
+                    write!(out, "{algorithm}")?;
+                    if let Some(format) = widened {
+                        write!(out, " as {format}")?;
+                    }
+                    write!(out, "{over}")?;
                     if *from != Source::C {
                         write!(out, " from {}", self.source_name(*from))?;
                     }

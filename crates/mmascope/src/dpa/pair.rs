@@ -1,7 +1,7 @@
 //! One k of a dot product: the two operands, their block scales, and the product they make.
 
 use super::Special;
-use crate::format::{Class, Unpacked};
+use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// The operands of one k, decoded, with the scales of their blocks (1 where there are none).
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl Term {
     /// The caller chooses grids at most 64 fraction bits below the largest exponent, and
     /// significands have at most 50 bits above their exponent's place, so i128 holds it.
     #[inline]
-    pub(super) fn align(&self, grid: i32, rounding: crate::format::Rounding) -> i128 {
+    pub(super) fn align(&self, grid: i32, rounding: Rounding) -> i128 {
         let last_place = self.exponent - self.fraction_bits;
         let magnitude = if last_place >= grid {
             self.significand << (last_place - grid)
@@ -66,19 +66,19 @@ impl Pair {
     #[inline]
     pub(super) fn special(&self) -> Option<Special> {
         let is_nan = |x: &Unpacked| x.class == Class::Nan;
-        let (a, b) = (self.a.class, self.b.class);
-        if is_nan(&self.a) || is_nan(&self.b) || is_nan(&self.scale_a) || is_nan(&self.scale_b) {
+        if is_nan(&self.scale_a) || is_nan(&self.scale_b) {
             return Some(Special::Nan);
         }
-        if a != Class::Infinite && b != Class::Infinite {
-            return None;
+        special_product(&self.a, &self.b)
+    }
+
+    /// The pair with both operands as numbers of another format that has all their values.
+    pub(super) fn widened(&self, format: &Format) -> Self {
+        Self {
+            a: widened(&self.a, format),
+            b: widened(&self.b, format),
+            ..*self
         }
-        if a == Class::Zero || b == Class::Zero {
-            return Some(Special::Nan);
-        }
-        Some(Special::Infinite {
-            negative: self.negative(),
-        })
     }
 
     /// Sign of the product.
@@ -97,5 +97,26 @@ impl Pair {
             significand,
             fraction_bits: (self.a.fraction_bits + self.b.fraction_bits) as i32,
         })
+    }
+}
+
+/// A value in another format that has it: only the place of its exponent may change.
+fn widened(value: &Unpacked, format: &Format) -> Unpacked {
+    match value.exact() {
+        Some(exact) => format.decode(format.round(&exact, Rounding::Rne, Overflow::Ieee)),
+        None => *value,
+    }
+}
+
+/// The product of two operands as ∞ or NaN, if it is one.
+#[inline]
+pub(super) fn special_product(a: &Unpacked, b: &Unpacked) -> Option<Special> {
+    use Class::{Infinite, Nan, Zero};
+    match (a.class, b.class) {
+        (Nan, _) | (_, Nan) | (Infinite, Zero) | (Zero, Infinite) => Some(Special::Nan),
+        (Infinite, _) | (_, Infinite) => Some(Special::Infinite {
+            negative: a.negative != b.negative,
+        }),
+        _ => None,
     }
 }

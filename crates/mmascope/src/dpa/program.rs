@@ -30,6 +30,9 @@ pub enum Operation {
     Dot {
         /// The algorithm and its parameters.
         algorithm: Dpa,
+        /// Format that the operands are widened to before, exactly. It matters because the units
+        /// align by field exponents: a subnormal may become a normal number.
+        widened: Option<Format>,
         /// Which k, in which order.
         over: Select,
         /// The accumulator it starts from.
@@ -123,17 +126,18 @@ impl Program {
             let value = match operation {
                 Operation::Dot {
                     algorithm,
+                    widened,
                     over,
                     from,
                 } => {
                     let start = (*from != Source::Product).then(|| read(*from));
-                    if *over == Select::All {
+                    if *over == Select::All && widened.is_none() {
                         algorithm.run(&pairs, start, output)
                     } else {
                         let chosen: Vec<Pair> = over
                             .indices(pairs.len())
                             .iter()
-                            .map(|&k| pairs[k])
+                            .map(|&k| widened.map_or(pairs[k], |format| pairs[k].widened(&format)))
                             .collect();
                         algorithm.run(&chosen, start, output)
                     }
@@ -158,19 +162,19 @@ fn decode_pairs(
     operands: &Operands<'_>,
     modifiers: &Modifiers,
 ) -> Vec<Pair> {
-    let decode = |format: Format, word: u64| format.decode(format.from_register(word));
+    let decode = |format: &Format, word: u64| format.decode(format.from_register(word));
     let negate = |value: Unpacked, by: bool| Unpacked {
         negative: value.negative ^ by,
         ..value
     };
-    let scale = |scales: &[u64], k: usize| match signature.scale {
+    let scale = |scales: &[u64], k: usize| match &signature.scale {
         Some(Scale { format, block }) => decode(format, scales[k / block]),
         None => ONE,
     };
     (0..signature.k)
         .map(|k| Pair {
-            a: negate(decode(signature.a, operands.a[k]), modifiers.negate_a),
-            b: negate(decode(signature.b, operands.b[k]), modifiers.negate_b),
+            a: negate(decode(&signature.a, operands.a[k]), modifiers.negate_a),
+            b: negate(decode(&signature.b, operands.b[k]), modifiers.negate_b),
             scale_a: scale(operands.scale_a, k),
             scale_b: scale(operands.scale_b, k),
         })

@@ -51,6 +51,68 @@ impl std::fmt::Display for Signature {
     }
 }
 
+impl std::str::FromStr for Signature {
+    type Err = Error;
+
+    /// Reads `a=f16 b=f16 c=f32 d=f32 k=16 [scale=ue8m0 block=32]`, in any order.
+    ///
+    /// ```
+    /// use mmascope::dpa::Signature;
+    /// let signature: Signature = "a=e4m3 b=e5m2 c=f32 d=f32 k=32 scale=ue8m0 block=32".parse()?;
+    /// assert_eq!(signature.scales(), 1);
+    /// # Ok::<(), mmascope::Error>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self> {
+        const KEYS: [&str; 7] = ["a", "b", "c", "d", "k", "scale", "block"];
+        let wrong = |what: String| {
+            Error::Argument(format!(
+                "signature '{text}': {what}; expected like \
+                 'a=f16 b=f16 c=f32 d=f32 k=16 [scale=ue8m0 block=32]'"
+            ))
+        };
+        let mut values: [Option<&str>; KEYS.len()] = [None; KEYS.len()];
+        for word in text.split_whitespace() {
+            let slot = word.split_once('=').and_then(|(key, value)| {
+                Some((KEYS.iter().position(|known| *known == key)?, value))
+            });
+            match slot {
+                Some((index, value)) if values[index].is_none() => values[index] = Some(value),
+                _ => return Err(wrong(format!("'{word}' is no key of it or stands twice"))),
+            }
+        }
+        let required = |index: usize| {
+            values[index].ok_or_else(|| wrong(format!("{}= is missing", KEYS[index])))
+        };
+        let number = |index: usize| -> Result<usize> {
+            match required(index)?.parse() {
+                Ok(number @ 1..=4096) => Ok(number),
+                _ => Err(wrong(format!(
+                    "{}= must be a number from 1 to 4096",
+                    KEYS[index]
+                ))),
+            }
+        };
+        let scale = match (values[5], values[6]) {
+            (None, None) => None,
+            (Some(format), _) => Some(Scale {
+                format: Format::named(format)?,
+                block: number(6)?,
+            }),
+            (None, Some(_)) => return Err(wrong("block= without scale=".to_owned())),
+        };
+        let format = |index: usize| required(index).and_then(Format::named);
+        let (a, b, c, d) = (format(0)?, format(1)?, format(2)?, format(3)?);
+        Ok(Self {
+            a,
+            b,
+            c,
+            d,
+            k: number(4)?,
+            scale,
+        })
+    }
+}
+
 /// The operands of one dot product as register words, k ascending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Operands<'a> {

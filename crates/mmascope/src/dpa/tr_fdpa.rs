@@ -5,14 +5,22 @@ use super::pair::{Pair, Term};
 use super::{Special, special_sum, special_value};
 use crate::format::{Class, Rounding, Unpacked};
 
-/// Exponent of the smallest normal accumulator, 1 − 127.
-pub(super) const MIN_EXPONENT: i32 = -126;
-/// A product of this magnitude or more is ∞ before the sum.
-const PRODUCT_OVERFLOW: i32 = 128;
+/// Exponent of the smallest normal number of the accumulator: −126 for f32.
+pub(super) fn min_exponent(output: &Output) -> i32 {
+    output.format.float().map_or(0, |float| float.emin())
+}
+
+/// Products of 2^this and more are ∞ before the sum: 128 for f32.
+fn product_overflow(output: &Output) -> i32 {
+    output
+        .format
+        .float()
+        .map_or(0, |float| 1 << (float.exponent_bits - 1))
+}
 
 /// One block.
 pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> Word {
-    if let Some(special) = specials(pairs, c) {
+    if let Some(special) = specials(pairs, c, output) {
         return output.special(special);
     }
     // Step 2.
@@ -26,12 +34,12 @@ pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Outp
 }
 
 /// Step 1: products that overflow are ∞; then the rules of §2.2 over products and c.
-pub(super) fn specials(pairs: &[Pair], c: &Unpacked) -> Option<Special> {
+pub(super) fn specials(pairs: &[Pair], c: &Unpacked, output: &Output) -> Option<Special> {
     let product = |pair: &Pair| {
         pair.special().or_else(|| {
             let term = pair.product()?;
             let top = term.exponent - term.fraction_bits + term.significand.ilog2() as i32;
-            (top >= PRODUCT_OVERFLOW).then_some(Special::Infinite {
+            (top >= product_overflow(output)).then_some(Special::Infinite {
                 negative: term.negative,
             })
         })
@@ -51,7 +59,7 @@ pub(super) fn add_c(
     output: &Output,
 ) -> Word {
     let e_c = if c.class == Class::Zero {
-        MIN_EXPONENT
+        min_exponent(output)
     } else {
         c.exponent
     };
@@ -69,7 +77,7 @@ pub(super) fn add_c(
     if total == 0 {
         return output.fixed(0, fine, false);
     }
-    let n = (fine + total.unsigned_abs().ilog2() as i32).max(MIN_EXPONENT);
+    let n = (fine + total.unsigned_abs().ilog2() as i32).max(min_exponent(output));
     let (floored, place) = floor_to(total, fine, n - f2 as i32);
     // A negative sum cannot be floored to zero, so the sign of a zero result is that of `total`.
     output.fixed(floored, place, false)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Dpa, Modifiers, Operands, Operation, Program, Select, Signature};
 use crate::error::{Error, Result};
-use crate::format::{Class, Format};
+use crate::format::{Class, Float, Format, Specials};
 
 /// A matrix unit's arithmetic for given formats and K: what computes one element of D.
 ///
@@ -83,16 +83,16 @@ impl Unit {
     /// One element of D: the register word of `d = c + Σ a_k·b_k` as the unit computes it.
     ///
     /// # Errors
-    /// [`Error::Argument`] when a length does not fit the signature.
+    /// [`Error::Argument`] when a length or a word does not fit the signature.
     pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
-        operands.check(&self.signature)?;
+        check_operands(&self.signature, operands, modifiers)?;
         Ok(self.program.run(&self.signature, operands, modifiers))
     }
 
     /// One instruction: D, m × n, row-major.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the length of a tile does not fit m, n and K.
+    /// [`Error::Argument`] when the length of a tile does not fit m, n and K, or a word its format.
     pub fn tile(&self, tiles: &Tiles<'_>, modifiers: &Modifiers) -> Result<Vec<u64>> {
         let Tiles { m, n, .. } = *tiles;
         let (k, blocks) = (self.signature.k, self.signature.scales());
@@ -109,6 +109,15 @@ impl Unit {
                     "{name} has {length} elements; {rows} × {columns} are needed"
                 )));
             }
+        }
+        modifiers.check_limits().map_err(Error::Argument)?;
+        let signature = &self.signature;
+        check_words("a", tiles.a, &signature.a)?;
+        check_words("b", tiles.b, &signature.b)?;
+        check_words("c", tiles.c, &signature.c)?;
+        if let Some(scale) = signature.scale {
+            check_words("scale_a", tiles.scale_a, &scale.format)?;
+            check_words("scale_b", tiles.scale_b, &scale.format)?;
         }
         let column = |matrix: &[u64], rows: usize, j: usize| -> Vec<u64> {
             (0..rows).map(|i| matrix[i * n + j]).collect()
@@ -155,6 +164,7 @@ impl Unit {
             k,
             scale,
         } = self.signature;
+        self.program.check_limits()?;
         if !(1..=4096).contains(&k) {
             return Err(format!("K={k}: 1 to 4096 are supported"));
         }
@@ -174,7 +184,10 @@ impl Unit {
                     scale.block
                 ));
             }
-            if scale.format.float().is_none() || scale.format.bits > 8 {
+            // Signs and infinities of scales are nowhere defined.
+            let finite = |float: Float| float.specials != Specials::Ieee;
+            let fits = !scale.format.signed && scale.format.bits <= 8;
+            if !fits || !scale.format.float().is_some_and(finite) {
                 return Err(format!("{} is no format of block scales", scale.format));
             }
         }
@@ -182,11 +195,21 @@ impl Unit {
         let mut scales_used = false;
         for statement in &self.program.statements {
             let Operation::Dot {
-                algorithm, over, ..
+                algorithm,
+                widened,
+                over,
+                ..
             } = &statement.operation
             else {
                 continue;
             };
+            for operand in [a, b] {
+                if let Some(format) = widened
+                    && !format.has_all_values_of(&operand)
+                {
+                    return Err(format!("{operand} cannot be widened to {format}"));
+                }
+            }
             for index in over.indices(k) {
                 if !unused.remove(&index) {
                     return Err(format!("k={index} is summed twice or is not below K={k}"));
@@ -245,5 +268,36 @@ impl Unit {
             }
             _ => Ok(false),
         }
+    }
+}
+
+/// Checks lengths, words and modifiers.
+pub(crate) fn check_operands(
+    signature: &Signature,
+    operands: &Operands<'_>,
+    modifiers: &Modifiers,
+) -> Result<()> {
+    operands.check(signature)?;
+    modifiers.check_limits().map_err(Error::Argument)?;
+    let Signature { a, b, c, scale, .. } = signature;
+    check_words("a", operands.a, a)?;
+    check_words("b", operands.b, b)?;
+    check_words("c", &[operands.c], c)?;
+    if let Some(scale) = scale {
+        check_words("scale_a", operands.scale_a, &scale.format)?;
+        check_words("scale_b", operands.scale_b, &scale.format)?;
+    }
+    Ok(())
+}
+
+/// Checks that every word is one of the format's register.
+fn check_words(name: &str, words: &[u64], format: &Format) -> Result<()> {
+    let widest = format.widest_word();
+    match words.iter().position(|&word| word > widest) {
+        None => Ok(()),
+        Some(index) => Err(Error::Argument(format!(
+            "{name}[{index}] is {:x}, wider than a word of {format} (at most {widest:x})",
+            words[index]
+        ))),
     }
 }

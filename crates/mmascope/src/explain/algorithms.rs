@@ -8,11 +8,6 @@ use super::value::Value;
 use crate::dpa::{Dpa, FlushSign, Output};
 use crate::format::{Class, Rounding, Unpacked};
 
-/// Exponent of a zero c, and the smallest exponent that the second floor takes (§2.7).
-const MIN_EXPONENT: i64 = -126;
-/// A product of this magnitude or more is ∞ before the sum (§2.7).
-const PRODUCT_OVERFLOW: i64 = 128;
-
 /// A value that a block starts from: c, a zero, or the result of an earlier step.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
@@ -62,8 +57,10 @@ pub(super) struct Block<'a> {
 impl Block<'_> {
     /// The steps of the block; the last one makes its result.
     pub(super) fn steps(&self, algorithm: &Dpa) -> Vec<Step> {
+        let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.unscaled()).collect();
         match *algorithm {
-            Dpa::FmaChain | Dpa::EFdpa { .. } => vec![self.exact_sum()],
+            Dpa::FmaChain => vec![self.unscaled(&lanes).exact_sum()],
+            Dpa::EFdpa { .. } => vec![self.exact_sum()],
             Dpa::TFdpa { f, e0, align, .. } => vec![self.t_fdpa(f, e0, align)],
             Dpa::GstFdpa {
                 g, f, e0, align, ..
@@ -72,9 +69,19 @@ impl Block<'_> {
                 flush_in,
                 flush_out,
                 ..
-            } => self.ftz_addmul(flush_in, flush_out),
+            } => self.unscaled(&lanes).ftz_addmul(flush_in, flush_out),
             Dpa::TrFdpa { f, f2, .. } => self.tr_fdpa(f, f2),
             Dpa::GtrFdpa { f, f2, .. } => self.gtr_fdpa(f, f2),
+        }
+    }
+
+    /// The block for arithmetic that knows no scales.
+    fn unscaled<'b>(&'b self, lanes: &'b [Lane]) -> Block<'b> {
+        Block {
+            name: self.name.clone(),
+            role: self.role.clone(),
+            lanes,
+            ..*self
         }
     }
 
@@ -239,16 +246,24 @@ impl Block<'_> {
         steps
     }
 
-    /// §2.7 step 1: products of 2^128 and more are ∞.
+    /// Exponent of a zero c, and the smallest that the second floor takes (§2.7): −126 for f32.
+    fn min_exponent(&self) -> i64 {
+        let float = self.output.format.float();
+        float.map_or(0, |float| float.emin().into())
+    }
+
+    /// §2.7 step 1: products beyond the accumulator's exponents, 2^128 and more for f32, are ∞.
     fn special_with_overflow(&self) -> Option<Step> {
+        let float = self.output.format.float();
+        let limit = float.map_or(0, |float| 1_i64 << (float.exponent_bits - 1));
         let product = |lane: &Lane| {
             lane.special().or_else(|| {
                 let product = lane.product().number()?;
-                (product.top()? >= PRODUCT_OVERFLOW).then(|| {
+                (product.top()? >= limit).then(|| {
                     let negative = lane.negative();
                     let value = Value::Infinite { negative };
                     (
-                        format!("{} = {value}, being 2^128 or more", lane.name()),
+                        format!("{} = {value}, being 2^{limit} or more", lane.name()),
                         value,
                     )
                 })
@@ -349,7 +364,7 @@ impl Block<'_> {
     ) -> Vec<Step> {
         let e_dot = last_exponent(&steps);
         let (f, f2) = (i64::from(f), i64::from(f2));
-        let floor = matches!(c, Addend::Zero { .. }).then_some(MIN_EXPONENT);
+        let floor = matches!(c, Addend::Zero { .. }).then_some(self.min_exponent());
         let mut addends = Vec::new();
         let mut t_name = None;
         if let Some((step, e_dot)) = steps.last().zip(e_dot) {
@@ -377,7 +392,7 @@ impl Block<'_> {
             }
         });
         if let Some(top) = step.sum.top() {
-            step.floor(top.max(MIN_EXPONENT) - f2);
+            step.floor(top.max(self.min_exponent()) - f2);
         }
         step.finish(self.output, false);
         if let Some(dropped) = dropped {

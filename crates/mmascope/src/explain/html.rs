@@ -84,7 +84,7 @@ fn document(title: &str, class: &str, body: &str) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title>\
          <style>\n{STYLE}</style></head>\n<body class=\"{class}\">{HATCH}\n<main>{body}</main>\n\
-         <footer>mmascope explain {}</footer></body></html>\n",
+         <footer>mmascope explain {}</footer></body></html>",
         escaped(title),
         env!("CARGO_PKG_VERSION")
     )

@@ -4,7 +4,7 @@ use super::dyadic::Dyadic;
 use super::step::Addend;
 use super::trace::Term;
 use super::value::Value;
-use crate::format::{Class, Unpacked};
+use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// The operands of one k.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,27 @@ impl Lane {
 
     pub(super) fn exponent(&self) -> i64 {
         i64::from(self.a.exponent) + i64::from(self.b.exponent)
+    }
+
+    /// The lane for arithmetic that knows no scales.
+    pub(super) fn unscaled(self) -> Self {
+        Self {
+            scales: None,
+            ..self
+        }
+    }
+
+    /// The operands as numbers of a wider format: subnormals may become normal.
+    pub(super) fn widened(self, format: &Format) -> Self {
+        let widened = |value: Unpacked| match value.exact() {
+            Some(exact) => format.decode(format.round(&exact, Rounding::Rne, Overflow::Ieee)),
+            None => value,
+        };
+        Self {
+            a: widened(self.a),
+            b: widened(self.b),
+            ..self
+        }
     }
 
     /// The product without scales: NaN and ∞ as §2.2 step 1 says.

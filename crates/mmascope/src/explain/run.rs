@@ -7,7 +7,7 @@ use super::trace::{Error, Operand, PairTrace, Step, Trace};
 use super::value::Value;
 use crate::dpa::{
     Dpa, Modifiers, Operands, Operation, Output, Program, Scale, Select, Signature, Source,
-    Statement, Unit,
+    Statement, Unit, check_operands,
 };
 use crate::error::Result;
 use crate::format::{Class, Conversion, Format, Overflow, Rounding, Unpacked};
@@ -25,7 +25,8 @@ impl Trace {
     /// each one's d being the next one's c; modifiers of c belong to the first one.
     ///
     /// # Errors
-    /// [`crate::Error::Argument`] when the lengths fit no whole number of instructions.
+    /// [`crate::Error::Argument`] when the lengths fit no whole number of instructions, or a
+    /// word does not fit its format.
     ///
     /// ```
     /// use mmascope::{dpa::{Modifiers, Operands}, explain::Trace, isa::Catalogue};
@@ -49,7 +50,7 @@ impl Trace {
             k: count * signature.k,
             ..*signature
         };
-        operands.check(&whole)?;
+        check_operands(&whole, operands, modifiers)?;
         let lanes = lanes(&whole, operands, modifiers);
         let first_c = c_of(&signature.c, operands.c, modifiers);
         let mut steps: Vec<Step> = Vec::new();
@@ -249,13 +250,17 @@ impl Run<'_> {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
+                    widened,
                     over,
                     from,
                 } => {
-                    let indices = over.indices(lanes.len());
-                    let chosen: Vec<Lane> = indices.iter().map(|&k| lanes[k]).collect();
+                    let lane = |&k: &usize| match widened {
+                        Some(format) => lanes[k].widened(format),
+                        None => lanes[k],
+                    };
+                    let chosen: Vec<Lane> = over.indices(lanes.len()).iter().map(lane).collect();
                     let start = (*from != Source::Product).then(|| read(*from));
-                    let role = dot_role(algorithm, over);
+                    let role = dot_role(algorithm, *widened, over);
                     steps.extend(dot(algorithm, &name, &role, &chosen, start, output));
                 }
                 Operation::Add(left, right) => {
@@ -291,10 +296,11 @@ impl Run<'_> {
     }
 }
 
-fn dot_role(algorithm: &Dpa, over: &Select) -> String {
+fn dot_role(algorithm: &Dpa, widened: Option<Format>, over: &Select) -> String {
     let text = algorithm.to_string();
     let name = text.split(' ').next().unwrap_or_default();
-    format!("{name}{over}")
+    let widened = widened.map_or_else(String::new, |format| format!(" as {format}"));
+    format!("{name}{widened}{over}")
 }
 
 /// An algorithm over some lanes, block by block.
@@ -322,7 +328,7 @@ fn dot(
             format!("{name}.{}", index + 1)
         };
         match &current {
-            None => steps.push(multiply(&name, role, &lanes[0], output)),
+            None => steps.push(multiply(&name, role, &lanes[0].unscaled(), output)),
             Some(start) => {
                 let block = Block {
                     name,

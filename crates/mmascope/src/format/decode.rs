@@ -76,52 +76,43 @@ impl Format {
             specials,
             subnormals,
         } = float;
-        let magnitude_bits = exponent_bits + fraction_bits;
-        let fraction = code & ((1 << fraction_bits) - 1);
-        let field = (code >> fraction_bits) & ((1 << exponent_bits) - 1);
-        let negative = self.signed && code >> magnitude_bits == 1;
+        let fraction_mask = (1 << fraction_bits) - 1;
         let top_field = (1 << exponent_bits) - 1;
-        let all_ones = (1 << magnitude_bits) - 1;
-        let special = |class| Unpacked {
-            negative: negative && specials != Specials::NegativeZeroNan,
-            class,
-            exponent: 0,
-            significand: 0,
-            fraction_bits,
+        let (fraction, field) = (code & fraction_mask, (code >> fraction_bits) & top_field);
+        let negative = self.signed && code >> (exponent_bits + fraction_bits) == 1;
+        let class = match specials {
+            Specials::Ieee if field == top_field && fraction == 0 => Class::Infinite,
+            Specials::Ieee if field == top_field => Class::Nan,
+            Specials::AllOnesNan if field == top_field && fraction == fraction_mask => Class::Nan,
+            Specials::NegativeZeroNan if negative && field == 0 && fraction == 0 => Class::Nan,
+            _ if subnormals && field == 0 && fraction == 0 => Class::Zero,
+            _ => Class::Finite,
         };
-        match specials {
-            Specials::Ieee if field == top_field => {
-                return special(if fraction == 0 {
-                    Class::Infinite
-                } else {
-                    Class::Nan
-                });
-            }
-            Specials::AllOnesNan if code & all_ones == all_ones => return special(Class::Nan),
-            Specials::NegativeZeroNan if negative && code & all_ones == 0 => {
-                return special(Class::Nan);
-            }
-            _ => {}
+        if matches!(class, Class::Infinite | Class::Nan) {
+            // A NaN code that is the sign of zero elsewhere has no sign.
+            let negative = negative && specials != Specials::NegativeZeroNan;
+            return Unpacked {
+                negative,
+                class,
+                exponent: 0,
+                significand: 0,
+                fraction_bits,
+            };
         }
         let is_subnormal = subnormals && field == 0;
-        let significand = if is_subnormal {
-            fraction
-        } else {
-            fraction | 1 << fraction_bits
-        };
         Unpacked {
             negative,
-            class: if significand == 0 {
-                Class::Zero
-            } else {
-                Class::Finite
-            },
+            class,
             exponent: if is_subnormal {
                 float.emin()
             } else {
                 field as i32 - bias
             },
-            significand,
+            significand: if is_subnormal {
+                fraction
+            } else {
+                fraction | 1 << fraction_bits
+            },
             fraction_bits,
         }
     }

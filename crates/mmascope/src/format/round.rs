@@ -1,5 +1,7 @@
 //! From an exact value to a code: every rounding mode, and what happens out of range.
 
+use std::cmp::Ordering;
+
 use super::{Float, Format, Kind, Specials};
 use crate::error::{Error, Result};
 
@@ -14,7 +16,8 @@ pub struct Exact {
     /// Power of two that `magnitude` is multiplied by.
     pub exponent: i32,
     /// Whether something non-zero lies below the magnitude's last bit. Whoever sets it keeps
-    /// enough bits that the target's last place lies above the magnitude's.
+    /// enough bits that the target's last place lies above the magnitude's, and for stochastic
+    /// rounding at least as many bits below that place as there are random bits.
     pub sticky: bool,
 }
 
@@ -91,16 +94,14 @@ impl Rounding {
         ROUNDING_NAMES.iter().map(|(_, rounding)| *rounding)
     }
 
-    /// The discarded part `remainder / 2^width` (plus ε if `sticky`): does the magnitude grow?
+    /// Does the magnitude grow, when what is discarded compares to one half like `half` and is
+    /// nothing at all if `exact`?
     #[inline]
-    fn increments(self, negative: bool, odd: bool, discarded: Discarded) -> bool {
-        use std::cmp::Ordering::{Equal, Greater, Less};
-        let exact = discarded.is_zero();
-        let half = discarded.compare_to_half();
+    fn increments(self, negative: bool, odd: bool, half: Ordering, exact: bool) -> bool {
         let to_nearest = |tie_grows: bool| match half {
-            Less => false,
-            Equal => tie_grows,
-            Greater => true,
+            Ordering::Less => false,
+            Ordering::Equal => tie_grows,
+            Ordering::Greater => true,
         };
         match self {
             Self::Rne => to_nearest(odd),
@@ -109,12 +110,11 @@ impl Rounding {
             Self::Rnu => to_nearest(!negative),
             Self::Rnd => to_nearest(negative),
             Self::Rno => to_nearest(!odd),
-            Self::Rz => false,
+            Self::Rz | Self::Stochastic { .. } => false,
             Self::Ra => !exact,
             Self::Ru => !exact && !negative,
             Self::Rd => !exact && negative,
             Self::Odd => !exact && !odd,
-            Self::Stochastic { bits, random } => discarded.carries(bits, random),
         }
     }
 
@@ -123,15 +123,47 @@ impl Rounding {
     #[must_use]
     #[inline]
     pub fn shift_right(self, negative: bool, magnitude: u128, sticky: bool, width: u32) -> u128 {
+        // Most magnitudes are narrow, and 64-bit arithmetic is several times cheaper.
+        if let Ok(narrow) = u64::try_from(magnitude)
+            && (1..64).contains(&width)
+            && !matches!(self, Self::Stochastic { .. })
+        {
+            let (kept, remainder) = (narrow >> width, narrow & ((1 << width) - 1));
+            let half = remainder.cmp(&(1 << (width - 1))).then(sticky.cmp(&false));
+            let exact = remainder == 0 && !sticky;
+            return u128::from(kept)
+                + u128::from(self.increments(negative, kept & 1 == 1, half, exact));
+        }
         let kept = magnitude.checked_shr(width).unwrap_or(0);
         let remainder = magnitude ^ kept.checked_shl(width).unwrap_or(0);
-        let discarded = Discarded {
-            remainder,
-            width,
-            sticky,
+        if let Self::Stochastic { bits, random } = self {
+            return kept.saturating_add(u128::from(carries(remainder, width, bits, random)));
+        }
+        let half = match width {
+            1..=128 => remainder.cmp(&(1 << (width - 1))).then(sticky.cmp(&false)),
+            _ => Ordering::Less,
         };
-        kept + u128::from(self.increments(negative, kept & 1 == 1, discarded))
+        let exact = remainder == 0 && !sticky;
+        kept.saturating_add(u128::from(self.increments(
+            negative,
+            kept & 1 == 1,
+            half,
+            exact,
+        )))
     }
+}
+
+/// Stochastic rounding: whether the first `bits` bits of the discarded `remainder / 2^width` plus
+/// `random` carry out.
+fn carries(remainder: u128, width: u32, bits: u32, random: u64) -> bool {
+    let bits = bits.clamp(1, 64);
+    let fraction = if width >= bits {
+        remainder.checked_shr(width - bits).unwrap_or(0)
+    } else {
+        remainder << (bits - width)
+    };
+    let random = random & (u64::MAX >> (64 - bits));
+    fraction + u128::from(random) >= 1_u128 << bits
 }
 
 impl std::fmt::Display for Rounding {
@@ -143,48 +175,10 @@ impl std::fmt::Display for Rounding {
     }
 }
 
-/// The part of a magnitude below the target's last place: `(remainder + ε) / 2^width`, below 1.
-#[derive(Clone, Copy)]
-struct Discarded {
-    remainder: u128,
-    width: u32,
-    sticky: bool,
-}
-
-impl Discarded {
-    fn is_zero(self) -> bool {
-        self.remainder == 0 && !self.sticky
-    }
-
-    #[inline]
-    fn compare_to_half(self) -> std::cmp::Ordering {
-        if self.width == 0 || self.width > 128 {
-            return std::cmp::Ordering::Less;
-        }
-        let half = 1_u128 << (self.width - 1);
-        self.remainder.cmp(&half).then(if self.sticky {
-            std::cmp::Ordering::Greater
-        } else {
-            std::cmp::Ordering::Equal
-        })
-    }
-
-    /// Whether the first `bits` bits of the fraction plus `random` carry out.
-    fn carries(self, bits: u32, random: u64) -> bool {
-        let bits = bits.clamp(1, 64);
-        let fraction = if self.width >= bits {
-            self.remainder.checked_shr(self.width - bits).unwrap_or(0)
-        } else {
-            self.remainder << (bits - self.width)
-        };
-        let random = random & (u64::MAX >> (64 - bits));
-        fraction + u128::from(random) >= 1_u128 << bits
-    }
-}
-
 /// What a value beyond the largest finite number becomes.
 ///
-/// Formats without ∞ use NaN for it, and formats with neither saturate, whatever the policy.
+/// Formats without ∞ use NaN for it, and formats with neither saturate, whatever the policy. The
+/// NaN keeps the sign where it can (CUDA's e4m3 without saturation, ml_dtypes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// ∞ for every rounding mode, also the truncating ones (the matrix units).
@@ -347,9 +341,10 @@ impl Format {
     pub fn infinity(&self, negative: bool, overflow: Overflow) -> u64 {
         match (overflow, self.infinity_magnitude()) {
             (Overflow::Saturate, _) => self.max_finite(negative),
-            (Overflow::Nan, _) | (_, None) => {
-                self.nan().unwrap_or_else(|| self.max_finite(negative))
-            }
+            (Overflow::Nan, _) | (_, None) => match self.nan() {
+                Some(nan) => self.with_sign(negative, nan),
+                None => self.max_finite(negative),
+            },
             (_, Some(magnitude)) => self.with_sign(negative, magnitude),
         }
     }
@@ -380,11 +375,13 @@ impl Format {
         }
     }
 
-    /// Code of the largest finite number of that sign (unsigned formats ignore the sign).
+    /// Code of the largest finite number of that sign (unsigned floats ignore the sign, and the
+    /// farthest that unsigned integers go below zero is 0).
     #[must_use]
     pub fn max_finite(&self, negative: bool) -> u64 {
         match self.kind {
             Kind::Float(float) => self.with_sign(negative, self.max_finite_magnitude(float)),
+            Kind::Fixed { .. } if !self.signed && negative => 0,
             Kind::Fixed { .. } if !self.signed => self.mask(),
             Kind::Fixed { .. } => (self.mask() >> 1) + u64::from(negative),
         }

@@ -27,7 +27,7 @@ const NAMES: [(&str, Level); 5] = [
 
 /// Parameters that evidence can be given for, beside `rounding` of the final conversion: those of
 /// the notation, `order` (which k when) and `c` (where c enters).
-pub(crate) const PARAMETERS: [&str; 15] = [
+pub(crate) const PARAMETERS: [&str; 16] = [
     "L",
     "G",
     "P",
@@ -43,6 +43,7 @@ pub(crate) const PARAMETERS: [&str; 15] = [
     "flush-out",
     "order",
     "c",
+    "widened",
 ];
 
 impl Level {

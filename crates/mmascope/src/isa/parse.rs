@@ -7,12 +7,14 @@ use std::collections::HashMap;
 use super::evidence::PARAMETERS;
 use super::{Architecture, Evidence, Instruction, Level, Model, Shape, name};
 use crate::dpa::{self, Flaw, Scale, Signature, Token, Unit, at, tokens};
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, shortened};
 use crate::format::Format;
 
 /// Limits that keep hostile texts from taking memory or time.
 const MAX_TEXT: usize = 16 << 20;
-const MAX_ROWS: usize = 100_000;
+/// What all rows may take together: every row counts its K, its shapes and its texts. The shipped
+/// texts stay below a tenth of it.
+const MAX_WORK: usize = 8 << 20;
 const MAX_SET: usize = 64;
 
 /// One `arch` block.
@@ -78,7 +80,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Block>> {
                        message,
                    }| Error::Text {
         position: position(line, column),
-        message,
+        message: shortened(&message),
     };
     if text.len() > MAX_TEXT {
         let message = format!("the text has more than {MAX_TEXT} bytes");
@@ -92,7 +94,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Block>> {
         file,
         blocks: Vec::new(),
         sets: HashMap::new(),
-        rows: 0,
+        work: 0,
         family: None,
     };
     for line in logical_lines(text).map_err(located)? {
@@ -133,7 +135,7 @@ struct Reader<'a> {
     blocks: Vec<Block>,
     /// `let` names of the current block.
     sets: HashMap<String, Vec<TypeName>>,
-    rows: usize,
+    work: usize,
     /// Instructions of the family that `note`, `source` and `mods` lines belong to.
     family: Option<std::ops::Range<usize>>,
 }
@@ -165,6 +167,9 @@ impl Reader<'_> {
             .to_owned();
         let missing = text.is_empty();
         let family = self.family.clone();
+        if let Some(rows) = &family {
+            self.charge(head, rows.len().saturating_mul(text.len()))?;
+        }
         let block = self.block(head)?;
         let rows = family.map(|range| &mut block.architecture.instructions[range]);
         match keyword.text {
@@ -340,6 +345,14 @@ impl Reader<'_> {
         };
         let types = self.type_alternatives(types)?;
         let shapes = parse_shapes(shapes)?;
+        let per_type: usize = shapes
+            .iter()
+            .map(|group| {
+                let sets = group.iter().map(|shape| shape.m.len() + shape.n.len() + 16);
+                group[0].k as usize + sets.sum::<usize>() + names.text.len() + arithmetic.text.len()
+            })
+            .sum();
+        self.charge(head, types.len().saturating_mul(per_type))?;
         let model = parse_model(arithmetic, evidence)?;
         let architecture = self.block(head)?.architecture.name.clone();
         let position = Position {
@@ -360,10 +373,6 @@ impl Reader<'_> {
                 rows.push(row.instruction(&model, position.clone())?);
             }
         }
-        self.rows += rows.len();
-        if self.rows > MAX_ROWS {
-            return fault(head.line, head.column, format!("more than {MAX_ROWS} rows"));
-        }
         let architecture = &mut self.block(head)?.architecture;
         let start = architecture.instructions.len();
         for row in rows {
@@ -380,6 +389,16 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Counts what rows take, before they take it.
+    fn charge(&mut self, head: Field<'_>, amount: usize) -> Outcome<()> {
+        self.work = self.work.saturating_add(amount);
+        if self.work > MAX_WORK {
+            let message = "the rows, shapes and K up to here are more than a text may have";
+            return fault(head.line, head.column, message);
+        }
+        Ok(())
+    }
+
     /// `A x B + C -> D [scale S/BLOCK]`, alternatives separated by commas.
     fn type_alternatives(&self, field: Field<'_>) -> Outcome<Vec<Types>> {
         let words = field.words();
@@ -390,7 +409,7 @@ impl Reader<'_> {
                 [core @ .., scale, word] if scale.text == "scale" => (core, Some(*word)),
                 _ => (part, None),
             };
-            let [a, times, b, plus, c, arrow, d] = core else {
+            let [a_word, times, b, plus, c, arrow, d] = core else {
                 let column = part.first().map_or(field.end(), |word| word.column);
                 return fault(field.line, column, expected);
             };
@@ -406,7 +425,11 @@ impl Reader<'_> {
             );
             let scale = scale.map(|word| self.scale(field.line, word)).transpose()?;
             let b_types = self.types(field.line, *b)?;
-            for a in self.types(field.line, *a)? {
+            if found.len() > MAX_WORK / 64 {
+                let message = "more types than a family may have";
+                return fault(field.line, a_word.column, message);
+            }
+            for a in self.types(field.line, *a_word)? {
                 for b in &b_types {
                     found.push(Types {
                         a: a.clone(),

@@ -1,6 +1,6 @@
 //! Lines of files: plain or gzip, counted, and never longer than a limit.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -8,6 +8,9 @@ use crate::error::{Error, Result};
 
 /// Longest line in bytes; the longest real one has about 1,000.
 pub const MAX_LINE: usize = 1 << 20;
+
+/// How a gzip stream begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// A numbered line without its line end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +47,10 @@ impl Lines {
     /// # Errors
     /// [`Error::Io`] when it cannot be read.
     pub fn new(file: &str, stream: Box<dyn Read + Send>) -> Result<Self> {
-        let mut stream = BufReader::with_capacity(1 << 16, stream);
-        let start = stream.fill_buf().map_err(|error| io_error(file, &error))?;
-        let is_gzip = start.starts_with(&[0x1f, 0x8b]);
+        let mut stream = stream;
+        let start = first_bytes(&mut stream).map_err(|error| io_error(file, &error))?;
+        let is_gzip = start == GZIP;
+        let stream = BufReader::with_capacity(1 << 16, Cursor::new(start).chain(stream));
         let stream: Box<dyn BufRead + Send> = if is_gzip {
             Box::new(BufReader::with_capacity(
                 1 << 16,
@@ -130,6 +134,22 @@ impl std::fmt::Debug for Lines {
             .field("number", &self.number)
             .finish()
     }
+}
+
+/// The first bytes of a stream: as many as tell whether it is gzip, and never one more, because a
+/// peer on a pipe may wait for the answer to its first line.
+fn first_bytes(stream: &mut dyn Read) -> std::io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    while GZIP.starts_with(&start) && start.len() < GZIP.len() {
+        let mut byte = [0];
+        match stream.read(&mut byte) {
+            Ok(0) => break,
+            Ok(_) => start.extend(byte),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(start)
 }
 
 fn io_error(file: &str, error: &std::io::Error) -> Error {

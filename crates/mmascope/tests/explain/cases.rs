@@ -134,9 +134,9 @@ pub(super) const UNITS: [(&str, &[(&str, &str)]); 10] = [
         "add, convert",
         &[
             (
-                "f16 f16 f32 f32 8",
-                "s = t-fdpa L=16 F=25 e0=-133 over k%4=0,1 from +0 -> rz f32 nan=7fffffff ; \
-                 t = t-fdpa L=16 F=25 e0=-133 over k%4=2,3 from s -> rz f32 nan=7fffffff ; \
+                "e4m3 e5m2 f32 f32 8",
+                "s = t-fdpa L=16 F=25 e0=-133 as f16 over k%4=0,1 from +0 -> rz f32 nan=7fffffff ; \
+                 t = t-fdpa L=16 F=25 e0=-133 as f16 over k%4=2,3 from s -> rz f32 nan=7fffffff ; \
                  d = add c t -> rne f32 nan=7fffffff",
             ),
             (

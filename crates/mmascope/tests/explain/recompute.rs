@@ -362,7 +362,8 @@ impl Check<'_> {
         let mut sum = Number::new(0, 0);
         for term in &step.terms {
             let (value, exponent) = &known[&term.name];
-            assert_eq!(Some(term.e), *exponent, "exponent of {}", term.name);
+            let exponent = self.widened(step, &term.name).or(*exponent);
+            assert_eq!(Some(term.e), exponent, "exponent of {}", term.name);
             let (multiple, place) = term.on_grid.as_ref().expect("a grid");
             if part == "joining"
                 && term.name != "c"
@@ -392,6 +393,16 @@ impl Check<'_> {
             sum = sum.plus(&Number::new(multiple.clone(), *place));
         }
         sum
+    }
+
+    /// The exponent of a product whose operands are widened first: subnormals become normal.
+    fn widened(&self, step: &Step, name: &str) -> Option<i64> {
+        let (_, wide) = step.role.split_once(" as ")?;
+        let Format { emin, .. } = format(wide.split([' ', ',', ':']).next().expect("a format"));
+        let k: usize = name.strip_prefix('p')?.parse().ok()?;
+        let pair = &self.text.pairs[k];
+        let e = |value: &Value| Some(value.number()?.top().max(emin));
+        Some(e(&pair.a.value)? + e(&pair.b.value)?)
     }
 
     fn check_rounding(&self, rounding: &Rounding, value: &Number) -> Number {

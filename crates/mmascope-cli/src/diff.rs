@@ -1,0 +1,347 @@
+//! `mmascope diff`: where units disagree.
+
+mod drawing;
+mod json;
+mod page;
+mod text;
+mod units;
+
+use rayon::prelude::*;
+
+use crate::args::{Common, Diff};
+use crate::cases;
+use crate::check;
+use crate::output::Output;
+use crate::report::{self, Failure, Status};
+use mmascope::cases::Generator;
+use mmascope::diff::{self, Compared, Example, Explanation, Input, Subject, Tally};
+use mmascope::dpa::Signature;
+use mmascope::isa::Catalogue;
+use mmascope::vector::{self, Lines, Reader};
+
+/// Inputs that are compared in parallel at a time.
+const CHUNK: u64 = 1 << 13;
+/// How many bad lines are shown.
+const SHOWN: u64 = 20;
+
+/// Where an input came from, and the instruction whose formats it has.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    /// For people: `normal, seed 1, index 7` or `FILE:3`.
+    pub(crate) place: String,
+    /// Name of the architecture and of the instruction.
+    pub(crate) names: (String, String),
+}
+
+/// Everything that is shown of two units.
+pub(crate) struct Compare {
+    pub(crate) left: usize,
+    pub(crate) right: usize,
+    pub(crate) tally: Tally<Origin>,
+    /// The first input with different results and the smallest one found, taken apart.
+    pub(crate) first: Option<Shown>,
+    pub(crate) smallest: Option<Shown>,
+}
+
+/// An input with its explanation.
+pub(crate) struct Shown {
+    pub(crate) example: Example<Origin>,
+    pub(crate) explanation: Explanation,
+    /// The input as a vector line.
+    pub(crate) line: String,
+}
+
+/// The whole result.
+pub(crate) struct Findings<'c> {
+    pub(crate) subjects: Vec<Subject<'c>>,
+    /// What the inputs are, in words.
+    pub(crate) source: String,
+    /// How units of other formats or K are given the inputs.
+    pub(crate) notes: Vec<String>,
+    pub(crate) inputs: u64,
+    pub(crate) bad: u64,
+    pub(crate) compares: Vec<Compare>,
+}
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Diff,
+) -> Result<Status, Failure> {
+    let subjects = units::chosen(catalogue, options)?;
+    let mut tallies: Vec<Tally<Origin>> = Vec::new();
+    tallies.resize_with(diff::pairs(subjects.len()).len(), Tally::default);
+    let mut findings = Findings {
+        subjects,
+        source: String::new(),
+        notes: Vec::new(),
+        inputs: 0,
+        bad: 0,
+        compares: Vec::new(),
+    };
+    match &options.vectors {
+        Some(file) => findings.compare_file(catalogue, file, &mut tallies)?,
+        None => findings.compare_families(options, &mut tallies)?,
+    }
+    findings.close(tallies)?;
+    findings.print(catalogue, common, options)?;
+    findings.status()
+}
+
+impl<'c> Findings<'c> {
+    /// Compares generated cases of the first unit's signature.
+    fn compare_families(
+        &mut self,
+        options: &Diff,
+        tallies: &mut [Tally<Origin>],
+    ) -> Result<(), Failure> {
+        let first = self.subjects[0];
+        let chosen = cases::chosen(&options.cases, first.unit())?;
+        let signature = first.instruction().signature;
+        self.note_handling(&signature);
+        let names: Vec<&str> = chosen.iter().map(|c| c.generator.family().name()).collect();
+        self.source = format!(
+            "family {}, seed {}, from index {}, {signature}",
+            names.join(" "),
+            options.cases.seed,
+            options.cases.start,
+        );
+        let progress = report::progress("inputs");
+        for chosen in &chosen {
+            for indices in chosen.chunks(CHUNK) {
+                let input =
+                    |index: u64| Input::new(first.instruction(), chosen.generator.case(index));
+                let compared: Vec<Compared> = indices
+                    .clone()
+                    .into_par_iter()
+                    .map(|index| diff::compare(&self.subjects, &input(index)))
+                    .collect::<Result<_, _>>()?;
+                for (index, compared) in indices.zip(&compared) {
+                    self.add(tallies, compared, || {
+                        (origin(&chosen.generator, index, first), input(index))
+                    });
+                }
+                progress.inc(compared.len() as u64);
+            }
+        }
+        progress.finish_and_clear();
+        Ok(())
+    }
+
+    /// Compares the lines of a file, each of its own instruction; lines without names are the first
+    /// unit's.
+    fn compare_file(
+        &mut self,
+        catalogue: &'c Catalogue,
+        file: &str,
+        tallies: &mut [Tally<Origin>],
+    ) -> Result<(), Failure> {
+        self.source = format!("vectors of {file}");
+        let first = self.subjects[0].instruction();
+        let default = (first.architecture.clone(), first.name.clone());
+        let mut signatures: Vec<Signature> = Vec::new();
+        let mut lines = Lines::open(file)?;
+        let progress = report::progress("lines");
+        loop {
+            let chunk = check::next_chunk(&mut lines)?;
+            if chunk.is_empty() {
+                break;
+            }
+            let reader = || {
+                Reader::new(catalogue)
+                    .with_default(Some(default.0.clone()), Some(default.1.clone()))
+            };
+            let compared: Vec<Option<Result<_, String>>> = chunk
+                .par_iter()
+                .map_init(reader, |reader, line| {
+                    let text = match &line.text {
+                        Ok(text) if text.trim().is_empty() => return None,
+                        Ok(text) => text,
+                        Err(message) => return Some(Err(format!("1: {message}"))),
+                    };
+                    Some(self.of_line(reader, text))
+                })
+                .collect();
+            for (line, outcome) in chunk.iter().zip(compared) {
+                match outcome {
+                    None => {}
+                    Some(Err(message)) => {
+                        self.bad += 1;
+                        if self.bad <= SHOWN {
+                            eprintln!("{file}:{}:{message}", line.number);
+                        }
+                    }
+                    Some(Ok((names, input, compared))) => {
+                        if !signatures.contains(&input.signature) {
+                            self.note_handling(&input.signature);
+                            signatures.push(input.signature);
+                        }
+                        let place = format!("{file}:{}", line.number);
+                        let origin = Origin { place, names };
+                        self.add(tallies, &compared, || (origin.clone(), input.clone()));
+                    }
+                }
+            }
+            progress.inc(chunk.len() as u64);
+        }
+        progress.finish_and_clear();
+        if self.bad > SHOWN {
+            eprintln!("{} more bad lines not shown", self.bad - SHOWN);
+        }
+        Ok(())
+    }
+
+    fn of_line(
+        &self,
+        reader: &mut Reader<'_>,
+        text: &str,
+    ) -> Result<((String, String), Input, Compared), String> {
+        let vector = reader
+            .read(text)
+            .map_err(|bad| format!("{}: {}", bad.column, bad.message))?;
+        let names = (
+            vector.instruction.architecture.clone(),
+            vector.instruction.name.clone(),
+        );
+        let input = Input::of_vector(vector);
+        let compared = diff::compare(&self.subjects, &input);
+        let compared = compared.map_err(|error| format!("1: {error}"))?;
+        Ok((names, input, compared))
+    }
+
+    fn add(
+        &mut self,
+        tallies: &mut [Tally<Origin>],
+        compared: &Compared,
+        example: impl Fn() -> (Origin, Input),
+    ) {
+        self.inputs += 1;
+        for (tally, verdict) in tallies.iter_mut().zip(&compared.verdicts) {
+            tally.add(*verdict, &example);
+        }
+    }
+
+    fn note_handling(&mut self, signature: &Signature) {
+        for subject in &self.subjects {
+            if let Some(words) = subject.handling(signature) {
+                let note = format!("{} (inputs {signature}): {words}", subject.name());
+                self.notes.push(note);
+            }
+        }
+    }
+
+    /// Shrinks what was kept, each pair of units on its own thread.
+    fn close(&mut self, tallies: Vec<Tally<Origin>>) -> Result<(), Failure> {
+        let subjects = &self.subjects;
+        let pairs: Vec<((usize, usize), Tally<Origin>)> = diff::pairs(subjects.len())
+            .into_iter()
+            .zip(tallies)
+            .collect();
+        self.compares = pairs
+            .into_par_iter()
+            .map(|((left, right), tally)| {
+                let units = [&subjects[left], &subjects[right]];
+                let first = tally.examples.first().cloned();
+                let first = first.map(|example| shown(units, example)).transpose()?;
+                let smaller = tally
+                    .examples
+                    .iter()
+                    .map(|example| diff::smaller(units[0], units[1], example))
+                    .collect::<mmascope::Result<Vec<_>>>()?;
+                let smallest = smaller
+                    .into_iter()
+                    .min_by_key(|example| diff::size(&example.input))
+                    .map(|example| shown(units, example))
+                    .transpose()?;
+                Ok(Compare {
+                    left,
+                    right,
+                    tally,
+                    first,
+                    smallest,
+                })
+            })
+            .collect::<mmascope::Result<_>>()?;
+        Ok(())
+    }
+
+    fn print(&self, catalogue: &Catalogue, common: &Common, options: &Diff) -> Result<(), Failure> {
+        for (name, make) in [
+            (&options.svg, drawing::alone as fn(&Findings<'_>) -> String),
+            (&options.html, page::page),
+        ] {
+            if let Some(name) = name {
+                let mut output = Output::create(name)?;
+                output.line(&make(self))?;
+                output.finish()?;
+            }
+        }
+        if common.json {
+            report::print_json(catalogue, json::body(self))
+        } else {
+            text::print(self)
+        }
+    }
+
+    fn status(&self) -> Result<Status, Failure> {
+        let never: Vec<String> = self
+            .compares
+            .iter()
+            .filter(|compare| compare.tally.compared == 0)
+            .map(|compare| self.title(compare))
+            .collect();
+        if !never.is_empty() {
+            return Err(Failure::Input(format!(
+                "no input could be given to both units of: {}",
+                never.join("; ")
+            )));
+        }
+        Ok(
+            match self.compares.iter().any(|c| c.tally.different() > 0) {
+                _ if self.bad > 0 => Status::WrongInput,
+                true => Status::No,
+                false => Status::Done,
+            },
+        )
+    }
+
+    /// `ARCH:INST and ARCH:INST`.
+    pub(crate) fn title(&self, compare: &Compare) -> String {
+        let name = |index: usize| self.subjects[index].name();
+        format!("{} and {}", name(compare.left), name(compare.right))
+    }
+}
+
+fn origin(generator: &Generator, index: u64, first: Subject<'_>) -> Origin {
+    let (family, seed) = (generator.family(), generator.seed());
+    let row = first.instruction();
+    Origin {
+        place: format!("family {family}, seed {seed}, index {index}"),
+        names: (row.architecture.clone(), row.name.clone()),
+    }
+}
+
+/// The names that an input's line carries: the left unit's, if the input has its formats.
+fn line_names<'a>(left: &'a Subject<'_>, example: &'a Example<Origin>) -> (&'a str, &'a str) {
+    let row = left.instruction();
+    if left.handling(&example.input.signature).is_none() {
+        (&row.architecture, &row.name)
+    } else {
+        let (arch, inst) = &example.origin.names;
+        (arch, inst)
+    }
+}
+
+fn shown(units: [&Subject<'_>; 2], example: Example<Origin>) -> mmascope::Result<Shown> {
+    let input = &example.input;
+    let (arch, inst) = line_names(units[0], &example);
+    let names = input.modifiers.words();
+    let mods = (!names.is_empty()).then(|| ("mods", serde_json::json!(names).to_string()));
+    let extra: Vec<_> = mods.into_iter().collect();
+    let operands = input.case.operands();
+    Ok(Shown {
+        explanation: diff::explain(&units, input)?,
+        line: vector::question(arch, inst, &extra, &input.signature, &operands),
+        example,
+    })
+}

@@ -1,0 +1,67 @@
+//! `mmascope gen`: vector lines that anybody can make again.
+
+use rayon::prelude::*;
+
+use crate::args::Gen;
+use crate::cases::{self, Chosen};
+use crate::output::Output;
+use crate::report::{self, Failure, Status};
+use mmascope::dpa::Modifiers;
+use mmascope::isa::{Catalogue, Instruction};
+use mmascope::vector;
+
+/// Lines that are made in parallel at a time.
+const CHUNK: u64 = 1 << 13;
+
+pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failure> {
+    let row = catalogue.find(&options.arch, &options.inst)?;
+    let chosen = cases::chosen(&options.cases, row.unit()?)?;
+    let mut output = Output::create(&options.output)?;
+    let progress = report::progress("lines");
+    for chosen in &chosen {
+        for indices in chosen.chunks(CHUNK) {
+            let lines: Vec<String> = indices
+                .into_par_iter()
+                .map(|index| line(row, chosen, index, options.with_results))
+                .collect::<Result<_, mmascope::Error>>()?;
+            for line in &lines {
+                output.line(line)?;
+            }
+            progress.inc(lines.len() as u64);
+        }
+    }
+    progress.finish_and_clear();
+    output.finish()?;
+    Ok(Status::Done)
+}
+
+fn line(
+    row: &Instruction,
+    chosen: &Chosen,
+    index: u64,
+    with_result: bool,
+) -> Result<String, mmascope::Error> {
+    let case = chosen.generator.case(index);
+    let mut line = vector::question(
+        &row.architecture,
+        &row.name,
+        &origin(chosen, index),
+        &row.signature,
+        &case.operands(),
+    );
+    if with_result {
+        let d = row.dot(&case.operands(), &Modifiers::default())?;
+        line.pop();
+        line += &format!(",\"d\":\"{}\"}}", vector::answer(row.unit()?, d));
+    }
+    Ok(line)
+}
+
+/// The keys from which the case is made again.
+fn origin(chosen: &Chosen, index: u64) -> [(&'static str, String); 3] {
+    [
+        ("family", format!("\"{}\"", chosen.generator.family())),
+        ("seed", chosen.generator.seed().to_string()),
+        ("index", index.to_string()),
+    ]
+}

@@ -1,0 +1,303 @@
+//! `mmascope matmul`: a whole matrix product, and how far it is from the exact one.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value, json};
+
+use crate::args::{Common, Matmul, Stats};
+use crate::interrupt;
+use crate::report::{self, Failure, Status};
+use mmascope::array::{self, Array, Casting};
+use mmascope::dpa::{Modifiers, Unit};
+use mmascope::gemm::{self, Arrays, Matrices, Statistics, Summary, Watch};
+use mmascope::isa::{Catalogue, Instruction};
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Matmul,
+) -> Result<Status, Failure> {
+    let row = catalogue.find(&options.arch, &options.inst)?;
+    let unit = row.unit()?;
+    let modifiers = modifiers(row, options)?;
+    array::check_writable(&options.output)?;
+    let (given_k, matrices) = matrices(unit, options)?;
+    // From here on the program ends itself, so that no half-written file is left.
+    let cancel = interrupt::deferred();
+    let outputs = matrices.m as u64 * matrices.n as u64;
+    let bar = progress(outputs, "multiplying");
+    let watch = |bar: &ProgressBar| {
+        let bar = bar.clone();
+        move |done| bar.inc(done)
+    };
+    let advance = watch(&bar);
+    let start = Instant::now();
+    let d = gemm::chain(
+        unit,
+        &matrices,
+        &modifiers,
+        &Watch {
+            progress: &advance,
+            cancel,
+        },
+    )?;
+    let time = start.elapsed();
+    bar.finish_and_clear();
+    let statistics = match options.stats {
+        Stats::None => None,
+        Stats::Full | Stats::Sampled => {
+            let sample = options.stats == Stats::Sampled;
+            let count = if sample {
+                outputs.min(gemm::SAMPLES as u64)
+            } else {
+                outputs
+            };
+            let bar = progress(count, "comparing");
+            let advance = watch(&bar);
+            let watch = Watch {
+                progress: &advance,
+                cancel,
+            };
+            let statistics = gemm::statistics(unit, &matrices, &modifiers, &d, sample, &watch)?;
+            bar.finish_and_clear();
+            Some(statistics)
+        }
+    };
+    let shape = [matrices.m, matrices.n];
+    array::write_npy(&options.output, &shape, &unit.signature().d, &d, cancel)?;
+    let report = Report {
+        row,
+        unit,
+        matrices: &matrices,
+        given_k,
+        time,
+        statistics,
+        output: &options.output,
+    };
+    if common.json {
+        report::print_json(catalogue, report.json())?;
+    } else {
+        report.print()?;
+    }
+    Ok(Status::Done)
+}
+
+fn modifiers(row: &Instruction, options: &Matmul) -> Result<Modifiers, Failure> {
+    let mut modifiers = Modifiers::default();
+    for text in &options.mods {
+        modifiers
+            .add(text)
+            .map_err(|error| Failure::Input(format!("--mods {text}: {error}")))?;
+    }
+    row.check_modifiers(&modifiers)
+        .map_err(|error| Failure::Input(format!("--mods: {error}")))?;
+    if modifiers.no_c && options.c.is_some() {
+        return Err(Failure::Input(
+            "--c with --mods noC: noC leaves C out; give one of them".into(),
+        ));
+    }
+    Ok(modifiers)
+}
+
+/// The operands, and K before padding.
+fn matrices(unit: &Unit, options: &Matmul) -> Result<(usize, Matrices), Failure> {
+    let casting = Casting {
+        saturate: options.saturate,
+        ..Casting::default()
+    };
+    let casting = match &options.round {
+        Some(name) => casting.with_rounding(name)?,
+        None => casting,
+    };
+    let read = |argument: &str, file: &str| {
+        Array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
+    };
+    let optional = |argument: &str, file: &Option<String>| match file {
+        Some(file) => read(argument, file).map(Some),
+        None => Ok(None),
+    };
+    let (a, b) = (read("A", &options.a)?, read("B", &options.b)?);
+    let c = optional("--c", &options.c)?;
+    let scale_a = optional("--scale-a", &options.scale_a)?;
+    let scale_b = optional("--scale-b", &options.scale_b)?;
+    let arrays = Arrays {
+        a: &a,
+        b: &b,
+        c: c.as_ref(),
+        scale_a: scale_a.as_ref(),
+        scale_b: scale_b.as_ref(),
+    };
+    let signature = unit.signature();
+    let matrices = Matrices::from_arrays(&arrays, signature, &casting)?;
+    let k = matrices.k;
+    let matrices = if options.pad {
+        matrices.padded(signature)?
+    } else {
+        matrices
+    };
+    Ok((k, matrices))
+}
+
+fn progress(count: u64, what: &'static str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template(
+        "{msg} {wide_bar} {human_pos} of {human_len} outputs, {eta} left",
+    );
+    ProgressBar::new(count)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        .with_message(what)
+}
+
+/// What is printed.
+struct Report<'a> {
+    row: &'a Instruction,
+    unit: &'a Unit,
+    matrices: &'a Matrices,
+    given_k: usize,
+    time: Duration,
+    statistics: Option<Statistics>,
+    output: &'a str,
+}
+
+impl Report<'_> {
+    fn steps(&self) -> usize {
+        self.matrices.k / self.unit.signature().k
+    }
+
+    fn products_per_second(&self) -> f64 {
+        let Matrices { m, n, .. } = *self.matrices;
+        let products = m as f64 * n as f64 * self.given_k as f64;
+        products / self.time.as_secs_f64().max(1e-9)
+    }
+
+    fn print(&self) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        let Matrices { m, n, k, .. } = *self.matrices;
+        let signature = self.unit.signature();
+        let row = self.row;
+        writeln!(out, "instruction  {} {}", row.architecture, row.name)?;
+        writeln!(out, "types        {signature}")?;
+        let padding = match k - self.given_k {
+            0 => String::new(),
+            zeros => format!(", of which {zeros} padding"),
+        };
+        let steps = match self.steps() {
+            1 => "1 step".to_owned(),
+            steps => format!("{steps} steps"),
+        };
+        writeln!(
+            out,
+            "shape        M={m} N={n} K={k}{padding}; {steps} of K={}",
+            signature.k
+        )?;
+        writeln!(
+            out,
+            "time         {:.3} s, {:.3e} products/s",
+            self.time.as_secs_f64(),
+            self.products_per_second()
+        )?;
+        writeln!(
+            out,
+            "output       {}: {m} × {n} {}",
+            self.output, signature.d
+        )?;
+        if let Some(statistics) = &self.statistics {
+            print_statistics(&mut out, statistics, signature.d.name)?;
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Map<String, Value> {
+        let Matrices { m, n, k, .. } = *self.matrices;
+        let signature = self.unit.signature();
+        let body = json!({
+            "arch": self.row.architecture,
+            "inst": self.row.name,
+            "a": signature.a.name,
+            "b": signature.b.name,
+            "c": signature.c.name,
+            "d": signature.d.name,
+            "m": m,
+            "n": n,
+            "k": self.given_k,
+            "padded_k": k,
+            "steps": self.steps(),
+            "seconds": self.time.as_secs_f64(),
+            "products_per_second": self.products_per_second(),
+            "output": self.output,
+            "statistics": self.statistics.as_ref().map(statistics_json),
+        });
+        match body {
+            Value::Object(body) => body,
+            _ => Map::new(),
+        }
+    }
+}
+
+fn print_statistics(
+    out: &mut impl Write,
+    statistics: &Statistics,
+    format: &str,
+) -> Result<(), Failure> {
+    let Statistics {
+        outputs, sampled, ..
+    } = statistics;
+    writeln!(out, "\nErrors of {sampled} of {outputs} outputs:")?;
+    let mut table = report::table(&["error", "max", "mean", "median", "outputs"]);
+    for (name, summary) in [
+        ("relative to |exact|".to_owned(), statistics.relative),
+        (
+            "relative to Σ|a·b|".to_owned(),
+            statistics.relative_to_products,
+        ),
+        (format!("ULPs of {format}"), statistics.ulps),
+    ] {
+        let Summary {
+            count,
+            max,
+            mean,
+            median,
+        } = summary;
+        let [max, mean, median] = [max, mean, median].map(|error| match count {
+            0 => "–".to_owned(),
+            _ => format!("{error:.3e}"),
+        });
+        table.add_row([name, max, mean, median, count.to_string()]);
+    }
+    writeln!(out, "{}", table.trim_fmt())?;
+    writeln!(
+        out,
+        "exact result 0: {} ({} missed); exact result not finite: {}; result not finite: {}",
+        statistics.exact_zeros,
+        statistics.missed_zeros,
+        statistics.exact_not_finite,
+        statistics.result_not_finite
+    )?;
+    Ok(())
+}
+
+fn statistics_json(statistics: &Statistics) -> Value {
+    let summary = |summary: &Summary| {
+        json!({
+            "count": summary.count,
+            "max": summary.max,
+            "mean": summary.mean,
+            "median": summary.median,
+        })
+    };
+    json!({
+        "outputs": statistics.outputs,
+        "sampled": statistics.sampled,
+        "exact_zeros": statistics.exact_zeros,
+        "missed_zeros": statistics.missed_zeros,
+        "exact_not_finite": statistics.exact_not_finite,
+        "result_not_finite": statistics.result_not_finite,
+        "relative": summary(&statistics.relative),
+        "relative_to_products": summary(&statistics.relative_to_products),
+        "ulps": summary(&statistics.ulps),
+    })
+}

@@ -1,0 +1,123 @@
+//! Files that appear only when they are complete.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::report::Failure;
+
+/// The unfinished file, for the handler of interrupts.
+static PARTIAL: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Removes the unfinished file, if there is one.
+pub(crate) fn remove_partial() {
+    let partial = PARTIAL.lock().map_or(None, |mut partial| partial.take());
+    if let Some(path) = partial {
+        // It may be gone already.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Standard output or a file being written.
+pub(crate) struct Output {
+    /// As the user gave it, for messages.
+    name: String,
+    /// The unfinished file and its final name; `None` for what is written in place (standard output,
+    /// devices, pipes).
+    rename: Option<(PathBuf, PathBuf)>,
+    stream: Stream,
+}
+
+enum Stream {
+    Standard(BufWriter<io::Stdout>),
+    Plain(BufWriter<File>),
+    Gzip(GzEncoder<BufWriter<File>>),
+}
+
+impl Output {
+    /// Begins a file; `-` is standard output, a name that ends in `.gz` is compressed.
+    pub(crate) fn create(name: &str) -> Result<Self, Failure> {
+        if name == "-" {
+            return Ok(Self {
+                name: name.to_owned(),
+                rename: None,
+                stream: Stream::Standard(BufWriter::new(io::stdout())),
+            });
+        }
+        let in_place = fs::metadata(name).is_ok_and(|existing| !existing.is_file());
+        // The file behind a symbolic link is replaced, not the link.
+        let target = fs::canonicalize(name).unwrap_or_else(|_| PathBuf::from(name));
+        let rename = (!in_place).then(|| (partial_name(&target), target.clone()));
+        let path = rename.as_ref().map_or(&target, |(partial, _)| partial);
+        let file = if in_place {
+            OpenOptions::new().write(true).open(path)
+        } else {
+            File::create(path)
+        };
+        let file = BufWriter::new(file.map_err(|error| failure(name, &error))?);
+        if let (Some((partial, _)), Ok(mut slot)) = (&rename, PARTIAL.lock()) {
+            *slot = Some(partial.clone());
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            rename,
+            stream: if name.ends_with(".gz") {
+                Stream::Gzip(GzEncoder::new(file, Compression::default()))
+            } else {
+                Stream::Plain(file)
+            },
+        })
+    }
+
+    pub(crate) fn line(&mut self, line: &str) -> Result<(), Failure> {
+        let written = match &mut self.stream {
+            // A closed pipe is no error of ours.
+            Stream::Standard(out) => return Ok(writeln!(out, "{line}")?),
+            Stream::Plain(out) => writeln!(out, "{line}"),
+            Stream::Gzip(out) => writeln!(out, "{line}"),
+        };
+        written.map_err(|error| failure(&self.name, &error))
+    }
+
+    /// Ends the file and gives it its name.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        let ended = match &mut self.stream {
+            Stream::Standard(out) => return Ok(out.flush()?),
+            Stream::Plain(out) => out.flush(),
+            Stream::Gzip(out) => out.try_finish().and_then(|()| out.get_mut().flush()),
+        };
+        let renamed = ended.and_then(|()| match &self.rename {
+            Some((partial, target)) => fs::rename(partial, target),
+            None => Ok(()),
+        });
+        renamed.map_err(|error| failure(&self.name, &error))?;
+        self.rename = None;
+        if let Ok(mut slot) = PARTIAL.lock() {
+            *slot = None;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if self.rename.is_some() {
+            remove_partial();
+        }
+    }
+}
+
+/// The name of a file while it is written: beside the final one, so that renaming is one step.
+fn partial_name(target: &Path) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    PathBuf::from(name)
+}
+
+fn failure(name: &str, error: &io::Error) -> Failure {
+    Failure::Input(format!("{name}: {error}"))
+}

@@ -1,0 +1,297 @@
+//! check: counts, mismatches, bad lines, selections, exit statuses.
+
+use std::io::Write;
+
+use super::process::{Files, NAME, answered, question, run, run_with};
+
+fn gzip(text: &str) -> Vec<u8> {
+    use std::process::{Command, Stdio};
+    let child = Command::new("gzip")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut child = child.expect("gzip is there");
+    child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(text.as_bytes())
+        .expect("written");
+    child.wait_with_output().expect("it ends").stdout
+}
+
+const RIGHT: (&str, &str) = ("3f800000", "40a00000");
+const WRONG: (&str, &str) = ("3f800000", "40a00001");
+
+fn lines(of: &[(&str, &str)]) -> String {
+    of.iter().map(|(c, d)| answered(c, d) + "\n").collect()
+}
+
+#[test]
+fn the_closing_line_and_the_exit_status() {
+    let no_answer = question("3f800000");
+    let cases = [
+        (String::new(), "0 passed, 0 failed", 0),
+        ("\n \n".to_owned(), "0 passed, 0 failed", 0),
+        (lines(&[RIGHT, RIGHT]), "2 passed, 0 failed", 0),
+        (lines(&[RIGHT, WRONG]), "1 passed, 1 failed", 1),
+        (
+            format!("{}{no_answer}\n", lines(&[RIGHT])),
+            "1 passed, 0 failed, 1 bad",
+            2,
+        ),
+        (
+            format!("{}x\n", lines(&[WRONG, RIGHT])),
+            "1 passed, 1 failed, 1 bad",
+            2,
+        ),
+    ];
+    for (text, closing, status) in cases {
+        let run = run_with(&["check", "-"], text.as_bytes()).expect(status);
+        assert_eq!(run.lines().last(), Some(&closing), "{run:?}");
+        let json = run_with(&["check", "-", "--json"], text.as_bytes())
+            .expect(status)
+            .json();
+        let count = |key: &str| json[key].as_u64().expect("a number");
+        let bad = if count("bad") > 0 {
+            format!(", {} bad", count("bad"))
+        } else {
+            String::new()
+        };
+        assert_eq!(
+            format!(
+                "{} passed, {} failed{bad}",
+                count("passed"),
+                count("failed")
+            ),
+            closing
+        );
+    }
+}
+
+#[test]
+fn mismatches_are_shown_with_their_place() {
+    let files = Files::new();
+    let file = files.write("v.jsonl", lines(&[RIGHT, WRONG]));
+    let run = super::process::run(&["check", &file]).expect(1);
+    let expected = format!(
+        "{file}:2: volta {NAME}: expected 40a00001, model gives 40a00000\n  {}\n1 passed, 1 failed\n",
+        answered(WRONG.0, WRONG.1)
+    );
+    assert_eq!(run.out, expected);
+    assert_eq!(run.err, "");
+    let json = super::process::run(&["check", &file, "--json"])
+        .expect(1)
+        .json();
+    let mismatch = &json["mismatches"][0];
+    assert_eq!(
+        (&mismatch["line"], &mismatch["got"]),
+        (&2.into(), &"40a00000".into())
+    );
+    assert_eq!(mismatch["vector"], answered(WRONG.0, WRONG.1));
+}
+
+#[test]
+fn at_most_twenty_are_shown() {
+    let text = format!("{}{}", lines(&[WRONG; 50]), "bad\n".repeat(30));
+    let run = run_with(&["check", "-"], text.as_bytes()).expect(2);
+    let shown = run
+        .lines()
+        .iter()
+        .filter(|line| line.contains("model gives"))
+        .count();
+    assert_eq!(
+        (shown, run.lines().last()),
+        (20, Some(&"0 passed, 50 failed, 30 bad"))
+    );
+    let bad: Vec<&str> = run
+        .err
+        .lines()
+        .filter(|line| line.starts_with("-:"))
+        .collect();
+    assert_eq!(bad.len(), 20);
+    assert!(
+        bad[0].starts_with("-:51:1: not a vector line"),
+        "{}",
+        bad[0]
+    );
+    assert!(
+        run.err
+            .contains("30 more mismatches not shown\n10 more bad lines not shown\n"),
+        "{}",
+        run.err
+    );
+    let json = run_with(&["check", "-", "--json"], text.as_bytes())
+        .expect(2)
+        .json();
+    assert_eq!(json["mismatches"].as_array().map(Vec::len), Some(20));
+    assert_eq!(json["bad_lines"].as_array().map(Vec::len), Some(20));
+    assert_eq!((&json["failed"], &json["bad"]), (&50.into(), &30.into()));
+}
+
+/// Bad lines go to standard error with file, line and column, and are never simulated.
+#[test]
+fn bad_lines_are_reported_and_not_counted_otherwise() {
+    let files = Files::new();
+    let bad = [
+        (
+            question("3f800000"),
+            "2:1: key \"d\" is missing: no result to check",
+        ),
+        (
+            answered("3f80000x", "0"),
+            "3:111: \"c\": 'x' is no hexadecimal digit",
+        ),
+        (answered("3f800000", "40a0"), "4:"),
+        (
+            answered("3f800000", "40a00000").replace("volta", "volt"),
+            "5:10: unknown architecture 'volt'",
+        ),
+        (
+            answered("3f800000", "40a00000").replace("volta", "sm_103"),
+            "6:",
+        ),
+        ("é".to_owned(), "7:1: not a vector line"),
+    ];
+    let text = bad
+        .iter()
+        .fold(lines(&[RIGHT]), |text, (line, _)| text + line + "\n");
+    let file = files.write("v.jsonl", format!("{text}{}", lines(&[RIGHT])));
+    let run = run(&["check", &file]).expect(2);
+    assert_eq!(run.out, "2 passed, 0 failed, 6 bad\n");
+    let told: Vec<&str> = run.err.lines().collect();
+    assert_eq!(told.len(), bad.len(), "{told:#?}");
+    for (told, (_, expected)) in told.iter().zip(&bad) {
+        assert!(
+            told.starts_with(&format!("{file}:{expected}")),
+            "{told}\n{expected}"
+        );
+    }
+    let json = super::process::run(&["check", "--json", &file])
+        .expect(2)
+        .json();
+    let unmodelled: Vec<bool> = json["bad_lines"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|bad| bad["unmodelled"].as_bool().expect("a flag"))
+        .collect();
+    assert_eq!(unmodelled, [false, false, false, false, true, false]);
+    // Not UTF-8, and too long.
+    let bytes = [&b"\xff\xfe\n"[..], &b"x".repeat((1 << 20) + 1), b"\n"].concat();
+    let run = run_with(&["check", "-"], &bytes).expect(2);
+    assert_eq!(run.out, "0 passed, 0 failed, 2 bad\n");
+    assert_eq!(
+        run.err,
+        "-:1:1: byte 1 of the line is not UTF-8\n-:2:1: the line has more than 1048576 bytes\n"
+    );
+}
+
+#[test]
+fn gzip_files_and_several_files() {
+    let files = Files::new();
+    let plain = files.write("a.jsonl", lines(&[RIGHT]));
+    let packed = gzip(&lines(&[RIGHT, WRONG]));
+    let gz = files.write("b.jsonl.gz", &packed);
+    let run = run(&["check", &plain, &gz]).expect(1);
+    assert!(run.out.contains(&format!("{gz}:2: ")) && run.out.ends_with("2 passed, 1 failed\n"));
+    run_with(&["check", "-"], &packed).expect(1);
+    let cut = files.write("cut.jsonl.gz", &packed[..packed.len() - 9]);
+    let cut_run = super::process::run(&["check", &cut]).expect(2);
+    assert!(
+        cut_run.err.starts_with(&format!("error: {cut}: ")),
+        "{cut_run:?}"
+    );
+    let missing = super::process::run(&["check", "/no/such/file"]).expect(2);
+    assert!(
+        missing.err.starts_with("error: /no/such/file: "),
+        "{missing:?}"
+    );
+}
+
+#[test]
+fn only_the_lines_asked_for() {
+    let turing = answered(RIGHT.0, RIGHT.1).replace("volta", "turing");
+    let text = format!("{}{turing}\n", lines(&[RIGHT, WRONG]));
+    let check = |arguments: &[&str], status| {
+        let all = [&["check", "-"], arguments].concat();
+        let run = run_with(&all, text.as_bytes()).expect(status);
+        (run.lines().last().expect("a line").to_string(), run.err)
+    };
+    let left_out = |n: u32| format!("{n} lines of other instructions left out\n");
+    assert_eq!(
+        check(&["--arch", "T4"], 0),
+        ("1 passed, 0 failed".into(), left_out(2))
+    );
+    assert_eq!(
+        check(&["--arch", "sm_70", "--inst", NAME], 1),
+        ("1 passed, 1 failed".into(), left_out(1))
+    );
+    let full = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32";
+    assert_eq!(
+        check(&["--inst", full], 1),
+        ("2 passed, 1 failed".into(), String::new())
+    );
+    // Against another instruction than the lines name.
+    assert_eq!(
+        check(&["--as", &format!("ampere:{NAME}")], 1).0,
+        "2 passed, 1 failed"
+    );
+    for (wrong, message) in [
+        (&["--as", "volta"][..], "expected ARCH:INST"),
+        (
+            &["--as", "volt:x"],
+            "unknown architecture 'volt'; nearest: volta",
+        ),
+        (&["--as", &format!("sm_103:{NAME}")], "not modelled"),
+        (
+            &["--arch", "volt"],
+            "unknown architecture 'volt'; nearest: volta",
+        ),
+        (
+            &["--arch", "volta", "--inst", "mma.m8n8k4.f32.f16.f16.f3"],
+            "nearest: mma.m8n8k4",
+        ),
+        (&["--as", "a:b", "--arch", "volta"], "cannot be used with"),
+    ] {
+        let err = check_error(&text, wrong);
+        assert!(err.starts_with("error: ") && err.contains(message), "{err}");
+    }
+}
+
+fn check_error(text: &str, arguments: &[&str]) -> String {
+    let all = [&["check", "-"], arguments].concat();
+    let run = run_with(&all, text.as_bytes()).expect(2);
+    assert!(run.out.is_empty(), "{run:?}");
+    run.err
+}
+
+/// The result does not depend on the number of threads.
+#[test]
+fn threads_change_nothing() {
+    let mut text = String::new();
+    for i in 0..30_000_u32 {
+        // c = i, as an integer-valued f32 made without floats: every tenth answer is wrong.
+        let c = format!("{:08x}", 0x4b00_0000 + i);
+        let d = format!("{:08x}", 0x4b00_0004 + i + u32::from(i % 10 == 0));
+        text += &if i % 997 == 0 {
+            "?\n".to_owned()
+        } else {
+            answered(&c, &d) + "\n"
+        };
+    }
+    let with = |threads: &str, command: &str| {
+        let run = run_with(&[command, "-", "--threads", threads], text.as_bytes()).expect(2);
+        (run.out, run.err)
+    };
+    let (one, two) = (with("1", "check"), with("2", "check"));
+    assert!(one == two);
+    assert!(
+        one.0.ends_with("26973 passed, 2996 failed, 31 bad\n"),
+        "{}",
+        &one.0[one.0.len() - 60..]
+    );
+    let (one, two) = (with("1", "eval"), with("2", "eval"));
+    assert!(one == two);
+    assert_eq!(one.0.lines().count(), 30_000);
+}

@@ -1,0 +1,260 @@
+//! list, show, eval, and what all commands have in common.
+
+use super::process::{Files, NAME, question, run, run_with};
+
+#[test]
+fn without_arguments_the_usage_is_shown() {
+    let none = run(&[]).expect(2);
+    assert!(none.err.contains("Usage: mmascope"), "{none:?}");
+    assert!(none.out.is_empty());
+    for arguments in [&["--help"][..], &["help"], &["check", "--help"], &["-h"]] {
+        let help = run(arguments).expect(0);
+        assert!(help.out.contains("Usage: mmascope"), "{help:?}");
+    }
+    let version = run(&["--version"]).expect(0);
+    assert_eq!(
+        version.out,
+        format!("mmascope {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    for wrong in [
+        &["chekc"][..],
+        &["list", "--nope"],
+        &["show"],
+        &["check"],
+        &["list", "--threads", "0"],
+    ] {
+        let run = run(wrong).expect(2);
+        assert!(
+            run.out.is_empty() && run.err.starts_with("error: "),
+            "{run:?}"
+        );
+    }
+    assert!(
+        run(&["chekc"]).err.contains("check"),
+        "a near miss is suggested"
+    );
+}
+
+#[test]
+fn list_in_both_forms() {
+    let table = run(&["list"]).expect(0);
+    for name in ["volta", "rtx-blackwell", "cdna3", "sm_103", "H100"] {
+        assert!(table.out.contains(name), "{name}");
+    }
+    assert!(!table.out.contains('\u{1b}'), "no colour into a pipe");
+    let json = run(&["list", "--json"]).expect(0).json();
+    let architectures = json["architectures"].as_array().expect("a list");
+    assert!(architectures.len() >= 15);
+    for architecture in architectures {
+        let rows = architecture["instructions"].as_array().expect("a list");
+        let count = |key: &str| architecture[key].as_u64().expect("a number") as usize;
+        assert_eq!(count("modelled") + count("unmodelled"), rows.len());
+        for row in rows {
+            assert_eq!(row["arch"], architecture["name"]);
+            assert_eq!(
+                row["modelled"].as_bool(),
+                Some(row["arithmetic"].is_string())
+            );
+        }
+    }
+
+    let one = run(&["list", "--arch", "v100"]).expect(0);
+    assert!(one.out.starts_with("volta: NVIDIA Volta"), "{}", one.out);
+    assert!(one.out.contains(NAME) && one.out.contains("t-fdpa L=4 F=23 e0=-131"));
+    assert!(one.out.ends_with("7 modelled, 0 known without a model\n"));
+    let json = run(&["--json", "list", "--arch", "sm_103"])
+        .expect(0)
+        .json();
+    assert_eq!(json["architectures"][0]["modelled"], 0);
+    assert_eq!(json["architectures"].as_array().map(Vec::len), Some(1));
+
+    let wrong = run(&["list", "--arch", "hoper"]).expect(2);
+    assert_eq!(
+        wrong.err,
+        "error: unknown architecture 'hoper'; nearest: hopper, thor\n"
+    );
+}
+
+#[test]
+fn show_in_both_forms() {
+    let show = |inst: &str, more: &[&str]| {
+        run(&[&["show", "--arch", "H100", "--inst", inst], more].concat())
+    };
+    let full = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
+    let text = show(full, &[]).expect(0).out;
+    for part in [
+        "mma.m16n8k16.f32.bf16.bf16.f32",
+        "a=bf16 b=bf16 c=f32 d=f32 k=16",
+        "t-fdpa L=16 F=25 e0=-133 -> rz f32 nan=7fffffff",
+        "T-FDPA",
+        "p0 … p15, c",
+        "(built in) nvidia.txt:",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let json = show(full, &["--json"]).expect(0).json();
+    assert_eq!(json["inst"], "mma.m16n8k16.f32.bf16.bf16.f32");
+    assert_eq!(json["k"], 16);
+    assert_eq!(json["leaves"].as_array().map(Vec::len), Some(17));
+    assert_eq!(json["tree"]["op"], "fused");
+    assert_eq!(json["tree"]["children"].as_array().map(Vec::len), Some(17));
+    let parameters = json["parameters"].as_array().expect("a list");
+    let parameter = |name: &str| {
+        let found = parameters
+            .iter()
+            .find(|parameter| parameter["name"] == name);
+        found.unwrap_or_else(|| panic!("{name}")).clone()
+    };
+    assert_eq!(
+        (&parameter("e0")["value"], &parameter("e0")["evidence"]),
+        (&"-133".into(), &"hw".into())
+    );
+    assert_eq!(parameter("zero")["evidence"], "open");
+
+    let wrong = show("mma.m16n8k16.f32.bf16.bf16.f23", &[]).expect(2);
+    assert!(
+        wrong
+            .err
+            .contains("nearest: mma.m16n8k16.f32.bf16.bf16.f32"),
+        "{wrong:?}"
+    );
+    let illegal = show("wgmma.m64n12k16.f32.f16.f16", &[]).expect(2);
+    assert!(illegal.err.contains("m64n{8..256/8}k16"), "{illegal:?}");
+    let sparse = show("mma.sp.m16n8k32.f32.f16.f16.f32", &["--json"]).expect(2);
+    assert!(sparse.err.contains("known but not modelled"), "{sparse:?}");
+    assert!(sparse.out.is_empty());
+}
+
+const MINE: &str = "arch mine = my_1\ndot.{shape} | f16 x f16 + f32 -> f32 | m1n1k4 | e-fdpa L=4 -> rne f32 | open\n";
+
+#[test]
+fn a_catalogue_of_ones_own() {
+    let files = Files::new();
+    let good = files.write("mine.txt", MINE);
+    let bare = run(&["list", "--json"]).json();
+    let json = run(&["list", "--isa", &good, "--arch", "my_1", "--json"])
+        .expect(0)
+        .json();
+    assert_eq!(
+        json["architectures"][0]["instructions"][0]["inst"],
+        "dot.m1n1k4"
+    );
+    assert_ne!(json["catalogue"], bare["catalogue"]);
+    let line = question("3f800000")
+        .replace(NAME, "dot.m1n1k4")
+        .replace("volta", "MINE");
+    let eval = run_with(&["eval", "--isa", &good], line.as_bytes()).expect(0);
+    assert!(eval.out.contains("\"d\":\"40a00000\""), "{eval:?}");
+
+    // A second file overrides the first.
+    let more = files.write("more.txt", MINE.replace("L=4 -> rne", "L=1 -> ru"));
+    let show = run(&[
+        "show",
+        "--isa",
+        &good,
+        "--isa",
+        &more,
+        "--arch",
+        "mine",
+        "--inst",
+        "dot.m1n1k4",
+    ]);
+    let show = show.expect(0);
+    assert!(show.out.contains("e-fdpa L=1 -> ru f32") && show.out.contains("more.txt:2:1"));
+
+    let text = MINE.replace("e-fdpa", "e-fpda");
+    let line = text.lines().nth(1).expect("a line");
+    let column = line.find("e-fpda").expect("there") + 1;
+    let bad = files.write("bad.txt", &text);
+    let refused = run(&["list", "--isa", &bad]).expect(2);
+    let place = format!("error: {bad}:2:{column}: unknown algorithm 'e-fpda'; nearest: e-fdpa");
+    assert!(refused.err.starts_with(&place), "{}\n{place}", refused.err);
+    assert!(refused.out.is_empty());
+    let binary = files.write("binary.txt", [0xff, 0xfe, 0x00]);
+    for file in ["/no/such/file", "/", &binary] {
+        let refused = run(&["list", "--isa", file]).expect(2);
+        assert!(
+            refused.err.starts_with(&format!("error: --isa {file}: ")),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn eval_answers_files_and_standard_input() {
+    let files = Files::new();
+    let text = format!("{}\n\n{}\n", question("3f800000"), question("40000000"));
+    let file = files.write("q.jsonl", &text);
+    let expected = ["40a00000", "", "40c00000"];
+    let check = |out: &[&str]| {
+        assert_eq!(out.len(), expected.len(), "{out:?}");
+        for (line, d) in out.iter().zip(expected) {
+            let d = if d.is_empty() {
+                String::new()
+            } else {
+                format!("\"d\":\"{d}\"}}")
+            };
+            assert!(
+                line.ends_with(&d) && line.is_empty() == d.is_empty(),
+                "{line} {d}"
+            );
+        }
+    };
+    check(&run(&["eval", &file]).expect(0).lines());
+    check(&run_with(&["eval"], text.as_bytes()).expect(0).lines());
+    check(&run_with(&["eval", "-"], text.as_bytes()).expect(0).lines());
+    check(
+        &run_with(&["eval", "--threads", "1"], text.as_bytes())
+            .expect(0)
+            .lines(),
+    );
+
+    // Names from the command line; a line's own name wins.
+    let bare = r#"{"a":"3c003c003c003c00","b":"3c003c003c003c00","c":"3f800000"}"#;
+    let eval = run_with(&["eval", "--arch", "V100", "--inst", NAME], bare.as_bytes()).expect(0);
+    assert_eq!(eval.out, bare.replace('}', ",\"d\":\"40a00000\"}\n"));
+    let nameless = run_with(&["eval"], bare.as_bytes()).expect(2);
+    assert_eq!(
+        nameless.out,
+        "{\"error\":\"key \\\"arch\\\" is missing\"}\n"
+    );
+    assert_eq!(nameless.err, "-:1:1: key \"arch\" is missing\n");
+    run(&["eval", "/no/such/file"]).expect(2);
+}
+
+/// A pipe whose reader leaves, and a closed standard error: no panic, no message.
+#[test]
+fn readers_that_leave() {
+    let files = Files::new();
+    let text = format!("{}\n", question("3f800000")).repeat(20_000);
+    let file = files.write("many.jsonl", text);
+    let bad = files.write("bad.jsonl", "x\n".repeat(20_000));
+    let program = env!("CARGO_BIN_EXE_mmascope");
+    let shell = |script: &str| {
+        let output = std::process::Command::new("sh")
+            .args(["-c", script])
+            .output();
+        let output = output.expect("a shell");
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!err.contains("panicked"), "{script}: {err}");
+        (String::from_utf8_lossy(&output.stdout).into_owned(), err)
+    };
+    for arguments in [
+        format!("eval {file}"),
+        "list --json".to_owned(),
+        "list --arch blackwell".to_owned(),
+        "--help".to_owned(),
+        format!("check {file}"),
+    ] {
+        let (out, err) = shell(&format!("{program} {arguments} | head -1; echo done"));
+        assert!(out.ends_with("done\n"), "{arguments}: {out} {err}");
+    }
+    shell(&format!("{program} check {bad} 2>&1 >/dev/null | head -1"));
+    shell(&format!("{program} eval {bad} 2>&1 >/dev/null | head -1"));
+    let (out, _) = shell(&format!("{program} check {bad} 2>&-; echo $?"));
+    assert_eq!(out, "0 passed, 0 failed, 20000 bad\n2\n");
+    let (out, _) = shell(&format!("{program} list >&-; echo $?"));
+    assert!(out == "2\n" || out == "0\n", "{out}");
+    let (out, err) = shell(&format!("{program} list >/dev/full; echo $?"));
+    assert_eq!(out, "2\n", "{err}");
+}

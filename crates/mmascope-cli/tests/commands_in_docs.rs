@@ -1,0 +1,64 @@
+//! Every `mmascope` command of the README and of examples/README.md runs, on the examples.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The commands of the `sh` blocks of a page.
+fn commands(page: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(page)).expect(page);
+    let mut found = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        match line.trim() {
+            "```sh" => inside = true,
+            line if line.starts_with("```") => inside = false,
+            line if inside && line.starts_with("mmascope ") => found.push(line.to_owned()),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("the examples") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+#[test]
+fn every_command_of_the_documents_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    copy(&root().join("examples"), &folder.path().join("examples"));
+    let has_python = Command::new("python3").arg("--version").output().is_ok();
+    let mut count = 0;
+    for page in ["README.md", "examples/README.md"] {
+        for line in commands(page) {
+            if line.contains("python3") && !has_python {
+                println!("skipped: {line}: python3 does not run");
+                continue;
+            }
+            let words = shell_words::split(&line).expect("words");
+            let output = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+                .args(&words[1..])
+                .current_dir(folder.path())
+                .output()
+                .expect("the program runs");
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{page}: {line}\n{message}");
+            assert!(!output.stdout.is_empty(), "{page}: {line} prints nothing");
+            count += 1;
+        }
+    }
+    assert!(count >= 12, "only {count} commands were found");
+}

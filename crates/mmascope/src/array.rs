@@ -1,0 +1,270 @@
+//! Arrays in files: matrices come in as `.npy` or `.safetensors` and leave as `.npy`.
+//!
+//! ```
+//! use mmascope::array::{Array, Casting, Element};
+//! use mmascope::format::{BF16, F16};
+//!
+//! let halves = [0x3c00_u16, 0x4000].map(u16::to_le_bytes).concat(); // 1, 2 in f16
+//! let array = Array::new("example", &[1, 2], Element::Number(F16), halves)?;
+//! assert_eq!(array.words(&BF16, &Casting::default())?, [0x3f80, 0x4000]);
+//! # Ok::<(), mmascope::Error>(())
+//! ```
+//!
+//! What an element is: floats (NumPy's `f2 f4 f8`, the float types of safetensors) are numbers and
+//! are rounded to the operand's format; integers and NumPy's void and `f1` types (what `np.save`
+//! makes of `ml_dtypes`) are codes of the operand's format, one per element.
+
+mod casting;
+mod header;
+mod npy;
+mod safetensors;
+mod source;
+mod write;
+
+use std::path::Path;
+
+pub use casting::Casting;
+pub use write::{check_writable, write_npy};
+
+use crate::error::{Error, Result};
+use crate::format::Format;
+use source::Source;
+
+/// An array of any rank, row-major, its elements little-endian.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    name: String,
+    shape: Vec<usize>,
+    element: Element,
+    bytes: Vec<u8>,
+}
+
+/// What one element of an array is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// A number in this format. Codes of 4 bits lie two in a byte, element 2i in the low nibble.
+    Number(Format),
+    /// A code in the operand's format, as an unsigned integer of that many bytes (1, 2, 4 or 8).
+    Unsigned(usize),
+    /// The same as a signed integer: a negative one is the bit pattern of an operand as wide as it.
+    Signed(usize),
+    /// The same as bytes without a meaning of their own (NumPy's `V1`, `V2`, `f1`): they fit only
+    /// operands that are stored in as many bytes.
+    Opaque(usize),
+}
+
+impl Element {
+    /// Bits that one element takes.
+    fn bits(self) -> usize {
+        match self {
+            Self::Number(format) => format.bits as usize,
+            Self::Unsigned(bytes) | Self::Signed(bytes) | Self::Opaque(bytes) => 8 * bytes,
+        }
+    }
+
+    /// Bytes of an array of that shape; `None` when it is no whole number or beyond `usize`.
+    fn bytes_of(self, shape: &[usize]) -> Option<usize> {
+        let bits = elements_of(shape)?.checked_mul(self.bits())?;
+        (bits % 8 == 0).then_some(bits / 8)
+    }
+}
+
+/// Elements of an array of that shape; `None` beyond `usize`.
+fn elements_of(shape: &[usize]) -> Option<usize> {
+    shape.iter().try_fold(1, |n: usize, &d| n.checked_mul(d))
+}
+
+impl std::fmt::Display for Element {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(format) => write!(out, "{format}"),
+            Self::Unsigned(bytes) => write!(out, "uint{}", 8 * bytes),
+            Self::Signed(bytes) => write!(out, "int{}", 8 * bytes),
+            Self::Opaque(bytes) => write!(out, "{bytes}-byte codes"),
+        }
+    }
+}
+
+impl Array {
+    /// An array of these bytes, row-major, elements little-endian; `name` is for messages.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the element type is not one of those of [`Element`] or the number
+    /// of bytes does not fit shape and element type.
+    pub fn new(name: &str, shape: &[usize], element: Element, bytes: Vec<u8>) -> Result<Self> {
+        if !matches!(element.bits(), 4 | 8 | 16 | 32 | 64) {
+            return Err(Error::Argument(format!(
+                "{name}: elements of {element} cannot be stored; elements of 4, 8, 16, 32 and 64 \
+                 bits can"
+            )));
+        }
+        if element.bytes_of(shape) != Some(bytes.len()) {
+            return Err(Error::Argument(format!(
+                "{name}: {} bytes do not make an array of {element} of shape {shape:?}",
+                bytes.len()
+            )));
+        }
+        let (name, shape) = (name.to_owned(), shape.to_vec());
+        Ok(Self {
+            name,
+            shape,
+            element,
+            bytes,
+        })
+    }
+
+    /// Reads `FILE.npy` or `FILE.safetensors:NAME`. Only the header and the wanted array are read,
+    /// and nothing is allocated that the file is not long enough for.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the file cannot be read, is damaged, or holds something else than an
+    /// array of numbers; [`Error::Unknown`] or [`Error::Argument`] when the name is wrong or
+    /// missing, with the names that are there.
+    pub fn read(file: &str) -> Result<Self> {
+        let (path, tensor) = split_name(file);
+        let mut source =
+            Source::open(Path::new(path)).map_err(|message| io_error(path, &message))?;
+        let mut array = match tensor {
+            Tensor::Named(tensor) => safetensors::read(path, &mut source, tensor)?,
+            Tensor::NotNamed => return Err(safetensors::name_missing(path, &mut source)),
+            Tensor::None => npy::read(&mut source).map_err(|message| io_error(path, &message))?,
+        };
+        file.clone_into(&mut array.name);
+        Ok(array)
+    }
+
+    /// Reads the bytes of an `.npy` file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] as [`Array::read`].
+    pub fn from_npy_bytes(bytes: &[u8]) -> Result<Self> {
+        npy::read(&mut Source::of_bytes(bytes)).map_err(|message| io_error(BYTES, &message))
+    }
+
+    /// Reads one array of the bytes of a `.safetensors` file.
+    ///
+    /// # Errors
+    /// As [`Array::read`].
+    pub fn from_safetensors_bytes(bytes: &[u8], name: &str) -> Result<Self> {
+        safetensors::read(BYTES, &mut Source::of_bytes(bytes), name)
+    }
+
+    /// The names of the arrays in the bytes of a `.safetensors` file, in alphabetical order.
+    ///
+    /// # Errors
+    /// [`Error::Io`] as [`Array::read`].
+    pub fn safetensors_names(bytes: &[u8]) -> Result<Vec<String>> {
+        safetensors::names(&mut Source::of_bytes(bytes))
+            .map_err(|message| io_error(BYTES, &message))
+    }
+
+    /// Where the array is from, as the caller named it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The dimensions, outermost first.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// What one element is.
+    #[must_use]
+    pub fn element(&self) -> Element {
+        self.element
+    }
+
+    /// The elements, row-major, little-endian.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Rows and columns.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the array is no matrix or is empty.
+    pub fn rows_and_columns(&self) -> Result<(usize, usize)> {
+        match self.shape[..] {
+            [rows, columns] if rows > 0 && columns > 0 => Ok((rows, columns)),
+            [_, _] => Err(Error::Argument(format!(
+                "{} has the shape {:?}: an empty matrix has no products",
+                self.name, self.shape
+            ))),
+            _ => Err(Error::Argument(format!(
+                "{} has the shape {:?}: a matrix with two dimensions is needed",
+                self.name, self.shape
+            ))),
+        }
+    }
+
+    /// The number of elements.
+    fn count(&self) -> usize {
+        elements_of(&self.shape).unwrap_or(0)
+    }
+
+    /// Where element `index` of the row-major order is, as `[i, j]`.
+    fn place(&self, index: usize) -> String {
+        let mut left = index;
+        let mut place: Vec<usize> = self
+            .shape
+            .iter()
+            .rev()
+            .map(|&dimension| {
+                let at = left % dimension.max(1);
+                left /= dimension.max(1);
+                at
+            })
+            .collect();
+        place.reverse();
+        format!("{place:?}")
+    }
+
+    /// The bits of element `index` of the row-major order, right-aligned.
+    fn bits(&self, index: usize) -> u64 {
+        if self.element.bits() == 4 {
+            return u64::from(self.bytes[index / 2] >> (4 * (index % 2)) & 15);
+        }
+        let size = self.element.bits() / 8;
+        let element = &self.bytes[index * size..(index + 1) * size];
+        element
+            .iter()
+            .rev()
+            .fold(0, |bits, &byte| bits << 8 | u64::from(byte))
+    }
+}
+
+/// The name of bytes in messages.
+const BYTES: &str = "(bytes)";
+
+/// Which array of a file is meant.
+enum Tensor<'a> {
+    /// The file is no `.safetensors` file and has only one.
+    None,
+    /// This one.
+    Named(&'a str),
+    /// The file has several, and none is named.
+    NotNamed,
+}
+
+/// `FILE.safetensors:NAME` → file and name; any other text is a file.
+fn split_name(text: &str) -> (&str, Tensor<'_>) {
+    const SUFFIX: &str = ".safetensors";
+    match text.find(".safetensors:") {
+        Some(at) => {
+            let (file, name) = text.split_at(at + SUFFIX.len());
+            (file, Tensor::Named(&name[1..]))
+        }
+        None if text.ends_with(SUFFIX) => (text, Tensor::NotNamed),
+        None => (text, Tensor::None),
+    }
+}
+
+fn io_error(file: &str, message: &str) -> Error {
+    Error::Io {
+        file: file.to_owned(),
+        message: message.to_owned(),
+    }
+}

@@ -1,0 +1,140 @@
+//! The `.safetensors` reader: the header is the crate's, the bytes are taken here, one array only.
+
+use std::io::{Read, Seek};
+
+use safetensors::Dtype;
+use safetensors::tensor::Metadata;
+
+use super::source::Source;
+use super::{Array, Element, io_error};
+use crate::error::{Error, Result};
+use crate::format::{BF16, E2M1FN, E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, F16, F32, F64, Format, UE8M0};
+
+/// Longest header in bytes, as in the format's own implementation.
+const MAX_HEADER: u64 = 100_000_000;
+/// How many names a message shows.
+const SHOWN: usize = 20;
+
+/// Reads the array of that name from a whole file.
+pub(super) fn read<R: Read + Seek>(
+    file: &str,
+    source: &mut Source<R>,
+    name: &str,
+) -> Result<Array> {
+    let metadata = header(source).map_err(|message| io_error(file, &message))?;
+    let Some(info) = metadata.info(name) else {
+        let names = sorted_names(&metadata);
+        return Err(match Error::unknown("array", name, &names) {
+            Error::Unknown {
+                what,
+                name,
+                nearest,
+            } if nearest.is_empty() => Error::Argument(format!(
+                "{file}: unknown {what} '{name}'; the file has {}",
+                listed(&names)
+            )),
+            Error::Unknown { name, nearest, .. } => Error::Argument(format!(
+                "{file}: unknown array '{name}'; nearest: {}; the file has {}",
+                nearest.join(", "),
+                listed(&names)
+            )),
+            other => other,
+        });
+    };
+    let full_name = format!("{file}:{name}");
+    let element = element(info.dtype).map_err(|message| io_error(&full_name, &message))?;
+    let (start, end) = info.data_offsets;
+    let bytes = source
+        .skip(start as u64, "the arrays in front")
+        .and_then(|()| source.take((end - start) as u64, "the array"))
+        .map_err(|message| io_error(&full_name, &message))?;
+    Array::new(&full_name, &info.shape, element, bytes)
+}
+
+/// What to say when no array of the file is named.
+pub(super) fn name_missing<R: Read + Seek>(file: &str, source: &mut Source<R>) -> Error {
+    match names(source) {
+        Err(message) => io_error(file, &message),
+        Ok(names) => Error::Argument(format!(
+            "{file}: name one of its arrays, as {file}:NAME; the file has {}",
+            listed(&names)
+        )),
+    }
+}
+
+/// The names of the arrays in alphabetical order.
+pub(super) fn names<R: Read + Seek>(
+    source: &mut Source<R>,
+) -> std::result::Result<Vec<String>, String> {
+    Ok(sorted_names(&header(source)?))
+}
+
+fn sorted_names(metadata: &Metadata) -> Vec<String> {
+    let mut names = metadata.offset_keys();
+    names.sort();
+    names
+}
+
+fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(SHOWN).map(|name| format!("'{name}'"));
+    let text = shown.collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => "no arrays".into(),
+        count if count > SHOWN => format!("{text} and {} more", count - SHOWN),
+        _ => text,
+    }
+}
+
+/// Reads the header and checks that the arrays fill the rest of the file. The crate's own reader
+/// of whole files adds the offsets without looking for overflow, so this does it instead.
+fn header<R: Read + Seek>(source: &mut Source<R>) -> std::result::Result<Metadata, String> {
+    let length = source.take(8, "the header's length")?;
+    let length = length
+        .iter()
+        .rev()
+        .fold(0, |length, &byte| length << 8 | u64::from(byte));
+    if length > MAX_HEADER {
+        return Err(format!(
+            "this is no .safetensors file: its header claims {length} bytes"
+        ));
+    }
+    let text = source.take(length, "the header")?;
+    let metadata: Metadata =
+        serde_json::from_slice(&text).map_err(|error| format!("the header is wrong: {error}"))?;
+    let data = metadata.data_len() as u64;
+    if data != source.left() {
+        return Err(format!(
+            "the file is cut short or damaged: its arrays should have {data} bytes, {} are there",
+            source.left()
+        ));
+    }
+    Ok(metadata)
+}
+
+fn element(dtype: Dtype) -> std::result::Result<Element, String> {
+    let number = |format: Format| Ok(Element::Number(format));
+    match dtype {
+        Dtype::F64 => number(F64),
+        Dtype::F32 => number(F32),
+        Dtype::F16 => number(F16),
+        Dtype::BF16 => number(BF16),
+        Dtype::F8_E4M3 => number(E4M3FN),
+        Dtype::F8_E5M2 => number(E5M2),
+        Dtype::F8_E4M3FNUZ => number(E4M3FNUZ),
+        Dtype::F8_E5M2FNUZ => number(E5M2FNUZ),
+        Dtype::F8_E8M0 => number(UE8M0),
+        Dtype::F4 => number(E2M1FN),
+        Dtype::U8 => Ok(Element::Unsigned(1)),
+        Dtype::U16 => Ok(Element::Unsigned(2)),
+        Dtype::U32 => Ok(Element::Unsigned(4)),
+        Dtype::U64 => Ok(Element::Unsigned(8)),
+        Dtype::I8 => Ok(Element::Signed(1)),
+        Dtype::I16 => Ok(Element::Signed(2)),
+        Dtype::I32 => Ok(Element::Signed(4)),
+        Dtype::I64 => Ok(Element::Signed(8)),
+        other => Err(format!(
+            "elements of type {other} are not taken; taken are F64 F32 F16 BF16, the F8 types, F4 \
+             and the integers"
+        )),
+    }
+}

@@ -1,0 +1,145 @@
+//! The `.npy` writer: the whole file or nothing.
+
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tempfile::NamedTempFile;
+
+use super::{elements_of, io_error};
+use crate::error::{Error, Result};
+use crate::format::{F16, F32, F64, Format};
+
+/// Elements between two looks at the cancel flag.
+const CHUNK: usize = 1 << 16;
+
+/// Checks that [`write_npy`] can make this file, without making it: a long computation should not
+/// end in a folder that is not there.
+///
+/// # Errors
+/// [`Error::Io`] when the folder cannot be written to, or the file exists and is no regular file.
+pub fn check_writable(file: &str) -> Result<()> {
+    let path = target(file)?;
+    temporary(file, &path).map(drop)
+}
+
+/// Writes register words of a format as an `.npy` file: f16, f32 and f64 as NumPy's floats, words
+/// of upper parts of f32 as f32, other formats as `np.save` writes them from `ml_dtypes` (`V2`,
+/// `V1`).
+///
+/// The bytes go to a temporary file in the same folder, which then takes the file's name. On any
+/// error, and when `cancel` is set, nothing is left behind and a file that was there stays as it was.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be written, [`Error::Argument`] when the words do not fit the
+/// shape, [`Error::Cancelled`].
+pub fn write_npy(
+    file: &str,
+    shape: &[usize],
+    format: &Format,
+    words: &[u64],
+    cancel: &AtomicBool,
+) -> Result<()> {
+    if elements_of(shape) != Some(words.len()) {
+        return Err(Error::Argument(format!(
+            "{file}: {} elements do not make an array of shape {shape:?}",
+            words.len()
+        )));
+    }
+    let path = target(file)?;
+    let mut temporary = temporary(file, &path)?;
+    let failed = |error: std::io::Error| io_error(file, &error.to_string());
+    let (descr, size) = element(format);
+    let mut out = BufWriter::with_capacity(1 << 20, temporary.as_file_mut());
+    out.write_all(&header(descr, shape)).map_err(failed)?;
+    for chunk in words.chunks(CHUNK) {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        for word in chunk {
+            out.write_all(&word.to_le_bytes()[..size]).map_err(failed)?;
+        }
+    }
+    out.flush().map_err(failed)?;
+    drop(out);
+    temporary.as_file().sync_all().map_err(failed)?;
+    if cancel.load(Ordering::Relaxed) {
+        return Err(Error::Cancelled);
+    }
+    temporary
+        .persist(&path)
+        .map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// The file itself where the name is a link to it; only a regular file may be replaced.
+fn target(file: &str) -> Result<PathBuf> {
+    let failed = |error: std::io::Error| io_error(file, &error.to_string());
+    let path = Path::new(file);
+    let path = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(failed)?,
+        _ => path.to_owned(),
+    };
+    match fs::metadata(&path) {
+        Ok(metadata) if metadata.is_dir() => Err(io_error(file, "this is a folder")),
+        Ok(metadata) if !metadata.is_file() => Err(io_error(file, "this is no regular file")),
+        _ if path.file_name().is_none() => Err(io_error(file, "this is no name of a file")),
+        _ => Ok(path),
+    }
+}
+
+fn temporary(file: &str, path: &Path) -> Result<NamedTempFile> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        let message = format!("there is no folder '{}' to write it to", folder.display());
+        return Err(io_error(file, &message));
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".mmascope-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        // The permissions of any other new file; the user's mask is taken off by the system.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
+        .tempfile_in(folder)
+        .map_err(|error| io_error(file, &error.to_string()))
+}
+
+/// NumPy's type string, and bytes per element.
+fn element(format: &Format) -> (&'static str, usize) {
+    match format.container() {
+        F16 => ("<f2", 2),
+        F32 => ("<f4", 4),
+        F64 => ("<f8", 8),
+        other if other.bits <= 8 => ("|V1", 1),
+        other if other.bits <= 16 => ("<V2", 2),
+        other if other.bits <= 32 => ("<u4", 4),
+        _ => ("<u8", 8),
+    }
+}
+
+/// Version 1.0, padded so that the elements begin at a multiple of 64 bytes.
+fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let dimensions: String = shape
+        .iter()
+        .map(|dimension| format!("{dimension}, "))
+        .collect();
+    let shape = match shape.len() {
+        1 => dimensions.trim_end().to_owned(),
+        _ => dimensions.trim_end_matches(", ").to_owned(),
+    };
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let end = (10 + text.len() + 1).next_multiple_of(64) - 1 - 10;
+    text.extend(std::iter::repeat_n(' ', end - text.len()));
+    text.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
+    bytes.extend(text.bytes());
+    bytes
+}

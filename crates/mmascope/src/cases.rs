@@ -1,0 +1,273 @@
+//! Cases: operands for dot products, made by stated recipes from (family, seed, index).
+//!
+//! A case is a pure function of family, seed, index, signature and hints: integers only, counter-based
+//! random words (Philox4x32-10), so that every language and machine makes the same bits and a failure
+//! is replayed from those three numbers. `docs/generator.md` states every recipe completely.
+//!
+//! | family | what it finds |
+//! |---|---|
+//! | `bits` | uniform bits: every code, ignored bits, NaN and ∞ |
+//! | `normal` | N(0, 1): what applications feed |
+//! | `outlier` | N(0, 1) with rare values 16 to 4,096 times as large |
+//! | `stress` | clustered exponents, ±0, subnormals, all-ones significands; ∞ and NaN in one case of eight |
+//! | `sparse` | most products are zero |
+//! | `close` | products that cancel in pairs, exactly or almost |
+//! | `boundary` | built for L, F and e0: eight kinds of edge, by index mod 8 |
+//! | `exhaustive` | all pairs (a0, b0) of narrow operands × 16 chosen c |
+//!
+//! ```
+//! use mmascope::{cases::{Family, Generator}, dpa::Modifiers, isa::Catalogue};
+//!
+//! let row = Catalogue::built_in().find("hopper", "mma.m16n8k16.f32.bf16.bf16.f32")?;
+//! let generator = Generator::for_unit(Family::Boundary, 7, row.unit()?)?;
+//! let case = generator.case(2); // the third case of seed 7: tiny operands around the floor
+//! assert_eq!(case, generator.case(2));
+//! row.dot(&case.operands(), &Modifiers::default())?;
+//! # Ok::<(), mmascope::Error>(())
+//! ```
+
+#![deny(clippy::float_arithmetic)]
+
+mod boundary;
+mod clustered;
+mod code;
+mod draw;
+mod exhaustive;
+mod hints;
+mod normal;
+mod philox;
+mod plain;
+mod quantiles;
+mod terms;
+
+pub use hints::Hints;
+pub use philox::philox;
+
+use code::Code;
+use draw::Draws;
+
+use crate::dpa::{Operands, Signature, Unit};
+use crate::error::{Error, Result};
+
+/// The words of one dot product, k ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Case {
+    /// K register words.
+    pub a: Vec<u64>,
+    /// K register words.
+    pub b: Vec<u64>,
+    /// The accumulator input.
+    pub c: u64,
+    /// Scales of A's blocks.
+    pub scale_a: Vec<u64>,
+    /// Scales of B's blocks.
+    pub scale_b: Vec<u64>,
+}
+
+impl Case {
+    /// The case as operands of a unit.
+    #[must_use]
+    pub fn operands(&self) -> Operands<'_> {
+        Operands {
+            a: &self.a,
+            b: &self.b,
+            c: self.c,
+            scale_a: &self.scale_a,
+            scale_b: &self.scale_b,
+        }
+    }
+}
+
+/// A family of cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Uniform bits.
+    Bits,
+    /// N(0, 1).
+    Normal,
+    /// N(0, 1) with rare large ones.
+    Outlier,
+    /// Clustered exponents with jitter, ±0, subnormals, ∞, NaN, all-ones significands.
+    Stress,
+    /// Mostly zeros.
+    Sparse,
+    /// Near-cancelling pairs.
+    Close,
+    /// Built for given L, F, e0.
+    Boundary,
+    /// All pairs (a0, b0) of operands of at most 8 bits × 16 chosen c.
+    Exhaustive,
+}
+
+impl Family {
+    /// Every family, in the order of the documents.
+    pub const ALL: [Self; 8] = [
+        Self::Bits,
+        Self::Normal,
+        Self::Outlier,
+        Self::Stress,
+        Self::Sparse,
+        Self::Close,
+        Self::Boundary,
+        Self::Exhaustive,
+    ];
+
+    /// The name, as command line and vector lines write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bits => "bits",
+            Self::Normal => "normal",
+            Self::Outlier => "outlier",
+            Self::Stress => "stress",
+            Self::Sparse => "sparse",
+            Self::Close => "close",
+            Self::Boundary => "boundary",
+            Self::Exhaustive => "exhaustive",
+        }
+    }
+
+    /// The family of that name.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] with the nearest names.
+    pub fn named(name: &str) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|family| family.name() == name)
+            .ok_or_else(|| Error::unknown("family", name, Self::ALL.map(Self::name)))
+    }
+}
+
+impl std::fmt::Display for Family {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+/// What makes the cases of one family, seed and signature.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    family: Family,
+    seed: u64,
+    hints: Hints,
+    layout: Layout,
+}
+
+/// A signature with the formats as the recipes use them.
+#[derive(Clone, Debug)]
+struct Layout {
+    k: usize,
+    a: Code,
+    b: Code,
+    c: Code,
+    d: Code,
+    /// Format of the scales and k that share one.
+    scale: Option<(Code, usize)>,
+}
+
+impl Layout {
+    fn blocks(&self) -> usize {
+        self.scale.map_or(0, |(_, block)| self.k.div_ceil(block))
+    }
+}
+
+impl Generator {
+    /// The cases of a family for a signature; the hints matter to `boundary` only.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the family cannot be made for the signature: a format that is no
+    /// float, `exhaustive` with operands wider than 8 bits, K = 0 or above 4,096, a scale block of 0.
+    pub fn new(family: Family, seed: u64, signature: &Signature, hints: Hints) -> Result<Self> {
+        if !(1..=4096).contains(&signature.k) {
+            return Err(Error::Argument(format!(
+                "K={}: 1 to 4096 are supported",
+                signature.k
+            )));
+        }
+        let scale = match signature.scale {
+            Some(scale) if scale.block == 0 => {
+                return Err(Error::Argument("a scale block of 0".to_owned()));
+            }
+            Some(scale) => Some((Code::of(&scale.format)?, scale.block)),
+            None => None,
+        };
+        let layout = Layout {
+            k: signature.k,
+            a: Code::of(&signature.a)?,
+            b: Code::of(&signature.b)?,
+            c: Code::of(&signature.c)?,
+            d: Code::of(&signature.d)?,
+            scale,
+        };
+        if family == Family::Exhaustive {
+            exhaustive::check(signature)?;
+        }
+        hints.check()?;
+        Ok(Self {
+            family,
+            seed,
+            hints,
+            layout,
+        })
+    }
+
+    /// The cases of a family for a unit, with the unit's own hints.
+    ///
+    /// # Errors
+    /// As [`Generator::new`].
+    pub fn for_unit(family: Family, seed: u64, unit: &Unit) -> Result<Self> {
+        Self::new(family, seed, unit.signature(), Hints::of_unit(unit))
+    }
+
+    /// The family.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// The seed.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// How many different cases there are; `None` when every index is another one.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        (self.family == Family::Exhaustive).then(|| exhaustive::count(&self.layout))
+    }
+
+    /// The case of an index. Any index is good; `exhaustive` begins again after [`Self::count`].
+    #[must_use]
+    pub fn case(&self, index: u64) -> Case {
+        let draws = Draws::new(self.seed, index);
+        let layout = &self.layout;
+        let codes = match self.family {
+            Family::Bits => return plain::bits(layout, &draws),
+            Family::Normal => plain::normal(layout, &draws),
+            Family::Outlier => plain::outlier(layout, &draws),
+            Family::Sparse => plain::sparse(layout, &draws),
+            Family::Stress => clustered::stress(layout, &draws),
+            Family::Close => clustered::close(layout, &draws),
+            Family::Boundary => boundary::case(layout, &self.hints, &draws, index),
+            Family::Exhaustive => exhaustive::case(layout, index),
+        };
+        layout.to_registers(codes)
+    }
+}
+
+impl Layout {
+    /// Codes to register words.
+    fn to_registers(&self, mut case: Case) -> Case {
+        let shift = |words: &mut [u64], code: &Code| {
+            for word in words {
+                *word = code.format.to_register(*word);
+            }
+        };
+        shift(&mut case.a, &self.a);
+        shift(&mut case.b, &self.b);
+        shift(std::slice::from_mut(&mut case.c), &self.c);
+        case
+    }
+}

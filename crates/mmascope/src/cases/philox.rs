@@ -1,0 +1,64 @@
+//! Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011):
+//! a counter and a key in, four random words out.
+
+const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
+const KEY_STEPS: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
+const ROUNDS: usize = 10;
+
+/// The four words of a counter under a key.
+#[must_use]
+pub fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
+    let (mut words, mut key) = (counter, key);
+    for _ in 0..ROUNDS {
+        let (low0, high0) = multiply(MULTIPLIERS[0], words[0]);
+        let (low1, high1) = multiply(MULTIPLIERS[1], words[2]);
+        words = [
+            high1 ^ words[1] ^ key[0],
+            low1,
+            high0 ^ words[3] ^ key[1],
+            low0,
+        ];
+        key = [
+            key[0].wrapping_add(KEY_STEPS[0]),
+            key[1].wrapping_add(KEY_STEPS[1]),
+        ];
+    }
+    words
+}
+
+/// Lower and upper half of a product.
+fn multiply(x: u32, y: u32) -> (u32, u32) {
+    let product = u64::from(x) * u64::from(y);
+    (product as u32, (product >> 32) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::philox;
+
+    /// Random123's own known answers (`kat_vectors`, philox4x32 10).
+    #[test]
+    fn known_answers() {
+        let ones = u32::MAX;
+        let known = [
+            (
+                [0; 4],
+                [0; 2],
+                [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8],
+            ),
+            (
+                [ones; 4],
+                [ones; 2],
+                [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd],
+            ),
+            (
+                [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
+                [0xa409_3822, 0x299f_31d0],
+                [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1],
+            ),
+        ];
+        for (counter, key, words) in known {
+            assert_eq!(philox(counter, key), words);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Devices under test: anything that computes `d = c + Σ a_k·b_k` on bits.
+//!
+//! A model of the catalogue, a process on a pipe and a C library stand behind one batched trait,
+//! so that what probes, reveals and validates sees only [`Dut`]. A device that hangs, dies, answers
+//! too little or nonsense, or answers the same question in two ways, gives an
+//! [`Error::Device`] that names the query.
+
+mod model;
+mod plugin;
+mod process;
+mod steady;
+mod subject;
+
+pub use model::ModelDut;
+pub use plugin::PluginDut;
+pub use process::{DEFAULT_TIMEOUT, ProcessDut};
+pub use steady::SteadyDut;
+pub use subject::{Interface, Subject};
+
+use crate::dpa::{Operands, Signature};
+use crate::error::{Error, Result};
+use crate::vector::Answer;
+
+/// A device under test.
+pub trait Dut: Send {
+    /// Operand formats and K.
+    fn signature(&self) -> &Signature;
+
+    /// What it is, for messages and reports: the subject as the user named it.
+    fn name(&self) -> &str;
+
+    /// Answers every query of the batch, in order.
+    ///
+    /// # Errors
+    /// [`Error::Device`] naming the query; [`Error::Argument`] when the batch does not fit the
+    /// signature.
+    fn run(&mut self, batch: &Batch) -> Result<Vec<Answer>>;
+}
+
+/// Queries of equal signature: register words, query after query, k ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    signature: Signature,
+    len: usize,
+    /// K words a query.
+    pub(crate) a: Vec<u64>,
+    /// K words a query.
+    pub(crate) b: Vec<u64>,
+    /// One word a query.
+    pub(crate) c: Vec<u64>,
+    /// `signature.scales()` words a query.
+    pub(crate) scale_a: Vec<u64>,
+    /// `signature.scales()` words a query.
+    pub(crate) scale_b: Vec<u64>,
+}
+
+impl Batch {
+    /// An empty batch.
+    #[must_use]
+    pub fn new(signature: Signature) -> Self {
+        let (a, b, c) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            signature,
+            len: 0,
+            a,
+            b,
+            c,
+            scale_a: Vec::new(),
+            scale_b: Vec::new(),
+        }
+    }
+
+    /// Adds a query.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when a length does not fit the signature.
+    pub fn push(&mut self, query: &Operands<'_>) -> Result<()> {
+        query.check(&self.signature)?;
+        self.a.extend(query.a);
+        self.b.extend(query.b);
+        self.c.push(query.c);
+        self.scale_a.extend(query.scale_a);
+        self.scale_b.extend(query.scale_b);
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Number of queries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no query.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The signature of every query.
+    #[must_use]
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    /// One query.
+    ///
+    /// # Panics
+    /// When `index` is not below [`Batch::len`].
+    #[must_use]
+    pub fn query(&self, index: usize) -> Operands<'_> {
+        let (k, scales) = (self.signature.k, self.signature.scales());
+        Operands {
+            a: &self.a[index * k..(index + 1) * k],
+            b: &self.b[index * k..(index + 1) * k],
+            c: self.c[index],
+            scale_a: &self.scale_a[index * scales..(index + 1) * scales],
+            scale_b: &self.scale_b[index * scales..(index + 1) * scales],
+        }
+    }
+
+    /// Checks that the batch is for a device of this signature.
+    fn check(&self, device: &Signature) -> Result<()> {
+        if self.signature == *device {
+            return Ok(());
+        }
+        Err(Error::Argument(format!(
+            "the batch has {}, the device takes {device}",
+            self.signature
+        )))
+    }
+}

@@ -1,0 +1,163 @@
+//! Subjects: how a device is named on the command line, and what is known of its interface.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Batch, Dut, ModelDut, PluginDut, ProcessDut};
+use crate::dpa::Signature;
+use crate::error::{Error, Result};
+use crate::isa::Catalogue;
+
+/// A device as the user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// `model:ARCH:INST`
+    Model {
+        /// Architecture.
+        arch: String,
+        /// Instruction.
+        inst: String,
+    },
+    /// `plugin:PATH`
+    Plugin(String),
+    /// `cmd:COMMAND LINE`
+    Command(String),
+}
+
+/// What a process is asked in: the formats, and the names that its lines carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Operand formats and K.
+    pub signature: Signature,
+    /// `arch` of the lines.
+    pub arch: String,
+    /// `inst` of the lines.
+    pub inst: String,
+}
+
+impl Interface {
+    /// A unit that is no row of a catalogue: `arch` is `dut`, `inst` the signature as text.
+    #[must_use]
+    pub fn of_signature(signature: Signature) -> Self {
+        Self {
+            signature,
+            arch: "dut".to_owned(),
+            inst: signature.to_string(),
+        }
+    }
+
+    /// A row of a catalogue.
+    ///
+    /// # Errors
+    /// As [`Catalogue::find`].
+    pub fn of_row(catalogue: &Catalogue, arch: &str, inst: &str) -> Result<Self> {
+        let row = catalogue.find(arch, inst)?;
+        let (arch, inst) = (arch.to_owned(), inst.to_owned());
+        Ok(Self {
+            signature: row.signature,
+            arch,
+            inst,
+        })
+    }
+
+    /// A query as a vector line without `d`.
+    pub(super) fn line(&self, id: u64, batch: &Batch, index: usize) -> String {
+        let query = batch.query(index);
+        let signature = &self.signature;
+        let hex = |words: &[u64], digits: usize| -> String {
+            words
+                .iter()
+                .map(|word| format!("{word:0digits$x}"))
+                .collect()
+        };
+        let mut line = json!({
+            "id": id,
+            "arch": self.arch,
+            "inst": self.inst,
+            "a": hex(query.a, signature.a.digits()),
+            "b": hex(query.b, signature.b.digits()),
+            "c": hex(&[query.c], signature.c.digits()),
+        });
+        if let Some(scale) = signature.scale {
+            line["sa"] = hex(query.scale_a, scale.format.digits()).into();
+            line["sb"] = hex(query.scale_b, scale.format.digits()).into();
+        }
+        line.to_string()
+    }
+}
+
+impl std::str::FromStr for Subject {
+    type Err = Error;
+
+    /// Fields split on a single `:`; `::` never separates; `plugin:` and `cmd:` take the rest.
+    fn from_str(text: &str) -> Result<Self> {
+        let expected = "model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE";
+        let wrong = || Error::Argument(format!("subject '{text}': expected {expected}"));
+        let (kind, rest) = text.split_once(':').ok_or_else(wrong)?;
+        if rest.is_empty() {
+            return Err(wrong());
+        }
+        match kind {
+            "model" => {
+                let (arch, inst) = rest.split_once(':').ok_or_else(wrong)?;
+                if arch.is_empty() || inst.is_empty() || inst.starts_with(':') {
+                    return Err(wrong());
+                }
+                Ok(Self::Model {
+                    arch: arch.to_owned(),
+                    inst: inst.to_owned(),
+                })
+            }
+            "plugin" => Ok(Self::Plugin(rest.to_owned())),
+            "cmd" => Ok(Self::Command(rest.to_owned())),
+            "gemm" | "lib" | "cuda" => Err(Error::Argument(format!(
+                "subject '{text}': {kind}: subjects are not available yet; expected {expected}"
+            ))),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl Subject {
+    /// Opens the device. A process needs to be told its interface; a model and a plugin know it,
+    /// and are checked against it when one is given.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when it cannot be started or loaded; [`Error::Argument`] when the
+    /// interface is missing or another than the device's own; look-up errors of a model.
+    pub fn open(
+        &self,
+        catalogue: &Catalogue,
+        interface: Option<Interface>,
+        timeout: Duration,
+    ) -> Result<Box<dyn Dut>> {
+        let device: Box<dyn Dut> = match self {
+            Self::Model { arch, inst } => {
+                let unit = catalogue.find(arch, inst)?.unit()?.clone();
+                Box::new(ModelDut::new(&format!("model:{arch}:{inst}"), unit))
+            }
+            Self::Plugin(path) => Box::new(PluginDut::load(path)?),
+            Self::Command(command) => {
+                let Some(interface) = &interface else {
+                    return Err(Error::Argument(format!(
+                        "cmd:{command}: the formats of a process must be given: \
+                         --signature \"a=f16 b=f16 c=f32 d=f32 k=16\", or --arch and --inst"
+                    )));
+                };
+                Box::new(ProcessDut::spawn(command, interface.clone(), timeout)?)
+            }
+        };
+        match interface {
+            Some(interface) if interface.signature != *device.signature() => {
+                Err(Error::Argument(format!(
+                    "{} has the signature {}, not {}",
+                    device.name(),
+                    device.signature(),
+                    interface.signature
+                )))
+            }
+            _ => Ok(device),
+        }
+    }
+}

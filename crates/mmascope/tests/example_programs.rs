@@ -1,0 +1,39 @@
+//! The example programs print what the README shows.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Cargo builds the examples beside the tests.
+fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("this program has a path");
+    let folder = test
+        .ancestors()
+        .nth(2)
+        .expect("it lies in a folder of the build");
+    folder.join("examples").join(name)
+}
+
+#[test]
+fn ten_architectures_prints_the_table_of_the_readme() {
+    let program = example("ten_architectures");
+    if !program.exists() {
+        return println!("skipped: {} is not built", program.display());
+    }
+    let output = Command::new(program).output().expect("the example runs");
+    assert!(output.status.success());
+    let printed = String::from_utf8(output.stdout).expect("text");
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = std::fs::read_to_string(readme).expect("the README");
+    let shown = readme
+        .split("```text\n")
+        .nth(1)
+        .and_then(|block| block.split("```").next());
+    let shown: Vec<&str> = shown.expect("a block of output").lines().collect();
+    assert!(shown.len() >= 8);
+    for line in shown {
+        assert!(
+            printed.lines().any(|printed| printed == line),
+            "not printed: {line}\n{printed}"
+        );
+    }
+}
