@@ -115,6 +115,13 @@ fn other_partings() {
     };
     let (part, _) = parting(AMPERE, ("cdna3", "v_mfma_f32_32x32x8_f16"), &nan);
     assert_eq!(part, Some(Part::Word));
+    // The first of several bits that differ is the highest one.
+    let bits = Request {
+        a: "-2^13, -0.75",
+        b: "2^10, 1",
+        ..REQUEST
+    };
+    assert_eq!(parting(VOLTA, HOPPER, &bits).0, term("p1", -1));
     // An exact sum against a truncated one.
     let (part, text) = parting(VOLTA, ("cdna1", "v_mfma_f32_32x32x4_2b_f16"), &REQUEST);
     assert_eq!(part, term("p1", -1));

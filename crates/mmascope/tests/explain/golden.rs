@@ -211,6 +211,16 @@ fn floors_drops_flushes_and_specials_are_told() {
     };
     let text_of = text("hopper", "mma.m16n8k16.f32.bf16.bf16.f32", below);
     contains(&text_of, &["E        -133 from floor, floor -133"]);
+    let two = Request {
+        a: "1, 1",
+        b: "1, 1",
+        ..rounded
+    };
+    let text_of = text("hopper", "mma.m16n8k16.f32.f16.f16.f32", two);
+    contains(
+        &text_of,
+        &["step 1: d = p0 + p1   t-fdpa\n  zero     p2..p15 c\n"],
+    );
     let nan = Request {
         a: "0, inf",
         b: "inf, 1",
