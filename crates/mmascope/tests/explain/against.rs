@@ -117,8 +117,9 @@ fn other_partings() {
     assert_eq!(part, Some(Part::Word));
     // The first of several bits that differ is the highest one.
     let bits = Request {
-        a: "-2^13, -0.75",
+        a: "2^13, 0.75",
         b: "2^10, 1",
+        c: Some("-2^23"),
         ..REQUEST
     };
     assert_eq!(parting(VOLTA, HOPPER, &bits).0, term("p1", -1));
