@@ -36,6 +36,15 @@ pub(crate) enum Command {
     List(List),
     /// Show what an instruction computes and how well that is known
     Show(Show),
+    /// Explain step by step how one output comes to be, or where two units part
+    ///
+    /// Prints the decoded operands, every sum with the bits that fall off, every rounding, what was
+    /// lost where, and the result beside the exact one.
+    ///
+    /// Operands are the hexadecimal string of a vector line or a list of values with commas: decimals,
+    /// powers of two (-2^13, 1.5*2^-3), hexadecimal floats (0x1.8p-3), inf, nan, words (0x3c00). Short
+    /// lists are padded with +0, scales with 1.
+    Explain(Explain),
     /// Compute the results of vector lines
     ///
     /// Reads vector lines (JSON, one dot product a line; plain or gzip) and writes each with its
@@ -95,6 +104,46 @@ pub(crate) struct Show {
     /// The instruction
     #[arg(long)]
     pub(crate) inst: String,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Explain {
+    /// The architecture
+    #[arg(long)]
+    pub(crate) arch: Option<String>,
+    /// The instruction
+    #[arg(long)]
+    pub(crate) inst: Option<String>,
+    /// Row of A
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub(crate) a: Option<String>,
+    /// Column of B
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub(crate) b: Option<String>,
+    /// The accumulator input [default: +0]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) c: Option<String>,
+    /// Scales of A's blocks [default: 1]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) sa: Option<String>,
+    /// Scales of B's blocks [default: 1]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) sb: Option<String>,
+    /// Operand modifiers: negA, negB, negC, noC, scaleD=-3; several with commas
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) mods: Vec<String>,
+    /// Round values that a format does not have to nearest even, instead of refusing them
+    #[arg(long)]
+    pub(crate) round: bool,
+    /// The operands as a vector line (JSON), which may name the instruction too
+    #[arg(long, value_name = "LINE", conflicts_with_all = ["a", "b", "c", "sa", "sb"])]
+    pub(crate) vector: Option<String>,
+    /// Show a second instruction beside the first, up to the first step and bit where they part
+    #[arg(long, value_name = "ARCH:INST")]
+    pub(crate) against: Option<String>,
+    /// Write a page with pictures of the bits, too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<String>,
 }
 
 #[derive(clap::Args)]

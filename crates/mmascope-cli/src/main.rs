@@ -5,6 +5,7 @@ mod cases;
 mod check;
 mod diff;
 mod eval;
+mod explain;
 mod generate;
 mod interrupt;
 mod list;
@@ -53,6 +54,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
     match &args.command {
         Command::List(options) => list::run(&catalogue, &args.common, options),
         Command::Show(options) => show::run(&catalogue, &args.common, options),
+        Command::Explain(options) => explain::run(&catalogue, &args.common, options),
         Command::Eval(options) => eval::run(&catalogue, options),
         Command::Check(options) => check::run(&catalogue, &args.common, options),
         Command::Matmul(options) => matmul::run(&catalogue, &args.common, options),

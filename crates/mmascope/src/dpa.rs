@@ -42,6 +42,7 @@ pub use output::{Nan, Output, ZeroSign};
 pub use program::{Operation, Program, Select, Source, Statement};
 pub use signature::{Operands, Scale, Signature};
 pub(crate) use token::{Token, tokens};
+pub(crate) use unit::check_operands;
 pub use unit::{Tiles, Unit};
 
 use crate::format::{Rounding, Unpacked};

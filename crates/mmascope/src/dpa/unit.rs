@@ -85,16 +85,7 @@ impl Unit {
     /// # Errors
     /// [`Error::Argument`] when a length or a word does not fit the signature.
     pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
-        operands.check(&self.signature)?;
-        modifiers.check_limits().map_err(Error::Argument)?;
-        let Signature { a, b, c, scale, .. } = &self.signature;
-        check_words("a", operands.a, a)?;
-        check_words("b", operands.b, b)?;
-        check_words("c", &[operands.c], c)?;
-        if let Some(scale) = scale {
-            check_words("scale_a", operands.scale_a, &scale.format)?;
-            check_words("scale_b", operands.scale_b, &scale.format)?;
-        }
+        check_operands(&self.signature, operands, modifiers)?;
         Ok(self.program.run(&self.signature, operands, modifiers))
     }
 
@@ -278,6 +269,25 @@ impl Unit {
             _ => Ok(false),
         }
     }
+}
+
+/// Checks lengths, words and modifiers.
+pub(crate) fn check_operands(
+    signature: &Signature,
+    operands: &Operands<'_>,
+    modifiers: &Modifiers,
+) -> Result<()> {
+    operands.check(signature)?;
+    modifiers.check_limits().map_err(Error::Argument)?;
+    let Signature { a, b, c, scale, .. } = signature;
+    check_words("a", operands.a, a)?;
+    check_words("b", operands.b, b)?;
+    check_words("c", &[operands.c], c)?;
+    if let Some(scale) = scale {
+        check_words("scale_a", operands.scale_a, &scale.format)?;
+        check_words("scale_b", operands.scale_b, &scale.format)?;
+    }
+    Ok(())
 }
 
 /// Checks that every word is one of the format's register.

@@ -1,0 +1,192 @@
+//! `mmascope explain`: how one output came to be, and where two units part.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use crate::args::{Common, Explain};
+use crate::output::Output;
+use crate::report::{self, Failure, Status};
+use mmascope::dpa::Modifiers;
+use mmascope::explain::{Difference, Input, Request, Trace, page, page_against};
+use mmascope::isa::{Catalogue, Instruction};
+use mmascope::vector::Reader;
+
+/// What is explained: an instruction, its operands and their modifiers.
+struct Subject<'c> {
+    instruction: &'c Instruction,
+    input: Input,
+    modifiers: Modifiers,
+}
+
+impl Subject<'_> {
+    fn name(&self) -> String {
+        name(self.instruction)
+    }
+
+    fn trace(&self) -> Result<Trace, Failure> {
+        self.instruction.check_modifiers(&self.modifiers)?;
+        let unit = self.instruction.unit()?;
+        let mut trace = Trace::of(unit, &self.input.operands(), &self.modifiers)?;
+        trace.notes.clone_from(&self.input.notes);
+        Ok(trace)
+    }
+}
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Explain,
+) -> Result<Status, Failure> {
+    let subject = match &options.vector {
+        Some(line) => of_vector(catalogue, options, line)?,
+        None => of_arguments(catalogue, options)?,
+    };
+    let trace = subject.trace()?;
+    let name = subject.name();
+    let Some(against) = &options.against else {
+        write_page(options, || page(&name, &trace))?;
+        let body = || Map::from_iter([named(&subject, &trace)]);
+        return print(catalogue, common, body, &format!("{name}\n{trace}"));
+    };
+    let other = other(catalogue, options, &subject, against)?;
+    let other_trace = other.trace()?;
+    let other_name = other.name();
+    let difference = Difference::of((&name, &trace), (&other_name, &other_trace));
+    write_page(options, || page_against(&difference))?;
+    let body = || {
+        Map::from_iter([
+            named(&subject, &trace),
+            ("against".to_owned(), named(&other, &other_trace).1),
+            ("parting".to_owned(), json!(difference.parting)),
+            ("parting_words".to_owned(), json!(difference.words)),
+        ])
+    };
+    print(catalogue, common, body, &difference.to_string())
+}
+
+fn name(instruction: &Instruction) -> String {
+    format!("{} {}", instruction.architecture, instruction.name)
+}
+
+fn named(subject: &Subject<'_>, trace: &Trace) -> (String, Value) {
+    let mut body = Map::new();
+    body.insert(
+        "arch".into(),
+        subject.instruction.architecture.clone().into(),
+    );
+    body.insert("inst".into(), subject.instruction.name.clone().into());
+    if let Value::Object(fields) = json!(trace) {
+        body.extend(fields);
+    }
+    ("explanation".to_owned(), body.into())
+}
+
+fn print(
+    catalogue: &Catalogue,
+    common: &Common,
+    body: impl Fn() -> Map<String, Value>,
+    text: &str,
+) -> Result<Status, Failure> {
+    if common.json {
+        report::print_json(catalogue, body())?;
+    } else {
+        writeln!(io::stdout(), "{}", text.trim_end())?;
+    }
+    Ok(Status::Done)
+}
+
+fn write_page(options: &Explain, page: impl Fn() -> String) -> Result<(), Failure> {
+    let Some(file) = &options.html else {
+        return Ok(());
+    };
+    let mut output = Output::create(file)?;
+    output.line(&page())?;
+    output.finish()?;
+    report::tell(format!("wrote {file}"));
+    Ok(())
+}
+
+fn of_vector<'c>(
+    catalogue: &'c Catalogue,
+    options: &Explain,
+    line: &str,
+) -> Result<Subject<'c>, Failure> {
+    let mut reader =
+        Reader::new(catalogue).with_default(options.arch.clone(), options.inst.clone());
+    let vector = reader
+        .read(line)
+        .map_err(|bad| Failure::Input(format!("--vector:{}: {}", bad.column, bad.message)))?;
+    let mut modifiers = vector.modifiers;
+    add_modifiers(&mut modifiers, options)?;
+    Ok(Subject {
+        instruction: vector.instruction,
+        input: Input::of_words(&vector.operands()),
+        modifiers,
+    })
+}
+
+fn of_arguments<'c>(catalogue: &'c Catalogue, options: &Explain) -> Result<Subject<'c>, Failure> {
+    let (Some(arch), Some(inst)) = (&options.arch, &options.inst) else {
+        let message = "--arch and --inst name the instruction; or give a whole line with --vector";
+        return Err(Failure::Input(message.to_owned()));
+    };
+    let instruction = catalogue.find(arch, inst)?;
+    let unit = instruction.unit()?;
+    let request = Request {
+        a: options.a.as_deref().unwrap_or(""),
+        b: options.b.as_deref().unwrap_or(""),
+        c: options.c.as_deref(),
+        scale_a: options.sa.as_deref(),
+        scale_b: options.sb.as_deref(),
+        round: options.round,
+    };
+    let input = Input::read(unit.signature(), &request)?;
+    let mut modifiers = Modifiers::default();
+    add_modifiers(&mut modifiers, options)?;
+    Ok(Subject {
+        instruction,
+        input,
+        modifiers,
+    })
+}
+
+fn add_modifiers(modifiers: &mut Modifiers, options: &Explain) -> Result<(), Failure> {
+    let names = options.mods.iter().flat_map(|names| names.split(','));
+    for name in names.map(str::trim).filter(|name| !name.is_empty()) {
+        modifiers.add(name)?;
+    }
+    Ok(())
+}
+
+/// The same operands on another instruction.
+fn other<'c>(
+    catalogue: &'c Catalogue,
+    options: &Explain,
+    subject: &Subject<'_>,
+    against: &str,
+) -> Result<Subject<'c>, Failure> {
+    // A single ':' separates; '::' stands in instruction names.
+    let Some((arch, inst)) = against
+        .split_once(':')
+        .filter(|(_, inst)| !inst.starts_with(':'))
+    else {
+        return Err(Failure::Input(format!(
+            "--against {against}: expected ARCH:INST"
+        )));
+    };
+    let instruction = catalogue.find(arch, inst)?;
+    let (from, to) = (
+        subject.instruction.unit()?.signature(),
+        instruction.unit()?.signature(),
+    );
+    let input = subject
+        .input
+        .transfer(from, to, options.round)
+        .map_err(|error| Failure::Input(format!("--against {against}: {error}")))?;
+    Ok(Subject {
+        instruction,
+        input,
+        modifiers: subject.modifiers,
+    })
+}

@@ -1,0 +1,209 @@
+//! `mmascope explain` as a program: its outputs, its inputs, its exit statuses.
+
+use std::process::{Command, Output};
+
+const VOLTA: [&str; 4] = ["--arch", "volta", "--inst", "mma.m8n8k4.f32.f16.f16.f32"];
+const OPERANDS: [&str; 6] = [
+    "--a",
+    "-2^13,-0.5,-0.25,-0.125",
+    "--b",
+    "2^10,1,1,1",
+    "--c",
+    "2^23",
+];
+
+fn explain(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .arg("explain")
+        .args(arguments)
+        .output()
+        .expect("the program runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// Runs it; gives the output of a run that ended with 0.
+fn done(arguments: &[&str]) -> String {
+    let output = explain(arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn explains_values_words_and_vector_lines_alike() {
+    let values = done(&[&VOLTA[..], &OPERANDS].concat());
+    assert!(
+        values.starts_with("volta mma.m8n8k4.f32.f16.f16.f32\ntypes "),
+        "{values}"
+    );
+    assert!(
+        values.contains("result   00000000 = 0\nexact    -0.875\n"),
+        "{values}"
+    );
+    let hex = [
+        "--a",
+        "f000b800b400b000",
+        "--b",
+        "64003c003c003c00",
+        "--c",
+        "4b000000",
+    ];
+    assert_eq!(done(&[&VOLTA[..], &hex].concat()), values);
+    let operands = r#""a":"f000b800b400b000","b":"64003c003c003c00","c":"4b000000""#;
+    let named = format!(r#"{{"arch":"V100","inst":"mma.m8n8k4.f32.f16.f16.f32",{operands}}}"#);
+    assert_eq!(done(&["--vector", &named]), values);
+    let unnamed = format!("{{{operands}}}");
+    assert_eq!(
+        done(&[&VOLTA[..], &["--vector", &unnamed]].concat()),
+        values
+    );
+}
+
+#[test]
+fn shows_where_two_units_part() {
+    let against = ["--against", "hopper:mma.m16n8k16.f32.f16.f16.f32"];
+    let output = done(&[&VOLTA[..], &OPERANDS, &against].concat());
+    assert!(
+        output.contains("part     at step 1, term p1: bit 2^-1 is cut"),
+        "{output}"
+    );
+    let fp4 = [
+        "--against",
+        "rtx-blackwell:mma.m16n8k32.kind::f8f6f4.f32.e5m2.e5m2.f32",
+    ];
+    let output = done(&[&VOLTA[..], &OPERANDS, &fp4].concat());
+    assert!(
+        output.contains("note: a is converted from f16 to e5m2"),
+        "{output}"
+    );
+}
+
+#[test]
+fn modifiers_are_applied_and_checked() {
+    let wgmma = ["--arch", "hopper", "--inst", "wgmma.m64n8k16.f32.f16.f16"];
+    let operands = ["--a", "1,2", "--b", "1,1", "--c", "5", "--mods", "negA,noC"];
+    let output = done(&[&wgmma[..], &operands].concat());
+    assert!(output.contains("mods     negA noC\n"), "{output}");
+    assert!(output.contains("result   c0400000 = -3\n"), "{output}");
+    let wrong = explain(&[&VOLTA[..], &OPERANDS, &["--mods", "negA"]].concat());
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("has no modifier negA"));
+}
+
+#[test]
+fn json_carries_the_whole_explanation() {
+    let output = done(&[&VOLTA[..], &OPERANDS, &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+    assert!(json["mmascope"].is_string() && json["catalogue"].is_string());
+    let trace = &json["explanation"];
+    assert_eq!(trace["arch"], "volta");
+    assert_eq!(trace["result"]["word"], "00000000");
+    assert_eq!(trace["exact"]["decimal"], "-0.875");
+    let term = &trace["steps"][0]["terms"][1];
+    assert_eq!(
+        (&term["name"], &term["cut"]["lost"]),
+        (&"p1".into(), &"1".into())
+    );
+    assert_eq!(trace["steps"][0]["alignment"]["exponent"], 23);
+    let against = ["--against", "ampere:mma.m16n8k8.f32.f16.f16.f32", "--json"];
+    let output = done(&[&VOLTA[..], &OPERANDS, &against].concat());
+    let json: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+    assert_eq!(json["parting"]["part"]["term"]["bit"], -1);
+    assert_eq!(json["against"]["result"]["word"], "bf000000");
+}
+
+#[test]
+fn writes_a_page_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("page.html");
+    let name = file.to_str().expect("UTF-8");
+    let output = explain(&[&VOLTA[..], &OPERANDS, &["--html", name]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).contains("wrote "));
+    assert!(text(&output.stdout).contains("result   00000000 = 0"));
+    let page = std::fs::read_to_string(&file).expect("a page");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        1
+    );
+    let missing = folder.path().join("nowhere").join("page.html");
+    let missing = missing.to_str().expect("UTF-8");
+    let output = explain(&[&VOLTA[..], &OPERANDS, &["--html", missing]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    // A folder is no file, and nothing is left behind.
+    let taken = folder.path().join("taken");
+    std::fs::create_dir(&taken).expect("a folder");
+    let output = explain(
+        &[
+            &VOLTA[..],
+            &OPERANDS,
+            &["--html", taken.to_str().expect("UTF-8")],
+        ]
+        .concat(),
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        2
+    );
+}
+
+#[test]
+fn wrong_input_is_exit_status_2_with_a_reason() {
+    let with = |more: &[&str]| -> Vec<String> {
+        VOLTA
+            .iter()
+            .chain(more)
+            .map(|word| (*word).to_owned())
+            .collect()
+    };
+    let cases: [(Vec<String>, &str); 10] = [
+        (vec![], "--arch and --inst name the instruction"),
+        (
+            vec!["--arch".into(), "volta".into()],
+            "--arch and --inst name the instruction",
+        ),
+        (with(&["--a", "0.1"]), "a[0] = 0.1 is no f16"),
+        (
+            with(&["--a", "1,1,1,1,1"]),
+            "a has 5 elements; at most 4 are taken",
+        ),
+        (
+            with(&["--sa", "1"]),
+            "sa: the instruction has no block scales",
+        ),
+        (with(&["--mods", "negX"]), "unknown modifier 'negX'"),
+        (
+            with(&["--against", "hopper"]),
+            "--against hopper: expected ARCH:INST",
+        ),
+        (
+            with(&["--against", "hopper:nothing"]),
+            "unknown instruction",
+        ),
+        (with(&["--vector", "{"]), "--vector:"),
+        (with(&["--vector", "{}", "--a", "1"]), "cannot be used with"),
+    ];
+    for (arguments, wanted) in cases {
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = explain(&words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(
+            text(&output.stderr).contains(wanted),
+            "{words:?}: {}",
+            text(&output.stderr)
+        );
+        assert!(output.stdout.is_empty(), "{words:?}");
+    }
+    let unmodelled = ["--arch", "cdna4", "--inst", "v_mfma_f32_32x32x8_f16"];
+    let output = explain(&unmodelled);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("known but not modelled"),
+        "{}",
+        text(&output.stderr)
+    );
+}

@@ -1,0 +1,515 @@
+//! The page: one explanation, or two side by side, as HTML that needs nothing else.
+
+use std::fmt::Write;
+
+use super::against::{Difference, Part, Parting};
+use super::dyadic::Dyadic;
+use super::picture::picture;
+use super::step::ZERO_RULE;
+use super::trace::{Operand, Step, Trace};
+use super::value::Value;
+
+/// The style of the page, light and dark.
+const STYLE: &str = include_str!("page.css");
+/// The hatching of lost bits, which every picture uses.
+const HATCH: &str = "<svg width=\"0\" height=\"0\" class=\"defs\" aria-hidden=\"true\"><defs>\
+    <pattern id=\"hatch\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\" \
+    patternTransform=\"rotate(45)\"><rect class=\"hatch-ground\" width=\"4\" height=\"4\"/>\
+    <rect class=\"hatch-line\" width=\"1.6\" height=\"4\"/></pattern></defs></svg>";
+/// Rows of the operand table that are shown without a click.
+const OPEN_ROWS: usize = 20;
+/// Digits of result and exact value, which may differ late.
+const CARD_DIGITS: usize = 9;
+
+/// The page of one trace; `title` names the unit.
+#[must_use]
+pub fn page(title: &str, trace: &Trace) -> String {
+    let mut body = String::new();
+    write!(body, "<header><h1>{}</h1>", escaped(title)).ok();
+    summary(&mut body, trace);
+    body.push_str("</header>");
+    legend(&mut body);
+    details(&mut body, trace, None);
+    document(title, "one", &body)
+}
+
+/// The page of two traces and where they part.
+#[must_use]
+pub fn page_against(difference: &Difference<'_>) -> String {
+    let mut body = String::new();
+    let (left, right) = (difference.left_name, difference.right_name);
+    write!(
+        body,
+        "<header><h1>{} <span class=\"versus\">against</span> {}</h1><p class=\"parting\">\
+         <b>They part</b> {}</p></header>",
+        escaped(left),
+        escaped(right),
+        rich(&difference.words)
+    )
+    .ok();
+    legend(&mut body);
+    body.push_str("<div class=\"sides\">");
+    for (letter, name, trace) in [("A", left, difference.left), ("B", right, difference.right)] {
+        write!(
+            body,
+            "<section class=\"side\"><h2><i>{letter}</i> {}</h2>",
+            escaped(name)
+        )
+        .ok();
+        summary(&mut body, trace);
+        details(&mut body, trace, mark(difference, letter == "A"));
+        body.push_str("</section>");
+    }
+    body.push_str("</div>");
+    document(&format!("{left} against {right}"), "two", &body)
+}
+
+/// The step of one side at which they part, and the digit there.
+type Mark<'a> = (usize, Option<(&'a str, i64)>);
+
+fn mark<'a>(difference: &'a Difference<'_>, is_left: bool) -> Option<Mark<'a>> {
+    let Parting { left, right, part } = difference.parting.as_ref()?;
+    let step = if is_left { left } else { right };
+    let digit = match part {
+        Part::Term { left, right, bit } => Some((if is_left { &**left } else { &**right }, *bit)),
+        Part::Sum { bit } => Some(("sum", *bit)),
+        _ => None,
+    };
+    Some((*step, digit))
+}
+
+fn document(title: &str, class: &str, body: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title>\
+         <style>\n{STYLE}</style></head>\n<body class=\"{class}\">{HATCH}\n<main>{body}</main>\n\
+         <footer>mmascope explain {}</footer></body></html>",
+        escaped(title),
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// Result, exact value and error as cards; the arithmetic; what was done to the operands.
+fn summary(out: &mut String, trace: &Trace) {
+    out.push_str("<div class=\"cards\">");
+    let mut card = |kind: &str, label: &str, value: &str, below: &str| {
+        write!(
+            out,
+            "<div class=\"card {kind}\"><span class=\"label\">{label}</span>\
+             <span class=\"value\">{}</span><span class=\"below\">{}</span></div>",
+            escaped(value),
+            rich(below)
+        )
+        .ok();
+    };
+    let result = &trace.result;
+    card(
+        "result",
+        "result",
+        &in_digits(&result.value, CARD_DIGITS),
+        &format!("{}  {}", result.word, hex(&result.value)),
+    );
+    let exact = in_digits(&trace.exact, CARD_DIGITS);
+    card("exact", "exact", &exact, &hex(&trace.exact));
+    if let Some(error) = &trace.error {
+        let ulps = format!("{} ulp of 2^{}", minus(&error.ulps.decimal()), error.ulp);
+        card("error", "error", &minus(&error.difference.decimal()), &ulps);
+    }
+    out.push_str("</div>");
+    write!(
+        out,
+        "<p class=\"does\"><code>{}</code><code>{}</code></p>",
+        escaped(&trace.arithmetic),
+        escaped(&trace.types)
+    )
+    .ok();
+    let mut notes = trace.notes.clone();
+    if !trace.modifiers.is_empty() {
+        notes.push(format!("modifiers: {}", trace.modifiers.join(" ")));
+    }
+    if !notes.is_empty() {
+        let items = notes
+            .iter()
+            .map(|note| format!("<li>{}</li>", escaped(note)));
+        write!(
+            out,
+            "<ul class=\"notes\">{}</ul>",
+            items.collect::<String>()
+        )
+        .ok();
+    }
+}
+
+fn legend(out: &mut String) {
+    let cell = |class: &str, digit: &str| {
+        let unit = if class == "k1 u" {
+            "<rect class=\"unit\" x=\".5\" y=\".5\" width=\"12\" height=\"15\" rx=\"2\"/>"
+        } else {
+            ""
+        };
+        let class = class.split(' ').next().unwrap_or(class);
+        format!(
+            "<svg width=\"13\" height=\"16\" aria-hidden=\"true\"><rect class=\"{class}\" width=\"13\" height=\"16\" rx=\"2\"/>\
+             <text class=\"d {class}\" x=\"6.5\" y=\"12\">{digit}</text>{unit}</svg>"
+        )
+    };
+    let entries = [
+        (cell("k1", "1") + &cell("k0", "0"), "kept"),
+        (cell("l1", "1") + &cell("l0", "0"), "lost"),
+        (cell("k1 u", "1"), "place of the exponent e: the hidden bit"),
+        (
+            cell("w1", "1") + &cell("w0", "0"),
+            "below the result's last place",
+        ),
+        (cell("s1", "1") + &cell("s0", "0"), "the sum"),
+    ];
+    out.push_str("<p class=\"legend\">");
+    for (picture, words) in entries {
+        write!(out, "<span>{picture} {words}</span>").ok();
+    }
+    out.push_str("</p>");
+}
+
+/// Operands and steps.
+fn details(out: &mut String, trace: &Trace, mark: Option<Mark<'_>>) {
+    operands(out, trace);
+    let mut index = 0;
+    while index < trace.steps.len() {
+        let run = trace.steps[index..]
+            .iter()
+            .take_while(|step| is_plain(step))
+            .count();
+        if run > 0 {
+            plain_steps(out, trace, index..index + run, mark);
+            index += run;
+            continue;
+        }
+        let here = mark.filter(|(at, _)| *at == index);
+        step_section(out, index, &trace.steps[index], here);
+        index += 1;
+    }
+    if trace.error.is_some() && trace.steps.iter().all(|step| !step.value.is_special()) {
+        let lost = trace.lost();
+        let words = if lost.is_zero() {
+            "Nothing was lost.".to_owned()
+        } else {
+            format!(
+                "Lost in all: {}, the exact value minus the result.",
+                number(&lost)
+            )
+        };
+        write!(out, "<p class=\"total\">{}</p>", rich(&words)).ok();
+    }
+}
+
+/// A step without anything to see: one term, or a group that is summed exactly.
+fn is_plain(step: &Step) -> bool {
+    step.alignment.is_none() && (step.terms.len() <= 1 || !step.factors.is_empty())
+}
+
+fn plain_steps(
+    out: &mut String,
+    trace: &Trace,
+    range: std::ops::Range<usize>,
+    mark: Option<Mark<'_>>,
+) {
+    let scaled = trace.steps[range.clone()]
+        .iter()
+        .any(|step| !step.factors.is_empty());
+    out.push_str("<section class=\"step\"><div class=\"scroll\"><table class=\"plain\"><thead><tr><th>step</th><th></th><th>exact</th>");
+    out.push_str(if scaled { "<th>scales</th>" } else { "" });
+    out.push_str("<th>result</th><th></th></tr></thead><tbody>");
+    for index in range {
+        let step = &trace.steps[index];
+        let class = if mark.is_some_and(|(at, _)| at == index) {
+            " class=\"parts\""
+        } else {
+            ""
+        };
+        let exact = if step.special.is_some() {
+            people(&step.value)
+        } else {
+            number(&step.sum)
+        };
+        write!(
+            out,
+            "<tr{class}><td>{}</td><td>{} = {}</td><td class=\"n\">{}</td>",
+            index + 1,
+            escaped(&step.name),
+            escaped(&step.formula()),
+            rich(&exact)
+        )
+        .ok();
+        if scaled {
+            let factors: Vec<String> = step
+                .factors
+                .iter()
+                .map(|factor| people(&factor.value))
+                .collect();
+            write!(
+                out,
+                "<td class=\"n\">{}</td>",
+                escaped(&factors.join(" · "))
+            )
+            .ok();
+        }
+        let word = if step.word.is_empty() {
+            String::new()
+        } else {
+            format!("<code>{}</code> ", step.word)
+        };
+        write!(
+            out,
+            "<td class=\"n\">{word}{}</td><td>",
+            escaped(&people(&step.value))
+        )
+        .ok();
+        asides(out, step);
+        out.push_str("</td></tr>");
+    }
+    out.push_str("</tbody></table></div></section>");
+}
+
+fn step_section(out: &mut String, index: usize, step: &Step, mark: Option<Mark<'_>>) {
+    let class = if mark.is_some() { "step parts" } else { "step" };
+    write!(
+        out,
+        "<section class=\"{class}\"><h3><span class=\"number\">{}</span> {} = {} \
+         <span class=\"role\">{}</span></h3>",
+        index + 1,
+        escaped(&step.name),
+        escaped(&step.formula()),
+        escaped(&step.role)
+    )
+    .ok();
+    if let Some(alignment) = &step.alignment {
+        let by = match (&*alignment.set_by, alignment.floor) {
+            ("floor", _) => "the floor".to_owned(),
+            (term, Some(floor)) => format!(
+                "<b>{}</b> (floor {})",
+                escaped(term),
+                minus(&floor.to_string())
+            ),
+            (term, None) => format!("<b>{}</b>", escaped(term)),
+        };
+        write!(
+            out,
+            "<p class=\"how\"><b>E = {}</b>, set by {by}; terms are cut <b>{}</b> to {}</p>",
+            minus(&alignment.exponent.to_string()),
+            alignment.rounding,
+            rich(&alignment.grid)
+        )
+        .ok();
+    }
+    if step.special.is_none() && !step.terms.is_empty() {
+        let digit = mark.and_then(|(_, digit)| digit);
+        write!(out, "<div class=\"scroll\">{}</div>", picture(step, digit)).ok();
+    }
+    if !step.zeros.is_empty() {
+        write!(
+            out,
+            "<p class=\"zeros\">zero: {}</p>",
+            escaped(&step.zero_names())
+        )
+        .ok();
+    }
+    asides(out, step);
+    out.push_str("<p class=\"end\">");
+    if let Some(rounded) = &step.rounding {
+        let place = format!("at 2^{}", rounded.place);
+        write!(
+            out,
+            "rounded <b>{}</b> to {} {}: <b>{}</b> → ",
+            rounded.rounding,
+            step.format,
+            rich(&place),
+            rounded.direction
+        )
+        .ok();
+    }
+    if !step.word.is_empty() {
+        write!(out, "<code>{}</code> = ", step.word).ok();
+    }
+    write!(
+        out,
+        "<b class=\"outcome\">{}</b>",
+        escaped(&people(&step.value))
+    )
+    .ok();
+    let lost = step.lost();
+    if !lost.is_zero() {
+        write!(
+            out,
+            " <span class=\"lost\">lost {}</span>",
+            rich(&number(&lost))
+        )
+        .ok();
+    }
+    out.push_str("</p></section>");
+}
+
+/// What else happened: flushes, a dropped term, a special result, remarks.
+fn asides(out: &mut String, step: &Step) {
+    let mut lines = Vec::new();
+    if let Some(special) = &step.special {
+        lines.push(format!("decided by the operands: {}", special.reason));
+    }
+    for flush in &step.flushed {
+        lines.push(format!(
+            "{} = {} is taken as {}",
+            flush.name, flush.value, flush.zero
+        ));
+    }
+    if let Some(drop) = &step.dropped {
+        let (name, value, e, below) = (&drop.name, &drop.value, drop.exponent, drop.below);
+        lines.push(format!(
+            "{name} = {value} counts as 0: its exponent {e} is below {below}"
+        ));
+    }
+    // The rule for the sign of a zero is news only where it makes −0.
+    let is_news = |remark: &&String| {
+        !remark.starts_with(ZERO_RULE) || step.value == Value::Zero { negative: true }
+    };
+    lines.extend(step.remarks.iter().filter(is_news).cloned());
+    if step.alignment.is_none() && step.terms.len() <= 1 {
+        lines.extend(
+            step.losses
+                .iter()
+                .map(|loss| format!("lost {} by {}", number(&loss.value), loss.by)),
+        );
+    }
+    for line in lines {
+        write!(out, "<p class=\"aside\">{}</p>", rich(&line)).ok();
+    }
+}
+
+fn operands(out: &mut String, trace: &Trace) {
+    let rows = trace.operand_rows();
+    let open = if rows.len() <= OPEN_ROWS { " open" } else { "" };
+    write!(
+        out,
+        "<details class=\"operands\"{open}><summary>Operands</summary><div class=\"scroll\"><table><thead><tr>\
+         <th>k</th><th colspan=\"3\">a</th><th colspan=\"3\">b</th><th>product</th><th>e</th></tr></thead><tbody>"
+    )
+    .ok();
+    for (k, pair) in rows {
+        write!(out, "<tr><td>{k}</td>").ok();
+        operand_cells(out, &pair.a);
+        operand_cells(out, &pair.b);
+        write!(
+            out,
+            "<td class=\"n\">{}</td><td class=\"n e\">{}</td></tr>",
+            escaped(&people(&pair.product)),
+            exponent(pair.exponent)
+        )
+        .ok();
+    }
+    let mut other = |name: &str, operand: &Operand| {
+        write!(out, "<tr class=\"other\"><td>{name}</td>").ok();
+        operand_cells(out, operand);
+        out.push_str("<td colspan=\"5\"></td></tr>");
+    };
+    other("c", &trace.c);
+    for (side, scales) in [("sa", &trace.scale_a), ("sb", &trace.scale_b)] {
+        for (block, scale) in scales.iter().enumerate() {
+            other(&format!("{side}{block}"), scale);
+        }
+    }
+    out.push_str("</tbody></table></div></details>");
+}
+
+fn operand_cells(out: &mut String, operand: &Operand) {
+    write!(
+        out,
+        "<td><code>{}</code></td><td class=\"n\">{}</td><td class=\"n e\">{}</td>",
+        operand.word,
+        escaped(&people(&operand.value)),
+        exponent(operand.exponent)
+    )
+    .ok();
+}
+
+fn exponent(exponent: Option<i64>) -> String {
+    exponent.map_or_else(String::new, |e| minus(&e.to_string()))
+}
+
+/// A value in few digits.
+fn people(value: &Value) -> String {
+    in_digits(value, 6)
+}
+
+/// A value with at most so many digits; `≈` in front when they are not all.
+fn in_digits(value: &Value, digits: usize) -> String {
+    let exact = match value {
+        Value::Finite(number) => number.short_decimal().is_some(),
+        _ => true,
+    };
+    let text = minus(&value.decimal_of(digits));
+    let text = text.replace("inf", "∞").replace("nan", "NaN");
+    if exact {
+        text
+    } else {
+        format!("≈\u{a0}{text}")
+    }
+}
+
+/// A number in few digits.
+pub(super) fn short(number: &Dyadic) -> String {
+    people(&Value::of_number(number))
+}
+
+/// A number exactly, with a decimal where that is a hexadecimal float.
+fn number(number: &Dyadic) -> String {
+    match number.short_decimal() {
+        Some(text) => minus(&text),
+        None => format!("{} ≈ {}", number.hex(), minus(&number.decimal())),
+    }
+}
+
+fn hex(value: &Value) -> String {
+    match value {
+        Value::Finite(number) => number.hex(),
+        _ => String::new(),
+    }
+}
+
+pub(super) fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+/// Text with `2^-3` and `2^(E-24)` as raised exponents, escaped.
+fn rich(text: &str) -> String {
+    let mut out = String::new();
+    let mut left = text;
+    while let Some((before, after)) = left.split_once("2^") {
+        let end = if after.starts_with('(') {
+            after.find(')').map_or(after.len(), |at| at + 1)
+        } else {
+            after
+                .find(|c: char| c != '-' && !c.is_ascii_digit())
+                .unwrap_or(after.len())
+        };
+        let (exponent, rest) = after.split_at(end);
+        let exponent = minus(exponent.trim_matches(['(', ')']));
+        write!(out, "{}2<sup>{}</sup>", escaped(before), escaped(&exponent)).ok();
+        left = rest;
+    }
+    out + &escaped(left)
+}
+
+/// Text as HTML shows it.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,168 @@
+//! Where two units part: the step, the term, the bit.
+
+use mmascope::explain::{Difference, Part, Request};
+use mmascope::isa::Catalogue;
+
+use super::golden::{REQUEST, input, trace};
+
+/// The difference of two units on operands for the first one, and their results.
+fn parting(
+    one: (&str, &str),
+    other: (&str, &str),
+    request: &Request<'_>,
+) -> (Option<Part>, String) {
+    let signature = |(arch, inst): (&str, &str)| {
+        let row = Catalogue::built_in().find(arch, inst).expect("a row");
+        *row.unit().expect("a model").signature()
+    };
+    let left = input(one.0, one.1, request);
+    let right = left
+        .transfer(&signature(one), &signature(other), false)
+        .expect("fits");
+    let (left, right) = (trace(one.0, one.1, &left), trace(other.0, other.1, &right));
+    let (name, other_name) = (one.0.to_owned(), other.0.to_owned());
+    let difference = Difference::of((&name, &left), (&other_name, &right));
+    let part = difference.parting.clone().map(|parting| parting.part);
+    let text = difference.to_string();
+    for result in [&left.result.word, &right.result.word] {
+        assert!(text.contains(&format!("result {result}")), "{text}");
+    }
+    (part, text)
+}
+
+fn term(name: &str, bit: i64) -> Option<Part> {
+    Some(Part::Term {
+        left: name.to_owned(),
+        right: name.to_owned(),
+        bit,
+    })
+}
+
+const VOLTA: (&str, &str) = ("volta", "mma.m8n8k4.f32.f16.f16.f32");
+const AMPERE: (&str, &str) = ("ampere", "mma.m16n8k8.f32.f16.f16.f32");
+const HOPPER: (&str, &str) = ("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+
+#[test]
+fn generations_part_at_the_bit_that_one_of_them_cuts() {
+    let (part, text) = parting(VOLTA, AMPERE, &REQUEST);
+    assert_eq!(part, term("p1", -1), "{text}");
+    let (part, text) = parting(VOLTA, HOPPER, &REQUEST);
+    assert_eq!(part, term("p1", -1), "{text}");
+    let (part, text) = parting(AMPERE, HOPPER, &REQUEST);
+    assert_eq!(part, term("p2", -2), "{text}");
+    let words = "part     at step 1, term p2: bit 2^-2 is cut (rz to 2^-1 = 2^(E-24), E=23 from p0) \
+                 by A and kept (rz to 2^-2 = 2^(E-25), E=23 from p0) by B\n";
+    assert!(text.contains(words), "{text}");
+    // The mark stands under the digit in both columns.
+    let (left_row, left_mark) = marked(&text, 0);
+    assert_eq!(left_row.chars().nth(left_mark), Some('1'), "{text}");
+    let (right_row, right_mark) = marked(&text, 1);
+    assert_eq!(right_row.chars().nth(right_mark), Some('1'), "{text}");
+}
+
+/// The term's row above the mark in a column, and the mark's place in it.
+fn marked(text: &str, column: usize) -> (String, usize) {
+    let lines: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.split(" │ ").nth(column).map(str::to_owned))
+        .collect();
+    let at = lines
+        .iter()
+        .position(|line| line.trim_start().starts_with("^ 2^"));
+    let at = at.unwrap_or_else(|| panic!("no mark\n{text}"));
+    let place = lines[at].chars().position(|c| c == '^').expect("a mark");
+    (lines[at - 1].clone(), place)
+}
+
+#[test]
+fn other_partings() {
+    // The same unit: nowhere.
+    let (part, text) = parting(HOPPER, HOPPER, &REQUEST);
+    assert_eq!(part, None);
+    assert!(text.contains("part     nowhere"), "{text}");
+    // A chain of two rounds where one fused sum of eight does not: they add different terms.
+    let ones = Request {
+        a: "1,1,1,1,1,1,1,1",
+        b: "1,1,1,1,1,1,1,1",
+        ..Request::default()
+    };
+    let (part, text) = parting(AMPERE, VOLTA, &ones);
+    assert_eq!(part, Some(Part::Terms), "{text}");
+    assert!(text.contains("note: 2 chained instructions"), "{text}");
+    // Zero products make no difference to who is added with whom.
+    let few = Request {
+        a: "1,1",
+        b: "1,1",
+        ..Request::default()
+    };
+    assert_eq!(parting(AMPERE, VOLTA, &few).0, None);
+    // The last rounding: f32 keeps what f16 rounds.
+    let fine = Request {
+        a: "1, 2^-12",
+        b: "1, 1",
+        ..Request::default()
+    };
+    let half = ("ampere", "mma.m16n8k8.f16.f16.f16.f16");
+    assert_eq!(
+        parting(AMPERE, half, &fine).0,
+        Some(Part::Rounding { bit: -12 })
+    );
+    // Different NaN words.
+    let nan = Request {
+        a: "nan",
+        b: "1",
+        ..Request::default()
+    };
+    let (part, _) = parting(AMPERE, ("cdna3", "v_mfma_f32_32x32x8_f16"), &nan);
+    assert_eq!(part, Some(Part::Word));
+    // The first of several bits that differ is the highest one.
+    let bits = Request {
+        a: "2^13, 0.75",
+        b: "2^10, 1",
+        c: Some("-2^23"),
+        ..REQUEST
+    };
+    assert_eq!(parting(VOLTA, HOPPER, &bits).0, term("p1", -1));
+    // An exact sum against a truncated one.
+    let (part, text) = parting(VOLTA, ("cdna1", "v_mfma_f32_32x32x4_2b_f16"), &REQUEST);
+    assert_eq!(part, term("p1", -1));
+    assert!(text.contains("and kept (exact sum) by B"), "{text}");
+}
+
+#[test]
+fn units_that_agree_part_nowhere_and_others_somewhere() {
+    // On random operands a parting is found whenever the results differ.
+    let mut random = super::cases::Random::seeded("against", 1);
+    let mut parted = 0;
+    for number in 0..300 {
+        let words: Vec<String> = (0..8)
+            .map(|_| format!("0x{:04x}", random.below(1 << 15) | random.below(2) << 15))
+            .collect();
+        let (a, b) = (words[..4].join(","), words[4..].join(","));
+        let request = Request {
+            a: &a,
+            b: &b,
+            ..Request::default()
+        };
+        let others = [
+            AMPERE,
+            HOPPER,
+            ("cdna1", "v_mfma_f32_32x32x4_2b_f16"),
+            ("cdna3", "v_mfma_f32_32x32x8_f16"),
+        ];
+        let (part, text) = parting(VOLTA, others[number % others.len()], &request);
+        let results: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("result "))
+            .collect();
+        let words: Vec<&str> = results
+            .iter()
+            .map(|line| line.split(' ').next().expect("a word"))
+            .collect();
+        if words[0] != words[1] {
+            assert!(part.is_some(), "{text}");
+            parted += 1;
+        }
+    }
+    assert!(parted > 50, "{parted}");
+}

@@ -1,0 +1,253 @@
+//! One input, a different answer on every unit: c = 2^23, products −2^23, −1/2, −1/4, −1/8, exact
+//! −0.875 (conformance facts §1), and the whole text of one unit.
+
+use mmascope::dpa::Modifiers;
+use mmascope::explain::{Input, Request, Trace};
+use mmascope::isa::Catalogue;
+
+pub(super) const REQUEST: Request<'_> = Request {
+    a: "-2^13, -0.5, -0.25, -0.125",
+    b: "2^10, 1, 1, 1",
+    c: Some("2^23"),
+    scale_a: None,
+    scale_b: None,
+    round: false,
+};
+
+pub(super) fn input(arch: &str, inst: &str, request: &Request<'_>) -> Input {
+    let row = Catalogue::built_in().find(arch, inst).expect("a row");
+    Input::read(row.unit().expect("a model").signature(), request).expect("operands")
+}
+
+pub(super) fn trace(arch: &str, inst: &str, input: &Input) -> Trace {
+    let row = Catalogue::built_in().find(arch, inst).expect("a row");
+    let unit = row.unit().expect("a model");
+    let mut trace = Trace::of(unit, &input.operands(), &Modifiers::default()).expect("fits");
+    trace.notes.clone_from(&input.notes);
+    trace
+}
+
+const AMPERE: &str = "\
+types    a=f16 b=f16 c=f32 d=f32 k=8
+does     t-fdpa L=8 F=24 e0=-132 -> rz f32 nan=7fffffff
+note     a has 4 of 8 elements; the others are +0
+note     b has 4 of 8 elements; the others are +0
+result   bf000000 = -0.5
+exact    -0.875
+error    0.375 = 6291456 ulp of 2^-24
+
+operands
+  k            a    value   e     b  value   e   product   e
+  0         f000    -8192  13  6400   1024  10  -8388608  23
+  1         b800     -0.5  -1  3c00      1   0      -0.5  -1
+  2         b400    -0.25  -2  3c00      1   0     -0.25  -2
+  3         b000   -0.125  -3  3c00      1   0    -0.125  -3
+  4..7      0000        0   -  0000      0   -         0   -
+  c     4b000000  8388608  23
+
+step 1: d = p0..p3 + c   t-fdpa
+  zero     p4..p7
+  E        23 from p0, floor -132
+  cut      rz to 2^(E-24)
+  bits        from 2^24
+  p0       23 -0100000000000000000000....|   = -16777216*2^-1
+  p1       -1 -........................01|   = -1*2^-1
+  p2       -2 -.........................0|1  = 0*2^-1
+  p3       -3 -..........................|01 = 0*2^-1
+  c        23 +.100000000000000000000000.|   = 16777216*2^-1
+  total    -0.5
+  round    rz f32 at 2^-24: -100000000000000000000000| exact -> -8388608
+  value    bf000000 = -0.5
+  lost     -0.25 aligning p2
+  lost     -0.125 aligning p3
+
+lost     -0.375 in all = exact - result
+";
+
+#[test]
+fn the_text_of_a_truncated_sum() {
+    let inst = "mma.m16n8k8.f32.f16.f16.f32";
+    let text = trace("ampere", inst, &input("ampere", inst, &REQUEST)).to_string();
+    assert_eq!(text, AMPERE, "\n{text}");
+}
+
+/// Every loss of a trace: step, what was done, value.
+fn losses(trace: &Trace) -> String {
+    let losses = trace.steps.iter().flat_map(|step| {
+        let name = &step.name;
+        step.losses
+            .iter()
+            .map(move |loss| format!("{name}: {} {}", loss.value, loss.by))
+    });
+    losses.collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn every_unit_loses_something_else() {
+    let cases = [
+        (
+            "volta",
+            "mma.m8n8k4.f32.f16.f16.f32",
+            "0",
+            "d: -0.5 aligning p1; d: -0.25 aligning p2; d: -0.125 aligning p3",
+        ),
+        (
+            "turing",
+            "mma.m16n8k8.f32.f16.f16.f32",
+            "-0.5",
+            "d: -0.25 aligning p2; d: -0.125 aligning p3",
+        ),
+        (
+            "ampere",
+            "mma.m16n8k8.f32.bf16.bf16.f32",
+            "-0.5",
+            "d: -0.25 aligning p2; d: -0.125 aligning p3",
+        ),
+        (
+            "ada",
+            "mma.m16n8k32.f32.e5m2.e5m2.f32",
+            "0",
+            "d.1: -0.5 aligning p1; d.1: -0.25 aligning p2; d.1: -0.125 aligning p3",
+        ),
+        (
+            "hopper",
+            "mma.m16n8k16.f32.f16.f16.f32",
+            "-0.75",
+            "d: -0.125 aligning p3",
+        ),
+        ("cdna1", "v_mfma_f32_32x32x4_2b_f16", "-0.875", ""),
+        (
+            "cdna2",
+            "v_mfma_f32_32x32x4_2b_f16",
+            "0",
+            "d.s0-1: -0.5 rounding; d.s0-3: -0.375 rounding",
+        ),
+        (
+            "cdna2",
+            "v_mfma_f32_32x32x4_bf16",
+            "-0.375",
+            "d.1.s0-1: -0.5 rounding",
+        ),
+        (
+            "cdna3",
+            "v_mfma_f32_32x32x8_f16",
+            "-0.5",
+            "d.T: -0.25 aligning p2; d.T: -0.125 aligning p3",
+        ),
+    ];
+    for (arch, inst, result, lost) in cases {
+        let trace = trace(arch, inst, &input(arch, inst, &REQUEST));
+        assert_eq!(trace.result.value.to_string(), result, "{arch}\n{trace}");
+        assert_eq!(losses(&trace), lost, "{arch}\n{trace}");
+    }
+}
+
+#[test]
+fn floors_drops_flushes_and_specials_are_told() {
+    let text = |arch: &str, inst: &str, request: Request<'_>| {
+        trace(arch, inst, &input(arch, inst, &request)).to_string()
+    };
+    let contains = |text: &str, parts: &[&str]| {
+        parts
+            .iter()
+            .for_each(|part| assert!(text.contains(part), "{part}\n{text}"));
+    };
+    let rounded = Request {
+        round: true,
+        ..Request::default()
+    };
+    // CDNA3's floor of a tiny negative c is visible (arithmetic specification §7).
+    let floors = Request {
+        a: "2048, 2048",
+        b: "2048, -2048",
+        c: Some("-1e-6"),
+        ..rounded
+    };
+    let text_of = text("cdna3", "v_mfma_f32_32x32x8_f16", floors);
+    contains(
+        &text_of,
+        &["result   be800000 = -0.25", "cut      rd to", "= -1*2^-2"],
+    );
+    let drops = Request {
+        a: "128, 1",
+        b: "128, 0",
+        c: Some("2^-12"),
+        ..rounded
+    };
+    let text_of = text("cdna3", "v_mfma_f32_16x16x32_fp8_fp8", drops);
+    contains(
+        &text_of,
+        &[
+            "drop     c = 0x1p-12 counts as 0: e=-12 is below -11",
+            "lost     0x1p-12 dropping c",
+        ],
+    );
+    let flushes = Request {
+        a: "0x0001",
+        b: "1024",
+        c: Some("0x00000001"),
+        ..rounded
+    };
+    let text_of = text("cdna2", "v_mfma_f32_32x32x4_2b_f16", flushes);
+    contains(
+        &text_of,
+        &[
+            "flush    a0 0x1p-24 -> 0",
+            "flush    c 0x1p-149 -> 0",
+            "lost     0x1p-149 flushing c",
+        ],
+    );
+    let floor = Request {
+        a: "2^-100",
+        b: "2^-30",
+        ..rounded
+    };
+    let text_of = text("hopper", "mma.m16n8k16.f32.bf16.bf16.f32", floor);
+    contains(&text_of, &["E        -130 from p0, floor -133"]);
+    let below = Request {
+        a: "2^-100",
+        b: "2^-36",
+        ..rounded
+    };
+    let text_of = text("hopper", "mma.m16n8k16.f32.bf16.bf16.f32", below);
+    contains(&text_of, &["E        -133 from floor, floor -133"]);
+    let two = Request {
+        a: "1, 1",
+        b: "1, 1",
+        ..rounded
+    };
+    let text_of = text("hopper", "mma.m16n8k16.f32.f16.f16.f32", two);
+    contains(
+        &text_of,
+        &["step 1: d = p0 + p1   t-fdpa\n  zero     p2..p15 c\n"],
+    );
+    let nan = Request {
+        a: "0, inf",
+        b: "inf, 1",
+        c: Some("-inf"),
+        ..rounded
+    };
+    let text_of = text("hopper", "mma.m16n8k16.f32.f16.f16.f32", nan);
+    contains(
+        &text_of,
+        &["special  nan: p0 = 0 * inf", "value    7fffffff = nan"],
+    );
+    let against = Request {
+        a: "0, inf",
+        b: "1, 1",
+        c: Some("-inf"),
+        ..rounded
+    };
+    let text_of = text("hopper", "mma.m16n8k16.f32.f16.f16.f32", against);
+    contains(&text_of, &["special  nan: p1 = inf * 1 against c = -inf"]);
+    let overflows = Request {
+        a: "2^100",
+        b: "2^100",
+        ..rounded
+    };
+    let text_of = text("hopper", "mma.m16n8k16.f32.bf16.bf16.f32", overflows);
+    contains(
+        &text_of,
+        &["note     overflow: beyond the largest f32, which gives inf"],
+    );
+}

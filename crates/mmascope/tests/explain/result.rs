@@ -1,0 +1,146 @@
+//! A trace's result is the reference's, its losses add up, and its exact value is exact.
+
+use mmascope::dpa::{Scale, Unit};
+use mmascope::explain::{Step, Trace, Value};
+use mmascope::isa::Catalogue;
+use rayon::prelude::*;
+
+use super::cases::{Case, Random, UNITS, unit};
+
+/// Cases of every algorithm.
+const CASES: usize = 10_500;
+
+fn check(unit: &Unit, case: &Case) -> Trace {
+    let operands = case.operands();
+    let trace = Trace::of(unit, &operands, &case.modifiers).expect("lengths fit");
+    let reference = unit.dot(&operands, &case.modifiers).expect("lengths fit");
+    assert_eq!(
+        trace.word(),
+        reference,
+        "{} {case:x?}: reference {reference:x}\n{trace}",
+        unit.program()
+    );
+    let is_finite = |step: &Step| step.special.is_none() && !step.value.is_special();
+    if trace.error.is_some() && trace.steps.iter().all(is_finite) {
+        let (result, exact) = (trace.result.value.number(), trace.exact.number());
+        let lost = &exact.expect("finite") - &result.expect("finite");
+        assert_eq!(trace.lost(), lost, "{} {case:x?}\n{trace}", unit.program());
+    }
+    trace
+}
+
+#[test]
+fn results_are_those_of_the_reference() {
+    for (algorithm, units) in UNITS {
+        let cases = CASES.div_ceil(units.len());
+        let specials: usize = units
+            .par_iter()
+            .map(|(signature, program)| {
+                let unit = unit(signature, program);
+                let mut random = Random::seeded(program, 1);
+                let case = |number| check(&unit, &Case::of(unit.signature(), &mut random, number));
+                let traces = (0..cases).map(case);
+                traces
+                    .filter(|trace| trace.result.value.is_special())
+                    .count()
+            })
+            .sum();
+        assert!(
+            specials > 0 && specials < CASES / 2,
+            "{algorithm}: {specials} specials"
+        );
+    }
+}
+
+#[test]
+fn every_row_of_the_catalogue_is_explained() {
+    let rows: Vec<_> = Catalogue::built_in()
+        .instructions()
+        .filter_map(|row| row.unit().ok().map(|unit| (row, unit)))
+        .collect();
+    assert!(rows.len() > 500, "{}", rows.len());
+    rows.par_iter().for_each(|(row, unit)| {
+        let mut random = Random::seeded(&format!("{} {}", row.architecture, row.name), 2);
+        for number in 0..21 {
+            check(unit, &Case::of(unit.signature(), &mut random, number));
+        }
+    });
+}
+
+#[test]
+fn several_instructions_are_chained_calls() {
+    for (_, units) in UNITS {
+        for (signature, program) in units {
+            let unit = unit(signature, program);
+            let mut random = Random::seeded(program, 3);
+            for number in 0..50 {
+                let mut case = Case::of(unit.signature(), &mut random, number);
+                let second = Case::of(unit.signature(), &mut random, number);
+                case.modifiers = Default::default();
+                let first = unit
+                    .dot(&case.operands(), &case.modifiers)
+                    .expect("lengths fit");
+                let (c, d) = (unit.signature().c, unit.signature().d);
+                if c.container() != d.container() {
+                    continue;
+                }
+                let next = Case {
+                    c: first,
+                    ..second.clone()
+                };
+                let wanted = unit
+                    .dot(&next.operands(), &case.modifiers)
+                    .expect("lengths fit");
+                let whole = Case {
+                    a: [&case.a[..], &second.a].concat(),
+                    b: [&case.b[..], &second.b].concat(),
+                    scale_a: [&case.scale_a[..], &second.scale_a].concat(),
+                    scale_b: [&case.scale_b[..], &second.scale_b].concat(),
+                    ..case.clone()
+                };
+                let trace = Trace::of(&unit, &whole.operands(), &case.modifiers).expect("fits");
+                assert_eq!(trace.instructions, 2);
+                assert_eq!(trace.word(), wanted, "{program} {whole:x?}\n{trace}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_exact_value_is_that_of_a_chain_without_loss() {
+    // Small integers: f64 holds every partial sum, so the chain is exact.
+    let chain = unit("f64 f64 f64 f64 4", "fma-chain -> rne f64");
+    let mut random = Random::seeded("exact", 4);
+    for _ in 0..1000 {
+        let mut word = || (random.below(2000) as f64 - 1000.0).to_bits();
+        let (a, b): (Vec<u64>, Vec<u64>) = (0..4).map(|_| (word(), word())).unzip();
+        let case = Case {
+            a,
+            b,
+            c: word(),
+            scale_a: Vec::new(),
+            scale_b: Vec::new(),
+            modifiers: Default::default(),
+        };
+        let trace = check(&chain, &case);
+        match (&trace.exact, &trace.result.value) {
+            (Value::Zero { .. }, Value::Zero { .. }) => {}
+            (exact, result) => assert_eq!(exact, result),
+        }
+        assert!(trace.lost().is_zero());
+    }
+}
+
+#[test]
+fn wrong_lengths_are_refused() {
+    let four = unit("f16 f16 f32 f32 4", "e-fdpa L=4 -> rne f32");
+    let mut case = Case::of(four.signature(), &mut Random::seeded("lengths", 5), 1);
+    case.a.push(0);
+    let error = Trace::of(&four, &case.operands(), &case.modifiers).unwrap_err();
+    assert!(error.to_string().contains("8 are needed"), "{error}");
+    let scale = four.signature().scale;
+    assert_eq!(scale.map(|Scale { block, .. }| block), None);
+    case.a.clear();
+    case.b.clear();
+    assert!(Trace::of(&four, &case.operands(), &case.modifiers).is_err());
+}
