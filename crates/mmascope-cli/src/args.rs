@@ -158,7 +158,9 @@ pub(crate) struct Eval {
     /// scaleD=-N
     #[arg(long, value_delimiter = ',', conflicts_with = "subject")]
     pub(crate) mods: Vec<String>,
-    /// Let a device answer instead of the model: model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    /// Let a device answer instead of the model: model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE.
+    /// One in 64 questions is asked twice, so that noise is found. A plugin runs in this process; one
+    /// that may crash or hang is asked through a pipe: "cmd:mmascope eval --subject plugin:PATH"
     #[arg(long)]
     pub(crate) subject: Option<String>,
     /// Formats of a device that is no row of the catalogue, as in

@@ -9,12 +9,14 @@ use serde_json::Value;
 use crate::args::Eval;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
-use mmascope::dut::{Batch, Dut, Interface, Subject};
+use mmascope::dut::{Batch, Dut, Interface, SteadyDut, Subject};
 use mmascope::isa::Catalogue;
 use mmascope::vector::{Answer, BadLine, Line, Lines, Question, Reader, with_answer};
 
 /// Lines of one batch of the process protocol; a peer never writes more before an empty line.
 const BATCH: usize = 4096;
+/// A device is asked one in so many questions twice, so that noise is found.
+const ASKED_AGAIN: usize = 64;
 /// Bytes of lines kept for a batch; well above what 4,096 real lines have.
 const BATCH_BYTES: usize = 64 << 20;
 
@@ -78,7 +80,8 @@ impl<'a> Answerer<'a> {
             ))
         })?;
         let subject: Subject = subject.parse()?;
-        Ok(Self::Device(subject.open(catalogue, interface, timeout)?))
+        let device = subject.open(catalogue, interface, timeout)?;
+        Ok(Self::Device(Box::new(SteadyDut::new(device, ASKED_AGAIN))))
     }
 
     fn answers(&mut self, batch: &[Line]) -> Result<Vec<Result<String, BadLine>>, Failure> {

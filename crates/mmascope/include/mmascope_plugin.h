@@ -2,7 +2,9 @@
  *
  * A plugin is a shared library that computes d = c + sum of a[k] * b[k] on bits. Every element is
  * the register word of its format, one per uint64_t (f16 3c00 is 0x3c00, tf32 is the 32-bit word).
- * Arrays are query after query, k ascending. Name it to mmascope as plugin:PATH.
+ * Arrays are query after query, k ascending. Name it to mmascope as plugin:PATH. It runs in
+ * mmascope's own process; one that may crash or hang is asked through a pipe:
+ * "cmd:mmascope eval --subject plugin:PATH".
  */
 #ifndef MMASCOPE_PLUGIN_H
 #define MMASCOPE_PLUGIN_H

@@ -37,6 +37,20 @@ pub trait Dut: Send {
     fn run(&mut self, batch: &Batch) -> Result<Vec<Answer>>;
 }
 
+impl Dut for Box<dyn Dut> {
+    fn signature(&self) -> &Signature {
+        (**self).signature()
+    }
+
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn run(&mut self, batch: &Batch) -> Result<Vec<Answer>> {
+        (**self).run(batch)
+    }
+}
+
 /// Queries of equal signature: register words, query after query, k ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {

@@ -316,13 +316,10 @@ impl Format {
         (code & self.mask()) << self.register.shift
     }
 
-    /// The largest register word that is one of this format's. Bits that the unit ignores may be
-    /// set: those below the code, and above an unsigned code that does not fill its byte.
+    /// The largest register word. Bits beside the code may be set; the units ignore them.
     #[must_use]
     pub fn widest_word(&self) -> u64 {
-        let fills = self.register.shift > 0 || !self.signed;
-        let bits = if fills { self.register.bits } else { self.bits };
-        u64::MAX >> (64 - bits)
+        u64::MAX >> (64 - self.register.bits)
     }
 
     /// Whether every finite value of `other` is a value of this format.

@@ -523,7 +523,8 @@ fn hex_elements(
                 format!("\"{key}\": '{part}' is no hexadecimal number"),
             ));
         };
-        let too_wide = word > format.widest_word();
+        // A line is written by people and programs: bits beside a signed code are a mistake there.
+        let too_wide = format.register.shift == 0 && format.signed && word > format.mask();
         if too_wide {
             let message = format!(
                 "\"{key}\": {part} does not fit the {} bits of {format}",

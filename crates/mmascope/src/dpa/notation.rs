@@ -87,6 +87,13 @@ pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Prog
     }
     for (index, statement) in statements.iter().enumerate() {
         let is_last = index + 1 == statements.len();
+        if statement.name.is_empty() {
+            let message = format!(
+                "statement {} has no name; only the last may leave 'd =' out",
+                index + 1
+            );
+            return Err((words.first().map_or(end, |word| word.column), message));
+        }
         if is_last != (statement.name == "d") {
             let message = format!(
                 "statement {} is called '{}'; the last statement, and only the last, is d",

@@ -63,11 +63,11 @@ impl std::str::FromStr for Signature {
     /// # Ok::<(), mmascope::Error>(())
     /// ```
     fn from_str(text: &str) -> Result<Self> {
+        const EXAMPLE: &str = "a=f16 b=f16 c=f32 d=f32 k=16 [scale=ue8m0 block=32]";
         const KEYS: [&str; 7] = ["a", "b", "c", "d", "k", "scale", "block"];
         let wrong = |what: String| {
             Error::Argument(format!(
-                "signature '{text}': {what}; expected like \
-                 'a=f16 b=f16 c=f32 d=f32 k=16 [scale=ue8m0 block=32]'"
+                "signature '{text}': {what}; expected like '{EXAMPLE}'"
             ))
         };
         let mut values: [Option<&str>; KEYS.len()] = [None; KEYS.len()];

@@ -2,7 +2,7 @@
 //! which shares only decoding and encoding with the reference.
 
 use super::lane::{Lane, special_sum, special_value};
-use super::step::{Addend, C, all_negative_zero};
+use super::step::{Addend, C, common_zero};
 use super::trace::{Dropped, Factor, Flush, Step};
 use super::value::Value;
 use crate::dpa::{Dpa, FlushSign, Output};
@@ -51,6 +51,8 @@ pub(super) struct Block<'a> {
     pub(super) role: String,
     pub(super) lanes: &'a [Lane],
     pub(super) start: &'a Start,
+    /// Whether no other block of the statement comes before.
+    pub(super) first: bool,
     pub(super) output: &'a Output,
 }
 
@@ -114,9 +116,9 @@ impl Block<'_> {
             return step;
         }
         let addends = self.addends(false);
-        let all_negative_zero = all_negative_zero(&addends);
+        let zeros = common_zero(&addends);
         let mut step = Step::of(&self.name, self.role.clone(), addends);
-        step.finish(self.output, all_negative_zero);
+        step.finish(self.output, zeros);
         step
     }
 
@@ -126,11 +128,11 @@ impl Block<'_> {
             return step;
         }
         let addends = self.addends(true);
-        let all_negative_zero = all_negative_zero(&addends);
+        let zeros = common_zero(&addends);
         let mut step = Step::of(&self.name, self.role.clone(), addends);
         let grid = |e| e - i64::from(f);
         step.align(Some(e0.into()), align, format!("2^(E-{f})"), |_, e| grid(e));
-        step.finish(self.output, all_negative_zero);
+        step.finish(self.output, zeros);
         step
     }
 
@@ -173,7 +175,7 @@ impl Block<'_> {
         let mut step = Step::of(&self.name, self.role.clone(), addends);
         let grid = |e| e - i64::from(f);
         step.align(Some(e0.into()), align, format!("2^(E-{f})"), |_, e| grid(e));
-        step.finish(self.output, all_negative_zero(&self.addends(false)));
+        step.finish(self.output, common_zero(&self.addends(false)));
         steps.push(step);
         steps
     }
@@ -226,10 +228,11 @@ impl Block<'_> {
             level = next;
         }
         let mut flushed = Vec::new();
-        let start = Start {
-            value: flush_operand(&self.start.name, &self.start.value, flush_in, &mut flushed),
-            ..self.start.clone()
-        };
+        // What the statement starts from is an operand; what comes from a block is a result.
+        let mut start = self.start.clone();
+        if self.first {
+            start.value = flush_operand(&start.name, &start.value, flush_in, &mut flushed);
+        }
         let Some((sum, ..)) = level.first() else {
             return steps;
         };
@@ -375,6 +378,7 @@ impl Block<'_> {
             addends.extend(self.lanes.iter().map(zero));
         }
         addends.push(c);
+        let zeros = common_zero(&addends);
         let mut step = Step::of(&self.name, self.role("joining"), addends);
         let words = match &t_name {
             Some(name) => format!(
@@ -394,7 +398,7 @@ impl Block<'_> {
         if let Some(top) = step.sum.top() {
             step.floor(top.max(self.min_exponent()) - f2);
         }
-        step.finish(self.output, false);
+        step.finish(self.output, zeros);
         if let Some(dropped) = dropped {
             let value = dropped.value.number().unwrap_or_default();
             step.lose(format!("dropping {}", dropped.name), &value);
@@ -416,9 +420,9 @@ fn last_exponent(steps: &[Step]) -> Option<i64> {
 
 /// The exact sum of finite addends, rounded once.
 pub(super) fn rounded_sum(name: &str, role: String, addends: Vec<Addend>, output: &Output) -> Step {
-    let all_negative_zero = all_negative_zero(&addends);
+    let zeros = common_zero(&addends);
     let mut step = Step::of(name, role, addends);
-    step.finish(output, all_negative_zero);
+    step.finish(output, zeros);
     step
 }
 

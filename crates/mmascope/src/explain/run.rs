@@ -335,6 +335,7 @@ fn dot(
                     role,
                     lanes,
                     start,
+                    first: index == 0,
                     output,
                 };
                 steps.extend(block.steps(algorithm));

@@ -57,14 +57,22 @@ impl Addend {
         }))
     }
 
-    fn is_negative_zero(&self) -> bool {
-        matches!(self, Self::Zero { negative: true, .. })
+    /// The sign of a zero; `None` for another number.
+    fn zero_sign(&self) -> Option<bool> {
+        match self {
+            Self::Zero { negative, .. } => Some(*negative),
+            Self::Term(_) => None,
+        }
     }
 }
 
-/// Whether every addend is −0.
-pub(super) fn all_negative_zero(addends: &[Addend]) -> bool {
-    addends.iter().all(Addend::is_negative_zero)
+/// The sign that all addends share if all are zeros.
+pub(super) fn common_zero(addends: &[Addend]) -> Option<bool> {
+    let sign = addends.first()?.zero_sign()?;
+    addends
+        .iter()
+        .all(|addend| addend.zero_sign() == Some(sign))
+        .then_some(sign)
 }
 
 impl Step {
@@ -188,13 +196,13 @@ impl Step {
     }
 
     /// Rounds the step's value to the output's format; overflow and zeros as the output says.
-    pub(super) fn finish(&mut self, output: &Output, all_negative_zero: bool) {
+    pub(super) fn finish(&mut self, output: &Output, zeros: Option<bool>) {
         let format = &output.format;
         let number = self.value.number().unwrap_or_default();
         let Some((float, top)) = format.float().zip(number.top()) else {
             let negative = match output.zero {
                 ZeroSign::Plus | ZeroSign::Exact => false,
-                ZeroSign::Ieee => all_negative_zero || output.rounding == Rounding::Rd,
+                ZeroSign::Ieee => zeros.unwrap_or(output.rounding == Rounding::Rd),
             };
             return self.set_zero(negative, output);
         };

@@ -172,7 +172,7 @@ fn a_bad_text_changes_nothing() {
     };
     assert_eq!(
         (position.to_string(), &*message),
-        ("b:2:1".into(), "'uno' already names another architecture")
+        ("b:2:13".into(), "'uno' already names another architecture")
     );
     assert_eq!(
         (catalogue.hash(), catalogue.architectures().len()),

@@ -314,7 +314,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | {m} | §sure",
-        "unknown evidence 'sure'",
+        "2team, 1team, doc or open; found 'sure'",
     ),
     (
         "arch a\nx | {t} | {s} | {m} | hw §L",
@@ -356,7 +356,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\r\nx | {t} | {s} | {m} | §no\r\n",
-        "unknown evidence 'no'",
+        "2team, 1team, doc or open; found 'no'",
     ),
 ];
 

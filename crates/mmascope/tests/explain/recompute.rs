@@ -268,13 +268,15 @@ impl Check<'_> {
             assert_eq!(floor.place, top - below);
             value = self.check_rounding(floor, &value);
         }
-        let negative_zero = step.adds.is_empty()
-            && !joins_late
-            && step
-                .zeros
-                .iter()
-                .all(|name| known[name].0 == Value::Zero(true));
-        self.result(step, algorithm, value, negative_zero);
+        // Zeros of one sign keep it.
+        let zero_of = |negative: bool| {
+            let same = |name: &String| known[name].0 == Value::Zero(negative);
+            step.adds.is_empty() && step.zeros.iter().all(same)
+        };
+        let zeros = [false, true]
+            .into_iter()
+            .find(|&negative| zero_of(negative));
+        self.result(step, algorithm, value, zeros);
         self.losses(step, &known);
     }
 
@@ -431,7 +433,7 @@ impl Check<'_> {
     }
 
     /// The conversion at the step's end.
-    fn result(&mut self, step: &Step, algorithm: &str, value: Number, negative_zero: bool) {
+    fn result(&mut self, step: &Step, algorithm: &str, value: Number, zeros: Option<bool>) {
         if step.word.is_none() {
             let printed = Value::parse(&step.value);
             assert_eq!(printed.number(), Some(value.clone()));
@@ -454,7 +456,7 @@ impl Check<'_> {
         let Some(round) = &step.round else {
             assert!(value.is_zero(), "only a zero is not rounded");
             let down = self.statement(step).contains("-> rd");
-            let negative = rule.expect("a rule") == "ieee" && (negative_zero || down);
+            let negative = rule.expect("a rule") == "ieee" && zeros.unwrap_or(down);
             return self.finish(step, Value::Zero(negative), None);
         };
         let name = round.format.as_ref().expect("a format");
