@@ -126,6 +126,9 @@ impl Rounding {
     pub fn shift_right(self, negative: bool, magnitude: u128, sticky: bool, width: u32) -> u128 {
         let kept = magnitude.checked_shr(width).unwrap_or(0);
         let remainder = magnitude ^ kept.checked_shl(width).unwrap_or(0);
+        if remainder == 0 && !sticky {
+            return kept; // exact: no mode changes it
+        }
         let discarded = Discarded {
             remainder,
             width,
