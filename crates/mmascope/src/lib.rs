@@ -57,6 +57,7 @@ pub mod dut;
 pub mod error;
 pub mod format;
 pub mod isa;
+pub mod reveal;
 pub mod tree;
 pub mod vector;
 

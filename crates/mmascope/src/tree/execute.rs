@@ -144,6 +144,16 @@ pub(crate) fn decode(format: Format, code: u64) -> f64 {
     }
 }
 
+/// The register word of a number in a format, nearest even.
+pub(crate) fn encode(format: Format, value: f64) -> u64 {
+    let code = if value.is_finite() {
+        format.round(&exact(value), Rounding::Rne, Overflow::Ieee)
+    } else {
+        format.infinity(value < 0.0, Overflow::Ieee)
+    };
+    format.to_register(code)
+}
+
 /// 2^exponent, also where it is subnormal.
 pub(crate) fn power_of_two(exponent: i32) -> f64 {
     2.0_f64.powi(exponent.max(-1000)) * 2.0_f64.powi((exponent + 1000).min(0))
