@@ -5,7 +5,9 @@ mod check;
 mod eval;
 mod list;
 mod report;
+mod reveal;
 mod show;
+mod tree;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -28,6 +30,10 @@ fn main() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "error: {message}");
             Status::WrongInput as u8
         }
+        Err(Failure::Device(message)) => {
+            let _ = writeln!(std::io::stderr(), "error: {message}");
+            Status::Device as u8
+        }
     };
     ExitCode::from(status)
 }
@@ -45,6 +51,8 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Show(options) => show::run(&catalogue, &args.common, options),
         Command::Eval(options) => eval::run(&catalogue, options),
         Command::Check(options) => check::run(&catalogue, &args.common, options),
+        Command::Reveal(options) => reveal::run(&catalogue, &args.common, options),
+        Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }
 }
 

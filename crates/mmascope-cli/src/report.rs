@@ -19,6 +19,8 @@ pub(crate) enum Status {
     No = 1,
     /// Wrong input or an instruction without a model.
     WrongInput = 2,
+    /// The device under test failed.
+    Device = 3,
 }
 
 /// Why a command could not go on.
@@ -27,11 +29,16 @@ pub(crate) enum Failure {
     ClosedPipe,
     /// Wrong input, with the message for people.
     Input(String),
+    /// A device under test failed, with the message for people.
+    Device(String),
 }
 
 impl From<mmascope::Error> for Failure {
     fn from(error: mmascope::Error) -> Self {
-        Self::Input(error.to_string())
+        match error {
+            mmascope::Error::Device { .. } => Self::Device(error.to_string()),
+            _ => Self::Input(error.to_string()),
+        }
     }
 }
 

@@ -48,14 +48,12 @@ pub(super) fn basic(meter: &mut Meter<'_>) -> Result<Tree, Trouble> {
         let ((size_l, item_l, made_l), (size_r, item_r, made_r)) = (tops[left], tops[right]);
         let item = match (made_l == count, made_r == count) {
             (true, true) => forest.merge(item_l, item_r),
-            (true, false) => forest.push(item_l, item_r),
-            (false, true) => forest.push(item_r, item_l),
-            (false, false) => {
-                if made_l != size_l || made_r != size_r {
-                    return Err(contradiction(i, j, count));
-                }
+            (true, false) if made_r == size_r => forest.push(item_l, item_r),
+            (false, true) if made_l == size_l => forest.push(item_r, item_l),
+            (false, false) if made_l == size_l && made_r == size_r => {
                 forest.join(vec![item_l, item_r])
             }
+            _ => return Err(contradiction(i, j, count)),
         };
         parent[right] = left;
         tops[left] = (size_l + size_r, item, count);

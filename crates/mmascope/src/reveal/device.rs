@@ -27,6 +27,8 @@ pub struct DeviceSum<'a> {
 struct Choice {
     large: (i32, i32),
     unit: (i32, i32),
+    /// Units are negative: sums rounded toward +∞ absorb only those.
+    negative: bool,
 }
 
 /// Exponents of block scales: of each operand's masked blocks, and of the others.
@@ -94,12 +96,18 @@ impl<'a> DeviceSum<'a> {
             ((a.normal, b.normal), c.normal.max(d.normal)),
         ];
         let mut choices = Vec::new();
-        for large in [top, top - 1, top / 2] {
+        for (negative, large) in [
+            (false, top),
+            (false, top - 1),
+            (false, top / 2),
+            (true, top),
+        ] {
             for (least, floor) in floors {
                 let sum = floor.max(least.0 + least.1);
                 choices.push(Choice {
                     large: Range::split(large, (a.normal, a.top), (b.normal, b.top)),
                     unit: Range::split(sum, (least.0, a.top), (least.1, b.top)),
+                    negative,
                 });
             }
         }
@@ -211,6 +219,10 @@ impl Summation for DeviceSum<'_> {
         true
     }
 
+    fn is_product(&self, leaf: usize) -> bool {
+        leaf < self.signature.k
+    }
+
     fn capacity(&self) -> usize {
         BATCH
     }
@@ -285,6 +297,7 @@ impl Summation for DeviceSum<'_> {
     fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
         let Signature { a, b, c, k, .. } = self.signature;
         let raised = self.raised;
+        let sign = if self.current.negative { -1.0 } else { 1.0 };
         let unit = self.unit_exponent();
         let missing = || Error::Argument("a unit of that weight has no code".to_owned());
         let unit_words = |weight: f64| -> Result<(u64, u64, u64)> {
@@ -294,9 +307,9 @@ impl Summation for DeviceSum<'_> {
             let more = weight.log2() as i32;
             let (first, second) = self.unit_operands(more).ok_or_else(missing)?;
             Ok((
-                encode(a, power_of_two(first)),
+                encode(a, sign * power_of_two(first)),
                 encode(b, power_of_two(second)),
-                encode(c, power_of_two(unit + more)),
+                encode(c, sign * power_of_two(unit + more)),
             ))
         };
         let zero = unit_words(0.0)?;
@@ -363,7 +376,7 @@ impl Summation for DeviceSum<'_> {
                     scale_b: &scales,
                 })?;
             }
-            let unit = power_of_two(unit);
+            let unit = sign * power_of_two(unit);
             results.extend(self.run(&batch)?.into_iter().map(|result| result / unit));
         }
         Ok(results)

@@ -57,8 +57,35 @@ impl<'a> Meter<'a> {
         (self.progress)(self.measurements);
     }
 
-    /// Results in units.
+    /// Results in units. Where rounding toward zero absorbs units into one of ±M only, a result
+    /// that no count can be is measured again with the masks exchanged.
     pub(super) fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
+        let mut results = self.measure_once(units, queries)?;
+        let all: f64 = units.iter().sum::<f64>().max(1.0);
+        let counts = |result: f64| result.fract() == 0.0 && (0.0..=all).contains(&result);
+        let masked = |query: &Query| query.plus.is_some() && query.minus.is_some();
+        let odd: Vec<usize> = (0..queries.len())
+            .filter(|&at| !counts(results[at]) && masked(&queries[at]))
+            .collect();
+        if odd.is_empty() {
+            return Ok(results);
+        }
+        let exchanged: Vec<Query> = odd
+            .iter()
+            .map(|&at| Query {
+                plus: queries[at].minus,
+                minus: queries[at].plus,
+                ..queries[at]
+            })
+            .collect();
+        let again = self.measure_once(units, &exchanged)?;
+        for (at, result) in odd.into_iter().zip(again) {
+            results[at] = result;
+        }
+        Ok(results)
+    }
+
+    fn measure_once(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
         let capacity = self.subject.capacity().max(1);
         let most = match self.batched {
             true => MOST_AT_ONCE.div_ceil(capacity) * capacity,
@@ -119,12 +146,18 @@ impl<'a> Meter<'a> {
     pub(super) fn choose_masks(&mut self) -> Result<()> {
         let leaves = self.subject.leaves();
         let mut failures = Vec::new();
+        let mut second = None;
         for choice in 0..self.subject.choices() {
             self.subject.choose(choice);
             match self.masks_fail()? {
-                None => return Ok(()),
+                None if self.absorb()? => return Ok(()),
+                None => second = second.or(Some(choice)),
                 Some(failure) => failures.push(failure),
             }
+        }
+        if let Some(choice) = second {
+            self.subject.choose(choice);
+            return Ok(());
         }
         Err(Error::Argument(format!(
             "{}: no masks work for {leaves} leaves of {}: {}",
@@ -132,6 +165,24 @@ impl<'a> Meter<'a> {
             self.subject.operand_format(),
             failures.join("; ")
         )))
+    }
+
+    /// Whether masks among units leave numbers of units.
+    fn absorb(&mut self) -> Result<bool> {
+        let leaves = self.subject.leaves();
+        let pairs = [(0, leaves - 1), (0, 1), (leaves / 2, 0)];
+        let queries: Vec<Query> = pairs
+            .iter()
+            .filter(|(plus, minus)| plus != minus && *minus < leaves)
+            .map(|&(plus, minus)| Query {
+                plus: Some(plus),
+                minus: Some(minus),
+                only: None,
+            })
+            .collect();
+        let most = leaves as f64;
+        let results = self.measure(&self.all_units(), &queries)?;
+        Ok(results.iter().all(|result| result.fract() == 0.0 && (0.0..most).contains(result)))
     }
 
     /// What is wrong with the masks in use, in words with numbers.

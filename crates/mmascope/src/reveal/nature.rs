@@ -7,8 +7,8 @@ use super::subject::Query;
 use super::Trouble;
 use crate::tree::{Builder, Op, Tree};
 
-/// Random pairs that a tree must foretell, for each of the unit patterns.
-const PAIRS: usize = 48;
+/// Random pairs that a tree must foretell, for each of the unit patterns; small trees: about all.
+const PAIRS: usize = 256;
 
 /// What a tree foretells of masked inputs.
 pub(super) struct Foretold {
@@ -114,7 +114,7 @@ pub(super) fn foretells(
                 f64::from(u8::from(chosen < share))
             })
             .collect();
-        let mut queries: Vec<Query> = (0..PAIRS.min(leaves * leaves))
+        let mut queries: Vec<Query> = (0..PAIRS.min(2 * leaves * leaves))
             .map(|_| {
                 let (plus, other) = (random.below(leaves), random.below(leaves - 1));
                 let minus = (plus + 1 + other) % leaves;
@@ -124,7 +124,9 @@ pub(super) fn foretells(
                     only: (pattern == 1).then(|| random.below(leaves)),
                 }
             })
-            .filter(|query| query.only != query.plus && query.only != query.minus || query.only.is_none())
+            .filter(|query| {
+                query.only.is_none() || query.only != query.plus && query.only != query.minus
+            })
             .collect();
         // Every place of a call must have the same order: one query everywhere.
         if pattern == 2 && meter.subject.capacity() > 1 {

@@ -76,8 +76,8 @@ pub struct Report {
     pub operands: Format,
     /// Format of results.
     pub format: Format,
-    /// Whether the leaves are products.
-    pub products: bool,
+    /// How many leaves are products; they come first.
+    pub products: usize,
     /// The tree; one unresolved node when there is none.
     pub tree: Tree,
     /// What the subject is.
@@ -110,7 +110,7 @@ impl Report {
             leaves: (0..tree.leaves()).map(|leaf| subject.leaf_name(leaf)).collect(),
             operands: subject.operand_format(),
             format: subject.format(),
-            products: subject.products(),
+            products: (0..tree.leaves()).filter(|&leaf| subject.is_product(leaf)).count(),
             tree,
             nature: Nature::Tree,
             calls: 0,

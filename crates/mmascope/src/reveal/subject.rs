@@ -88,6 +88,12 @@ pub trait Summation {
         false
     }
 
+    /// Whether this leaf is a product; c is none.
+    fn is_product(&self, leaf: usize) -> bool {
+        let _ = leaf;
+        self.products()
+    }
+
     /// How many inputs one call of the subject takes.
     fn capacity(&self) -> usize {
         1

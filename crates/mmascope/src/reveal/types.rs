@@ -32,7 +32,8 @@ pub(super) fn find(meter: &mut Meter<'_>, tree: &Tree) -> Result<Tree> {
     for (index, node) in tree.nodes().iter().enumerate() {
         let mut children: Vec<usize> = node.children.iter().map(|&child| numbers[child]).collect();
         let fused_here = node.children.iter().filter(|&&c| c < leaves && fused[c]).count();
-        let last_leaf = node.children.iter().rposition(|&c| c < leaves);
+        let is_product = |&c: &usize| c < leaves && meter.subject.is_product(c);
+        let last_leaf = node.children.iter().rposition(is_product);
         let op = match (node.op, node.children.len(), fused_here) {
             (Op::Add, 2, 1) => {
                 if last_leaf.is_some_and(|at| !fused[node.children[at]]) {
@@ -151,7 +152,7 @@ fn fused_products(meter: &mut Meter<'_>, tree: &Tree, format: Format) -> Result<
     let epsilon = power_of_two(if format == F64 { -27 } else { -12 });
     let (firsts, parents) = (tree.firsts(), tree.parents());
     let mut questions = Vec::new();
-    for leaf in 0..tree.leaves() {
+    for leaf in (0..tree.leaves()).filter(|&leaf| meter.subject.is_product(leaf)) {
         let Some(node) = tree.inner(parents[leaf]) else {
             continue;
         };

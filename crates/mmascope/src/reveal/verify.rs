@@ -5,8 +5,8 @@ use super::random::Random;
 use super::report::{Nature, Report};
 use super::types;
 use crate::error::Result;
-use crate::format::{F64, Rounding};
-use crate::tree::{Arithmetic, Builder, Op, Term, Tree, round};
+use crate::format::{E8M13, F32, F64, Rounding};
+use crate::tree::{Arithmetic, Builder, Inner, Op, Term, Tree, round};
 
 /// Fraction bits and roundings tried for fused nodes.
 const FUSED_BITS: std::ops::RangeInclusive<i32> = 8..=40;
@@ -30,21 +30,8 @@ pub(super) fn verify(
         report.verified.arithmetic = "unresolved nodes cannot be executed".to_owned();
         return Ok(());
     }
-    let leaf = report.operands;
-    let mut candidates = vec![Arithmetic::ieee(leaf)];
-    if ops(Op::Fused) {
-        candidates = [Rounding::Rz, Rounding::Rne]
-            .into_iter()
-            .flat_map(|rounding| {
-                FUSED_BITS.map(move |bits| Arithmetic {
-                    leaf,
-                    fused_bits: Some(bits),
-                    fused_rounding: rounding,
-                })
-            })
-            .collect();
-    }
-    let is_fused = candidates.len() > 1;
+    let is_fused = ops(Op::Fused);
+    let mut candidates = candidates(report, is_fused)?;
     let at_once = (MOST_TERMS / report.tree.leaves()).clamp(1, trials.max(1));
     let mut failures: Vec<Vec<Term>> = Vec::new();
     let mut done = 0;
@@ -53,22 +40,30 @@ pub(super) fn verify(
         let inputs: Vec<Vec<Term>> = (0..count).map(|_| random_input(meter, random)).collect();
         let results = meter.evaluate(&inputs)?;
         for (input, result) in inputs.into_iter().zip(results) {
-            let before = candidates.clone();
-            candidates.retain(|arithmetic| agrees(report, &report.tree, arithmetic, &input, result));
-            if candidates.is_empty() {
-                candidates = before;
+            let fits: Vec<bool> = candidates
+                .iter()
+                .map(|(tree, arithmetic)| agrees(report, tree, arithmetic, &input, result))
+                .collect();
+            if fits.contains(&true) {
+                let mut fits = fits.into_iter();
+                candidates.retain(|_| fits.next().unwrap_or(false));
+            } else {
                 failures.push(input);
             }
         }
         done += count;
     }
-    let chosen = candidates[0];
+    let (tree, chosen) = candidates.swap_remove(0);
+    report.tree = tree;
     if is_fused && !failures.is_empty() {
         let (low, high) = (FUSED_BITS.start(), FUSED_BITS.end());
         report.verified.arithmetic = format!(
             "the arithmetic of the fused nodes is no truncated sum of {low} to {high} fraction \
              bits, so the tree is not replayed"
         );
+        if report.products == 0 {
+            name_nature(meter, report, random)?;
+        }
         return Ok(());
     }
     report.verified.trials = trials;
@@ -91,6 +86,51 @@ pub(super) fn verify(
         report.notes.push("order-independent: every sum is exact before its one rounding".to_owned());
     }
     Ok(())
+}
+
+/// What the nodes may do: their format or, for narrow results, a wider one that is rounded at the
+/// end; the rounding; the bits that fused nodes keep.
+fn candidates(report: &Report, is_fused: bool) -> Result<Vec<(Tree, Arithmetic)>> {
+    // Products of operands narrower than the result are exact in it, and so are rounded to it.
+    let leaf = if report.operands == F64 { F64 } else { F32 };
+    let mut trees = vec![report.tree.clone()];
+    let all_of = |format| {
+        report.tree.map(|_, node| Inner {
+            format,
+            ..node.clone()
+        })
+    };
+    if report.products > 0 && report.format != F64 {
+        for format in [F32, E8M13] {
+            if is_fused || report.format != F32 {
+                trees.push(all_of(format)?);
+            }
+        }
+    }
+    let bits: Vec<Option<i32>> = if is_fused {
+        FUSED_BITS.map(Some).collect()
+    } else {
+        vec![None]
+    };
+    let roundings = if is_fused {
+        &[Rounding::Rz, Rounding::Rne][..]
+    } else {
+        &[Rounding::Rne, Rounding::Rz, Rounding::Rd, Rounding::Ru][..]
+    };
+    let mut candidates = Vec::new();
+    for tree in &trees {
+        for &rounding in roundings {
+            for &fused_bits in &bits {
+                let arithmetic = Arithmetic {
+                    leaf,
+                    fused_bits,
+                    rounding,
+                };
+                candidates.push((tree.clone(), arithmetic));
+            }
+        }
+    }
+    Ok(candidates)
 }
 
 fn random_input(meter: &Meter<'_>, random: &mut Random) -> Vec<Term> {
@@ -120,14 +160,14 @@ fn describe(report: &Report, arithmetic: &Arithmetic) -> String {
         .kinds
         .iter()
         .map(|(op, format, count)| match (op, arithmetic.fused_bits) {
-            (Op::Fused, Some(bits)) => format!(
-                "{count} fused {format} keeping {bits} bits, {}",
-                arithmetic.fused_rounding
-            ),
+            (Op::Fused, Some(bits)) => format!("{count} fused {format} keeping {bits} bits"),
             _ => format!("{count} {} {format}", op.name()),
         })
         .collect();
-    kinds.join(", ")
+    match arithmetic.rounding {
+        Rounding::Rne => kinds.join(", "),
+        rounding => format!("{}, rounding {rounding}", kinds.join(", ")),
+    }
 }
 
 /// Sets terms to zero for as long as tree and subject still differ.
@@ -195,7 +235,7 @@ fn name_nature(meter: &mut Meter<'_>, report: &mut Report, random: &mut Random) 
         return Ok(());
     }
     let leaves = meter.subject.leaves();
-    let inputs: Vec<Vec<Term>> = (0..12).map(|_| random_input(meter, random)).collect();
+    let inputs: Vec<Vec<Term>> = (0..32).map(|_| random_input(meter, random)).collect();
     let results = meter.evaluate(&inputs)?;
     let again = meter.evaluate(&inputs)?;
     if results.iter().zip(&again).any(|(a, b)| a.to_bits() != b.to_bits()) {
@@ -206,15 +246,11 @@ fn name_nature(meter: &mut Meter<'_>, report: &mut Report, random: &mut Random) 
     let root = builder.node(Op::Exact, F64, (0..leaves).collect());
     let exact = builder.build(root)?;
     let arithmetic = Arithmetic::ieee(report.operands);
-    let exact: Vec<f64> = inputs
+    let sums: Vec<f64> = inputs
         .iter()
         .map(|input| exact.execute(input, &arithmetic).map(|sum| round(report.format, sum)))
         .collect::<Result<_>>()?;
-    // Units in the last place, roughly: enough to tell exact sums from rounded ones.
-    let precision = report.format.float().map_or(24, |float| float.fraction_bits as i32 + 1);
-    let ulp = |value: f64| value.abs() * crate::tree::power_of_two(1 - precision);
-    let close = |a: f64, b: f64| (a - b).abs() <= 2.0 * ulp(b);
-    let all_exact = results.iter().zip(&exact).all(|(a, b)| a == b);
+    let all_exact = results.iter().zip(&sums).all(|(a, b)| a == b);
     let permuted: Vec<Vec<Term>> = inputs
         .iter()
         .map(|input| {
@@ -225,11 +261,27 @@ fn name_nature(meter: &mut Meter<'_>, report: &mut Report, random: &mut Random) 
         .collect();
     let same_kind = !matches!(inputs[0].last(), Some(Term::Value(_)))
         || matches!(inputs[0].first(), Some(Term::Value(_)));
-    let invariant = same_kind && leaves > 4 && meter.evaluate(&permuted)? == results;
-    let tree_exact = inputs.iter().zip(&exact).all(|(input, exact)| {
-        let value = report.tree.execute(input, &arithmetic);
-        value.is_ok_and(|value| close(round(report.format, value), *exact))
-    });
+    let invariant = report.products == 0 && same_kind && leaves > 4 && meter.evaluate(&permuted)? == results;
+    // Summands of one sign: the errors of rounded additions add up.
+    let positive = |term: Term| match term {
+        Term::Value(value) => Term::Value(value.abs()),
+        Term::Product(a, b) => Term::Product(a.abs(), b.abs()),
+    };
+    let inputs: Vec<Vec<Term>> = inputs
+        .into_iter()
+        .map(|input| input.into_iter().map(positive).collect())
+        .collect();
+    let (mut own, mut plain) = (0.0, 0.0);
+    for (input, result) in inputs.iter().zip(meter.evaluate(&inputs)?) {
+        let sum = round(report.format, exact.execute(input, &arithmetic)?);
+        own += (result - sum).abs();
+        let chain = input.iter().fold(0.0, |sum, term| match *term {
+            Term::Value(value) => round(report.format, sum + value),
+            Term::Product(a, b) => round(report.format, sum + a * b),
+        });
+        plain += (chain - sum).abs();
+    }
+    let carried = 4.0 * own < plain && report.products == 0;
     if invariant && all_exact {
         report.nature =
             Nature::OrderIndependent("every sum is the exact one, rounded once".to_owned());
@@ -238,10 +290,10 @@ fn name_nature(meter: &mut Meter<'_>, report: &mut Report, random: &mut Random) 
             "permuting the summands changes nothing, yet the sum is not exact: they are sorted"
                 .to_owned(),
         );
-    } else if results.iter().zip(&exact).all(|(a, b)| close(*a, *b)) && !tree_exact && leaves > 16 {
+    } else if carried && leaves > 16 {
         report.nature = Nature::Compensated(
-            "sums are within 2 units in the last place of the exact ones, which no tree of rounded \
-             additions gives: errors are carried along and added back"
+            "sums are far nearer to the exact ones than rounded additions come: errors are carried \
+             along and added back"
                 .to_owned(),
         );
     }

@@ -84,9 +84,14 @@ impl Tree {
             let rest = tree.restricted(|leaf| leaf >= same);
             rest.map_or_else(String::new, |rest| rest.pattern())
         };
-        let (mut left, mut right) = (pattern(self), pattern(other));
-        if left == right {
-            (left, right) = (self.pattern(), other.pattern());
+        let (left, right) = (pattern(self), pattern(other));
+        let irregular = left.starts_with("irregular") || right.starts_with("irregular");
+        if left == right || irregular && self.is_named() && other.is_named() {
+            return Some(Difference::Order {
+                same: 0,
+                left: self.pattern(),
+                right: other.pattern(),
+            });
         }
         Some(Difference::Order { same, left, right })
     }

@@ -21,8 +21,8 @@ pub struct Arithmetic {
     pub leaf: Format,
     /// Fraction bits that `fused` nodes keep in alignment; without them such nodes are refused.
     pub fused_bits: Option<i32>,
-    /// Rounding of a `fused` node's result.
-    pub fused_rounding: Rounding,
+    /// Rounding of every node's result.
+    pub rounding: Rounding,
 }
 
 impl Arithmetic {
@@ -32,13 +32,13 @@ impl Arithmetic {
         Self {
             leaf,
             fused_bits: None,
-            fused_rounding: Rounding::Rz,
+            rounding: Rounding::Rne,
         }
     }
 }
 
 impl Tree {
-    /// Sums the terms in the order and the formats of the tree, rounding to nearest even.
+    /// Sums the terms in the order and the formats of the tree, rounding as stated.
     ///
     /// # Errors
     /// [`Error::Argument`] when the number of terms is not that of the leaves, or a node has no
@@ -61,7 +61,20 @@ impl Tree {
                 Term::Value(value) => value,
                 Term::Product(a, b) => multiply(arithmetic.leaf, a, b),
             };
+            let directed = arithmetic.rounding != Rounding::Rne;
             let value = match node.op {
+                Op::Add | Op::Fma if directed => {
+                    let children = node.children.iter().enumerate();
+                    let is_product = |&c: &usize| matches!(operand(c), Term::Product(..));
+                    let fused = node.children.iter().rposition(is_product);
+                    let terms: Vec<Term> = children
+                        .map(|(at, &child)| match operand(child) {
+                            term if node.op == Op::Fma && fused == Some(at) => term,
+                            term => Term::Value(rounded(term)),
+                        })
+                        .collect();
+                    exact_sum(node.format, &terms, arithmetic.rounding)
+                }
                 Op::Add => {
                     let children = node.children.iter();
                     let values = children.map(|&child| round(node.format, rounded(operand(child))));
@@ -84,7 +97,7 @@ impl Tree {
                 }
                 Op::Exact => {
                     let terms: Vec<Term> = node.children.iter().map(|&c| operand(c)).collect();
-                    exact_sum(node.format, &terms)
+                    exact_sum(node.format, &terms, arithmetic.rounding)
                 }
                 Op::Fused => {
                     let Some(bits) = arithmetic.fused_bits else {
@@ -95,7 +108,7 @@ impl Tree {
                         ));
                     };
                     let terms: Vec<Term> = node.children.iter().map(|&c| operand(c)).collect();
-                    fused_sum(node.format, &terms, bits, arithmetic.fused_rounding)
+                    fused_sum(node.format, &terms, bits, arithmetic.rounding)
                 }
                 Op::Unresolved => {
                     return Err(Error::Argument(
@@ -215,35 +228,53 @@ fn multiply_add(format: Format, a: f64, b: f64, c: f64) -> f64 {
 }
 
 /// The exact sum, rounded once.
-fn exact_sum(format: Format, terms: &[Term]) -> f64 {
+fn exact_sum(format: Format, terms: &[Term], rounding: Rounding) -> f64 {
     let mut expansion: Vec<f64> = Vec::new();
-    let mut grow = |value: f64| {
-        let mut carry = value;
-        expansion.retain_mut(|part| {
-            let sum = carry + *part;
-            let other = sum - carry;
-            let error = (carry - (sum - other)) + (*part - other);
-            (carry, *part) = (sum, error);
-            error != 0.0
-        });
-        if carry != 0.0 {
-            expansion.push(carry);
-        }
-    };
+    let mut insert = |value: f64| grow(&mut expansion, value);
     for term in terms {
         match *term {
-            Term::Value(value) => grow(value),
+            Term::Value(value) => insert(value),
             Term::Product(a, b) => {
                 let product = a * b;
-                grow(product);
-                grow(a.mul_add(b, -product));
+                insert(product);
+                insert(a.mul_add(b, -product));
             }
         }
     }
-    if format == F64 {
-        return expansion.iter().sum();
+    let odd = expansion.iter().fold(0.0, |sum, &part| add_odd(sum, part));
+    if format != F64 {
+        return decode(format, format.round(&exact(odd), rounding, Overflow::Ieee));
     }
-    round(format, expansion.iter().fold(0.0, |sum, &part| add_odd(sum, part)))
+    // The nearest number, and on which side of it the sum lies.
+    let nearest: f64 = expansion.iter().sum();
+    grow(&mut expansion, -nearest);
+    let error = expansion.last().copied().unwrap_or(0.0);
+    let down = match rounding {
+        Rounding::Rd => true,
+        Rounding::Ru => false,
+        Rounding::Rz => nearest > 0.0,
+        _ => return nearest,
+    };
+    match (error < 0.0, error > 0.0) {
+        (true, _) if down => nearest.next_down(),
+        (_, true) if !down => nearest.next_up(),
+        _ => nearest,
+    }
+}
+
+/// Adds a number to an expansion: parts that do not overlap, ascending.
+fn grow(expansion: &mut Vec<f64>, value: f64) {
+    let mut carry = value;
+    expansion.retain_mut(|part| {
+        let sum = carry + *part;
+        let other = sum - carry;
+        let error = (carry - (sum - other)) + (*part - other);
+        (carry, *part) = (sum, error);
+        error != 0.0
+    });
+    if carry != 0.0 {
+        expansion.push(carry);
+    }
 }
 
 /// Every term truncated to `bits` fraction bits below the largest exponent, summed, rounded once.

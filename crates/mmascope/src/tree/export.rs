@@ -132,13 +132,14 @@ def fma32(a, b, c):
 "#;
 
 impl Tree {
-    /// Source code of a function `mmascope_sum` that sums in this order: of `x`, or with
-    /// `products` of the products of `a` and `b`. `leaf` is the operands' format.
+    /// Source code of a function `mmascope_sum` that sums in this order. The first `products`
+    /// leaves are products of `a` and `b`; the others are taken from `x`, leaf n from `x[n]` or,
+    /// when there are products, the one further leaf from `c`. `leaf` is the operands' format.
     ///
     /// # Errors
     /// [`Error::Argument`] when a node or a format has no counterpart in the language: fused,
     /// exact and unresolved nodes, formats other than f32 and f64.
-    pub fn export(&self, language: Language, leaf: Format, products: bool) -> Result<String> {
+    pub fn export(&self, language: Language, leaf: Format, products: usize) -> Result<String> {
         for format in self.nodes().iter().map(|node| node.format).chain([leaf]) {
             if format != F32 && format != F64 {
                 return Err(Error::Argument(format!(
@@ -165,6 +166,14 @@ impl Tree {
         let result_format = self.nodes().last().map_or(leaf, |node| node.format);
         // A wider sum is handed back in the operands' format, as the subject does.
         let result = language.convert(&result, result_format, leaf);
+        if products > 0 && self.leaves() > products + 1 {
+            return Err(Error::Argument(format!(
+                "export: {} leaves, of which {products} are products: at most one other is taken",
+                self.leaves()
+            )));
+        }
+        let has_c = products > 0 && self.leaves() > products;
+        let with_products = products > 0;
         let float = language.float(leaf);
         let note = format!(
             "{} leaves, {}. Written by mmascope {}.",
@@ -174,8 +183,9 @@ impl Tree {
         );
         Ok(match language {
             Language::Rust => {
-                let arguments = if products {
-                    format!("a: &[{float}], b: &[{float}]")
+                let arguments = if with_products {
+                    let c = if has_c { format!(", c: {float}") } else { String::new() };
+                    format!("a: &[{float}], b: &[{float}]{c}")
                 } else {
                     format!("x: &[{float}]")
                 };
@@ -184,14 +194,19 @@ impl Tree {
                 )
             }
             Language::Python => {
-                let arguments = if products { "a, b" } else { "x" };
+                let arguments = match (with_products, has_c) {
+                    (true, true) => "a, b, c",
+                    (true, false) => "a, b",
+                    _ => "x",
+                };
                 format!(
                     "\"\"\"{note}\"\"\"\n{PYTHON_HEAD}def mmascope_sum({arguments}):\n{body}    return {result}\n"
                 )
             }
             Language::C | Language::Cuda => {
-                let arguments = if products {
-                    format!("const {float} *a, const {float} *b")
+                let arguments = if with_products {
+                    let c = if has_c { format!(", {float} c") } else { String::new() };
+                    format!("const {float} *a, const {float} *b{c}")
                 } else {
                     format!("const {float} *x")
                 };
@@ -207,9 +222,11 @@ impl Tree {
         })
     }
 
-    fn leaf(&self, leaf: usize, language: Language, format: Format, products: bool) -> String {
-        if products {
+    fn leaf(&self, leaf: usize, language: Language, format: Format, products: usize) -> String {
+        if leaf < products {
             language.multiply(format, &format!("a[{leaf}]"), &format!("b[{leaf}]"))
+        } else if products > 0 {
+            "c".to_owned()
         } else {
             format!("x[{leaf}]")
         }
@@ -221,7 +238,7 @@ impl Tree {
         index: usize,
         language: Language,
         leaf: Format,
-        products: bool,
+        products: usize,
     ) -> Result<String> {
         let node = &self.nodes()[index];
         let operand = |child: usize| match child.checked_sub(self.leaves()) {
@@ -241,8 +258,8 @@ impl Tree {
         match node.op {
             Op::Add => Ok(sum(&node.children)),
             Op::Fma => {
-                let last = node.children.iter().rposition(|&c| c < self.leaves());
-                let Some(fused) = last.filter(|_| products) else {
+                let last = node.children.iter().rposition(|&c| c < products);
+                let Some(fused) = last else {
                     return Ok(sum(&node.children));
                 };
                 let mut rest = node.children.clone();

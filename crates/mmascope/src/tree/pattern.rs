@@ -86,7 +86,7 @@ impl<'a> Shapes<'a> {
                 return false;
             };
             let (l, r) = (self.sizes[left], self.sizes[right]);
-            let halves = l.abs_diff(r) <= 1 || l.is_power_of_two() && l >= r && l < 2 * r + l / 2;
+            let halves = l.abs_diff(r) <= 1 || l.is_power_of_two() && l >= r;
             if !halves || !self.is_contiguous(left) || self.lasts[left] + 1 != self.firsts[right] {
                 return false;
             }
