@@ -29,11 +29,7 @@ pub(crate) fn run(
     let mut tell = |measurements: u64| progress.set_position(measurements);
     let report = if let Some(rest) = options.subject.strip_prefix("lib:") {
         let mut subject = library(rest, options)?;
-        let mut report = mmascope::reveal::reveal_with_progress(&mut subject, &chosen, &mut tell)?;
-        if let Some(threads) = subject.threads() {
-            report.notes.push(format!("the library uses {threads} threads"));
-        }
-        report
+        mmascope::reveal::reveal_with_progress(&mut subject, &chosen, &mut tell)?
     } else {
         let subject: Subject = options.subject.parse()?;
         let interface = interface(catalogue, options)?;
@@ -54,14 +50,25 @@ pub(crate) fn run(
     progress.finish_and_clear();
     if let Some(file) = &options.output {
         let json = envelope(catalogue, &report)?;
-        write_drawing(file, &report.tree, &report.subject, &report.verdict(), &report.leaves, json)?;
+        write_drawing(
+            file,
+            &report.tree,
+            &report.subject,
+            &report.verdict(),
+            &report.leaves,
+            json,
+        )?;
     }
     if common.json {
         writeln!(io::stdout(), "{}", envelope(catalogue, &report)?)?;
     } else {
         print(&report)?;
     }
-    Ok(if report.holds() { Status::Done } else { Status::No })
+    Ok(if report.holds() {
+        Status::Done
+    } else {
+        Status::No
+    })
 }
 
 fn progress() -> ProgressBar {
@@ -76,10 +83,14 @@ fn progress() -> ProgressBar {
 /// `PATH:SYMBOL`, split at the last single colon.
 fn library(rest: &str, options: &Reveal) -> Result<Blas, Failure> {
     let Some((path, symbol)) = rest.rsplit_once(':') else {
-        return Err(Failure::Input(format!("lib:{rest}: expected lib:PATH:SYMBOL")));
+        return Err(Failure::Input(format!(
+            "lib:{rest}: expected lib:PATH:SYMBOL"
+        )));
     };
     let Some(n) = options.n else {
-        return Err(Failure::Input(format!("lib:{rest}: the number of products is needed: -n N")));
+        return Err(Failure::Input(format!(
+            "lib:{rest}: the number of products is needed: -n N"
+        )));
     };
     let blas = Blas::load(path, symbol, n)?;
     if let Some(dtype) = &options.dtype {

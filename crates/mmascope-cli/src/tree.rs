@@ -117,7 +117,11 @@ fn diff(catalogue: &Catalogue, common: &Common, options: &TreeDiff) -> Result<St
     } else {
         writeln!(io::stdout(), "{}", words.as_deref().unwrap_or("equal"))?;
     }
-    Ok(if difference.is_none() { Status::Done } else { Status::No })
+    Ok(if difference.is_none() {
+        Status::Done
+    } else {
+        Status::No
+    })
 }
 
 fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<Status, Failure> {
@@ -125,7 +129,10 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
     let text = read_text(&options.values)?;
     let number = |word: &str| {
         word.parse::<f64>().map_err(|_| {
-            Failure::Input(format!("{}: '{word}' is no number or product", options.values))
+            Failure::Input(format!(
+                "{}: '{word}' is no number or product",
+                options.values
+            ))
         })
     };
     let terms = text
@@ -155,11 +162,15 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
 
 fn export(options: &TreeExport) -> Result<Status, Failure> {
     let text = read_text(&options.file)?;
-    let (tree, _) = Tree::read(&text)
-        .map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
+    let (tree, _) =
+        Tree::read(&text).map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
     let language = Language::named(&options.language)?;
     let said = serde_json::from_str::<Facts>(&text).unwrap_or_default();
-    let dtype = options.dtype.clone().or(said.operands).unwrap_or_else(|| "f32".to_owned());
+    let dtype = options
+        .dtype
+        .clone()
+        .or(said.operands)
+        .unwrap_or_else(|| "f32".to_owned());
     let products = options.products.or(said.products).unwrap_or(0);
     let code = tree.export(language, Format::named(&dtype)?, products)?;
     match &options.output {

@@ -174,14 +174,13 @@ pub fn reveal_with_progress(
     run(subject, options, progress)
 }
 
-fn run(
-    subject: &mut dyn Summation,
-    options: &Options,
-    progress: Progress<'_>,
-) -> Result<Report> {
+fn run(subject: &mut dyn Summation, options: &Options, progress: Progress<'_>) -> Result<Report> {
     let leaves = subject.leaves();
     if leaves == 0 {
-        return Err(Error::Argument(format!("{}: nothing to sum", subject.name())));
+        return Err(Error::Argument(format!(
+            "{}: nothing to sum",
+            subject.name()
+        )));
     }
     if options.algorithm == Algorithm::Naive && leaves > brute::MOST_LEAVES {
         return Err(Error::Argument(format!(

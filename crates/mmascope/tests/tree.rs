@@ -26,7 +26,10 @@ fn text_and_json_go_both_ways() {
         assert_eq!(tree.to_string().parse(), Ok(tree.clone()));
         assert_eq!(tree.json().parse(), Ok(tree.clone()));
         let names: Vec<String> = (0..leaves).map(|leaf| format!("x{leaf}")).collect();
-        assert_eq!(Tree::read(&tree.file("s", &names)), Ok((tree.clone(), names)));
+        assert_eq!(
+            Tree::read(&tree.file("s", &names)),
+            Ok((tree.clone(), names))
+        );
         seen.insert(tree);
     }
     assert!(seen.len() > 250);
@@ -49,7 +52,12 @@ fn deep_trees_are_no_danger() {
 #[test]
 fn the_canonical_form_orders_children() {
     let one = tree("(add f32 (fused f32 3 1 2) 0)");
-    assert_eq!(one, tree("{\"op\":\"add\",\"type\":\"f32\",\"children\":[0,{\"op\":\"fused\",\"type\":\"f32\",\"children\":[1,3,2]}]}"));
+    assert_eq!(
+        one,
+        tree(
+            "{\"op\":\"add\",\"type\":\"f32\",\"children\":[0,{\"op\":\"fused\",\"type\":\"f32\",\"children\":[1,3,2]}]}"
+        )
+    );
     assert_eq!(one.to_string(), "(add f32 0 (fused f32 1 2 3))");
 }
 
@@ -87,7 +95,9 @@ fn differences_are_said_in_words() {
     let mut builder = Builder::new(64);
     let start = (1..32).fold(0, |sum, leaf| builder.node(Op::Add, F32, vec![sum, leaf]));
     let lane = |builder: &mut Builder, first: usize| {
-        (first + 2..64).step_by(2).fold(first, |sum, leaf| builder.node(Op::Add, F32, vec![sum, leaf]))
+        (first + 2..64).step_by(2).fold(first, |sum, leaf| {
+            builder.node(Op::Add, F32, vec![sum, leaf])
+        })
     };
     let (even, odd) = (lane(&mut builder, 32), lane(&mut builder, 33));
     let both = builder.node(Op::Add, F32, vec![even, odd]);
@@ -99,9 +109,14 @@ fn differences_are_said_in_words() {
     );
     assert_eq!(
         said(&tree("(add f32 0 1)"), &tree("(fma f32 0 1)")).as_deref(),
-        Some("the same order; 1 nodes differ in operation or type, first add f32 against fma f32 above leaf 0")
+        Some(
+            "the same order; 1 nodes differ in operation or type, first add f32 against fma f32 above leaf 0"
+        )
     );
-    assert_eq!(said(&tree("(add f32 0 1)"), &tree("0")).as_deref(), Some("2 leaves against 1"));
+    assert_eq!(
+        said(&tree("(add f32 0 1)"), &tree("0")).as_deref(),
+        Some("2 leaves against 1")
+    );
 }
 
 #[test]
@@ -115,8 +130,9 @@ fn patterns_are_named() {
     let mut builder = Builder::new(64);
     let parts: Vec<usize> = (0..4)
         .map(|part| {
-            (16 * part + 1..16 * part + 16)
-                .fold(16 * part, |sum, leaf| builder.node(Op::Add, F32, vec![sum, leaf]))
+            (16 * part + 1..16 * part + 16).fold(16 * part, |sum, leaf| {
+                builder.node(Op::Add, F32, vec![sum, leaf])
+            })
         })
         .collect();
     let root = parts[1..].iter().fold(parts[0], |sum, &part| {
@@ -137,9 +153,15 @@ fn patterns_are_named() {
         (split, "split-K 4, then sequential"),
         (fused, "chain of 16+1-term fused sums"),
         (tree("(exact f32 0 1 2 3)"), "one exact sum of 4 terms"),
-        (tail, "2-way strided, sequential combine up to leaf 3, then sequential"),
+        (
+            tail,
+            "2-way strided, sequential combine up to leaf 3, then sequential",
+        ),
         (tree("0"), "one term"),
-        (tree("(add f32 (add f32 0 3) (fused f32 1 2 4))"), "irregular, depth 2, at most 3 terms a node"),
+        (
+            tree("(add f32 (add f32 0 3) (fused f32 1 2 4))"),
+            "irregular, depth 2, at most 3 terms a node",
+        ),
     ] {
         assert_eq!(tree.pattern(), pattern, "{tree}");
     }
@@ -148,12 +170,19 @@ fn patterns_are_named() {
 #[test]
 fn drawings_stay_readable() {
     let small = chain(&(0..64).collect::<Vec<_>>()).svg("64", &[]);
-    assert_eq!(small.matches("<rect x=").count(), 64, "every leaf has its box");
+    assert_eq!(
+        small.matches("<rect x=").count(),
+        64,
+        "every leaf has its box"
+    );
     let large = strided(4096, 32).svg("4096", &[]);
     assert_eq!(large.matches("<rect x=").count(), 32, "a lane is a box");
     assert!(large.contains("0, 32…4064: sequential"), "{large}");
     let dot = strided(4096, 32).dot(&[]);
-    assert!(dot.starts_with("digraph") && dot.matches(" -> ").count() == 62, "{dot}");
+    assert!(
+        dot.starts_with("digraph") && dot.matches(" -> ").count() == 62,
+        "{dot}"
+    );
     let names = ["<a>".to_owned(), "</script>".to_owned()];
     let two = tree("(add f32 0 1)");
     assert!(two.svg("\"", &names).contains("&lt;a&gt;"));
@@ -163,11 +192,20 @@ fn drawings_stay_readable() {
 /// Boxes and circles do not lie on one another, and all lie inside the drawing.
 #[test]
 fn boxes_do_not_overlap() {
-    for tree in [strided(4096, 32), strided(64, 8), strided(4096, 8), Random(3).tree(2000, true)] {
+    for tree in [
+        strided(4096, 32),
+        strided(64, 8),
+        strided(4096, 8),
+        Random(3).tree(2000, true),
+    ] {
         let svg = tree.svg("t", &[]);
         let number = |text: &str, key: &str| -> f64 {
             let rest = text.split_once(&format!(" {key}=\"")).expect(key).1;
-            rest.split_once('"').expect("a quote").0.parse().expect("a number")
+            rest.split_once('"')
+                .expect("a quote")
+                .0
+                .parse()
+                .expect("a number")
         };
         let boxes: Vec<[f64; 4]> = svg
             .split("<rect x=")
@@ -180,7 +218,10 @@ fn boxes_do_not_overlap() {
             .collect();
         let (width, height) = (number(&svg, "width"), number(&svg, "height"));
         for (index, a) in boxes.iter().enumerate() {
-            assert!(a[0] >= 0.0 && a[2] <= width && a[3] <= height, "{a:?} in {width} × {height}");
+            assert!(
+                a[0] >= 0.0 && a[2] <= width && a[3] <= height,
+                "{a:?} in {width} × {height}"
+            );
             for b in &boxes[..index] {
                 let apart = a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1];
                 assert!(apart, "{a:?} {b:?}");
@@ -192,7 +233,9 @@ fn boxes_do_not_overlap() {
 #[test]
 fn execution_follows_the_types() {
     let value = |text: &str, terms: &[Term]| {
-        tree(text).execute(terms, &Arithmetic::ieee(F32)).expect("executable")
+        tree(text)
+            .execute(terms, &Arithmetic::ieee(F32))
+            .expect("executable")
     };
     let tiny = 2.0_f64.powi(-30);
     let terms = [Term::Value(1.0), Term::Value(tiny), Term::Value(-1.0)];
@@ -200,7 +243,10 @@ fn execution_follows_the_types() {
     assert_eq!(value("(add f64 (add f64 0 1) 2)", &terms), tiny);
     assert_eq!(value("(exact f32 0 1 2)", &terms), tiny);
     let e = 2.0_f64.powi(-12);
-    let terms = [Term::Product(-(1.0 + 2.0 * e), 1.0), Term::Product(1.0 + e, 1.0 + e)];
+    let terms = [
+        Term::Product(-(1.0 + 2.0 * e), 1.0),
+        Term::Product(1.0 + e, 1.0 + e),
+    ];
     assert_eq!(value("(add f32 0 1)", &terms), 0.0);
     assert_eq!(value("(fma f32 0 1)", &terms), e * e);
     // A fused sum cuts off below the kept bits; Volta keeps 23.
@@ -211,9 +257,20 @@ fn execution_follows_the_types() {
     };
     let small = Term::Value(2.0_f64.powi(-24));
     let terms = [Term::Value(1.0), small, small, Term::Value(-1.0)];
-    assert_eq!(tree("(fused f32 0 1 2 3)").execute(&terms, &arithmetic), Ok(0.0));
-    assert!(tree("(fused f32 0 1 2)").execute(&terms[..3], &Arithmetic::ieee(F32)).is_err());
-    assert!(tree("(unresolved f32 0 1 2)").execute(&terms[..3], &arithmetic).is_err());
+    assert_eq!(
+        tree("(fused f32 0 1 2 3)").execute(&terms, &arithmetic),
+        Ok(0.0)
+    );
+    assert!(
+        tree("(fused f32 0 1 2)")
+            .execute(&terms[..3], &Arithmetic::ieee(F32))
+            .is_err()
+    );
+    assert!(
+        tree("(unresolved f32 0 1 2)")
+            .execute(&terms[..3], &arithmetic)
+            .is_err()
+    );
     assert!(tree("(add f32 0 1)").execute(&terms, &arithmetic).is_err());
     // Directed rounding.
     let up = Arithmetic {
@@ -221,7 +278,10 @@ fn execution_follows_the_types() {
         ..Arithmetic::ieee(F64)
     };
     let terms = [Term::Value(1.0), Term::Value(1e-40)];
-    assert_eq!(tree("(add f64 0 1)").execute(&terms, &up), Ok(1.0_f64.next_up()));
+    assert_eq!(
+        tree("(add f64 0 1)").execute(&terms, &up),
+        Ok(1.0_f64.next_up())
+    );
 }
 
 /// Exact sums and multiply-adds against integers: 20,000 random sums in f32.
@@ -236,7 +296,10 @@ fn exact_sums_are_exact() {
         let sum: i128 = terms.iter().map(|&term| i128::from(term)).sum();
         let given: Vec<Term> = terms.iter().map(|&term| Term::Value(term as f64)).collect();
         let expected = sum as f32; // Rust rounds integers to nearest even
-        assert_eq!(exact.execute(&given, &Arithmetic::ieee(F32)), Ok(f64::from(expected)));
+        assert_eq!(
+            exact.execute(&given, &Arithmetic::ieee(F32)),
+            Ok(f64::from(expected))
+        );
     }
 }
 
@@ -271,7 +334,9 @@ fn exported_code_reproduces_the_bits() {
                 }
             })
             .collect();
-        let sum = tree.execute(&terms, &Arithmetic::ieee(F32)).expect("executable");
+        let sum = tree
+            .execute(&terms, &Arithmetic::ieee(F32))
+            .expect("executable");
         let expected = format!("{:08x}", (sum as f32).to_bits());
         let a: Vec<f32> = numbers.iter().map(|two| two.0).collect();
         let b: Vec<f32> = numbers.iter().map(|two| two.1).collect();
@@ -285,7 +350,11 @@ fn exported_code_reproduces_the_bits() {
         }
     }
     let _ = std::fs::remove_dir_all(&folder);
-    assert!(tree("(fused f32 0 1 2)").export(Language::C, F32, 0).is_err());
+    assert!(
+        tree("(fused f32 0 1 2)")
+            .export(Language::C, F32, 0)
+            .is_err()
+    );
     assert!(tree("(add bf16 0 1)").export(Language::C, F32, 0).is_err());
 }
 
@@ -311,7 +380,11 @@ fn run_exported(
     let file = |ending: &str| folder.join(format!("{name}.{ending}"));
     let run = |command: &mut Command| {
         let output = command.output().ok()?;
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let arrays = format!(
@@ -328,7 +401,10 @@ fn run_exported(
         std::fs::write(file(ending), text).expect("a file");
         let program = file(&format!("{ending}.out"));
         let mut command = Command::new(compiler);
-        command.args(["-O2", "-ffp-contract=off", "-o"]).arg(&program).arg(file(ending));
+        command
+            .args(["-O2", "-ffp-contract=off", "-o"])
+            .arg(&program)
+            .arg(file(ending));
         run(command.arg("-lm"))?;
         run(&mut Command::new(program))
     };
@@ -349,7 +425,8 @@ fn run_exported(
                  print(struct.pack('>f', mmascope_sum({})).hex())\n",
                 list(a, ""),
                 list(b, ""),
-                given("").replace(", -", ", f32(-").replace("e", "e") + if c.is_some_and(|c| c < 0.0) { ")" } else { "" }
+                given("").replace(", -", ", f32(-").replace("e", "e")
+                    + if c.is_some_and(|c| c < 0.0) { ")" } else { "" }
             );
             std::fs::write(file("py"), text).expect("a file");
             run(Command::new("python3").arg(file("py")))
@@ -364,7 +441,10 @@ fn run_exported(
             );
             std::fs::write(file("rs"), text).expect("a file");
             let program = file("rs.out");
-            run(Command::new("rustc").args(["--edition", "2024", "-o"]).arg(&program).arg(file("rs")))?;
+            run(Command::new("rustc")
+                .args(["--edition", "2024", "-o"])
+                .arg(&program)
+                .arg(file("rs")))?;
             run(&mut Command::new(program))
         }
     }

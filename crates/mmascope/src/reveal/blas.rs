@@ -35,6 +35,9 @@ pub struct Blas {
     cblas: bool,
     n: usize,
     function: *const c_void,
+    /// Rows of outputs that are used, and columns: those that share the first output's order.
+    used_rows: Vec<usize>,
+    used_columns: Vec<usize>,
     /// Number of threads that the library says it uses, if it says so.
     threads: Option<usize>,
     /// Keeps the code mapped for as long as `function` may be called.
@@ -140,7 +143,9 @@ impl Blas {
             )));
         };
         if n == 0 || n > 1 << 24 {
-            return Err(Error::Argument(format!("{name}: -n {n}: 1 to 16777216 are supported")));
+            return Err(Error::Argument(format!(
+                "{name}: -n {n}: 1 to 16777216 are supported"
+            )));
         }
         let fail = |error: libloading::Error| Error::Device {
             device: name.clone(),
@@ -159,7 +164,9 @@ impl Blas {
             // SAFETY: as above.
             Err(error) if !cblas => unsafe {
                 let with = format!("{}_", symbol.trim_end_matches('_'));
-                *library.get::<*const c_void>(with.as_bytes()).map_err(|_| fail(error))?
+                *library
+                    .get::<*const c_void>(with.as_bytes())
+                    .map_err(|_| fail(error))?
             },
             Err(error) => return Err(fail(error)),
         };
@@ -170,7 +177,10 @@ impl Blas {
                 unsafe { library.get::<Threads>(name).ok().map(|threads| threads()) }
             })
             .and_then(|threads| usize::try_from(threads).ok());
-        Ok(Self {
+        let columns = if routine == Routine::Gemm { OUTPUTS } else { 1 };
+        let mut blas = Self {
+            used_rows: (0..if routine == Routine::Dot { 1 } else { OUTPUTS }).collect(),
+            used_columns: (0..columns).collect(),
             name,
             routine,
             double,
@@ -179,7 +189,38 @@ impl Blas {
             function,
             threads,
             _library: library,
-        })
+        };
+        if double {
+            blas.find_shared::<f64>();
+        } else {
+            blas.find_shared::<f32>();
+        }
+        Ok(blas)
+    }
+
+    /// Finds out which outputs share the first one's order: rows and columns with equal inputs must
+    /// give equal bits on random data.
+    fn find_shared<T: Scalar>(&mut self) {
+        let mut random = super::random::Random::new(1);
+        let mut number = || T::from_f64((random.bits() >> 40) as f64 / f64::from(1 << 23) - 1.0);
+        let mut trials = Vec::new();
+        for _ in 0..24 {
+            let row: Vec<T> = (0..self.n).map(|_| number()).collect();
+            let shared: Vec<T> = (0..self.n).map(|_| number()).collect();
+            let results = self.outputs(&row.repeat(self.rows()), &shared);
+            trials.push(
+                results
+                    .iter()
+                    .map(|x| x.to_f64().to_bits())
+                    .collect::<Vec<u64>>(),
+            );
+        }
+        let columns = trials[0].len() / self.rows();
+        let same = |at: usize| trials.iter().all(|results| results[at] == results[0]);
+        self.used_rows.retain(|&row| same(row * columns));
+        let rows = &self.used_rows;
+        self.used_columns
+            .retain(|&column| rows.iter().all(|&row| same(row * columns + column)));
     }
 
     /// Number of threads that the library says it uses, if it says so.
@@ -188,7 +229,7 @@ impl Blas {
         self.threads
     }
 
-    /// How many different inputs one call takes.
+    /// How many rows a call has.
     fn rows(&self) -> usize {
         match self.routine {
             Routine::Dot => 1,
@@ -198,15 +239,47 @@ impl Blas {
 
     /// Calls the routine: `rows` × n numbers (row by row) times n numbers; one result a row.
     fn call<T: Scalar>(&self, rows: &[T], shared: &[T]) -> Result<Vec<T>> {
+        let results = self.outputs(rows, shared);
+        let columns = results.len() / self.rows();
+        let mut found = Vec::with_capacity(self.rows());
+        for &row in &self.used_rows {
+            // Used columns are equal, so a difference means that they are summed differently.
+            let results = &results[row * columns..(row + 1) * columns];
+            let first = results[0].to_f64();
+            let differs = |&&at: &&usize| results[at].to_f64().to_bits() != first.to_bits();
+            if let Some(column) = self.used_columns.iter().find(differs) {
+                return Err(Error::Device {
+                    device: self.name.clone(),
+                    query: Some(row),
+                    message: format!(
+                        "columns 0 and {column} have equal inputs and different results: the \
+                         outputs do not share one order"
+                    ),
+                });
+            }
+            found.push(results[0]);
+        }
+        Ok(found)
+    }
+
+    /// Every output of one call, row by row.
+    fn outputs<T: Scalar>(&self, rows: &[T], shared: &[T]) -> Vec<T> {
         let n = self.n as c_int;
         let outputs = self.rows() as c_int;
         let (one, zero) = (T::from_f64(1.0), T::from_f64(0.0));
         let (unit, no, yes) = (1 as c_int, b'N' as c_char, b'T' as c_char);
         debug_assert!(rows.len() == self.n * self.rows());
-        let columns = if self.routine == Routine::Gemm { OUTPUTS } else { 1 };
+        let columns = if self.routine == Routine::Gemm {
+            OUTPUTS
+        } else {
+            1
+        };
         let matrix: Vec<T> = if self.routine == Routine::Gemm {
             // Every column is the same; row-major n × columns is what each layout below takes.
-            shared.iter().flat_map(|&x| std::iter::repeat_n(x, OUTPUTS)).collect()
+            shared
+                .iter()
+                .flat_map(|&x| std::iter::repeat_n(x, OUTPUTS))
+                .collect()
         } else {
             Vec::new()
         };
@@ -228,7 +301,20 @@ impl Blas {
                 (Routine::Gemv, true) => {
                     let gemv: CblasGemv<T> = std::mem::transmute(function);
                     let (a, x, y) = (rows.as_ptr(), shared.as_ptr(), results.as_mut_ptr());
-                    gemv(ROW_MAJOR, NO_TRANSPOSE, outputs, n, one, a, n, x, 1, zero, y, 1);
+                    gemv(
+                        ROW_MAJOR,
+                        NO_TRANSPOSE,
+                        outputs,
+                        n,
+                        one,
+                        a,
+                        n,
+                        x,
+                        1,
+                        zero,
+                        y,
+                        1,
+                    );
                 }
                 (Routine::Gemv, false) => {
                     // Column-major n × outputs, transposed: the same numbers.
@@ -266,35 +352,24 @@ impl Blas {
                 }
             }
         }
-        let mut found = Vec::with_capacity(self.rows());
-        for (row, results) in results.chunks(columns).enumerate() {
-            // The columns are equal, so a difference means that they are summed differently.
-            let first = results[0].to_f64();
-            let other = results.iter().position(|x| x.to_f64().to_bits() != first.to_bits());
-            if let Some(column) = other {
-                return Err(Error::Device {
-                    device: self.name.clone(),
-                    query: Some(row),
-                    message: format!(
-                        "columns 0 and {column} have equal inputs and different results: the \
-                         outputs do not share one order"
-                    ),
-                });
-            }
-            found.push(results[0]);
-        }
-        Ok(found)
+        results
     }
 
     fn measure_as<T: Scalar>(&self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
         let Masks { large, unit, .. } = self.masks();
-        let base: Vec<T> = units.iter().map(|weight| T::from_f64(weight * unit)).collect();
+        let base: Vec<T> = units
+            .iter()
+            .map(|weight| T::from_f64(weight * unit))
+            .collect();
         let ones = vec![T::from_f64(1.0); self.n];
         let zero = T::from_f64(0.0);
-        let mut rows: Vec<T> = (0..self.rows()).flat_map(|_| base.iter().copied()).collect();
+        let mut rows: Vec<T> = (0..self.rows())
+            .flat_map(|_| base.iter().copied())
+            .collect();
         let mut results = Vec::with_capacity(queries.len());
-        for chunk in queries.chunks(self.rows()) {
-            for (query, row) in chunk.iter().zip(rows.chunks_mut(self.n)) {
+        for chunk in queries.chunks(self.used_rows.len()) {
+            for (query, &at) in chunk.iter().zip(&self.used_rows) {
+                let row = &mut rows[at * self.n..(at + 1) * self.n];
                 if let Some(only) = query.only {
                     row.fill(zero);
                     row[only] = T::from_f64(unit);
@@ -307,7 +382,8 @@ impl Blas {
             }
             let sums = self.call(&rows, &ones)?;
             results.extend(sums.iter().take(chunk.len()).map(|sum| sum.to_f64() / unit));
-            for (query, row) in chunk.iter().zip(rows.chunks_mut(self.n)) {
+            for (query, &at) in chunk.iter().zip(&self.used_rows) {
+                let row = &mut rows[at * self.n..(at + 1) * self.n];
                 if query.only.is_some() {
                     row.copy_from_slice(&base);
                 }
@@ -326,11 +402,14 @@ impl Blas {
                 Term::Value(value) => (value, 1.0),
                 Term::Product(a, b) => (a, b),
             });
-            let (a, b): (Vec<T>, Vec<T>) =
-                factors.map(|(a, b)| (T::from_f64(a), T::from_f64(b))).unzip();
+            let (a, b): (Vec<T>, Vec<T>) = factors
+                .map(|(a, b)| (T::from_f64(a), T::from_f64(b)))
+                .unzip();
             let sums = self.call(&a.repeat(self.rows()), &b)?;
             let first = sums[0].to_f64();
-            if let Some(row) = sums.iter().position(|sum| sum.to_f64().to_bits() != first.to_bits())
+            if let Some(row) = sums
+                .iter()
+                .position(|sum| sum.to_f64().to_bits() != first.to_bits())
             {
                 return Err(Error::Device {
                     device: self.name.clone(),
@@ -373,7 +452,31 @@ impl Summation for Blas {
     }
 
     fn capacity(&self) -> usize {
-        self.rows()
+        self.used_rows.len()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let threads = self
+            .threads
+            .map(|threads| format!("the library uses {threads} threads"));
+        let (rows, columns) = (self.used_rows.len(), self.used_columns.len());
+        let (of, all) = match self.routine {
+            Routine::Dot => return threads.into_iter().collect(),
+            Routine::Gemv => (format!("{OUTPUTS}"), rows == OUTPUTS),
+            Routine::Gemm => (
+                format!("{OUTPUTS} x {OUTPUTS}"),
+                rows * columns == OUTPUTS * OUTPUTS,
+            ),
+        };
+        let shape = Some(if all {
+            format!("all {of} outputs share one order (equal inputs gave equal bits)")
+        } else {
+            format!(
+                "the {of} outputs do not share one order: this is the first one's, which {rows} \
+                 rows and {columns} columns share"
+            )
+        });
+        threads.into_iter().chain(shape).collect()
     }
 
     fn masks(&self) -> Masks {

@@ -33,7 +33,9 @@ fn shapes(leaves: &[usize]) -> Vec<Shape> {
             partial = partial
                 .iter()
                 .flat_map(|chosen| {
-                    choices.iter().map(move |choice| [&chosen[..], std::slice::from_ref(choice)].concat())
+                    choices
+                        .iter()
+                        .map(move |choice| [&chosen[..], std::slice::from_ref(choice)].concat())
                 })
                 .collect();
         }
@@ -66,7 +68,11 @@ fn add(builder: &mut Builder, shape: &Shape, meter: &Meter<'_>) -> usize {
         Shape::Leaf(leaf) => *leaf,
         Shape::Node(children) => {
             let children: Vec<usize> = children.iter().map(|c| add(builder, c, meter)).collect();
-            let op = if children.len() > 2 { Op::Fused } else { Op::Add };
+            let op = if children.len() > 2 {
+                Op::Fused
+            } else {
+                Op::Add
+            };
             builder.node(op, meter.subject.format(), children)
         }
     }
@@ -83,8 +89,10 @@ pub(super) fn naive(meter: &mut Meter<'_>, random: &mut Random) -> Result<Tree, 
         candidates.push((Foretold::new(&tree), tree));
     }
     // Random pairs; after all of them have been asked, equal candidates can not be told apart.
-    let mut pairs: Vec<(usize, usize)> =
-        all.iter().flat_map(|&i| (i + 1..leaves).map(move |j| (i, j))).collect();
+    let mut pairs: Vec<(usize, usize)> = all
+        .iter()
+        .flat_map(|&i| (i + 1..leaves).map(move |j| (i, j)))
+        .collect();
     random.shuffle(&mut pairs);
     let units = meter.all_units();
     for (i, j) in pairs {

@@ -223,8 +223,12 @@ fn counts(
     let mut found = Vec::with_capacity(pending.len());
     for (&task, pairs) in pending.iter().zip(pairs) {
         let mut sums = vec![2; pairs.len()];
-        let with_units: Vec<usize> =
-            tasks[task].set.iter().copied().chain(tasks[task].outer).collect();
+        let with_units: Vec<usize> = tasks[task]
+            .set
+            .iter()
+            .copied()
+            .chain(tasks[task].outer)
+            .collect();
         for chunk in with_units.chunks(most) {
             let mut units = vec![0.0; leaves];
             for &leaf in chunk {
@@ -234,7 +238,10 @@ fn counts(
             let mut by_total: std::collections::BTreeMap<usize, Vec<usize>> = Default::default();
             for (at, &(i, j)) in pairs.iter().enumerate() {
                 let masked = [i, j].iter().filter(|&&leaf| units[leaf] != 0.0).count();
-                by_total.entry(chunk.len() - masked + 2).or_default().push(at);
+                by_total
+                    .entry(chunk.len() - masked + 2)
+                    .or_default()
+                    .push(at);
             }
             for (total, ats) in by_total {
                 let chosen: Vec<_> = ats.iter().map(|&at| pairs[at]).collect();

@@ -176,9 +176,9 @@ impl<'a> DeviceSum<'a> {
     }
 
     fn plain_scales(&self) -> Vec<u64> {
-        self.signature
-            .scale
-            .map_or_else(Vec::new, |scale| vec![encode(scale.format, 1.0); self.signature.scales()])
+        self.signature.scale.map_or_else(Vec::new, |scale| {
+            vec![encode(scale.format, 1.0); self.signature.scales()]
+        })
     }
 }
 
@@ -229,7 +229,11 @@ impl Summation for DeviceSum<'_> {
 
     fn masks(&self) -> Masks {
         let large = self.current.large.0 + self.current.large.1;
-        let digits = self.signature.d.float().map_or(0, |float| float.fraction_bits);
+        let digits = self
+            .signature
+            .d
+            .float()
+            .map_or(0, |float| float.fraction_bits);
         Masks {
             large: power_of_two(large),
             unit: power_of_two(self.unit_exponent()),
@@ -276,7 +280,9 @@ impl Summation for DeviceSum<'_> {
         let Some((a, b)) = self.unit_operands(0) else {
             return Ok(None);
         };
-        let shifts: Vec<i32> = (1..=64).take_while(|shift| unit + shift <= range.top).collect();
+        let shifts: Vec<i32> = (1..=64)
+            .take_while(|shift| unit + shift <= range.top)
+            .collect();
         let mut inputs = Vec::new();
         for shift in &shifts {
             let mut input = vec![Term::Product(0.0, 0.0); self.leaves()];
@@ -420,7 +426,10 @@ impl Summation for DeviceSum<'_> {
         if leaf == self.signature.k {
             Term::Value(number(self.signature.c, bits))
         } else {
-            Term::Product(number(self.signature.a, bits), number(self.signature.b, other))
+            Term::Product(
+                number(self.signature.a, bits),
+                number(self.signature.b, other),
+            )
         }
     }
 }

@@ -182,7 +182,9 @@ impl<'a> Meter<'a> {
             .collect();
         let most = leaves as f64;
         let results = self.measure(&self.all_units(), &queries)?;
-        Ok(results.iter().all(|result| result.fract() == 0.0 && (0.0..most).contains(result)))
+        Ok(results
+            .iter()
+            .all(|result| result.fract() == 0.0 && (0.0..most).contains(result)))
     }
 
     /// What is wrong with the masks in use, in words with numbers.

@@ -1,10 +1,10 @@
 //! Whether a subject is what a tree can describe, and whether a tree foretells its results.
 
+use super::Trouble;
 use super::meter::Meter;
 use super::random::Random;
 use super::report::Nature;
 use super::subject::Query;
-use super::Trouble;
 use crate::tree::{Builder, Op, Tree};
 
 /// Random pairs that a tree must foretell, for each of the unit patterns; small trees: about all.
@@ -85,7 +85,10 @@ pub(super) fn steady(meter: &mut Meter<'_>, random: &mut Random) -> Result<(), T
     let results = meter.evaluate(&vec![input; 4]);
     meter.batched = batched;
     let results = results?;
-    if results.iter().any(|result| result.to_bits() != results[0].to_bits()) {
+    if results
+        .iter()
+        .any(|result| result.to_bits() != results[0].to_bits())
+    {
         return Err(Trouble::NoTree(Nature::Nondeterministic(format!(
             "one input gave {results:?}"
         ))));
@@ -161,7 +164,12 @@ pub(super) fn foretells(
 fn units_of_every_size(meter: &mut Meter<'_>, tree: &Tree) -> Result<(), Trouble> {
     let leaves = tree.leaves();
     for node in tree.nodes().iter().filter(|node| node.op == Op::Fused) {
-        let own: Vec<usize> = node.children.iter().copied().filter(|&c| c < leaves).collect();
+        let own: Vec<usize> = node
+            .children
+            .iter()
+            .copied()
+            .filter(|&c| c < leaves)
+            .collect();
         if own.len() < 3 {
             continue;
         }
@@ -221,11 +229,17 @@ pub(super) fn blocks(
         ),
         None => "how many bits are missing cannot be measured".to_owned(),
     };
-    notes.push(format!("unresolved: masks and units lie {span} bits apart; {missing}"));
+    notes.push(format!(
+        "unresolved: masks and units lie {span} bits apart; {missing}"
+    ));
     let leaves = tree.leaves();
     let products = leaves - 1;
     let whole = tree.nodes().len() == 1;
-    let Some(block) = meter.subject.block().filter(|&block| block < products && whole) else {
+    let Some(block) = meter
+        .subject
+        .block()
+        .filter(|&block| block < products && whole)
+    else {
         return Ok(tree);
     };
     let Some(scaled) = meter.subject.raise_blocks(true) else {
@@ -237,7 +251,8 @@ pub(super) fn blocks(
         for j in i + 1..leaves {
             let mut seen = usize::MAX;
             for k in 0..leaves {
-                let own = |leaf: usize| leaf == k || leaf < products && block_of(leaf) == block_of(k);
+                let own =
+                    |leaf: usize| leaf == k || leaf < products && block_of(leaf) == block_of(k);
                 // One unit for each further block, and c.
                 let new = k == products || block_of(k) != seen;
                 if own(i) || own(j) || !new {

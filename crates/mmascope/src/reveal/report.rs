@@ -107,10 +107,14 @@ impl Report {
             .collect();
         Self {
             subject: subject.name().to_owned(),
-            leaves: (0..tree.leaves()).map(|leaf| subject.leaf_name(leaf)).collect(),
+            leaves: (0..tree.leaves())
+                .map(|leaf| subject.leaf_name(leaf))
+                .collect(),
             operands: subject.operand_format(),
             format: subject.format(),
-            products: (0..tree.leaves()).filter(|&leaf| subject.is_product(leaf)).count(),
+            products: (0..tree.leaves())
+                .filter(|&leaf| subject.is_product(leaf))
+                .count(),
             tree,
             nature: Nature::Tree,
             calls: 0,
@@ -119,7 +123,7 @@ impl Report {
             all_measurements: 0,
             verified: Verified::default(),
             unresolved,
-            notes,
+            notes: notes.into_iter().chain(subject.remarks()).collect(),
         }
     }
 

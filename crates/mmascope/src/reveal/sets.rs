@@ -46,11 +46,7 @@ impl Forest {
 
     /// The tree: two terms are added, more are fused, or exact where units survived, or
     /// unresolved where the masks are too close to the units to tell.
-    pub(super) fn finish(
-        self,
-        root: usize,
-        subject: &dyn Summation,
-    ) -> Result<Tree, Trouble> {
+    pub(super) fn finish(self, root: usize, subject: &dyn Summation) -> Result<Tree, Trouble> {
         let survived = if subject.masks().span() >= EXACT_SPAN {
             Op::Exact
         } else {
@@ -64,7 +60,11 @@ impl Forest {
                 _ => Op::Fused,
             };
             // An emptied part of a merged node stays unused.
-            let children = if children.is_empty() { vec![0] } else { children };
+            let children = if children.is_empty() {
+                vec![0]
+            } else {
+                children
+            };
             builder.node(op, subject.format(), children);
         }
         Ok(builder.build(root)?)
@@ -198,7 +198,9 @@ fn build(
             .collect();
         // Every leaf of a child loses the same leaves.
         let same = |child: &BTreeSet<usize>, lost: &BTreeSet<usize>| {
-            rest.iter().filter(|(k, _)| child.contains(k)).all(|(_, own)| own == lost)
+            rest.iter()
+                .filter(|(k, _)| child.contains(k))
+                .all(|(_, own)| own == lost)
         };
         if !same(&child, &lost) {
             return Err(wrong(j));

@@ -94,6 +94,11 @@ pub trait Summation {
         self.products()
     }
 
+    /// What is to be said beside the tree.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// How many inputs one call of the subject takes.
     fn capacity(&self) -> usize {
         1

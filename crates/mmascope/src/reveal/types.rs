@@ -31,7 +31,11 @@ pub(super) fn find(meter: &mut Meter<'_>, tree: &Tree) -> Result<Tree> {
     // Products that are rounded by themselves before the node that would fuse them.
     for (index, node) in tree.nodes().iter().enumerate() {
         let mut children: Vec<usize> = node.children.iter().map(|&child| numbers[child]).collect();
-        let fused_here = node.children.iter().filter(|&&c| c < leaves && fused[c]).count();
+        let fused_here = node
+            .children
+            .iter()
+            .filter(|&&c| c < leaves && fused[c])
+            .count();
         let is_product = |&c: &usize| c < leaves && meter.subject.is_product(c);
         let last_leaf = node.children.iter().rposition(is_product);
         let op = match (node.op, node.children.len(), fused_here) {

@@ -81,9 +81,13 @@ pub(super) fn verify(
             );
         }
     } else if report.tree.nodes().last().is_some_and(|root| {
-        root.op == Op::Exact && root.children.len() == report.tree.leaves() && root.children.len() > 2
+        root.op == Op::Exact
+            && root.children.len() == report.tree.leaves()
+            && root.children.len() > 2
     }) {
-        report.notes.push("order-independent: every sum is exact before its one rounding".to_owned());
+        report
+            .notes
+            .push("order-independent: every sum is exact before its one rounding".to_owned());
     }
     Ok(())
 }
@@ -226,7 +230,10 @@ fn words(
         .take(16)
         .collect();
     let expected = round(report.format, expected);
-    Ok(format!("{} (others 0): subject {result:e}, tree {expected:e}", terms.join(" ")))
+    Ok(format!(
+        "{} (others 0): subject {result:e}, tree {expected:e}",
+        terms.join(" ")
+    ))
 }
 
 /// Looks for what a subject without a verified tree is: independent of the order, or compensated.
@@ -238,7 +245,11 @@ fn name_nature(meter: &mut Meter<'_>, report: &mut Report, random: &mut Random) 
     let inputs: Vec<Vec<Term>> = (0..32).map(|_| random_input(meter, random)).collect();
     let results = meter.evaluate(&inputs)?;
     let again = meter.evaluate(&inputs)?;
-    if results.iter().zip(&again).any(|(a, b)| a.to_bits() != b.to_bits()) {
+    if results
+        .iter()
+        .zip(&again)
+        .any(|(a, b)| a.to_bits() != b.to_bits())
+    {
         report.nature = Nature::Nondeterministic("one input gave two results".to_owned());
         return Ok(());
     }
@@ -248,7 +259,11 @@ fn name_nature(meter: &mut Meter<'_>, report: &mut Report, random: &mut Random) 
     let arithmetic = Arithmetic::ieee(report.operands);
     let sums: Vec<f64> = inputs
         .iter()
-        .map(|input| exact.execute(input, &arithmetic).map(|sum| round(report.format, sum)))
+        .map(|input| {
+            exact
+                .execute(input, &arithmetic)
+                .map(|sum| round(report.format, sum))
+        })
         .collect::<Result<_>>()?;
     let all_exact = results.iter().zip(&sums).all(|(a, b)| a == b);
     let permuted: Vec<Vec<Term>> = inputs
@@ -261,7 +276,8 @@ fn name_nature(meter: &mut Meter<'_>, report: &mut Report, random: &mut Random) 
         .collect();
     let same_kind = !matches!(inputs[0].last(), Some(Term::Value(_)))
         || matches!(inputs[0].first(), Some(Term::Value(_)));
-    let invariant = report.products == 0 && same_kind && leaves > 4 && meter.evaluate(&permuted)? == results;
+    let invariant =
+        report.products == 0 && same_kind && leaves > 4 && meter.evaluate(&permuted)? == results;
     // Summands of one sign: the errors of rounded additions add up.
     let positive = |term: Term| match term {
         Term::Value(value) => Term::Value(value.abs()),

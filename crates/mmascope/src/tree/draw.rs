@@ -45,7 +45,11 @@ impl Tree {
             }
             opened[item - self.leaves()] = true;
             boxes += node.children.len();
-            queue.extend(node.children.iter().map(|&child| (shapes.size(child), child)));
+            queue.extend(
+                node.children
+                    .iter()
+                    .map(|&child| (shapes.size(child), child)),
+            );
         }
         let mut drawn: Vec<Drawn> = Vec::new();
         let mut stack = vec![(self.root(), None)];
@@ -76,7 +80,12 @@ impl Tree {
                 Some(_) => {
                     let range = shapes.range(item);
                     let pattern = self.pattern_below(item);
-                    (format!("{range}: {pattern}"), format!("leaves {range}"), false, &[][..])
+                    (
+                        format!("{range}: {pattern}"),
+                        format!("leaves {range}"),
+                        false,
+                        &[][..],
+                    )
                 }
             };
             drawn.push(Drawn {
@@ -135,7 +144,10 @@ impl Tree {
         // Post-order: boxes side by side, nodes in the middle of their children. Many wide boxes
         // stand below one another in steps, so that the drawing stays narrow.
         let (mut x, mut y) = (vec![0; drawn.len()], vec![0; drawn.len()]);
-        let wide = widths.iter().zip(&drawn).any(|(&w, item)| !item.is_node && w > 90);
+        let wide = widths
+            .iter()
+            .zip(&drawn)
+            .any(|(&w, item)| !item.is_node && w > 90);
         let (mut next, mut row) = (10, 0);
         let levels = depths(&drawn);
         let deepest = levels.iter().copied().max().unwrap_or(0);
@@ -168,7 +180,9 @@ impl Tree {
                 }
             });
         }
-        let right = (0..drawn.len()).map(|item| x[item] + widths[item] / 2).max();
+        let right = (0..drawn.len())
+            .map(|item| x[item] + widths[item] / 2)
+            .max();
         let heading = format!("{title}: {} leaves, {}", self.leaves(), self.pattern());
         let width = (right.unwrap_or(0) + 20).max(heading.chars().count() * 8 + 20);
         let height = y.iter().max().copied().unwrap_or(0) + LEVEL;
@@ -242,5 +256,8 @@ fn depths(drawn: &[Drawn]) -> Vec<usize> {
 
 /// Text for XML and HTML.
 pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }

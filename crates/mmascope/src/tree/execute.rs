@@ -133,7 +133,10 @@ pub(crate) fn round(format: Format, value: f64) -> f64 {
     } else if format == F32 {
         f64::from(value as f32)
     } else {
-        decode(format, format.round(&exact(value), Rounding::Rne, Overflow::Ieee))
+        decode(
+            format,
+            format.round(&exact(value), Rounding::Rne, Overflow::Ieee),
+        )
     }
 }
 
@@ -149,7 +152,11 @@ pub(crate) fn decode(format: Format, code: u64) -> f64 {
     match value.exact() {
         Some(exact) => {
             let magnitude = exact.magnitude as f64 * power_of_two(exact.exponent);
-            if exact.negative { -magnitude } else { magnitude }
+            if exact.negative {
+                -magnitude
+            } else {
+                magnitude
+            }
         }
         None if value.class == crate::format::Class::Nan => f64::NAN,
         None if value.negative => f64::NEG_INFINITY,
@@ -199,7 +206,11 @@ fn add_odd(a: f64, b: f64) -> f64 {
     }
     // The neighbour on the side of the error is odd.
     let away = (error > 0.0) == (sum > 0.0);
-    f64::from_bits(if away { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
+    f64::from_bits(if away {
+        sum.to_bits() + 1
+    } else {
+        sum.to_bits() - 1
+    })
 }
 
 fn add(format: Format, a: f64, b: f64) -> f64 {

@@ -184,7 +184,11 @@ impl Tree {
         Ok(match language {
             Language::Rust => {
                 let arguments = if with_products {
-                    let c = if has_c { format!(", c: {float}") } else { String::new() };
+                    let c = if has_c {
+                        format!(", c: {float}")
+                    } else {
+                        String::new()
+                    };
                     format!("a: &[{float}], b: &[{float}]{c}")
                 } else {
                     format!("x: &[{float}]")
@@ -205,7 +209,11 @@ impl Tree {
             }
             Language::C | Language::Cuda => {
                 let arguments = if with_products {
-                    let c = if has_c { format!(", {float} c") } else { String::new() };
+                    let c = if has_c {
+                        format!(", {float} c")
+                    } else {
+                        String::new()
+                    };
                     format!("const {float} *a, const {float} *b{c}")
                 } else {
                     format!("const {float} *x")
@@ -242,9 +250,11 @@ impl Tree {
     ) -> Result<String> {
         let node = &self.nodes()[index];
         let operand = |child: usize| match child.checked_sub(self.leaves()) {
-            Some(inner) => {
-                language.convert(&format!("t{child}"), self.nodes()[inner].format, node.format)
-            }
+            Some(inner) => language.convert(
+                &format!("t{child}"),
+                self.nodes()[inner].format,
+                node.format,
+            ),
             None => {
                 let text = self.leaf(child, language, leaf, products);
                 language.convert(&text, leaf, node.format)

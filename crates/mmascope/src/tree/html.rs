@@ -27,7 +27,9 @@ impl Tree {
         }
         nodes.push(']');
         // `</script>` in a name must not end the script.
-        let names = Value::from(names.to_vec()).to_string().replace('<', "\\u003c");
+        let names = Value::from(names.to_vec())
+            .to_string()
+            .replace('<', "\\u003c");
         let facts = format!("{} leaves, {}. {facts}", self.leaves(), self.pattern());
         let fill = [
             ("@TITLE@", escape(title)),

@@ -2,6 +2,12 @@
 
 use super::{Op, Tree};
 
+/// Interleaved parts are looked for in trees of up to so many leaves.
+const MOST_INTERLEAVED: usize = 1024;
+
+/// The most runs of neighbouring leaves that are looked for.
+const MOST_PARTS: usize = 64;
+
 /// Names kept for the items of a tree while it is described.
 pub(super) struct Shapes<'a> {
     tree: &'a Tree,
@@ -113,6 +119,75 @@ impl<'a> Shapes<'a> {
             }
         }
         (stride? == lanes.len()).then(|| (lanes.len(), lanes))
+    }
+
+    /// Equal parts, each of every s-th leaf: s and the first part.
+    fn interleaved(&self, root: usize, parents: &[usize]) -> Option<(usize, Tree)> {
+        let leaves = self.tree.leaves();
+        let part = |ways: usize, lane: usize| {
+            let mut item = lane;
+            while self.sizes[item] < leaves / ways && item != root {
+                item = parents[item];
+            }
+            let members = self.tree.leaves_below(item);
+            let all = members.len() == leaves / ways && members.iter().all(|m| m % ways == lane);
+            all.then(|| self.tree.restricted(|leaf| leaf % ways == lane))
+                .flatten()
+        };
+        for ways in (2..=64.min(leaves / 2)).filter(|&ways| leaves.is_multiple_of(ways)) {
+            if let Some(first) = part(ways, 0)
+                && first.simple().is_some()
+                && (1..ways).all(|lane| part(ways, lane).as_ref() == Some(&first))
+            {
+                return Some((ways, first));
+            }
+        }
+        None
+    }
+
+    /// Runs of neighbouring leaves that each have a simple pattern, and how they are summed.
+    fn parts(&self, root: usize) -> Option<String> {
+        let mut parts: Vec<(usize, usize, String)> = Vec::new();
+        let mut stack = self.tree.inner(root)?.children.clone();
+        while let Some(item) = stack.pop() {
+            let (first, last) = (self.firsts[item], self.lasts[item]);
+            if parts.len() + stack.len() > MOST_PARTS {
+                return None;
+            }
+            let name = (self.is_contiguous(item) && self.sizes[item] > 1)
+                .then(|| {
+                    self.tree
+                        .restricted(|leaf| (first..=last).contains(&leaf))?
+                        .simple()
+                })
+                .flatten();
+            match (name, self.tree.inner(item)) {
+                (Some(name), _) => parts.push((first, last, name)),
+                (None, Some(node)) if node.children.len() == 2 => stack.extend(&node.children),
+                _ => return None,
+            }
+        }
+        parts.sort_unstable();
+        let firsts: Vec<usize> = parts.iter().map(|part| part.0).collect();
+        let tops = self
+            .tree
+            .restricted(|leaf| firsts.binary_search(&leaf).is_ok())?;
+        let how = tops.simple()?;
+        let count = parts.len();
+        let same = parts.iter().all(|part| part.2 == parts[0].2);
+        let what = if same && count > 4 {
+            let sizes = parts.iter().map(|part| part.1 - part.0 + 1);
+            let (least, most) = (sizes.clone().min()?, sizes.max()?);
+            format!("of {least} to {most} ({})", parts[0].2)
+        } else if count <= 4 {
+            let words = parts
+                .iter()
+                .map(|(first, last, name)| format!("{first}…{last}: {name}"));
+            format!("({})", words.collect::<Vec<_>>().join("; "))
+        } else {
+            "of different patterns".to_owned()
+        };
+        Some(format!("{count} blocks {what}, then {how}"))
     }
 
     /// Equal blocks of neighbouring leaves: how many, the first block's item, their first leaves.
@@ -236,6 +311,27 @@ impl Tree {
     }
 
     fn named(&self) -> Option<String> {
+        if let Some(name) = self.simple() {
+            return Some(name);
+        }
+        let root = self.root();
+        let shapes = Shapes::new(self);
+        if let Some((count, first, firsts)) = shapes.blocks(root, &self.parents()) {
+            let size = shapes.size(first);
+            let part = self.restricted(|leaf| leaf < size)?.named()?;
+            let tops = self.restricted(|leaf| firsts.binary_search(&leaf).is_ok())?;
+            let how = tops.named()?;
+            return Some(if part == "sequential" {
+                format!("split-K {count}, then {how}")
+            } else {
+                format!("{count} blocks of {size} ({part}), then {how}")
+            });
+        }
+        self.with_tail(&shapes).or_else(|| shapes.parts(root))
+    }
+
+    /// The patterns that are not made of blocks.
+    fn simple(&self) -> Option<String> {
         let root = self.root();
         if self.nodes().is_empty() {
             return Some("one term".to_owned());
@@ -249,7 +345,7 @@ impl Tree {
         }
         let combine = |firsts: &[usize]| {
             let tops = self.restricted(|leaf| firsts.binary_search(&leaf).is_ok())?;
-            tops.named()
+            tops.simple()
         };
         if let Some((count, mut lanes)) = shapes.lanes(root) {
             lanes.sort_unstable();
@@ -260,17 +356,14 @@ impl Tree {
                 format!("{count}-way strided, {how} combine")
             });
         }
-        if let Some((count, first, firsts)) = shapes.blocks(root, &self.parents()) {
-            let size = shapes.size(first);
-            let part = self.restricted(|leaf| leaf < size)?.named()?;
-            let how = combine(&firsts)?;
-            return Some(if part == "sequential" {
-                format!("split-K {count}, then {how}")
-            } else {
-                format!("{count} blocks of {size} ({part}), then {how}")
-            });
+        if self.leaves() <= MOST_INTERLEAVED
+            && let Some((ways, part)) = shapes.interleaved(root, &self.parents())
+        {
+            let firsts: Vec<usize> = (0..ways).collect();
+            let (part, how) = (part.simple()?, combine(&firsts)?);
+            return Some(format!("{ways}-way strided ({part}), {how} combine"));
         }
-        self.with_tail(&shapes)
+        None
     }
 
     /// A named core to which the last leaves are added one after the other.

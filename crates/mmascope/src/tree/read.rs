@@ -66,9 +66,8 @@ impl std::str::FromStr for Tree {
             let Some(first) = rest.chars().next() else {
                 break;
             };
-            let wrong = |what: &str| {
-                Error::Argument(format!("tree: {what} at character {}", at(rest)))
-            };
+            let wrong =
+                |what: &str| Error::Argument(format!("tree: {what} at character {}", at(rest)));
             if root.is_some() {
                 return Err(wrong("text after the end"));
             }
@@ -83,7 +82,9 @@ impl std::str::FromStr for Tree {
                     continue;
                 }
                 ')' | '}' => {
-                    let open = stack.pop().ok_or_else(|| wrong("a closing bracket too many"))?;
+                    let open = stack
+                        .pop()
+                        .ok_or_else(|| wrong("a closing bracket too many"))?;
                     rest = &rest[1..];
                     let (Some(op), Some(format)) = (open.op, open.format) else {
                         return Err(wrong("a node without operation or type"));
@@ -130,7 +131,9 @@ impl std::str::FromStr for Tree {
                 "tree: it ends too early; expected like (add f32 0 1)".to_owned(),
             ));
         };
-        builder.renumbered(largest + 1, MAX_LEAVES + 1).build(root_of(root, largest + 1))
+        builder
+            .renumbered(largest + 1, MAX_LEAVES + 1)
+            .build(root_of(root, largest + 1))
     }
 }
 

@@ -342,7 +342,12 @@ impl Tree {
             leaves: self.leaves,
             nodes: self.nodes.len(),
             depth: depths[self.root()],
-            fan_in: self.nodes.iter().map(|n| n.children.len()).max().unwrap_or(0),
+            fan_in: self
+                .nodes
+                .iter()
+                .map(|n| n.children.len())
+                .max()
+                .unwrap_or(0),
             kinds,
         }
     }

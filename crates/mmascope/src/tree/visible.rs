@@ -30,12 +30,14 @@ pub fn visible(unit: &Unit, sight: &Sight) -> Result<Option<Tree>> {
     let Some(own) = Node::of_program(unit.program(), signature) else {
         return Ok(None);
     };
-    let algorithms = unit.program().statements.iter().filter_map(|statement| {
-        match statement.operation {
-            Operation::Dot { algorithm, .. } => Some(algorithm),
-            _ => None,
-        }
-    });
+    let algorithms =
+        unit.program()
+            .statements
+            .iter()
+            .filter_map(|statement| match statement.operation {
+                Operation::Dot { algorithm, .. } => Some(algorithm),
+                _ => None,
+            });
     let (mut bits, mut flatten, mut groups) = (0, false, false);
     for algorithm in algorithms {
         match algorithm {

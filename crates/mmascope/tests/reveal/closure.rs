@@ -26,7 +26,10 @@ fn every_row_reveals_what_masks_can_see_of_its_own_tree() {
     // Rows of equal arithmetic are revealed once.
     let mut rows = BTreeMap::new();
     let mut count = 0;
-    for row in Catalogue::built_in().instructions().filter(|row| row.is_modelled()) {
+    for row in Catalogue::built_in()
+        .instructions()
+        .filter(|row| row.is_modelled())
+    {
         let unit = row.unit().expect("modelled");
         count += 1;
         let key = format!("{} {}", unit.signature(), unit.program());
@@ -50,7 +53,13 @@ fn every_row_reveals_what_masks_can_see_of_its_own_tree() {
             )),
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        rows.len(),
+        wrong.join("\n")
+    );
     assert!(count > 500, "{count} rows");
 }
 
@@ -64,7 +73,10 @@ fn found(arch: &str, inst: &str) -> Tree {
 
 /// The nodes as (operation, number of terms), the root last.
 fn nodes(tree: &Tree) -> Vec<(&'static str, usize)> {
-    tree.nodes().iter().map(|node| (node.op.name(), node.children.len())).collect()
+    tree.nodes()
+        .iter()
+        .map(|node| (node.op.name(), node.children.len()))
+        .collect()
 }
 
 /// The reference results of the specification, §4.
@@ -85,9 +97,18 @@ fn reference_results() {
         "(add f32 (add f32 (add f32 (add f32 0 1) (add f32 2 3)) 8) \
          (add f32 (add f32 4 5) (add f32 6 7)))"
     );
-    assert_eq!(nodes(&found("cdna3", "v_mfma_f32_32x32x8_f16")), [("fused", 9)]);
-    assert_eq!(nodes(&found("cdna1", "v_mfma_f32_32x32x4_2b_f16")), [("exact", 5)]);
-    assert_eq!(nodes(&found("cdna1", "v_mfma_f32_32x32x4_bf16")), [("exact", 3); 2]);
+    assert_eq!(
+        nodes(&found("cdna3", "v_mfma_f32_32x32x8_f16")),
+        [("fused", 9)]
+    );
+    assert_eq!(
+        nodes(&found("cdna1", "v_mfma_f32_32x32x4_2b_f16")),
+        [("exact", 5)]
+    );
+    assert_eq!(
+        nodes(&found("cdna1", "v_mfma_f32_32x32x4_bf16")),
+        [("exact", 3); 2]
+    );
 }
 
 /// CDNA3 fp8: c leaves with whichever parity carries the mask.
@@ -98,7 +119,11 @@ fn no_single_tree_is_said() {
         .and_then(|row| row.unit())
         .expect("a modelled row");
     let (report, _) = revealed(unit, &Options::default());
-    assert!(matches!(report.nature, Nature::NoSingleTree(_)), "{}", report.verdict());
+    assert!(
+        matches!(report.nature, Nature::NoSingleTree(_)),
+        "{}",
+        report.verdict()
+    );
     assert!(!report.holds() && report.verdict().contains("no single tree"));
 }
 
@@ -112,7 +137,11 @@ fn missing_bits_are_said() {
         .expect("a modelled row");
     let (report, _) = revealed(unit, &Options::default());
     assert_eq!(report.unresolved, [(0..33).collect::<Vec<_>>()]);
-    assert!(report.notes[0].contains("so 1 bits are missing"), "{:?}", report.notes);
+    assert!(
+        report.notes[0].contains("so 1 bits are missing"),
+        "{:?}",
+        report.notes
+    );
 }
 
 /// No leaf of a unit is taken for another: names of the leaves.
@@ -125,5 +154,8 @@ fn c_is_a_leaf() {
     let mut device = ModelDut::new("model", unit.clone());
     let device: &mut dyn Dut = &mut device;
     let subject = DeviceSum::new(device).expect("float operands");
-    assert_eq!((subject.leaf_name(3), subject.leaf_name(4)), ("p3".into(), "c".into()));
+    assert_eq!(
+        (subject.leaf_name(3), subject.leaf_name(4)),
+        ("p3".into(), "c".into())
+    );
 }

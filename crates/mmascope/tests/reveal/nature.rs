@@ -27,7 +27,11 @@ fn nondeterministic_sums_are_named() {
         let split = (turn.wrapping_mul(2_654_435_761) >> 27) as usize % 31 + 1;
         x[..split].iter().sum::<f32>() + x[split..].iter().sum::<f32>()
     });
-    assert!(matches!(report.nature, Nature::Nondeterministic(_)), "{}", report.verdict());
+    assert!(
+        matches!(report.nature, Nature::Nondeterministic(_)),
+        "{}",
+        report.verdict()
+    );
 }
 
 #[test]
@@ -37,7 +41,11 @@ fn sorting_sums_are_named() {
         sorted.sort_by(f32::total_cmp);
         sorted.iter().sum()
     });
-    assert!(matches!(report.nature, Nature::ValueDependent(_)), "{}", report.verdict());
+    assert!(
+        matches!(report.nature, Nature::ValueDependent(_)),
+        "{}",
+        report.verdict()
+    );
 }
 
 #[test]
@@ -58,7 +66,10 @@ fn exact_sums_are_named() {
         }
         parts.iter().sum::<f64>() as f32
     });
-    let said = report.notes.iter().any(|note| note.starts_with("order-independent"));
+    let said = report
+        .notes
+        .iter()
+        .any(|note| note.starts_with("order-independent"));
     let named = matches!(report.nature, Nature::OrderIndependent(_));
     assert!(said || named, "{} {:?}", report.verdict(), report.notes);
 }
@@ -75,7 +86,11 @@ fn compensated_sums_are_named() {
         }
         sum
     });
-    assert!(matches!(report.nature, Nature::Compensated(_)), "{}", report.verdict());
+    assert!(
+        matches!(report.nature, Nature::Compensated(_)),
+        "{}",
+        report.verdict()
+    );
 }
 
 #[test]
@@ -90,7 +105,10 @@ fn orders_that_depend_on_values_give_a_counter_example() {
     });
     assert!(!report.holds());
     let example = report.verified.counter_example.expect("a counter-example");
-    assert!(example.contains("subject") && example.matches('=').count() <= 6, "{example}");
+    assert!(
+        example.contains("subject") && example.matches('=').count() <= 6,
+        "{example}"
+    );
 }
 
 /// Masks that cannot work are refused with numbers.
@@ -103,5 +121,8 @@ fn masks_that_do_not_work_are_said() {
     };
     let mut subject = SliceSum::new("f32", 10, |x: &[f32]| x.iter().sum()).with_masks(masks);
     let error = reveal(&mut subject, &Options::default()).expect_err("infinite masks");
-    assert!(error.to_string().contains("no masks work for 10 leaves"), "{error}");
+    assert!(
+        error.to_string().contains("no masks work for 10 leaves"),
+        "{error}"
+    );
 }

@@ -21,7 +21,11 @@ fn found(tree: &Tree, algorithm: Algorithm, seed: u64) -> Tree {
         ..Options::default()
     };
     let report = reveal(&mut subject, &options).expect("a simulated subject does not fail");
-    assert!(report.holds(), "{algorithm:?} on {tree}: {}", report.verdict());
+    assert!(
+        report.holds(),
+        "{algorithm:?} on {tree}: {}",
+        report.verdict()
+    );
     report.tree
 }
 
@@ -74,7 +78,11 @@ fn large_random_trees() {
     for seed in 0..200 {
         let leaves = 128 + random.below(385);
         let tree = random.tree(leaves, false);
-        check(&tree, &[Algorithm::Fprev, Algorithm::FprevNarrow, Algorithm::Pivot], seed);
+        check(
+            &tree,
+            &[Algorithm::Fprev, Algorithm::FprevNarrow, Algorithm::Pivot],
+            seed,
+        );
         if seed < 8 {
             check(&tree, &[Algorithm::Basic, Algorithm::Distinct], seed);
         }
@@ -100,9 +108,7 @@ fn well_known_orders() {
         let teeth: Vec<usize> = ascending
             .chunks(2)
             .map(|two| match two {
-                [left, right] => {
-                    builder.node(mmascope::tree::Op::Add, format, vec![*left, *right])
-                }
+                [left, right] => builder.node(mmascope::tree::Op::Add, format, vec![*left, *right]),
                 _ => two[0],
             })
             .collect();
@@ -111,8 +117,14 @@ fn well_known_orders() {
         });
         let comb = builder.build(comb).expect("every leaf stands once");
         let strided = strided(leaves, leaves.min(8));
-        let trees =
-            [chain(&ascending), chain(&descending), chain(&shuffled), balanced, comb, strided];
+        let trees = [
+            chain(&ascending),
+            chain(&descending),
+            chain(&shuffled),
+            balanced,
+            comb,
+            strided,
+        ];
         for tree in &trees {
             check(tree, &LARGE, 1);
             check(&permuted(tree, &shuffled), &LARGE, 1);
@@ -154,8 +166,13 @@ fn right_to_left_costs_no_more_than_three_times_sequential() {
             verify: false,
             ..Options::default()
         };
-        reveal(&mut subject, &options).expect("a simulated subject").measurements
+        reveal(&mut subject, &options)
+            .expect("a simulated subject")
+            .measurements
     };
     let (forward, backward) = (cost((0..2000).collect()), cost((0..2000).rev().collect()));
-    assert!(forward <= 2_002 && backward <= 3 * forward, "{forward} {backward}");
+    assert!(
+        forward <= 2_002 && backward <= 3 * forward,
+        "{forward} {backward}"
+    );
 }

@@ -44,7 +44,9 @@ impl Simulated {
             let sum = match node.op {
                 // A fused node cuts every term off 25 bits below the largest.
                 Op::Fused => {
-                    let largest = values.clone().fold(0.0_f64, |most, value| most.max(value.abs()));
+                    let largest = values
+                        .clone()
+                        .fold(0.0_f64, |most, value| most.max(value.abs()));
                     if largest == 0.0 {
                         0.0
                     } else {
@@ -206,9 +208,9 @@ pub(crate) fn strided(leaves: usize, ways: usize) -> Tree {
     let mut builder = Builder::new(leaves);
     let lanes: Vec<usize> = (0..ways)
         .map(|lane| {
-            (lane + ways..leaves)
-                .step_by(ways)
-                .fold(lane, |sum, leaf| builder.node(Op::Add, F32, vec![sum, leaf]))
+            (lane + ways..leaves).step_by(ways).fold(lane, |sum, leaf| {
+                builder.node(Op::Add, F32, vec![sum, leaf])
+            })
         })
         .collect();
     let root = pairwise(&mut builder, lanes);
