@@ -425,8 +425,10 @@ fn run_exported(
                  print(struct.pack('>f', mmascope_sum({})).hex())\n",
                 list(a, ""),
                 list(b, ""),
-                given("").replace(", -", ", f32(-").replace("e", "e")
-                    + if c.is_some_and(|c| c < 0.0) { ")" } else { "" }
+                match (products, c) {
+                    (true, Some(c)) => format!("a, b, f32({c:e})"),
+                    _ => given(""),
+                }
             );
             std::fs::write(file("py"), text).expect("a file");
             run(Command::new("python3").arg(file("py")))

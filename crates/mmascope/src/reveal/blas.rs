@@ -202,7 +202,8 @@ impl Blas {
     /// give equal bits on random data.
     fn find_shared<T: Scalar>(&mut self) {
         let mut random = super::random::Random::new(1);
-        let mut number = || T::from_f64((random.bits() >> 40) as f64 / f64::from(1 << 23) - 1.0);
+        // All digits of f64: sums of shorter numbers would be exact, and so equal in any order.
+        let mut number = || T::from_f64((random.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0);
         let mut trials = Vec::new();
         for _ in 0..24 {
             let row: Vec<T> = (0..self.n).map(|_| number()).collect();
@@ -252,8 +253,9 @@ impl Blas {
                     device: self.name.clone(),
                     query: Some(row),
                     message: format!(
-                        "columns 0 and {column} have equal inputs and different results: the \
-                         outputs do not share one order"
+                        "columns 0 and {column} have equal inputs and different results ({first:e} and {:e}): \
+                         the outputs do not share one order",
+                        results[*column].to_f64()
                     ),
                 });
             }

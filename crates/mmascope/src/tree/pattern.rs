@@ -118,7 +118,7 @@ impl<'a> Shapes<'a> {
                 },
             }
         }
-        (stride? == lanes.len()).then(|| (lanes.len(), lanes))
+        (stride? == lanes.len()).then_some((lanes.len(), lanes))
     }
 
     /// Equal parts, each of every s-th leaf: s and the first part.
