@@ -141,44 +141,39 @@ impl Tree {
             .iter()
             .map(|item| (item.label.chars().count() * CHARACTER + 10).max(BOX))
             .collect();
-        // Post-order: boxes side by side, nodes in the middle of their children. Many wide boxes
-        // stand below one another in steps, so that the drawing stays narrow.
-        let (mut x, mut y) = (vec![0; drawn.len()], vec![0; drawn.len()]);
+        // Small boxes stand side by side below the nodes; wide ones below one another, and the
+        // nodes to their left.
         let wide = widths
             .iter()
             .zip(&drawn)
             .any(|(&w, item)| !item.is_node && w > 90);
-        let (mut next, mut row) = (10, 0);
         let levels = depths(&drawn);
         let deepest = levels.iter().copied().max().unwrap_or(0);
-        for item in (0..drawn.len()).rev() {
-            y[item] = 56 + levels[item] * LEVEL;
-        }
+        let (mut x, mut y) = (vec![0; drawn.len()], vec![0; drawn.len()]);
+        let mut next = if wide { 56 } else { 10 };
         for item in 0..drawn.len() {
+            let level = levels[item] * LEVEL;
+            (x[item], y[item]) = if wide {
+                (22 + level, 0)
+            } else {
+                (0, 56 + level)
+            };
             if drawn[item].is_node {
                 continue;
             }
             if wide {
-                // One box a row, indented by a little; its line goes up to the parent.
-                x[item] = next + widths[item] / 2;
-                y[item] = 56 + (deepest + row) * (BOX + 6);
-                row += 1;
-                next += 14;
+                (x[item], y[item]) = (22 + deepest * LEVEL + widths[item] / 2, next);
+                next += BOX + 6;
             } else {
                 x[item] = next + widths[item] / 2;
                 next += widths[item] + 4;
             }
         }
+        let along = if wide { &mut y } else { &mut x };
         for item in (0..drawn.len()).rev().filter(|&item| drawn[item].is_node) {
             let children = &drawn[item].children;
             let ends = children.first().zip(children.last());
-            x[item] = ends.map_or(10, |(&first, &last)| {
-                if wide {
-                    anchor(&drawn, &x, &widths, first).midpoint(anchor(&drawn, &x, &widths, last))
-                } else {
-                    x[first].midpoint(x[last])
-                }
-            });
+            along[item] = ends.map_or(10, |(&first, &last)| along[first].midpoint(along[last]));
         }
         let right = (0..drawn.len())
             .map(|item| x[item] + widths[item] / 2)
@@ -196,7 +191,7 @@ impl Tree {
         for (item, shape) in drawn.iter().enumerate() {
             if let Some(parent) = shape.parent {
                 let end = if wide && !shape.is_node {
-                    anchor(&drawn, &x, &widths, item)
+                    x[item].saturating_sub(widths[item] / 2)
                 } else {
                     x[item]
                 };
@@ -234,15 +229,6 @@ impl Tree {
         }
         out.push_str("</svg>\n");
         out
-    }
-}
-
-/// Where the line from the parent meets an item: a wide box at its left end.
-fn anchor(drawn: &[Drawn], x: &[usize], widths: &[usize], item: usize) -> usize {
-    if drawn[item].is_node {
-        x[item]
-    } else {
-        x[item].saturating_sub(widths[item] / 2) + 6
     }
 }
 
