@@ -46,7 +46,7 @@
 //!
 //! The map: [`format`](mod@format) has the number formats, [`dpa`] the arithmetic, [`isa`] the
 //! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees,
-//! [`dut`] devices under test.
+//! [`reveal`] finds them, [`dut`] has devices under test.
 //!
 //! What it is not: it is no emulator of instruction sets and no performance model, and it does not
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
