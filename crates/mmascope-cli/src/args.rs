@@ -87,6 +87,113 @@ pub(crate) enum Command {
     ///
     /// Exit status 1 when two units differ, 0 when all agree.
     Diff(Diff),
+    /// Find the summation tree of a subject, and verify it
+    ///
+    /// Finds in which order a subject sums, from masked inputs, and replays the tree against it on
+    /// random data. SUBJECT is model:ARCH:INST, plugin:PATH, cmd:COMMAND LINE or lib:PATH:SYMBOL (BLAS:
+    /// sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_). Exit status 1 when there is no single
+    /// tree or a trial contradicts it.
+    Reveal(Reveal),
+    /// Show, compare, execute and export summation trees
+    #[command(subcommand)]
+    Tree(TreeCommand),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Reveal {
+    /// What sums
+    pub(crate) subject: String,
+    /// Number of products of a lib: or cmd: subject
+    #[arg(short = 'n', value_name = "N")]
+    pub(crate) n: Option<usize>,
+    /// Number type of a lib: or cmd: sum
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) dtype: Option<String>,
+    /// naive, basic, fprev, fprev-narrow, pivot or distinct
+    #[arg(long, default_value = "pivot")]
+    pub(crate) algorithm: String,
+    /// Random inputs with which the tree is verified
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) trials: usize,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Formats of a process: "a=f16 b=f16 c=f32 d=f32 k=16"
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) signature: Option<String>,
+    /// Architecture whose interface a process has
+    #[arg(long, requires = "inst")]
+    pub(crate) arch: Option<String>,
+    /// Instruction whose interface a process has
+    #[arg(long, requires = "arch")]
+    pub(crate) inst: Option<String>,
+    /// Write the tree to a file: .svg, .dot, .html, .json or .txt
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
+}
+
+#[derive(clap::Subcommand)]
+pub(crate) enum TreeCommand {
+    /// Pattern, counts and text of a tree
+    Show(TreeShow),
+    /// Compare two trees; exit status 1 when they differ
+    Diff(TreeDiff),
+    /// Sum given values in the order of a tree
+    Run(TreeRun),
+    /// Write code that sums in the order of a tree
+    Export(TreeExport),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct TreeShow {
+    /// Tree file: the output of `reveal --json`, a node in JSON, or text; `-` is standard input
+    pub(crate) file: String,
+    /// Write the tree to a file: .svg, .dot, .html, .json or .txt
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct TreeDiff {
+    /// First tree file
+    pub(crate) left: String,
+    /// Second tree file
+    pub(crate) right: String,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct TreeRun {
+    /// Tree file
+    pub(crate) file: String,
+    /// File with one value, or product a*b, for each leaf; `-` is standard input
+    pub(crate) values: String,
+    /// Format to which a product of its own is rounded
+    #[arg(long, default_value = "f32")]
+    pub(crate) dtype: String,
+    /// Fraction bits that fused nodes keep
+    #[arg(long, value_name = "BITS")]
+    pub(crate) fused_bits: Option<i32>,
+    /// Rounding of every node
+    #[arg(long, default_value = "rne")]
+    pub(crate) rounding: String,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct TreeExport {
+    /// Tree file
+    pub(crate) file: String,
+    /// rust, c, python or cuda
+    #[arg(long, default_value = "c")]
+    pub(crate) language: String,
+    /// f32 or f64 [default: what the file says, or f32]
+    #[arg(long)]
+    pub(crate) dtype: Option<String>,
+    /// How many leaves, the first ones, are products [default: what the file says, or 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) products: Option<usize>,
+    /// Write to a file
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
 }
 
 #[derive(clap::Args)]

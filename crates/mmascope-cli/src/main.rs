@@ -12,7 +12,9 @@ mod list;
 mod matmul;
 mod output;
 mod report;
+mod reveal;
 mod show;
+mod tree;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -60,6 +62,8 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Matmul(options) => matmul::run(&catalogue, &args.common, options),
         Command::Gen(options) => generate::run(&catalogue, options),
         Command::Diff(options) => diff::run(&catalogue, &args.common, options),
+        Command::Reveal(options) => reveal::run(&catalogue, &args.common, options),
+        Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }
 }
 

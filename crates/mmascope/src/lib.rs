@@ -48,7 +48,7 @@
 //! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees,
 //! [`dut`] devices under test, [`array`](mod@array) matrices in files, [`gemm`] whole matrix products
 //! and their errors.
-//! [`cases`] generated operands, [`diff`] where units disagree, [`explain`] one output step by step.
+//! [`reveal`] finds summation trees, [`cases`] generated operands, [`diff`] where units disagree, [`explain`] one output step by step.
 //!
 //! What it is not: it is no emulator of instruction sets and no performance model, and it does not
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
@@ -64,6 +64,7 @@ pub mod explain;
 pub mod format;
 pub mod gemm;
 pub mod isa;
+pub mod reveal;
 pub mod tree;
 pub mod vector;
 

@@ -1,4 +1,27 @@
 //! Summation trees: which terms are added together, in which node.
+//!
+//! [`Node`] is the small nested form in which a program states its own order; [`Tree`] is the value
+//! that is revealed, compared, drawn, executed and exported, flat and free of recursion because an
+//! order over 16,384 terms may be as deep.
+
+mod compare;
+mod draw;
+mod execute;
+mod export;
+mod html;
+mod pattern;
+mod read;
+mod value;
+mod visible;
+mod write;
+
+pub use compare::Difference;
+pub use draw::FOLD_ABOVE;
+pub use execute::{Arithmetic, Term};
+pub(crate) use execute::{decode, encode, power_of_two, round};
+pub use export::Language;
+pub use value::{Builder, Inner, Statistics, Tree};
+pub use visible::{Sight, visible};
 
 use std::fmt::Write;
 
@@ -6,6 +29,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::dpa::{Dpa, Operation, Program, Signature, Source};
+use crate::error::{Error, Result};
 use crate::format::Format;
 
 /// A node of a summation tree. Leaf k is the product `a_k·b_k`; leaf K is c.
@@ -25,7 +49,7 @@ pub enum Node {
 }
 
 /// What an inner node does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// A rounded addition of two terms.
     Add,
@@ -35,6 +59,8 @@ pub enum Op {
     Fused,
     /// Several terms summed without any loss.
     Exact,
+    /// Terms that share a node as far as anyone can see; what is inside is not known.
+    Unresolved,
 }
 
 impl Op {
@@ -46,7 +72,19 @@ impl Op {
             Self::Fma => "fma",
             Self::Fused => "fused",
             Self::Exact => "exact",
+            Self::Unresolved => "unresolved",
         }
+    }
+
+    /// The operation of that name.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] with the nearest names.
+    pub fn named(name: &str) -> Result<Self> {
+        const ALL: [Op; 5] = [Op::Add, Op::Fma, Op::Fused, Op::Exact, Op::Unresolved];
+        ALL.into_iter()
+            .find(|op| op.name() == name)
+            .ok_or_else(|| Error::unknown("operation", name, ALL.map(Op::name)))
     }
 }
 

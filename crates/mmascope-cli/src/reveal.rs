@@ -1,0 +1,169 @@
+//! `mmascope reveal`: the summation tree of a subject, found and verified.
+
+use std::io::{self, IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
+
+use crate::args::{Common, Reveal};
+use crate::report::{Failure, Status};
+use crate::tree::{statistics, write_drawing};
+use mmascope::dpa::Signature;
+use mmascope::dut::{DEFAULT_TIMEOUT, Dut, Interface, Subject};
+use mmascope::format::Format;
+use mmascope::isa::Catalogue;
+use mmascope::reveal::{Algorithm, Blas, DeviceSum, Options, Report, Summation};
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Reveal,
+) -> Result<Status, Failure> {
+    let chosen = Options {
+        algorithm: Algorithm::named(&options.algorithm)?,
+        trials: options.trials,
+        seed: options.seed,
+        verify: true,
+    };
+    let progress = progress();
+    let mut tell = |measurements: u64| progress.set_position(measurements);
+    let report = if let Some(rest) = options.subject.strip_prefix("lib:") {
+        let mut subject = library(rest, options)?;
+        mmascope::reveal::reveal_with_progress(&mut subject, &chosen, &mut tell)?
+    } else {
+        let subject: Subject = options.subject.parse()?;
+        let interface = interface(catalogue, options)?;
+        let mut device = subject.open(catalogue, interface, DEFAULT_TIMEOUT)?;
+        let device: &mut dyn Dut = device.as_mut();
+        let mut subject = DeviceSum::new(device)?;
+        if let Some(n) = options.n
+            && n + 1 != subject.leaves()
+        {
+            return Err(Failure::Input(format!(
+                "-n {n}: {} has {} products and c",
+                options.subject,
+                subject.leaves() - 1
+            )));
+        }
+        mmascope::reveal::reveal_with_progress(&mut subject, &chosen, &mut tell)?
+    };
+    progress.finish_and_clear();
+    if let Some(file) = &options.output {
+        let json = envelope(catalogue, &report)?;
+        write_drawing(
+            file,
+            &report.tree,
+            &report.subject,
+            &report.verdict(),
+            &report.leaves,
+            json,
+        )?;
+    }
+    if common.json {
+        writeln!(io::stdout(), "{}", envelope(catalogue, &report)?)?;
+    } else {
+        print(&report)?;
+    }
+    Ok(if report.holds() {
+        Status::Done
+    } else {
+        Status::No
+    })
+}
+
+fn progress() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner();
+    let style = ProgressStyle::with_template("{spinner} {human_pos} measurements, {per_sec}");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}
+
+/// `PATH:SYMBOL`, split at the last single colon.
+fn library(rest: &str, options: &Reveal) -> Result<Blas, Failure> {
+    let Some((path, symbol)) = rest.rsplit_once(':') else {
+        return Err(Failure::Input(format!(
+            "lib:{rest}: expected lib:PATH:SYMBOL"
+        )));
+    };
+    let Some(n) = options.n else {
+        return Err(Failure::Input(format!(
+            "lib:{rest}: the number of products is needed: -n N"
+        )));
+    };
+    let blas = Blas::load(path, symbol, n)?;
+    if let Some(dtype) = &options.dtype {
+        let wanted = Format::named(dtype)?;
+        if wanted != blas.format() {
+            return Err(Failure::Input(format!(
+                "--dtype {dtype}: {symbol} computes in {}",
+                blas.format()
+            )));
+        }
+    }
+    Ok(blas)
+}
+
+/// The interface of a process: a signature, a row, or a plain dot product of one type.
+fn interface(catalogue: &Catalogue, options: &Reveal) -> Result<Option<Interface>, Failure> {
+    if let Some(signature) = &options.signature {
+        return Ok(Some(Interface::of_signature(signature.parse()?)));
+    }
+    if let (Some(arch), Some(inst)) = (&options.arch, &options.inst) {
+        return Ok(Some(Interface::of_row(catalogue, arch, inst)?));
+    }
+    let (Some(dtype), Some(k)) = (&options.dtype, options.n) else {
+        return Ok(None);
+    };
+    let format = Format::named(dtype)?;
+    Ok(Some(Interface::of_signature(Signature {
+        a: format,
+        b: format,
+        c: format,
+        d: format,
+        k,
+        scale: None,
+    })))
+}
+
+/// The JSON of a report, its tree set in as text: it may be deeper than JSON libraries nest.
+fn envelope(catalogue: &Catalogue, report: &Report) -> Result<String, Failure> {
+    let mut object = report.json();
+    object.insert("catalogue".into(), catalogue.hash().into());
+    object.insert("mmascope".into(), env!("CARGO_PKG_VERSION").into());
+    object.remove("tree");
+    let text = serde_json::to_string_pretty(&Value::Object(object))
+        .map_err(|error| Failure::Input(error.to_string()))?;
+    let rest = text.strip_prefix('{').unwrap_or(&text);
+    Ok(format!("{{\n  \"tree\": {},{rest}", report.tree.json()))
+}
+
+fn print(report: &Report) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "subject       {}", report.subject)?;
+    writeln!(out, "pattern       {}", report.tree.pattern())?;
+    writeln!(out, "tree          {}", statistics(&report.tree))?;
+    writeln!(out, "calls         {}", report.calls)?;
+    writeln!(out, "measurements  {}", report.measurements)?;
+    writeln!(
+        out,
+        "with checks   {} calls, {} measurements",
+        report.all_calls, report.all_measurements
+    )?;
+    if report.tree.leaves() <= 64 {
+        writeln!(out, "\n{}", report.tree)?;
+    }
+    for set in &report.unresolved {
+        let names: Vec<&str> = set.iter().map(|&leaf| &*report.leaves[leaf]).collect();
+        writeln!(out, "unresolved    {}", names.join(" "))?;
+    }
+    for note in &report.notes {
+        writeln!(out, "note          {note}")?;
+    }
+    if let Some(example) = &report.verified.counter_example {
+        writeln!(out, "differs       {example}")?;
+    }
+    writeln!(out, "{}", report.verdict())?;
+    Ok(())
+}

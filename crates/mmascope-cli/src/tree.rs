@@ -1,0 +1,189 @@
+//! `mmascope tree`: trees as files: shown, compared, executed, exported.
+
+use std::io::{self, Read, Write};
+
+use serde_json::{Map, json};
+
+use crate::args::{Common, TreeCommand, TreeDiff, TreeExport, TreeRun, TreeShow};
+use crate::report::{self, Failure, Status};
+use mmascope::format::{Format, Rounding};
+use mmascope::isa::Catalogue;
+use mmascope::tree::{Arithmetic, Language, Term, Tree};
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    command: &TreeCommand,
+) -> Result<Status, Failure> {
+    match command {
+        TreeCommand::Show(options) => show(catalogue, common, options),
+        TreeCommand::Diff(options) => diff(catalogue, common, options),
+        TreeCommand::Run(options) => execute(catalogue, common, options),
+        TreeCommand::Export(options) => export(options),
+    }
+}
+
+fn read_text(file: &str) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = if file == "-" {
+        io::stdin().read_to_string(&mut text).map(|_| ())
+    } else {
+        std::fs::read_to_string(file).map(|read| text = read)
+    };
+    read.map_err(|error| Failure::Input(format!("{file}: {error}")))?;
+    Ok(text)
+}
+
+fn load(file: &str) -> Result<(Tree, Vec<String>), Failure> {
+    Tree::read(&read_text(file)?).map_err(|error| Failure::Input(format!("{file}: {error}")))
+}
+
+/// One line: counts of a tree.
+pub(crate) fn statistics(tree: &Tree) -> String {
+    let statistics = tree.statistics();
+    let kinds: Vec<String> = statistics
+        .kinds
+        .iter()
+        .map(|(op, format, count)| format!("{count} {} {format}", op.name()))
+        .collect();
+    format!(
+        "{} leaves, {} nodes, depth {}, at most {} terms a node: {}",
+        statistics.leaves,
+        statistics.nodes,
+        statistics.depth,
+        statistics.fan_in,
+        kinds.join(", ")
+    )
+}
+
+/// Writes a tree in the form that the file's name asks for.
+pub(crate) fn write_drawing(
+    file: &str,
+    tree: &Tree,
+    title: &str,
+    facts: &str,
+    names: &[String],
+    json: String,
+) -> Result<(), Failure> {
+    let text = match file.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("svg") => tree.svg(title, names),
+        Some("dot") => tree.dot(names),
+        Some("html") => tree.html(title, facts, names),
+        Some("json") => json,
+        Some("txt") => format!("{tree}\n"),
+        _ => {
+            return Err(Failure::Input(format!(
+                "-o {file}: the name must end with .svg, .dot, .html, .json or .txt"
+            )));
+        }
+    };
+    std::fs::write(file, text).map_err(|error| Failure::Input(format!("-o {file}: {error}")))
+}
+
+fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<Status, Failure> {
+    let (tree, names) = load(&options.file)?;
+    if let Some(file) = &options.output {
+        let json = tree.file(&options.file, &names);
+        write_drawing(file, &tree, &options.file, "", &names, json)?;
+    }
+    if common.json {
+        let statistics = tree.statistics();
+        let mut body = Map::new();
+        body.insert("n".into(), tree.leaves().into());
+        body.insert("pattern".into(), tree.pattern().into());
+        body.insert("nodes".into(), statistics.nodes.into());
+        body.insert("depth".into(), statistics.depth.into());
+        body.insert("fan_in".into(), statistics.fan_in.into());
+        body.insert("text".into(), tree.to_string().into());
+        report::print_json(catalogue, body)?;
+    } else {
+        let mut out = io::stdout().lock();
+        writeln!(out, "pattern  {}", tree.pattern())?;
+        writeln!(out, "tree     {}", statistics(&tree))?;
+        writeln!(out, "\n{tree}")?;
+    }
+    Ok(Status::Done)
+}
+
+fn diff(catalogue: &Catalogue, common: &Common, options: &TreeDiff) -> Result<Status, Failure> {
+    let ((left, _), (right, _)) = (load(&options.left)?, load(&options.right)?);
+    let difference = left.difference(&right);
+    let words = difference.as_ref().map(ToString::to_string);
+    if common.json {
+        let mut body = Map::new();
+        body.insert("equal".into(), difference.is_none().into());
+        body.insert("difference".into(), json!(words));
+        report::print_json(catalogue, body)?;
+    } else {
+        writeln!(io::stdout(), "{}", words.as_deref().unwrap_or("equal"))?;
+    }
+    Ok(if difference.is_none() {
+        Status::Done
+    } else {
+        Status::No
+    })
+}
+
+fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<Status, Failure> {
+    let (tree, _) = load(&options.file)?;
+    let text = read_text(&options.values)?;
+    let number = |word: &str| {
+        word.parse::<f64>().map_err(|_| {
+            Failure::Input(format!(
+                "{}: '{word}' is no number or product",
+                options.values
+            ))
+        })
+    };
+    let terms = text
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .filter(|word| !word.is_empty())
+        .map(|word| match word.split_once('*') {
+            Some((a, b)) => Ok(Term::Product(number(a)?, number(b)?)),
+            None => Ok(Term::Value(number(word)?)),
+        })
+        .collect::<Result<Vec<Term>, Failure>>()?;
+    let arithmetic = Arithmetic {
+        leaf: Format::named(&options.dtype)?,
+        fused_bits: options.fused_bits,
+        rounding: Rounding::named(&options.rounding)?,
+    };
+    let sum = tree.execute(&terms, &arithmetic)?;
+    if common.json {
+        let mut body = Map::new();
+        body.insert("sum".into(), json!(sum));
+        body.insert("f64".into(), format!("{:016x}", sum.to_bits()).into());
+        report::print_json(catalogue, body)?;
+    } else {
+        writeln!(io::stdout(), "{sum:?}")?;
+    }
+    Ok(Status::Done)
+}
+
+fn export(options: &TreeExport) -> Result<Status, Failure> {
+    let text = read_text(&options.file)?;
+    let (tree, _) =
+        Tree::read(&text).map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
+    let language = Language::named(&options.language)?;
+    let said = serde_json::from_str::<Facts>(&text).unwrap_or_default();
+    let dtype = options
+        .dtype
+        .clone()
+        .or(said.operands)
+        .unwrap_or_else(|| "f32".to_owned());
+    let products = options.products.or(said.products).unwrap_or(0);
+    let code = tree.export(language, Format::named(&dtype)?, products)?;
+    match &options.output {
+        Some(file) => std::fs::write(file, code)
+            .map_err(|error| Failure::Input(format!("-o {file}: {error}")))?,
+        None => write!(io::stdout(), "{code}")?,
+    }
+    Ok(Status::Done)
+}
+
+/// What a file of `reveal --json` says beside the tree.
+#[derive(Default, serde::Deserialize)]
+struct Facts {
+    operands: Option<String>,
+    products: Option<usize>,
+}

@@ -1,0 +1,241 @@
+//! `mmascope reveal` and `mmascope tree`: output, files, exit statuses.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const HOPPER: &str = "model:hopper:mma.m16n8k16.f32.f16.f16.f32";
+
+fn mmascope(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mmascope"));
+    command
+        .args(arguments)
+        .env("OPENBLAS_NUM_THREADS", "1")
+        .output()
+        .expect("the program")
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn file(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("a file");
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_row_is_revealed_and_verified() {
+    let output = mmascope(&["reveal", HOPPER]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = text(&output);
+    assert!(
+        text.contains("(fused f32 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)"),
+        "{text}"
+    );
+    let last = text.lines().last().unwrap_or_default();
+    assert_eq!(
+        last,
+        "verified over 100 trials (1 fused f32 keeping 25 bits, rounding rz)"
+    );
+}
+
+#[test]
+fn json_has_the_keys_of_the_interface() {
+    let output = mmascope(&["reveal", HOPPER, "--json", "-n", "16"]);
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(value["n"], 17);
+    assert_eq!(value["leaves"][16], "c");
+    assert_eq!(value["tree"]["op"], "fused");
+    assert_eq!(value["tree"]["type"], "f32");
+    assert_eq!(value["verified"]["trials"], 100);
+    assert_eq!(value["verified"]["mismatches"], 0);
+    assert!(value["calls"].as_u64() > Some(0) && value["unresolved"].is_array());
+    assert!(value["catalogue"].is_string() && value["mmascope"].is_string());
+}
+
+#[test]
+fn files_are_written_by_their_ending() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, start) in [
+        ("t.svg", "<svg"),
+        ("t.dot", "digraph"),
+        ("t.html", "<!doctype"),
+        ("t.json", "{"),
+    ] {
+        let path = folder.path().join(name).to_string_lossy().into_owned();
+        let output = mmascope(&["reveal", HOPPER, "-o", &path]);
+        assert_eq!(output.status.code(), Some(0));
+        let written = std::fs::read_to_string(&path).expect("the file");
+        assert!(written.starts_with(start), "{name}: {}", &written[..40]);
+    }
+    assert_eq!(
+        mmascope(&["reveal", HOPPER, "-o", "t.png"]).status.code(),
+        Some(2)
+    );
+}
+
+#[test]
+fn a_subject_without_a_single_tree_is_status_1() {
+    let output = mmascope(&["reveal", "model:cdna3:v_mfma_f32_16x16x32_fp8_fp8"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output).contains("no-single-tree"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
+fn wrong_input_is_status_2_and_a_broken_device_3() {
+    for arguments in [
+        &["reveal", "nonsense"][..],
+        &["reveal", HOPPER, "-n", "8"],
+        &["reveal", HOPPER, "--algorithm", "guess"],
+        &["reveal", HOPPER, "--algorithm", "naive"],
+        &["reveal", "lib:libm.so.6:cblas_sdot"],
+        &["reveal", "lib:libm.so.6:cos", "-n", "8"],
+        &["reveal", "cmd:cat"],
+        &["tree", "show", "/nonexistent"],
+    ] {
+        assert_eq!(mmascope(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    for arguments in [
+        &["reveal", "lib:/nonexistent.so:cblas_sdot", "-n", "8"][..],
+        &["reveal", "cmd:true", "--dtype", "f32", "-n", "4"],
+    ] {
+        assert_eq!(mmascope(arguments).status.code(), Some(3), "{arguments:?}");
+    }
+}
+
+/// A process that speaks the protocol: the program itself.
+#[test]
+fn a_process_is_revealed() {
+    let eval = format!("cmd:{} eval", env!("CARGO_BIN_EXE_mmascope"));
+    let row = ["--arch", "ampere", "--inst", "mma.m16n8k16.f32.f16.f16.f32"];
+    let output = mmascope(&[&["reveal", &eval][..], &row].concat());
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        text(&output).contains("chain of 8+1-term fused sums"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
+fn trees_are_shown_compared_run_and_exported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let left = file(folder.path(), "left.txt", "(add f32 (add f32 0 1) 2)");
+    let right = file(folder.path(), "right.txt", "(add f32 0 (add f32 1 2))");
+    let values = file(folder.path(), "values.txt", "1e8 -1e8 1.5");
+    let show = mmascope(&["tree", "show", &left]);
+    assert!(text(&show).contains("sequential") && show.status.code() == Some(0));
+    assert_eq!(
+        mmascope(&["tree", "diff", &left, &left]).status.code(),
+        Some(0)
+    );
+    let diff = mmascope(&["tree", "diff", &left, &right]);
+    assert_eq!(diff.status.code(), Some(1));
+    assert_eq!(text(&diff).trim(), "sequential against right to left");
+    assert_eq!(
+        text(&mmascope(&["tree", "run", &left, &values])).trim(),
+        "1.5"
+    );
+    assert_eq!(
+        text(&mmascope(&["tree", "run", &right, &values])).trim(),
+        "0.0"
+    );
+    for (language, words) in [
+        ("c", "float mmascope_sum(const float *x)"),
+        ("rust", "pub fn mmascope_sum(x: &[f32]) -> f32"),
+        ("python", "def mmascope_sum(x):"),
+        ("cuda", "__device__ float mmascope_sum"),
+    ] {
+        let output = mmascope(&["tree", "export", &left, "--language", language]);
+        assert!(text(&output).contains(words), "{}", text(&output));
+    }
+}
+
+/// The page folds and searches; looked at in a headless browser where one is installed.
+#[test]
+fn the_page_works_in_a_browser() {
+    let browser = ["/usr/bin/chromium", "/usr/bin/google-chrome"]
+        .iter()
+        .find(|p| Path::new(p).exists());
+    let Some(browser) = browser else {
+        println!("skipped: no Chromium here");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let page: PathBuf = folder.path().join("t.html");
+    let chain = (1..300).fold("0".to_owned(), |sum, leaf| {
+        format!("(add f32 {sum} {leaf})")
+    });
+    let tree = file(folder.path(), "t.txt", &chain);
+    let written = mmascope(&["tree", "show", &tree, "-o", &page.to_string_lossy()]);
+    assert_eq!(written.status.code(), Some(0));
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--dump-dom",
+            "--virtual-time-budget=3000",
+        ])
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.path().join("profile").display()
+        ))
+        .arg(format!("file://{}#leaf=297", page.display()))
+        .output();
+    let Ok(output) = output else {
+        println!("skipped: {browser} does not start");
+        return;
+    };
+    let dom = text(&output);
+    if dom.is_empty() {
+        println!("skipped: {browser} gives nothing here");
+        return;
+    }
+    assert!(dom.contains("297: 3 operations up to the result"), "{dom}");
+    assert!(dom.contains("class=\"leaf hit\""), "the leaf is marked");
+}
+
+/// Real software: OpenBLAS where it is installed, every routine.
+#[test]
+fn openblas_is_revealed_and_verified() {
+    let library = "libopenblas.so.0";
+    let probe = mmascope(&["reveal", &format!("lib:{library}:cblas_sdot"), "-n", "8"]);
+    if probe.status.code() == Some(3) {
+        println!("skipped: {library} is not installed");
+        return;
+    }
+    for symbol in [
+        "cblas_sdot",
+        "ddot_",
+        "sgemv_",
+        "cblas_dgemv",
+        "cblas_sgemm",
+        "dgemm_",
+    ] {
+        for n in ["7", "100", "300"] {
+            let subject = format!("lib:{library}:{symbol}");
+            let output = mmascope(&["reveal", &subject, "-n", n, "--trials", "40"]);
+            let said = format!(
+                "{}{}",
+                text(&output),
+                String::from_utf8_lossy(&output.stderr)
+            );
+            assert_eq!(output.status.code(), Some(0), "{symbol} {n}: {said}");
+            assert!(
+                said.contains("verified over 40 trials"),
+                "{symbol} {n}: {said}"
+            );
+        }
+    }
+}

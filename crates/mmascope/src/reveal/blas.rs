@@ -1,0 +1,503 @@
+//! BLAS routines of a C library as subjects: dot products, matrix times vector, matrix times matrix.
+//!
+//! The library runs in this process: one that crashes takes the process with it.
+#![allow(unsafe_code)] // loading and calling foreign code
+
+use std::ffi::{c_char, c_int, c_void};
+
+use libloading::Library;
+
+use super::slice::Element;
+use super::subject::{Masks, Query, Summation};
+use crate::error::{Error, Result};
+use crate::format::{F32, F64, Format};
+use crate::tree::Term;
+
+/// Rows and columns of the result of a matrix product, and rows of a matrix times vector.
+const OUTPUTS: usize = 64;
+
+/// A routine of BLAS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Routine {
+    /// Dot product.
+    Dot,
+    /// Matrix times vector.
+    Gemv,
+    /// Matrix times matrix.
+    Gemm,
+}
+
+/// A BLAS routine with n products a result.
+pub struct Blas {
+    name: String,
+    routine: Routine,
+    double: bool,
+    cblas: bool,
+    n: usize,
+    function: *const c_void,
+    /// Rows of outputs that are used, and columns: those that share the first output's order.
+    used_rows: Vec<usize>,
+    used_columns: Vec<usize>,
+    /// Number of threads that the library says it uses, if it says so.
+    threads: Option<usize>,
+    /// Keeps the code mapped for as long as `function` may be called.
+    _library: Library,
+}
+
+type Threads = unsafe extern "C" fn() -> c_int;
+
+type CblasDot<T> = unsafe extern "C" fn(c_int, *const T, c_int, *const T, c_int) -> T;
+type FortranDot<T> =
+    unsafe extern "C" fn(*const c_int, *const T, *const c_int, *const T, *const c_int) -> T;
+type CblasGemv<T> = unsafe extern "C" fn(
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    T,
+    *const T,
+    c_int,
+    *const T,
+    c_int,
+    T,
+    *mut T,
+    c_int,
+);
+type FortranGemv<T> = unsafe extern "C" fn(
+    *const c_char,
+    *const c_int,
+    *const c_int,
+    *const T,
+    *const T,
+    *const c_int,
+    *const T,
+    *const c_int,
+    *const T,
+    *mut T,
+    *const c_int,
+);
+type CblasGemm<T> = unsafe extern "C" fn(
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    T,
+    *const T,
+    c_int,
+    *const T,
+    c_int,
+    T,
+    *mut T,
+    c_int,
+);
+type FortranGemm<T> = unsafe extern "C" fn(
+    *const c_char,
+    *const c_char,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const T,
+    *const T,
+    *const c_int,
+    *const T,
+    *const c_int,
+    *const T,
+    *mut T,
+    *const c_int,
+);
+
+/// What a symbol's name says: the routine, double or single, CBLAS or Fortran.
+fn parse(symbol: &str) -> Option<(Routine, bool, bool)> {
+    let (cblas, rest) = match symbol.strip_prefix("cblas_") {
+        Some(rest) => (true, rest),
+        None => (false, symbol.strip_suffix('_').unwrap_or(symbol)),
+    };
+    let double = match rest.as_bytes().first()? {
+        b's' => false,
+        b'd' => true,
+        _ => return None,
+    };
+    let routine = match &rest[1..] {
+        "dot" => Routine::Dot,
+        "gemv" => Routine::Gemv,
+        "gemm" => Routine::Gemm,
+        _ => return None,
+    };
+    Some((routine, double, cblas))
+}
+
+impl Blas {
+    /// Loads `symbol` of the shared library at `path`, for results of `n` products. A path without
+    /// a slash is searched for as the system does.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a symbol that is none of `sdot ddot sgemv dgemv sgemm dgemm` in
+    /// CBLAS or Fortran spelling, or a wrong n; [`Error::Device`] when it cannot be loaded.
+    pub fn load(path: &str, symbol: &str, n: usize) -> Result<Self> {
+        let name = format!("lib:{path}:{symbol}");
+        let Some((routine, double, cblas)) = parse(symbol) else {
+            return Err(Error::Argument(format!(
+                "{name}: expected sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_"
+            )));
+        };
+        if n == 0 || n > 1 << 24 {
+            return Err(Error::Argument(format!(
+                "{name}: -n {n}: 1 to 16777216 are supported"
+            )));
+        }
+        let fail = |error: libloading::Error| Error::Device {
+            device: name.clone(),
+            query: None,
+            message: error.to_string(),
+        };
+        // SAFETY: loading runs the library's initialisers. The user named this file as code to
+        // run; nothing else can be promised about foreign code.
+        let library = unsafe { Library::new(path) }.map_err(fail)?;
+        // SAFETY: the symbol is only kept as an address here; it is called with the type that BLAS
+        // gives this name.
+        let function = unsafe { library.get::<*const c_void>(symbol.as_bytes()) }.map(|s| *s);
+        let function = match function {
+            Ok(function) => function,
+            // Fortran names are found without their underscore too.
+            // SAFETY: as above.
+            Err(error) if !cblas => unsafe {
+                let with = format!("{}_", symbol.trim_end_matches('_'));
+                *library
+                    .get::<*const c_void>(with.as_bytes())
+                    .map_err(|_| fail(error))?
+            },
+            Err(error) => return Err(fail(error)),
+        };
+        let threads = [&b"openblas_get_num_threads\0"[..], b"MKL_Get_Max_Threads\0"]
+            .into_iter()
+            .find_map(|name| {
+                // SAFETY: both functions take nothing and return a number.
+                unsafe { library.get::<Threads>(name).ok().map(|threads| threads()) }
+            })
+            .and_then(|threads| usize::try_from(threads).ok());
+        let columns = if routine == Routine::Gemm { OUTPUTS } else { 1 };
+        let mut blas = Self {
+            used_rows: (0..if routine == Routine::Dot { 1 } else { OUTPUTS }).collect(),
+            used_columns: (0..columns).collect(),
+            name,
+            routine,
+            double,
+            cblas,
+            n,
+            function,
+            threads,
+            _library: library,
+        };
+        if double {
+            blas.find_shared::<f64>();
+        } else {
+            blas.find_shared::<f32>();
+        }
+        Ok(blas)
+    }
+
+    /// Finds out which outputs share the first one's order: rows and columns with equal inputs must
+    /// give equal bits on random data.
+    fn find_shared<T: Scalar>(&mut self) {
+        let mut random = super::random::Random::new(1);
+        // All digits of f64: sums of shorter numbers would be exact, and so equal in any order.
+        let mut number = || T::from_f64((random.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0);
+        let mut trials = Vec::new();
+        for _ in 0..24 {
+            let row: Vec<T> = (0..self.n).map(|_| number()).collect();
+            let shared: Vec<T> = (0..self.n).map(|_| number()).collect();
+            let results = self.outputs(&row.repeat(self.rows()), &shared);
+            trials.push(
+                results
+                    .iter()
+                    .map(|x| x.to_f64().to_bits())
+                    .collect::<Vec<u64>>(),
+            );
+        }
+        let columns = trials[0].len() / self.rows();
+        let same = |at: usize| trials.iter().all(|results| results[at] == results[0]);
+        self.used_rows.retain(|&row| same(row * columns));
+        let rows = &self.used_rows;
+        self.used_columns
+            .retain(|&column| rows.iter().all(|&row| same(row * columns + column)));
+    }
+
+    /// Number of threads that the library says it uses, if it says so.
+    #[must_use]
+    pub fn threads(&self) -> Option<usize> {
+        self.threads
+    }
+
+    /// How many rows a call has.
+    fn rows(&self) -> usize {
+        match self.routine {
+            Routine::Dot => 1,
+            Routine::Gemv | Routine::Gemm => OUTPUTS,
+        }
+    }
+
+    /// Calls the routine: `rows` × n numbers (row by row) times n numbers; one result a row.
+    fn call<T: Scalar>(&self, rows: &[T], shared: &[T]) -> Result<Vec<T>> {
+        let results = self.outputs(rows, shared);
+        let columns = results.len() / self.rows();
+        let mut found = Vec::with_capacity(self.rows());
+        for &row in &self.used_rows {
+            // Used columns are equal, so a difference means that they are summed differently.
+            let results = &results[row * columns..(row + 1) * columns];
+            let first = results[0].to_f64();
+            let differs = |&&at: &&usize| results[at].to_f64().to_bits() != first.to_bits();
+            if let Some(column) = self.used_columns.iter().find(differs) {
+                return Err(Error::Device {
+                    device: self.name.clone(),
+                    query: Some(row),
+                    message: format!(
+                        "columns 0 and {column} have equal inputs and different results ({first:e} and {:e}): \
+                         the outputs do not share one order",
+                        results[*column].to_f64()
+                    ),
+                });
+            }
+            found.push(results[0]);
+        }
+        Ok(found)
+    }
+
+    /// Every output of one call, row by row.
+    fn outputs<T: Scalar>(&self, rows: &[T], shared: &[T]) -> Vec<T> {
+        let n = self.n as c_int;
+        let outputs = self.rows() as c_int;
+        let (one, zero) = (T::from_f64(1.0), T::from_f64(0.0));
+        let (unit, no, yes) = (1 as c_int, b'N' as c_char, b'T' as c_char);
+        debug_assert!(rows.len() == self.n * self.rows());
+        let columns = if self.routine == Routine::Gemm {
+            OUTPUTS
+        } else {
+            1
+        };
+        let matrix: Vec<T> = if self.routine == Routine::Gemm {
+            // Every column is the same; row-major n × columns is what each layout below takes.
+            shared
+                .iter()
+                .flat_map(|&x| std::iter::repeat_n(x, OUTPUTS))
+                .collect()
+        } else {
+            Vec::new()
+        };
+        let mut results = vec![zero; self.rows() * columns];
+        // SAFETY: the function has the type that BLAS gives its name, checked by `parse`. All
+        // arrays have the lengths stated by the dimensions: rows has outputs × n elements, shared
+        // n, matrix n × outputs, results outputs × columns; none overlap, and all outlive the call.
+        unsafe {
+            let function = self.function;
+            match (self.routine, self.cblas) {
+                (Routine::Dot, true) => {
+                    let dot: CblasDot<T> = std::mem::transmute(function);
+                    results[0] = dot(n, rows.as_ptr(), 1, shared.as_ptr(), 1);
+                }
+                (Routine::Dot, false) => {
+                    let dot: FortranDot<T> = std::mem::transmute(function);
+                    results[0] = dot(&n, rows.as_ptr(), &unit, shared.as_ptr(), &unit);
+                }
+                (Routine::Gemv, true) => {
+                    let gemv: CblasGemv<T> = std::mem::transmute(function);
+                    let (a, x, y) = (rows.as_ptr(), shared.as_ptr(), results.as_mut_ptr());
+                    gemv(
+                        ROW_MAJOR,
+                        NO_TRANSPOSE,
+                        outputs,
+                        n,
+                        one,
+                        a,
+                        n,
+                        x,
+                        1,
+                        zero,
+                        y,
+                        1,
+                    );
+                }
+                (Routine::Gemv, false) => {
+                    // Column-major n × outputs, transposed: the same numbers.
+                    let gemv: FortranGemv<T> = std::mem::transmute(function);
+                    let (a, x, y) = (rows.as_ptr(), shared.as_ptr(), results.as_mut_ptr());
+                    gemv(&yes, &n, &outputs, &one, a, &n, x, &unit, &zero, y, &unit);
+                }
+                (Routine::Gemm, true) => {
+                    let gemm: CblasGemm<T> = std::mem::transmute(function);
+                    let (a, b, c) = (rows.as_ptr(), matrix.as_ptr(), results.as_mut_ptr());
+                    let (m, w) = (outputs, OUTPUTS as c_int);
+                    gemm(
+                        ROW_MAJOR,
+                        NO_TRANSPOSE,
+                        NO_TRANSPOSE,
+                        m,
+                        w,
+                        n,
+                        one,
+                        a,
+                        n,
+                        b,
+                        w,
+                        zero,
+                        c,
+                        w,
+                    );
+                }
+                (Routine::Gemm, false) => {
+                    // Column-major: Cᵀ = Bᵀ·Aᵀ on the same numbers.
+                    let gemm: FortranGemm<T> = std::mem::transmute(function);
+                    let (a, b, c) = (rows.as_ptr(), matrix.as_ptr(), results.as_mut_ptr());
+                    let (m, w) = (outputs, OUTPUTS as c_int);
+                    gemm(&no, &no, &w, &m, &n, &one, b, &w, a, &n, &zero, c, &w);
+                }
+            }
+        }
+        results
+    }
+
+    fn measure_as<T: Scalar>(&self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
+        let Masks { large, unit, .. } = self.masks();
+        let base: Vec<T> = units
+            .iter()
+            .map(|weight| T::from_f64(weight * unit))
+            .collect();
+        let ones = vec![T::from_f64(1.0); self.n];
+        let zero = T::from_f64(0.0);
+        let mut rows: Vec<T> = (0..self.rows())
+            .flat_map(|_| base.iter().copied())
+            .collect();
+        let mut results = Vec::with_capacity(queries.len());
+        for chunk in queries.chunks(self.used_rows.len()) {
+            for (query, &at) in chunk.iter().zip(&self.used_rows) {
+                let row = &mut rows[at * self.n..(at + 1) * self.n];
+                if let Some(only) = query.only {
+                    row.fill(zero);
+                    row[only] = T::from_f64(unit);
+                }
+                for (leaf, value) in [(query.plus, large), (query.minus, -large)] {
+                    if let Some(leaf) = leaf {
+                        row[leaf] = T::from_f64(value);
+                    }
+                }
+            }
+            let sums = self.call(&rows, &ones)?;
+            results.extend(sums.iter().take(chunk.len()).map(|sum| sum.to_f64() / unit));
+            for (query, &at) in chunk.iter().zip(&self.used_rows) {
+                let row = &mut rows[at * self.n..(at + 1) * self.n];
+                if query.only.is_some() {
+                    row.copy_from_slice(&base);
+                }
+                for leaf in [query.plus, query.minus].into_iter().flatten() {
+                    row[leaf] = base[leaf];
+                }
+            }
+        }
+        Ok(results)
+    }
+
+    fn evaluate_as<T: Scalar>(&self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
+        let mut results = Vec::with_capacity(inputs.len());
+        for terms in inputs {
+            let factors = terms.iter().map(|term| match *term {
+                Term::Value(value) => (value, 1.0),
+                Term::Product(a, b) => (a, b),
+            });
+            let (a, b): (Vec<T>, Vec<T>) = factors
+                .map(|(a, b)| (T::from_f64(a), T::from_f64(b)))
+                .unzip();
+            let sums = self.call(&a.repeat(self.rows()), &b)?;
+            let first = sums[0].to_f64();
+            if let Some(row) = sums
+                .iter()
+                .position(|sum| sum.to_f64().to_bits() != first.to_bits())
+            {
+                return Err(Error::Device {
+                    device: self.name.clone(),
+                    query: Some(row),
+                    message: format!(
+                        "rows 0 and {row} have equal inputs and different results: the outputs do \
+                         not share one order"
+                    ),
+                });
+            }
+            results.push(first);
+        }
+        Ok(results)
+    }
+}
+
+const ROW_MAJOR: c_int = 101;
+const NO_TRANSPOSE: c_int = 111;
+
+/// The numbers of BLAS.
+trait Scalar: Element {}
+impl Scalar for f32 {}
+impl Scalar for f64 {}
+
+impl Summation for Blas {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn leaves(&self) -> usize {
+        self.n
+    }
+
+    fn format(&self) -> Format {
+        if self.double { F64 } else { F32 }
+    }
+
+    fn products(&self) -> bool {
+        true
+    }
+
+    fn capacity(&self) -> usize {
+        self.used_rows.len()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let threads = self
+            .threads
+            .map(|threads| format!("the library uses {threads} threads"));
+        let (rows, columns) = (self.used_rows.len(), self.used_columns.len());
+        let (of, all) = match self.routine {
+            Routine::Dot => return threads.into_iter().collect(),
+            Routine::Gemv => (format!("{OUTPUTS}"), rows == OUTPUTS),
+            Routine::Gemm => (
+                format!("{OUTPUTS} x {OUTPUTS}"),
+                rows * columns == OUTPUTS * OUTPUTS,
+            ),
+        };
+        let shape = Some(if all {
+            format!("all {of} outputs share one order (equal inputs gave equal bits)")
+        } else {
+            format!(
+                "the {of} outputs do not share one order: this is the first one's, which {rows} \
+                 rows and {columns} columns share"
+            )
+        });
+        threads.into_iter().chain(shape).collect()
+    }
+
+    fn masks(&self) -> Masks {
+        Masks::of(self.format())
+    }
+
+    fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
+        if self.double {
+            self.measure_as::<f64>(units, queries)
+        } else {
+            self.measure_as::<f32>(units, queries)
+        }
+    }
+
+    fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
+        if self.double {
+            self.evaluate_as::<f64>(inputs)
+        } else {
+            self.evaluate_as::<f32>(inputs)
+        }
+    }
+}

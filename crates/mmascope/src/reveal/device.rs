@@ -1,0 +1,435 @@
+//! Devices under test as subjects: K products and c are the leaves.
+
+use super::subject::{Masks, Query, Summation};
+use crate::dpa::Signature;
+use crate::dut::{Batch, Dut};
+use crate::error::{Error, Result};
+use crate::format::{Format, Specials};
+use crate::tree::{Sight, Term, decode, encode, power_of_two};
+use crate::vector::Answer;
+
+/// Queries a call: what a device takes in one batch.
+const BATCH: usize = 4096;
+
+/// A dot product as a summation. Leaf k is a_k·b_k, leaf K is c.
+pub struct DeviceSum<'a> {
+    device: &'a mut dyn Dut,
+    signature: Signature,
+    choices: Vec<Choice>,
+    current: Choice,
+    shift: i32,
+    /// Exponents of scales for blocks with and without a mask, while blocks are raised.
+    raised: Option<Raised>,
+}
+
+/// Exponents of M and of the unit, for both operands.
+#[derive(Clone, Copy)]
+struct Choice {
+    large: (i32, i32),
+    unit: (i32, i32),
+    /// Units are negative: sums rounded toward +∞ absorb only those.
+    negative: bool,
+}
+
+/// Exponents of block scales: of each operand's masked blocks, and of the others.
+#[derive(Clone, Copy)]
+struct Raised {
+    high: i32,
+    low: i32,
+}
+
+/// Exponents of the powers of two of a format.
+#[derive(Clone, Copy)]
+struct Range {
+    subnormal: i32,
+    normal: i32,
+    top: i32,
+}
+
+impl Range {
+    fn of(format: Format) -> Option<Self> {
+        let float = format.float()?;
+        let field = (1 << float.exponent_bits) - 1;
+        let top = match float.specials {
+            Specials::Ieee => field - 1 - float.bias,
+            Specials::AllOnesNan if float.fraction_bits == 0 => field - 1 - float.bias,
+            _ => field - float.bias,
+        };
+        Some(Self {
+            subnormal: if float.subnormals {
+                float.emin() - float.fraction_bits as i32
+            } else {
+                float.emin()
+            },
+            normal: float.emin(),
+            top,
+        })
+    }
+
+    /// Two exponents that add to `sum`, each in its range; both start from their least.
+    fn split(sum: i32, a: (i32, i32), b: (i32, i32)) -> (i32, i32) {
+        let more = (sum - a.0 - b.0).max(0);
+        let first = (more / 2 + more % 2).min(a.1 - a.0);
+        let second = (more - first).min(b.1 - b.0);
+        ((a.0 + more - second).min(a.1), b.0 + second)
+    }
+}
+
+impl<'a> DeviceSum<'a> {
+    /// A device as a subject.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when an operand is no float.
+    pub fn new(device: &'a mut dyn Dut) -> Result<Self> {
+        let signature = *device.signature();
+        let range = |format: Format| {
+            Range::of(format)
+                .ok_or_else(|| Error::Argument(format!("{format}: masks need signed floats")))
+        };
+        let (a, b) = (range(signature.a)?, range(signature.b)?);
+        let (c, d) = (range(signature.c)?, range(signature.d)?);
+        let top = (a.top + b.top).min(c.top).min(d.top);
+        let floors = [
+            // As far down as the formats reach; then results that are normal; then all normal.
+            ((a.subnormal, b.subnormal), c.subnormal.max(d.subnormal)),
+            ((a.subnormal, b.subnormal), c.normal.max(d.normal)),
+            ((a.normal, b.normal), c.normal.max(d.normal)),
+        ];
+        let mut choices = Vec::new();
+        for (negative, large) in [
+            (false, top),
+            (false, top - 1),
+            (false, top / 2),
+            (true, top),
+        ] {
+            for (least, floor) in floors {
+                let sum = floor.max(least.0 + least.1);
+                choices.push(Choice {
+                    large: Range::split(large, (a.normal, a.top), (b.normal, b.top)),
+                    unit: Range::split(sum, (least.0, a.top), (least.1, b.top)),
+                    negative,
+                });
+            }
+        }
+        Ok(Self {
+            device,
+            signature,
+            current: choices[0],
+            choices,
+            shift: 0,
+            raised: None,
+        })
+    }
+
+    /// How far masks see with the choice in use, for [`crate::tree::visible`].
+    #[must_use]
+    pub fn sight(&self) -> Sight {
+        Sight {
+            span: self.masks().span(),
+            scaled: self.scales().map(|scales| self.scaled_span(scales)),
+            exact: super::EXACT_SPAN,
+        }
+    }
+
+    /// The widest scales: up for masked blocks, down for the others.
+    fn scales(&self) -> Option<Raised> {
+        let range = Range::of(self.signature.scale?.format)?;
+        // Both operands have a scale; c must reach the masks and the units.
+        let c = Range::of(self.signature.c)?;
+        let large = self.current.large.0 + self.current.large.1;
+        let unit = self.current.unit.0 + self.current.unit.1;
+        Some(Raised {
+            high: range.top.min((c.top - large) / 2 - 4),
+            low: range.subnormal.max((c.normal - unit) / 2 + 4).min(0),
+        })
+    }
+
+    /// Scales alone take part in the alignment of groups, so M counts by its scales.
+    fn scaled_span(&self, scales: Raised) -> i32 {
+        2 * scales.high - 2 * scales.low - self.current.unit.0 - self.current.unit.1
+    }
+
+    fn unit_exponent(&self) -> i32 {
+        let lowered = self.raised.map_or(0, |raised| 2 * raised.low);
+        self.current.unit.0 + self.current.unit.1 + self.shift + lowered
+    }
+
+    /// Operand exponents of a unit of weight 2^`more`.
+    fn unit_operands(&self, more: i32) -> Option<(i32, i32)> {
+        let (a, b) = (Range::of(self.signature.a)?, Range::of(self.signature.b)?);
+        let (unit_a, unit_b) = self.current.unit;
+        let sum = unit_a + unit_b + self.shift + more;
+        let split = Range::split(sum, (unit_a, a.top), (unit_b, b.top));
+        (split.0 + split.1 == sum).then_some(split)
+    }
+
+    fn run(&mut self, batch: &Batch) -> Result<Vec<f64>> {
+        let d = self.signature.d;
+        let answers = self.device.run(batch)?;
+        Ok(answers
+            .into_iter()
+            .map(|answer| match answer {
+                Answer::Word(word) => decode(d, d.from_register(word)),
+                Answer::AnyNan => f64::NAN,
+            })
+            .collect())
+    }
+
+    fn plain_scales(&self) -> Vec<u64> {
+        self.signature.scale.map_or_else(Vec::new, |scale| {
+            vec![encode(scale.format, 1.0); self.signature.scales()]
+        })
+    }
+}
+
+/// The operands of one query, being filled.
+#[derive(Clone)]
+struct Words {
+    a: Vec<u64>,
+    b: Vec<u64>,
+    c: u64,
+}
+
+impl Summation for DeviceSum<'_> {
+    fn name(&self) -> &str {
+        self.device.name()
+    }
+
+    fn leaves(&self) -> usize {
+        self.signature.k + 1
+    }
+
+    fn leaf_name(&self, leaf: usize) -> String {
+        if leaf == self.signature.k {
+            "c".to_owned()
+        } else {
+            format!("p{leaf}")
+        }
+    }
+
+    fn format(&self) -> Format {
+        self.signature.d
+    }
+
+    fn operand_format(&self) -> Format {
+        self.signature.a
+    }
+
+    fn products(&self) -> bool {
+        true
+    }
+
+    fn is_product(&self, leaf: usize) -> bool {
+        leaf < self.signature.k
+    }
+
+    fn capacity(&self) -> usize {
+        BATCH
+    }
+
+    fn masks(&self) -> Masks {
+        let large = self.current.large.0 + self.current.large.1;
+        let digits = self
+            .signature
+            .d
+            .float()
+            .map_or(0, |float| float.fraction_bits);
+        Masks {
+            large: power_of_two(large),
+            unit: power_of_two(self.unit_exponent()),
+            counted: power_of_two(digits as i32 + 1),
+        }
+    }
+
+    fn choices(&self) -> usize {
+        self.choices.len()
+    }
+
+    fn choose(&mut self, choice: usize) {
+        self.current = self.choices[choice];
+        self.shift = 0;
+    }
+
+    fn raise_unit(&mut self, shift: i32) -> bool {
+        let large = self.current.large.0 + self.current.large.1;
+        let unit = self.current.unit.0 + self.current.unit.1;
+        let all = self.leaves().next_power_of_two().ilog2() as i32;
+        self.shift = shift;
+        if unit + shift + all > large || self.unit_operands(0).is_none() {
+            self.shift = 0;
+            return false;
+        }
+        true
+    }
+
+    fn block(&self) -> Option<usize> {
+        self.signature.scale.map(|scale| scale.block)
+    }
+
+    fn raise_blocks(&mut self, on: bool) -> Option<i32> {
+        let scales = self.scales()?;
+        self.raised = on.then_some(scales);
+        Some(self.scaled_span(scales))
+    }
+
+    fn alignment(&mut self) -> Result<Option<i32>> {
+        let unit = self.unit_exponent();
+        let Some(range) = Range::of(self.signature.c) else {
+            return Ok(None);
+        };
+        let Some((a, b)) = self.unit_operands(0) else {
+            return Ok(None);
+        };
+        let shifts: Vec<i32> = (1..=64)
+            .take_while(|shift| unit + shift <= range.top)
+            .collect();
+        let mut inputs = Vec::new();
+        for shift in &shifts {
+            let mut input = vec![Term::Product(0.0, 0.0); self.leaves()];
+            input[0] = Term::Product(power_of_two(a), power_of_two(b));
+            input[self.signature.k] = Term::Value(-power_of_two(unit + shift));
+            inputs.push(input);
+        }
+        let results = self.evaluate(&inputs)?;
+        let kept = shifts
+            .iter()
+            .zip(results)
+            .filter(|(shift, result)| *result != -power_of_two(unit + **shift))
+            .map(|(shift, _)| *shift)
+            .max();
+        Ok(kept)
+    }
+
+    fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
+        let Signature { a, b, c, k, .. } = self.signature;
+        let raised = self.raised;
+        let sign = if self.current.negative { -1.0 } else { 1.0 };
+        let unit = self.unit_exponent();
+        let missing = || Error::Argument("a unit of that weight has no code".to_owned());
+        let unit_words = |weight: f64| -> Result<(u64, u64, u64)> {
+            if weight == 0.0 {
+                return Ok((encode(a, 0.0), encode(b, 0.0), encode(c, 0.0)));
+            }
+            let more = weight.log2() as i32;
+            let (first, second) = self.unit_operands(more).ok_or_else(missing)?;
+            Ok((
+                encode(a, sign * power_of_two(first)),
+                encode(b, power_of_two(second)),
+                encode(c, sign * power_of_two(unit + more)),
+            ))
+        };
+        let zero = unit_words(0.0)?;
+        let one = unit_words(1.0)?;
+        let blank = Words {
+            a: vec![zero.0; k],
+            b: vec![zero.1; k],
+            c: zero.2,
+        };
+        let put = |words: &mut Words, leaf: usize, codes: (u64, u64, u64)| {
+            if leaf == k {
+                words.c = codes.2;
+            } else {
+                (words.a[leaf], words.b[leaf]) = (codes.0, codes.1);
+            }
+        };
+        let mut base = blank.clone();
+        for (leaf, &weight) in units.iter().enumerate() {
+            put(&mut base, leaf, unit_words(weight)?);
+        }
+        let (large_a, large_b) = self.current.large;
+        let scaled_large = large_a + large_b + raised.map_or(0, |raised| 2 * raised.high);
+        let mask = |sign: f64| {
+            (
+                encode(a, sign * power_of_two(large_a)),
+                encode(b, power_of_two(large_b)),
+                encode(c, sign * power_of_two(scaled_large)),
+            )
+        };
+        let (plus, minus) = (mask(1.0), mask(-1.0));
+        let plain = self.plain_scales();
+        let mut results = Vec::with_capacity(queries.len());
+        for chunk in queries.chunks(BATCH) {
+            let mut batch = Batch::new(self.signature);
+            for query in chunk {
+                let mut words = match query.only {
+                    Some(only) => {
+                        let mut words = blank.clone();
+                        put(&mut words, only, one);
+                        words
+                    }
+                    None => base.clone(),
+                };
+                let mut scales = plain.clone();
+                if let (Some(raised), Some(scale)) = (raised, self.signature.scale) {
+                    scales.fill(encode(scale.format, power_of_two(raised.low)));
+                    for leaf in [query.plus, query.minus].into_iter().flatten() {
+                        if leaf < k {
+                            scales[leaf / scale.block] =
+                                encode(scale.format, power_of_two(raised.high));
+                        }
+                    }
+                }
+                for (leaf, codes) in [(query.plus, plus), (query.minus, minus)] {
+                    if let Some(leaf) = leaf {
+                        put(&mut words, leaf, codes);
+                    }
+                }
+                batch.push(&crate::dpa::Operands {
+                    a: &words.a,
+                    b: &words.b,
+                    c: words.c,
+                    scale_a: &scales,
+                    scale_b: &scales,
+                })?;
+            }
+            let unit = sign * power_of_two(unit);
+            results.extend(self.run(&batch)?.into_iter().map(|result| result / unit));
+        }
+        Ok(results)
+    }
+
+    fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
+        let Signature { a, b, c, k, .. } = self.signature;
+        let scales = self.plain_scales();
+        let mut batch = Batch::new(self.signature);
+        for terms in inputs {
+            let product = |term: &Term| match *term {
+                Term::Product(a, b) => (a, b),
+                Term::Value(value) => (value, 1.0),
+            };
+            let codes: Vec<(u64, u64)> = terms[..k]
+                .iter()
+                .map(product)
+                .map(|(x, y)| (encode(a, x), encode(b, y)))
+                .collect();
+            let (x, y) = product(&terms[k]);
+            let (first, second): (Vec<u64>, Vec<u64>) = codes.into_iter().unzip();
+            batch.push(&crate::dpa::Operands {
+                a: &first,
+                b: &second,
+                c: encode(c, x * y),
+                scale_a: &scales,
+                scale_b: &scales,
+            })?;
+        }
+        self.run(&batch)
+    }
+
+    fn random_term(&self, leaf: usize, bits: u64) -> Term {
+        let number = |format: Format, bits: u64| {
+            let magnitude = 1.0 + (bits >> 12) as f64 / (1_u64 << 52) as f64;
+            let signed = if bits & 1 == 1 { -magnitude } else { magnitude };
+            let value = signed * power_of_two((bits >> 1 & 7) as i32 - 5);
+            crate::tree::round(format, value)
+        };
+        let other = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+        if leaf == self.signature.k {
+            Term::Value(number(self.signature.c, bits))
+        } else {
+            Term::Product(
+                number(self.signature.a, bits),
+                number(self.signature.b, other),
+            )
+        }
+    }
+}

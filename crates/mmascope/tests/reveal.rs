@@ -1,0 +1,10 @@
+//! Revealing: random trees by every algorithm, every row of the catalogue, what is no tree.
+
+#[path = "reveal/closure.rs"]
+mod closure;
+#[path = "reveal/nature.rs"]
+mod nature;
+#[path = "reveal/random.rs"]
+mod random;
+#[path = "reveal/simulated.rs"]
+mod simulated;

@@ -1,0 +1,128 @@
+//! What is no fixed tree is recognised and named; what is one is verified.
+
+use mmascope::reveal::{Masks, Nature, Options, Report, SliceSum, reveal};
+
+fn report<F: FnMut(&[f32]) -> f32>(n: usize, sum: F) -> Report {
+    reveal(&mut SliceSum::new("test", n, sum), &Options::default()).expect("a closure")
+}
+
+#[test]
+fn a_loop_is_verified() {
+    let report = report(100, |x| x.iter().fold(0.0, |sum, x| sum + x));
+    assert_eq!(report.verdict(), "verified over 100 trials (99 add f32)");
+    assert_eq!(report.tree.pattern(), "sequential");
+}
+
+#[test]
+fn sums_kept_in_double_are_seen() {
+    let report = report(40, |x| x.iter().map(|&x| f64::from(x)).sum::<f64>() as f32);
+    assert_eq!(report.verdict(), "verified over 100 trials (39 add f64)");
+}
+
+#[test]
+fn nondeterministic_sums_are_named() {
+    let mut turn = 0_u32;
+    let report = report(32, move |x| {
+        turn += 1;
+        let split = (turn.wrapping_mul(2_654_435_761) >> 27) as usize % 31 + 1;
+        x[..split].iter().sum::<f32>() + x[split..].iter().sum::<f32>()
+    });
+    assert!(
+        matches!(report.nature, Nature::Nondeterministic(_)),
+        "{}",
+        report.verdict()
+    );
+}
+
+#[test]
+fn sorting_sums_are_named() {
+    let report = report(24, |x| {
+        let mut sorted = x.to_vec();
+        sorted.sort_by(f32::total_cmp);
+        sorted.iter().sum()
+    });
+    assert!(
+        matches!(report.nature, Nature::ValueDependent(_)),
+        "{}",
+        report.verdict()
+    );
+}
+
+#[test]
+fn exact_sums_are_named() {
+    // Expansions: exact for what fits, rounded once.
+    let report = report(24, |x| {
+        let mut parts: Vec<f64> = Vec::new();
+        for &x in x {
+            let mut carry = f64::from(x);
+            parts.retain_mut(|part| {
+                let sum = carry + *part;
+                let other = sum - carry;
+                let error = (carry - (sum - other)) + (*part - other);
+                (carry, *part) = (sum, error);
+                error != 0.0
+            });
+            parts.push(carry);
+        }
+        parts.iter().sum::<f64>() as f32
+    });
+    let said = report
+        .notes
+        .iter()
+        .any(|note| note.starts_with("order-independent"));
+    let named = matches!(report.nature, Nature::OrderIndependent(_));
+    assert!(said || named, "{} {:?}", report.verdict(), report.notes);
+}
+
+#[test]
+fn compensated_sums_are_named() {
+    let report = report(64, |x| {
+        let (mut sum, mut carry) = (0.0_f32, 0.0_f32);
+        for &x in x {
+            let y = x - carry;
+            let t = sum + y;
+            carry = (t - sum) - y;
+            sum = t;
+        }
+        sum
+    });
+    assert!(
+        matches!(report.nature, Nature::Compensated(_)),
+        "{}",
+        report.verdict()
+    );
+}
+
+#[test]
+fn orders_that_depend_on_values_give_a_counter_example() {
+    // The order is the plain one unless the first summand is negative.
+    let report = report(20, |x| {
+        if x[0] < 0.0 && x[0] > -100.0 {
+            x.iter().rev().sum()
+        } else {
+            x.iter().sum()
+        }
+    });
+    assert!(!report.holds());
+    let example = report.verified.counter_example.expect("a counter-example");
+    assert!(
+        example.contains("subject") && example.matches('=').count() <= 6,
+        "{example}"
+    );
+}
+
+/// Masks that cannot work are refused with numbers.
+#[test]
+fn masks_that_do_not_work_are_said() {
+    let masks = Masks {
+        large: 1e300,
+        unit: 1.0,
+        counted: 1e6,
+    };
+    let mut subject = SliceSum::new("f32", 10, |x: &[f32]| x.iter().sum()).with_masks(masks);
+    let error = reveal(&mut subject, &Options::default()).expect_err("infinite masks");
+    assert!(
+        error.to_string().contains("no masks work for 10 leaves"),
+        "{error}"
+    );
+}
