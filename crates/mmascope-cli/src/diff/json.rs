@@ -57,7 +57,7 @@ fn pair(findings: &Findings<'_>, compare: &Compare) -> Json {
         "nan_word": tally.nan_payload,
         "first": compare.first.as_ref().map(shown),
         "smallest": compare.smallest.as_ref().map(shown),
-        "explain": compare.smallest.as_ref().map(|s| explain_command(findings, compare, s)),
+        "explain": compare.smallest.as_ref().and_then(|s| explain_command(findings, compare, s)),
     })
 }
 

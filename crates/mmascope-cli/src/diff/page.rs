@@ -59,10 +59,14 @@ fn row(findings: &Findings<'_>, compare: &Compare) -> String {
 }
 
 fn section(findings: &Findings<'_>, compare: &Compare) -> String {
-    let command = compare.smallest.as_ref().map_or(String::new(), |shown| {
-        let command = escaped(&explain_command(findings, compare, shown));
-        format!("<p class=\"faint\">Step by step:</p><pre>{command}</pre>")
-    });
+    let command = compare
+        .smallest
+        .as_ref()
+        .and_then(|shown| explain_command(findings, compare, shown))
+        .map_or(String::new(), |command| {
+            let command = escaped(&command);
+            format!("<p class=\"faint\">Step by step:</p><pre>{command}</pre>")
+        });
     let part = |what: &str, shown: &Option<Shown>| match shown {
         None => String::new(),
         Some(shown) => format!(

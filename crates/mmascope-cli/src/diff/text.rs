@@ -78,7 +78,9 @@ fn print_smallest(
     for line in explained(&smallest.explanation) {
         writeln!(out, "    {line}")?;
     }
-    writeln!(out, "    step by step: {command}")?;
+    if let Some(command) = command {
+        writeln!(out, "    step by step: {command}")?;
+    }
     Ok(())
 }
 
@@ -100,13 +102,24 @@ fn print_histogram(out: &mut impl Write, compare: &Compare) -> Result<(), Failur
     Ok(())
 }
 
-/// The command that goes through the arithmetic of both units.
-pub(super) fn explain_command(findings: &Findings<'_>, compare: &Compare, shown: &Shown) -> String {
-    let against = findings.subjects[compare.right].name();
-    format!(
-        "mmascope explain --vector '{}' --against {against}",
-        shown.line
-    )
+/// The command that goes through the arithmetic of both units. `None` when the line is one of a
+/// third unit, whose operands the pair got in other formats: the command would compare others.
+pub(super) fn explain_command(
+    findings: &Findings<'_>,
+    compare: &Compare,
+    shown: &Shown,
+) -> Option<String> {
+    let name = |index: usize| findings.subjects[index].name();
+    let left = name(compare.left);
+    let (arch, inst) = left.split_once(':')?;
+    let own = format!("\"arch\":\"{arch}\",\"inst\":\"{inst}\"");
+    let against = name(compare.right);
+    shown.line.contains(&own).then(|| {
+        format!(
+            "mmascope explain --vector '{}' --against {against}",
+            shown.line
+        )
+    })
 }
 
 /// An input taken apart, a line for each product, c and each result.
