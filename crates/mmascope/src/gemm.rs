@@ -44,7 +44,7 @@ pub struct Watch<'a> {
 
 impl Watch<'_> {
     /// An error when the caller wants to stop.
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }

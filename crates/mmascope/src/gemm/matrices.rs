@@ -152,7 +152,7 @@ impl Matrices {
     }
 
     /// Scales of one row of A.
-    pub(super) fn blocks(&self, signature: &Signature) -> usize {
+    pub(crate) fn blocks(&self, signature: &Signature) -> usize {
         signature.scale.map_or(0, |scale| self.k / scale.block)
     }
 
@@ -162,7 +162,7 @@ impl Matrices {
     }
 
     /// Checks everything against a signature, K included.
-    pub(super) fn check(&self, signature: &Signature) -> Result<()> {
+    pub(crate) fn check(&self, signature: &Signature) -> Result<()> {
         let (k, native) = (self.k, signature.k);
         if k % native != 0 {
             let below = k / native * native;

@@ -1,0 +1,434 @@
+//! The fused sums (T-FDPA, ST-FDPA, TR-FDPA, GTR-FDPA) in 32-bit lanes.
+//!
+//! A product of two significands of together at most 24 bits is exact in f32. Multiplied by
+//! 2^(F−E) it is again exact, or far below 1; the conversion to an integer is then the alignment of
+//! §2.2 step 4 itself: toward zero, or to nearest even. The sum is a sum of i32, and one conversion
+//! back rounds it. E comes from one byte a product, added and compared for four vectors at once.
+//!
+//! Each register holds as many columns as it has lanes; a tile is one row by four registers.
+
+use super::lanes::Lanes;
+
+/// Sign bit of an f32.
+const SIGN: u32 = 1 << 31;
+/// Exponent field of an f32.
+const FIELD: u32 = 0xff << 23;
+/// +∞ as f32.
+const INFINITY: u32 = FIELD;
+/// Registers of a tile.
+pub(super) const VECTORS: usize = 4;
+
+/// How the terms and c come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// §2.2: c is one more term.
+    Fused,
+    /// §2.3: so, with a block scale for the group.
+    Scaled,
+    /// §2.7: the products first, then c, floored.
+    Late,
+    /// §2.8: even and odd products apart, then c.
+    Parity,
+}
+
+/// The final rounding of a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// Toward zero, keeping these bits of an f32.
+    TowardZero { mask: u32 },
+    /// To nearest even, f32.
+    Nearest,
+    /// To nearest even at fewer bits than f32 has.
+    NearestAt(Narrow),
+}
+
+/// A format with fewer fraction bits than f32, perhaps with fewer exponents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Narrow {
+    /// Fraction bits.
+    pub(super) bits: u32,
+    /// Field of the smallest normal number, as f32 bits; 0 where f32 has the same.
+    pub(super) smallest: u32,
+    /// The largest finite number, as f32 bits.
+    pub(super) largest: u32,
+}
+
+/// One fused sum with its constants; exponents are f32 fields in place (shifted by 23).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sum {
+    pub(super) kind: Kind,
+    /// Slots of a group: an even number.
+    pub(super) slots: usize,
+    /// F.
+    pub(super) f: u32,
+    /// Terms are rounded to nearest even instead of toward zero.
+    pub(super) nearest: bool,
+    /// The two half sums may together leave i32.
+    pub(super) may_overflow: bool,
+    pub(super) finish: Finish,
+    /// Exponent field of a subnormal c of a narrow format; 0 when c is f32.
+    pub(super) c_smallest: u32,
+    /// c may become ∞ on the way.
+    pub(super) sticky: bool,
+    /// [`Kind::Late`], [`Kind::Parity`]: how far c's exponent may lie above the products'.
+    pub(super) reach: u32,
+}
+
+/// What depends on the operands' range of exponents.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Offsets {
+    /// Added to the sum of two exponent bytes, shifted by 23, to give an exponent field.
+    pub(super) offset: u32,
+    /// The smallest byte sum: that of the floor of E.
+    pub(super) start: u8,
+    /// Where no product is non-zero: the smallest E, as a field.
+    pub(super) empty: u32,
+}
+
+/// Where one row and one panel lie.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    pub(super) a: *const f32,
+    pub(super) a_exponents: *const u8,
+    pub(super) b: *const f32,
+    pub(super) b_exponents: *const u8,
+    /// Exponents of the row's and the panel's block scales, a group at a time, shifted by 23.
+    pub(super) a_scales: *const u32,
+    pub(super) b_scales: *const u32,
+}
+
+impl At {
+    /// The same, so many slots and groups on.
+    #[inline(always)]
+    pub(super) unsafe fn on<V: Lanes>(self, slots: usize, groups: usize, scaled: bool) -> Self {
+        let row = VECTORS * V::WIDTH;
+        // SAFETY: the caller stays within the packed operands, or one group beyond their end,
+        // where the packing leaves room.
+        unsafe {
+            Self {
+                a: self.a.add(slots),
+                a_exponents: self.a_exponents.add(slots),
+                b: self.b.add(slots * row),
+                b_exponents: self.b_exponents.add(slots * row),
+                a_scales: self.a_scales.add(if scaled { groups } else { 0 }),
+                b_scales: self.b_scales.add(if scaled { groups * row } else { 0 }),
+            }
+        }
+    }
+}
+
+/// A tile's registers.
+pub(super) type Tile<V> = [V; VECTORS];
+
+/// `groups` groups, one after the other, each result being the next c. Gives a mask of the lanes
+/// whose result is not to be used: a precondition did not hold on the way.
+///
+/// # Safety
+/// The instruction set of `V`; `at` has the groups, and room to read one more.
+#[inline(always)]
+pub(super) unsafe fn chain<V: Lanes>(
+    sum: &Sum,
+    offsets: &Offsets,
+    at: At,
+    groups: usize,
+    c: &mut Tile<V>,
+) -> V {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match (sum.kind, sum.nearest) {
+            (Kind::Fused, false) => fused::<V, false, false>(sum, offsets, at, groups, c),
+            (Kind::Fused, true) => fused::<V, false, true>(sum, offsets, at, groups, c),
+            (Kind::Scaled, false) => fused::<V, true, false>(sum, offsets, at, groups, c),
+            (Kind::Scaled, true) => fused::<V, true, true>(sum, offsets, at, groups, c),
+            (Kind::Late, _) => late::<V, false>(sum, offsets, at, groups, c),
+            (Kind::Parity, _) => late::<V, true>(sum, offsets, at, groups, c),
+        }
+    }
+}
+
+/// One product in each of four registers: multiplied, scaled, converted, added. Written out: as a
+/// loop over four it is rolled up again and a third slower.
+macro_rules! products {
+    ($v:ty, $nearest:expr, $a:expr, $b:expr, $scale:expr, $sum:expr) => {
+        products!(@ $v, $nearest, $a, $b, $scale, $sum, 0);
+        products!(@ $v, $nearest, $a, $b, $scale, $sum, 1);
+        products!(@ $v, $nearest, $a, $b, $scale, $sum, 2);
+        products!(@ $v, $nearest, $a, $b, $scale, $sum, 3);
+    };
+    (@ $v:ty, $nearest:expr, $a:expr, $b:expr, $scale:expr, $sum:expr, $i:expr) => {
+        let product = $a.f_mul(<$v>::load($b.cast::<u32>().add($i * <$v>::WIDTH)));
+        let aligned = product.f_mul($scale[$i]);
+        let term = if $nearest { aligned.f_to_i_nearest() } else { aligned.f_to_i() };
+        $sum[$i] = $sum[$i].i_add(term);
+    };
+}
+
+/// The byte sums of one slot.
+macro_rules! exponents {
+    ($v:ty, $at:expr, $k:expr) => {
+        <$v>::b_splat(*$at.a_exponents.add($k)).b_add(<$v>::load(
+            $at.b_exponents.add($k * VECTORS * <$v>::WIDTH).cast(),
+        ))
+    };
+}
+
+/// The largest byte sums of even slots and of odd slots of a group.
+#[inline(always)]
+unsafe fn largest<V: Lanes>(at: At, slots: usize, start: V) -> [V; 2] {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let mut found = [start; 2];
+        let mut k = 0;
+        while k < slots {
+            found[0] = found[0].b_max(exponents!(V, at, k));
+            found[1] = found[1].b_max(exponents!(V, at, k + 1));
+            k += 2;
+        }
+        found
+    }
+}
+
+/// Bytes v of the lanes as exponent fields.
+#[inline(always)]
+unsafe fn fields<V: Lanes>(bytes: V, offset: V) -> Tile<V> {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let field = V::splat(FIELD >> 1 | SIGN >> 1);
+        let field = field.and(V::splat(FIELD));
+        let low = V::splat(FIELD);
+        let _ = field;
+        [
+            bytes.shl::<24>().shr::<1>().i_add(offset),
+            bytes.shl::<15>().and(low).i_add(offset),
+            bytes.shl::<7>().and(low).i_add(offset),
+            bytes.shr::<24>().shl::<23>().i_add(offset),
+        ]
+    }
+}
+
+#[inline(always)]
+unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool>(
+    sum: &Sum,
+    offsets: &Offsets,
+    mut at: At,
+    groups: usize,
+    c: &mut Tile<V>,
+) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
+        let top = V::splat((sum.f + 254) << 23);
+        let drop = V::splat(sum.f << 23);
+        let mut bad = V::splat(0);
+        let [even, odd] = largest(at, sum.slots, start);
+        let mut bytes = even.b_max(odd);
+        for _ in 0..groups {
+            let mut e = fields(bytes, offset);
+            let mut scale = [V::splat(0); VECTORS];
+            for v in 0..VECTORS {
+                let mut own = c[v].and(V::splat(FIELD));
+                if sum.c_smallest != 0 {
+                    // A subnormal of the narrow format has the exponent of its field.
+                    let zero = c[v].and(V::splat(!SIGN)).i_equal(V::splat(0));
+                    own = zero.not_and(own.i_max(V::splat(sum.c_smallest)));
+                }
+                if SCALED {
+                    let shift = V::splat(*at.a_scales)
+                        .i_add(V::load(at.b_scales.add(v * V::WIDTH)));
+                    let none = e[v].i_equal(V::splat(offsets.offset + (u32::from(offsets.start) << 23)));
+                    let scaled = V::select(none, V::splat(offsets.empty), e[v].i_add(shift));
+                    e[v] = scaled.i_max(own);
+                    scale[v] = top.i_sub(e[v]).i_add(shift);
+                } else {
+                    e[v] = e[v].i_max(own);
+                    scale[v] = top.i_sub(e[v]);
+                }
+            }
+            let mut first = [V::splat(0); VECTORS];
+            let mut second = [V::splat(0); VECTORS];
+            for v in 0..VECTORS {
+                let own = if SCALED { top.i_sub(e[v]) } else { scale[v] };
+                let aligned = c[v].f_mul(own);
+                first[v] = if NEAREST { aligned.f_to_i_nearest() } else { aligned.f_to_i() };
+            }
+            let next = at.on::<V>(sum.slots, 1, SCALED);
+            let mut found = [start; 2];
+            let mut k = 0;
+            while k < sum.slots {
+                let a = V::splat((*at.a.add(k)).to_bits());
+                let b = at.b.add(k * VECTORS * V::WIDTH);
+                products!(V, NEAREST, a, b, scale, first);
+                found[0] = found[0].b_max(exponents!(V, next, k));
+                let a = V::splat((*at.a.add(k + 1)).to_bits());
+                let b = at.b.add((k + 1) * VECTORS * V::WIDTH);
+                products!(V, NEAREST, a, b, scale, second);
+                found[1] = found[1].b_max(exponents!(V, next, k + 1));
+                k += 2;
+            }
+            bytes = found[0].b_max(found[1]);
+            at = next;
+            for v in 0..VECTORS {
+                let total = first[v].i_add(second[v]);
+                if sum.may_overflow {
+                    let lost = first[v].xor(total).and(second[v].xor(total));
+                    bad = bad.or(lost);
+                }
+                let result = finish(&sum.finish, total, e[v].i_sub(drop));
+                c[v] = if sum.sticky {
+                    let infinite = c[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
+                    V::select(infinite, c[v], result)
+                } else {
+                    result
+                };
+            }
+        }
+        bad
+    }
+}
+
+#[inline(always)]
+unsafe fn late<V: Lanes, const PARITY: bool>(
+    sum: &Sum,
+    offsets: &Offsets,
+    mut at: At,
+    groups: usize,
+    c: &mut Tile<V>,
+) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
+        let top = V::splat((sum.f + 254) << 23);
+        let drop = V::splat(sum.f << 23);
+        let reach = V::splat(sum.reach << 23);
+        let lowest = V::splat(offsets.offset + (u32::from(offsets.start) << 23));
+        let mut bad = V::splat(0);
+        let mut bytes = largest(at, sum.slots, start);
+        for _ in 0..groups {
+            let both = bytes[0].b_max(bytes[1]);
+            let mut e = fields(both, offset);
+            let (even, odd) = if PARITY {
+                (fields(bytes[0], offset), fields(bytes[1], offset))
+            } else {
+                (e, e)
+            };
+            let mut own = [V::splat(0); VECTORS];
+            let mut scales = [[V::splat(0); VECTORS]; 2];
+            for v in 0..VECTORS {
+                own[v] = c[v].and(V::splat(FIELD));
+                // Without a non-zero product, E is c's.
+                let none = e[v].i_equal(lowest);
+                e[v] = V::select(none, e[v].i_max(own[v]), e[v]);
+                if PARITY {
+                    scales[0][v] = top.i_sub(even[v]);
+                    scales[1][v] = top.i_sub(odd[v]);
+                } else {
+                    scales[0][v] = top.i_sub(e[v]);
+                    scales[1][v] = scales[0][v];
+                }
+            }
+            let mut first = [V::splat(0); VECTORS];
+            let mut second = [V::splat(0); VECTORS];
+            let next = at.on::<V>(sum.slots, 0, false);
+            let mut found = [start; 2];
+            let mut k = 0;
+            while k < sum.slots {
+                let a = V::splat((*at.a.add(k)).to_bits());
+                let b = at.b.add(k * VECTORS * V::WIDTH);
+                products!(V, false, a, b, scales[0], first);
+                found[0] = found[0].b_max(exponents!(V, next, k));
+                let a = V::splat((*at.a.add(k + 1)).to_bits());
+                let b = at.b.add((k + 1) * VECTORS * V::WIDTH);
+                products!(V, false, a, b, scales[1], second);
+                found[1] = found[1].b_max(exponents!(V, next, k + 1));
+                k += 2;
+            }
+            bytes = found;
+            at = next;
+            for v in 0..VECTORS {
+                if PARITY {
+                    let to = |from: V| e[v].i_sub(from).shr::<23>();
+                    first[v] = first[v].sar_by(to(even[v]));
+                    second[v] = second[v].sar_by(to(odd[v]));
+                }
+                bad = bad.or(own[v].i_greater(e[v].i_add(reach)));
+                let mut late = c[v].f_mul(top.i_sub(e[v])).f_floor().f_to_i();
+                if PARITY {
+                    let far = own[v].i_add(V::splat((sum.f + 1) << 23));
+                    late = e[v].i_greater(far).not_and(late);
+                }
+                let total = first[v].i_add(second[v]).i_add(late);
+                c[v] = finish(&sum.finish, total, e[v].i_sub(drop));
+            }
+        }
+        bad
+    }
+}
+
+/// `total · 2^unit`, rounded; `unit` as the bits of the f32 that is that power.
+#[inline(always)]
+unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let sign = total.and(V::splat(SIGN));
+        match *finish {
+            Finish::Nearest => total.i_to_f().f_mul(unit),
+            Finish::TowardZero { mask } => {
+                let result = toward_zero(total.i_abs()).f_mul(unit).or(sign);
+                if mask == u32::MAX {
+                    return result;
+                }
+                // What is left of a negative number may be a zero, which is +0: it is not, since
+                // the sum's first bit is kept.
+                result.and(V::splat(mask))
+            }
+            Finish::NearestAt(narrow) => {
+                // To odd at 24 bits, so that the second rounding sees what was lost.
+                let magnitude = total.i_abs();
+                let kept = toward_zero(magnitude);
+                let exact = kept.f_to_i().i_equal(magnitude);
+                let odd = kept.or(exact.not_and(V::splat(1)));
+                round_at(&narrow, odd.f_mul(unit), sign)
+            }
+        }
+    }
+}
+
+/// A non-negative i32 as f32, toward zero. Clearing bits of x>>24 clears the first bit that is
+/// discarded and none that is kept, so that rounding to nearest goes down.
+#[inline(always)]
+unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe { magnitude.shr::<24>().not_and(magnitude).i_to_f() }
+}
+
+/// A magnitude rounded to nearest even at a narrower format, with a sign if it is not zero.
+#[inline(always)]
+unsafe fn round_at<V: Lanes>(narrow: &Narrow, magnitude: V, sign: V) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let field = magnitude.and(V::splat(FIELD)).i_max(V::splat(narrow.smallest));
+        // 1.5 · 2^(e + 23 − bits): the sum's last place is that of the result.
+        let shift = V::splat((23 - narrow.bits) << 23 | 1 << 22);
+        let anchor = field.i_add(shift);
+        let rounded = magnitude.f_add(anchor).f_sub(anchor);
+        let over = rounded.i_greater(V::splat(narrow.largest));
+        let rounded = V::select(over, V::splat(INFINITY), rounded);
+        let zero = rounded.i_equal(V::splat(0));
+        rounded.or(zero.not_and(sign))
+    }
+}
+
+/// An f32 of any class rounded to nearest even at a narrower format (§3: `convert`, `add`), by the
+/// rules of IEEE 754; a NaN stays one.
+#[inline(always)]
+pub(super) unsafe fn narrowed<V: Lanes>(narrow: &Narrow, x: V, signed_zero: bool) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let sign = x.and(V::splat(SIGN));
+        let magnitude = x.and(V::splat(!SIGN));
+        let special = magnitude.i_greater(V::splat(INFINITY - 1));
+        let rounded = round_at(narrow, magnitude, sign);
+        let rounded = if signed_zero { rounded.or(sign) } else { rounded };
+        V::select(special, x, rounded)
+    }
+}

@@ -1,0 +1,9 @@
+//! Every kernel, at every level of this machine, gives the bits of the reference.
+
+#![cfg(feature = "kernel")]
+
+mod kernel {
+    pub mod adversary;
+    pub mod oracle;
+    mod rows;
+}
