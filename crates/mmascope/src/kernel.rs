@@ -21,24 +21,28 @@
 
 mod block;
 mod codec;
+mod double;
+mod exact;
 mod fused;
 mod lanes;
 mod level;
+mod native;
 mod pack;
 mod plan;
 mod program;
 mod range;
-mod whole;
 
 pub use level::{Level, VARIABLE};
 pub(crate) use pack::Elements;
 
 use std::ops::Range;
 
+use crate::array::Stored;
 use crate::dpa::{Modifiers, Unit};
 use crate::error::Result;
 use crate::gemm::Watch;
-use block::{Job, Reference};
+use block::{Job, Part, Reference};
+use double::Doubles;
 use fused::VECTORS;
 use lanes::{Lanes, Portable};
 use plan::Plan;
@@ -66,6 +70,7 @@ impl std::fmt::Display for Reason {
 #[derive(Clone, Debug)]
 enum Family {
     Sums(Plan),
+    Double(double::Plan),
 }
 
 impl Kernel {
@@ -91,6 +96,12 @@ impl Kernel {
             level,
             family,
         })
+    }
+
+    /// The unit.
+    #[must_use]
+    pub fn unit(&self) -> &Unit {
+        &self.unit
     }
 
     /// The level.
@@ -124,28 +135,33 @@ impl Kernel {
                 let sums = Sums::pack(&plan, signature, elements, columns)?;
                 Some(Operand(Packs::Sums(Box::new(sums), plan)))
             }
+            Family::Double(plan) => {
+                let width = columns / VECTORS;
+                let packed = Doubles::pack(plan, &self.unit, elements, modifiers, width)?;
+                Some(Operand(Packs::Double(packed)))
+            }
         }
     }
 
-    /// Runs steps of a product: `accumulators` are C before and D after, m × n register words.
-    /// `first`: the first of the steps takes C with its modifiers.
+    /// Runs steps of a part of D: `accumulators` are c before and d after, row by row.
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`].
-    pub(crate) fn advance(
+    pub(crate) fn advance<W: Stored>(
         &self,
         operand: &Operand,
-        elements: &dyn Elements,
-        modifiers: &Modifiers,
-        steps: Range<usize>,
-        first: bool,
-        accumulators: &mut [u64],
+        steps: &Steps<'_>,
+        accumulators: &mut [W],
         watch: &Watch<'_>,
     ) -> Result<()> {
         let reference = Reference {
             unit: &self.unit,
-            elements,
-            modifiers: *modifiers,
+            elements: steps.elements,
+            modifiers: *steps.modifiers,
+        };
+        let part = Part {
+            rows: steps.rows.clone(),
+            columns: steps.columns.clone(),
         };
         match &operand.0 {
             Packs::Sums(packed, plan) => {
@@ -155,32 +171,54 @@ impl Kernel {
                     reference,
                     c,
                     d,
-                    steps,
-                    first,
+                    steps: steps.steps.clone(),
+                    first: steps.first,
                 };
-                job.run(self.level, accumulators, watch)
+                job.run(self.level, &part, accumulators, watch)
+            }
+            Packs::Double(packed) => {
+                let steps = (steps.steps.clone(), steps.first);
+                packed.run(self.level, &part, steps, accumulators, watch)
             }
         }
     }
 }
 
+/// Which steps of which part of a product run.
+pub(crate) struct Steps<'a> {
+    pub(crate) elements: &'a dyn Elements,
+    pub(crate) modifiers: &'a Modifiers,
+    pub(crate) steps: Range<usize>,
+    /// The first of them takes C with its modifiers.
+    pub(crate) first: bool,
+    pub(crate) rows: Range<usize>,
+    pub(crate) columns: Range<usize>,
+}
+
 impl std::fmt::Display for Kernel {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.family {
-            Family::Sums(plan) => write!(out, "{}; {}", program::describe(plan), self.level),
+            Family::Sums(plan) => out.write_str(&program::describe(plan)),
+            Family::Double(_) => out.write_str("multiply-adds in f64 lanes"),
         }
     }
 }
 
 impl Family {
     fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
-        Plan::new(unit, negate).map(Self::Sums).map_err(Reason)
+        match double::Plan::new(unit) {
+            Some(plan) => Ok(Self::Double(plan)),
+            None => Plan::new(unit, negate).map(Self::Sums).map_err(Reason),
+        }
     }
 }
 
 /// Operands packed for a kernel.
+#[derive(Debug)]
 pub(crate) struct Operand(Packs);
 
+#[derive(Debug)]
 enum Packs {
     Sums(Box<Sums>, Plan),
+    Double(Doubles),
 }

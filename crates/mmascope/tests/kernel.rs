@@ -5,5 +5,6 @@
 mod kernel {
     pub mod adversary;
     pub mod oracle;
+    mod parts;
     mod rows;
 }

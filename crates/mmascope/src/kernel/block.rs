@@ -15,6 +15,7 @@ use super::codec::Codec;
 use super::fused::{Tile, VECTORS};
 use super::lanes::{Lanes, Portable};
 use super::pack::{Elements, Marks, Shape};
+use crate::array::Stored;
 use crate::dpa::{Modifiers, Operands, Unit};
 use crate::error::Result;
 use crate::gemm::Watch;
@@ -105,55 +106,81 @@ pub(super) struct Job<'a, P> {
     pub(super) first: bool,
 }
 
-/// Accumulators that several tiles write, each its own.
-struct Shared(*mut u64, usize);
+/// Accumulators that several tiles read and write, each its own.
+pub(super) struct Shared<W> {
+    words: *mut W,
+    len: usize,
+}
 
-// SAFETY: tiles write disjoint elements.
-unsafe impl Send for Shared {}
-// SAFETY: as above.
-unsafe impl Sync for Shared {}
+// SAFETY: tiles use disjoint elements.
+unsafe impl<W: Stored> Sync for Shared<W> {}
 
-impl Shared {
+impl<W: Stored> Shared<W> {
+    pub(super) fn new(words: &mut [W]) -> Self {
+        Self {
+            words: words.as_mut_ptr(),
+            len: words.len(),
+        }
+    }
+
     /// # Safety
     /// No other thread uses the element.
-    #[allow(clippy::mut_from_ref)]
-    unsafe fn at(&self, index: usize) -> &mut u64 {
-        assert!(index < self.1);
+    pub(super) unsafe fn get(&self, index: usize) -> u64 {
+        assert!(index < self.len);
         // SAFETY: in bounds; the caller promises that it is ours.
-        unsafe { &mut *self.0.add(index) }
+        unsafe { *self.words.add(index) }.word()
+    }
+
+    /// # Safety
+    /// No other thread uses the element.
+    pub(super) unsafe fn set(&self, index: usize, word: u64) {
+        assert!(index < self.len);
+        // SAFETY: in bounds; the caller promises that it is ours.
+        unsafe { *self.words.add(index) = W::stored(word) };
     }
 }
 
+/// The part of D that accumulators hold, row by row.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) rows: Range<usize>,
+    pub(super) columns: Range<usize>,
+}
+
 impl<P: Packed> Job<'_, P> {
-    /// All tiles. `accumulators`: m × n words, C before and D after.
-    pub(super) fn run(
+    /// All tiles of a part of D. `accumulators`: c before and d after.
+    pub(super) fn run<W: Stored>(
         &self,
         level: Level,
-        accumulators: &mut [u64],
+        part: &Part,
+        accumulators: &mut [W],
         watch: &Watch<'_>,
     ) -> Result<()> {
-        let shape = self.packed.shape();
-        let blocks = shape.m.div_ceil(ROWS);
-        let shared = Shared(accumulators.as_mut_ptr(), accumulators.len());
-        (0..blocks * shape.panels()).into_par_iter().try_for_each(|index| {
-            let (panel, block) = (index / blocks, index % blocks);
-            let rows = block * ROWS..shape.m.min((block + 1) * ROWS);
-            let columns = panel * shape.columns..shape.n.min((panel + 1) * shape.columns);
-            let mut words = vec![0; rows.len() * columns.len()];
-            for (row, words) in rows.clone().zip(words.chunks_mut(columns.len())) {
-                for (column, word) in columns.clone().zip(words) {
-                    // SAFETY: each output belongs to one tile.
-                    *word = unsafe { *shared.at(row * shape.n + column) };
-                }
+        let width = self.packed.shape().columns;
+        let (rows, columns) = (&part.rows, &part.columns);
+        let blocks = rows.len().div_ceil(ROWS);
+        let panels = columns.start / width..columns.end.div_ceil(width);
+        let shared = Shared::new(accumulators);
+        (0..blocks * panels.len()).into_par_iter().try_for_each(|index| {
+            let (panel, block) = (panels.start + index / blocks, index % blocks);
+            let first = rows.start + block * ROWS;
+            let tile = Part {
+                rows: first..rows.end.min(first + ROWS),
+                columns: columns.start.max(panel * width)..columns.end.min((panel + 1) * width),
+            };
+            let place = |at: usize| {
+                let (row, column) = (at / tile.columns.len(), at % tile.columns.len());
+                let row = tile.rows.start - rows.start + row;
+                row * columns.len() + tile.columns.start - columns.start + column
+            };
+            let count = tile.rows.len() * tile.columns.len();
+            // SAFETY: each output belongs to one tile.
+            let mut words: Vec<u64> = (0..count).map(|at| unsafe { shared.get(place(at)) }).collect();
+            self.tile(level, &tile, panel, &mut words, watch)?;
+            for (at, word) in words.iter().enumerate() {
+                // SAFETY: as above.
+                unsafe { shared.set(place(at), *word) };
             }
-            self.tile(level, rows.clone(), panel, &mut words, watch)?;
-            for (row, words) in rows.clone().zip(words.chunks(columns.len())) {
-                for (column, word) in columns.clone().zip(words) {
-                    // SAFETY: each output belongs to one tile.
-                    unsafe { *shared.at(row * shape.n + column) = *word };
-                }
-            }
-            (watch.progress)((rows.len() * columns.len()) as u64);
             Ok(())
         })
     }
@@ -214,31 +241,32 @@ impl<P: Packed> Job<'_, P> {
     fn tile(
         &self,
         level: Level,
-        rows: Range<usize>,
+        tile: &Part,
         panel: usize,
         words: &mut [u64],
         watch: &Watch<'_>,
     ) -> Result<()> {
         let shape = self.packed.shape();
         let width = shape.columns;
-        let columns = words.len() / rows.len();
-        // Columns beyond the matrix stay +0.
+        let (rows, columns) = (&tile.rows, tile.columns.len());
+        let shift = tile.columns.start - panel * width;
+        // Lanes beside the tile's columns stay out of it.
         let mut lanes = vec![0_u32; rows.len() * width];
-        // Before the first step: rows whose c the kernel's lanes cannot show.
+        // Before the first step: columns whose c the kernel's lanes cannot show.
         let mut hidden = vec![0_u64; rows.len()];
         for (r, words) in words.chunks(columns).enumerate() {
             for (v, word) in words.iter().enumerate() {
                 let (lane, shown) = self.load(*word);
-                lanes[r * width + v] = lane;
-                hidden[r] |= u64::from(!shown) << v;
+                lanes[r * width + shift + v] = lane;
+                hidden[r] |= u64::from(!shown) << (shift + v);
             }
         }
-        let whole = u64::MAX >> (64 - columns);
+        let whole = (u64::MAX >> (64 - columns)) << shift;
         let mut step = self.steps.start;
         while step < self.steps.end {
             watch.check()?;
             let end = self.steps.end.min((step / shape.chunk + 1) * shape.chunk);
-            let marked = self.packed.marks().panel(shape, panel, step..end);
+            let marked = self.packed.marks().panel(shape, panel, step..end) & whole;
             let at_start = self.first && step == self.steps.start;
             for (r, row) in rows.clone().enumerate() {
                 let lanes = &mut lanes[r * width..(r + 1) * width];
@@ -256,16 +284,18 @@ impl<P: Packed> Job<'_, P> {
                         step: one,
                         hidden: if is_first { hidden[r] } else { 0 },
                         original: is_first.then(|| &words[r * columns..(r + 1) * columns]),
+                        shift,
                         whole,
                     };
                     self.careful(level, &asked, lanes)?;
                 }
             }
+            (watch.progress)((rows.len() * columns * (end - step)) as u64);
             step = end;
         }
         for (r, words) in words.chunks_mut(columns).enumerate() {
             for (v, word) in words.iter_mut().enumerate() {
-                *word = self.d.encode(lanes[r * width + v]);
+                *word = self.d.encode(lanes[r * width + shift + v]);
             }
         }
         Ok(())
@@ -347,7 +377,7 @@ impl<P: Packed> Job<'_, P> {
         let wrong = marked | masks.outside | masks.special | asked.hidden;
         for v in bits(wrong & asked.whole & !settled) {
             let word = match asked.original {
-                Some(words) => words[v],
+                Some(words) => words[v - asked.shift],
                 None => self.d.encode(before[v]),
             };
             let column = asked.panel * shape.columns + v;
@@ -418,6 +448,8 @@ struct Asked<'a> {
     hidden: u64,
     /// The words of C, when this is the first step.
     original: Option<&'a [u64]>,
+    /// Lanes before the tile's first column.
+    shift: usize,
     whole: u64,
 }
 

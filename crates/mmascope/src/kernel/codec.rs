@@ -94,7 +94,7 @@ impl Codec {
             let normal = (magnitude >> drop) as i32 - ((127 - self.bias) << self.fraction_bits);
             let significand = magnitude & 0x7f_ffff | 1 << 23;
             // Field 1 is subnormal without its hidden bit, field 0 one place lower, …
-            let subnormal = significand.checked_shr(drop + (1 - field) as u32);
+            let subnormal = significand.checked_shr((drop as i32 + 1 - field) as u32);
             let zero = magnitude == 0;
             let whole = if field >= 1 {
                 normal as u32

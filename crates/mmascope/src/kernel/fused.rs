@@ -68,6 +68,8 @@ pub(super) struct Sum {
     pub(super) finish: Finish,
     /// Exponent field of a subnormal c of a narrow format; 0 when c is f32.
     pub(super) c_smallest: u32,
+    /// The same of the results, which are the next groups' c.
+    pub(super) smallest: u32,
     /// c may become ∞ on the way.
     pub(super) sticky: bool,
     /// [`Kind::Late`], [`Kind::Parity`]: how far c's exponent may lie above the products'.
@@ -83,6 +85,14 @@ pub(super) struct Offsets {
     pub(super) start: u8,
     /// Where no product is non-zero: the smallest E, as a field.
     pub(super) empty: u32,
+}
+
+impl Offsets {
+    /// The field of the smallest byte sum.
+    #[inline(always)]
+    pub(super) fn lowest(&self) -> u32 {
+        self.offset.wrapping_add(u32::from(self.start) << 23)
+    }
 }
 
 /// Where one row and one panel lie.
@@ -138,8 +148,7 @@ pub(super) unsafe fn chain<V: Lanes>(
         match (sum.kind, sum.nearest) {
             (Kind::Fused, false) => fused::<V, false, false>(sum, offsets, at, groups, c),
             (Kind::Fused, true) => fused::<V, false, true>(sum, offsets, at, groups, c),
-            (Kind::Scaled, false) => fused::<V, true, false>(sum, offsets, at, groups, c),
-            (Kind::Scaled, true) => fused::<V, true, true>(sum, offsets, at, groups, c),
+            (Kind::Scaled, _) => fused::<V, true, false>(sum, offsets, at, groups, c),
             (Kind::Late, _) => late::<V, false>(sum, offsets, at, groups, c),
             (Kind::Parity, _) => late::<V, true>(sum, offsets, at, groups, c),
         }
@@ -174,7 +183,7 @@ macro_rules! exponents {
 
 /// The largest byte sums of even slots and of odd slots of a group.
 #[inline(always)]
-unsafe fn largest<V: Lanes>(at: At, slots: usize, start: V) -> [V; 2] {
+pub(super) unsafe fn largest<V: Lanes>(at: At, slots: usize, start: V) -> [V; 2] {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let mut found = [start; 2];
@@ -190,18 +199,15 @@ unsafe fn largest<V: Lanes>(at: At, slots: usize, start: V) -> [V; 2] {
 
 /// Bytes v of the lanes as exponent fields.
 #[inline(always)]
-unsafe fn fields<V: Lanes>(bytes: V, offset: V) -> Tile<V> {
+pub(super) unsafe fn fields<V: Lanes>(bytes: V, offset: V) -> Tile<V> {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
-        let field = V::splat(FIELD >> 1 | SIGN >> 1);
-        let field = field.and(V::splat(FIELD));
-        let low = V::splat(FIELD);
-        let _ = field;
+        let field = V::splat(FIELD);
         [
-            bytes.shl::<24>().shr::<1>().i_add(offset),
-            bytes.shl::<15>().and(low).i_add(offset),
-            bytes.shl::<7>().and(low).i_add(offset),
-            bytes.shr::<24>().shl::<23>().i_add(offset),
+            bytes.shl::<23>().and(field).i_add(offset),
+            bytes.shl::<15>().and(field).i_add(offset),
+            bytes.shl::<7>().and(field).i_add(offset),
+            bytes.shr::<1>().and(field).i_add(offset),
         ]
     }
 }
@@ -222,20 +228,21 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool>(
         let mut bad = V::splat(0);
         let [even, odd] = largest(at, sum.slots, start);
         let mut bytes = even.b_max(odd);
+        let mut smallest = sum.c_smallest;
         for _ in 0..groups {
             let mut e = fields(bytes, offset);
             let mut scale = [V::splat(0); VECTORS];
             for v in 0..VECTORS {
                 let mut own = c[v].and(V::splat(FIELD));
-                if sum.c_smallest != 0 {
-                    // A subnormal of the narrow format has the exponent of its field.
+                if smallest != 0 {
+                    // A subnormal of a narrow format has the exponent of its field.
                     let zero = c[v].and(V::splat(!SIGN)).i_equal(V::splat(0));
-                    own = zero.not_and(own.i_max(V::splat(sum.c_smallest)));
+                    own = zero.not_and(own.i_max(V::splat(smallest)));
                 }
                 if SCALED {
                     let shift = V::splat(*at.a_scales)
                         .i_add(V::load(at.b_scales.add(v * V::WIDTH)));
-                    let none = e[v].i_equal(V::splat(offsets.offset + (u32::from(offsets.start) << 23)));
+                    let none = e[v].i_equal(V::splat(offsets.lowest()));
                     let scaled = V::select(none, V::splat(offsets.empty), e[v].i_add(shift));
                     e[v] = scaled.i_max(own);
                     scale[v] = top.i_sub(e[v]).i_add(shift);
@@ -267,6 +274,7 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool>(
             }
             bytes = found[0].b_max(found[1]);
             at = next;
+            smallest = sum.smallest;
             for v in 0..VECTORS {
                 let total = first[v].i_add(second[v]);
                 if sum.may_overflow {
@@ -300,7 +308,7 @@ unsafe fn late<V: Lanes, const PARITY: bool>(
         let top = V::splat((sum.f + 254) << 23);
         let drop = V::splat(sum.f << 23);
         let reach = V::splat(sum.reach << 23);
-        let lowest = V::splat(offsets.offset + (u32::from(offsets.start) << 23));
+        let lowest = V::splat(offsets.lowest());
         let mut bad = V::splat(0);
         let mut bytes = largest(at, sum.slots, start);
         for _ in 0..groups {
@@ -427,7 +435,12 @@ pub(super) unsafe fn narrowed<V: Lanes>(narrow: &Narrow, x: V, signed_zero: bool
         let sign = x.and(V::splat(SIGN));
         let magnitude = x.and(V::splat(!SIGN));
         let special = magnitude.i_greater(V::splat(INFINITY - 1));
-        let rounded = round_at(narrow, magnitude, sign);
+        // Twice the largest number overflows like any larger one, and leaves room for the anchor.
+        let rounded = match narrow.smallest {
+            0 => magnitude,
+            _ => magnitude.i_min(V::splat(narrow.largest + (1 << 23))),
+        };
+        let rounded = round_at(narrow, rounded, sign);
         let rounded = if signed_zero { rounded.or(sign) } else { rounded };
         V::select(special, x, rounded)
     }

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::fused::VECTORS;
-use crate::dpa::Signature;
+use crate::dpa::{FlushSign, Signature};
 use crate::format::{Class, Float, Format, Specials};
 
 /// Where a kernel finds operand words, as the instruction's formats have them.
@@ -51,6 +51,8 @@ pub(super) struct Decoder {
     special_from: u32,
     negative_zero: bool,
     flip: u32,
+    /// What is left of a number whose field is 0: all, its sign, or nothing.
+    left: u32,
     /// Field of the smallest normal number, as f32's: subnormals align there.
     smallest: u32,
     /// Field of the largest finite number, as f32's.
@@ -82,7 +84,7 @@ impl Decoder {
             sign_shift: 32 - format.bits,
             field_mask: (1 << exponent_bits) - 1,
             rebias: (127 - bias) as u32,
-            unit: 2_f32.powi(1 - bias - fraction_bits as i32),
+            unit: 2_f64.powi(1 - bias - fraction_bits as i32) as f32,
             special_from: match specials {
                 Specials::Ieee => infinity,
                 Specials::AllOnesNan => all,
@@ -90,9 +92,24 @@ impl Decoder {
             },
             negative_zero: specials == Specials::NegativeZeroNan,
             flip: if negate { 1 << 31 } else { 0 },
+            left: u32::MAX,
             smallest: smallest.max(1) as u32,
             largest: (format.decode(format.max_finite(false)).exponent + 127) as u32,
         })
+    }
+
+    /// The same, where operands whose field is 0 become zeros of this sign.
+    pub(super) fn flushed(self, sign: FlushSign) -> Self {
+        let left = match sign {
+            FlushSign::Plus => 0,
+            FlushSign::Kept => 1 << 31,
+        };
+        Self { left, ..self }
+    }
+
+    /// Fraction bits of the format.
+    pub(super) fn fraction_bits(&self) -> u32 {
+        self.fraction_bits
     }
 
     /// Fields of the smallest and the largest finite number, as f32's.
@@ -112,7 +129,8 @@ impl Decoder {
         let bits = if field == 0 { subnormal } else { normal };
         let special = magnitude >= self.special_from
             || (self.negative_zero && magnitude == 0 && sign != 0);
-        ((bits | sign) ^ self.flip, special)
+        let bits = (bits | sign) ^ self.flip;
+        (if field == 0 { bits & self.left } else { bits }, special)
     }
 
     /// The exponent field with which a value takes part in alignment; 0 for a zero.
@@ -246,7 +264,8 @@ impl Segment<'_> {
             let outside = special || !(zero || inside);
             marked |= outside;
             let keep = inside && !zero && !special;
-            *value = f32::from_bits(if keep { bits } else { 0 });
+            // (A zero keeps its sign.)
+            *value = f32::from_bits(if keep || field == 0 && !special { bits } else { 0 });
             *byte = if keep {
                 (field - self.window.low + self.window.first) as u8
             } else {

@@ -4,7 +4,9 @@
 use super::codec::Codec;
 use super::fused::{Finish, Kind, Narrow, Sum};
 use super::pack::{Decoder, Order};
-use crate::dpa::{Dpa, Operation, Output, Select, Signature, Source, Unit, ZeroSign};
+use crate::dpa::{
+    Dpa, FlushSign, Operation, Output, Select, Signature, Source, Unit, ZeroSign,
+};
 use crate::format::{Overflow, Rounding};
 
 /// Where a stage's value comes from.
@@ -34,9 +36,34 @@ pub(super) enum Stage {
         groups: usize,
         from: From,
     },
+    /// A chain of fused multiply-adds in f32; without a start, the first is a product.
+    Chain {
+        slot: usize,
+        slots: usize,
+        from: Option<From>,
+    },
+    /// Products and sums of `p` of them, pairwise, each rounded to f32.
+    Pairwise {
+        slot: usize,
+        slots: usize,
+        p: usize,
+        from: From,
+        /// A zero c becomes +0 before each step.
+        plus: bool,
+    },
+    /// Exact sums of `l` products and c, each rounded to f32.
+    Exact {
+        slot: usize,
+        slots: usize,
+        l: usize,
+        from: From,
+    },
     Add(From, From, Round),
     Convert(From, Round),
 }
+
+/// Fraction bits below the largest term at which an exact sum in f64 is in doubt.
+pub(super) const DOUBT: u32 = 40;
 
 /// A program for the fused kernel.
 #[derive(Clone, Debug)]
@@ -57,6 +84,10 @@ pub(super) struct Plan {
     pub(super) vanishes: bool,
     /// One fused sum is the whole program.
     pub(super) single: bool,
+    /// Nothing but f32 arithmetic: exponents do not matter.
+    pub(super) native: bool,
+    /// Subnormal results are flushed.
+    pub(super) flushes: bool,
 }
 
 /// Why not.
@@ -93,10 +124,18 @@ impl Plan {
             e0: None,
             vanishes: true,
             single: statements.len() == 1,
+            native: true,
+            flushes: false,
         };
         if statements.len() > MAX_STAGES {
             return Err(format!("more than {MAX_STAGES} statements"));
         }
+        let from_c = matches!(
+            statements[0].operation,
+            Operation::Dot { from: Source::C, .. }
+        );
+        plan.single &= from_c;
+        let c_smallest = plan.c.smallest();
         let mut reads_c = Vec::new();
         let mut formats = Vec::new();
         for statement in statements {
@@ -108,7 +147,7 @@ impl Plan {
                 Source::Product => Err("a chain that begins with a product".to_owned()),
             };
             let smallest = |from: From| match from {
-                From::C => plan.c.smallest(),
+                From::C => c_smallest,
                 From::Zero => 0,
                 From::Stage(index) => formats[index],
             };
@@ -131,7 +170,18 @@ impl Plan {
                     if *own != widened {
                         return Err("operands widened in two ways".into());
                     }
+                    let slot = plan.order.len();
+                    if let Some((stage, slots)) =
+                        plan.other(algorithm, over, output, *source, signature.k)?
+                    {
+                        plan.stages.push(stage);
+                        reads_c.push(*source == Source::C);
+                        formats.push(out_smallest);
+                        debug_assert!(plan.order.len() == slot + slots);
+                        continue;
+                    }
                     let from = from(*source)?;
+                    plan.native = false;
                     let (sum, e0) = fused_sum(algorithm, signature, over, output, smallest(from))?;
                     plan.takes_c |= has_c(from);
                     if plan.f != 0 && (plan.f, plan.e0) != (sum.f, e0) {
@@ -139,7 +189,6 @@ impl Plan {
                     }
                     (plan.f, plan.e0) = (sum.f, e0);
                     plan.vanishes &= sum.kind == Kind::Fused;
-                    let slot = plan.order.len();
                     fill(&mut plan.order, over, signature.k, algorithm.block(), sum.slots);
                     let groups = (plan.order.len() - slot) / sum.slots;
                     (
@@ -175,10 +224,88 @@ impl Plan {
             reads_c.push(c);
             formats.push(out_smallest);
         }
-        if plan.f == 0 {
-            return Err("no fused sum in the program".into());
-        }
         Ok(plan)
+    }
+
+    /// The stages that are no fused sum, with their slots entered.
+    fn other(
+        &mut self,
+        algorithm: &Dpa,
+        over: &Select,
+        output: &Output,
+        source: Source,
+        k: usize,
+    ) -> Result<Option<(Stage, usize)>, Refusal> {
+        let from = match source {
+            Source::C => Some(From::C),
+            Source::Zero => Some(From::Zero),
+            Source::Product => None,
+            Source::Statement(index) => Some(From::Stage(index)),
+        };
+        let slot = self.order.len();
+        let is_f32 = output.format.bits == 32 && output.rounding == Rounding::Rne;
+        let indices = over.indices(k);
+        let slots = indices.len();
+        let wrong = || Err(format!("{} {} zero={}", output.rounding, output.format, output.zero));
+        let ieee = is_f32 && output.zero == ZeroSign::Ieee && output.overflow == Overflow::Ieee;
+        let stage = match *algorithm {
+            Dpa::FmaChain => {
+                if !ieee {
+                    return wrong();
+                }
+                Stage::Chain { slot, slots, from }
+            }
+            Dpa::FtzAddMul {
+                p,
+                flush_in,
+                flush_out,
+            } => {
+                if !ieee || flush_out != FlushSign::Kept {
+                    return wrong();
+                }
+                let p = p as usize;
+                if !(p == 1 || p == 2 || p == 4) || slots % p != 0 {
+                    return Err(format!("pairwise sums of P={p}"));
+                }
+                let (Some(from), true) = (from, self.single) else {
+                    return Err("pairwise sums among other statements".into());
+                };
+                (self.a, self.b) = (self.a.flushed(flush_in), self.b.flushed(flush_in));
+                self.flushes = true;
+                self.takes_c = true;
+                Stage::Pairwise {
+                    slot,
+                    slots,
+                    p,
+                    from,
+                    plus: flush_in == FlushSign::Plus,
+                }
+            }
+            Dpa::EFdpa { l } => {
+                let l = l as usize;
+                let bits = self.a.fraction_bits() + self.b.fraction_bits() + 2;
+                let fits = l <= 16 && bits <= 24 && slots % l.min(slots) == 0;
+                if !is_f32 || output.zero != ZeroSign::Exact || !fits {
+                    return wrong();
+                }
+                let (Some(from), true) = (from, self.single) else {
+                    return Err("exact sums among other statements".into());
+                };
+                self.native = false;
+                self.takes_c = true;
+                self.vanishes = false;
+                self.f = DOUBT;
+                Stage::Exact {
+                    slot,
+                    slots,
+                    l: l.min(slots),
+                    from,
+                }
+            }
+            _ => return Ok(None),
+        };
+        self.order.extend(indices.into_iter().map(Some));
+        Ok(Some((stage, slots)))
     }
 }
 
@@ -245,7 +372,7 @@ fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
         Rounding::Rne => Finish::NearestAt(narrow(output)?),
         _ => return refuse(),
     };
-    Ok((finish, !wide))
+    Ok((finish, wide))
 }
 
 fn fused_sum(
@@ -303,12 +430,16 @@ fn fused_sum(
     }
     if kind == Kind::Scaled {
         let fits = signature.scale.is_some_and(|scale| scale.block == signature.k);
-        if !fits || signature.k > l as usize || *over != Select::All {
+        if !fits || signature.k > l as usize || *over != Select::All || nearest {
             return Err("several block scales in a sum".into());
         }
     }
-    let (finish, sticky) = finish(output)?;
-    if late && (sticky || finish != Finish::Nearest) {
+    let (finish, wide) = finish(output)?;
+    let out_smallest = match finish {
+        Finish::NearestAt(narrow) => narrow.smallest,
+        _ => 0,
+    };
+    if late && (!wide || finish != Finish::Nearest) {
         return Err(format!("{} {}", output.rounding, output.format));
     }
     let sum = Sum {
@@ -319,7 +450,8 @@ fn fused_sum(
         may_overflow: !late && whole + 2.0 * unit >= limit,
         finish,
         c_smallest,
-        sticky,
+        smallest: if wide { 0 } else { out_smallest },
+        sticky: !wide,
         reach,
     };
     Ok((sum, e0))

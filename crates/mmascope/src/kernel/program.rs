@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use super::block::Packed;
-use super::fused::{self, At, Finish, Kind, Sum, Tile};
+use super::exact;
+use super::fused::{self, At, Finish, Kind, Tile};
 use super::lanes::Lanes;
+use super::native;
 use super::pack::{self, Elements, Marks, Scales, Shape, Side};
 use super::plan::{From, MAX_STAGES, Plan, Round, Stage};
 use super::range::Ranges;
@@ -16,6 +18,7 @@ const INFINITY: u32 = 0xff << 23;
 const CHUNK_SLOTS: usize = 128;
 
 /// Operands packed for a plan.
+#[derive(Debug)]
 pub(super) struct Sums {
     plan: Plan,
     shape: Shape,
@@ -79,22 +82,9 @@ impl Sums {
         }
     }
 
-    /// One sum over a program of one stage: everything in registers.
+    /// One step, or for a program of one statement `repeat` steps.
     #[inline(always)]
-    unsafe fn single<V: Lanes>(
-        &self,
-        sum: &Sum,
-        groups: usize,
-        at: At,
-        c: &mut Tile<V>,
-    ) -> V {
-        // SAFETY: as for `run`.
-        unsafe { fused::chain(sum, &self.ranges.offsets, at, groups, c) }
-    }
-
-    /// One step of a program of several stages.
-    #[inline(always)]
-    unsafe fn stages<V: Lanes>(&self, at: At, c: &mut Tile<V>) -> V {
+    unsafe fn stages<V: Lanes>(&self, at: At, repeat: usize, c: &mut Tile<V>) -> V {
         // SAFETY: as for `run`.
         unsafe {
             let zero = V::splat(0);
@@ -115,13 +105,43 @@ impl Sums {
                     } => {
                         let mut value = read(from);
                         let at = at.on::<V>(*slot, 0, false);
-                        bad = bad.or(fused::chain(
-                            sum,
-                            &self.ranges.offsets,
-                            at,
-                            *groups,
-                            &mut value,
-                        ));
+                        let groups = groups * repeat;
+                        let offsets = &self.ranges.offsets;
+                        bad = bad.or(fused::chain(sum, offsets, at, groups, &mut value));
+                        value
+                    }
+                    Stage::Chain { slot, slots, from } => {
+                        let start = from.as_ref().map(&read);
+                        native::chain(at.on::<V>(*slot, 0, false), slots * repeat, start)
+                    }
+                    Stage::Pairwise {
+                        slot,
+                        slots,
+                        p,
+                        from,
+                        plus,
+                    } => {
+                        let mut value = read(from);
+                        let how = native::Pairwise {
+                            p: *p,
+                            plus: *plus,
+                            flush: self.ranges.flush,
+                            slots: *slots,
+                        };
+                        native::pairwise(&how, at.on::<V>(*slot, 0, false), repeat, &mut value);
+                        value
+                    }
+                    Stage::Exact {
+                        slot,
+                        slots,
+                        l,
+                        from,
+                    } => {
+                        let mut value = read(from);
+                        let at = at.on::<V>(*slot, 0, false);
+                        let groups = slots / l * repeat;
+                        let offsets = &self.ranges.offsets;
+                        bad = bad.or(exact::chain(*l, offsets, at, groups, &mut value));
                         value
                     }
                     Stage::Add(left, right, to) => {
@@ -139,6 +159,10 @@ impl Sums {
                         value
                     }
                 };
+            }
+            if self.plan.single {
+                *c = values[0];
+                return bad;
             }
             *c = values[self.plan.stages.len() - 1];
             for c in c {
@@ -175,17 +199,19 @@ impl Packed for Sums {
         unsafe {
             let magnitude = c.and(V::splat(!SIGN));
             let special = magnitude.i_greater(V::splat(INFINITY - 1));
+            // f32 arithmetic itself says what becomes of an ∞ or a NaN.
+            let reported = if self.plan.native { V::splat(0) } else { special };
             if !self.plan.takes_c {
-                return (V::splat(0), special);
+                return (V::splat(0), reported);
             }
             let domain = &self.ranges.domain;
-            let large = magnitude.i_greater(V::splat(domain.from - 1));
+            let large = magnitude.i_greater(V::splat(domain.from.wrapping_sub(1)));
             let small = V::splat(domain.below).i_greater(magnitude);
             let grains = magnitude.f_mul(V::splat(domain.grain.to_bits()));
             let whole = grains.f_to_i().i_to_f().i_equal(grains);
             let inside = large.and(small).or(large.not_and(whole));
             let finite = special.not_and(V::splat(u32::MAX));
-            (inside.not_and(finite), special)
+            (inside.not_and(finite), reported)
         }
     }
 
@@ -199,23 +225,21 @@ impl Packed for Sums {
     ) -> V {
         // SAFETY: as this function's; `at` checks row, panel and step.
         unsafe {
-            let at = self.at(row, panel, steps.start);
-            if let (true, [Stage::Sum { sum, groups, .. }]) =
-                (self.plan.single, self.plan.stages.as_slice())
-            {
-                return self.single(sum, groups * steps.len(), at, c);
+            if self.plan.single {
+                let at = self.at(row, panel, steps.start);
+                return self.stages(at, steps.len(), c);
             }
             let mut bad = V::splat(0);
             for step in steps {
                 let at = self.at(row, panel, step);
-                bad = bad.or(self.stages(at, c));
+                bad = bad.or(self.stages(at, 1, c));
             }
             bad
         }
     }
 
     fn settles(&self) -> bool {
-        self.plan.single
+        self.plan.single && !self.plan.native
     }
 }
 
@@ -226,16 +250,22 @@ pub(super) fn describe(plan: &Plan) -> String {
         _ => None,
     });
     let Some(sum) = sums else {
-        return "lanes".to_owned();
+        return match plan.stages.first() {
+            Some(Stage::Exact { .. }) => "exact sums in f64 lanes",
+            Some(Stage::Pairwise { .. }) => "pairwise sums in f32 lanes",
+            _ => "multiply-adds in f32 lanes",
+        }
+        .to_owned();
     };
     let kind = match sum.kind {
-        Kind::Fused | Kind::Scaled => "fused sum",
+        Kind::Fused => "fused sum",
+        Kind::Scaled => "fused sum with a block scale",
         Kind::Late => "fused sum, c late",
-        Kind::Parity => "fused sum of even and of odd k, c late",
+        Kind::Parity => "fused sums of even and of odd k, c late",
     };
     let finish = match sum.finish {
         Finish::TowardZero { .. } => "toward zero",
         Finish::Nearest | Finish::NearestAt(_) => "to nearest",
     };
-    format!("{kind} in 32-bit lanes, {} slots, {finish}", sum.slots)
+    format!("{kind} in 32-bit lanes, {} products, {finish}", sum.slots)
 }

@@ -45,12 +45,17 @@ pub(super) struct Ranges {
     pub(super) domain: Domain,
     /// Scales outside ± this are not carried.
     pub(super) scale_limit: i32,
+    /// Native sums have to be flushed after each operation.
+    pub(super) flush: bool,
 }
 
 impl Ranges {
     /// Chosen from the formats where all their numbers fit, else from the operands themselves;
     /// `None` when no window holds a useful part of them.
     pub(super) fn of(plan: &Plan, elements: &dyn Elements) -> Option<Self> {
+        if plan.native {
+            return Some(Self::native(plan, elements));
+        }
         let full = |decoder: &Decoder| {
             let (low, high) = decoder.fields();
             (low as i32 - 127, high as i32 - 127)
@@ -83,6 +88,38 @@ impl Ranges {
         Self::with(plan, [a, b], vanish)
     }
 
+    /// Native arithmetic: every finite operand. Subnormal results are out of the question when all
+    /// products are multiples of 2^-126, and c too.
+    fn native(plan: &Plan, elements: &dyn Elements) -> Self {
+        let all = Window {
+            vanish: 1,
+            low: 1,
+            high: 254,
+            first: 0,
+        };
+        let last_place = |decoder: &Decoder, low: i32| low - decoder.fraction_bits() as i32;
+        let low = |decoder: &Decoder| decoder.fields().0 as i32 - 127;
+        let normal = |a: i32, b: i32| last_place(&plan.a, a) + last_place(&plan.b, b) >= -126;
+        let flush = plan.flushes
+            && !normal(low(&plan.a), low(&plan.b))
+            && !normal(
+                span(&pack::histogram_a(elements, &plan.a)).0,
+                span(&pack::histogram_b(elements, &plan.b)).0,
+            );
+        Self {
+            a: all,
+            b: all,
+            offsets: Offsets::default(),
+            domain: Domain {
+                from: if flush { 0 } else { 27 << 23 },
+                below: 0x7f80_0000,
+                grain: 1.0,
+            },
+            scale_limit: 0,
+            flush,
+        }
+    }
+
     fn with(plan: &Plan, [a, b]: [(i32, i32); 2], vanish: [i32; 2]) -> Option<Self> {
         let (range_a, range_b) = (a.1 - a.0, b.1 - b.0);
         let (low, high) = (a.0 + b.0, a.1 + b.1);
@@ -92,6 +129,7 @@ impl Ranges {
         }
         let kind = plan.stages.iter().find_map(|stage| match stage {
             Stage::Sum { sum, .. } => Some(sum.kind),
+            Stage::Exact { .. } => Some(Kind::Late),
             _ => None,
         })?;
         let (first_a, first_b) = (range_b + 2, range_a + 2);
@@ -136,6 +174,7 @@ impl Ranges {
                 grain: f32::from_bits(field(f - floor)),
             },
             scale_limit,
+            flush: false,
         })
     }
 }

@@ -4,7 +4,8 @@
 use mmascope::cases::{Family, Generator};
 use mmascope::dpa::{Dpa, Operation, Unit};
 use mmascope::format::{Float, Format, Specials};
-use mmascope::gemm::Matrices;
+use mmascope::array::Words;
+use mmascope::gemm::{Matrices, Matrix, Strides};
 
 /// A small generator of test inputs.
 pub struct Random(u64);
@@ -303,7 +304,7 @@ pub fn matrices(
         }
     }
     let product = anchor_a + anchor_b;
-    let c = (start != Start::None).then(|| {
+    let c: Option<Vec<u64>> = (start != Start::None).then(|| {
         (0..m * n)
             .map(|_| c_word(&signature.c, start, product, [f, e0], random))
             .collect()
@@ -315,16 +316,45 @@ pub fn matrices(
             .collect(),
     };
     let (scale_a, scale_b) = (scales(m * k), scales(n * k));
-    Matrices {
-        m,
-        n,
-        k,
-        a,
-        b,
-        c,
-        scale_a,
-        scale_b,
+    let words = |format: &Format, words: Vec<u64>| Words::of(format, words).expect("words");
+    let layouts = random.below(3);
+    // B by rows, by columns, or as every other column of a wider matrix.
+    let b = match layouts {
+        0 => Matrix::row_major(k, n, words(&signature.b, b)),
+        1 => {
+            let turned = (0..n * k).map(|at| b[at % k * n + at / k]).collect();
+            Matrix::column_major(k, n, words(&signature.b, turned))
+        }
+        _ => {
+            let doubled = b.iter().flat_map(|word| [*word, 0]).collect();
+            let strides = Strides {
+                batch: 0,
+                row: 2 * n,
+                column: 2,
+            };
+            Matrix::with_strides(1, k, n, strides, words(&signature.b, doubled))
+        }
+    };
+    let a = if layouts == 1 {
+        let turned = (0..m * k).map(|at| a[at % m * k + at / m]).collect();
+        Matrix::column_major(m, k, words(&signature.a, turned))
+    } else {
+        Matrix::row_major(m, k, words(&signature.a, a))
+    };
+    let mut out = Matrices::new(a.expect("A"), b.expect("B")).expect("shapes fit");
+    if let Some(c) = c {
+        let c = Matrix::row_major(m, n, words(&signature.c, c)).expect("C");
+        out = out.with_c(c).expect("C fits");
     }
+    if let Some(scale) = signature.scale {
+        let blocks = k / scale.block;
+        let scale_a = Matrix::row_major(m, blocks, words(&scale.format, scale_a));
+        let scale_b = Matrix::row_major(blocks, n, words(&scale.format, scale_b));
+        out = out
+            .with_scales(scale_a.expect("scales"), scale_b.expect("scales"))
+            .expect("scales fit");
+    }
+    out
 }
 
 fn scale_word(format: &Format, random: &mut Random) -> u64 {
