@@ -24,6 +24,7 @@ mod codec;
 mod double;
 mod exact;
 mod fused;
+mod grouped;
 mod lanes;
 mod level;
 mod native;
@@ -38,12 +39,13 @@ pub(crate) use pack::Elements;
 use std::ops::Range;
 
 use crate::array::Stored;
-use crate::dpa::{Modifiers, Unit};
+use crate::dpa::{Dpa, Modifiers, Operation, Unit};
 use crate::error::Result;
 use crate::gemm::Watch;
 use block::{Job, Part, Reference};
 use double::Doubles;
 use fused::VECTORS;
+use grouped::Groups;
 use lanes::{Lanes, Portable};
 use plan::Plan;
 use program::Sums;
@@ -71,6 +73,7 @@ impl std::fmt::Display for Reason {
 enum Family {
     Sums(Plan),
     Double(double::Plan),
+    Groups(grouped::Plan),
 }
 
 impl Kernel {
@@ -135,6 +138,10 @@ impl Kernel {
                 let sums = Sums::pack(&plan, signature, elements, columns)?;
                 Some(Operand(Packs::Sums(Box::new(sums), plan)))
             }
+            Family::Groups(plan) => {
+                let groups = Groups::pack(&plan, &self.unit, elements, columns);
+                Some(Operand(Packs::Groups(Box::new(groups), plan)))
+            }
             Family::Double(plan) => {
                 let width = columns / VECTORS;
                 let packed = Doubles::pack(plan, &self.unit, elements, modifiers, width)?;
@@ -165,12 +172,22 @@ impl Kernel {
         };
         match &operand.0 {
             Packs::Sums(packed, plan) => {
-                let (c, d) = (plan.c, plan.d);
                 let job = Job {
                     packed: &**packed,
                     reference,
-                    c,
-                    d,
+                    c: plan.c,
+                    d: plan.d,
+                    steps: steps.steps.clone(),
+                    first: steps.first,
+                };
+                job.run(self.level, &part, accumulators, watch)
+            }
+            Packs::Groups(packed, plan) => {
+                let job = Job {
+                    packed: &**packed,
+                    reference,
+                    c: plan.c,
+                    d: plan.d,
                     steps: steps.steps.clone(),
                     first: steps.first,
                 };
@@ -199,6 +216,7 @@ impl std::fmt::Display for Kernel {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.family {
             Family::Sums(plan) => out.write_str(&program::describe(plan)),
+            Family::Groups(_) => out.write_str("grouped sums of bytes, aligned in f64 lanes"),
             Family::Double(_) => out.write_str("multiply-adds in f64 lanes"),
         }
     }
@@ -206,10 +224,21 @@ impl std::fmt::Display for Kernel {
 
 impl Family {
     fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
-        match double::Plan::new(unit) {
-            Some(plan) => Ok(Self::Double(plan)),
-            None => Plan::new(unit, negate).map(Self::Sums).map_err(Reason),
+        if let Some(plan) = double::Plan::new(unit) {
+            return Ok(Self::Double(plan));
         }
+        let is_grouped = unit.program().statements.iter().any(|statement| {
+            let Operation::Dot { algorithm, .. } = &statement.operation else {
+                return false;
+            };
+            matches!(algorithm, Dpa::GstFdpa { .. })
+        });
+        let family = if is_grouped {
+            grouped::Plan::new(unit, negate).map(Self::Groups)
+        } else {
+            Plan::new(unit, negate).map(Self::Sums)
+        };
+        family.map_err(Reason)
     }
 }
 
@@ -221,4 +250,5 @@ pub(crate) struct Operand(Packs);
 enum Packs {
     Sums(Box<Sums>, Plan),
     Double(Doubles),
+    Groups(Box<Groups>, grouped::Plan),
 }

@@ -74,6 +74,8 @@ pub(super) struct Sum {
     pub(super) sticky: bool,
     /// [`Kind::Late`], [`Kind::Parity`]: how far c's exponent may lie above the products'.
     pub(super) reach: u32,
+    /// [`Kind::Late`], [`Kind::Parity`]: F2.
+    pub(super) f2: u32,
 }
 
 /// What depends on the operands' range of exponents.
@@ -309,7 +311,6 @@ unsafe fn late<V: Lanes, const PARITY: bool>(
         let drop = V::splat(sum.f << 23);
         let reach = V::splat(sum.reach << 23);
         let lowest = V::splat(offsets.lowest());
-        let mut bad = V::splat(0);
         let mut bytes = largest(at, sum.slots, start);
         for _ in 0..groups {
             let both = bytes[0].b_max(bytes[1]);
@@ -358,17 +359,49 @@ unsafe fn late<V: Lanes, const PARITY: bool>(
                     first[v] = first[v].sar_by(to(even[v]));
                     second[v] = second[v].sar_by(to(odd[v]));
                 }
-                bad = bad.or(own[v].i_greater(e[v].i_add(reach)));
                 let mut late = c[v].f_mul(top.i_sub(e[v])).f_floor().f_to_i();
                 if PARITY {
                     let far = own[v].i_add(V::splat((sum.f + 1) << 23));
                     late = e[v].i_greater(far).not_and(late);
                 }
-                let total = first[v].i_add(second[v]).i_add(late);
-                c[v] = finish(&sum.finish, total, e[v].i_sub(drop));
+                let products = first[v].i_add(second[v]);
+                let result = finish(&sum.finish, products.i_add(late), e[v].i_sub(drop));
+                let far = own[v].i_greater(e[v].i_add(reach));
+                c[v] = if far.top_bits() == 0 {
+                    result
+                } else {
+                    V::select(far, beyond(sum, products, e[v], c[v], own[v]), result)
+                };
             }
         }
-        bad
+        V::splat(0)
+    }
+}
+
+/// §2.7 steps 3 and 4 for a c whose exponent `own` lies above that of the products, `e`: in f64,
+/// where both are whole numbers of 2^(own − F2 − 1) and stay below 2^53.
+#[inline(always)]
+unsafe fn beyond<V: Lanes>(sum: &Sum, products: V, e: V, c: V, own: V) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let power = |bits: u32| V::splat((bits + 127) << 23);
+        // 2^(e − F − own + F2 + 1); where that is tiny, any tiny number has the same floor.
+        let up = sum.f2 + 1 - sum.f;
+        let unit = e.i_sub(own).i_add(power(up)).i_max(V::splat(1 << 23));
+        let whole = c.f_mul(V::splat((sum.f + 254) << 23).i_sub(own)).f_floor();
+        let (unit_low, unit_high) = (unit.f_low_to_d(), unit.f_high_to_d());
+        let low = products.i_low_to_d().d_mul(unit_low).d_floor();
+        let high = products.i_high_to_d().d_mul(unit_high).d_floor();
+        let c_unit = V::d_splat(f64::from(1_u32 << up));
+        let low = whole.f_low_to_d().d_fma(c_unit, low);
+        let high = whole.f_high_to_d().d_fma(c_unit, high);
+        // Down to F2 fraction bits: away from zero where negative.
+        let below = f64::from_bits((1 << (52 - sum.f2)) - 1);
+        let (below, kept) = (V::d_splat(below), V::d_splat(f64::from_bits(!below.to_bits())));
+        let floor = |x: V| x.l_add(x.d_negative().and(below)).and(kept);
+        let unit = own.i_sub(V::splat((sum.f2 + 1) << 23));
+        let low = floor(low).d_mul(unit.f_low_to_d());
+        low.d_to_f(floor(high).d_mul(unit.f_high_to_d()))
     }
 }
 

@@ -13,7 +13,8 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
-pub(crate) mod probe;
+#[cfg(test)]
+mod probe;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;

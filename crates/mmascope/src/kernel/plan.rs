@@ -420,7 +420,7 @@ fn fused_sum(
     }
     let mut reach = 0;
     if late {
-        if f < 23 || f2 < 30 || c_smallest != 0 {
+        if f < 23 || !(30..=40).contains(&f2) || f2 < f || c_smallest != 0 {
             return Err(format!("F={f} F2={f2}"));
         }
         let fits = |reach: &u32| {
@@ -453,6 +453,7 @@ fn fused_sum(
         smallest: if wide { 0 } else { out_smallest },
         sticky: !wide,
         reach,
+        f2,
     };
     Ok((sum, e0))
 }

@@ -151,7 +151,9 @@ impl Ranges {
             Kind::Scaled => floor - 2 * scale_limit,
             _ => floor,
         };
-        if floor - f < -126 || plan.e0.is_some_and(|e0| e0 > floor) {
+        // c's unit beyond the products' reach is 2^(E − 41) at the least.
+        let deepest = if kind == Kind::Late || kind == Kind::Parity { f.max(41) } else { f };
+        if floor - deepest < -126 || plan.e0.is_some_and(|e0| e0 > floor) {
             return None;
         }
         let window = |(low, high): (i32, i32), first: i32, vanish: i32| Window {

@@ -128,6 +128,7 @@ fn regions_and_steps_in_several_calls() {
                 for (steps, first) in [(0..1, true), (1..4, false), (4..6, false)] {
                     product.advance(steps, first, &mut sums, &watch()).expect("steps");
                 }
+                let expected = &expected;
                 let inside: Vec<u64> = rows
                     .flat_map(|i| columns.clone().map(move |j| expected[i * 71 + j]))
                     .collect();
