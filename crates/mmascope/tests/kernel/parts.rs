@@ -74,7 +74,7 @@ fn users_units_have_kernels_where_their_parameters_fit() {
     let with = [
         (format!("{f16} k=12"), "t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32"),
         (format!("{f16} k=16"), "t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32"),
-        (format!("{f16} k=5"), "t-fdpa L=3 F=28 e0=-20 -> rz f32"),
+        (format!("{f16} k=5"), "t-fdpa L=3 F=27 e0=-20 -> rz f32"),
         ("a=e4m3 b=e3m2 c=bf16 d=bf16 k=9".to_owned(), "t-fdpa L=4 F=11 e0=-30 -> rne bf16"),
         ("a=bf16 b=bf16 c=tf32 d=tf32 k=8".to_owned(), "t-fdpa L=8 F=12 e0=-100 -> rz tf32"),
         ("a=e5m2 b=e5m2 c=f16 d=f16 k=8".to_owned(), "t-fdpa L=8 F=9 e0=0 align=rne -> rne f16"),
