@@ -5,12 +5,15 @@
 //! too little or nonsense, or answers the same question in two ways, gives an
 //! [`Error::Device`] that names the query.
 
+mod child;
+mod host;
 mod model;
 mod plugin;
 mod process;
 mod steady;
 mod subject;
 
+pub use host::serve;
 pub use model::ModelDut;
 pub use plugin::PluginDut;
 pub use process::{DEFAULT_TIMEOUT, ProcessDut};
