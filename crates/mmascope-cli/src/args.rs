@@ -77,6 +77,7 @@ pub(crate) enum Command {
     ///
     /// Writes vector lines without results. Every line carries family, seed and index, from which the same
     /// operands are made again on any machine; docs/generator.md states the recipes.
+    /// The lines are JSON themselves, one object a line, so `--json` changes nothing here.
     Gen(Gen),
     /// Find where units disagree: counts, distances, the first and the smallest input
     ///

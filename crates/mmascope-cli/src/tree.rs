@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use serde_json::{Map, json};
 
 use crate::args::{Common, TreeCommand, TreeDiff, TreeExport, TreeRun, TreeShow};
+use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::format::{Format, Rounding};
 use mmascope::isa::Catalogue;
@@ -77,7 +78,9 @@ pub(crate) fn write_drawing(
             )));
         }
     };
-    std::fs::write(file, text).map_err(|error| Failure::Input(format!("-o {file}: {error}")))
+    let mut output = Output::create("-o", file)?;
+    output.line(text.trim_end())?;
+    output.finish()
 }
 
 fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<Status, Failure> {
@@ -174,8 +177,11 @@ fn export(options: &TreeExport) -> Result<Status, Failure> {
     let products = options.products.or(said.products).unwrap_or(0);
     let code = tree.export(language, Format::named(&dtype)?, products)?;
     match &options.output {
-        Some(file) => std::fs::write(file, code)
-            .map_err(|error| Failure::Input(format!("-o {file}: {error}")))?,
+        Some(file) => {
+            let mut output = Output::create("-o", file)?;
+            output.line(code.trim_end())?;
+            output.finish()?;
+        }
         None => write!(io::stdout(), "{code}")?,
     }
     Ok(Status::Done)
