@@ -42,6 +42,23 @@ pub struct Trace {
     pub error: Option<Error>,
 }
 
+/// The operands of a dot product and what they are worth, before any arithmetic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Decoded {
+    /// The pairs of operands, k ascending.
+    pub pairs: Vec<PairTrace>,
+    /// The accumulator input.
+    pub c: Operand,
+    /// Scales of A's blocks; empty without block scales.
+    pub scale_a: Vec<Operand>,
+    /// Scales of B's blocks.
+    pub scale_b: Vec<Operand>,
+    /// Products that share a scale; 0 without block scales.
+    pub scale_block: usize,
+    /// The exact `c + Σ a·b`, scales and modifiers included.
+    pub exact: Value,
+}
+
 /// One k: two operands and their exact product, without scales.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PairTrace {

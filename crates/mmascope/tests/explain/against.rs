@@ -43,6 +43,36 @@ const AMPERE: (&str, &str) = ("ampere", "mma.m16n8k8.f32.f16.f16.f32");
 const HOPPER: (&str, &str) = ("hopper", "mma.m16n8k16.f32.f16.f16.f32");
 
 #[test]
+fn results_of_different_formats_are_compared_by_value() {
+    let (f32, f16) = (HOPPER, ("hopper", "mma.m16n8k16.f16.f16.f16.f16"));
+    let request = |c| Request {
+        a: "1,0.5",
+        b: "1,1",
+        c: Some(c),
+        ..Request::default()
+    };
+    let note = "; the results are in f32 and f16, and compared by value";
+    // 3.5 in both: 40600000 and 4300.
+    let (part, text) = parting(f32, f16, &request("2"));
+    assert_eq!(part, None, "{text}");
+    let words = format!("part     nowhere: every step gives the same numbers{note}\n");
+    assert!(text.contains(&words), "{text}");
+    // 2049.5 in f32, 2050 in f16.
+    let (part, text) = parting(f32, f16, &request("2048"));
+    assert!(
+        matches!(part, Some(Part::Rounding { bit: 1 })),
+        "{part:?} {text}"
+    );
+    assert!(text.contains(note), "{text}");
+    // NaN is NaN in any format, and -0 is not 0.
+    let (part, text) = parting(f32, f16, &request("nan"));
+    assert_eq!(part, None, "{text}");
+    // Equal formats say nothing of formats.
+    let (_, text) = parting(VOLTA, AMPERE, &REQUEST);
+    assert!(!text.contains("compared by value"), "{text}");
+}
+
+#[test]
 fn generations_part_at_the_bit_that_one_of_them_cuts() {
     let (part, text) = parting(VOLTA, AMPERE, &REQUEST);
     assert_eq!(part, term("p1", -1), "{text}");
