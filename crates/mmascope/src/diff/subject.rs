@@ -36,13 +36,7 @@ impl Input {
     pub fn of_vector(vector: Vector<'_>) -> Self {
         Self {
             signature: vector.instruction.signature,
-            case: Case {
-                a: vector.a,
-                b: vector.b,
-                c: vector.c,
-                scale_a: vector.scale_a,
-                scale_b: vector.scale_b,
-            },
+            case: vector.words,
             modifiers: vector.modifiers,
         }
     }
