@@ -22,6 +22,10 @@ pub(crate) fn run(
     let row = catalogue.find(&options.arch, &options.inst)?;
     let unit = row.unit()?;
     let modifiers = modifiers(row, options)?;
+    if options.output == "-" {
+        let message = "-o -: D goes to a file, the report to standard output; ./- is a file's name";
+        return Err(Failure::Input(message.to_owned()));
+    }
     array::check_writable(&options.output)
         .map_err(|error| Failure::Input(format!("-o {error}")))?;
     let (readings, given_k, matrices) = matrices(unit, options)?;

@@ -14,7 +14,8 @@ const wide = [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth
 document.getElementById('probe').textContent = JSON.stringify({
   dark: matchMedia('(prefers-color-scheme: dark)').matches,
   ground: getComputedStyle(document.body).backgroundColor,
-  loaded: performance.getEntriesByType('resource').map(e => e.name),
+  loaded: [...document.querySelectorAll('[src],[href],link,img,iframe,object')].map(e => e.outerHTML)
+    .concat(performance.getEntriesByType('resource').map(e => e.name)),
   overflow: document.documentElement.scrollWidth - innerWidth,
   clipped: wide.length,
   digits: document.querySelectorAll('svg rect').length,

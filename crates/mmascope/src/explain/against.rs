@@ -207,9 +207,10 @@ fn parting(left: &Trace, right: &Trace) -> Option<Parting> {
             });
         }
     }
-    // Words of different formats differ where the values do not.
+    // Words of different formats differ where the values do not, and one NaN may stand for any.
+    let comparable = same_format(left, right) && !left.any_nan && !right.any_nan;
     let differ = left.result.value != right.result.value
-        || same_format(left, right) && left.result.word != right.result.word;
+        || comparable && left.result.word != right.result.word;
     differ.then(|| Parting {
         left: last(left),
         right: last(right),
@@ -288,7 +289,7 @@ impl fmt::Display for Difference<'_> {
             writeln!(out, "{letter}        {name}")?;
             writeln!(out, "         {}", trace.types)?;
             writeln!(out, "         {}", trace.arithmetic)?;
-            for note in &trace.notes {
+            for note in trace.remarks() {
                 writeln!(out, "         note: {note}")?;
             }
             write!(

@@ -78,6 +78,7 @@ impl Trace {
             }
         }
         let result = result_of(steps.last(), &unit.program().output().format);
+        let any_nan = result.value == Value::Nan && !unit.program().nan_is_known();
         let error = error_of(&result.value, &exact, &unit.program().output().format);
         Ok(Self {
             types: signature.to_string(),
@@ -93,6 +94,7 @@ impl Trace {
             scale_block,
             steps,
             result,
+            any_nan,
             exact,
             error,
         })

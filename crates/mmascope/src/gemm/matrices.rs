@@ -51,8 +51,8 @@ impl Matrices {
         signature: &Signature,
         casting: &Casting,
     ) -> Result<Self> {
-        let (m, k) = arrays.a.rows_and_columns()?;
-        let (rows, n) = arrays.b.rows_and_columns()?;
+        let (m, k) = named("A", arrays.a.rows_and_columns())?;
+        let (rows, n) = named("B", arrays.b.rows_and_columns())?;
         if rows != k {
             return Err(Error::Argument(format!(
                 "A ({}) is {m} × {k} and B ({}) is {rows} × {n}: B must have {k} rows",
@@ -64,7 +64,7 @@ impl Matrices {
             None => None,
             Some(c) => {
                 check_shape("C", c, m, n, "M × N")?;
-                Some(c.words(&signature.c, casting)?)
+                Some(named("C", c.words(&signature.c, casting))?)
             }
         };
         let scales = |name, array: Option<&Array>, other: usize, is_a: bool| {
@@ -93,16 +93,16 @@ impl Matrices {
             } else {
                 check_shape(name, array, k / block, other, "K/block × N")?;
             }
-            array.scale_words(&format)
+            named(name, array.scale_words(&format))
         };
         Ok(Self {
             m,
             n,
             k,
-            scale_a: scales("the scale of A", arrays.scale_a, m, true)?,
-            scale_b: scales("the scale of B", arrays.scale_b, n, false)?,
-            a: arrays.a.words(&signature.a, casting)?,
-            b: arrays.b.words(&signature.b, casting)?,
+            scale_a: scales("the scale of A (--scale-a)", arrays.scale_a, m, true)?,
+            scale_b: scales("the scale of B (--scale-b)", arrays.scale_b, n, false)?,
+            a: named("A", arrays.a.words(&signature.a, casting))?,
+            b: named("B", arrays.b.words(&signature.b, casting))?,
             c,
         })
     }
@@ -211,6 +211,14 @@ impl Matrices {
         }
         Ok(())
     }
+}
+
+/// The error of an array with the operand that it was given for in front.
+fn named<T>(operand: &str, result: Result<T>) -> Result<T> {
+    result.map_err(|error| match error {
+        Error::Argument(message) => Error::Argument(format!("{operand}: {message}")),
+        other => other,
+    })
 }
 
 fn check_shape(what: &str, array: &Array, rows: usize, columns: usize, words: &str) -> Result<()> {
