@@ -20,12 +20,15 @@ mod npy;
 mod reading;
 mod safetensors;
 mod source;
+mod words;
 mod write;
 
 use std::path::Path;
 
 pub use casting::Casting;
 pub use reading::Reading;
+pub use words::Words;
+pub(crate) use words::{Stored, each_width};
 pub use write::{check_writable, output_path, write_npy};
 
 use crate::error::{Error, Result};

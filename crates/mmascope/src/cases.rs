@@ -46,7 +46,7 @@ pub use philox::philox;
 use code::Code;
 use draw::Draws;
 
-pub use crate::dpa::Words as Case;
+pub use crate::dpa::OperandWords as Case;
 use crate::dpa::{Signature, Unit};
 use crate::error::{Error, Result};
 

@@ -17,8 +17,8 @@ pub use read::{Line, Lines, MAX_LINE};
 pub use write::{answer, hex, question};
 
 /// A question for a device: operands by its signature, whatever instruction the line names.
-pub use crate::dpa::Words as Question;
-use crate::dpa::{Modifiers, Operands, Signature, Words};
+pub use crate::dpa::OperandWords as Question;
+use crate::dpa::{Modifiers, OperandWords, Operands, Signature};
 use crate::error::{Error, LONGEST_NAME, Result, shortened};
 use crate::format::Format;
 use crate::isa::{Catalogue, Instruction};
@@ -29,7 +29,7 @@ pub struct Vector<'c> {
     /// The instruction that the line names.
     pub instruction: &'c Instruction,
     /// The operands.
-    pub words: Words,
+    pub words: OperandWords,
     /// Operand modifiers.
     pub modifiers: Modifiers,
     /// Exception flags as the line writes them: two hex digits. No unit has a model of them yet.
@@ -339,7 +339,7 @@ impl<'c> Reader<'c> {
 }
 
 /// A line taken for a device.
-impl Words {
+impl OperandWords {
     /// Reads a line for a device of this signature. `"arch":"dut"` must carry the same signature
     /// as `inst`; other names are the device's affair.
     ///
@@ -385,7 +385,7 @@ fn read_words(
     fields: &Fields<'_>,
     signature: &Signature,
     owner: &str,
-) -> std::result::Result<Words, BadLine> {
+) -> std::result::Result<OperandWords, BadLine> {
     let elements = |key: &str, format: &Format, count: usize| {
         let (text, column) = fields.required(key)?;
         hex_elements(key, &text, column, format, count)
@@ -404,7 +404,7 @@ fn read_words(
         let message = format!("\"{key}\": {owner} has no block scales");
         return Err(bad(fields.column(value), message));
     }
-    Ok(Words {
+    Ok(OperandWords {
         a,
         b,
         c,

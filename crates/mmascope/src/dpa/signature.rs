@@ -130,7 +130,7 @@ pub struct Operands<'a> {
 
 /// The same, owned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Words {
+pub struct OperandWords {
     /// K words of A's row.
     pub a: Vec<u64>,
     /// K words of B's column.
@@ -143,7 +143,7 @@ pub struct Words {
     pub scale_b: Vec<u64>,
 }
 
-impl Words {
+impl OperandWords {
     /// The words as operands of a unit.
     #[must_use]
     pub fn operands(&self) -> Operands<'_> {
@@ -160,8 +160,8 @@ impl Words {
 impl Operands<'_> {
     /// A copy that owns its words.
     #[must_use]
-    pub fn to_words(&self) -> Words {
-        Words {
+    pub fn to_words(&self) -> OperandWords {
+        OperandWords {
             a: self.a.to_vec(),
             b: self.b.to_vec(),
             c: self.c,

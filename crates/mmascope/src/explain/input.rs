@@ -2,7 +2,7 @@
 
 use super::number::{converted, register_word, word};
 use super::value::Value;
-use crate::dpa::{Operands, Scale, Signature, Words};
+use crate::dpa::{OperandWords, Operands, Scale, Signature};
 use crate::error::{Error, Result};
 use crate::format::{Exact, Format, Overflow, Rounding};
 
@@ -28,7 +28,7 @@ pub struct Request<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
     /// The words of whole instructions.
-    pub words: Words,
+    pub words: OperandWords,
     /// How many elements were given; the others are padding.
     pub given: usize,
     /// What was padded, taken as a word, converted.
@@ -90,7 +90,7 @@ impl Input {
             }
         }
         Ok(Self {
-            words: Words {
+            words: OperandWords {
                 a,
                 b,
                 c: c.first().copied().unwrap_or(0),
@@ -164,7 +164,7 @@ impl Input {
         b.resize(length, 0);
         let scales = |name: &str, words: &[u64]| self.transfer_scales(name, words, from, to, count);
         Ok(Self {
-            words: Words {
+            words: OperandWords {
                 a,
                 b,
                 c,
