@@ -475,7 +475,7 @@ fn the_output_says_how_each_file_was_read() {
     let file = |name: &str| place.path().join(name).to_str().expect("a name").to_owned();
     let write = |name: &str, format: &Format, word: u64| {
         let go = std::sync::atomic::AtomicBool::new(false);
-        write_npy(&file(name), &[16, 16], format, &[word; 256], &go).expect("written");
+        write_npy(&file(name), &[16, 16], format, [word; 256], &go).expect("written");
     };
     write("void.npy", &BF16, 0x3f80);
     write("half.npy", &F16, 0x3c00);

@@ -101,7 +101,7 @@ fn a_dangling_link_is_followed() {
     );
     std::os::unix::fs::symlink("file.npy", &link).expect("a link");
     let name = link.to_str().expect("a name");
-    write_npy(name, &[1, 1], &F32, &[0x3f80_0000], &AtomicBool::new(false)).expect("written");
+    write_npy(name, &[1, 1], &F32, [0x3f80_0000], &AtomicBool::new(false)).expect("written");
     assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
     assert!(fs::symlink_metadata(&file).expect("a file").is_file());
 }
