@@ -197,15 +197,22 @@ pub(crate) struct TreeRun {
     pub(crate) file: String,
     /// File with one value, or product a*b, for each leaf; `-` is standard input
     pub(crate) values: String,
-    /// Format to which a product of its own is rounded
-    #[arg(long, default_value = "f32")]
-    pub(crate) dtype: String,
-    /// Fraction bits that fused nodes keep
+    #[command(flatten)]
+    pub(crate) arithmetic: TreeArithmetic,
+}
+
+/// What a tree leaves open; a file that `reveal --json` wrote says it.
+#[derive(clap::Args)]
+pub(crate) struct TreeArithmetic {
+    /// Format of the operands [default: what the file says, or f32]
+    #[arg(long)]
+    pub(crate) dtype: Option<String>,
+    /// Fraction bits that fused nodes keep [default: what the file says]
     #[arg(long, value_name = "BITS")]
     pub(crate) fused_bits: Option<i32>,
-    /// Rounding of every node
-    #[arg(long, default_value = "rne")]
-    pub(crate) rounding: String,
+    /// Rounding of every node [default: what the file says, or rne]
+    #[arg(long)]
+    pub(crate) rounding: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -215,9 +222,8 @@ pub(crate) struct TreeExport {
     /// rust, c, python or cuda
     #[arg(long, default_value = "c")]
     pub(crate) language: String,
-    /// f32 or f64 [default: what the file says, or f32]
-    #[arg(long)]
-    pub(crate) dtype: Option<String>,
+    #[command(flatten)]
+    pub(crate) arithmetic: TreeArithmetic,
     /// How many leaves, the first ones, are products [default: what the file says, or 0]
     #[arg(long, value_name = "N")]
     pub(crate) products: Option<usize>,

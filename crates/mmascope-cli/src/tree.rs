@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use serde_json::{Map, json};
 
-use crate::args::{Common, TreeCommand, TreeDiff, TreeExport, TreeRun, TreeShow};
+use crate::args::{Common, TreeArithmetic, TreeCommand, TreeDiff, TreeExport, TreeRun, TreeShow};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::format::{Format, Rounding};
@@ -128,7 +128,10 @@ fn diff(catalogue: &Catalogue, common: &Common, options: &TreeDiff) -> Result<St
 }
 
 fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<Status, Failure> {
-    let (tree, _) = load(&options.file)?;
+    let file = read_text(&options.file)?;
+    let (tree, _) =
+        Tree::read(&file).map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
+    let arithmetic = arithmetic(&options.arithmetic, &Facts::of(&file))?;
     let text = read_text(&options.values)?;
     let number = |word: &str| {
         word.parse::<f64>().map_err(|_| {
@@ -146,11 +149,6 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
             None => Ok(Term::Value(number(word)?)),
         })
         .collect::<Result<Vec<Term>, Failure>>()?;
-    let arithmetic = Arithmetic {
-        leaf: Format::named(&options.dtype)?,
-        fused_bits: options.fused_bits,
-        rounding: Rounding::named(&options.rounding)?,
-    };
     let sum = tree.execute(&terms, &arithmetic)?;
     if common.json {
         let mut body = Map::new();
@@ -168,14 +166,10 @@ fn export(options: &TreeExport) -> Result<Status, Failure> {
     let (tree, _) =
         Tree::read(&text).map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
     let language = Language::named(&options.language)?;
-    let said = serde_json::from_str::<Facts>(&text).unwrap_or_default();
-    let dtype = options
-        .dtype
-        .clone()
-        .or(said.operands)
-        .unwrap_or_else(|| "f32".to_owned());
+    let said = Facts::of(&text);
     let products = options.products.or(said.products).unwrap_or(0);
-    let code = tree.export(language, Format::named(&dtype)?, products)?;
+    let arithmetic = arithmetic(&options.arithmetic, &said)?;
+    let code = tree.export(language, products, &arithmetic)?;
     match &options.output {
         Some(file) => {
             let mut output = Output::create("-o", file)?;
@@ -192,4 +186,24 @@ fn export(options: &TreeExport) -> Result<Status, Failure> {
 struct Facts {
     operands: Option<String>,
     products: Option<usize>,
+    fused_bits: Option<i32>,
+    rounding: Option<String>,
+}
+
+impl Facts {
+    /// Nothing, where the file is a tree alone.
+    fn of(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+}
+
+/// What the options say, then what the file says, then IEEE arithmetic in f32.
+fn arithmetic(options: &TreeArithmetic, said: &Facts) -> Result<Arithmetic, Failure> {
+    let dtype = options.dtype.as_deref().or(said.operands.as_deref());
+    let rounding = options.rounding.as_deref().or(said.rounding.as_deref());
+    Ok(Arithmetic {
+        fused_bits: options.fused_bits.or(said.fused_bits),
+        rounding: Rounding::named(rounding.unwrap_or("rne"))?,
+        ..Arithmetic::ieee(Format::named(dtype.unwrap_or("f32"))?)
+    })
 }
