@@ -147,31 +147,45 @@ pub(super) unsafe fn chain<V: Lanes>(
 ) -> V {
     // SAFETY: as the caller promises.
     unsafe {
+        let truncates = matches!(sum.finish, Finish::TowardZero { .. });
+        let plain = truncates && !sum.sticky && sum.c_smallest == 0 && sum.smallest == 0;
         match (sum.kind, sum.nearest) {
-            (Kind::Fused, false) => fused::<V, false, false>(sum, offsets, at, groups, c),
-            (Kind::Fused, true) => fused::<V, false, true>(sum, offsets, at, groups, c),
-            (Kind::Scaled, _) => fused::<V, true, false>(sum, offsets, at, groups, c),
+            (Kind::Fused, false) if plain => {
+                fused::<V, false, false, true>(sum, offsets, at, groups, c)
+            }
+            (Kind::Fused, false) => fused::<V, false, false, false>(sum, offsets, at, groups, c),
+            (Kind::Fused, true) => fused::<V, false, true, false>(sum, offsets, at, groups, c),
+            (Kind::Scaled, _) if plain => {
+                fused::<V, true, false, true>(sum, offsets, at, groups, c)
+            }
+            (Kind::Scaled, _) => fused::<V, true, false, false>(sum, offsets, at, groups, c),
             (Kind::Late, _) => late::<V, false>(sum, offsets, at, groups, c),
             (Kind::Parity, _) => late::<V, true>(sum, offsets, at, groups, c),
         }
     }
 }
 
-/// One product in each of four registers: multiplied, scaled, converted, added. Written out: as a
-/// loop over four it is rolled up again and a third slower.
-macro_rules! products {
-    ($v:ty, $nearest:expr, $a:expr, $b:expr, $scale:expr, $sum:expr) => {
-        products!(@ $v, $nearest, $a, $b, $scale, $sum, 0);
-        products!(@ $v, $nearest, $a, $b, $scale, $sum, 1);
-        products!(@ $v, $nearest, $a, $b, $scale, $sum, 2);
-        products!(@ $v, $nearest, $a, $b, $scale, $sum, 3);
-    };
-    (@ $v:ty, $nearest:expr, $a:expr, $b:expr, $scale:expr, $sum:expr, $i:expr) => {
-        let product = $a.f_mul(<$v>::load($b.cast::<u32>().add($i * <$v>::WIDTH)));
-        let aligned = product.f_mul($scale[$i]);
-        let term = if $nearest { aligned.f_to_i_nearest() } else { aligned.f_to_i() };
-        $sum[$i] = $sum[$i].i_add(term);
-    };
+/// A body for each of the four registers. Written out: as a loop over four, LLVM keeps it a loop, with
+/// the registers in memory, and the kernel loses a third.
+macro_rules! four {
+    (|$v:ident| $body:expr) => {{
+        {
+            let $v = 0;
+            $body;
+        }
+        {
+            let $v = 1;
+            $body;
+        }
+        {
+            let $v = 2;
+            $body;
+        }
+        {
+            let $v = 3;
+            $body;
+        }
+    }};
 }
 
 /// The byte sums of one slot.
@@ -183,19 +197,56 @@ macro_rules! exponents {
     };
 }
 
-/// The largest byte sums of even slots and of odd slots of a group.
+/// The largest byte sums of every `STRIDE`th slot.
 #[inline(always)]
-pub(super) unsafe fn largest<V: Lanes>(at: At, slots: usize, start: V) -> [V; 2] {
+unsafe fn largest<V: Lanes, const STRIDE: usize>(at: At, from: usize, slots: usize, start: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
-        let mut found = [start; 2];
-        let mut k = 0;
+        let mut found = start;
+        let mut k = from;
         while k < slots {
-            found[0] = found[0].b_max(exponents!(V, at, k));
-            found[1] = found[1].b_max(exponents!(V, at, k + 1));
-            k += 2;
+            found = found.b_max(exponents!(V, at, k));
+            k += STRIDE;
         }
         found
+    }
+}
+
+/// Products of every `STRIDE`th slot: multiplied, scaled, converted, added; and the next group's byte
+/// sums, which find free ports between them.
+#[inline(always)]
+unsafe fn products<V: Lanes, const NEAREST: bool, const STRIDE: usize>(
+    at: &At,
+    next: &At,
+    slots: std::ops::Range<usize>,
+    scale: &Tile<V>,
+    sums: &mut Tile<V>,
+    found: &mut V,
+) {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        macro_rules! slot {
+            ($k:expr) => {
+                let k = $k;
+                let a = V::splat((*at.a.add(k)).to_bits());
+                let b = at.b.add(k * VECTORS * V::WIDTH).cast::<u32>();
+                four!(|v| {
+                    let aligned = a.f_mul(V::load(b.add(v * V::WIDTH))).f_mul(scale[v]);
+                    let term = if NEAREST { aligned.f_to_i_nearest() } else { aligned.f_to_i() };
+                    sums[v] = sums[v].i_add(term);
+                });
+                *found = found.b_max(exponents!(V, next, k));
+            };
+        }
+        let mut k = slots.start;
+        while k + STRIDE < slots.end {
+            slot!(k);
+            slot!(k + STRIDE);
+            k += 2 * STRIDE;
+        }
+        if k < slots.end {
+            slot!(k);
+        }
     }
 }
 
@@ -214,8 +265,9 @@ pub(super) unsafe fn fields<V: Lanes>(bytes: V, offset: V) -> Tile<V> {
     }
 }
 
+/// `PLAIN`: results are truncated and c is f32 and stays finite.
 #[inline(always)]
-unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool>(
+unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const PLAIN: bool>(
     sum: &Sum,
     offsets: &Offsets,
     mut at: At,
@@ -224,74 +276,79 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool>(
 ) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
+        let zero = V::splat(0);
         let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
         let top = V::splat((sum.f + 254) << 23);
         let drop = V::splat(sum.f << 23);
-        let mut bad = V::splat(0);
-        let [even, odd] = largest(at, sum.slots, start);
-        let mut bytes = even.b_max(odd);
+        let mut bad = zero;
+        let mut bytes = largest::<V, 1>(at, 0, sum.slots, start);
         let mut smallest = sum.c_smallest;
+        // The halves' sums are kept apart where they may together leave i32.
+        let half = if sum.may_overflow { sum.slots / 2 } else { sum.slots };
+        let mut tile = *c;
         for _ in 0..groups {
             let mut e = fields(bytes, offset);
-            let mut scale = [V::splat(0); VECTORS];
-            for v in 0..VECTORS {
-                let mut own = c[v].and(V::splat(FIELD));
-                if smallest != 0 {
+            let mut scale = [zero; VECTORS];
+            let mut sums = [zero; VECTORS];
+            four!(|v| {
+                let mut own = tile[v].and(V::splat(FIELD));
+                if !PLAIN && smallest != 0 {
                     // A subnormal of a narrow format has the exponent of its field.
-                    let zero = c[v].and(V::splat(!SIGN)).i_equal(V::splat(0));
-                    own = zero.not_and(own.i_max(V::splat(smallest)));
+                    let none = tile[v].and(V::splat(!SIGN)).i_equal(zero);
+                    own = none.not_and(own.i_max(V::splat(smallest)));
                 }
+                let mut shift = zero;
                 if SCALED {
-                    let shift = V::splat(*at.a_scales)
-                        .i_add(V::load(at.b_scales.add(v * V::WIDTH)));
+                    shift = V::splat(*at.a_scales).i_add(V::load(at.b_scales.add(v * V::WIDTH)));
                     let none = e[v].i_equal(V::splat(offsets.lowest()));
-                    let scaled = V::select(none, V::splat(offsets.empty), e[v].i_add(shift));
-                    e[v] = scaled.i_max(own);
-                    scale[v] = top.i_sub(e[v]).i_add(shift);
-                } else {
-                    e[v] = e[v].i_max(own);
-                    scale[v] = top.i_sub(e[v]);
+                    e[v] = V::select(none, V::splat(offsets.empty), e[v].i_add(shift));
                 }
-            }
-            let mut first = [V::splat(0); VECTORS];
-            let mut second = [V::splat(0); VECTORS];
-            for v in 0..VECTORS {
-                let own = if SCALED { top.i_sub(e[v]) } else { scale[v] };
-                let aligned = c[v].f_mul(own);
-                first[v] = if NEAREST { aligned.f_to_i_nearest() } else { aligned.f_to_i() };
-            }
+                e[v] = e[v].i_max(own);
+                let unit = top.i_sub(e[v]);
+                scale[v] = if SCALED { unit.i_add(shift) } else { unit };
+                let aligned = tile[v].f_mul(unit);
+                sums[v] = if NEAREST { aligned.f_to_i_nearest() } else { aligned.f_to_i() };
+            });
             let next = at.on::<V>(sum.slots, 1, SCALED);
-            let mut found = [start; 2];
-            let mut k = 0;
-            while k < sum.slots {
-                let a = V::splat((*at.a.add(k)).to_bits());
-                let b = at.b.add(k * VECTORS * V::WIDTH);
-                products!(V, NEAREST, a, b, scale, first);
-                found[0] = found[0].b_max(exponents!(V, next, k));
-                let a = V::splat((*at.a.add(k + 1)).to_bits());
-                let b = at.b.add((k + 1) * VECTORS * V::WIDTH);
-                products!(V, NEAREST, a, b, scale, second);
-                found[1] = found[1].b_max(exponents!(V, next, k + 1));
-                k += 2;
+            let mut found = start;
+            products::<V, NEAREST, 1>(&at, &next, 0..half, &scale, &mut sums, &mut found);
+            if sum.may_overflow {
+                let first = sums;
+                sums = [zero; VECTORS];
+                let rest = half..sum.slots;
+                products::<V, NEAREST, 1>(&at, &next, rest, &scale, &mut sums, &mut found);
+                four!(|v| {
+                    let second = sums[v];
+                    sums[v] = first[v].i_add(second);
+                    bad = bad.or(first[v].xor(sums[v]).and(second.xor(sums[v])));
+                });
             }
-            bytes = found[0].b_max(found[1]);
+            bytes = found;
             at = next;
             smallest = sum.smallest;
-            for v in 0..VECTORS {
-                let total = first[v].i_add(second[v]);
-                if sum.may_overflow {
-                    let lost = first[v].xor(total).and(second[v].xor(total));
-                    bad = bad.or(lost);
-                }
-                let result = finish(&sum.finish, total, e[v].i_sub(drop));
-                c[v] = if sum.sticky {
-                    let infinite = c[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
-                    V::select(infinite, c[v], result)
-                } else {
-                    result
+            if PLAIN {
+                let Finish::TowardZero { mask } = sum.finish else {
+                    return V::splat(u32::MAX);
                 };
+                let mask = V::splat(mask);
+                four!(|v| {
+                    let sign = sums[v].and(V::splat(SIGN));
+                    let result = toward_zero(sums[v].i_abs()).f_mul(e[v].i_sub(drop)).or(sign);
+                    tile[v] = result.and(mask);
+                });
+            } else {
+                for v in 0..VECTORS {
+                    let result = finish(&sum.finish, sums[v], e[v].i_sub(drop));
+                    tile[v] = if sum.sticky {
+                        let infinite = tile[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
+                        V::select(infinite, tile[v], result)
+                    } else {
+                        result
+                    };
+                }
             }
         }
+        *c = tile;
         bad
     }
 }
@@ -306,75 +363,73 @@ unsafe fn late<V: Lanes, const PARITY: bool>(
 ) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
+        let zero = V::splat(0);
         let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
         let top = V::splat((sum.f + 254) << 23);
         let drop = V::splat(sum.f << 23);
         let reach = V::splat(sum.reach << 23);
         let lowest = V::splat(offsets.lowest());
-        let mut bytes = largest(at, sum.slots, start);
+        let slots = sum.slots;
+        let mut bytes = if PARITY {
+            [largest::<V, 2>(at, 0, slots, start), largest::<V, 2>(at, 1, slots, start)]
+        } else {
+            [largest::<V, 1>(at, 0, slots, start); 2]
+        };
+        let mut tile = *c;
         for _ in 0..groups {
-            let both = bytes[0].b_max(bytes[1]);
+            let both = if PARITY { bytes[0].b_max(bytes[1]) } else { bytes[0] };
             let mut e = fields(both, offset);
-            let (even, odd) = if PARITY {
-                (fields(bytes[0], offset), fields(bytes[1], offset))
-            } else {
-                (e, e)
-            };
-            let mut own = [V::splat(0); VECTORS];
-            let mut scales = [[V::splat(0); VECTORS]; 2];
-            for v in 0..VECTORS {
-                own[v] = c[v].and(V::splat(FIELD));
+            let mut scale = [zero; VECTORS];
+            four!(|v| {
                 // Without a non-zero product, E is c's.
+                let own = tile[v].and(V::splat(FIELD));
                 let none = e[v].i_equal(lowest);
-                e[v] = V::select(none, e[v].i_max(own[v]), e[v]);
-                if PARITY {
-                    scales[0][v] = top.i_sub(even[v]);
-                    scales[1][v] = top.i_sub(odd[v]);
-                } else {
-                    scales[0][v] = top.i_sub(e[v]);
-                    scales[1][v] = scales[0][v];
+                e[v] = V::select(none, e[v].i_max(own), e[v]);
+                scale[v] = top.i_sub(e[v]);
+            });
+            let next = at.on::<V>(slots, 0, false);
+            let mut sums = [zero; VECTORS];
+            if PARITY {
+                let mut total = [zero; VECTORS];
+                for parity in 0..2 {
+                    let own = fields(bytes[parity], offset);
+                    let mut scale = [zero; VECTORS];
+                    four!(|v| scale[v] = top.i_sub(own[v]));
+                    let mut found = start;
+                    sums = [zero; VECTORS];
+                    let all = parity..slots;
+                    products::<V, false, 2>(&at, &next, all, &scale, &mut sums, &mut found);
+                    bytes[parity] = found;
+                    four!(|v| {
+                        let down = e[v].i_sub(own[v]).shr::<23>();
+                        total[v] = total[v].i_add(sums[v].sar_by(down));
+                    });
                 }
+                sums = total;
+            } else {
+                let mut found = start;
+                products::<V, false, 1>(&at, &next, 0..slots, &scale, &mut sums, &mut found);
+                bytes = [found; 2];
             }
-            let mut first = [V::splat(0); VECTORS];
-            let mut second = [V::splat(0); VECTORS];
-            let next = at.on::<V>(sum.slots, 0, false);
-            let mut found = [start; 2];
-            let mut k = 0;
-            while k < sum.slots {
-                let a = V::splat((*at.a.add(k)).to_bits());
-                let b = at.b.add(k * VECTORS * V::WIDTH);
-                products!(V, false, a, b, scales[0], first);
-                found[0] = found[0].b_max(exponents!(V, next, k));
-                let a = V::splat((*at.a.add(k + 1)).to_bits());
-                let b = at.b.add((k + 1) * VECTORS * V::WIDTH);
-                products!(V, false, a, b, scales[1], second);
-                found[1] = found[1].b_max(exponents!(V, next, k + 1));
-                k += 2;
-            }
-            bytes = found;
             at = next;
-            for v in 0..VECTORS {
+            four!(|v| {
+                let own = tile[v].and(V::splat(FIELD));
+                let mut late = tile[v].f_mul(scale[v]).f_floor().f_to_i();
                 if PARITY {
-                    let to = |from: V| e[v].i_sub(from).shr::<23>();
-                    first[v] = first[v].sar_by(to(even[v]));
-                    second[v] = second[v].sar_by(to(odd[v]));
-                }
-                let mut late = c[v].f_mul(top.i_sub(e[v])).f_floor().f_to_i();
-                if PARITY {
-                    let far = own[v].i_add(V::splat((sum.f + 1) << 23));
+                    let far = own.i_add(V::splat((sum.f + 1) << 23));
                     late = e[v].i_greater(far).not_and(late);
                 }
-                let products = first[v].i_add(second[v]);
-                let result = finish(&sum.finish, products.i_add(late), e[v].i_sub(drop));
-                let far = own[v].i_greater(e[v].i_add(reach));
-                c[v] = if far.top_bits() == 0 {
+                let result = sums[v].i_add(late).i_to_f().f_mul(e[v].i_sub(drop));
+                let far = own.i_greater(e[v].i_add(reach));
+                tile[v] = if far.top_bits() == 0 {
                     result
                 } else {
-                    V::select(far, beyond(sum, products, e[v], c[v], own[v]), result)
+                    V::select(far, beyond(sum, sums[v], e[v], tile[v], own), result)
                 };
-            }
+            });
         }
-        V::splat(0)
+        *c = tile;
+        zero
     }
 }
 
