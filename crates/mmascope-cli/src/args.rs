@@ -61,7 +61,8 @@ pub(crate) enum Command {
     /// Multiply whole matrices in files, and say how far the result is from the exact one
     ///
     /// D = C + A·B as the instruction computes it, chained over ascending K: the instruction takes C and
-    /// the first K products, then its result and the next K products, and so on.
+    /// the first K products, then its result and the next K products, and so on. `--schedule` chooses
+    /// other orders, split-K, stream-K, promotion, epilogues.
     ///
     /// A is M × K, B is K × N, C and D are M × N, for any M and N; the instruction's K must divide K.
     /// Files are .npy or FILE.safetensors:NAME. Floats are numbers and are rounded to the operand's
@@ -90,9 +91,9 @@ pub(crate) enum Command {
     /// Find the summation tree of a subject, and verify it
     ///
     /// Finds in which order a subject sums, from masked inputs, and replays the tree against it on
-    /// random data. SUBJECT is model:ARCH:INST, plugin:PATH, cmd:COMMAND LINE or lib:PATH:SYMBOL (BLAS:
-    /// sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_). Exit status 1 when there is no single
-    /// tree or a trial contradicts it.
+    /// random data. SUBJECT is model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH, cmd:COMMAND LINE or
+    /// lib:PATH:SYMBOL (BLAS: sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_). Exit status 1 when
+    /// there is no single tree or a trial contradicts it.
     Reveal(Reveal),
     /// Show, compare, execute and export summation trees
     #[command(subcommand)]
@@ -103,7 +104,7 @@ pub(crate) enum Command {
 pub(crate) struct Reveal {
     /// What sums
     pub(crate) subject: String,
-    /// Number of products of a lib: or cmd: subject
+    /// Number of products of a lib:, cmd: or gemm: subject [default for gemm: four instructions]
     #[arg(short = 'n', value_name = "N")]
     pub(crate) n: Option<usize>,
     /// Number type of a lib: or cmd: sum
@@ -319,15 +320,20 @@ pub(crate) struct Matmul {
     /// M × N [default: +0]
     #[arg(long, value_name = "FILE")]
     pub(crate) c: Option<String>,
-    /// Block scales of A, M × K/block: codes of the scale's format, one byte each
+    /// Block scales of A, M × K/block: codes of the scale's format, one byte each. With a schedule
+    /// that has scale=ROWSxCOLUMNS: its software scales, numbers, M/ROWS × K/promotion
     #[arg(long, value_name = "FILE")]
     pub(crate) scale_a: Option<String>,
-    /// Block scales of B, K/block × N
+    /// Block scales of B, K/block × N; software scales, K/promotion × N/COLUMNS
     #[arg(long, value_name = "FILE")]
     pub(crate) scale_b: Option<String>,
     /// Where D is written, an .npy file
     #[arg(short, long, value_name = "D.npy")]
     pub(crate) output: String,
+    /// Order of K and what happens outside the unit, such as
+    /// "split-k=4 reduce=pairwise/f32; out=rne bf16"; docs/schedules.md [default: chain]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) schedule: Option<String>,
     /// Fill A and B up to a multiple of the instruction's K with +0 (and scales of 1). The
     /// instruction then adds products of +0, as kernels do at a ragged end; that may turn a
     /// result of -0 into +0, and rounds as often as the padded K says. A scale block must still

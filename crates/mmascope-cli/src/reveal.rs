@@ -31,7 +31,7 @@ pub(crate) fn run(
         let mut subject = library(rest, options)?;
         mmascope::reveal::reveal_with_progress(&mut subject, &chosen, &mut tell)?
     } else {
-        let subject: Subject = options.subject.parse()?;
+        let subject = options.subject.parse::<Subject>()?.with_products(options.n);
         let interface = interface(catalogue, options)?;
         let mut device = subject.open(catalogue, interface, DEFAULT_TIMEOUT)?;
         let device: &mut dyn Dut = device.as_mut();

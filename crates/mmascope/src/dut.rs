@@ -5,12 +5,14 @@
 //! too little or nonsense, or answers the same question in two ways, gives an
 //! [`Error::Device`] that names the query.
 
+mod gemm;
 mod model;
 mod plugin;
 mod process;
 mod steady;
 mod subject;
 
+pub use gemm::GemmDut;
 pub use model::ModelDut;
 pub use plugin::PluginDut;
 pub use process::{DEFAULT_TIMEOUT, ProcessDut};

@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::exact::{Dyadic, Sum};
-use super::{Matrices, Watch};
+use super::exact::Dyadic;
+use super::yardstick::Yardstick;
+use super::{Matrices, Product, Schedule, SoftwareScales, Watch};
 use crate::array::Words;
-use crate::dpa::{Modifiers, Signature, Unit};
+use crate::dpa::{Modifiers, Unit};
 use crate::error::Result;
-use crate::format::Format;
 
 /// How many outputs are looked at where a sample is asked for.
 pub const SAMPLES: usize = 4096;
@@ -68,9 +68,25 @@ pub fn statistics(
     sample: bool,
     watch: &Watch<'_>,
 ) -> Result<Statistics> {
-    let signature = unit.signature();
-    matrices.check(signature)?;
-    let outputs = matrices.outputs();
+    let product = Product::new(unit, matrices, *modifiers)?;
+    scheduled_statistics(&Schedule::default(), &product, None, d, sample, watch)
+}
+
+/// As [`statistics`], of the result of [`Schedule::run`]: the exact result has its scales, α and β,
+/// and ULPs are those of its format.
+///
+/// # Errors
+/// As [`statistics`].
+pub fn scheduled_statistics(
+    schedule: &Schedule,
+    product: &Product<'_>,
+    scales: Option<&SoftwareScales>,
+    d: &Words,
+    sample: bool,
+    watch: &Watch<'_>,
+) -> Result<Statistics> {
+    let yardstick = Yardstick::new(schedule, product, scales);
+    let outputs = product.matrices().outputs();
     if d.len() != outputs {
         return Err(crate::Error::Argument(format!(
             "D has {} elements; {outputs} are needed",
@@ -91,7 +107,7 @@ pub fn statistics(
                 .map(|number| {
                     watch.check()?;
                     let index = sampled(number, count, outputs);
-                    Ok(errors(signature, matrices, modifiers, index, d.get(index)))
+                    Ok(errors(&yardstick, index, d.get(index)))
                 })
                 .collect::<Result<Vec<_>>>()?;
             (watch.progress)(errors.len() as u64);
@@ -130,19 +146,11 @@ enum Errors {
     },
 }
 
-fn errors(
-    signature: &Signature,
-    matrices: &Matrices,
-    modifiers: &Modifiers,
-    index: usize,
-    d: u64,
-) -> Errors {
-    let (line, j) = (index / matrices.n(), index % matrices.n());
-    let place = (line / matrices.m(), line % matrices.m(), j);
-    let Some((exact, products)) = exact_dot(signature, matrices, modifiers, place) else {
+fn errors(yardstick: &Yardstick<'_>, index: usize, d: u64) -> Errors {
+    let Some((exact, products)) = yardstick.exact(index) else {
         return Errors::ExactNotFinite;
     };
-    let format = signature.d.container();
+    let format = yardstick.format();
     let exact_is_zero = exact.is_zero();
     let Some(result) = format.decode(d & format.mask()).exact() else {
         return Errors::ResultNotFinite { exact_is_zero };
@@ -155,41 +163,6 @@ fn errors(
         relative_to_products: distance.ratio(&products),
         ulps: distance.ratio(&exact.unit_in_last_place(&format)),
     }
-}
-
-/// The exact element of D and its Σ|a·b|; `None` when an operand is ∞ or NaN.
-fn exact_dot(
-    signature: &Signature,
-    matrices: &Matrices,
-    modifiers: &Modifiers,
-    (batch, i, j): (usize, usize, usize),
-) -> Option<(Dyadic, Dyadic)> {
-    let value = |format: &Format, word: u64| format.decode(format.from_register(word)).exact();
-    let negate = modifiers.negate_a != modifiers.negate_b;
-    let (mut sum, mut products) = (Sum::default(), Sum::default());
-    for at in 0..matrices.k() {
-        let a = value(&signature.a, matrices.a().at(batch, i, at))?;
-        let b = value(&signature.b, matrices.b().at(batch, at, j))?;
-        let mut magnitude = a.magnitude * b.magnitude;
-        let mut exponent = a.exponent + b.exponent;
-        if let (Some(scale), Some(scale_a), Some(scale_b)) =
-            (signature.scale, matrices.scale_a(), matrices.scale_b())
-        {
-            let block = at / scale.block;
-            let scale_a = value(&scale.format, scale_a.at(batch, i, block))?;
-            let scale_b = value(&scale.format, scale_b.at(batch, block, j))?;
-            magnitude *= scale_a.magnitude * scale_b.magnitude;
-            exponent += scale_a.exponent + scale_b.exponent;
-        }
-        sum.add((a.negative != b.negative) != negate, magnitude, exponent);
-        products.add(false, magnitude, exponent);
-    }
-    if !modifiers.no_c {
-        let c = value(&signature.c, matrices.c_at(batch, i, j))?;
-        let negative = c.negative != modifiers.negate_c;
-        sum.add(negative, c.magnitude, c.exponent + modifiers.scale_d);
-    }
-    Some((sum.total(), products.total()))
 }
 
 impl Statistics {
