@@ -74,6 +74,14 @@ pub(crate) enum Command {
     /// scales and modifiers included. Outputs whose exact result is 0 count only in the error relative
     /// to Σ|a·b|.
     Matmul(Matmul),
+    /// Measure the error against the exact product as K grows
+    ///
+    /// Multiplies generated or given matrices under every instruction, over the first K products, K from
+    /// one instruction's on and doubling, and measures the results as `matmul` does: errors relative to
+    /// Σ|a·b|, their mean with its sign (the bias), and results that vanished: 0 where the exact one is not.
+    ///
+    /// Every unit gets the same numbers, rounded to its own formats; C is +0, block scales are 1.
+    Error(ErrorOptions),
     /// Generate vector lines: operands of eight families, replayable from family, seed and index
     ///
     /// Writes vector lines without results. Every line carries family, seed and index, from which the same
@@ -294,6 +302,9 @@ pub(crate) struct Check {
     /// Check every line against this instruction instead of the one that it names
     #[arg(long = "as", value_name = "ARCH:INST", conflicts_with_all = ["arch", "inst"])]
     pub(crate) against: Option<String>,
+    /// Compute through the engine of matrix products instead of one by one; the report is the same
+    #[arg(long)]
+    pub(crate) engine: bool,
     /// Compare exception flags too; no unit of the catalogue has a model of them yet, so that lines
     /// which carry flags are then bad lines
     #[arg(long)]
@@ -360,6 +371,39 @@ pub(crate) struct Matmul {
     /// Outputs that are compared with the exact result: all, none, or 4096 spread over D
     #[arg(long, value_enum, default_value = "sampled")]
     pub(crate) stats: Stats,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ErrorOptions {
+    /// An architecture; may be given several times
+    #[arg(long, required = true)]
+    pub(crate) arch: Vec<String>,
+    /// An instruction; may be given several times: every architecture is measured with those it has
+    #[arg(long, required = true)]
+    pub(crate) inst: Vec<String>,
+    /// Shape of generated matrices, such as 64x64x4096
+    #[arg(long, value_name = "MxNxK")]
+    pub(crate) shape: Option<String>,
+    /// Distribution of generated matrices: normal, positive, uniform, outlier or sparse, and a power of
+    /// two as in normal*2^-14
+    #[arg(long, value_name = "NAME", default_value = "normal")]
+    pub(crate) dist: String,
+    /// Seed of generated matrices
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// A schedule (docs/schedules.md); may be given several times, each with every instruction
+    /// [default: chain]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) schedule: Vec<String>,
+    /// Outputs that are compared with the exact result: full, or 4096 spread over D
+    #[arg(long, value_enum, default_value = "sampled")]
+    pub(crate) stats: Stats,
+    /// Draw the curves to a file
+    #[arg(short = 'o', value_name = "FILE.svg")]
+    pub(crate) output: Option<String>,
+    /// A and B instead of generated matrices: FILE.npy or FILE.safetensors:NAME
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
 }
 
 /// Which outputs are compared with the exact result.

@@ -170,7 +170,7 @@ fn matrices(
     Ok((k, matrices, software))
 }
 
-fn progress(count: u64, what: &'static str) -> ProgressBar {
+pub(crate) fn progress(count: u64, what: &'static str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -310,7 +310,7 @@ fn print_statistics(
     Ok(())
 }
 
-fn statistics_json(statistics: &Statistics) -> Value {
+pub(crate) fn statistics_json(statistics: &Statistics) -> Value {
     let summary = |summary: &Summary| {
         json!({
             "count": summary.count,

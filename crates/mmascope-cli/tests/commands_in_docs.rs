@@ -1,4 +1,5 @@
-//! Every `mmascope` command of the README and of examples/README.md runs, on the examples.
+//! Every `mmascope` command of the README, of examples/README.md and of the pages named here runs, on
+//! the examples.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,7 +43,12 @@ fn every_command_of_the_documents_runs() {
     copy(&root().join("examples"), &folder.path().join("examples"));
     let has_python = Command::new("python3").arg("--version").output().is_ok();
     let mut count = 0;
-    for page in ["README.md", "examples/README.md"] {
+    for page in [
+        "README.md",
+        "examples/README.md",
+        "docs/schedules.md",
+        "docs/error.md",
+    ] {
         for line in commands(page) {
             if line.contains("python3") && !has_python {
                 println!("skipped: {line}: python3 does not run");

@@ -19,6 +19,7 @@
 //! ```
 
 mod accumulators;
+mod dots;
 mod exact;
 mod matrices;
 mod matrix;
@@ -30,6 +31,7 @@ mod yardstick;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use accumulators::{Accumulators, Region};
+pub use dots::dots;
 pub use matrices::{Arrays, Matrices};
 pub use matrix::{Matrix, Strides};
 pub use product::Product;

@@ -120,6 +120,13 @@ impl Dyadic {
         }
     }
 
+    /// Whether it is less than another.
+    pub(super) fn is_below(&self, other: &Self) -> bool {
+        let exponent = self.exponent.min(other.exponent);
+        let at = |x: &Self| &x.significand << (x.exponent - exponent);
+        at(self) < at(other)
+    }
+
     /// Exponent of the highest bit; `None` for 0.
     fn binade(&self) -> Option<i64> {
         let bits = i64::try_from(self.significand.bits()).ok()?;

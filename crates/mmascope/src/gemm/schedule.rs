@@ -196,6 +196,19 @@ impl Schedule {
         self.output.map_or(after, |output| output.format())
     }
 
+    /// The fewest steps of K that the schedule can be run with.
+    #[must_use]
+    pub fn least_steps(&self) -> usize {
+        let blocks = match &self.order {
+            Order::Blocks(blocks) => blocks.len(),
+            _ => 1,
+        };
+        match self.split {
+            Split::SplitK { count, .. } => blocks.max(count),
+            _ => blocks,
+        }
+    }
+
     /// The software scales' shapes, if the schedule has some.
     #[must_use]
     pub fn software_scale(&self) -> Option<SoftwareScale> {

@@ -31,6 +31,12 @@ pub struct Statistics {
     pub exact_not_finite: u64,
     /// The exact result is finite and the result is ∞ or NaN. They count in no error.
     pub result_not_finite: u64,
+    /// The exact result is not 0 and the result is.
+    pub vanished: u64,
+    /// The mean of (result − exact) / Σ|a·b|, signed: what errors of one direction add up to.
+    pub bias: f64,
+    /// The standard error of that mean, as if outputs were independent.
+    pub bias_error: f64,
     /// |result − exact| / |exact|.
     pub relative: Summary,
     /// |result − exact| / Σ|a·b|, where that sum is not 0; exact zeros included.
@@ -140,6 +146,8 @@ enum Errors {
     Measured {
         exact_is_zero: bool,
         missed: bool,
+        vanished: bool,
+        is_below: bool,
         relative: f64,
         relative_to_products: f64,
         ulps: f64,
@@ -155,10 +163,13 @@ fn errors(yardstick: &Yardstick<'_>, index: usize, d: u64) -> Errors {
     let Some(result) = format.decode(d & format.mask()).exact() else {
         return Errors::ResultNotFinite { exact_is_zero };
     };
-    let distance = Dyadic::of(&result).distance(&exact);
+    let value = Dyadic::of(&result);
+    let distance = value.distance(&exact);
     Errors::Measured {
         exact_is_zero,
         missed: exact_is_zero && result.magnitude != 0,
+        vanished: !exact_is_zero && result.magnitude == 0,
+        is_below: value.is_below(&exact),
         relative: distance.ratio(&exact),
         relative_to_products: distance.ratio(&products),
         ulps: distance.ratio(&exact.unit_in_last_place(&format)),
@@ -170,6 +181,7 @@ impl Statistics {
         let count =
             |is: fn(&Errors) -> bool| errors.iter().filter(|&error| is(error)).count() as u64;
         let summary = |of: fn(&Errors) -> Option<f64>| Summary::of(errors.iter().filter_map(of));
+        let (bias, bias_error) = mean_and_error(errors.iter().filter_map(Errors::signed));
         Self {
             outputs,
             sampled: errors.len() as u64,
@@ -180,6 +192,9 @@ impl Statistics {
             }),
             exact_not_finite: count(|errors| matches!(errors, Errors::ExactNotFinite)),
             result_not_finite: count(|errors| matches!(errors, Errors::ResultNotFinite { .. })),
+            vanished: count(|errors| matches!(errors, Errors::Measured { vanished: true, .. })),
+            bias,
+            bias_error,
             relative: summary(|errors| match errors {
                 Errors::Measured {
                     exact_is_zero: false,
@@ -208,6 +223,21 @@ impl Statistics {
 }
 
 impl Errors {
+    /// The error relative to Σ|a·b| with its sign.
+    fn signed(&self) -> Option<f64> {
+        match *self {
+            Self::Measured {
+                is_below,
+                relative_to_products,
+                ..
+            } if !relative_to_products.is_nan() => Some(match is_below {
+                true => -relative_to_products,
+                false => relative_to_products,
+            }),
+            _ => None,
+        }
+    }
+
     fn exact_is_zero(&self) -> bool {
         match self {
             Self::ExactNotFinite => false,
@@ -216,6 +246,18 @@ impl Errors {
             }
         }
     }
+}
+
+/// The mean and its standard error; 0 where there are no values.
+fn mean_and_error(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let values: Vec<f64> = values.collect();
+    let count = values.len() as f64;
+    if values.is_empty() {
+        return (0.0, 0.0);
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / count / (count - 1.0).max(1.0)).sqrt())
 }
 
 impl Summary {
