@@ -80,7 +80,7 @@ pub(crate) enum Command {
     /// one instruction's on and doubling, and measures the results as `matmul` does: errors relative to
     /// Σ|a·b|, their mean with its sign (the bias), and results that vanished: 0 where the exact one is not.
     ///
-    /// Every unit gets the same numbers, rounded to its own formats; C is +0, block scales are 1.
+    /// Every unit gets the same numbers, rounded to its own formats; C is +0 unless --c is given, block scales are 1.
     Error(ErrorOptions),
     /// Generate vector lines: operands of eight families, replayable from family, seed and index
     ///
@@ -388,6 +388,9 @@ pub(crate) struct ErrorOptions {
     /// two as in normal*2^-14
     #[arg(long, value_name = "NAME", default_value = "normal")]
     pub(crate) dist: String,
+    /// Distribution of C, spelt as --dist [default: +0]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) c: Option<String>,
     /// Seed of generated matrices
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

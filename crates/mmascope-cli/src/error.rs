@@ -32,7 +32,10 @@ pub(crate) fn run(
             settings.push(setting(row, Some(text))?);
         }
     }
-    let data = data(options)?;
+    let mut data = data(options)?;
+    if let Some(c) = &options.c {
+        data = data.with_c(c.parse()?, options.seed);
+    }
     let mut work = 0;
     for setting in &settings {
         work += Curve::work(setting, &data)?;
@@ -156,7 +159,8 @@ fn source(options: &ErrorOptions, data: &Data) -> String {
         [a, b] => format!("{a} · {b}"),
         _ => format!("{}, seed {}", options.dist, options.seed),
     };
-    format!("{what}, {} × {} outputs", data.m(), data.n())
+    let c = options.c.as_ref().map_or(String::new(), |c| format!(", C {c}"));
+    format!("{what}{c}, {} × {} outputs", data.m(), data.n())
 }
 
 fn print(curves: &[Curve], source: &str) -> Result<(), Failure> {
@@ -218,6 +222,7 @@ fn body(curves: &[Curve], source: &str, data: &Data, options: &ErrorOptions) -> 
         ("source", json!(source)),
         ("dist", json!(is_generated.then_some(&options.dist))),
         ("seed", json!(is_generated.then_some(options.seed))),
+        ("c", json!(options.c)),
         ("m", json!(data.m())),
         ("n", json!(data.n())),
         ("k", json!(data.k())),

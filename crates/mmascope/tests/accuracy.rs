@@ -63,49 +63,46 @@ fn promotion_rescues_fp8_on_hopper() {
     }
 }
 
-/// CDNA3 rounds the fused sum down: its errors have a direction. The same unit with truncation
-/// toward zero has none on symmetric data.
+/// CDNA3 floors c where the products are larger: its errors have a direction. A hypothetical unit of
+/// the same size that truncates toward zero has none on symmetric data.
 #[test]
 fn cdna3_is_biased_and_truncation_would_not_be() {
-    let row = Catalogue::built_in()
-        .find("cdna3", "v_mfma_f32_32x32x8_f16")
-        .expect("a row");
-    let program = row.unit().expect("modelled").program().to_string();
     let truncating = include_str!("../../../examples/truncating.txt");
-    assert!(program.starts_with("tr-fdpa"), "{program}");
     let mut catalogue = Catalogue::built_in().clone();
-    catalogue
-        .extend("hypothetical.txt", truncating)
-        .expect("a row");
-    let shape = [48, 48, 1024];
-    let cdna3 = measured(
-        &catalogue,
+    catalogue.extend("truncating.txt", truncating).expect("a row");
+    let units = [
         ("cdna3", "v_mfma_f32_32x32x8_f16"),
-        "chain",
-        "normal",
-        shape,
-    );
-    let rz = measured(
-        &catalogue,
         ("truncating", "dot.m32n32k8.f32.f16"),
-        "chain",
-        "normal",
-        shape,
-    );
-    let (cdna3, rz) = (&last(&cdna3).statistics, &last(&rz).statistics);
-    assert!(
-        cdna3.bias < -10.0 * cdna3.bias_error,
-        "{} ± {}",
-        cdna3.bias,
-        cdna3.bias_error
-    );
-    assert!(
-        rz.bias.abs() < 4.0 * rz.bias_error,
-        "{} ± {}",
-        rz.bias,
-        rz.bias_error
-    );
-    assert!(rz.bias.abs() < cdna3.bias.abs() / 5.0);
+    ];
+    let bias = |unit: (&str, &str), dist: &str, c: Option<&str>, shape: [usize; 3]| {
+        let setting = Setting {
+            row: catalogue.find(unit.0, unit.1).expect("a row"),
+            schedule: Schedule::default(),
+        };
+        let parsed = |text: &str| -> Distribution { text.parse().expect("known") };
+        let mut data = Data::generated(parsed(dist), 1, shape).expect("a shape");
+        if let Some(c) = c {
+            data = data.with_c(parsed(c), 1);
+        }
+        let watch = Watch {
+            progress: &|_| (),
+            cancel: &GO,
+        };
+        let curve = Curve::measure(&setting, &data, true, &watch).expect("fits");
+        let last = &curve.points.last().expect("points").statistics;
+        (last.bias, last.bias_error)
+    };
+    // One instruction with a small C; a chain in which some products are large.
+    for (dist, c, shape) in [
+        ("normal", Some("normal*2^-12"), [64, 64, 8]),
+        ("outlier", None, [64, 64, 64]),
+    ] {
+        let [(down, down_error), (zero, zero_error)] =
+            units.map(|unit| bias(unit, dist, c, shape));
+        assert!(down < -6.0 * down_error, "{dist}: {down:e} ± {down_error:e}");
+        assert!(zero.abs() < 4.0 * zero_error, "{dist}: {zero:e} ± {zero_error:e}");
+        assert!(zero.abs() < -down / 3.0, "{dist}: {zero:e} beside {down:e}");
+    }
 }
 
 /// CDNA2 flushes subnormal operands: f16 numbers around 2^-16 vanish. CDNA3 keeps them.

@@ -9,12 +9,14 @@ use crate::error::{Error, Result};
 use crate::format::{Exact, Format, Overflow, Rounding};
 use crate::gemm::{Matrices, Matrix};
 
-/// A, m × k, and B, k × n, as numbers: every unit gets them rounded to its own formats. C is +0 and
-/// block scales are 1.
+/// A, m × k, and B, k × n, as numbers: every unit gets them rounded to its own formats. C is +0
+/// unless it is asked for, and block scales are 1.
 #[derive(Clone, Debug)]
 pub struct Data {
     source: Source,
     shape: [usize; 3],
+    /// Distribution and seed of C.
+    c: Option<(Distribution, u64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -40,7 +42,11 @@ impl Data {
             )));
         }
         let source = Source::Generated { distribution, seed };
-        Ok(Self { source, shape })
+        Ok(Self {
+            source,
+            shape,
+            c: None,
+        })
     }
 
     /// Matrices of files.
@@ -59,7 +65,18 @@ impl Data {
         }
         let source = Source::Given(Box::new([a, b]));
         let shape = [m, n, k];
-        Ok(Self { source, shape })
+        Ok(Self {
+            source,
+            shape,
+            c: None,
+        })
+    }
+
+    /// With a generated C, m × n.
+    #[must_use]
+    pub fn with_c(mut self, distribution: Distribution, seed: u64) -> Self {
+        self.c = Some((distribution, seed));
+        self
     }
 
     /// Rows of A.
@@ -106,7 +123,11 @@ impl Data {
                 (part(&a, (m, k), all)?, part(&b, (k, n), n)?)
             }
         };
-        let matrices = Matrices::new(a, b)?;
+        let mut matrices = Matrices::new(a, b)?;
+        if let Some((distribution, seed)) = &self.c {
+            let c = generated(distribution, *seed, &signature.c, Operand::C, (m, n))?;
+            matrices = matrices.with_c(c)?;
+        }
         let Some(scale) = signature.scale else {
             return Ok(matrices);
         };

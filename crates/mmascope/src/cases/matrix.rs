@@ -32,7 +32,7 @@ const NAMES: [(&str, Shape); 5] = [
 
 /// A distribution of elements: a shape times a power of two. Its text is `normal` or `normal*2^-14`.
 ///
-/// Element (i, j) of A (operand 1) or B (operand 2) is a function of Philox4x32-10 with the key of
+/// Element (i, j) of A (operand 1), B (operand 2) or C (operand 3) is a function of Philox4x32-10 with the key of
 /// the seed and the counter (i, j, operand·65536, 1): words w0, w1 make the deviate, w2 its sign
 /// (bit 0) and, in `outlier`, who is large (bits 8 to 12 all zero); w3 how much larger
 /// (4 + below(9, w3) binades), or, in `sparse`, who is not zero (below(4, w3) = 0).
@@ -51,6 +51,8 @@ pub enum Operand {
     A = 1,
     /// B, i its row.
     B = 2,
+    /// C, i its row.
+    C = 3,
 }
 
 impl Distribution {
