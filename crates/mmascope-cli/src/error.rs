@@ -46,7 +46,7 @@ pub(crate) fn run(
                 "-o {file}: the drawing is an .svg file"
             )));
         }
-        Some(file) => Some(Output::create(file)?),
+        Some(file) => Some(Output::create("-o", file)?),
         None => None,
     };
     let cancel = interrupt::deferred();
@@ -159,7 +159,10 @@ fn source(options: &ErrorOptions, data: &Data) -> String {
         [a, b] => format!("{a} · {b}"),
         _ => format!("{}, seed {}", options.dist, options.seed),
     };
-    let c = options.c.as_ref().map_or(String::new(), |c| format!(", C {c}"));
+    let c = options
+        .c
+        .as_ref()
+        .map_or(String::new(), |c| format!(", C {c}"));
     format!("{what}{c}, {} × {} outputs", data.m(), data.n())
 }
 

@@ -3,6 +3,7 @@
 mod args;
 mod cases;
 mod check;
+mod device;
 mod diff;
 mod error;
 mod eval;
@@ -65,6 +66,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Gen(options) => generate::run(&catalogue, options),
         Command::Diff(options) => diff::run(&catalogue, &args.common, options),
         Command::Reveal(options) => reveal::run(&catalogue, &args.common, options),
+        Command::PluginHost(options) => device::host(options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }
 }

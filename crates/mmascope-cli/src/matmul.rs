@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
-use mmascope::array::{self, Array, Casting};
+use mmascope::array::{self, Array, Casting, Reading};
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::gemm::{
     self, Arrays, Matrices, Product, Schedule, SoftwareScales, Statistics, Summary, Watch,
@@ -24,10 +24,25 @@ pub(crate) fn run(
     let row = catalogue.find(&options.arch, &options.inst)?;
     let unit = row.unit()?;
     let modifiers = modifiers(row, options)?;
-    array::check_writable(&options.output)?;
+    if options.output == "-" {
+        let message = "-o -: D goes to a file, the report to standard output; ./- is a file's name";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    array::check_writable(&options.output)
+        .map_err(|error| Failure::Input(format!("-o {error}")))?;
     let schedule = schedule(options.schedule.as_deref())?;
-    let (given_k, matrices, scales) = matrices(unit, &schedule, options)?;
+    let Given {
+        readings,
+        k: given_k,
+        matrices,
+        scales,
+    } = matrices(unit, &schedule, options)?;
     let product = Product::new(unit, &matrices, modifiers)?;
+    for (argument, reading) in &readings {
+        if let Some(warning) = &reading.warning {
+            report::tell(format_args!("warning: {argument}: {warning}"));
+        }
+    }
     // From here on the program ends itself, so that no half-written file is left.
     let cancel = interrupt::deferred();
     let outputs = matrices.m() as u64 * matrices.n() as u64;
@@ -70,6 +85,7 @@ pub(crate) fn run(
         row,
         unit,
         schedule: &schedule,
+        readings,
         matrices: &matrices,
         given_k,
         time,
@@ -110,12 +126,21 @@ fn modifiers(row: &Instruction, options: &Matmul) -> Result<Modifiers, Failure> 
     Ok(modifiers)
 }
 
-/// K before padding, the operands, and the schedule's software scales.
-fn matrices(
-    unit: &Unit,
-    schedule: &Schedule,
-    options: &Matmul,
-) -> Result<(usize, Matrices, Option<SoftwareScales>), Failure> {
+/// What an argument was taken for.
+type Readings = Vec<(&'static str, Reading)>;
+
+/// What the files hold.
+struct Given {
+    /// How the files were read.
+    readings: Readings,
+    /// K before padding.
+    k: usize,
+    matrices: Matrices,
+    /// The schedule's software scales.
+    scales: Option<SoftwareScales>,
+}
+
+fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given, Failure> {
     let casting = Casting {
         saturate: options.saturate,
         ..Casting::default()
@@ -167,7 +192,23 @@ fn matrices(
     } else {
         matrices
     };
-    Ok((k, matrices, software))
+    let mut readings = vec![
+        ("A", a.reading(&signature.a, &casting)),
+        ("B", b.reading(&signature.b, &casting)),
+    ];
+    readings.extend(c.map(|c| ("C", c.reading(&signature.c, &casting))));
+    if let Some(scale) = signature.scale {
+        let scales = [("scale of A", scale_a), ("scale of B", scale_b)];
+        let read =
+            |(name, array): (_, Option<Array>)| Some((name, array?.scale_reading(&scale.format)));
+        readings.extend(scales.into_iter().filter_map(read));
+    }
+    Ok(Given {
+        readings,
+        k,
+        matrices,
+        scales: software,
+    })
 }
 
 pub(crate) fn progress(count: u64, what: &'static str) -> ProgressBar {
@@ -185,6 +226,7 @@ struct Report<'a> {
     row: &'a Instruction,
     unit: &'a Unit,
     schedule: &'a Schedule,
+    readings: Readings,
     matrices: &'a Matrices,
     given_k: usize,
     time: Duration,
@@ -210,6 +252,12 @@ impl Report<'_> {
         let row = self.row;
         writeln!(out, "instruction  {} {}", row.architecture, row.name)?;
         writeln!(out, "types        {signature}")?;
+        for (argument, reading) in &self.readings {
+            let Reading {
+                name, dtype, words, ..
+            } = reading;
+            writeln!(out, "{argument:<12} {name}: {dtype}, {words}")?;
+        }
         let padding = match k - self.given_k {
             0 => String::new(),
             zeros => format!(", of which {zeros} padding"),
@@ -251,6 +299,7 @@ impl Report<'_> {
             "c": signature.c.name,
             "d": self.schedule.format(self.unit).name,
             "schedule": self.schedule.to_string(),
+            "read": self.readings.iter().map(reading_json).collect::<Vec<_>>(),
             "m": m,
             "n": n,
             "k": self.given_k,
@@ -266,6 +315,16 @@ impl Report<'_> {
             _ => Map::new(),
         }
     }
+}
+
+fn reading_json((argument, reading): &(&'static str, Reading)) -> Value {
+    json!({
+        "argument": argument,
+        "file": reading.name,
+        "dtype": reading.dtype,
+        "as": reading.words,
+        "warning": reading.warning,
+    })
 }
 
 fn print_statistics(

@@ -42,13 +42,12 @@ pub(crate) use notation::{Flaw, at, parse};
 pub use output::{Nan, Output, ZeroSign};
 pub use program::{Operation, Program, Select, Source, Statement};
 pub use scalar::Scalar;
-pub use signature::{Operands, Scale, Signature};
+pub use signature::{OperandWords, Operands, Scale, Signature};
 pub(crate) use token::{Token, tokens};
 pub(crate) use unit::check_operands;
 pub use unit::{Tiles, Unit};
 
 use crate::format::{Rounding, Unpacked};
-use output::Word;
 use pair::Pair;
 
 /// An algorithm with its parameters: what one native unit does with a run of k.
@@ -145,14 +144,14 @@ impl Dpa {
 
     /// Runs the algorithm over `pairs` in their order, starting from `c`. `start` is `None` when
     /// an FMA chain begins with a plain product.
-    fn run(&self, pairs: &[Pair], start: Option<Unpacked>, output: &Output) -> Word {
+    fn run(&self, pairs: &[Pair], start: Option<Unpacked>, output: &Output) -> u64 {
         let Some(mut c) = start else {
             return fma_chain::run_from_product(pairs, output);
         };
         if let Self::FtzAddMul { flush_in, .. } = *self {
             c = ftz_addmul::flush_operand(&c, flush_in);
         }
-        let mut sum = output::plus_zero(output.format);
+        let mut sum = output::PLUS_ZERO;
         for block in pairs.chunks(self.block()) {
             sum = match *self {
                 Self::FmaChain => fma_chain::step(&block[0], &c, output),
@@ -169,7 +168,7 @@ impl Dpa {
                 Self::TrFdpa { f, f2, .. } => tr_fdpa::block(block, &c, f, f2, output),
                 Self::GtrFdpa { f, f2, .. } => gtr_fdpa::block(block, &c, f, f2, output),
             };
-            c = sum.unpack();
+            c = output.unpack(sum);
         }
         sum
     }

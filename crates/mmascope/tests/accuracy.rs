@@ -69,7 +69,9 @@ fn promotion_rescues_fp8_on_hopper() {
 fn cdna3_is_biased_and_truncation_would_not_be() {
     let truncating = include_str!("../../../examples/truncating.txt");
     let mut catalogue = Catalogue::built_in().clone();
-    catalogue.extend("truncating.txt", truncating).expect("a row");
+    catalogue
+        .extend("truncating.txt", truncating)
+        .expect("a row");
     let units = [
         ("cdna3", "v_mfma_f32_32x32x8_f16"),
         ("truncating", "dot.m32n32k8.f32.f16"),
@@ -97,10 +99,15 @@ fn cdna3_is_biased_and_truncation_would_not_be() {
         ("normal", Some("normal*2^-12"), [64, 64, 8]),
         ("outlier", None, [64, 64, 64]),
     ] {
-        let [(down, down_error), (zero, zero_error)] =
-            units.map(|unit| bias(unit, dist, c, shape));
-        assert!(down < -6.0 * down_error, "{dist}: {down:e} ± {down_error:e}");
-        assert!(zero.abs() < 4.0 * zero_error, "{dist}: {zero:e} ± {zero_error:e}");
+        let [(down, down_error), (zero, zero_error)] = units.map(|unit| bias(unit, dist, c, shape));
+        assert!(
+            down < -6.0 * down_error,
+            "{dist}: {down:e} ± {down_error:e}"
+        );
+        assert!(
+            zero.abs() < 4.0 * zero_error,
+            "{dist}: {zero:e} ± {zero_error:e}"
+        );
         assert!(zero.abs() < -down / 3.0, "{dist}: {zero:e} beside {down:e}");
     }
 }

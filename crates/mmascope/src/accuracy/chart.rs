@@ -9,7 +9,7 @@ const LEFT: f64 = 84.0;
 const RIGHT: f64 = 24.0;
 const PANEL: f64 = 260.0;
 const GAP: f64 = 72.0;
-const TOP: f64 = 44.0;
+const TOP: f64 = 62.0;
 const LEGEND_LINE: f64 = 20.0;
 
 /// Colours that are told apart on white and on black, also by the colour-blind; curves also have
@@ -175,7 +175,7 @@ impl Panel {
         text(
             svg,
             "faint",
-            LEFT - 8.0,
+            LEFT - 26.0,
             self.top + PANEL + 18.0,
             "end",
             "K =",

@@ -72,20 +72,20 @@ impl Scalar {
     /// `x + y`.
     #[must_use]
     pub fn add(&self, x: u64, y: u64) -> u64 {
-        ieee::add(&self.decode(x), &self.decode(y), &self.output).bits
+        ieee::add(&self.decode(x), &self.decode(y), &self.output)
     }
 
     /// `x · y`.
     #[must_use]
     pub fn multiply(&self, x: u64, y: u64) -> u64 {
-        ieee::multiply(&self.decode(x), &self.decode(y), &self.output).bits
+        ieee::multiply(&self.decode(x), &self.decode(y), &self.output)
     }
 
     /// `x · y + z`, rounded once.
     #[must_use]
     pub fn fused_multiply_add(&self, x: u64, y: u64, z: u64) -> u64 {
         let [x, y, z] = [x, y, z].map(|word| self.decode(word));
-        ieee::fused_multiply_add(&x, &y, &z, &self.output).bits
+        ieee::fused_multiply_add(&x, &y, &z, &self.output)
     }
 
     /// A register word of another format as one of this format; the same word where both are one.
@@ -95,7 +95,7 @@ impl Scalar {
             return word;
         }
         let value = from.decode(from.from_register(word));
-        output::convert(&value, &self.output).bits
+        output::convert(&value, &self.output)
     }
 
     /// Whether a word is a zero of either sign.

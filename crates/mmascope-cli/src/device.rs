@@ -1,0 +1,71 @@
+//! Devices as the options name them; a plugin runs in a process of its own.
+
+use std::io;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use crate::args::{DeviceOptions, PluginHost};
+use crate::report::{Failure, Status};
+use mmascope::dut::{self, Dut, Interface, Subject};
+use mmascope::isa::Catalogue;
+
+/// What a plugin may still take after the program that asked it is gone.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Opens a device: a plugin by this program once more, unless it is trusted.
+pub(crate) fn open(
+    subject: &Subject,
+    catalogue: &Catalogue,
+    interface: Option<Interface>,
+    options: &DeviceOptions,
+) -> Result<Box<dyn Dut>, Failure> {
+    let seconds = options.timeout;
+    let timeout = Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|timeout| !timeout.is_zero());
+    let timeout = timeout.ok_or_else(|| {
+        Failure::Input(format!(
+            "--timeout {seconds}: expected a number of seconds above 0"
+        ))
+    })?;
+    if options.in_process {
+        return Ok(subject.open(catalogue, interface, timeout)?);
+    }
+    let host = std::env::current_exe()
+        .map_err(|error| Failure::Device(format!("this program does not find itself: {error}")))?;
+    Ok(subject.open_isolated(catalogue, interface, timeout, &host)?)
+}
+
+/// `mmascope plugin-host PATH`: the other side of [`open`].
+pub(crate) fn host(options: &PluginHost) -> Result<Status, Failure> {
+    let mut answers = answers()?;
+    let (send, lines) = channel();
+    thread::spawn(move || {
+        for line in io::stdin().lines() {
+            if send.send(line).is_err() {
+                return;
+            }
+        }
+        // Whoever asked is gone; a plugin that hangs must not stay behind.
+        drop(send);
+        thread::sleep(GRACE);
+        std::process::exit(Status::DeviceFailed as i32);
+    });
+    dut::serve(&options.path, lines.into_iter(), &mut answers)?;
+    Ok(Status::Done)
+}
+
+/// Standard output for the answers alone: what the plugin prints goes to standard error.
+#[cfg(unix)]
+fn answers() -> io::Result<io::BufWriter<std::fs::File>> {
+    let answers = rustix::io::dup(io::stdout())?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(io::BufWriter::new(answers.into()))
+}
+
+/// Standard output, which is the plugin's as well.
+#[cfg(not(unix))]
+fn answers() -> io::Result<io::BufWriter<io::Stdout>> {
+    Ok(io::BufWriter::new(io::stdout()))
+}
