@@ -310,7 +310,8 @@ pub(crate) struct Eval {
     /// scaleD=-N
     #[arg(long, value_delimiter = ',', conflicts_with = "subject")]
     pub(crate) mods: Vec<String>,
-    /// Let a device answer instead of the model: model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE.
+    /// Let a device answer instead of the model: model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE],
+    /// plugin:PATH or cmd:COMMAND LINE.
     /// One in 64 questions is asked twice, so that noise is found
     #[arg(long)]
     pub(crate) subject: Option<String>,

@@ -30,6 +30,7 @@ mod pair;
 mod program;
 mod scalar;
 mod signature;
+mod single;
 mod t_fdpa;
 mod token;
 mod tr_fdpa;

@@ -1,9 +1,9 @@
 //! IEEE arithmetic on single words of one format: what kernels compute outside the matrix unit.
 
-use super::ieee;
 use super::output::{self, Nan, Output, ZeroSign};
+use super::{ieee, single};
 use crate::error::{Error, Result};
-use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
+use crate::format::{Class, F32, Format, Overflow, Rounding, Unpacked};
 
 /// Addition, multiplication and fused multiply-add of one format and rounding, IEEE 754 in
 /// everything: subnormals, signs of zeros, overflow by the rounding's direction. Every NaN result
@@ -19,6 +19,8 @@ use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scalar {
     output: Output,
+    /// f32 to nearest even, which has a fast addition.
+    is_single: bool,
 }
 
 impl Scalar {
@@ -41,6 +43,7 @@ impl Scalar {
                 nan: Nan::Any,
                 zero: ZeroSign::Ieee,
             },
+            is_single: format == F32 && rounding == Rounding::Rne,
         })
     }
 
@@ -48,6 +51,7 @@ impl Scalar {
     #[must_use]
     pub fn with_overflow(mut self, overflow: Overflow) -> Self {
         self.output.overflow = overflow;
+        self.is_single &= overflow == Overflow::Ieee;
         self
     }
 
@@ -72,6 +76,11 @@ impl Scalar {
     /// `x + y`.
     #[must_use]
     pub fn add(&self, x: u64, y: u64) -> u64 {
+        if self.is_single
+            && let Some(sum) = single::add(x as u32, y as u32)
+        {
+            return sum.into();
+        }
         ieee::add(&self.decode(x), &self.decode(y), &self.output)
     }
 
