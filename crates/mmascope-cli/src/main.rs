@@ -5,6 +5,7 @@ mod cases;
 mod check;
 mod device;
 mod diff;
+mod error;
 mod eval;
 mod explain;
 mod generate;
@@ -61,6 +62,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Eval(options) => eval::run(&catalogue, options),
         Command::Check(options) => check::run(&catalogue, &args.common, options),
         Command::Matmul(options) => matmul::run(&catalogue, &args.common, options),
+        Command::Error(options) => error::run(&catalogue, &args.common, options),
         Command::Gen(options) => generate::run(&catalogue, options),
         Command::Diff(options) => diff::run(&catalogue, &args.common, options),
         Command::Reveal(options) => reveal::run(&catalogue, &args.common, options),

@@ -21,19 +21,24 @@
 mod accumulators;
 #[cfg(feature = "kernel")]
 mod batch;
+mod dots;
 mod exact;
 mod matrices;
 mod matrix;
 mod product;
+pub mod schedule;
 mod statistics;
+mod yardstick;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use accumulators::{Accumulators, Region};
+pub use dots::dots;
 pub use matrices::{Arrays, Matrices};
 pub use matrix::{Matrix, Strides};
 pub use product::Product;
-pub use statistics::{SAMPLES, Statistics, Summary, statistics};
+pub use schedule::{Schedule, SoftwareScales};
+pub use statistics::{SAMPLES, Statistics, Summary, scheduled_statistics, statistics};
 
 use crate::array::Words;
 use crate::dpa::{Modifiers, Unit};
