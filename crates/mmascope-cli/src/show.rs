@@ -105,8 +105,14 @@ fn print_json(
         _ => Map::new(),
     };
     let kernel = Kernel::for_unit(unit)?;
-    body.insert("kernel".into(), json!(kernel.as_ref().ok().map(ToString::to_string)));
-    body.insert("no_kernel".into(), json!(kernel.as_ref().err().map(ToString::to_string)));
+    body.insert(
+        "kernel".into(),
+        json!(kernel.as_ref().ok().map(ToString::to_string)),
+    );
+    body.insert(
+        "no_kernel".into(),
+        json!(kernel.as_ref().err().map(ToString::to_string)),
+    );
     body.insert("words".into(), unit.program().words().into());
     body.insert("leaves".into(), leaves.into());
     body.insert(

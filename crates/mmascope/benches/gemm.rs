@@ -19,25 +19,77 @@ use mmascope::kernel::{Kernel, Level};
 
 /// Rows of the table: title, architecture, instruction.
 const PATHS: [(&str, &str, &str); 19] = [
-    ("f16 → f32, 16 terms", "hopper", "wgmma.m64n8k16.f32.f16.f16"),
-    ("f16 → f32, 8 terms", "ampere", "mma.m16n8k16.f32.f16.f16.f32"),
-    ("bf16 → f32, 8 terms", "ampere", "mma.m16n8k16.f32.bf16.bf16.f32"),
+    (
+        "f16 → f32, 16 terms",
+        "hopper",
+        "wgmma.m64n8k16.f32.f16.f16",
+    ),
+    (
+        "f16 → f32, 8 terms",
+        "ampere",
+        "mma.m16n8k16.f32.f16.f16.f32",
+    ),
+    (
+        "bf16 → f32, 8 terms",
+        "ampere",
+        "mma.m16n8k16.f32.bf16.bf16.f32",
+    ),
     ("f16 → f32, 4 terms", "volta", "mma.m8n8k4.f32.f16.f16.f32"),
-    ("bf16 → f32, 16 terms", "hopper", "wgmma.m64n8k16.f32.bf16.bf16"),
-    ("tf32 → f32, 8 terms", "hopper", "wgmma.m64n8k8.f32.tf32.tf32"),
-    ("tf32 → f32, 4 terms", "ampere", "mma.m16n8k8.f32.tf32.tf32.f32"),
-    ("fp8, 32 terms, F=13", "hopper", "wgmma.m64n8k32.f32.e4m3.e4m3"),
-    ("fp8, 32 terms, F=25", "rtx-blackwell", "mma.m16n8k32.kind::f8f6f4.f32.e4m3.e4m3.f32"),
-    ("mxfp8, 32 terms, F=25", "rtx-blackwell", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0"),
-    ("nvfp4, 64 terms, F=35", "rtx-blackwell", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"),
-    ("f16 → f16, 16 terms", "hopper", "wgmma.m64n8k16.f16.f16.f16"),
+    (
+        "bf16 → f32, 16 terms",
+        "hopper",
+        "wgmma.m64n8k16.f32.bf16.bf16",
+    ),
+    (
+        "tf32 → f32, 8 terms",
+        "hopper",
+        "wgmma.m64n8k8.f32.tf32.tf32",
+    ),
+    (
+        "tf32 → f32, 4 terms",
+        "ampere",
+        "mma.m16n8k8.f32.tf32.tf32.f32",
+    ),
+    (
+        "fp8, 32 terms, F=13",
+        "hopper",
+        "wgmma.m64n8k32.f32.e4m3.e4m3",
+    ),
+    (
+        "fp8, 32 terms, F=25",
+        "rtx-blackwell",
+        "mma.m16n8k32.kind::f8f6f4.f32.e4m3.e4m3.f32",
+    ),
+    (
+        "mxfp8, 32 terms, F=25",
+        "rtx-blackwell",
+        "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0",
+    ),
+    (
+        "nvfp4, 64 terms, F=35",
+        "rtx-blackwell",
+        "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3",
+    ),
+    (
+        "f16 → f16, 16 terms",
+        "hopper",
+        "wgmma.m64n8k16.f16.f16.f16",
+    ),
     ("CDNA3 f16", "cdna3", "v_mfma_f32_32x32x8_f16"),
     ("CDNA3 xf32", "cdna3", "v_mfma_f32_16x16x8_xf32"),
     ("CDNA3 fp8", "cdna3", "v_mfma_f32_16x16x32_fp8_fp8"),
     ("CDNA1 f16, exact", "cdna1", "v_mfma_f32_32x32x8_f16"),
     ("CDNA2 f16, flush", "cdna2", "v_mfma_f32_32x32x8_f16"),
-    ("fp8 on mma.sync of Hopper", "hopper", "mma.m16n8k32.f32.e4m3.e4m3.f32"),
-    ("f64 (to native f64)", "ampere", "mma.m8n8k4.f64.f64.f64.f64"),
+    (
+        "fp8 on mma.sync of Hopper",
+        "hopper",
+        "mma.m16n8k32.f32.e4m3.e4m3.f32",
+    ),
+    (
+        "f64 (to native f64)",
+        "ampere",
+        "mma.m8n8k4.f64.f64.f64.f64",
+    ),
 ];
 
 /// A unit that is in no catalogue.
@@ -46,10 +98,16 @@ const USER: &str = "t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32";
 /// CPU time of this thread in seconds.
 fn now() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat");
-    let nanoseconds = text.ok().and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    let nanoseconds = text
+        .ok()
+        .and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
     nanoseconds.unwrap_or_else(|| {
         static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-        START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64() * 1e9
+        START
+            .get_or_init(std::time::Instant::now)
+            .elapsed()
+            .as_secs_f64()
+            * 1e9
     }) / 1e9
 }
 
@@ -91,7 +149,9 @@ fn words(format: &Format, count: usize, row: usize, data: Data, random: &mut Ran
             Data::Subnormal => {
                 let bits = format.float().map_or(1, |float| float.fraction_bits);
                 let fraction = (random.uniform() * f64::from(1 << bits)) as u64;
-                return format.to_register(fraction | u64::from(random.uniform() < 0.5) << (format.bits - 1));
+                return format.to_register(
+                    fraction | u64::from(random.uniform() < 0.5) << (format.bits - 1),
+                );
             }
             Data::Zeros if random.uniform() < 0.75 => return 0,
             Data::Specials if special_row && index % row == 3 => {
@@ -135,11 +195,18 @@ fn operands(unit: &Unit, size: [usize; 3], data: Data) -> Matrices {
     };
     let one = encode(&scale.format, 1.0);
     let scales = |rows, columns| {
-        Matrix::row_major(rows, columns, Words::filled(8, rows * columns, one).expect("memory"))
+        Matrix::row_major(
+            rows,
+            columns,
+            Words::filled(8, rows * columns, one).expect("memory"),
+        )
     };
     let blocks = k / scale.block;
     matrices
-        .with_scales(scales(m, blocks).expect("scales"), scales(blocks, n).expect("scales"))
+        .with_scales(
+            scales(m, blocks).expect("scales"),
+            scales(blocks, n).expect("scales"),
+        )
         .expect("scales")
 }
 
@@ -150,9 +217,12 @@ fn product(unit: &Unit, matrices: &Matrices, kernel: Option<Kernel>) {
         progress: &|_| (),
         cancel: &GO,
     };
-    let product = Product::with_kernel(unit, matrices, Modifiers::default(), kernel).expect("operands");
+    let product =
+        Product::with_kernel(unit, matrices, Modifiers::default(), kernel).expect("operands");
     let mut sums = product.c(product.whole()).expect("memory");
-    product.advance(0..product.steps(), true, &mut sums, &watch).expect("a product");
+    product
+        .advance(0..product.steps(), true, &mut sums, &watch)
+        .expect("a product");
     black_box(sums);
 }
 
@@ -184,8 +254,20 @@ impl Native {
         #[allow(unsafe_code)]
         unsafe {
             matrixmultiply::sgemm(
-                m, k, n, 1.0, self.a.as_ptr(), row_a, 1, self.b.as_ptr(), row_b, 1, 0.0,
-                self.c.as_mut_ptr(), row_b, 1,
+                m,
+                k,
+                n,
+                1.0,
+                self.a.as_ptr(),
+                row_a,
+                1,
+                self.b.as_ptr(),
+                row_b,
+                1,
+                0.0,
+                self.c.as_mut_ptr(),
+                row_b,
+                1,
             );
         }
         black_box(&self.c);
@@ -219,8 +301,20 @@ impl NativeDouble {
         #[allow(unsafe_code)]
         unsafe {
             matrixmultiply::dgemm(
-                m, k, n, 1.0, self.a.as_ptr(), row_a, 1, self.b.as_ptr(), row_b, 1, 0.0,
-                self.c.as_mut_ptr(), row_b, 1,
+                m,
+                k,
+                n,
+                1.0,
+                self.a.as_ptr(),
+                row_a,
+                1,
+                self.b.as_ptr(),
+                row_b,
+                1,
+                0.0,
+                self.c.as_mut_ptr(),
+                row_b,
+                1,
             );
         }
         black_box(&self.c);
@@ -236,7 +330,8 @@ fn line(title: &str, unit: &Unit, size: [usize; 3], data: Data) {
     };
     let matrices = operands(unit, size, data);
     let double = unit.signature().a.bits == 64;
-    let (mut native, mut native_double) = (Native::new(size), double.then(|| NativeDouble::new(size)));
+    let (mut native, mut native_double) =
+        (Native::new(size), double.then(|| NativeDouble::new(size)));
     let mut ours = || product(unit, &matrices, Some(kernel.clone()));
     let mut theirs = || match &mut native_double {
         Some(native) => native.run(),
@@ -244,23 +339,34 @@ fn line(title: &str, unit: &Unit, size: [usize; 3], data: Data) {
     };
     ours();
     theirs();
-    let mut pairs: Vec<[f64; 2]> = (0..9).map(|_| [seconds(&mut ours), seconds(&mut theirs)]).collect();
+    let mut pairs: Vec<[f64; 2]> = (0..9)
+        .map(|_| [seconds(&mut ours), seconds(&mut theirs)])
+        .collect();
     let count = size.iter().product::<usize>() as f64 / 1e9;
     pairs.sort_by(|x, y| (x[1] / x[0]).total_cmp(&(y[1] / y[0])));
     let [mine, native] = pairs[pairs.len() / 2];
-    println!("| {title} | {:.2} | {:.2} | **{:.3}** |", count / mine, count / native, native / mine);
+    println!(
+        "| {title} | {:.2} | {:.2} | **{:.3}** |",
+        count / mine,
+        count / native,
+        native / mine
+    );
 }
 
 fn run() {
     let level = Level::current().expect("a level");
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|x| !x.starts_with('-')).collect();
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|x| !x.starts_with('-'))
+        .collect();
     let asked = arguments.first().map_or("1024", String::as_str);
     let only = arguments.get(1).map(String::as_str);
     println!("level {level}, one thread; 10^9 products a second\n");
     println!("| path | mmascope | native | ratio |\n|---|---|---|---|");
     let unit = |arch: &str, inst: &str| {
         let row = Catalogue::built_in().find(arch, inst);
-        row.and_then(|row| row.unit()).unwrap_or_else(|error| panic!("{error}"))
+        row.and_then(|row| row.unit())
+            .unwrap_or_else(|error| panic!("{error}"))
     };
     if asked == "sizes" || asked == "data" {
         for (title, arch, inst) in [PATHS[0], PATHS[7], PATHS[12], PATHS[16]] {

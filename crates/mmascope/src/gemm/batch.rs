@@ -57,10 +57,14 @@ impl Elements for Batch<'_> {
     }
 
     fn scale_a(&self, i: usize, block: usize) -> u64 {
-        self.matrices.scale_a().map_or(0, |scale| scale.at(self.batch, i, block))
+        self.matrices
+            .scale_a()
+            .map_or(0, |scale| scale.at(self.batch, i, block))
     }
 
     fn scale_b(&self, block: usize, j: usize) -> u64 {
-        self.matrices.scale_b().map_or(0, |scale| scale.at(self.batch, block, j))
+        self.matrices
+            .scale_b()
+            .map_or(0, |scale| scale.at(self.batch, block, j))
     }
 }

@@ -11,11 +11,11 @@ use super::accumulators::{Accumulators, Region};
 #[cfg(feature = "kernel")]
 use super::batch::Batch;
 use super::{Matrices, Watch};
-#[cfg(feature = "kernel")]
-use crate::kernel::{Kernel, Operand, Steps};
 use crate::array::{Stored, Words, each_width};
 use crate::dpa::{Modifiers, Operands, Signature, Unit};
 use crate::error::{Error, Result};
+#[cfg(feature = "kernel")]
+use crate::kernel::{Kernel, Operand, Steps};
 
 /// Elements of D that one task computes.
 const CHUNK: usize = 64;
@@ -64,7 +64,11 @@ impl<'a> Product<'a> {
     ///
     /// # Errors
     /// As [`Product::new`].
-    pub fn by_reference(unit: &'a Unit, matrices: &'a Matrices, modifiers: Modifiers) -> Result<Self> {
+    pub fn by_reference(
+        unit: &'a Unit,
+        matrices: &'a Matrices,
+        modifiers: Modifiers,
+    ) -> Result<Self> {
         matrices.check(unit.signature())?;
         modifiers.check_limits().map_err(Error::Argument)?;
         Ok(Self {

@@ -68,7 +68,10 @@ impl Reference<'_> {
         self.elements.a_row(i, step * k, &mut a);
         self.elements.b_column(j, step * k, &mut b);
         let scales = step * blocks..(step + 1) * blocks;
-        let scale_a: Vec<u64> = scales.clone().map(|at| self.elements.scale_a(i, at)).collect();
+        let scale_a: Vec<u64> = scales
+            .clone()
+            .map(|at| self.elements.scale_a(i, at))
+            .collect();
         let scale_b: Vec<u64> = scales.map(|at| self.elements.scale_b(at, j)).collect();
         let operands = Operands {
             a: &a,
@@ -161,28 +164,32 @@ impl<P: Packed> Job<'_, P> {
         let blocks = rows.len().div_ceil(ROWS);
         let panels = columns.start / width..columns.end.div_ceil(width);
         let shared = Shared::new(accumulators);
-        (0..blocks * panels.len()).into_par_iter().try_for_each(|index| {
-            let (panel, block) = (panels.start + index / blocks, index % blocks);
-            let first = rows.start + block * ROWS;
-            let tile = Part {
-                rows: first..rows.end.min(first + ROWS),
-                columns: columns.start.max(panel * width)..columns.end.min((panel + 1) * width),
-            };
-            let place = |at: usize| {
-                let (row, column) = (at / tile.columns.len(), at % tile.columns.len());
-                let row = tile.rows.start - rows.start + row;
-                row * columns.len() + tile.columns.start - columns.start + column
-            };
-            let count = tile.rows.len() * tile.columns.len();
-            // SAFETY: each output belongs to one tile.
-            let mut words: Vec<u64> = (0..count).map(|at| unsafe { shared.get(place(at)) }).collect();
-            self.tile(level, &tile, panel, &mut words, watch)?;
-            for (at, word) in words.iter().enumerate() {
-                // SAFETY: as above.
-                unsafe { shared.set(place(at), *word) };
-            }
-            Ok(())
-        })
+        (0..blocks * panels.len())
+            .into_par_iter()
+            .try_for_each(|index| {
+                let (panel, block) = (panels.start + index / blocks, index % blocks);
+                let first = rows.start + block * ROWS;
+                let tile = Part {
+                    rows: first..rows.end.min(first + ROWS),
+                    columns: columns.start.max(panel * width)..columns.end.min((panel + 1) * width),
+                };
+                let place = |at: usize| {
+                    let (row, column) = (at / tile.columns.len(), at % tile.columns.len());
+                    let row = tile.rows.start - rows.start + row;
+                    row * columns.len() + tile.columns.start - columns.start + column
+                };
+                let count = tile.rows.len() * tile.columns.len();
+                // SAFETY: each output belongs to one tile.
+                let mut words: Vec<u64> = (0..count)
+                    .map(|at| unsafe { shared.get(place(at)) })
+                    .collect();
+                self.tile(level, &tile, panel, &mut words, watch)?;
+                for (at, word) in words.iter().enumerate() {
+                    // SAFETY: as above.
+                    unsafe { shared.set(place(at), *word) };
+                }
+                Ok(())
+            })
     }
 
     /// Runs steps of one row and panel by the kernel, lanes in and out.
@@ -382,7 +389,9 @@ impl<P: Packed> Job<'_, P> {
             };
             let column = asked.panel * shape.columns + v;
             let first = asked.original.is_some();
-            let result = self.reference.step(asked.row, column, asked.step, first, word)?;
+            let result = self
+                .reference
+                .step(asked.row, column, asked.step, first, word)?;
             lanes[v] = self.d.decode(result);
         }
         Ok(())

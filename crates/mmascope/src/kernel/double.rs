@@ -94,26 +94,30 @@ impl Doubles {
         let columns = VECTORS * width / 2;
         let value = |word: u64, negate: bool| f64::from_bits(word ^ u64::from(negate) << 63);
         let mut a = vec![0.0; m.div_ceil(ROWS) * ROWS * k];
-        a.par_chunks_mut(ROWS * k).enumerate().for_each(|(block, out)| {
-            let mut words = vec![0; k];
-            for row in 0..ROWS.min(m - block * ROWS) {
-                elements.a_row(block * ROWS + row, 0, &mut words);
-                for (at, word) in words.iter().enumerate() {
-                    out[at * ROWS + row] = value(*word, modifiers.negate_a);
+        a.par_chunks_mut(ROWS * k)
+            .enumerate()
+            .for_each(|(block, out)| {
+                let mut words = vec![0; k];
+                for row in 0..ROWS.min(m - block * ROWS) {
+                    elements.a_row(block * ROWS + row, 0, &mut words);
+                    for (at, word) in words.iter().enumerate() {
+                        out[at * ROWS + row] = value(*word, modifiers.negate_a);
+                    }
                 }
-            }
-        });
+            });
         let mut b = vec![0.0; n.div_ceil(columns) * columns * k];
-        b.par_chunks_mut(columns * k).enumerate().for_each(|(panel, out)| {
-            let first = panel * columns;
-            let mut words = vec![0; columns.min(n - first)];
-            for (at, out) in out.chunks_mut(columns).enumerate() {
-                elements.b_row(at, first, &mut words);
-                for (out, word) in out.iter_mut().zip(&words) {
-                    *out = value(*word, modifiers.negate_b);
+        b.par_chunks_mut(columns * k)
+            .enumerate()
+            .for_each(|(panel, out)| {
+                let first = panel * columns;
+                let mut words = vec![0; columns.min(n - first)];
+                for (at, out) in out.chunks_mut(columns).enumerate() {
+                    elements.b_row(at, first, &mut words);
+                    for (out, word) in out.iter_mut().zip(&words) {
+                        *out = value(*word, modifiers.negate_b);
+                    }
                 }
-            }
-        });
+            });
         Some(Self {
             plan,
             k,
@@ -140,46 +144,58 @@ impl Doubles {
         let panels = columns.start / self.columns..columns.end.div_ceil(self.columns);
         let shared = Shared::new(accumulators);
         let ks = steps.start * self.step..steps.end * self.step;
-        (0..tiles.len() * panels.len()).into_par_iter().try_for_each(|index| {
-            let (panel, tile) = (panels.start + index / tiles.len(), tiles.start + index % tiles.len());
-            let own_rows = rows.start.max(tile * TILE)..rows.end.min((tile + 1) * TILE);
-            let first_column = panel * self.columns;
-            let own = columns.start.max(first_column)..columns.end.min(first_column + self.columns);
-            let mut sums = vec![0.0_f64; TILE * self.columns];
-            let places = || {
-                own_rows.clone().flat_map(|i| own.clone().map(move |j| (i, j)))
-            };
-            let in_sums = |(i, j): (usize, usize)| (i % TILE) * self.columns + j - first_column;
-            let in_words =
-                |(i, j): (usize, usize)| (i - rows.start) * columns.len() + j - columns.start;
-            for place in places() {
-                // SAFETY: each output belongs to one tile.
-                let word = unsafe { shared.get(in_words(place)) };
-                sums[in_sums(place)] = match (first, self.no_c) {
-                    (true, true) => 0.0,
-                    _ => f64::from_bits(word ^ u64::from(first && self.negate_c) << 63),
+        (0..tiles.len() * panels.len())
+            .into_par_iter()
+            .try_for_each(|index| {
+                let (panel, tile) = (
+                    panels.start + index / tiles.len(),
+                    tiles.start + index % tiles.len(),
+                );
+                let own_rows = rows.start.max(tile * TILE)..rows.end.min((tile + 1) * TILE);
+                let first_column = panel * self.columns;
+                let own =
+                    columns.start.max(first_column)..columns.end.min(first_column + self.columns);
+                let mut sums = vec![0.0_f64; TILE * self.columns];
+                let places = || {
+                    own_rows
+                        .clone()
+                        .flat_map(|i| own.clone().map(move |j| (i, j)))
                 };
-            }
-            let mut from = ks.start;
-            while from < ks.end {
-                watch.check()?;
-                let end = ks.end.min(from + CHUNK);
-                for block in own_rows.start / ROWS..own_rows.end.div_ceil(ROWS) {
-                    let at = (block * ROWS) % TILE * self.columns;
-                    let sums = &mut sums[at..at + ROWS * self.columns];
-                    self.micro(level, block, panel, from..end, sums);
+                let in_sums = |(i, j): (usize, usize)| (i % TILE) * self.columns + j - first_column;
+                let in_words =
+                    |(i, j): (usize, usize)| (i - rows.start) * columns.len() + j - columns.start;
+                for place in places() {
+                    // SAFETY: each output belongs to one tile.
+                    let word = unsafe { shared.get(in_words(place)) };
+                    sums[in_sums(place)] = match (first, self.no_c) {
+                        (true, true) => 0.0,
+                        _ => f64::from_bits(word ^ u64::from(first && self.negate_c) << 63),
+                    };
                 }
-                from = end;
-            }
-            for place in places() {
-                let sum = sums[in_sums(place)];
-                let word = if sum.is_nan() { self.plan.nan } else { sum.to_bits() };
-                // SAFETY: as above.
-                unsafe { shared.set(in_words(place), word) };
-            }
-            (watch.progress)((own_rows.len() * own.len() * steps.len()) as u64);
-            Ok(())
-        })
+                let mut from = ks.start;
+                while from < ks.end {
+                    watch.check()?;
+                    let end = ks.end.min(from + CHUNK);
+                    for block in own_rows.start / ROWS..own_rows.end.div_ceil(ROWS) {
+                        let at = (block * ROWS) % TILE * self.columns;
+                        let sums = &mut sums[at..at + ROWS * self.columns];
+                        self.micro(level, block, panel, from..end, sums);
+                    }
+                    from = end;
+                }
+                for place in places() {
+                    let sum = sums[in_sums(place)];
+                    let word = if sum.is_nan() {
+                        self.plan.nan
+                    } else {
+                        sum.to_bits()
+                    };
+                    // SAFETY: as above.
+                    unsafe { shared.set(in_words(place), word) };
+                }
+                (watch.progress)((own_rows.len() * own.len() * steps.len()) as u64);
+                Ok(())
+            })
     }
 
     fn micro(&self, level: Level, block: usize, panel: usize, ks: Range<usize>, sums: &mut [f64]) {

@@ -47,7 +47,9 @@ pub(super) unsafe fn chain<V: Lanes>(
                 let doubt = largest.i_sub(V::splat(DOUBT << 23));
                 let (doubt_low, doubt_high) = (doubt.f_low_to_d(), doubt.f_high_to_d());
                 let above = low.d_add(doubt_low).d_to_f(high.d_add(doubt_high));
-                let below = minus.d_fma(doubt_low, low).d_to_f(minus.d_fma(doubt_high, high));
+                let below = minus
+                    .d_fma(doubt_low, low)
+                    .d_to_f(minus.d_fma(doubt_high, high));
                 // Without a non-zero product the sum is c, and −0 is +0.
                 let none = e[v].i_equal(lowest);
                 let sure = none.or(above.i_equal(below));

@@ -232,7 +232,11 @@ unsafe fn products<V: Lanes, const NEAREST: bool, const STRIDE: usize>(
                 let b = at.b.add(k * VECTORS * V::WIDTH).cast::<u32>();
                 four!(|v| {
                     let aligned = a.f_mul(V::load(b.add(v * V::WIDTH))).f_mul(scale[v]);
-                    let term = if NEAREST { aligned.f_to_i_nearest() } else { aligned.f_to_i() };
+                    let term = if NEAREST {
+                        aligned.f_to_i_nearest()
+                    } else {
+                        aligned.f_to_i()
+                    };
                     sums[v] = sums[v].i_add(term);
                 });
                 *found = found.b_max(exponents!(V, next, k));
@@ -284,7 +288,11 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const PLAIN: 
         let mut bytes = largest::<V, 1>(at, 0, sum.slots, start);
         let mut smallest = sum.c_smallest;
         // The halves' sums are kept apart where they may together leave i32.
-        let half = if sum.may_overflow { sum.slots / 2 } else { sum.slots };
+        let half = if sum.may_overflow {
+            sum.slots / 2
+        } else {
+            sum.slots
+        };
         let mut tile = *c;
         for _ in 0..groups {
             let mut e = fields(bytes, offset);
@@ -307,7 +315,11 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const PLAIN: 
                 let unit = top.i_sub(e[v]);
                 scale[v] = if SCALED { unit.i_add(shift) } else { unit };
                 let aligned = tile[v].f_mul(unit);
-                sums[v] = if NEAREST { aligned.f_to_i_nearest() } else { aligned.f_to_i() };
+                sums[v] = if NEAREST {
+                    aligned.f_to_i_nearest()
+                } else {
+                    aligned.f_to_i()
+                };
             });
             let next = at.on::<V>(sum.slots, 1, SCALED);
             let mut found = start;
@@ -333,7 +345,9 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const PLAIN: 
                 let mask = V::splat(mask);
                 four!(|v| {
                     let sign = sums[v].and(V::splat(SIGN));
-                    let result = toward_zero(sums[v].i_abs()).f_mul(e[v].i_sub(drop)).or(sign);
+                    let result = toward_zero(sums[v].i_abs())
+                        .f_mul(e[v].i_sub(drop))
+                        .or(sign);
                     tile[v] = result.and(mask);
                 });
             } else {
@@ -371,13 +385,20 @@ unsafe fn late<V: Lanes, const PARITY: bool>(
         let lowest = V::splat(offsets.lowest());
         let slots = sum.slots;
         let mut bytes = if PARITY {
-            [largest::<V, 2>(at, 0, slots, start), largest::<V, 2>(at, 1, slots, start)]
+            [
+                largest::<V, 2>(at, 0, slots, start),
+                largest::<V, 2>(at, 1, slots, start),
+            ]
         } else {
             [largest::<V, 1>(at, 0, slots, start); 2]
         };
         let mut tile = *c;
         for _ in 0..groups {
-            let both = if PARITY { bytes[0].b_max(bytes[1]) } else { bytes[0] };
+            let both = if PARITY {
+                bytes[0].b_max(bytes[1])
+            } else {
+                bytes[0]
+            };
             let mut e = fields(both, offset);
             let mut scale = [zero; VECTORS];
             four!(|v| {
@@ -452,7 +473,10 @@ unsafe fn beyond<V: Lanes>(sum: &Sum, products: V, e: V, c: V, own: V) -> V {
         let high = whole.f_high_to_d().d_fma(c_unit, high);
         // Down to F2 fraction bits: away from zero where negative.
         let below = f64::from_bits((1 << (52 - sum.f2)) - 1);
-        let (below, kept) = (V::d_splat(below), V::d_splat(f64::from_bits(!below.to_bits())));
+        let (below, kept) = (
+            V::d_splat(below),
+            V::d_splat(f64::from_bits(!below.to_bits())),
+        );
         let floor = |x: V| x.l_add(x.d_negative().and(below)).and(kept);
         let unit = own.i_sub(V::splat((sum.f2 + 1) << 23));
         let low = floor(low).d_mul(unit.f_low_to_d());
@@ -502,7 +526,9 @@ unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
 unsafe fn round_at<V: Lanes>(narrow: &Narrow, magnitude: V, sign: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
-        let field = magnitude.and(V::splat(FIELD)).i_max(V::splat(narrow.smallest));
+        let field = magnitude
+            .and(V::splat(FIELD))
+            .i_max(V::splat(narrow.smallest));
         // 1.5 · 2^(e + 23 − bits): the sum's last place is that of the result.
         let shift = V::splat((23 - narrow.bits) << 23 | 1 << 22);
         let anchor = field.i_add(shift);
@@ -529,7 +555,11 @@ pub(super) unsafe fn narrowed<V: Lanes>(narrow: &Narrow, x: V, signed_zero: bool
             _ => magnitude.i_min(V::splat(narrow.largest + (1 << 23))),
         };
         let rounded = round_at(narrow, rounded, sign);
-        let rounded = if signed_zero { rounded.or(sign) } else { rounded };
+        let rounded = if signed_zero {
+            rounded.or(sign)
+        } else {
+            rounded
+        };
         V::select(special, x, rounded)
     }
 }

@@ -72,7 +72,11 @@ fn numbers(format: &Format, negate: bool) -> Option<(Vec<Option<i8>>, i32)> {
         if magnitude > LARGEST {
             return None;
         }
-        let number = if x.negative == negate { magnitude } else { -magnitude };
+        let number = if x.negative == negate {
+            magnitude
+        } else {
+            -magnitude
+        };
         found.push(Some(number as i8));
     }
     Some((found, last_place))
@@ -94,7 +98,8 @@ impl Plan {
             return Err("no grouped sum".into());
         };
         let output = &statement.output;
-        let (Some(scale), true) = (signature.scale, signature.c == F32 && signature.d == F32) else {
+        let (Some(scale), true) = (signature.scale, signature.c == F32 && signature.d == F32)
+        else {
             return Err("grouped sums without scales".into());
         };
         let l = (l as usize).min(signature.k);
@@ -111,7 +116,12 @@ impl Plan {
         let (a, place_a) = numbers(&signature.a, negate[0]).ok_or_else(wide)?;
         let (b, place_b) = numbers(&signature.b, negate[1]).ok_or_else(wide)?;
         let largest = |numbers: &[Option<i8>]| {
-            numbers.iter().flatten().map(|x| i64::from(x.unsigned_abs())).max().unwrap_or(0)
+            numbers
+                .iter()
+                .flatten()
+                .map(|x| i64::from(x.unsigned_abs()))
+                .max()
+                .unwrap_or(0)
         };
         let scale_bits = scale.format.float().map_or(0, |float| float.fraction_bits);
         let top = largest(&a) * largest(&b) * group as i64;
@@ -241,40 +251,42 @@ impl Groups {
             .zip(excess.par_chunks_mut(groups * columns))
             .zip(marks.columns.par_chunks_mut(shape.steps))
             .enumerate()
-            .for_each(|(panel, (((((b, significands), exponents), present), excess), marks))| {
-                let first = panel * columns;
-                let mut words = vec![0; columns.min(shape.n - first)];
-                for at in 0..all {
-                    elements.b_row(at, first, &mut words);
-                    for (column, word) in words.iter().enumerate() {
-                        let found = number(&plan.b, &signature.b, *word);
-                        marks[at / k] |= u64::from(found.is_none()) << column;
-                        let found = found.unwrap_or(0);
-                        let place = at / group * columns + column;
-                        b[at / 4 * columns + column] |=
-                            u32::from(found as u8) << (8 * (at % 4));
-                        present[place] |= u32::from(found != 0) << (at % group);
-                        let more = i32::from(found) * i32::from(plan.bias);
-                        excess[place] = (excess[place] as i32 + more) as u32;
-                    }
-                }
-                for at in 0..groups {
-                    for column in 0..words.len() {
-                        let place = at * columns + column;
-                        let block = at * group / scale.block;
-                        match read_scale(elements.scale_b(block, first + column)) {
-                            Some((significand, exponent)) => {
-                                significands[place] = significand;
-                                exponents[place] = exponent;
-                                if significand == 0.0 {
-                                    present[place] = 0;
-                                }
-                            }
-                            None => marks[at / in_step] |= 1 << column,
+            .for_each(
+                |(panel, (((((b, significands), exponents), present), excess), marks))| {
+                    let first = panel * columns;
+                    let mut words = vec![0; columns.min(shape.n - first)];
+                    for at in 0..all {
+                        elements.b_row(at, first, &mut words);
+                        for (column, word) in words.iter().enumerate() {
+                            let found = number(&plan.b, &signature.b, *word);
+                            marks[at / k] |= u64::from(found.is_none()) << column;
+                            let found = found.unwrap_or(0);
+                            let place = at / group * columns + column;
+                            b[at / 4 * columns + column] |=
+                                u32::from(found as u8) << (8 * (at % 4));
+                            present[place] |= u32::from(found != 0) << (at % group);
+                            let more = i32::from(found) * i32::from(plan.bias);
+                            excess[place] = (excess[place] as i32 + more) as u32;
                         }
                     }
-                }
-            });
+                    for at in 0..groups {
+                        for column in 0..words.len() {
+                            let place = at * columns + column;
+                            let block = at * group / scale.block;
+                            match read_scale(elements.scale_b(block, first + column)) {
+                                Some((significand, exponent)) => {
+                                    significands[place] = significand;
+                                    exponents[place] = exponent;
+                                    if significand == 0.0 {
+                                        present[place] = 0;
+                                    }
+                                }
+                                None => marks[at / in_step] |= 1 << column,
+                            }
+                        }
+                    }
+                },
+            );
         Self {
             plan: plan.clone(),
             shape,
@@ -338,13 +350,24 @@ impl Groups {
             (low, high) = (low.d_add(zero), high.d_add(zero));
             for g in 0..plan.groups {
                 let a = self.a.as_ptr().add((a_at + g) * quads);
-                let b = self.b.as_ptr().add((panel * groups + first + g) * quads * columns);
+                let b = self
+                    .b
+                    .as_ptr()
+                    .add((panel * groups + first + g) * quads * columns);
                 let excess = V::load(self.excess.as_ptr().add(b_at + g * columns));
                 let sum = self.sum::<V>(a, b, v).i_sub(excess);
                 let scale_a = *self.a_scales.significands.as_ptr().add(a_at + g);
-                let scale_b =
-                    V::load(self.b_scales.significands.as_ptr().add(b_at + g * columns).cast());
-                let scaled = sum.i_to_f().f_mul(V::splat(scale_a.to_bits())).f_mul(scale_b);
+                let scale_b = V::load(
+                    self.b_scales
+                        .significands
+                        .as_ptr()
+                        .add(b_at + g * columns)
+                        .cast(),
+                );
+                let scaled = sum
+                    .i_to_f()
+                    .f_mul(V::splat(scale_a.to_bits()))
+                    .f_mul(scale_b);
                 // (A group without a product may have any exponent: its unit only has to be finite.)
                 let unit = align.i_add(exponent(g)).i_add(last_place);
                 let unit = unit.i_min(shift(127)).i_max(smallest);

@@ -88,7 +88,11 @@ unsafe fn pairwise_in<V: Lanes, const FLUSH: bool>(
         for step in 0..steps {
             for c in c.iter_mut() {
                 let flushed = flush::<V, FLUSH>(*c);
-                *c = if how.plus { flushed.f_add(V::splat(0)) } else { flushed };
+                *c = if how.plus {
+                    flushed.f_add(V::splat(0))
+                } else {
+                    flushed
+                };
             }
             let mut k = step * how.slots;
             let end = k + how.slots;

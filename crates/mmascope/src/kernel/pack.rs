@@ -127,8 +127,8 @@ impl Decoder {
         let normal = (magnitude << (23 - self.fraction_bits)).wrapping_add(self.rebias << 23);
         let subnormal = (magnitude as i32 as f32 * self.unit).to_bits();
         let bits = if field == 0 { subnormal } else { normal };
-        let special = magnitude >= self.special_from
-            || (self.negative_zero && magnitude == 0 && sign != 0);
+        let special =
+            magnitude >= self.special_from || (self.negative_zero && magnitude == 0 && sign != 0);
         let bits = (bits | sign) ^ self.flip;
         (if field == 0 { bits & self.left } else { bits }, special)
     }
@@ -265,7 +265,11 @@ impl Segment<'_> {
             marked |= outside;
             let keep = inside && !zero && !special;
             // (A zero keeps its sign.)
-            *value = f32::from_bits(if keep || field == 0 && !special { bits } else { 0 });
+            *value = f32::from_bits(if keep || field == 0 && !special {
+                bits
+            } else {
+                0
+            });
             *byte = if keep {
                 (field - self.window.low + self.window.first) as u8
             } else {
@@ -345,11 +349,7 @@ pub(super) fn pack_a(
             (0..steps)
                 .map(|step| {
                     let (slots, same) = each(step);
-                    segment.turn(
-                        &words[slots.clone()],
-                        &mut values[slots],
-                        &mut bytes[same],
-                    )
+                    segment.turn(&words[slots.clone()], &mut values[slots], &mut bytes[same])
                 })
                 .collect()
         })
@@ -429,7 +429,9 @@ fn interleave(plain: &[u8], bytes: &mut [u8]) {
 /// How often each exponent field stands in the operands, f32's, zeros and specials left out.
 pub(super) fn histogram_a(elements: &dyn Elements, decoder: &Decoder) -> Vec<u64> {
     let k = elements.k();
-    histogram(decoder, elements.m(), k, &|i, words| elements.a_row(i, 0, words))
+    histogram(decoder, elements.m(), k, &|i, words| {
+        elements.a_row(i, 0, words)
+    })
 }
 
 /// The same for B.

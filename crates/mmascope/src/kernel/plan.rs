@@ -4,9 +4,7 @@
 use super::codec::Codec;
 use super::fused::{Finish, Kind, Narrow, Sum};
 use super::pack::{Decoder, Order};
-use crate::dpa::{
-    Dpa, FlushSign, Operation, Output, Select, Signature, Source, Unit, ZeroSign,
-};
+use crate::dpa::{Dpa, FlushSign, Operation, Output, Select, Signature, Source, Unit, ZeroSign};
 use crate::format::{Overflow, Rounding};
 
 /// Where a stage's value comes from.
@@ -98,10 +96,12 @@ impl Plan {
         let signature = unit.signature();
         let statements = &unit.program().statements;
         let last = unit.program().output();
-        let widened = statements.iter().find_map(|statement| match &statement.operation {
-            Operation::Dot { widened, .. } => Some(*widened),
-            _ => None,
-        });
+        let widened = statements
+            .iter()
+            .find_map(|statement| match &statement.operation {
+                Operation::Dot { widened, .. } => Some(*widened),
+                _ => None,
+            });
         let widened = widened.ok_or("no dot product in the program")?;
         let decoder = |format, negate| {
             Decoder::new(format, widened.as_ref(), negate)
@@ -132,7 +132,10 @@ impl Plan {
         }
         let from_c = matches!(
             statements[0].operation,
-            Operation::Dot { from: Source::C, .. }
+            Operation::Dot {
+                from: Source::C,
+                ..
+            }
         );
         plan.single &= from_c;
         let c_smallest = plan.c.smallest();
@@ -189,7 +192,13 @@ impl Plan {
                     }
                     (plan.f, plan.e0) = (sum.f, e0);
                     plan.vanishes &= sum.kind == Kind::Fused;
-                    fill(&mut plan.order, over, signature.k, algorithm.block(), sum.slots);
+                    fill(
+                        &mut plan.order,
+                        over,
+                        signature.k,
+                        algorithm.block(),
+                        sum.slots,
+                    );
                     let groups = (plan.order.len() - slot) / sum.slots;
                     (
                         Stage::Sum {
@@ -208,7 +217,8 @@ impl Plan {
                     if round.narrow.is_some() {
                         // The f32 sum of two numbers of at most 11 bits, rounded again, is the
                         // sum rounded once.
-                        let same = smallest(left) == out_smallest && smallest(right) == out_smallest;
+                        let same =
+                            smallest(left) == out_smallest && smallest(right) == out_smallest;
                         if !(narrow && same && round.narrow.is_some_and(|n| n.bits <= 10)) {
                             return Err("an addition that f32 would round twice".into());
                         }
@@ -246,7 +256,12 @@ impl Plan {
         let is_f32 = output.format.bits == 32 && output.rounding == Rounding::Rne;
         let indices = over.indices(k);
         let slots = indices.len();
-        let wrong = || Err(format!("{} {} zero={}", output.rounding, output.format, output.zero));
+        let wrong = || {
+            Err(format!(
+                "{} {} zero={}",
+                output.rounding, output.format, output.zero
+            ))
+        };
         let ieee = is_f32 && output.zero == ZeroSign::Ieee && output.overflow == Overflow::Ieee;
         let stage = match *algorithm {
             Dpa::FmaChain => {
@@ -347,10 +362,16 @@ fn round(output: &Output) -> Result<Round, Refusal> {
     }
     let signed_zero = match output.zero {
         ZeroSign::Ieee => true,
-        ZeroSign::Plus | ZeroSign::Exact => return Err("a sum whose zeros are not IEEE 754's".into()),
+        ZeroSign::Plus | ZeroSign::Exact => {
+            return Err("a sum whose zeros are not IEEE 754's".into());
+        }
     };
     Ok(Round {
-        narrow: if bits == 23 { None } else { Some(narrow(output)?) },
+        narrow: if bits == 23 {
+            None
+        } else {
+            Some(narrow(output)?)
+        },
         signed_zero,
     })
 }
@@ -408,7 +429,9 @@ fn fused_sum(
     if a + b + 2 > 24 {
         return Err("products of more than 24 bits".into());
     }
-    let slots = (over.indices(signature.k).len()).min(l as usize).next_multiple_of(2);
+    let slots = (over.indices(signature.k).len())
+        .min(l as usize)
+        .next_multiple_of(2);
     // Largest term and largest c in units of the grid.
     let largest = |bits: u32| 2.0 - 0.5_f64.powi(bits as i32);
     let unit = 2_f64.powi(f as i32);
@@ -416,7 +439,9 @@ fn fused_sum(
     let limit = 2_f64.powi(31);
     let (half, whole) = (slots as f64 / 2.0 * term, slots as f64 * term);
     if f > 28 || half + 2.0 * unit + 1.0 >= limit {
-        return Err(format!("L={l} terms of F={f} fraction bits do not fit 32 bits"));
+        return Err(format!(
+            "L={l} terms of F={f} fraction bits do not fit 32 bits"
+        ));
     }
     let mut reach = 0;
     if late {
@@ -426,10 +451,15 @@ fn fused_sum(
         let fits = |reach: &u32| {
             f2 + 1 >= f + reach && whole + 2_f64.powi((f + 1 + reach) as i32) + 1.0 < limit
         };
-        reach = (0..8).rev().find(fits).ok_or("sums that do not fit 32 bits")?;
+        reach = (0..8)
+            .rev()
+            .find(fits)
+            .ok_or("sums that do not fit 32 bits")?;
     }
     if kind == Kind::Scaled {
-        let fits = signature.scale.is_some_and(|scale| scale.block == signature.k);
+        let fits = signature
+            .scale
+            .is_some_and(|scale| scale.block == signature.k);
         if !fits || signature.k > l as usize || *over != Select::All || nearest {
             return Err("several block scales in a sum".into());
         }

@@ -49,8 +49,22 @@ impl Sums {
             columns,
         };
         let mut marks = Marks::new(&shape);
-        let a = pack::pack_a(elements, &shape, &plan.order, &plan.a, &ranges.a, &mut marks);
-        let b = pack::pack_b(elements, &shape, &plan.order, &plan.b, &ranges.b, &mut marks);
+        let a = pack::pack_a(
+            elements,
+            &shape,
+            &plan.order,
+            &plan.a,
+            &ranges.a,
+            &mut marks,
+        );
+        let b = pack::pack_b(
+            elements,
+            &shape,
+            &plan.order,
+            &plan.b,
+            &ranges.b,
+            &mut marks,
+        );
         let limit = ranges.scale_limit;
         let scales = pack::pack_scales(elements, &shape, signature, limit, &mut marks);
         Some(Self {
@@ -71,7 +85,11 @@ impl Sums {
         let scaled = !self.scales.a.is_empty();
         let steps = self.shape.steps;
         let scale_a = if scaled { row * steps + step } else { 0 };
-        let scale_b = if scaled { (panel * steps + step) * self.shape.columns } else { 0 };
+        let scale_b = if scaled {
+            (panel * steps + step) * self.shape.columns
+        } else {
+            0
+        };
         At {
             a: self.a.values[a..].as_ptr(),
             a_exponents: self.a.exponents[a..].as_ptr(),
@@ -200,7 +218,11 @@ impl Packed for Sums {
             let magnitude = c.and(V::splat(!SIGN));
             let special = magnitude.i_greater(V::splat(INFINITY - 1));
             // f32 arithmetic itself says what becomes of an ∞ or a NaN.
-            let reported = if self.plan.native { V::splat(0) } else { special };
+            let reported = if self.plan.native {
+                V::splat(0)
+            } else {
+                special
+            };
             if !self.plan.takes_c {
                 return (V::splat(0), reported);
             }

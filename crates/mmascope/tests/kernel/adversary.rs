@@ -1,10 +1,10 @@
 //! The adversary: matrices whose elements lie one step on both sides of what kernels take for
 //! granted (lane overflow, range of c, exponent spread, floor of E, subnormals, zeros, specials).
 
+use mmascope::array::Words;
 use mmascope::cases::{Family, Generator};
 use mmascope::dpa::{Dpa, Operation, Unit};
 use mmascope::format::{Float, Format, Specials};
-use mmascope::array::Words;
 use mmascope::gemm::{Matrices, Matrix, Strides};
 
 /// A small generator of test inputs.
@@ -44,7 +44,10 @@ fn float(format: &Format) -> Float {
 
 /// Exponents of the smallest normal and of the largest finite number.
 fn exponents(format: &Format) -> (i32, i32) {
-    (float(format).emin(), format.decode(format.max_finite(false)).exponent)
+    (
+        float(format).emin(),
+        format.decode(format.max_finite(false)).exponent,
+    )
 }
 
 /// A number of a format as a register word; exponents out of range become subnormals or maxima.
@@ -178,12 +181,14 @@ pub const STARTS: [Start; 7] = [
 
 /// F and e0 of a unit's first sum, for where to aim.
 fn aims(unit: &Unit) -> (i32, i32) {
-    let dot = unit.program().statements.iter().find_map(|statement| {
-        match statement.operation {
+    let dot = unit
+        .program()
+        .statements
+        .iter()
+        .find_map(|statement| match statement.operation {
             Operation::Dot { algorithm, .. } => Some(algorithm),
             _ => None,
-        }
-    });
+        });
     match dot {
         Some(Dpa::TFdpa { f, e0, .. } | Dpa::GstFdpa { f, e0, .. }) => (f as i32, e0),
         Some(Dpa::TrFdpa { f, .. } | Dpa::GtrFdpa { f, .. }) => (f as i32, -126),
@@ -272,7 +277,12 @@ pub fn matrices(
     let mut a = Vec::with_capacity(m * k);
     for i in 0..m {
         // A row keeps one exponent in most styles, near the matrix's.
-        let row = anchor_a + if random.one_in(3) { random.between(-3, 0) } else { 0 };
+        let row = anchor_a
+            + if random.one_in(3) {
+                random.between(-3, 0)
+            } else {
+                0
+            };
         match family(a_style) {
             Some(generator) => {
                 for step in 0..steps {
@@ -284,7 +294,12 @@ pub fn matrices(
     }
     let mut b = vec![0; k * n];
     for j in 0..n {
-        let column = anchor_b + if random.one_in(3) { random.between(-3, 0) } else { 0 };
+        let column = anchor_b
+            + if random.one_in(3) {
+                random.between(-3, 0)
+            } else {
+                0
+            };
         let words = match family(b_style) {
             Some(generator) => (0..steps)
                 .flat_map(|step| generator.case((j * steps + step) as u64).b)
@@ -394,9 +409,7 @@ fn c_word(
             };
             number(format, negative, product + away, bits)
         }
-        Start::NearMaximum => {
-            number(format, negative, product + random.between(0, 2), u64::MAX)
-        }
+        Start::NearMaximum => number(format, negative, product + random.between(0, 2), u64::MAX),
         Start::Edge => match random.below(8) {
             0 | 1 => zero(format, random),
             2 => special(format, random),
@@ -407,7 +420,18 @@ fn c_word(
             _ => number(format, negative, random.between(low, high), bits),
         },
         Start::Range => {
-            let edges = [100, 101, e0, e0 - f, e0 - f + 23, product - f + 23, product - f, -126, -28, -53];
+            let edges = [
+                100,
+                101,
+                e0,
+                e0 - f,
+                e0 - f + 23,
+                product - f + 23,
+                product - f,
+                -126,
+                -28,
+                -53,
+            ];
             let edge = edges[random.below(edges.len() as u64) as usize] + random.between(-1, 1);
             let fraction = match random.below(4) {
                 0 => 0,

@@ -14,10 +14,17 @@ pub fn by_dots(unit: &Unit, matrices: &Matrices, modifiers: &Modifiers) -> Vec<u
         matrix.map_or(Vec::new(), |x| (0..rows).map(|i| x.at(0, i, j)).collect())
     };
     let row = |matrix: Option<&Matrix>, columns: usize, i: usize| -> Vec<u64> {
-        matrix.map_or(Vec::new(), |x| (0..columns).map(|j| x.at(0, i, j)).collect())
+        matrix.map_or(Vec::new(), |x| {
+            (0..columns).map(|j| x.at(0, i, j)).collect()
+        })
     };
     let rows: Vec<_> = (0..m)
-        .map(|i| (row(Some(matrices.a()), k, i), row(matrices.scale_a(), all_blocks, i)))
+        .map(|i| {
+            (
+                row(Some(matrices.a()), k, i),
+                row(matrices.scale_a(), all_blocks, i),
+            )
+        })
         .collect();
     let later = Modifiers {
         negate_a: modifiers.negate_a,
@@ -25,7 +32,12 @@ pub fn by_dots(unit: &Unit, matrices: &Matrices, modifiers: &Modifiers) -> Vec<u
         ..Modifiers::default()
     };
     let columns: Vec<_> = (0..n)
-        .map(|j| (column(Some(matrices.b()), k, j), column(matrices.scale_b(), all_blocks, j)))
+        .map(|j| {
+            (
+                column(Some(matrices.b()), k, j),
+                column(matrices.scale_b(), all_blocks, j),
+            )
+        })
         .collect();
     (0..m * n)
         .into_par_iter()

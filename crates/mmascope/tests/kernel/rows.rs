@@ -40,7 +40,9 @@ pub fn compare(
         let product = product.expect("operands fit");
         let mut got = product.c(product.whole()).expect("memory");
         let steps = 0..product.steps();
-        product.advance(steps, true, &mut got, &watch).expect("a product");
+        product
+            .advance(steps, true, &mut got, &watch)
+            .expect("a product");
         let got = got.words().to_vec();
         let expected = expected.get_or_insert_with(|| by_dots(unit, &matrices, modifiers));
         if let Some(at) = (0..got.len()).find(|&at| got[at] != expected[at]) {
@@ -92,7 +94,15 @@ fn every_unit_meets_the_adversary() {
                 let second = if other % 2 == 0 { elements } else { second };
                 let shape = [3, 17, 1 + index % 4];
                 let modifiers = Modifiers::default();
-                match compare(name, unit, shape, [elements, second], start, &modifiers, seed) {
+                match compare(
+                    name,
+                    unit,
+                    shape,
+                    [elements, second],
+                    start,
+                    &modifiers,
+                    seed,
+                ) {
                     Ok(count) => outputs += count,
                     Err(failure) => {
                         eprintln!("{failure}");
@@ -103,7 +113,12 @@ fn every_unit_meets_the_adversary() {
             }
         }
     }
-    assert!(failures.is_empty(), "{} units differ, the first: {}", failures.len(), failures[0]);
+    assert!(
+        failures.is_empty(),
+        "{} units differ, the first: {}",
+        failures.len(),
+        failures[0]
+    );
     println!("{with} different units with a kernel, {without} without, {outputs} outputs");
 }
 
@@ -114,10 +129,15 @@ fn every_unit_meets_the_adversary() {
 fn prove_kernels() {
     const OUTPUTS: usize = 1_000_000;
     const SIZES: [usize; 4] = [1, 3, 17, 255];
-    let from = std::env::var("MMASCOPE_PROVE_FROM").map_or(0, |text| text.parse().expect("a number"));
+    let from =
+        std::env::var("MMASCOPE_PROVE_FROM").map_or(0, |text| text.parse().expect("a number"));
     let levels: Vec<&str> = Level::available().map(Level::name).collect();
     let units = units();
-    println!("{} different units, levels {}", units.len(), levels.join(" "));
+    println!(
+        "{} different units, levels {}",
+        units.len(),
+        levels.join(" ")
+    );
     let (mut with, mut all) = (0, 0);
     for (number, (name, unit)) in units.iter().enumerate().skip(from) {
         if let Err(reason) = Kernel::at_level(unit, Level::Scalar) {
@@ -127,7 +147,10 @@ fn prove_kernels() {
         with += 1;
         let (mut outputs, mut index) = (0, 0);
         while outputs < OUTPUTS {
-            let elements = [ELEMENTS[index % 18], ELEMENTS[(index + index / 18 * 5) % 18]];
+            let elements = [
+                ELEMENTS[index % 18],
+                ELEMENTS[(index + index / 18 * 5) % 18],
+            ];
             let start = STARTS[index % 7];
             // Odd sizes first, then squares that give many outputs.
             let shape = match index {
@@ -145,5 +168,8 @@ fn prove_kernels() {
         all += outputs;
         println!("{number} {name}: {outputs} outputs equal");
     }
-    println!("{with} different units with a kernel, {all} outputs, at {}", levels.join(" "));
+    println!(
+        "{with} different units with a kernel, {all} outputs, at {}",
+        levels.join(" ")
+    );
 }

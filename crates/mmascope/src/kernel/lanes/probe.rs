@@ -48,7 +48,9 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("sar_by", |a, b, _c| a.sar_by(b.and(V::splat(63))));
     operation!("sar_by far", |a, b, _c| a.sar_by(b.shr::<1>()));
     operation!("select", |a, b, c| V::select(a.i_greater(b), b, c));
-    operation!("top_bits", |a, _b, _c| V::splat(a.top_bits().count_ones() & 1));
+    operation!("top_bits", |a, _b, _c| V::splat(
+        a.top_bits().count_ones() & 1
+    ));
     operation!("f_add", |a, b, _c| numbers(a).f_add(numbers(b)));
     operation!("f_sub", |a, b, _c| numbers(a).f_sub(numbers(b)));
     operation!("f_mul", |a, b, _c| numbers(a).f_mul(numbers(b)));
@@ -57,8 +59,12 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("f_to_i_nearest", |a, _b, _c| small(a).f_to_i_nearest());
     operation!("f_floor", |a, _b, _c| small(a).f_floor());
     operation!("i_to_f", |a, _b, _c| a.i_to_f());
-    operation!("f to d to f", |a, _b, _c| numbers(a).f_low_to_d().d_to_f(numbers(a).f_high_to_d()));
-    operation!("i to d to f", |a, _b, _c| a.i_low_to_d().d_to_f(a.i_high_to_d()));
+    operation!("f to d to f", |a, _b, _c| numbers(a)
+        .f_low_to_d()
+        .d_to_f(numbers(a).f_high_to_d()));
+    operation!("i to d to f", |a, _b, _c| a
+        .i_low_to_d()
+        .d_to_f(a.i_high_to_d()));
     operation!("d_splat", |_a, _b, _c| V::d_splat(-1.7));
     operation!("d_add", |a, b, _c| doubles(a).d_add(doubles(b)));
     operation!("d_mul", |a, b, _c| doubles(a).d_mul(doubles(b)));
@@ -98,7 +104,8 @@ unsafe fn doubles<V: Lanes>(x: V) -> V {
     // SAFETY: as the caller's.
     unsafe {
         let mask = V::d_splat(f64::from_bits(0xc0ff_ffff_ffff_ffff));
-        x.and(mask).or(V::d_splat(f64::from_bits(0x3f00_0000_0000_0000)))
+        x.and(mask)
+            .or(V::d_splat(f64::from_bits(0x3f00_0000_0000_0000)))
     }
 }
 
@@ -147,7 +154,9 @@ fn every_level_does_what_portable_says() {
             _ => state as u32,
         }
     };
-    let levels = Level::ALL.into_iter().filter(|level| *level != Level::Scalar);
+    let levels = Level::ALL
+        .into_iter()
+        .filter(|level| *level != Level::Scalar);
     let (there, missing): (Vec<Level>, Vec<Level>) = levels.partition(|level| level.is_there());
     for level in missing {
         println!("skipped: this machine has no {level}");
@@ -159,8 +168,15 @@ fn every_level_does_what_portable_says() {
         for level in &there {
             let got = at_level(*level, &x, &y, &z);
             // `top_bits` counts per register, so only registers of one width agree.
-            for (got, expected) in got.iter().zip(&expected).filter(|(got, _)| got.0 != "top_bits") {
-                assert_eq!(got, expected, "{level}, round {round}: {x:x?} {y:x?} {z:x?}");
+            for (got, expected) in got
+                .iter()
+                .zip(&expected)
+                .filter(|(got, _)| got.0 != "top_bits")
+            {
+                assert_eq!(
+                    got, expected,
+                    "{level}, round {round}: {x:x?} {y:x?} {z:x?}"
+                );
             }
         }
     }
