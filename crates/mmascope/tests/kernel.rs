@@ -3,8 +3,8 @@
 #![cfg(feature = "kernel")]
 
 mod kernel {
-    pub mod adversary;
-    pub mod oracle;
+    pub(crate) mod adversary;
+    pub(crate) mod oracle;
     mod parts;
     mod rows;
 }

@@ -412,15 +412,15 @@ unsafe fn late<V: Lanes, const PARITY: bool>(
             let mut sums = [zero; VECTORS];
             if PARITY {
                 let mut total = [zero; VECTORS];
-                for parity in 0..2 {
-                    let own = fields(bytes[parity], offset);
+                for (parity, bytes) in bytes.iter_mut().enumerate() {
+                    let own = fields(*bytes, offset);
                     let mut scale = [zero; VECTORS];
                     four!(|v| scale[v] = top.i_sub(own[v]));
                     let mut found = start;
                     sums = [zero; VECTORS];
                     let all = parity..slots;
                     products::<V, false, 2>(&at, &next, all, &scale, &mut sums, &mut found);
-                    bytes[parity] = found;
+                    *bytes = found;
                     four!(|v| {
                         let down = e[v].i_sub(own[v]).shr::<23>();
                         total[v] = total[v].i_add(sums[v].sar_by(down));

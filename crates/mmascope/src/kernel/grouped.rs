@@ -104,12 +104,15 @@ impl Plan {
         };
         let l = (l as usize).min(signature.k);
         let group = g as usize;
-        let fits = signature.k % l == 0 && l % group == 0 && group % 4 == 0 && group <= 32;
+        let fits = signature.k.is_multiple_of(l)
+            && l.is_multiple_of(group)
+            && group.is_multiple_of(4)
+            && group <= 32;
         let rounds = align == Rounding::Rz
             && output.rounding == Rounding::Rz
             && output.format == F32
             && output.zero != ZeroSign::Ieee;
-        if !fits || !rounds || e0 > FLOOR || scale.block % group != 0 {
+        if !fits || !rounds || e0 > FLOOR || !scale.block.is_multiple_of(group) {
             return Err(format!("groups of {group} in blocks of {l}, {align}"));
         }
         let wide = || "operands that are no small whole numbers".to_owned();

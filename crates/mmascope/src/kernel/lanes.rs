@@ -44,8 +44,6 @@ pub(crate) trait Lanes: Copy {
     unsafe fn b_add(self, other: Self) -> Self;
     /// The larger of unsigned bytes.
     unsafe fn b_max(self, other: Self) -> Self;
-    /// The smaller of unsigned bytes.
-    unsafe fn b_min(self, other: Self) -> Self;
 
     unsafe fn and(self, other: Self) -> Self;
     unsafe fn or(self, other: Self) -> Self;
@@ -63,7 +61,6 @@ pub(crate) trait Lanes: Copy {
     unsafe fn i_equal(self, other: Self) -> Self;
     unsafe fn shl<const N: i32>(self) -> Self;
     unsafe fn shr<const N: i32>(self) -> Self;
-    unsafe fn sar<const N: i32>(self) -> Self;
     /// Arithmetic shift by lane; counts of 32 and more leave the sign.
     unsafe fn sar_by(self, count: Self) -> Self;
     /// `yes` where this mask's lane is all ones, else `no`.
@@ -84,8 +81,6 @@ pub(crate) trait Lanes: Copy {
     unsafe fn f_floor(self) -> Self;
     /// To nearest, ties to even.
     unsafe fn i_to_f(self) -> Self;
-    /// All ones where a lane is NaN.
-    unsafe fn f_nan(self) -> Self;
 
     /// The lower half's lanes as f64.
     unsafe fn f_low_to_d(self) -> Self;

@@ -279,7 +279,7 @@ impl Plan {
                     return wrong();
                 }
                 let p = p as usize;
-                if !(p == 1 || p == 2 || p == 4) || slots % p != 0 {
+                if !(p == 1 || p == 2 || p == 4) || !slots.is_multiple_of(p) {
                     return Err(format!("pairwise sums of P={p}"));
                 }
                 let (Some(from), true) = (from, self.single) else {
@@ -299,7 +299,7 @@ impl Plan {
             Dpa::EFdpa { l } => {
                 let l = l as usize;
                 let bits = self.a.fraction_bits() + self.b.fraction_bits() + 2;
-                let fits = l <= 16 && bits <= 24 && slots % l.min(slots) == 0;
+                let fits = l <= 16 && bits <= 24 && slots.is_multiple_of(l.min(slots));
                 if !is_f32 || output.zero != ZeroSign::Exact || !fits {
                     return wrong();
                 }

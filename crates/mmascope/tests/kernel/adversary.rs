@@ -8,16 +8,16 @@ use mmascope::format::{Float, Format, Specials};
 use mmascope::gemm::{Matrices, Matrix, Strides};
 
 /// A small generator of test inputs.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678_9abc_def1);
         random.bits();
         random
     }
 
-    pub fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -25,15 +25,15 @@ impl Random {
         (self.0 ^ self.0 >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 16
     }
 
-    pub fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.bits() % end
     }
 
-    pub fn between(&mut self, low: i32, high: i32) -> i32 {
+    pub(crate) fn between(&mut self, low: i32, high: i32) -> i32 {
         low + self.below((high - low + 1) as u64) as i32
     }
 
-    pub fn one_in(&mut self, count: u64) -> bool {
+    pub(crate) fn one_in(&mut self, count: u64) -> bool {
         self.below(count) == 0
     }
 }
@@ -96,7 +96,7 @@ fn special(format: &Format, random: &mut Random) -> u64 {
     let all = field | ((1 << fraction_bits) - 1);
     format.to_register(match specials {
         Specials::Ieee if random.one_in(2) => sign | field,
-        Specials::Ieee => sign | field | 1 + random.below((1 << fraction_bits) - 1),
+        Specials::Ieee => sign | field | (1 + random.below((1 << fraction_bits) - 1)),
         Specials::AllOnesNan => sign | all,
         Specials::NegativeZeroNan => 1 << (format.bits - 1),
         Specials::None => sign | all,
@@ -105,7 +105,7 @@ fn special(format: &Format, random: &mut Random) -> u64 {
 
 /// How the elements of A or B are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Elements {
+pub(crate) enum Elements {
     /// All bits random.
     Bits,
     /// One exponent, all fraction bits set, one sign: sums leave 32 bits if anything does.
@@ -132,7 +132,7 @@ pub enum Elements {
     Family(Family),
 }
 
-pub const ELEMENTS: [Elements; 18] = [
+pub(crate) const ELEMENTS: [Elements; 18] = [
     Elements::Usual,
     Elements::Bits,
     Elements::NearMaximum,
@@ -155,7 +155,7 @@ pub const ELEMENTS: [Elements; 18] = [
 
 /// How C is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
+pub(crate) enum Start {
     None,
     Usual,
     Bits,
@@ -169,7 +169,7 @@ pub enum Start {
     Range,
 }
 
-pub const STARTS: [Start; 7] = [
+pub(crate) const STARTS: [Start; 7] = [
     Start::None,
     Start::Usual,
     Start::Near,
@@ -247,7 +247,7 @@ fn vector(
 }
 
 /// Matrices of m × n × (steps·K) for a unit.
-pub fn matrices(
+pub(crate) fn matrices(
     unit: &Unit,
     [m, n, steps]: [usize; 3],
     [a_style, b_style]: [Elements; 2],

@@ -5,7 +5,7 @@ use mmascope::gemm::{Matrices, Matrix};
 use rayon::prelude::*;
 
 /// D by [`Unit::dot`], step by step, each operand picked by its own index.
-pub fn by_dots(unit: &Unit, matrices: &Matrices, modifiers: &Modifiers) -> Vec<u64> {
+pub(crate) fn by_dots(unit: &Unit, matrices: &Matrices, modifiers: &Modifiers) -> Vec<u64> {
     let signature = unit.signature();
     let (m, n, k) = (matrices.m(), matrices.n(), matrices.k());
     let blocks = signature.scales();

@@ -14,7 +14,7 @@ use super::oracle::by_dots;
 static GO: AtomicBool = AtomicBool::new(false);
 
 /// Compares all levels with the oracle on one product; gives the number of outputs.
-pub fn compare(
+pub(crate) fn compare(
     name: &str,
     unit: &Unit,
     shape: [usize; 3],
@@ -62,7 +62,7 @@ pub fn compare(
 }
 
 /// Every different unit of the catalogue, with the name of a row that has it.
-pub fn units() -> Vec<(String, &'static Unit)> {
+pub(crate) fn units() -> Vec<(String, &'static Unit)> {
     let mut found: BTreeMap<String, (String, &'static Unit)> = BTreeMap::new();
     for architecture in Catalogue::built_in().architectures() {
         for instruction in architecture.instructions() {

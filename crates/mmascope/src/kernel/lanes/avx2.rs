@@ -95,12 +95,6 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn sar<const N: i32>(self) -> Self {
-        // SAFETY: the caller has AVX2.
-        Self(unsafe { _mm256_srai_epi32::<N>(self.0) })
-    }
-
-    #[inline(always)]
     unsafe fn top_bits(self) -> u32 {
         // SAFETY: the caller has AVX.
         unsafe { _mm256_movemask_ps(self.f()) as u32 }
@@ -109,7 +103,6 @@ impl Lanes for Avx2 {
     one! {
         b_add(x, y) => Self(_mm256_add_epi8(x.0, y.0));
         b_max(x, y) => Self(_mm256_max_epu8(x.0, y.0));
-        b_min(x, y) => Self(_mm256_min_epu8(x.0, y.0));
         and(x, y) => Self(_mm256_and_si256(x.0, y.0));
         or(x, y) => Self(_mm256_or_si256(x.0, y.0));
         xor(x, y) => Self(_mm256_xor_si256(x.0, y.0));
@@ -131,7 +124,6 @@ impl Lanes for Avx2 {
         f_to_i_nearest(x) => Self(_mm256_cvtps_epi32(x.f()));
         f_floor(x) => Self::of(_mm256_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
         i_to_f(x) => Self::of(_mm256_cvtepi32_ps(x.0));
-        f_nan(x) => Self::of(_mm256_cmp_ps::<_CMP_UNORD_Q>(x.f(), x.f()));
         f_low_to_d(x) => Self::of_d(_mm256_cvtps_pd(_mm256_castps256_ps128(x.f())));
         f_high_to_d(x) => Self::of_d(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(x.f())));
         i_low_to_d(x) => Self::of_d(_mm256_cvtepi32_pd(_mm256_castsi256_si128(x.0)));

@@ -95,12 +95,6 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn sar<const N: i32>(self) -> Self {
-        // SAFETY: the caller has AVX-512.
-        Self(unsafe { _mm512_srav_epi32(self.0, _mm512_set1_epi32(N)) })
-    }
-
-    #[inline(always)]
     unsafe fn top_bits(self) -> u32 {
         // SAFETY: the caller has AVX-512 DQ.
         u32::from(unsafe { _mm512_movepi32_mask(self.0) })
@@ -109,7 +103,6 @@ impl Lanes for Avx512 {
     one! {
         b_add(x, y) => Self(_mm512_add_epi8(x.0, y.0));
         b_max(x, y) => Self(_mm512_max_epu8(x.0, y.0));
-        b_min(x, y) => Self(_mm512_min_epu8(x.0, y.0));
         and(x, y) => Self(_mm512_and_si512(x.0, y.0));
         or(x, y) => Self(_mm512_or_si512(x.0, y.0));
         xor(x, y) => Self(_mm512_xor_si512(x.0, y.0));
@@ -131,7 +124,6 @@ impl Lanes for Avx512 {
         f_to_i_nearest(x) => Self(_mm512_cvtps_epi32(x.f()));
         f_floor(x) => Self::of(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
         i_to_f(x) => Self::of(_mm512_cvtepi32_ps(x.0));
-        f_nan(x) => Self(_mm512_movm_epi32(_mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x.f(), x.f())));
         f_low_to_d(x) => Self::of_d(_mm512_cvtps_pd(_mm512_castps512_ps256(x.f())));
         f_high_to_d(x) => Self::of_d(_mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(x.f())));
         i_low_to_d(x) => Self::of_d(_mm512_cvtepi32_pd(_mm512_castsi512_si256(x.0)));

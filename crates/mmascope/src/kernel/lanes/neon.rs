@@ -119,12 +119,6 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    unsafe fn sar<const N: i32>(self) -> Self {
-        // SAFETY: every aarch64 has NEON.
-        unsafe { Self::of_i(vshlq_s32(self.i(), vdupq_n_s32(-N))) }
-    }
-
-    #[inline(always)]
     unsafe fn top_bits(self) -> u32 {
         // SAFETY: every aarch64 has NEON.
         unsafe {
@@ -136,7 +130,6 @@ impl Lanes for Neon {
     one! {
         b_add(x, y) => Self::of_b(vaddq_u8(x.b(), y.b()));
         b_max(x, y) => Self::of_b(vmaxq_u8(x.b(), y.b()));
-        b_min(x, y) => Self::of_b(vminq_u8(x.b(), y.b()));
         and(x, y) => Self(vandq_u32(x.0, y.0));
         or(x, y) => Self(vorrq_u32(x.0, y.0));
         xor(x, y) => Self(veorq_u32(x.0, y.0));
@@ -158,7 +151,6 @@ impl Lanes for Neon {
         f_to_i_nearest(x) => Self::of_i(vcvtnq_s32_f32(x.f()));
         f_floor(x) => Self::of(vrndmq_f32(x.f()));
         i_to_f(x) => Self::of(vcvtq_f32_s32(x.i()));
-        f_nan(x) => Self(vmvnq_u32(vceqq_f32(x.f(), x.f())));
         f_low_to_d(x) => Self::of_d(vcvt_f64_f32(vget_low_f32(x.f())));
         f_high_to_d(x) => Self::of_d(vcvt_high_f64_f32(x.f()));
         i_low_to_d(x) => Self::of_d(vcvtq_f64_s64(vmovl_s32(vget_low_s32(x.i()))));

@@ -94,11 +94,6 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    unsafe fn b_min(self, other: Self) -> Self {
-        self.bytes(other, u8::min)
-    }
-
-    #[inline(always)]
     unsafe fn and(self, other: Self) -> Self {
         self.pairs(other, |x, y| x & y)
     }
@@ -164,11 +159,6 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    unsafe fn sar<const N: i32>(self) -> Self {
-        self.each(|x| (x as i32 >> N) as u32)
-    }
-
-    #[inline(always)]
     unsafe fn sar_by(self, count: Self) -> Self {
         self.pairs(count, |x, n| (x as i32 >> n.min(31)) as u32)
     }
@@ -230,11 +220,6 @@ impl Lanes for Portable {
     #[inline(always)]
     unsafe fn i_to_f(self) -> Self {
         self.each(|x| (x as i32 as f32).to_bits())
-    }
-
-    #[inline(always)]
-    unsafe fn f_nan(self) -> Self {
-        self.each(|x| -i32::from(f32::from_bits(x).is_nan()) as u32)
     }
 
     #[inline(always)]
