@@ -12,7 +12,7 @@ use super::lanes::{Lanes, Portable};
 use super::pack::Elements;
 use crate::array::Stored;
 use crate::dpa::{Dpa, Modifiers, Nan, Operation, Select, Source, Unit, ZeroSign};
-use crate::error::Result;
+
 use crate::format::{F64, Overflow, Rounding};
 use crate::gemm::Watch;
 
@@ -33,11 +33,14 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// `None` unless the unit is one chain in f64, to nearest even.
-    pub(super) fn new(unit: &Unit) -> Option<Self> {
+    /// `None` unless there are f64 operands; then why it is not one chain to nearest even.
+    pub(super) fn new(unit: &Unit) -> Option<Result<Self, String>> {
         let signature = unit.signature();
-        let [statement] = unit.program().statements.as_slice() else {
+        if signature.a != F64 && signature.b != F64 {
             return None;
+        }
+        let [statement] = unit.program().statements.as_slice() else {
+            return Some(Err("f64 among several statements".to_owned()));
         };
         let is_chain = matches!(
             &statement.operation,
@@ -55,11 +58,18 @@ impl Plan {
             && output.rounding == Rounding::Rne
             && output.overflow == Overflow::Ieee
             && output.zero == ZeroSign::Ieee;
-        fits.then(|| Self {
-            nan: match output.nan {
-                Nan::Word(word) => word,
-                Nan::Any => F64.nan_or_substitute(),
-            },
+        Some(if fits {
+            Ok(Self {
+                nan: match output.nan {
+                    Nan::Word(word) => word,
+                    Nan::Any => F64.nan_or_substitute(),
+                },
+            })
+        } else {
+            let rounding = output.rounding;
+            Err(format!(
+                "f64 other than one chain to nearest even (here {rounding})"
+            ))
         })
     }
 }
@@ -138,7 +148,7 @@ impl Doubles {
         (steps, first): (Range<usize>, bool),
         accumulators: &mut [W],
         watch: &Watch<'_>,
-    ) -> Result<()> {
+    ) -> crate::error::Result<()> {
         let (rows, columns) = (&part.rows, &part.columns);
         let tiles = rows.start / TILE..rows.end.div_ceil(TILE);
         let panels = columns.start / self.columns..columns.end.div_ceil(self.columns);
