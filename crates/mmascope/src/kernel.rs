@@ -19,6 +19,7 @@
 
 #![allow(unsafe_code)]
 
+mod aligned;
 mod block;
 mod codec;
 mod double;

@@ -7,6 +7,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::Level;
+use super::aligned::Aligned;
 use super::block::{Part, Shared};
 use super::lanes::{Lanes, Portable};
 use super::pack::Elements;
@@ -21,7 +22,7 @@ use crate::gemm::Watch;
 const ROWS: usize = 4;
 const VECTORS: usize = 3;
 /// k of a chunk, and rows of a tile.
-const CHUNK: usize = 256;
+const CHUNK: usize = 128;
 const TILE: usize = 64;
 /// Doubles in the widest row of accumulators.
 const WIDEST: usize = VECTORS * 8;
@@ -82,8 +83,8 @@ pub(super) struct Doubles {
     /// k of a step.
     step: usize,
     columns: usize,
-    a: Vec<f64>,
-    b: Vec<f64>,
+    a: Aligned<f64>,
+    b: Aligned<f64>,
     negate_c: bool,
     no_c: bool,
 }
@@ -103,7 +104,7 @@ impl Doubles {
         let (m, n, k) = (elements.m(), elements.n(), elements.k());
         let columns = VECTORS * width / 2;
         let value = |word: u64, negate: bool| f64::from_bits(word ^ u64::from(negate) << 63);
-        let mut a = vec![0.0; m.div_ceil(ROWS) * ROWS * k];
+        let mut a = Aligned::zeros(m.div_ceil(ROWS) * ROWS * k);
         a.par_chunks_mut(ROWS * k)
             .enumerate()
             .for_each(|(block, out)| {
@@ -115,7 +116,7 @@ impl Doubles {
                     }
                 }
             });
-        let mut b = vec![0.0; n.div_ceil(columns) * columns * k];
+        let mut b = Aligned::zeros(n.div_ceil(columns) * columns * k);
         b.par_chunks_mut(columns * k)
             .enumerate()
             .for_each(|(panel, out)| {
