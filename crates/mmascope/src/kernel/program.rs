@@ -232,7 +232,10 @@ impl Packed for Sums {
             let large = magnitude.i_greater(V::splat(domain.from.wrapping_sub(1)));
             let small = V::splat(domain.below).i_greater(magnitude);
             let grains = magnitude.f_mul(V::splat(domain.grain.to_bits()));
-            let whole = grains.f_to_i().i_to_f().i_equal(grains);
+            // (What underflows to nothing is no whole number of grains, unless it is zero.)
+            let nothing = grains.i_equal(V::splat(0));
+            let nothing = magnitude.i_equal(V::splat(0)).not_and(nothing);
+            let whole = nothing.not_and(grains.f_to_i().i_to_f().i_equal(grains));
             let inside = large.and(small).or(large.not_and(whole));
             let finite = special.not_and(V::splat(u32::MAX));
             (inside.not_and(finite), reported)
