@@ -19,6 +19,8 @@
 //! ```
 
 mod accumulators;
+#[cfg(feature = "kernel")]
+mod batch;
 mod dots;
 mod exact;
 mod matrices;
@@ -54,7 +56,7 @@ pub struct Watch<'a> {
 
 impl Watch<'_> {
     /// An error when the caller wants to stop.
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }

@@ -65,6 +65,8 @@ pub mod explain;
 pub mod format;
 pub mod gemm;
 pub mod isa;
+#[cfg(feature = "kernel")]
+pub mod kernel;
 pub mod reveal;
 pub mod tree;
 pub mod vector;
