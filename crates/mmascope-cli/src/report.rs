@@ -46,6 +46,14 @@ impl From<mmascope::Error> for Failure {
     }
 }
 
+/// What printing came to, where the answer stands without its reader: a closed pipe is no failure.
+pub(crate) fn unless_closed(printed: Result<(), Failure>) -> Result<(), Failure> {
+    match printed {
+        Err(Failure::ClosedPipe) => Ok(()),
+        other => other,
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
