@@ -18,6 +18,8 @@
 mod describe;
 mod e_fdpa;
 mod fma_chain;
+mod general;
+mod general_notation;
 mod ftz_addmul;
 mod gst_fdpa;
 mod gtr_fdpa;
@@ -36,6 +38,7 @@ mod unit;
 mod wide;
 
 pub use describe::Parameter;
+pub use general::{AddMul, Fused, General, Groups, Terms};
 pub use modifiers::Modifiers;
 pub(crate) use notation::{Flaw, at, parse};
 pub use output::{Nan, Output, ZeroSign};
@@ -115,6 +118,8 @@ pub enum Dpa {
         /// Fraction bits kept of the sum before the final rounding.
         f2: u32,
     },
+    /// A step with every parameter of the model space; no known unit needs it.
+    General(General),
 }
 
 /// The sign of a zero that a flush makes.
@@ -133,6 +138,7 @@ impl Dpa {
         match *self {
             Self::FmaChain => 1,
             Self::FtzAddMul { p, .. } => p as usize,
+            Self::General(ref step) => step.block(),
             Self::TFdpa { l, .. }
             | Self::GstFdpa { l, .. }
             | Self::EFdpa { l }
@@ -150,6 +156,9 @@ impl Dpa {
         if let Self::FtzAddMul { flush_in, .. } = *self {
             c = ftz_addmul::flush_operand(&c, flush_in);
         }
+        if let Self::General(step) = self {
+            c = step.start(c);
+        }
         let mut sum = output::plus_zero(output.format);
         for block in pairs.chunks(self.block()) {
             sum = match *self {
@@ -166,10 +175,24 @@ impl Dpa {
                 Self::EFdpa { .. } => e_fdpa::block(block, &c, output),
                 Self::TrFdpa { f, f2, .. } => tr_fdpa::block(block, &c, f, f2, output),
                 Self::GtrFdpa { f, f2, .. } => gtr_fdpa::block(block, &c, f, f2, output),
+                Self::General(ref step) => step.run(block, &c, output),
             };
+            if output.flush.is_some() {
+                sum = general::finished(sum, output);
+            }
             c = sum.unpack();
         }
         sum
+    }
+}
+
+impl Dpa {
+    /// One block over all the pairs, whatever L is.
+    fn run_whole(&self, pairs: &[Pair], start: Unpacked, output: &Output) -> Word {
+        match self {
+            Self::General(step) => step.run(pairs, &step.start(start), output),
+            _ => self.run(pairs, Some(start), output),
+        }
     }
 }
 

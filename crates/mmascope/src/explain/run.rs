@@ -51,6 +51,7 @@ impl Trace {
             ..*signature
         };
         check_operands(&whole, operands, modifiers)?;
+        refuse_general(unit.program())?;
         let lanes = lanes(&whole, operands, modifiers);
         let first_c = c_of(&signature.c, operands.c, modifiers);
         let mut steps: Vec<Step> = Vec::new();
@@ -101,6 +102,28 @@ impl Trace {
             exact,
             error,
         })
+    }
+}
+
+/// The steps of the model space have no trace.
+fn refuse_general(program: &Program) -> Result<()> {
+    let general = |statement: &&Statement| {
+        matches!(
+            statement.operation,
+            Operation::Join { .. }
+                | Operation::Dot {
+                    algorithm: Dpa::General(_),
+                    ..
+                }
+        ) || statement.output.flush.is_some()
+    };
+    match program.statements.iter().find(general) {
+        None => Ok(()),
+        Some(statement) => Err(crate::Error::Argument(format!(
+            "explain: statement '{}' is a step of the model space; only the algorithms of the \
+             shipped rows can be explained ('{program}')",
+            statement.name
+        ))),
     }
 }
 
@@ -267,6 +290,7 @@ impl Run<'_> {
                     let (left, right) = (read(*left), read(*right));
                     steps.push(add(&name, "add".to_owned(), &left, &right, output));
                 }
+                Operation::Join { .. } => {}
                 Operation::Convert(source) => {
                     let source = read(*source);
                     steps.push(convert(&name, "convert".to_owned(), &source, output));
