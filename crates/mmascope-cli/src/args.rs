@@ -1,5 +1,7 @@
 //! The arguments, and the help that they print.
 
+use crate::device::Device;
+
 /// See, predict and prove what matrix accelerators really compute.
 ///
 /// Names an architecture (hopper, sm_90, H100 …) and an instruction
@@ -94,6 +96,22 @@ pub(crate) enum Command {
     /// sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_). Exit status 1 when there is no single
     /// tree or a trial contradicts it.
     Reveal(Reveal),
+    /// Find a complete model of a black box, in the catalogue's own notation
+    ///
+    /// Asks the device directed and random inputs and searches the model space for a program that gives
+    /// every answer: rows of the catalogue first, then orders, steps and parameters that no row has. What
+    /// is printed loads with --isa and computes. Every parameter is changed, value by value, and an input
+    /// is asked that tells the value apart; where there is none the parameter is reported as unobservable
+    /// with all its values.
+    ///
+    /// Exit status 1 when no model of the space fits (a counter-example is shown) or the device is noisy.
+    Infer(Infer),
+    /// Compare a device with a model over every family of inputs
+    ///
+    /// Replayable: a case is family, seed and index. Resumable: with --state, an interrupted run goes on
+    /// where it was. The first mismatches are shrunk to minimal inputs and explained. Exit status 1 when
+    /// device and model differ.
+    Validate(Validate),
     /// Show, compare, execute and export summation trees
     #[command(subcommand)]
     Tree(TreeCommand),
@@ -130,6 +148,59 @@ pub(crate) struct Reveal {
     /// Write the tree to a file: .svg, .dot, .html, .json or .txt
     #[arg(short = 'o', value_name = "FILE")]
     pub(crate) output: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Infer {
+    #[command(flatten)]
+    pub(crate) device: Device,
+    /// The most queries
+    #[arg(long, value_name = "QUERIES", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1000..))]
+    pub(crate) budget: u64,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Search the model space without looking at the rows of the catalogue
+    #[arg(long)]
+    pub(crate) without_catalogue: bool,
+    /// Write the row to a file, for --isa
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Validate {
+    #[command(flatten)]
+    pub(crate) device: Device,
+    /// The model: a row of the catalogue or of an --isa file
+    #[arg(long, value_name = "ARCH:INST")]
+    pub(crate) against: String,
+    /// Cases in all, every family in turn [default: 1000000]
+    #[arg(long, value_name = "N")]
+    pub(crate) trials: Option<u64>,
+    /// Minutes to run
+    #[arg(long, value_name = "M", conflicts_with = "trials", value_parser = minutes)]
+    pub(crate) minutes: Option<f64>,
+    /// Families, with commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) families: Vec<String>,
+    /// Seed of every family
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Keep the position in this file, and go on from it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<String>,
+    /// Write the summary to a file, as JSON
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
+}
+
+/// A positive number of minutes.
+fn minutes(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(minutes) if minutes > 0.0 && minutes <= 1e6 => Ok(minutes),
+        _ => Err("expected a positive number of minutes, at most 1000000".to_owned()),
+    }
 }
 
 #[derive(clap::Subcommand)]

@@ -3,10 +3,12 @@
 mod args;
 mod cases;
 mod check;
+mod device;
 mod diff;
 mod eval;
 mod explain;
 mod generate;
+mod infer;
 mod interrupt;
 mod list;
 mod matmul;
@@ -15,6 +17,7 @@ mod report;
 mod reveal;
 mod show;
 mod tree;
+mod validate;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -63,6 +66,8 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Gen(options) => generate::run(&catalogue, options),
         Command::Diff(options) => diff::run(&catalogue, &args.common, options),
         Command::Reveal(options) => reveal::run(&catalogue, &args.common, options),
+        Command::Infer(options) => infer::run(&catalogue, &args.common, options),
+        Command::Validate(options) => validate::run(&catalogue, &args.common, options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }
 }

@@ -33,6 +33,7 @@ mod value;
 mod verdict;
 
 pub use explain::{Explanation, Product, Value, explain};
+pub(crate) use shrink::moves;
 pub use shrink::{shrink, size, smaller};
 pub use subject::{Input, Subject};
 pub use tally::{Example, Tally};

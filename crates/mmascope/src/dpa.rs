@@ -18,9 +18,9 @@
 mod describe;
 mod e_fdpa;
 mod fma_chain;
+mod ftz_addmul;
 mod general;
 mod general_notation;
-mod ftz_addmul;
 mod gst_fdpa;
 mod gtr_fdpa;
 mod ieee;

@@ -63,9 +63,12 @@ pub mod error;
 pub mod explain;
 pub mod format;
 pub mod gemm;
+pub mod infer;
 pub mod isa;
+pub mod probe;
 pub mod reveal;
 pub mod tree;
+pub mod validate;
 pub mod vector;
 
 pub use error::{Error, Position, Result};

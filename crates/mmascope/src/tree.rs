@@ -273,7 +273,10 @@ fn general(step: &General, block: &[usize], sum: Option<Node>, format: Format) -
             let mut level: Vec<Node> = leaves.collect();
             while level.len() > 1 && *sequential {
                 let rest = level.split_off(2);
-                level = join(Op::Add, format, level).into_iter().chain(rest).collect();
+                level = join(Op::Add, format, level)
+                    .into_iter()
+                    .chain(rest)
+                    .collect();
             }
             while level.len() > 1 {
                 level = level
@@ -292,7 +295,11 @@ fn general(step: &General, block: &[usize], sum: Option<Node>, format: Format) -
                     (0..count)
                         .filter_map(|j| {
                             let own = (0..block.len()).filter(|i| {
-                                if groups.strided { i % count == j } else { i / g == j }
+                                if groups.strided {
+                                    i % count == j
+                                } else {
+                                    i / g == j
+                                }
                             });
                             join(op(groups.f), format, own.map(|i| Node::Leaf(block[i])))
                         })

@@ -1,6 +1,8 @@
 //! Programs in words and as lists of parameters, for people and for evidence.
 
-use super::{Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, ZeroSign};
+use super::{
+    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, ZeroSign,
+};
 use crate::format::{Format, Overflow, Rounding};
 
 /// One parameter of a program.

@@ -159,7 +159,13 @@ impl Terms {
     }
 
     /// A product as a rounded value.
-    fn rounded(&self, pair: &Pair, rounding: Rounding, format: Format, output: &Output) -> Unpacked {
+    fn rounded(
+        &self,
+        pair: &Pair,
+        rounding: Rounding,
+        format: Format,
+        output: &Output,
+    ) -> Unpacked {
         let to = Output {
             format,
             rounding,
@@ -183,8 +189,24 @@ enum Product {
 
 impl Fused {
     fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> Word {
+        let odd_scale = |pair: &Pair| (pair.scale_a.significand | pair.scale_b.significand) != 1;
+        if let Some(f) = self
+            .f
+            .filter(|_| self.is_truncated() && !pairs.iter().any(odd_scale))
+        {
+            let e0 = self.e0.unwrap_or(i32::MIN / 2);
+            let zero = || super::t_fdpa::no_terms(pairs, c);
+            return if self.e0.is_none() && zero() {
+                output.fixed(0, 0, common_zero(pairs, c))
+            } else {
+                super::t_fdpa::block(pairs, c, f, e0, self.align, output)
+            };
+        }
         let pairs: Vec<Pair> = pairs.iter().map(|pair| self.terms.pair(pair)).collect();
-        let products: Vec<Product> = pairs.iter().map(|pair| self.product(pair, output)).collect();
+        let products: Vec<Product> = pairs
+            .iter()
+            .map(|pair| self.product(pair, output))
+            .collect();
         let specials = products.iter().map(|product| match product {
             Product::Special(special) => Some(*special),
             Product::Term(_) => None,
@@ -228,6 +250,17 @@ impl Fused {
             sticky: false,
         };
         self.finish(exact, zeros, output)
+    }
+
+    /// Whether it is nothing but T-FDPA of powers of two as scales, which has a shorter way.
+    fn is_truncated(&self) -> bool {
+        self.terms == Terms::default()
+            && !self.normalised
+            && self.product_limit.is_none()
+            && self.groups.is_none()
+            && self.f == self.f_c
+            && self.align == self.align_c
+            && self.f2.is_none()
     }
 
     fn product(&self, pair: &Pair, output: &Output) -> Product {
@@ -437,7 +470,10 @@ pub(super) fn finished(word: Word, output: &Output) -> Word {
 impl Wide {
     /// Adds an exact value.
     fn add_exact(&mut self, value: &Exact) {
-        let (low, high) = (value.magnitude & u128::from(u64::MAX), value.magnitude >> 64);
+        let (low, high) = (
+            value.magnitude & u128::from(u64::MAX),
+            value.magnitude >> 64,
+        );
         for (part, exponent) in [(low, value.exponent), (high, value.exponent + 64)] {
             if part != 0 {
                 // Trailing zeros may lie below the accumulator's last place.

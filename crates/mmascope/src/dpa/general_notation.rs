@@ -17,12 +17,33 @@ use crate::format::{Format, Rounding};
 
 /// What `fused` may be given.
 const FUSED: [&str; 18] = [
-    "L", "F", "Fc", "e0", "align", "align-c", "G", "groups", "Fg", "align-g", "exponent-g", "F2",
-    "floor", "products", "product-limit", "flush-in", "flush-c", "flush-products",
+    "L",
+    "F",
+    "Fc",
+    "e0",
+    "align",
+    "align-c",
+    "G",
+    "groups",
+    "Fg",
+    "align-g",
+    "exponent-g",
+    "F2",
+    "floor",
+    "products",
+    "product-limit",
+    "flush-in",
+    "flush-c",
+    "flush-products",
 ];
 /// What `add-mul` may be given.
 const ADD_MUL: [&str; 6] = [
-    "P", "adds", "products", "flush-in", "flush-c", "flush-products",
+    "P",
+    "adds",
+    "products",
+    "flush-in",
+    "flush-c",
+    "flush-products",
 ];
 
 type Found<T> = Result<T, Flaw>;
@@ -35,7 +56,11 @@ struct Given<'a, 'b> {
 
 /// Reads the parameters of `fused` or `add-mul`.
 pub(super) fn parse(head: Token<'_>, words: &[(Token<'_>, &str, &str)]) -> Found<General> {
-    let allowed: &[&str] = if head.text == "fused" { &FUSED } else { &ADD_MUL };
+    let allowed: &[&str] = if head.text == "fused" {
+        &FUSED
+    } else {
+        &ADD_MUL
+    };
     for (index, (word, name, _)) in words.iter().enumerate() {
         if !allowed.contains(name) {
             return at(*word, Err(Error::unknown("parameter", name, allowed)));
@@ -171,8 +196,10 @@ impl<'a> Given<'a, '_> {
             }),
         };
         let of_groups = ["groups", "Fg", "align-g", "exponent-g"];
-        if let (None, Some(name)) = (groups, of_groups.into_iter().find(|n| self.find(n).is_some()))
-        {
+        if let (None, Some(name)) = (
+            groups,
+            of_groups.into_iter().find(|n| self.find(n).is_some()),
+        ) {
             return Err((self.head.column, format!("{name} needs G=…")));
         }
         Ok(Fused {

@@ -17,8 +17,8 @@ use std::str::FromStr;
 
 use super::limits::{MAX_E0, MAX_F, MAX_L};
 use super::{
-    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Token, ZeroSign,
-    tokens,
+    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Token,
+    ZeroSign, tokens,
 };
 use crate::error::{Error, Position, Result, shortened};
 use crate::format::{Format, Overflow, Rounding};

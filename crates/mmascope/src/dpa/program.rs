@@ -164,8 +164,7 @@ impl Program {
                         scale_a: ONE,
                         scale_b: ONE,
                     });
-                    let terms: Vec<Pair> =
-                        over.iter().map(|&k| pairs[k]).chain(values).collect();
+                    let terms: Vec<Pair> = over.iter().map(|&k| pairs[k]).chain(values).collect();
                     algorithm.run_whole(&terms, read(of[0]), output)
                 }
             };

@@ -217,7 +217,9 @@ fn blocks(
             Dpa::EFdpa { .. } => e_fdpa::block(&products(false), &c, output),
             Dpa::TrFdpa { f, f2, .. } => tr_fdpa::block(&products(false), &c, f, f2, output),
             Dpa::GtrFdpa { f, f2, .. } => gtr_fdpa::block(&products(false), &c, f, f2, output),
-            Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::General(_) => panic!("{algorithm} has no blocks"),
+            Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::General(_) => {
+                panic!("{algorithm} has no blocks")
+            }
         };
         c = outcome.term(output);
         last = Some(outcome);

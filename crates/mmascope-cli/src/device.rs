@@ -1,0 +1,64 @@
+//! The options that name a device under test.
+
+use std::time::Duration;
+
+use crate::report::Failure;
+use mmascope::dut::{DEFAULT_TIMEOUT, Dut, Interface, Subject};
+use mmascope::isa::Catalogue;
+
+/// A subject and what must be known of it.
+#[derive(clap::Args)]
+pub(crate) struct Device {
+    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    pub(crate) subject: String,
+    /// Formats of a process: "a=f16 b=f16 c=f32 d=f32 k=16"
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) signature: Option<String>,
+    /// Architecture whose interface a process has
+    #[arg(long, requires = "inst")]
+    pub(crate) arch: Option<String>,
+    /// Instruction whose interface a process has
+    #[arg(long, requires = "arch")]
+    pub(crate) inst: Option<String>,
+    /// Seconds that a process may take for a batch
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIMEOUT.as_secs(), value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) timeout: u64,
+}
+
+impl Device {
+    /// What its own options say of the interface.
+    pub(crate) fn interface(&self, catalogue: &Catalogue) -> Result<Option<Interface>, Failure> {
+        if let Some(signature) = &self.signature {
+            return Ok(Some(Interface::of_signature(signature.parse()?)));
+        }
+        match (&self.arch, &self.inst) {
+            (Some(arch), Some(inst)) => Ok(Some(Interface::of_row(catalogue, arch, inst)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Opens the device; `otherwise` is the interface when the options give none.
+    pub(crate) fn open(
+        &self,
+        catalogue: &Catalogue,
+        otherwise: Option<Interface>,
+    ) -> Result<Box<dyn Dut>, Failure> {
+        let subject: Subject = self.subject.parse()?;
+        let interface = self.interface(catalogue)?.or(otherwise);
+        let timeout = Duration::from_secs(self.timeout);
+        Ok(subject.open(catalogue, interface, timeout)?)
+    }
+}
+
+/// `ARCH:INST`, split at the first single colon.
+pub(crate) fn row(text: &str) -> Result<(String, String), Failure> {
+    let subject: Subject = format!("model:{text}").parse().map_err(|_| {
+        Failure::Input(format!(
+            "'{text}': expected ARCH:INST, as volta:mma.m8n8k4.f32.f16.f16.f32"
+        ))
+    })?;
+    match subject {
+        Subject::Model { arch, inst } => Ok((arch, inst)),
+        _ => Err(Failure::Input(format!("'{text}': expected ARCH:INST"))),
+    }
+}

@@ -1,0 +1,1 @@
+//! Units outside the model space are reported as such.
