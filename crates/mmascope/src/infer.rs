@@ -31,7 +31,7 @@ mod shapes;
 mod shrinking;
 mod space;
 
-pub(crate) use distinguish::find as find_difference;
+pub(crate) use distinguish::{differ, find as find_difference};
 pub(crate) use maker::{Maker, Number};
 pub(crate) use neighbours::each as each_neighbour;
 pub(crate) use report::line;

@@ -57,6 +57,7 @@
 pub mod array;
 pub mod cases;
 pub mod diff;
+pub mod discriminate;
 pub mod dpa;
 pub mod dut;
 pub mod error;

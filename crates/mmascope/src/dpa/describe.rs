@@ -326,6 +326,7 @@ fn output_words(output: &Output) -> String {
         Overflow::Infinity => "overflow gives ∞ whatever the rounding",
         Overflow::Ieee => "overflow as IEEE 754",
         Overflow::Nan => "overflow gives NaN",
+        Overflow::NanFinite => "a finite sum that overflows gives NaN",
         Overflow::Saturate | Overflow::SaturateFinite => "overflow saturates",
     };
     let nan = match nan {

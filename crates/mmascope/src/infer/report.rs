@@ -131,6 +131,11 @@ pub(super) fn found(run: &Run<'_>, stands: Stands) -> Found {
         }
         if let ([Some(word)], Some(last)) = (&words[..], program.statements.last_mut()) {
             last.output.nan = Nan::Word(*word);
+            let exact = Unit::new(signature, program.clone());
+            let all = exact.is_ok_and(|unit| asked.iter().all(|asked| asked.fits_exactly(&unit)));
+            if let (false, Some(last)) = (all, program.statements.last_mut()) {
+                last.output.nan = Nan::Any;
+            }
         }
         if words.is_empty() {
             unobservable.push(Unobservable {

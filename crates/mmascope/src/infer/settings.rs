@@ -376,6 +376,7 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             Overflow::Saturate,
             Overflow::SaturateFinite,
             Overflow::Nan,
+            Overflow::NanFinite,
         ]
         .map(Setting::Overflow)
         .to_vec(),

@@ -268,6 +268,24 @@ pub(crate) fn converted(program: &Program, signature: &Signature) -> Option<Prog
     Some(changed)
 }
 
+/// The same program with f32 between steps, where the result is narrower.
+pub(crate) fn wide_between(program: &Program, signature: &Signature) -> Option<Program> {
+    if signature.d.container().bits >= 32 {
+        return None;
+    }
+    let mut changed = if program.statements.len() == 1 {
+        super::forms::split(program, signature.k)?
+    } else {
+        program.clone()
+    };
+    let last = changed.statements.len() - 1;
+    for statement in &mut changed.statements[..last] {
+        statement.output.format = F32;
+        statement.output.rounding = Rounding::Rz;
+    }
+    Some(changed)
+}
+
 /// Orders of k that units may have.
 pub(crate) fn orders(k: usize) -> Vec<Vec<usize>> {
     let mut found = vec![(0..k).collect::<Vec<_>>()];

@@ -99,6 +99,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         for step in steps(&signature) {
             if let Some(program) = shapes::of_tree(&tree, &signature, step) {
                 seen.extend(shapes::converted(&program, &signature));
+                seen.extend(shapes::wide_between(&program, &signature));
                 seen.push(program);
             }
         }
@@ -111,6 +112,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
             for place in Place::ALL {
                 if let Some(program) = shapes::chained(&signature, step, &order, size, place) {
                     usual.extend(shapes::converted(&program, &signature));
+                    usual.extend(shapes::wide_between(&program, &signature));
                     usual.push(program);
                 }
             }

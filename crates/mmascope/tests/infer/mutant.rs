@@ -205,7 +205,7 @@ impl Mutant {
         if all().any(|v| *v == Value::Nan) || infinite(true) && infinite(false) {
             return Value::Nan;
         }
-        if infinite(true) || infinite(false) {
+        if !matches!(self.sum, Sum::Rounded { .. }) && (infinite(true) || infinite(false)) {
             return Value::Infinite(infinite(true));
         }
         let finite = |v: &Value| match v {
