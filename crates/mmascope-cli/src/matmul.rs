@@ -26,8 +26,9 @@ pub(crate) fn run(
     let (given_k, matrices) = matrices(unit, options)?;
     // From here on the program ends itself, so that no half-written file is left.
     let cancel = interrupt::deferred();
-    let outputs = matrices.m as u64 * matrices.n as u64;
-    let bar = progress(outputs, "multiplying");
+    let outputs = matrices.m() as u64 * matrices.n() as u64;
+    let steps = matrices.k() as u64 / unit.signature().k as u64;
+    let bar = progress(outputs * steps, "multiplying");
     let watch = |bar: &ProgressBar| {
         let bar = bar.clone();
         move |done| bar.inc(done)
@@ -65,8 +66,14 @@ pub(crate) fn run(
             Some(statistics)
         }
     };
-    let shape = [matrices.m, matrices.n];
-    array::write_npy(&options.output, &shape, &unit.signature().d, &d, cancel)?;
+    let shape = [matrices.m(), matrices.n()];
+    array::write_npy(
+        &options.output,
+        &shape,
+        &unit.signature().d,
+        d.iter(),
+        cancel,
+    )?;
     let report = Report {
         row,
         unit,
@@ -131,7 +138,7 @@ fn matrices(unit: &Unit, options: &Matmul) -> Result<(usize, Matrices), Failure>
     };
     let signature = unit.signature();
     let matrices = Matrices::from_arrays(&arrays, signature, &casting)?;
-    let k = matrices.k;
+    let k = matrices.k();
     let matrices = if options.pad {
         matrices.padded(signature)?
     } else {
@@ -144,9 +151,7 @@ fn progress(count: u64, what: &'static str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template(
-        "{msg} {wide_bar} {human_pos} of {human_len} outputs, {eta} left",
-    );
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent} %, {eta} left");
     ProgressBar::new(count)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         .with_message(what)
@@ -165,18 +170,18 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn steps(&self) -> usize {
-        self.matrices.k / self.unit.signature().k
+        self.matrices.k() / self.unit.signature().k
     }
 
     fn products_per_second(&self) -> f64 {
-        let Matrices { m, n, .. } = *self.matrices;
+        let (m, n) = (self.matrices.m(), self.matrices.n());
         let products = m as f64 * n as f64 * self.given_k as f64;
         products / self.time.as_secs_f64().max(1e-9)
     }
 
     fn print(&self) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
-        let Matrices { m, n, k, .. } = *self.matrices;
+        let (m, n, k) = (self.matrices.m(), self.matrices.n(), self.matrices.k());
         let signature = self.unit.signature();
         let row = self.row;
         writeln!(out, "instruction  {} {}", row.architecture, row.name)?;
@@ -212,7 +217,7 @@ impl Report<'_> {
     }
 
     fn json(&self) -> Map<String, Value> {
-        let Matrices { m, n, k, .. } = *self.matrices;
+        let (m, n, k) = (self.matrices.m(), self.matrices.n(), self.matrices.k());
         let signature = self.unit.signature();
         let body = json!({
             "arch": self.row.architecture,

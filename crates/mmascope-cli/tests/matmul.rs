@@ -64,7 +64,10 @@ impl Workplace {
     fn words(&self, name: &str, format: &Format) -> Vec<u64> {
         let file = self.path().join(name);
         let array = Array::read(file.to_str().expect("a name")).expect("right");
-        array.words(format, &Casting::default()).expect("fits")
+        array
+            .words(format, &Casting::default())
+            .expect("fits")
+            .to_vec()
     }
 
     fn files(&self) -> Vec<String> {
@@ -213,7 +216,7 @@ fn scales_modifiers_rounding_and_saturation_reach_the_unit() {
             file.to_str().expect("a name"),
             &shape,
             &F16,
-            &[0x3c00; 32],
+            [0x3c00; 32],
             &go,
         )
         .expect("written");
@@ -304,16 +307,23 @@ fn wrong_input_is_exit_2_with_a_message_and_no_output_file() {
     place.matrix("codes.npy", 3, 32, &E4M3FN);
     let go = std::sync::atomic::AtomicBool::new(false);
     let file = place.path().join("vector.npy");
-    write_npy(file.to_str().expect("a name"), &[32], &F16, &[0; 32], &go).expect("written");
+    write_npy(file.to_str().expect("a name"), &[32], &F16, [0; 32], &go).expect("written");
     let file = place.path().join("empty.npy");
-    write_npy(file.to_str().expect("a name"), &[0, 32], &F16, &[], &go).expect("written");
+    write_npy(
+        file.to_str().expect("a name"),
+        &[0, 32],
+        &F16,
+        [0_u64; 0],
+        &go,
+    )
+    .expect("written");
     let file = place.path().join("big.npy");
     let big = u64::from(1e6_f32.to_bits());
     write_npy(
         file.to_str().expect("a name"),
         &[1, 32],
         &F32,
-        &[big; 32],
+        [big; 32],
         &go,
     )
     .expect("written");

@@ -53,7 +53,7 @@ fn main() -> mmascope::Result<()> {
     // The element on which the ten units give the most different answers.
     let answers = |index: usize| {
         let words: std::collections::BTreeSet<u64> =
-            results.iter().map(|(_, d, ..)| d[index]).collect();
+            results.iter().map(|(_, d, ..)| d.get(index)).collect();
         words.len()
     };
     let outputs = results[0].1.len();
@@ -61,7 +61,7 @@ fn main() -> mmascope::Result<()> {
         .rev()
         .max_by_key(|&index| answers(index))
         .unwrap_or(0);
-    let n = results[0].3.n;
+    let n = results[0].3.n();
     println!("D = signal (16 × 64) · dct (64 × 16), f16 with f32 accumulators");
     println!("{} of {outputs} outputs are not the same everywhere", {
         (0..outputs).filter(|&index| answers(index) > 1).count()
@@ -72,12 +72,12 @@ fn main() -> mmascope::Result<()> {
         "{:<14} {element:>9}  bits that differ from the first   max ULP  mean ULP",
         "unit"
     );
-    let first = results[0].1[chosen];
+    let first = results[0].1.get(chosen);
     for (arch, d, errors, _) in &results {
         println!(
             "{arch:<14}  {:08x}  {:032b}  {:>7.2}  {:>8.3}",
-            d[chosen],
-            d[chosen] ^ first,
+            d.get(chosen),
+            d.get(chosen) ^ first,
             errors.ulps.max,
             errors.ulps.mean
         );
@@ -97,15 +97,15 @@ fn read(folder: &str, name: &str) -> mmascope::Result<Array> {
 /// The correctly rounded f32 of one element: f16 products are multiples of 2^-48 below 2^32, so
 /// that i128 holds their sum.
 fn exact(matrices: &Matrices, index: usize) -> u64 {
-    let (i, j) = (index / matrices.n, index % matrices.n);
-    let sum: i128 = (0..matrices.k)
+    let (i, j) = (index / matrices.n(), index % matrices.n());
+    let sum: i128 = (0..matrices.k())
         .map(|k| {
             let value = |word: u64| {
                 let x = mmascope::format::F16.decode(word);
                 let magnitude = i128::from(x.significand) << (x.exponent + 14);
                 if x.negative { -magnitude } else { magnitude }
             };
-            value(matrices.a[i * matrices.k + k]) * value(matrices.b[k * matrices.n + j])
+            value(matrices.a().at(0, i, k)) * value(matrices.b().at(0, k, j))
         })
         .sum();
     let exact = Exact {

@@ -19,11 +19,14 @@ mod header;
 mod npy;
 mod safetensors;
 mod source;
+mod words;
 mod write;
 
 use std::path::Path;
 
 pub use casting::Casting;
+pub use words::Words;
+pub(crate) use words::{Stored, each_width};
 pub use write::{check_writable, write_npy};
 
 use crate::error::{Error, Result};

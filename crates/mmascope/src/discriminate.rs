@@ -82,7 +82,10 @@ pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
     for (case, separated) in needed(cases, units.len()) {
         lines.push(Line {
             d: unit.dot(&case.operands(), &Modifiers::default())?,
-            separates: separated.iter().map(|&index| names[index].clone()).collect(),
+            separates: separated
+                .iter()
+                .map(|&index| names[index].clone())
+                .collect(),
             case,
         });
     }

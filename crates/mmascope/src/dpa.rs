@@ -49,7 +49,6 @@ pub(crate) use unit::check_operands;
 pub use unit::{Tiles, Unit};
 
 use crate::format::{Rounding, Unpacked};
-use output::Word;
 use pair::Pair;
 
 /// An algorithm with its parameters: what one native unit does with a run of k.
@@ -149,7 +148,7 @@ impl Dpa {
 
     /// Runs the algorithm over `pairs` in their order, starting from `c`. `start` is `None` when
     /// an FMA chain begins with a plain product.
-    fn run(&self, pairs: &[Pair], start: Option<Unpacked>, output: &Output) -> Word {
+    fn run(&self, pairs: &[Pair], start: Option<Unpacked>, output: &Output) -> u64 {
         let Some(mut c) = start else {
             return fma_chain::run_from_product(pairs, output);
         };
@@ -159,7 +158,7 @@ impl Dpa {
         if let Self::General(step) = self {
             c = step.start(c);
         }
-        let mut sum = output::plus_zero(output.format);
+        let mut sum = output::PLUS_ZERO;
         for block in pairs.chunks(self.block()) {
             sum = match *self {
                 Self::FmaChain => fma_chain::step(&block[0], &c, output),
@@ -180,7 +179,7 @@ impl Dpa {
             if output.flush.is_some() {
                 sum = general::finished(sum, output);
             }
-            c = sum.unpack();
+            c = output.unpack(sum);
         }
         sum
     }
@@ -188,7 +187,7 @@ impl Dpa {
 
 impl Dpa {
     /// One block over all the pairs, whatever L is.
-    fn run_whole(&self, pairs: &[Pair], start: Unpacked, output: &Output) -> Word {
+    fn run_whole(&self, pairs: &[Pair], start: Unpacked, output: &Output) -> u64 {
         match self {
             Self::General(step) => step.run(pairs, &step.start(start), output),
             _ => self.run(pairs, Some(start), output),

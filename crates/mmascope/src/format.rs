@@ -344,7 +344,13 @@ impl Format {
     #[must_use]
     #[inline]
     pub fn container(&self) -> Self {
-        if self.register.shift == 0 { *self } else { F32 }
+        *self.container_ref()
+    }
+
+    /// As [`Format::container`], without a copy.
+    #[inline]
+    pub(crate) fn container_ref(&self) -> &Self {
+        if self.register.shift == 0 { self } else { &F32 }
     }
 
     /// Hexadecimal digits of one element in vector lines: the register word's width.

@@ -1,10 +1,14 @@
 //! Matrix products: the chain over K, padding, and the statistics against the exact product.
 
+#[path = "gemm/products.rs"]
+mod products;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use mmascope::Error;
-use mmascope::dpa::{Modifiers, Operands, Unit};
-use mmascope::gemm::{self, Matrices, SAMPLES, Statistics, Watch};
+use mmascope::array::Words;
+use mmascope::dpa::{Modifiers, Operands, Signature, Unit};
+use mmascope::gemm::{self, Matrix, SAMPLES, Statistics, Watch};
 use mmascope::isa::Catalogue;
 
 /// A small generator of test inputs.
@@ -24,6 +28,66 @@ impl Random {
         (0..count)
             .map(|_| format.to_register(self.bits()))
             .collect()
+    }
+}
+
+/// Row-major matrices as the tests change and read them; no scales are no words.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Matrices {
+    m: usize,
+    n: usize,
+    k: usize,
+    a: Vec<u64>,
+    b: Vec<u64>,
+    c: Option<Vec<u64>>,
+    scale_a: Vec<u64>,
+    scale_b: Vec<u64>,
+}
+
+impl Matrices {
+    fn given(&self, signature: &Signature) -> mmascope::Result<gemm::Matrices> {
+        let Self { m, n, k, .. } = *self;
+        let matrix = |rows, columns, format, words: &Vec<u64>| {
+            Matrix::row_major(rows, columns, Words::of(format, words.iter().copied())?)
+        };
+        let mut given = gemm::Matrices::new(
+            matrix(m, k, &signature.a, &self.a)?,
+            matrix(k, n, &signature.b, &self.b)?,
+        )?;
+        if let Some(c) = &self.c {
+            given = given.with_c(matrix(m, n, &signature.c, c)?)?;
+        }
+        match signature.scale {
+            Some(scale) => {
+                let blocks = self.scale_a.len() / m;
+                given.with_scales(
+                    matrix(m, blocks, &scale.format, &self.scale_a)?,
+                    matrix(blocks, n, &scale.format, &self.scale_b)?,
+                )
+            }
+            None => {
+                if self.scale_a.is_empty() && self.scale_b.is_empty() {
+                    return Ok(given);
+                }
+                let row = |words: &Vec<u64>| Matrix::row_major(words.len(), 1, words.clone());
+                given.with_scales(row(&self.scale_a)?, row(&self.scale_b)?.transposed())
+            }
+        }
+    }
+
+    fn padded(&self, signature: &Signature) -> mmascope::Result<Self> {
+        let padded = self.given(signature)?.padded(signature)?;
+        let words = |matrix: Option<&Matrix>| matrix.map(|matrix| matrix.iter().collect());
+        Ok(Self {
+            m: padded.m(),
+            n: padded.n(),
+            k: padded.k(),
+            a: padded.a().iter().collect(),
+            b: padded.b().iter().collect(),
+            c: words(padded.c()),
+            scale_a: words(padded.scale_a()).unwrap_or_default(),
+            scale_b: words(padded.scale_b()).unwrap_or_default(),
+        })
     }
 }
 
@@ -69,7 +133,8 @@ fn chain(unit: &Unit, matrices: &Matrices, modifiers: &Modifiers) -> mmascope::R
         progress: &|_| (),
         cancel: &GO,
     };
-    gemm::chain(unit, matrices, modifiers, &watch)
+    let given = matrices.given(unit.signature())?;
+    Ok(gemm::chain(unit, &given, modifiers, &watch)?.to_vec())
 }
 
 /// D element by element, each operand picked by its own index.
@@ -211,7 +276,7 @@ fn padding_adds_products_of_plus_zero_with_scales_of_one() {
                 .contains(&format!("K = {k} is no multiple")),
             "{error}"
         );
-        let padded = given.clone().padded(signature).expect("padded");
+        let padded = given.padded(signature).expect("padded");
         assert_eq!(padded.k % signature.k, 0);
         assert!(padded.k - k < signature.k);
         for i in 0..3 {
@@ -234,7 +299,7 @@ fn padding_adds_products_of_plus_zero_with_scales_of_one() {
                 [0x38].repeat(2 * (all - blocks))
             );
         }
-        let again = padded.clone().padded(signature).expect("padded");
+        let again = padded.padded(signature).expect("padded");
         assert_eq!(again, padded);
         let got = chain(unit, &padded, &Modifiers::default()).expect("fits");
         assert_eq!(got, by_elements(unit, &padded, &Modifiers::default()));
@@ -295,6 +360,7 @@ fn wrong_lengths_are_refused() {
 fn progress_reaches_the_end_and_cancel_stops() {
     let unit = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
     let matrices = random_matrices(unit, 20, 30, 16, 1);
+    let matrices = matrices.given(unit.signature()).expect("fits");
     let done = AtomicU64::new(0);
     let progress = |count| {
         done.fetch_add(count, Ordering::Relaxed);
@@ -323,7 +389,9 @@ fn statistics(unit: &Unit, matrices: &Matrices, d: &[u64], modifiers: &Modifiers
         progress: &|_| (),
         cancel: &GO,
     };
-    gemm::statistics(unit, matrices, modifiers, d, true, &watch).expect("fits")
+    let given = matrices.given(unit.signature()).expect("fits");
+    let d = Words::from(d.to_vec());
+    gemm::statistics(unit, &given, modifiers, &d, true, &watch).expect("fits")
 }
 
 /// An f16 number in units of 2^-24, decoded here.
@@ -551,9 +619,9 @@ fn the_sample_is_spread_over_all_outputs() {
     assert!(
         gemm::statistics(
             unit,
-            &matrices,
+            &matrices.given(unit.signature()).expect("fits"),
             &Modifiers::default(),
-            &d[1..],
+            &Words::from(d[1..].to_vec()),
             true,
             &Watch {
                 progress: &|_| (),

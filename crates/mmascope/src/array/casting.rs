@@ -1,7 +1,7 @@
 //! From elements to register words of an operand: numbers are rounded, codes are checked.
 #![deny(clippy::float_arithmetic)]
 
-use super::{Array, Element};
+use super::{Array, Element, Words};
 use crate::error::{Error, Result};
 use crate::format::{
     Class, Conversion, E4M3FN, Exact, F32, F64, Float, Format, Kind, Overflow, Rounding, Specials,
@@ -53,7 +53,7 @@ impl Array {
     /// assert_eq!(array.words(&E4M3FN, &saturating)?, [0x7e]);
     /// # Ok::<(), mmascope::Error>(())
     /// ```
-    pub fn words(&self, operand: &Format, casting: &Casting) -> Result<Vec<u64>> {
+    pub fn words(&self, operand: &Format, casting: &Casting) -> Result<Words> {
         match self.element {
             Element::Number(from) => self.numbers(&from, operand, casting),
             _ => self.codes(operand),
@@ -65,7 +65,7 @@ impl Array {
     ///
     /// # Errors
     /// [`Error::Argument`] as [`Array::words`].
-    pub fn scale_words(&self, scale: &Format) -> Result<Vec<u64>> {
+    pub fn scale_words(&self, scale: &Format) -> Result<Words> {
         let wrong_type = || {
             Error::Argument(format!(
                 "{} has elements of {}: block scales are codes of {scale}, one byte each",
@@ -80,7 +80,7 @@ impl Array {
                 let is_negative = |&index: &usize| self.bits(index) > scale.mask();
                 match (0..self.count()).find(is_negative) {
                     Some(index) => Err(self.misfit(index, "is negative; block scales are not")),
-                    None => Ok((0..self.count()).map(|index| self.bits(index)).collect()),
+                    None => self.collect(scale, |index| Ok(self.bits(index))),
                 }
             }
             Element::Unsigned(_) | Element::Signed(_) | Element::Opaque(1) => self.codes(scale),
@@ -88,10 +88,10 @@ impl Array {
         }
     }
 
-    fn numbers(&self, from: &Format, operand: &Format, casting: &Casting) -> Result<Vec<u64>> {
+    fn numbers(&self, from: &Format, operand: &Format, casting: &Casting) -> Result<Words> {
         if !operand.signed || operand.float().is_none() {
             if from == operand {
-                return self.collect(|index| Ok(self.bits(index)));
+                return self.collect(operand, |index| Ok(self.bits(index)));
             }
             return Err(Error::Argument(format!(
                 "{} has numbers in {from}; codes of {operand} are needed (integers or bytes)",
@@ -100,10 +100,10 @@ impl Array {
         }
         let is_raw_word = operand.container() == F32 && *from == F32 && casting.rounding.is_none();
         if is_raw_word || from == operand {
-            return self.collect(|index| Ok(self.bits(index)));
+            return self.collect(operand, |index| Ok(self.bits(index)));
         }
         let rounding = casting.rounding.unwrap_or(Rounding::Rne);
-        self.collect(|index| {
+        self.collect(operand, |index| {
             let value = from.decode(self.bits(index));
             let code = match fit(&value, operand, rounding) {
                 Fit::Code(code) => code,
@@ -117,7 +117,7 @@ impl Array {
         })
     }
 
-    fn codes(&self, operand: &Format) -> Result<Vec<u64>> {
+    fn codes(&self, operand: &Format) -> Result<Words> {
         let register = operand.register;
         // As in vector lines: the unit ignores the bits below an upper part and above an unsigned
         // format, so they may be anything.
@@ -137,7 +137,7 @@ impl Array {
             )));
         }
         let signed = matches!(self.element, Element::Signed(_)) && element_bits != width;
-        self.collect(|index| {
+        self.collect(operand, |index| {
             let code = self.bits(index);
             if signed && code >> (element_bits - 1) == 1 {
                 let what =
@@ -152,15 +152,10 @@ impl Array {
         })
     }
 
-    fn collect(&self, word: impl Fn(usize) -> Result<u64>) -> Result<Vec<u64>> {
+    fn collect(&self, operand: &Format, word: impl Fn(usize) -> Result<u64>) -> Result<Words> {
         let count = self.count();
-        let mut words = Vec::new();
-        words.try_reserve_exact(count).map_err(|_| {
-            Error::Argument(format!(
-                "{}: {count} elements do not fit the memory",
-                self.name
-            ))
-        })?;
+        let mut words = Words::with_capacity(operand.register.bits, count)
+            .map_err(|error| Error::Argument(format!("{}: {error}", self.name)))?;
         for index in 0..count {
             words.push(word(index)?);
         }

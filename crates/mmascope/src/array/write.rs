@@ -1,5 +1,6 @@
 //! The `.npy` writer: the whole file or nothing.
 
+use std::borrow::Borrow;
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -38,9 +39,10 @@ pub fn write_npy(
     file: &str,
     shape: &[usize],
     format: &Format,
-    words: &[u64],
+    words: impl IntoIterator<Item: Borrow<u64>, IntoIter: ExactSizeIterator>,
     cancel: &AtomicBool,
 ) -> Result<()> {
+    let mut words = words.into_iter();
     if elements_of(shape) != Some(words.len()) {
         return Err(Error::Argument(format!(
             "{file}: {} elements do not make an array of shape {shape:?}",
@@ -53,12 +55,13 @@ pub fn write_npy(
     let (descr, size) = element(format);
     let mut out = BufWriter::with_capacity(1 << 20, temporary.as_file_mut());
     out.write_all(&header(descr, shape)).map_err(failed)?;
-    for chunk in words.chunks(CHUNK) {
+    while words.len() > 0 {
         if cancel.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }
-        for word in chunk {
-            out.write_all(&word.to_le_bytes()[..size]).map_err(failed)?;
+        for word in words.by_ref().take(CHUNK) {
+            let bytes = word.borrow().to_le_bytes();
+            out.write_all(&bytes[..size]).map_err(failed)?;
         }
     }
     out.flush().map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use super::FlushSign;
 use super::ieee;
-use super::output::{Output, Word};
+use super::output::Output;
 use super::pair::Pair;
 use crate::format::{Class, Unpacked};
 
@@ -14,33 +14,39 @@ pub(super) fn block(
     flush_in: FlushSign,
     flush_out: FlushSign,
     output: &Output,
-) -> Word {
-    let flushed = |word: Word| flush_result(word, flush_out);
-    let mut sums: Vec<Unpacked> = pairs
-        .iter()
-        .map(|pair| {
-            let (a, b) = (
-                flush_operand(&pair.a, flush_in),
-                flush_operand(&pair.b, flush_in),
-            );
-            flushed(ieee::multiply(&a, &b, output)).1
-        })
-        .collect();
-    // Neighbours are added level by level: (p0+p1)+(p2+p3).
-    let mut left = sums.len();
-    while left > 1 {
-        for i in 0..left / 2 {
-            sums[i] = flushed(ieee::add(&sums[2 * i], &sums[2 * i + 1], output)).1;
-        }
-        if left % 2 == 1 {
-            sums[left / 2] = sums[left - 1];
-        }
-        left = left.div_ceil(2);
+) -> u64 {
+    let sum = pairwise_sum(pairs, flush_in, flush_out, output);
+    let word = ieee::add(c, &sum, output);
+    let result = output.unpack(word);
+    if is_subnormal(&result) {
+        output.zero(result.negative && flush_out == FlushSign::Kept)
+    } else {
+        word
     }
-    flushed(ieee::add(c, &sums[0], output)).0
+}
+
+/// Neighbours are added level by level: (p0+p1)+(p2+p3). What is left alone in a level moves up.
+fn pairwise_sum(
+    pairs: &[Pair],
+    flush_in: FlushSign,
+    flush_out: FlushSign,
+    output: &Output,
+) -> Unpacked {
+    if let [pair] = pairs {
+        let a = flush_operand(&pair.a, flush_in);
+        let b = flush_operand(&pair.b, flush_in);
+        return flush_result(output.unpack(ieee::multiply(&a, &b, output)), flush_out);
+    }
+    let (left, right) = pairs.split_at(pairs.len().next_power_of_two() / 2);
+    let sum = |half| pairwise_sum(half, flush_in, flush_out, output);
+    flush_result(
+        output.unpack(ieee::add(&sum(left), &sum(right), output)),
+        flush_out,
+    )
 }
 
 /// An operand whose exponent field is 0, a zero included, becomes a zero.
+#[inline]
 pub(super) fn flush_operand(x: &Unpacked, sign: FlushSign) -> Unpacked {
     let normal = x.significand >> x.fraction_bits != 0;
     if matches!(x.class, Class::Infinite | Class::Nan) || normal {
@@ -55,21 +61,17 @@ pub(super) fn flush_operand(x: &Unpacked, sign: FlushSign) -> Unpacked {
     }
 }
 
-/// A subnormal result becomes a zero. Gives the word and what it means.
-fn flush_result(word: Word, sign: FlushSign) -> (Word, Unpacked) {
-    let x = word.unpack();
-    if x.class != Class::Finite || x.significand >> x.fraction_bits != 0 {
-        return (word, x);
+/// A subnormal result becomes a zero.
+#[inline]
+fn flush_result(mut x: Unpacked, sign: FlushSign) -> Unpacked {
+    if is_subnormal(&x) {
+        x.class = Class::Zero;
+        x.significand = 0;
+        x.negative &= sign == FlushSign::Kept;
     }
-    let negative = x.negative && sign == FlushSign::Kept;
-    let bits = word.format.to_register(word.format.zero(negative));
-    (
-        Word { bits, ..word },
-        Unpacked {
-            negative,
-            class: Class::Zero,
-            significand: 0,
-            ..x
-        },
-    )
+    x
+}
+
+fn is_subnormal(x: &Unpacked) -> bool {
+    x.class == Class::Finite && x.significand >> x.fraction_bits == 0
 }

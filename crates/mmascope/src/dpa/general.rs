@@ -4,7 +4,7 @@
 
 use super::FlushSign;
 use super::ieee;
-use super::output::{Output, Word};
+use super::output::Output;
 use super::pair::{Pair, Term};
 use super::t_fdpa::common_zero;
 use super::tr_fdpa::floor_to;
@@ -127,7 +127,7 @@ impl General {
     }
 
     /// One block.
-    pub(super) fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> Word {
+    pub(super) fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
         match self {
             Self::Fused(fused) => fused.run(pairs, c, output),
             Self::AddMul(add_mul) => add_mul.run(pairs, c, output),
@@ -150,7 +150,7 @@ pub(super) fn flushed(x: &Unpacked, flush: Option<FlushSign>) -> Unpacked {
 }
 
 impl Terms {
-    fn pair(&self, pair: &Pair) -> Pair {
+    fn pair<'a>(&self, pair: &Pair<'a>) -> Pair<'a> {
         Pair {
             a: flushed(&pair.a, self.flush_in),
             b: flushed(&pair.b, self.flush_in),
@@ -175,7 +175,7 @@ impl Terms {
             ..*output
         };
         flushed(
-            &ieee::multiply(&pair.a, &pair.b, &to).unpack(),
+            &to.unpack(ieee::multiply(&pair.a, &pair.b, &to)),
             self.flush_products,
         )
     }
@@ -188,8 +188,8 @@ enum Product {
 }
 
 impl Fused {
-    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> Word {
-        let odd_scale = |pair: &Pair| (pair.scale_a.significand | pair.scale_b.significand) != 1;
+    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+        let odd_scale = |pair: &Pair| (pair.scales.a.significand | pair.scales.b.significand) != 1;
         if let Some(f) = self
             .f
             .filter(|_| self.is_truncated() && !pairs.iter().any(odd_scale))
@@ -277,7 +277,7 @@ impl Fused {
         let Some(product) = pair.product() else {
             return Product::Term(None);
         };
-        let scales = [&pair.scale_a, &pair.scale_b];
+        let scales = [&pair.scales.a, &pair.scales.b];
         let mut term = product;
         for scale in scales {
             term.exponent += scale.exponent;
@@ -301,7 +301,7 @@ impl Fused {
     }
 
     /// The sum is brought to F2 bits of its own exponent, if it has them, and rounded.
-    fn finish(&self, exact: Exact, zeros: Option<bool>, output: &Output) -> Word {
+    fn finish(&self, exact: Exact, zeros: Option<bool>, output: &Output) -> u64 {
         let Some(f2) = self.f2.filter(|_| exact.magnitude != 0) else {
             return output.finite(&exact, zeros);
         };
@@ -419,8 +419,9 @@ impl Groups {
 }
 
 impl AddMul {
-    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> Word {
-        let sum = |x: &Unpacked, y: &Unpacked| finished(ieee::add(x, y, output), output).unpack();
+    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+        let sum =
+            |x: &Unpacked, y: &Unpacked| output.unpack(finished(ieee::add(x, y, output), output));
         let (rounding, format) = self
             .terms
             .products
@@ -456,15 +457,17 @@ impl AddMul {
 }
 
 /// A result after the flush that its output asks for.
-pub(super) fn finished(word: Word, output: &Output) -> Word {
-    let Some(_) = output.flush else { return word };
-    let x = word.unpack();
-    let after = flushed(&x, output.flush);
-    if after == x {
+pub(super) fn finished(word: u64, output: &Output) -> u64 {
+    if output.flush.is_none() {
         return word;
     }
-    let bits = word.format.to_register(word.format.zero(after.negative));
-    Word { bits, ..word }
+    let x = output.unpack(word);
+    let after = flushed(&x, output.flush);
+    if after == x {
+        word
+    } else {
+        output.zero(after.negative)
+    }
 }
 
 impl Wide {

@@ -1,7 +1,7 @@
 //! GDFS / GST-FDPA, §2.4: exactly summed groups, scaled, then a truncated fused sum.
 
-use super::output::{Output, Word};
-use super::pair::{Pair, Term};
+use super::output::Output;
+use super::pair::{Pair, Scales, Term};
 use super::special_value;
 use super::t_fdpa::common_zero;
 use crate::format::{Class, Rounding, Unpacked};
@@ -15,7 +15,7 @@ pub(super) fn block(
     e0: i32,
     align: Rounding,
     output: &Output,
-) -> Word {
+) -> u64 {
     // Any NaN scale or NaN c gives NaN; an infinite c is the result. (The narrow operands of the
     // known units have neither; wider ones of a user's row follow the same rules.)
     let specials = pairs.iter().map(Pair::special).chain([special_value(c)]);
@@ -41,16 +41,16 @@ pub(super) fn block(
 /// The exponent with which a group takes part in alignment: that of its scales only. `None` when
 /// all its products are zero or a scale is zero.
 fn group_exponent(group: &[Pair]) -> Option<i32> {
-    let (scale_a, scale_b) = (&group[0].scale_a, &group[0].scale_b);
-    let scaled = scale_a.class == Class::Finite && scale_b.class == Class::Finite;
+    let Scales { a, b } = group[0].scales;
+    let scaled = a.class == Class::Finite && b.class == Class::Finite;
     let any_product = group.iter().any(|pair| pair.product().is_some());
-    (scaled && any_product).then_some(scale_a.exponent + scale_b.exponent)
+    (scaled && any_product).then_some(a.exponent + b.exponent)
 }
 
 /// The exact group sum times both scales, as a term at the scales' exponent; `None` when zero.
 fn scaled_group(group: &[Pair]) -> Option<Term> {
     let exponent = group_exponent(group)?;
-    let (scale_a, scale_b) = (&group[0].scale_a, &group[0].scale_b);
+    let Scales { a, b } = group[0].scales;
     // Products on the finest grid that any of them needs.
     let place = |term: &Term| term.exponent - term.fraction_bits;
     let finest = group
@@ -63,8 +63,8 @@ fn scaled_group(group: &[Pair]) -> Option<Term> {
         .filter_map(Pair::product)
         .map(|term| term.align(finest, Rounding::Rz))
         .sum();
-    let scales = u128::from(scale_a.significand) * u128::from(scale_b.significand);
-    let scale_fraction_bits = (scale_a.fraction_bits + scale_b.fraction_bits) as i32;
+    let scales = u128::from(a.significand) * u128::from(b.significand);
+    let scale_fraction_bits = (a.fraction_bits + b.fraction_bits) as i32;
     (sum != 0).then(|| Term {
         negative: sum < 0,
         exponent,

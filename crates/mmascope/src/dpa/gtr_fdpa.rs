@@ -1,13 +1,13 @@
 //! GFDRDA / GTR-FDPA, §2.8: even and odd k are summed apart, then joined as in TR-FDPA.
 
-use super::output::{Output, Word};
+use super::output::Output;
 use super::pair::Pair;
 use super::t_fdpa::common_zero;
 use super::tr_fdpa::{Sum, add_c, exponent_of_c, floor_to, specials};
 use crate::format::{Class, Rounding, Unpacked};
 
 /// One block.
-pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> Word {
+pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
     // NaN and ∞ of c are decided before c may be dropped.
     if let Some(special) = specials(pairs, c, output) {
         return output.special(special);

@@ -1,24 +1,20 @@
 //! IEEE 754 addition, multiplication and fused multiply-add on decoded values (§2.1).
 
-use super::output::{Output, Word};
+use super::output::Output;
 use super::pair::special_product;
-use super::{special_sum, special_value};
+use super::{Special, special_sum, special_value};
 use crate::format::{Exact, Unpacked};
 
 /// `x + y`, rounded once.
-pub(super) fn add(x: &Unpacked, y: &Unpacked, output: &Output) -> Word {
-    match (
-        special_sum([special_value(x), special_value(y)]),
-        x.exact(),
-        y.exact(),
-    ) {
-        (None, Some(x), Some(y)) => rounded_sum(&x, &y, output),
-        (special, ..) => output.special(special.unwrap_or(super::Special::Nan)),
+pub(super) fn add(x: &Unpacked, y: &Unpacked, output: &Output) -> u64 {
+    match (x.exact(), y.exact()) {
+        (Some(x), Some(y)) => rounded_sum(&x, &y, output),
+        _ => special(special_value(x), special_value(y), output),
     }
 }
 
 /// `a · b`, rounded once.
-pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> Word {
+pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> u64 {
     match special_product(a, b) {
         Some(special) => output.special(special),
         None => {
@@ -32,21 +28,19 @@ pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> Word {
 }
 
 /// `a · b + c`, rounded once.
-pub(super) fn fused_multiply_add(
-    a: &Unpacked,
-    b: &Unpacked,
-    c: &Unpacked,
-    output: &Output,
-) -> Word {
-    match (
-        special_sum([special_product(a, b), special_value(c)]),
-        c.exact(),
-    ) {
+pub(super) fn fused_multiply_add(a: &Unpacked, b: &Unpacked, c: &Unpacked, output: &Output) -> u64 {
+    match (special_product(a, b), c.exact()) {
         (None, Some(c)) => rounded_sum(&exact_product(a, b), &c, output),
-        (special, _) => output.special(special.unwrap_or(super::Special::Nan)),
+        (product, _) => special(product, special_value(c), output),
     }
 }
 
+/// The result of a sum of which at least one term is special.
+fn special(x: Option<Special>, y: Option<Special>, output: &Output) -> u64 {
+    output.special(special_sum([x, y]).unwrap_or(Special::Nan))
+}
+
+#[inline]
 fn exact_product(a: &Unpacked, b: &Unpacked) -> Exact {
     Exact {
         negative: a.negative != b.negative,
@@ -56,60 +50,69 @@ fn exact_product(a: &Unpacked, b: &Unpacked) -> Exact {
     }
 }
 
-fn rounded_sum(x: &Exact, y: &Exact, output: &Output) -> Word {
+fn rounded_sum(x: &Exact, y: &Exact, output: &Output) -> u64 {
     let both_zero = x.magnitude == 0 && y.magnitude == 0 && x.negative == y.negative;
     output.finite(&exact_sum(x, y), both_zero.then_some(x.negative))
 }
 
-/// The sum of two exact values of at most 106 bits. When one lies far below the other, what falls
-/// below a window of 62 or 126 bits is kept as `sticky`; every format's last place lies far above.
+/// The sum of two exact values of at most 106 bits. The narrow window serves products and values of
+/// formats of up to 32 bits.
+#[inline]
 fn exact_sum(x: &Exact, y: &Exact) -> Exact {
-    let top = |v: &Exact| {
-        v.magnitude
-            .checked_ilog2()
-            .map(|log| i64::from(log) + i64::from(v.exponent))
-    };
-    let (large, small) = match (top(x), top(y)) {
-        (None, None) => {
-            return Exact {
-                negative: false,
-                magnitude: 0,
-                exponent: 0,
-                sticky: false,
-            };
-        }
-        (Some(_), None) => return *x,
-        (None, Some(_)) => return *y,
-        (Some(top_x), Some(top_y)) if top_x >= top_y => (x, y),
-        _ => (y, x),
-    };
-    // The larger one's top bit is moved to the window's top: two bits of room for carry and sign.
-    // The narrow window serves products and values of formats of up to 32 bits.
-    let narrow = large.magnitude.max(small.magnitude) >> 50 == 0;
-    let room = if narrow { 61 } else { 125 } - large.magnitude.ilog2();
-    let exponent = large.exponent - room as i32;
-    let large_magnitude = (large.magnitude << room) as i128;
-    let (small_magnitude, sticky) = if small.exponent >= exponent {
-        (
-            (small.magnitude << (small.exponent - exponent)) as i128,
-            false,
-        )
+    if (x.magnitude | y.magnitude) >> 50 == 0 {
+        narrow_sum(x, y)
     } else {
-        let width = (exponent - small.exponent) as u32;
-        let kept = small.magnitude.checked_shr(width).unwrap_or(0);
-        let lost = kept.checked_shl(width).unwrap_or(0) != small.magnitude;
-        (kept as i128, lost)
-    };
-    // With the sign of the large one taken out: large − (kept + ε) = (large − kept − 1) + (1 − ε).
-    let magnitude = if large.negative == small.negative {
-        large_magnitude + small_magnitude
-    } else {
-        large_magnitude - small_magnitude - i128::from(sticky)
-    };
-    Exact {
-        negative: large.negative != (magnitude < 0),
-        magnitude: magnitude.unsigned_abs(),
-        exponent,
-        sticky,
+        wide_sum(x, y)
     }
 }
+
+/// Makes a function that adds two exact values in a window of so many bits. When one lies far below
+/// the other, what falls below the window is kept as `sticky`; every format's last place lies far
+/// above.
+macro_rules! sum_in_window {
+    ($name:ident, $unsigned:ty, $signed:ty) => {
+        #[inline]
+        fn $name(x: &Exact, y: &Exact) -> Exact {
+            const BITS: u32 = <$unsigned>::BITS;
+            let log = |v: &Exact| (v.magnitude as $unsigned).checked_ilog2();
+            let (Some(log_x), Some(log_y)) = (log(x), log(y)) else {
+                return if y.magnitude == 0 { *x } else { *y };
+            };
+            let top = |log: u32, v: &Exact| i64::from(log) + i64::from(v.exponent);
+            let (large, small, log) = if top(log_x, x) >= top(log_y, y) {
+                (x, y, log_x)
+            } else {
+                (y, x, log_y)
+            };
+            // The larger one's top bit goes to the window's top: two bits of room for carry and sign.
+            let room = BITS - 3 - log;
+            let exponent = large.exponent - room as i32;
+            let large_magnitude = ((large.magnitude as $unsigned) << room) as $signed;
+            let small_magnitude = small.magnitude as $unsigned;
+            let (small_magnitude, sticky) = if small.exponent >= exponent {
+                (small_magnitude << (small.exponent - exponent), false)
+            } else {
+                let width = (exponent - small.exponent) as u32;
+                let kept = small_magnitude.checked_shr(width).unwrap_or(0);
+                let lost = kept.checked_shl(width).unwrap_or(0) != small_magnitude;
+                (kept, lost)
+            };
+            // With the sign of the large one taken out:
+            // large − (kept + ε) = (large − kept − 1) + (1 − ε).
+            let magnitude = if large.negative == small.negative {
+                large_magnitude + small_magnitude as $signed
+            } else {
+                large_magnitude - small_magnitude as $signed - <$signed>::from(sticky)
+            };
+            Exact {
+                negative: large.negative != (magnitude < 0),
+                magnitude: u128::from(magnitude.unsigned_abs()),
+                exponent,
+                sticky,
+            }
+        }
+    };
+}
+
+sum_in_window!(narrow_sum, u64, i64);
+sum_in_window!(wide_sum, u128, i128);

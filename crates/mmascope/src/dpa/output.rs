@@ -20,6 +20,9 @@ pub struct Output {
     pub flush: Option<FlushSign>,
 }
 
+/// The register word of +0, in every format of results.
+pub(super) const PLUS_ZERO: u64 = 0;
+
 /// Which NaN a NaN result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Nan {
@@ -41,46 +44,47 @@ pub enum ZeroSign {
     Ieee,
 }
 
-/// A register word with the format of its bits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Word {
-    pub(super) format: Format,
-    pub(super) bits: u64,
-}
-
-impl Word {
-    pub(super) fn unpack(&self) -> Unpacked {
-        self.format.decode(self.format.from_register(self.bits))
-    }
-}
-
 impl Output {
+    /// What a register word of this output means.
+    #[inline]
+    pub(super) fn unpack(&self, word: u64) -> Unpacked {
+        let container = self.format.container_ref();
+        container.decode(container.from_register(word))
+    }
+
+    /// The register word of a zero.
+    pub(super) fn zero(&self, negative: bool) -> u64 {
+        self.format.to_register(self.format.zero(negative))
+    }
+
     /// The result of a special sum.
-    pub(super) fn special(&self, special: Special) -> Word {
+    pub(super) fn special(&self, special: Special) -> u64 {
         match special {
-            Special::Infinite { negative } => {
-                self.word(self.format.infinity(negative, self.overflow))
-            }
+            Special::Infinite { negative } => self
+                .format
+                .to_register(self.format.infinity(negative, self.overflow)),
             Special::Nan => match self.nan {
-                Nan::Word(bits) => Word {
-                    format: self.format.container(),
-                    bits,
-                },
-                Nan::Any => self.word(self.format.nan_or_substitute()),
+                Nan::Word(word) => word,
+                Nan::Any => self.format.to_register(self.format.nan_or_substitute()),
             },
         }
     }
 
     /// The result of a finite sum. `zeros` is the sign that all its terms share if all are
     /// zeros.
-    pub(super) fn finite(&self, exact: &Exact, zeros: Option<bool>) -> Word {
+    #[inline]
+    pub(super) fn finite(&self, exact: &Exact, zeros: Option<bool>) -> u64 {
         let code = self.format.round(exact, self.rounding, self.overflow);
+        // Almost every result: bits beside the sign, so no zero.
+        if code & (self.format.mask() >> 1) != 0 {
+            return self.format.to_register(code);
+        }
         let is_zero = exact.magnitude == 0 && !exact.sticky;
         // (In some formats the code with only the sign set is no zero but NaN.)
         let sign = code >> (self.format.bits - 1) == 1;
         let rounds_to_zero = code == self.format.zero(sign);
         if !rounds_to_zero {
-            return self.word(code);
+            return self.format.to_register(code);
         }
         let negative = match self.zero {
             ZeroSign::Plus => false,
@@ -88,11 +92,11 @@ impl Output {
             ZeroSign::Ieee if is_zero => zeros.unwrap_or(self.rounding == Rounding::Rd),
             ZeroSign::Ieee => exact.negative,
         };
-        self.word(self.format.zero(negative))
+        self.zero(negative)
     }
 
     /// A signed fixed-point sum, `sum · 2^exponent`.
-    pub(super) fn fixed(&self, sum: i128, exponent: i32, zeros: Option<bool>) -> Word {
+    pub(super) fn fixed(&self, sum: i128, exponent: i32, zeros: Option<bool>) -> u64 {
         let exact = Exact {
             negative: sum < 0,
             magnitude: sum.unsigned_abs(),
@@ -102,34 +106,15 @@ impl Output {
         self.finite(&exact, zeros)
     }
 
-    fn word(&self, code: u64) -> Word {
-        Word {
-            format: self.format.container(),
-            bits: self.format.to_register(code),
-        }
-    }
-
     /// Whether a register word is a NaN of the result format.
     #[must_use]
     pub fn is_nan(&self, bits: u64) -> bool {
-        let word = Word {
-            format: self.format.container(),
-            bits,
-        };
-        word.unpack().class == crate::format::Class::Nan
-    }
-}
-
-/// +0 of a format, as a register word.
-pub(super) fn plus_zero(format: Format) -> Word {
-    Word {
-        format: format.container(),
-        bits: 0,
+        self.unpack(bits).class == crate::format::Class::Nan
     }
 }
 
 /// Rounds a value to the output's format.
-pub(super) fn convert(value: &Unpacked, output: &Output) -> Word {
+pub(super) fn convert(value: &Unpacked, output: &Output) -> u64 {
     match (super::special_value(value), value.exact()) {
         (None, Some(exact)) => {
             output.finite(&exact, (exact.magnitude == 0).then_some(exact.negative))

@@ -3,16 +3,27 @@
 use super::Special;
 use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
-/// The operands of one k, decoded, with the scales of their blocks (1 where there are none).
+/// The operands of one k, decoded, with the scales of their blocks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
+pub(super) struct Pair<'a> {
     pub(super) a: Unpacked,
     pub(super) b: Unpacked,
-    pub(super) scale_a: Unpacked,
-    pub(super) scale_b: Unpacked,
+    pub(super) scales: &'a Scales,
 }
 
-/// The neutral block scale.
+/// The decoded scales of one block of A and of B.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scales {
+    pub(super) a: Unpacked,
+    pub(super) b: Unpacked,
+}
+
+impl Scales {
+    /// The neutral scales, where a unit has none.
+    pub(super) const NONE: Self = Self { a: ONE, b: ONE };
+}
+
+/// 1.
 pub(super) const ONE: Unpacked = Unpacked {
     negative: false,
     class: Class::Finite,
@@ -60,13 +71,13 @@ impl Term {
     }
 }
 
-impl Pair {
+impl Pair<'_> {
     /// The product as ∞ or NaN, if it is one: a NaN operand, or 0·∞, is NaN (§2.2 step 1); a NaN
     /// scale makes it NaN too (§2.3).
     #[inline]
     pub(super) fn special(&self) -> Option<Special> {
         let is_nan = |x: &Unpacked| x.class == Class::Nan;
-        if is_nan(&self.scale_a) || is_nan(&self.scale_b) {
+        if is_nan(&self.scales.a) || is_nan(&self.scales.b) {
             return Some(Special::Nan);
         }
         special_product(&self.a, &self.b)

@@ -1,7 +1,7 @@
 //! What an instruction computes: a few statements over native algorithms (§3).
 
-use super::output::{self, Output, Word, plus_zero};
-use super::pair::{ONE, Pair};
+use super::output::{self, Output, PLUS_ZERO};
+use super::pair::{ONE, Pair, Scales};
 use super::{Dpa, Modifiers, Nan, Operands, Scale, Signature, general, ieee};
 use crate::format::{Format, Unpacked};
 
@@ -119,18 +119,19 @@ impl Program {
         operands: &Operands<'_>,
         modifiers: &Modifiers,
     ) -> u64 {
-        let pairs = decode_pairs(signature, operands, modifiers);
+        let scales = decode_scales(signature, operands);
+        let pairs = decode_pairs(signature, operands, &scales, modifiers);
         let c = decode_c(signature, operands, modifiers);
-        let mut values: Vec<Word> = Vec::with_capacity(self.statements.len());
+        let mut values: Vec<u64> = Vec::with_capacity(self.statements.len());
         for Statement {
             operation, output, ..
         } in &self.statements
         {
-            let zero = plus_zero(output.format).unpack();
+            let zero = output.unpack(PLUS_ZERO);
             let read = |source: Source| match source {
                 Source::C => c,
                 Source::Zero | Source::Product => zero,
-                Source::Statement(index) => values[index].unpack(),
+                Source::Statement(index) => self.statements[index].output.unpack(values[index]),
             };
             let value = match operation {
                 Operation::Dot {
@@ -143,7 +144,7 @@ impl Program {
                     if *over == Select::All && widened.is_none() {
                         algorithm.run(&pairs, start, output)
                     } else {
-                        let chosen: Vec<Pair> = over
+                        let chosen: Vec<Pair<'_>> = over
                             .indices(pairs.len())
                             .iter()
                             .map(|&k| widened.map_or(pairs[k], |format| pairs[k].widened(&format)))
@@ -161,8 +162,7 @@ impl Program {
                     let values = of[1..].iter().map(|&source| Pair {
                         a: read(source),
                         b: ONE,
-                        scale_a: ONE,
-                        scale_b: ONE,
+                        scales: &Scales::NONE,
                     });
                     let terms: Vec<Pair> = over.iter().map(|&k| pairs[k]).chain(values).collect();
                     algorithm.run_whole(&terms, read(of[0]), output)
@@ -171,7 +171,7 @@ impl Program {
             let value = general::finished(value, output);
             values.push(value);
         }
-        values.last().map_or(0, |value| value.bits)
+        values.last().map_or(PLUS_ZERO, |&word| word)
     }
 
     /// Whether every NaN result is one known word.
@@ -181,26 +181,37 @@ impl Program {
     }
 }
 
-fn decode_pairs(
+/// The scales of every block of k; none for a unit without.
+fn decode_scales(signature: &Signature, operands: &Operands<'_>) -> Vec<Scales> {
+    let Some(Scale { format, .. }) = &signature.scale else {
+        return Vec::new();
+    };
+    let decode = |word: &u64| format.decode(format.from_register(*word));
+    (operands.scale_a.iter().zip(operands.scale_b))
+        .map(|(a, b)| Scales {
+            a: decode(a),
+            b: decode(b),
+        })
+        .collect()
+}
+
+fn decode_pairs<'a>(
     signature: &Signature,
     operands: &Operands<'_>,
+    scales: &'a [Scales],
     modifiers: &Modifiers,
-) -> Vec<Pair> {
+) -> Vec<Pair<'a>> {
     let decode = |format: &Format, word: u64| format.decode(format.from_register(word));
     let negate = |value: Unpacked, by: bool| Unpacked {
         negative: value.negative ^ by,
         ..value
     };
-    let scale = |scales: &[u64], k: usize| match &signature.scale {
-        Some(Scale { format, block }) => decode(format, scales[k / block]),
-        None => ONE,
-    };
+    let block = signature.scale.map_or(signature.k, |scale| scale.block);
     (0..signature.k)
         .map(|k| Pair {
             a: negate(decode(&signature.a, operands.a[k]), modifiers.negate_a),
             b: negate(decode(&signature.b, operands.b[k]), modifiers.negate_b),
-            scale_a: scale(operands.scale_a, k),
-            scale_b: scale(operands.scale_b, k),
+            scales: scales.get(k / block).unwrap_or(&Scales::NONE),
         })
         .collect()
 }

@@ -1,6 +1,6 @@
 //! FDA / T-FDPA, §2.2, and ST-FDPA, §2.3: the truncated fused dot-product-add.
 
-use super::output::{Output, Word};
+use super::output::Output;
 use super::pair::{Pair, Term};
 use super::{special_sum, special_value};
 use crate::format::{Class, Rounding, Unpacked};
@@ -14,7 +14,7 @@ pub(super) fn block(
     e0: i32,
     align: Rounding,
     output: &Output,
-) -> Word {
+) -> u64 {
     // Step 1. Infinities come from operands only; a finite product never overflows.
     let specials = pairs.iter().map(Pair::special).chain([special_value(c)]);
     if let Some(special) = special_sum(specials) {
@@ -39,7 +39,7 @@ pub(super) fn block(
 /// A product whose exponent has gained those of its blocks' scales.
 fn scaled_product(pair: &Pair) -> Option<Term> {
     let product = pair.product()?;
-    let exponent = product.exponent + pair.scale_a.exponent + pair.scale_b.exponent;
+    let exponent = product.exponent + pair.scales.a.exponent + pair.scales.b.exponent;
     Some(Term {
         exponent,
         ..product

@@ -1,6 +1,6 @@
 //! FDRDA / TR-FDPA, §2.7: a truncated fused dot product, then c, floored twice and rounded.
 
-use super::output::{Output, Word};
+use super::output::Output;
 use super::pair::{Pair, Term};
 use super::t_fdpa::common_zero;
 use super::{Special, special_sum, special_value};
@@ -20,7 +20,7 @@ fn product_overflow(output: &Output) -> i32 {
 }
 
 /// One block.
-pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> Word {
+pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
     if let Some(special) = specials(pairs, c, output) {
         return output.special(special);
     }
@@ -67,7 +67,7 @@ pub(super) fn add_c(
     f: u32,
     f2: u32,
     output: &Output,
-) -> Word {
+) -> u64 {
     let e_c = exponent_of_c(c, output);
     let e = products.as_ref().map_or(e_c, |sum| sum.exponent.max(e_c));
     // T is floored to F2+1 bits below E and c to F bits below E; both are multiples of `fine`.

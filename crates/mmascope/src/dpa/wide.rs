@@ -23,7 +23,8 @@ impl Wide {
             let part = match i - limb {
                 0 => shifted as u64,
                 1 => (shifted >> 64) as u64,
-                _ => 0,
+                _ if carry => 0,
+                _ => break,
             };
             let (digit_sum, first) = overflowing(*digit, part, negative);
             let (digit_sum, second) = overflowing(digit_sum, u64::from(carry), negative);

@@ -58,7 +58,7 @@ impl Format {
     /// assert_eq!((x.class, x.exponent, x.significand), (Class::Finite, -14, 1));
     /// ```
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn decode(&self, code: u64) -> Unpacked {
         let code = code & self.mask();
         match self.kind {
@@ -67,7 +67,7 @@ impl Format {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn decode_float(&self, float: Float, code: u64) -> Unpacked {
         let Float {
             exponent_bits,
@@ -80,6 +80,16 @@ impl Format {
         let top_field = (1 << exponent_bits) - 1;
         let (fraction, field) = (code & fraction_mask, (code >> fraction_bits) & top_field);
         let negative = self.signed && code >> (exponent_bits + fraction_bits) == 1;
+        // Almost every code: a normal number whatever the format's specials are.
+        if field != 0 && field != top_field {
+            return Unpacked {
+                negative,
+                class: Class::Finite,
+                exponent: field as i32 - bias,
+                significand: fraction | 1 << fraction_bits,
+                fraction_bits,
+            };
+        }
         let class = match specials {
             Specials::Ieee if field == top_field && fraction == 0 => Class::Infinite,
             Specials::Ieee if field == top_field => Class::Nan,

@@ -1,7 +1,5 @@
 //! From an exact value to a code: every rounding mode, and what happens out of range.
 
-use std::cmp::Ordering;
-
 use super::{Float, Format, Kind, Specials};
 use crate::error::{Error, Result};
 
@@ -19,6 +17,36 @@ pub struct Exact {
     /// enough bits that the target's last place lies above the magnitude's, and for stochastic
     /// rounding at least as many bits below that place as there are random bits.
     pub sticky: bool,
+}
+
+impl Exact {
+    /// Magnitude, exponent and stickiness with at most 64 bits of magnitude; what falls off becomes
+    /// sticky. No float's significand has more than 53 bits, so only stochastic rounding could tell
+    /// the difference.
+    #[inline(always)]
+    fn narrowed(&self) -> (u64, i64, bool) {
+        let exponent = i64::from(self.exponent);
+        let high = (self.magnitude >> 64) as u64;
+        if high == 0 {
+            return (self.magnitude as u64, exponent, self.sticky);
+        }
+        let width = 64 - high.leading_zeros();
+        let kept = self.magnitude >> width;
+        let sticky = self.sticky || kept << width != self.magnitude;
+        (kept as u64, exponent + i64::from(width), sticky)
+    }
+
+    /// The magnitude as a multiple of `2^last_place`, rounded.
+    fn multiple_of(&self, last_place: i64, rounding: Rounding, negative: bool) -> u128 {
+        let width = last_place - i64::from(self.exponent);
+        if width > 0 {
+            let width = u32::try_from(width).unwrap_or(u32::MAX);
+            rounding.shift_right(negative, self.magnitude, self.sticky, width)
+        } else {
+            let shifted = self.magnitude.checked_shl(-width as u32).unwrap_or(0);
+            rounding.shift_right(negative, shifted, self.sticky, 0)
+        }
+    }
 }
 
 /// How a value between two neighbours of the target format is rounded.
@@ -94,15 +122,12 @@ impl Rounding {
         ROUNDING_NAMES.iter().map(|(_, rounding)| *rounding)
     }
 
-    /// Does the magnitude grow, when what is discarded compares to one half like `half` and is
-    /// nothing at all if `exact`?
-    #[inline]
-    fn increments(self, negative: bool, odd: bool, half: Ordering, exact: bool) -> bool {
-        let to_nearest = |tie_grows: bool| match half {
-            Ordering::Less => false,
-            Ordering::Equal => tie_grows,
-            Ordering::Greater => true,
-        };
+    /// Does the magnitude grow? `rest` is what is discarded, as a fraction of one unit in the last
+    /// place times 2^64; a bit of 1 at its end stands for anything non-zero below.
+    #[inline(always)]
+    fn increments(self, negative: bool, odd: bool, rest: u64) -> bool {
+        const HALF: u64 = 1 << 63;
+        let to_nearest = |tie_grows: bool| rest > HALF - u64::from(tie_grows);
         match self {
             Self::Rne => to_nearest(odd),
             Self::Rna => to_nearest(true),
@@ -111,10 +136,10 @@ impl Rounding {
             Self::Rnd => to_nearest(negative),
             Self::Rno => to_nearest(!odd),
             Self::Rz | Self::Stochastic { .. } => false,
-            Self::Ra => !exact,
-            Self::Ru => !exact && !negative,
-            Self::Rd => !exact && negative,
-            Self::Odd => !exact && !odd,
+            Self::Ra => rest != 0,
+            Self::Ru => rest != 0 && !negative,
+            Self::Rd => rest != 0 && negative,
+            Self::Odd => rest != 0 && !odd,
         }
     }
 
@@ -125,31 +150,40 @@ impl Rounding {
     pub fn shift_right(self, negative: bool, magnitude: u128, sticky: bool, width: u32) -> u128 {
         // Most magnitudes are narrow, and 64-bit arithmetic is several times cheaper.
         if let Ok(narrow) = u64::try_from(magnitude)
-            && (1..64).contains(&width)
+            && width > 0
             && !matches!(self, Self::Stochastic { .. })
         {
-            let (kept, remainder) = (narrow >> width, narrow & ((1 << width) - 1));
-            let half = remainder.cmp(&(1 << (width - 1))).then(sticky.cmp(&false));
-            let exact = remainder == 0 && !sticky;
-            return u128::from(kept)
-                + u128::from(self.increments(negative, kept & 1 == 1, half, exact));
+            let width = i64::from(width);
+            return u128::from(self.shift_right_narrow(negative, narrow, sticky, width));
         }
         let kept = magnitude.checked_shr(width).unwrap_or(0);
         let remainder = magnitude ^ kept.checked_shl(width).unwrap_or(0);
         if let Self::Stochastic { bits, random } = self {
             return kept.saturating_add(u128::from(carries(remainder, width, bits, random)));
         }
-        let half = match width {
-            1..=128 => remainder.cmp(&(1 << (width - 1))).then(sticky.cmp(&false)),
-            _ => Ordering::Less,
+        let rest = match width {
+            0 => u64::from(sticky),
+            1..=128 => {
+                let rest = magnitude << (128 - width);
+                (rest >> 64) as u64 | u64::from(rest as u64 != 0 || sticky)
+            }
+            _ => u64::from(magnitude != 0 || sticky),
         };
-        let exact = remainder == 0 && !sticky;
-        kept.saturating_add(u128::from(self.increments(
-            negative,
-            kept & 1 == 1,
-            half,
-            exact,
-        )))
+        kept.saturating_add(u128::from(self.increments(negative, kept & 1 == 1, rest)))
+    }
+
+    /// As [`Rounding::shift_right`] for magnitudes of at most 64 bits, which a carry does not leave
+    /// when `width` is 0; not stochastic.
+    #[inline(always)]
+    fn shift_right_narrow(self, negative: bool, magnitude: u64, sticky: bool, width: i64) -> u64 {
+        let (kept, rest) = match width {
+            0 => (magnitude, 0),
+            1..=63 => (magnitude >> width, magnitude << (64 - width)),
+            64 => (0, magnitude),
+            _ => (0, u64::from(magnitude != 0)),
+        };
+        let rest = rest | u64::from(sticky);
+        kept + u64::from(self.increments(negative, kept & 1 == 1, rest))
     }
 }
 
@@ -252,7 +286,7 @@ impl Format {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn round_float(
         &self,
         float: Float,
@@ -261,14 +295,14 @@ impl Format {
         overflow: Overflow,
     ) -> u64 {
         let negative = value.negative && self.signed;
-        if value.magnitude == 0 && !value.sticky {
+        let (magnitude, exponent, sticky) = value.narrowed();
+        if magnitude == 0 && !sticky {
             return self.zero(negative);
         }
         let (emin, fraction_bits) = (float.emin(), float.fraction_bits);
-        let top = value
-            .magnitude
+        let top = magnitude
             .checked_ilog2()
-            .map_or(i64::MIN, |log| i64::from(log) + i64::from(value.exponent));
+            .map_or(i64::MIN, |log| i64::from(log) + exponent);
         let beyond = i64::from(emin) + (1 << float.exponent_bits) + 1;
         if top > beyond {
             return self.overflowed(negative, rounding, overflow);
@@ -279,23 +313,25 @@ impl Format {
             return 0;
         }
         let last_place = i64::from(binade) - i64::from(fraction_bits);
-        let width = last_place - i64::from(value.exponent);
-        let kept = if width > 0 {
-            let width = u32::try_from(width).unwrap_or(u32::MAX);
-            rounding.shift_right(negative, value.magnitude, value.sticky, width)
-        } else {
-            let shifted = value.magnitude.checked_shl(-width as u32).unwrap_or(0);
-            rounding.shift_right(negative, shifted, value.sticky, 0)
+        let kept = match (rounding, last_place - exponent) {
+            (Rounding::Stochastic { .. }, _) => {
+                value.multiple_of(last_place, rounding, negative) as u64
+            }
+            (_, width @ 1..) => rounding.shift_right_narrow(negative, magnitude, sticky, width),
+            (_, width) => rounding.shift_right_narrow(negative, magnitude << -width, sticky, 0),
         };
         // Exponent field and fraction are one integer: a carry out of the fraction moves into the
         // exponent by itself, from subnormal to normal as well.
         let hidden = u64::from(!float.subnormals);
-        let magnitude_code = (((binade - emin) as u64) << fraction_bits) + kept as u64 - hidden;
-        if magnitude_code > self.max_finite_magnitude(float) {
-            return self.overflowed(negative, rounding, overflow);
-        }
-        if magnitude_code == 0 && float.subnormals {
-            return self.zero(negative);
+        let magnitude_code = (((binade - emin) as u64) << fraction_bits) + kept - hidden;
+        let field = magnitude_code >> fraction_bits;
+        if field == 0 || field >= (1 << float.exponent_bits) - 1 {
+            if magnitude_code > self.max_finite_magnitude(float) {
+                return self.overflowed(negative, rounding, overflow);
+            }
+            if magnitude_code == 0 && float.subnormals {
+                return self.zero(negative);
+            }
         }
         self.with_sign(negative, magnitude_code)
     }

@@ -1,29 +1,20 @@
 //! The operands of a matrix product: from arrays, checked, padded.
 
+use super::matrix::{Matrix, shape_text};
 use crate::array::{Array, Casting};
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
-use crate::format::{Exact, Overflow, Rounding};
+use crate::format::{Exact, Format, Overflow, Rounding};
 
-/// Row-major matrices of register words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The operands of D = C + A·B, or of a batch of such products. An operand of one matrix takes
+/// part in every product of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matrices {
-    /// Rows of A, C and D.
-    pub m: usize,
-    /// Columns of B, C and D.
-    pub n: usize,
-    /// Columns of A and rows of B.
-    pub k: usize,
-    /// A, m × k.
-    pub a: Vec<u64>,
-    /// B, k × n.
-    pub b: Vec<u64>,
-    /// C, m × n; `None` is +0.
-    pub c: Option<Vec<u64>>,
-    /// Scales of A, m × k/block; empty when there are none.
-    pub scale_a: Vec<u64>,
-    /// Scales of B, k/block × n; empty when there are none.
-    pub scale_b: Vec<u64>,
+    a: Matrix,
+    b: Matrix,
+    c: Option<Matrix>,
+    scales: Option<(Matrix, Matrix)>,
+    batch: usize,
 }
 
 /// The same as arrays of files.
@@ -42,6 +33,66 @@ pub struct Arrays<'a> {
 }
 
 impl Matrices {
+    /// A, m × k, and B, k × n. C is +0 until it is given.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when they do not fit each other or are empty.
+    pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
+        let (m, k, n) = (a.rows(), a.columns(), b.columns());
+        if b.rows() != k {
+            return Err(Error::Argument(format!(
+                "A is {m} × {k} and B is {} × {n}: B must have {k} rows",
+                b.rows()
+            )));
+        }
+        if m == 0 || n == 0 || k == 0 || a.batch() == 0 || b.batch() == 0 {
+            return Err(Error::Argument(format!(
+                "{m} × {n} × {k}: a matrix is empty"
+            )));
+        }
+        let batch = a.batch().max(b.batch());
+        let out = Self {
+            a,
+            b,
+            c: None,
+            scales: None,
+            batch,
+        };
+        out.check_shape("A", &out.a, m, k)?;
+        out.check_shape("B", &out.b, k, n)?;
+        m.checked_mul(n)
+            .and_then(|size| size.checked_mul(batch))
+            .ok_or_else(|| Error::Argument(format!("D, {m} × {n}, is too large")))?;
+        Ok(out)
+    }
+
+    /// With C, m × n.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when its shape does not fit.
+    pub fn with_c(mut self, c: Matrix) -> Result<Self> {
+        self.check_shape("C", &c, self.m(), self.n())?;
+        self.c = Some(c);
+        Ok(self)
+    }
+
+    /// With C as it is where there is none: +0.
+    #[must_use]
+    pub fn without_c(self) -> Self {
+        Self { c: None, ..self }
+    }
+
+    /// With block scales of A, m × k/block, and of B, k/block × n.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when their shapes do not fit each other.
+    pub fn with_scales(mut self, scale_a: Matrix, scale_b: Matrix) -> Result<Self> {
+        self.check_shape("the scale of A", &scale_a, self.m(), scale_a.columns())?;
+        self.check_shape("the scale of B", &scale_b, scale_a.columns(), self.n())?;
+        self.scales = Some((scale_a, scale_b));
+        Ok(self)
+    }
+
     /// The operands of an instruction of that signature. K may still need [`Matrices::padded`].
     ///
     /// # Errors
@@ -60,110 +111,135 @@ impl Matrices {
                 arrays.b.name()
             )));
         }
-        let c = match arrays.c {
-            None => None,
-            Some(c) => {
-                check_shape("C", c, m, n, "M × N")?;
-                Some(c.words(&signature.c, casting)?)
-            }
+        let scale_a = scales("the scale of A", arrays.scale_a, signature, (m, k), true)?;
+        let scale_b = scales("the scale of B", arrays.scale_b, signature, (n, k), false)?;
+        if let Some(c) = arrays.c {
+            check_array("C", c, m, n, "M × N")?;
+        }
+        let matrix = |array: &Array, format: &Format| {
+            let (rows, columns) = array.rows_and_columns()?;
+            Matrix::row_major(rows, columns, array.words(format, casting)?)
         };
-        let scales = |name, array: Option<&Array>, other: usize, is_a: bool| {
-            let Some(scale) = signature.scale else {
-                return match array {
-                    None => Ok(Vec::new()),
-                    Some(array) => Err(Error::Argument(format!(
-                        "{name} ({}): the instruction has no block scales",
-                        array.name()
-                    ))),
-                };
-            };
-            let (format, block) = (scale.format, scale.block);
-            let Some(array) = array else {
-                return Err(Error::Argument(format!(
-                    "{name} is missing: the instruction takes a {format} scale for every {block} k"
-                )));
-            };
-            if k % block != 0 {
-                return Err(Error::Argument(format!(
-                    "K = {k}: every {block} k share a scale, so {block} must divide K"
-                )));
-            }
-            if is_a {
-                check_shape(name, array, other, k / block, "M × K/block")?;
-            } else {
-                check_shape(name, array, k / block, other, "K/block × N")?;
-            }
-            array.scale_words(&format)
-        };
-        Ok(Self {
-            m,
-            n,
-            k,
-            scale_a: scales("the scale of A", arrays.scale_a, m, true)?,
-            scale_b: scales("the scale of B", arrays.scale_b, n, false)?,
-            a: arrays.a.words(&signature.a, casting)?,
-            b: arrays.b.words(&signature.b, casting)?,
-            c,
-        })
+        let mut out = Self::new(
+            matrix(arrays.a, &signature.a)?,
+            matrix(arrays.b, &signature.b)?,
+        )?;
+        if let Some(c) = arrays.c {
+            out = out.with_c(matrix(c, &signature.c)?)?;
+        }
+        match (scale_a, scale_b) {
+            (Some(scale_a), Some(scale_b)) => out.with_scales(scale_a, scale_b),
+            _ => Ok(out),
+        }
     }
 
     /// The same with K up to the next multiple of the instruction's: columns of +0 after A's, rows
     /// of +0 after B's, and scales of 1 for them.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the lengths do not fit each other, a scale block does not divide K,
-    /// or the padded matrices do not fit the memory.
+    /// [`Error::Argument`] when the operands do not fit the signature, a scale block does not
+    /// divide K, or the padded matrices do not fit the memory.
     pub fn padded(self, signature: &Signature) -> Result<Self> {
-        self.check_lengths(signature)?;
-        let (k, n) = (self.k, self.n);
+        self.check_scales(signature)?;
+        let (m, n, k) = (self.m(), self.n(), self.k());
         let padded = k.div_ceil(signature.k).checked_mul(signature.k);
         let padded = padded.ok_or_else(|| Error::Argument(format!("K = {k} is too large")))?;
         if padded == k {
             return Ok(self);
         }
-        let one = signature.scale.map_or(0, |scale| {
-            let one = Exact {
-                negative: false,
-                magnitude: 1,
-                exponent: 0,
-                sticky: false,
-            };
-            let code = scale.format.round(&one, Rounding::Rne, Overflow::Ieee);
-            scale.format.to_register(code)
-        });
-        let (blocks, padded_blocks) = match signature.scale {
-            Some(scale) => (k / scale.block, padded / scale.block),
-            None => (0, 0),
+        let scales = match (signature.scale, &self.scales) {
+            (Some(scale), Some((scale_a, scale_b))) => {
+                let one = Exact {
+                    negative: false,
+                    magnitude: 1,
+                    exponent: 0,
+                    sticky: false,
+                };
+                let code = scale.format.round(&one, Rounding::Rne, Overflow::Ieee);
+                let one = scale.format.to_register(code);
+                let blocks = padded / scale.block;
+                Some((
+                    scale_a.grown(m, blocks, one)?,
+                    scale_b.grown(blocks, n, one)?,
+                ))
+            }
+            _ => None,
         };
         Ok(Self {
-            k: padded,
-            a: wider(&self.a, k, padded, 0)?,
-            b: longer(self.b, (padded - k).checked_mul(n), 0)?,
-            scale_a: wider(&self.scale_a, blocks, padded_blocks, one)?,
-            scale_b: longer(self.scale_b, (padded_blocks - blocks).checked_mul(n), one)?,
+            a: self.a.grown(m, padded, 0)?,
+            b: self.b.grown(padded, n, 0)?,
+            scales,
             ..self
         })
     }
 
-    /// The number of elements of D.
-    pub(super) fn outputs(&self) -> Result<usize> {
-        let outputs = self.m.checked_mul(self.n);
-        outputs.ok_or_else(|| Error::Argument(format!("D, {} × {}, is too large", self.m, self.n)))
+    /// How many products the batch has; 1 without one.
+    #[must_use]
+    pub fn batch(&self) -> usize {
+        self.batch
     }
 
-    /// Scales of one row of A.
-    pub(super) fn blocks(&self, signature: &Signature) -> usize {
-        signature.scale.map_or(0, |scale| self.k / scale.block)
+    /// Rows of A, C and D.
+    #[must_use]
+    pub fn m(&self) -> usize {
+        self.a.rows()
+    }
+
+    /// Columns of B, C and D.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.b.columns()
+    }
+
+    /// Columns of A and rows of B.
+    #[must_use]
+    pub fn k(&self) -> usize {
+        self.a.columns()
+    }
+
+    /// A, m × k.
+    #[must_use]
+    pub fn a(&self) -> &Matrix {
+        &self.a
+    }
+
+    /// B, k × n.
+    #[must_use]
+    pub fn b(&self) -> &Matrix {
+        &self.b
+    }
+
+    /// C, m × n; `None` is +0.
+    #[must_use]
+    pub fn c(&self) -> Option<&Matrix> {
+        self.c.as_ref()
+    }
+
+    /// Scales of A, m × k/block, if there are any.
+    #[must_use]
+    pub fn scale_a(&self) -> Option<&Matrix> {
+        self.scales.as_ref().map(|(scale_a, _)| scale_a)
+    }
+
+    /// Scales of B, k/block × n, if there are any.
+    #[must_use]
+    pub fn scale_b(&self) -> Option<&Matrix> {
+        self.scales.as_ref().map(|(_, scale_b)| scale_b)
     }
 
     /// An element of C.
-    pub(super) fn c_at(&self, i: usize, j: usize) -> u64 {
-        self.c.as_ref().map_or(0, |c| c[i * self.n + j])
+    pub(super) fn c_at(&self, batch: usize, i: usize, j: usize) -> u64 {
+        self.c.as_ref().map_or(0, |c| c.at(batch, i, j))
+    }
+
+    /// Elements of D in all products of the batch.
+    pub(super) fn outputs(&self) -> usize {
+        self.batch * self.m() * self.n() // checked in `new`
     }
 
     /// Checks everything against a signature, K included.
     pub(super) fn check(&self, signature: &Signature) -> Result<()> {
-        let (k, native) = (self.k, signature.k);
+        let (k, native) = (self.k(), signature.k);
         if k % native != 0 {
             let below = k / native * native;
             let near = match below {
@@ -175,45 +251,102 @@ impl Matrices {
                  Padding (--pad) fills up with +0"
             )));
         }
-        self.check_lengths(signature)
-    }
-
-    fn check_lengths(&self, signature: &Signature) -> Result<()> {
-        let Self { m, n, k, .. } = *self;
-        if m == 0 || n == 0 || k == 0 {
-            return Err(Error::Argument(format!(
-                "{m} × {n} × {k}: a matrix is empty"
-            )));
-        }
-        if let Some(scale) = signature.scale.filter(|scale| k % scale.block != 0) {
-            let block = scale.block;
-            return Err(Error::Argument(format!(
-                "K = {k}: every {block} k share a scale, so {block} must divide K"
-            )));
-        }
-        let blocks = self.blocks(signature);
-        let c = self.c.as_ref();
-        let shapes = [
-            ("A", Some(self.a.len()), m, k),
-            ("B", Some(self.b.len()), k, n),
-            ("C", c.map(Vec::len), m, n),
-            ("the scale of A", Some(self.scale_a.len()), m, blocks),
-            ("the scale of B", Some(self.scale_b.len()), blocks, n),
-        ];
-        for (name, length, rows, columns) in shapes {
-            if let Some(length) = length
-                && Some(length) != rows.checked_mul(columns)
-            {
-                return Err(Error::Argument(format!(
-                    "{name} has {length} elements; {rows} × {columns} are needed"
-                )));
+        self.check_scales(signature)?;
+        let scale = signature.scale.map(|scale| scale.format);
+        for (name, matrix, format) in [
+            ("A", Some(&self.a), Some(signature.a)),
+            ("B", Some(&self.b), Some(signature.b)),
+            ("C", self.c(), Some(signature.c)),
+            ("the scale of A", self.scale_a(), scale),
+            ("the scale of B", self.scale_b(), scale),
+        ] {
+            if let (Some(matrix), Some(format)) = (matrix, format) {
+                check_words(name, matrix, &format)?;
             }
         }
         Ok(())
     }
+
+    /// Scales are there when the signature has them, and fit it.
+    fn check_scales(&self, signature: &Signature) -> Result<()> {
+        let k = self.k();
+        match (signature.scale, &self.scales) {
+            (None, None) => Ok(()),
+            (None, Some(_)) => Err(Error::Argument(
+                "the instruction has no block scales".into(),
+            )),
+            (Some(scale), None) => Err(scales_missing("the block scales", &scale)),
+            (Some(scale), Some((scale_a, _))) => {
+                let block = scale.block;
+                if !k.is_multiple_of(block) {
+                    return Err(block_does_not_divide(k, block));
+                }
+                self.check_shape("the scale of A", scale_a, self.m(), k / block)
+            }
+        }
+    }
+
+    fn check_shape(&self, name: &str, matrix: &Matrix, rows: usize, columns: usize) -> Result<()> {
+        let batch = matrix.batch();
+        let fits = batch == 1 || batch == self.batch;
+        if fits && (matrix.rows(), matrix.columns()) == (rows, columns) {
+            return Ok(());
+        }
+        Err(Error::Argument(format!(
+            "{name} is {}; {} is needed",
+            shape_text(batch, matrix.rows(), matrix.columns()),
+            shape_text(self.batch, rows, columns)
+        )))
+    }
 }
 
-fn check_shape(what: &str, array: &Array, rows: usize, columns: usize, words: &str) -> Result<()> {
+/// Block scales from an array; `other` is M or N.
+fn scales(
+    name: &str,
+    array: Option<&Array>,
+    signature: &Signature,
+    (other, k): (usize, usize),
+    is_a: bool,
+) -> Result<Option<Matrix>> {
+    let Some(scale) = signature.scale else {
+        return match array {
+            None => Ok(None),
+            Some(array) => Err(Error::Argument(format!(
+                "{name} ({}): the instruction has no block scales",
+                array.name()
+            ))),
+        };
+    };
+    let Some(array) = array else {
+        return Err(scales_missing(name, &scale));
+    };
+    if k % scale.block != 0 {
+        return Err(block_does_not_divide(k, scale.block));
+    }
+    let blocks = k / scale.block;
+    let (rows, columns, words) = if is_a {
+        (other, blocks, "M × K/block")
+    } else {
+        (blocks, other, "K/block × N")
+    };
+    check_array(name, array, rows, columns, words)?;
+    Matrix::row_major(rows, columns, array.scale_words(&scale.format)?).map(Some)
+}
+
+fn scales_missing(name: &str, scale: &crate::dpa::Scale) -> Error {
+    let (format, block) = (scale.format, scale.block);
+    Error::Argument(format!(
+        "{name} is missing: the instruction takes a {format} scale for every {block} k"
+    ))
+}
+
+fn block_does_not_divide(k: usize, block: usize) -> Error {
+    Error::Argument(format!(
+        "K = {k}: every {block} k share a scale, so {block} must divide K"
+    ))
+}
+
+fn check_array(what: &str, array: &Array, rows: usize, columns: usize, words: &str) -> Result<()> {
     if array.shape() == [rows, columns] {
         return Ok(());
     }
@@ -224,31 +357,20 @@ fn check_shape(what: &str, array: &Array, rows: usize, columns: usize, words: &s
     )))
 }
 
-/// Each row of `from` words, filled up to `to` words.
-fn wider(matrix: &[u64], from: usize, to: usize, fill: u64) -> Result<Vec<u64>> {
-    let mut out = Vec::new();
-    if from == 0 {
-        return Ok(out);
+/// Checks that every element is a word of the format's register; what lies between elements does
+/// not matter.
+fn check_words(name: &str, matrix: &Matrix, format: &Format) -> Result<()> {
+    let widest = format.widest_word();
+    if matrix.words().width() <= format.register.bits {
+        return Ok(());
     }
-    let length = (matrix.len() / from).checked_mul(to);
-    reserve(&mut out, length)?;
-    for row in matrix.chunks_exact(from) {
-        out.extend_from_slice(row);
-        out.extend(std::iter::repeat_n(fill, to - from));
+    match matrix.iter().enumerate().find(|(_, word)| *word > widest) {
+        None => Ok(()),
+        Some((index, word)) => Err(Error::Argument(format!(
+            "element [{}, {}] of {name} is {word:x}, wider than a word of {format} (at most \
+             {widest:x})",
+            index / matrix.columns() % matrix.rows(),
+            index % matrix.columns()
+        ))),
     }
-    Ok(out)
-}
-
-/// The matrix with so many more words.
-fn longer(mut matrix: Vec<u64>, more: Option<usize>, fill: u64) -> Result<Vec<u64>> {
-    reserve(&mut matrix, more)?;
-    matrix.extend(std::iter::repeat_n(fill, more.unwrap_or(0)));
-    Ok(matrix)
-}
-
-fn reserve(matrix: &mut Vec<u64>, more: Option<usize>) -> Result<()> {
-    let reserved = more.is_some_and(|more| matrix.try_reserve_exact(more).is_ok());
-    reserved
-        .then_some(())
-        .ok_or_else(|| Error::Argument("the padded matrices do not fit the memory".into()))
 }

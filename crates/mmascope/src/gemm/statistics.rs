@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::exact::{Dyadic, Sum};
 use super::{Matrices, Watch};
+use crate::array::Words;
 use crate::dpa::{Modifiers, Signature, Unit};
 use crate::error::Result;
 use crate::format::Format;
@@ -63,13 +64,13 @@ pub fn statistics(
     unit: &Unit,
     matrices: &Matrices,
     modifiers: &Modifiers,
-    d: &[u64],
+    d: &Words,
     sample: bool,
     watch: &Watch<'_>,
 ) -> Result<Statistics> {
     let signature = unit.signature();
     matrices.check(signature)?;
-    let outputs = matrices.outputs()?;
+    let outputs = matrices.outputs();
     if d.len() != outputs {
         return Err(crate::Error::Argument(format!(
             "D has {} elements; {outputs} are needed",
@@ -90,7 +91,7 @@ pub fn statistics(
                 .map(|number| {
                     watch.check()?;
                     let index = sampled(number, count, outputs);
-                    Ok(errors(signature, matrices, modifiers, index, d[index]))
+                    Ok(errors(signature, matrices, modifiers, index, d.get(index)))
                 })
                 .collect::<Result<Vec<_>>>()?;
             (watch.progress)(errors.len() as u64);
@@ -136,8 +137,9 @@ fn errors(
     index: usize,
     d: u64,
 ) -> Errors {
-    let (i, j) = (index / matrices.n, index % matrices.n);
-    let Some((exact, products)) = exact_dot(signature, matrices, modifiers, i, j) else {
+    let (line, j) = (index / matrices.n(), index % matrices.n());
+    let place = (line / matrices.m(), line % matrices.m(), j);
+    let Some((exact, products)) = exact_dot(signature, matrices, modifiers, place) else {
         return Errors::ExactNotFinite;
     };
     let format = signature.d.container();
@@ -160,23 +162,22 @@ fn exact_dot(
     signature: &Signature,
     matrices: &Matrices,
     modifiers: &Modifiers,
-    i: usize,
-    j: usize,
+    (batch, i, j): (usize, usize, usize),
 ) -> Option<(Dyadic, Dyadic)> {
-    let Matrices { n, k, .. } = *matrices;
     let value = |format: &Format, word: u64| format.decode(format.from_register(word)).exact();
     let negate = modifiers.negate_a != modifiers.negate_b;
     let (mut sum, mut products) = (Sum::default(), Sum::default());
-    for at in 0..k {
-        let a = value(&signature.a, matrices.a[i * k + at])?;
-        let b = value(&signature.b, matrices.b[at * n + j])?;
+    for at in 0..matrices.k() {
+        let a = value(&signature.a, matrices.a().at(batch, i, at))?;
+        let b = value(&signature.b, matrices.b().at(batch, at, j))?;
         let mut magnitude = a.magnitude * b.magnitude;
         let mut exponent = a.exponent + b.exponent;
-        if let Some(scale) = signature.scale {
-            let blocks = k / scale.block;
+        if let (Some(scale), Some(scale_a), Some(scale_b)) =
+            (signature.scale, matrices.scale_a(), matrices.scale_b())
+        {
             let block = at / scale.block;
-            let scale_a = value(&scale.format, matrices.scale_a[i * blocks + block])?;
-            let scale_b = value(&scale.format, matrices.scale_b[block * n + j])?;
+            let scale_a = value(&scale.format, scale_a.at(batch, i, block))?;
+            let scale_b = value(&scale.format, scale_b.at(batch, block, j))?;
             magnitude *= scale_a.magnitude * scale_b.magnitude;
             exponent += scale_a.exponent + scale_b.exponent;
         }
@@ -184,7 +185,7 @@ fn exact_dot(
         products.add(false, magnitude, exponent);
     }
     if !modifiers.no_c {
-        let c = value(&signature.c, matrices.c_at(i, j))?;
+        let c = value(&signature.c, matrices.c_at(batch, i, j))?;
         let negative = c.negative != modifiers.negate_c;
         sum.add(negative, c.magnitude, c.exponent + modifiers.scale_d);
     }

@@ -54,7 +54,10 @@ fn f32_goes_to_tf32_as_raw_words_unless_rounding_is_asked_for() {
     let raw = array.words(&TF32, &Casting::default()).expect("fits");
     assert_eq!(raw, [0x3f80_1000, 0x7f80_0001]);
     assert_eq!(
-        array.words(&E8M13, &Casting::default()).expect("fits")[0],
+        array
+            .words(&E8M13, &Casting::default())
+            .expect("fits")
+            .get(0),
         0x3f80_1000
     );
     for (mode, expected) in [
@@ -64,7 +67,7 @@ fn f32_goes_to_tf32_as_raw_words_unless_rounding_is_asked_for() {
     ] {
         let casting = Casting::default().with_rounding(mode).expect("a mode");
         let words = array.words(&TF32, &casting).expect("fits");
-        assert_eq!(words[0], expected, "{mode}");
+        assert_eq!(words.get(0), expected, "{mode}");
     }
     let double = (1.0 + f64::EPSILON).to_le_bytes().to_vec();
     let double = Array::new("x", &[1], Element::Number(F64), double).expect("an array");

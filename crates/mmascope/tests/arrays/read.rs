@@ -7,7 +7,10 @@ use mmascope::format::{BF16, E2M1FN, E4M3FN, E5M2, F16, F32, F64, Format, UE8M0}
 use crate::files::{f32s, npy, npy_with_header, one_tensor, safetensors};
 
 fn words(array: &Array, format: &Format) -> Vec<u64> {
-    array.words(format, &Casting::default()).expect("it fits")
+    array
+        .words(format, &Casting::default())
+        .expect("it fits")
+        .to_vec()
 }
 
 #[test]

@@ -62,9 +62,9 @@ fn nothing_is_left_on_failure() {
     let path = folder.path().join("d.npy");
     fs::write(&path, "before").expect("written");
     let file = path.to_str().expect("a name");
-    let cancelled = write_npy(file, &[2], &F32, &[1, 2], &AtomicBool::new(true));
+    let cancelled = write_npy(file, &[2], &F32, [1, 2], &AtomicBool::new(true));
     assert_eq!(cancelled, Err(Error::Cancelled));
-    assert!(write_npy(file, &[3], &F32, &[1, 2], &GO).is_err());
+    assert!(write_npy(file, &[3], &F32, [1, 2], &GO).is_err());
     assert_eq!(fs::read_to_string(&path).expect("read"), "before");
     assert_eq!(names(folder.path()), ["d.npy"]);
     let missing = folder.path().join("no/d.npy");
@@ -86,7 +86,7 @@ fn devices_are_not_replaced_and_links_are_followed() {
     );
     fs::write(&target, "before").expect("written");
     std::os::unix::fs::symlink(&target, &link).expect("a link");
-    write_npy(link.to_str().expect("a name"), &[1], &F32, &[1], &GO).expect("written");
+    write_npy(link.to_str().expect("a name"), &[1], &F32, [1], &GO).expect("written");
     assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
     assert!(Array::read(target.to_str().expect("a name")).is_ok());
 }
