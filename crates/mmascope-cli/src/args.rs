@@ -96,6 +96,18 @@ pub(crate) enum Command {
     /// sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_). Exit status 1 when there is no single
     /// tree or a trial contradicts it.
     Reveal(Reveal),
+    /// Measure the numerical features of a device, each with its inputs and outputs
+    ///
+    /// The tests of Fasi et al., MMA-Sim, FTTN and Hickmann & Bradford: subnormals and flushes, exactness of
+    /// products, order and length of steps, bits kept in the alignment, roundings, normalisation, carries,
+    /// monotonicity, the floor of the alignment, overflow, NaN, signed zeros, the width of results.
+    Probe(Probe),
+    /// Find which instruction produced given matrices
+    ///
+    /// Tries every row of the catalogue whose formats hold A, B, C and D exactly and whose K divides theirs,
+    /// first on a sample of D, then, where the whole sample agrees, on every element. Exit status 1 when no
+    /// row gives the bits; the nearest is named.
+    Identify(Identify),
     /// Find a complete model of a black box, in the catalogue's own notation
     ///
     /// Asks the device directed and random inputs and searches the model space for a program that gives
@@ -151,7 +163,46 @@ pub(crate) struct Reveal {
 }
 
 #[derive(clap::Args)]
+pub(crate) struct Probe {
+    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    #[arg(required_unless_present = "compare", conflicts_with = "compare")]
+    pub(crate) subject: Option<String>,
+    /// Two subjects side by side, in place of SUBJECT; exit status 1 when a feature differs
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub(crate) compare: Vec<String>,
+    #[command(flatten)]
+    pub(crate) device: Device,
+    /// Write a page for a browser, with every input and output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Identify {
+    /// M × K: FILE.npy or FILE.safetensors:NAME
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// K × N
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// M × N: the bits in question
+    #[arg(value_name = "D")]
+    pub(crate) d: String,
+    /// M × N [default: +0]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) c: Option<String>,
+    /// Block scales of A, M × K/block
+    #[arg(long, value_name = "FILE", requires = "scale_b")]
+    pub(crate) scale_a: Option<String>,
+    /// Block scales of B, K/block × N
+    #[arg(long, value_name = "FILE", requires = "scale_a")]
+    pub(crate) scale_b: Option<String>,
+}
+
+#[derive(clap::Args)]
 pub(crate) struct Infer {
+    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    pub(crate) subject: String,
     #[command(flatten)]
     pub(crate) device: Device,
     /// The most queries
@@ -170,6 +221,8 @@ pub(crate) struct Infer {
 
 #[derive(clap::Args)]
 pub(crate) struct Validate {
+    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    pub(crate) subject: String,
     #[command(flatten)]
     pub(crate) device: Device,
     /// The model: a row of the catalogue or of an --isa file
@@ -457,6 +510,16 @@ pub(crate) struct Gen {
     /// Add the model's result `d` to every line
     #[arg(long)]
     pub(crate) with_results: bool,
+    /// Instead of families: a few lines, with results, that separate the row from every neighbour in the
+    /// model space; each says what it separates
+    #[arg(long, conflicts_with_all = ["family", "count", "start"])]
+    pub(crate) discriminating: bool,
+    /// With --discriminating, a CUDA program that asks a chip for these lines
+    #[arg(long, value_name = "FILE", requires = "discriminating")]
+    pub(crate) cuda: Option<String>,
+    /// With --discriminating, a HIP program that asks a chip for these lines
+    #[arg(long, value_name = "FILE", requires = "discriminating")]
+    pub(crate) hip: Option<String>,
 }
 
 /// Which generated cases.

@@ -6,11 +6,9 @@ use crate::report::Failure;
 use mmascope::dut::{DEFAULT_TIMEOUT, Dut, Interface, Subject};
 use mmascope::isa::Catalogue;
 
-/// A subject and what must be known of it.
+/// What must be known of a device.
 #[derive(clap::Args)]
 pub(crate) struct Device {
-    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
-    pub(crate) subject: String,
     /// Formats of a process: "a=f16 b=f16 c=f32 d=f32 k=16"
     #[arg(long, value_name = "TEXT")]
     pub(crate) signature: Option<String>,
@@ -37,13 +35,23 @@ impl Device {
         }
     }
 
-    /// Opens the device; `otherwise` is the interface when the options give none.
+    /// Opens a subject.
     pub(crate) fn open(
         &self,
         catalogue: &Catalogue,
+        subject: &str,
+    ) -> Result<Box<dyn Dut>, Failure> {
+        self.open_as(catalogue, subject, None)
+    }
+
+    /// The same; `otherwise` is the interface when the options give none.
+    pub(crate) fn open_as(
+        &self,
+        catalogue: &Catalogue,
+        subject: &str,
         otherwise: Option<Interface>,
     ) -> Result<Box<dyn Dut>, Failure> {
-        let subject: Subject = self.subject.parse()?;
+        let subject: Subject = subject.parse()?;
         let interface = self.interface(catalogue)?.or(otherwise);
         let timeout = Duration::from_secs(self.timeout);
         Ok(subject.open(catalogue, interface, timeout)?)

@@ -13,7 +13,7 @@ pub(crate) fn run(
     common: &Common,
     options: &Infer,
 ) -> Result<Status, Failure> {
-    let mut device = options.device.open(catalogue, None)?;
+    let mut device = options.device.open(catalogue, &options.subject)?;
     let chosen = Options {
         budget: options.budget,
         seed: options.seed,

@@ -33,7 +33,9 @@ pub(crate) fn run(
     let row = catalogue.find(&arch, &inst)?;
     let unit = row.unit()?;
     let interface = Interface::of_row(catalogue, &arch, &inst)?;
-    let mut device = options.device.open(catalogue, Some(interface))?;
+    let mut device = options
+        .device
+        .open_as(catalogue, &options.subject, Some(interface))?;
     let families = if options.families.is_empty() {
         Family::ALL.to_vec()
     } else {
@@ -196,7 +198,7 @@ fn summary(
 ) -> Map<String, Value> {
     let shrunk: Vec<&Value> = examples.iter().map(|example| &example.json).collect();
     let value = json!({
-        "subject": options.device.subject,
+        "subject": options.subject,
         "against": format!("{}:{}", row.architecture, row.name),
         "signature": state.signature,
         "arithmetic": state.arithmetic,
@@ -224,7 +226,7 @@ fn print(
     rate: f64,
 ) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    writeln!(out, "subject     {}", options.device.subject)?;
+    writeln!(out, "subject     {}", options.subject)?;
     writeln!(out, "against     {}:{}", row.architecture, row.name)?;
     writeln!(out, "arithmetic  {}\n", state.arithmetic)?;
     let mut table = report::table(&["family", "seed", "indices", "mismatches"]);

@@ -12,6 +12,10 @@
 //! # Ok::<(), mmascope::Error>(())
 //! ```
 
+mod runner;
+
+pub use runner::runner;
+
 use crate::cases::Case;
 use crate::dpa::{Modifiers, Unit};
 use crate::error::Result;

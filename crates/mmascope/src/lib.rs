@@ -64,6 +64,7 @@ pub mod error;
 pub mod explain;
 pub mod format;
 pub mod gemm;
+pub mod identify;
 pub mod infer;
 pub mod isa;
 pub mod probe;

@@ -23,7 +23,7 @@ mod report;
 mod rounding;
 mod special;
 
-pub use report::{Feature, Report, Test};
+pub use report::{Feature, Report, Test, page_of_both};
 
 use crate::dut::Dut;
 use crate::error::Result;

@@ -167,7 +167,9 @@ impl Search<'_> {
             if best.failing.is_empty() || Instant::now() > self.deadline {
                 break;
             }
-            let domains = domains(&self.signature, best.unit.program());
+            let mut domains = domains(&self.signature, best.unit.program());
+            // Of two that help alike the usual one is taken.
+            domains.sort_by_key(|settings| settings.first().is_some_and(Setting::is_uncommon));
             let mut next: Option<Candidate> = None;
             for settings in &domains {
                 let bound = next.as_ref().unwrap_or(&best);

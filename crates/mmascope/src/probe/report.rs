@@ -99,20 +99,19 @@ impl Report {
     /// A page for a browser, complete in itself.
     #[must_use]
     pub fn page(&self) -> String {
+        let body = format!(
+            "<p>{}; {} queries</p>\n{}",
+            escaped(&self.signature.to_string()),
+            self.queries,
+            self.table()
+        );
+        page(&format!("Features of {}", self.subject), &body)
+    }
+
+    fn table(&self) -> String {
         let mut body = String::new();
         for feature in &self.features {
-            let tests: String = feature
-                .tests
-                .iter()
-                .map(|test| {
-                    let cells = [&test.what, &test.output, &test.reading];
-                    let cells: String = cells
-                        .iter()
-                        .map(|text| format!("<td>{}</td>", escaped(text)))
-                        .collect();
-                    format!("<tr title=\"{}\">{cells}</tr>\n", escaped(&test.input))
-                })
-                .collect();
+            let tests: String = feature.tests.iter().map(Test::row).collect();
             body += &format!(
                 "<tr><td>1.{}</td><td>{}</td><td><b>{}</b></td><td>{}<details><summary>{} tests</summary>\
                  <table><tr><th>input</th><th>output</th><th>value</th></tr>\n{tests}</table></details></td></tr>\n",
@@ -124,22 +123,64 @@ impl Report {
             );
         }
         format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-             <title>Features of {0}</title>\n<style>{STYLE}</style></head>\n<body><h1>{0}</h1>\n<p>{1}; {2} queries</p>\n\
-             <table><tr><th>§</th><th>feature</th><th>value</th><th>conclusion</th></tr>\n{body}</table>\n</body></html>\n",
-            escaped(&self.subject),
-            escaped(&self.signature.to_string()),
-            self.queries,
+            "<table><tr><th>§</th><th>feature</th><th>value</th><th>conclusion</th></tr>\n{body}</table>\n"
         )
     }
+}
+
+impl Test {
+    fn row(&self) -> String {
+        let cells = [&self.what, &self.output, &self.reading];
+        let cells: String = cells
+            .iter()
+            .map(|text| format!("<td>{}</td>", escaped(text)))
+            .collect();
+        format!("<tr title=\"{}\">{cells}</tr>\n", escaped(&self.input))
+    }
+}
+
+/// Two devices side by side, and the reports of both.
+#[must_use]
+pub fn page_of_both(left: &Report, right: &Report) -> String {
+    let mut rows = String::new();
+    for feature in &left.features {
+        let other = right.value(feature.name).unwrap_or("-");
+        let mark = if other == feature.value {
+            ""
+        } else {
+            " class=\"differs\""
+        };
+        rows += &format!(
+            "<tr{mark}><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            escaped(&feature.title),
+            escaped(&feature.value),
+            escaped(other)
+        );
+    }
+    let (l, r) = (escaped(&left.subject), escaped(&right.subject));
+    let body = format!(
+        "<table><tr><th>feature</th><th>{l}</th><th>{r}</th></tr>\n{rows}</table>\n\
+         <h2>{l}</h2>\n{}<h2>{r}</h2>\n{}",
+        left.table(),
+        right.table()
+    );
+    page(&format!("{} and {}", left.subject, right.subject), &body)
+}
+
+fn page(title: &str, body: &str) -> String {
+    let title = escaped(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <title>{title}</title>\n<style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n{body}</body></html>\n"
+    )
 }
 
 const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;\
 color:#1c2330;background:#fff}table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;\
 padding:.3rem .6rem;border-bottom:1px solid #d9dee6}details table{font:13px ui-monospace,monospace}\
-summary{color:#5a6577;cursor:pointer}@media(prefers-color-scheme:dark){body{color:#dfe5ee;background:#12161d}\
-td,th{border-color:#2c3542}}";
+summary{color:#5a6577;cursor:pointer}.differs td{font-weight:600;background:#fff3d6}@media(prefers-color-scheme:dark){body{color:#dfe5ee;background:#12161d}\
+td,th{border-color:#2c3542}.differs td{background:#3a2f12}}";
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
