@@ -5,8 +5,9 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | cargo xtask prove NAME
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8
-            fp8   every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c";
+  prove   long proofs; NAME is one of: fp8 infer
+            fp8   every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
+            infer every different unit of the catalogue is inferred from its answers";
 
 /// A check that needs a program that may be missing.
 struct Optional {
@@ -60,7 +61,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let passed = match words[..] {
         ["test"] => test(),
-        ["prove", "fp8"] => prove("fp8"),
+        ["prove", "fp8"] => prove("oracle", "fp8"),
+        ["prove", "infer"] => prove("infer", "infer"),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -90,7 +92,7 @@ fn test() -> bool {
     passed & run(&["cargo", "test", "--workspace"])
 }
 
-fn prove(name: &str) -> bool {
+fn prove(test: &str, name: &str) -> bool {
     let filter = format!("prove_{name}");
     let arguments = [
         "cargo",
@@ -98,7 +100,7 @@ fn prove(name: &str) -> bool {
         "--package",
         "mmascope",
         "--test",
-        "oracle",
+        test,
         "--",
     ];
     run(&[&arguments[..], &["--ignored", "--nocapture", &filter]].concat())

@@ -22,8 +22,10 @@ use crate::error::Result;
 use crate::infer::{Maker, differ, each_neighbour, find_difference};
 use crate::reveal::Random;
 
-/// Inputs of each kind that are tried for a neighbour.
+/// Inputs that are tried for a neighbour.
 const TRIES: usize = 3000;
+/// The same once two other values of the parameter could not be separated.
+const TRIES_AFTER: usize = 300;
 
 /// The vectors of a row.
 #[derive(Clone, Debug)]
@@ -69,7 +71,11 @@ pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
             units.push(other);
             continue;
         }
-        match find_difference(&maker, unit, &other, TRIES, &mut random) {
+        let parameter = format!("{}=", neighbour.parameter);
+        let alike = |name: &&String| name.starts_with(&parameter);
+        let hopeless = inseparable.iter().filter(alike).count() >= 2;
+        let tries = if hopeless { TRIES_AFTER } else { TRIES };
+        match find_difference(&maker, unit, &other, tries, &mut random) {
             Some(case) => {
                 cases.push((case, Vec::new()));
                 names.push(name);

@@ -150,6 +150,9 @@ impl Dpa {
     /// an FMA chain begins with a plain product.
     fn run(&self, pairs: &[Pair], start: Option<Unpacked>, output: &Output) -> u64 {
         let Some(mut c) = start else {
+            if let Self::General(step) = self {
+                return step.run_from_product(pairs, output);
+            }
             return fma_chain::run_from_product(pairs, output);
         };
         if let Self::FtzAddMul { flush_in, .. } = *self {

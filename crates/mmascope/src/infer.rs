@@ -281,6 +281,10 @@ impl Run<'_> {
     /// with other values of the rest.
     fn simplest(&self, candidate: &Candidate) -> Candidate {
         let search = self.everything();
+        let usual = Search {
+            usual: true,
+            ..self.everything()
+        };
         let mut best = candidate.clone();
         for setting in settings::defaults(&self.signature, best.unit.program()) {
             let Some(program) = setting.apply(best.unit.program(), self.signature.k) else {
@@ -293,7 +297,7 @@ impl Run<'_> {
                 continue;
             };
             let other = if setting.is_uncommon() {
-                search.climb(other)
+                usual.climb(other)
             } else {
                 other
             };
@@ -310,6 +314,7 @@ impl Run<'_> {
             scope: (0..self.asker.asked.len()).collect(),
             signature: self.signature,
             deadline: self.deadline,
+            usual: false,
         }
     }
 
@@ -366,44 +371,18 @@ impl Run<'_> {
             ..self.everything()
         };
         let all = self.everything();
-        if std::env::var_os("MMASCOPE_DEBUG").is_some() {
-            eprintln!("{} starts", starts.len());
-        }
         let mut rough: Vec<Candidate> = starts
             .iter()
             .filter_map(|start| core.rough(start))
             .collect();
         rough.sort_by_key(|candidate| candidate.failing.len());
-        if std::env::var_os("MMASCOPE_DEBUG").is_some() {
-            for candidate in rough.iter().take(8) {
-                eprintln!(
-                    "  rough {:5} {}",
-                    candidate.failing.len(),
-                    candidate.unit.program()
-                );
-            }
-        }
         let mut found = Vec::new();
         for candidate in rough.into_iter().take(6) {
             let candidate = core.climb(candidate);
-            if std::env::var_os("MMASCOPE_DEBUG").is_some() {
-                eprintln!(
-                    "  core  {:5} {}",
-                    candidate.failing.len(),
-                    candidate.unit.program()
-                );
-            }
             let Some(candidate) = all.candidate(candidate.unit.program()) else {
                 continue;
             };
             let candidate = all.climb(candidate);
-            if std::env::var_os("MMASCOPE_DEBUG").is_some() {
-                eprintln!(
-                    "  all   {:5} {}",
-                    candidate.failing.len(),
-                    candidate.unit.program()
-                );
-            }
             let done = candidate.failing.is_empty();
             found.push(candidate);
             if done || Instant::now() > self.deadline {

@@ -38,7 +38,8 @@ pub fn probe(device: &mut dyn Dut) -> Result<Report> {
     let mut bench = Bench::new(device)?;
     // What later tests need to know: which products share a step, and how many bits it keeps.
     let order = order::measure(&mut bench)?;
-    let bits = alignment::measure(&mut bench, &order)?;
+    let mut bits = alignment::measure(&mut bench, &order)?;
+    bits.width = rounding::width(&mut bench)?;
     range::subnormals(&mut bench)?;
     alignment::products(&mut bench, &order, &bits)?;
     rounding::measure(&mut bench, &order, &bits)?;
@@ -46,7 +47,6 @@ pub fn probe(device: &mut dyn Dut) -> Result<Report> {
     range::floor(&mut bench, &order, &bits)?;
     range::overflow(&mut bench, &order)?;
     special::measure(&mut bench)?;
-    rounding::width(&mut bench)?;
     bench.conclude(
         "tile",
         3,

@@ -3,8 +3,12 @@
 
 #[path = "infer/closure.rs"]
 mod closure;
+#[path = "infer/devices.rs"]
+mod devices;
 #[path = "infer/exact.rs"]
 mod exact;
+#[path = "infer/honest.rs"]
+mod honest;
 #[path = "infer/mutant.rs"]
 mod mutant;
 #[path = "infer/mutants.rs"]

@@ -126,6 +126,22 @@ impl General {
         flushed(&c, terms.flush_c)
     }
 
+    /// Blocks of rounded sums that begin with the first group's sum, not with c.
+    pub(super) fn run_from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
+        let mut blocks = pairs.chunks(self.block());
+        let first = match (self, blocks.next()) {
+            (Self::AddMul(add_mul), Some(first)) => add_mul.group(first, output),
+            _ => None,
+        };
+        let Some(first) = first else {
+            return super::output::PLUS_ZERO;
+        };
+        let rounded = finished(super::output::convert(&first, output), output);
+        blocks.fold(rounded, |sum, block| {
+            self.run(block, &output.unpack(sum), output)
+        })
+    }
+
     /// One block.
     pub(super) fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
         match self {
@@ -420,6 +436,14 @@ impl Groups {
 
 impl AddMul {
     fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+        match self.group(pairs, output) {
+            Some(group) => finished(ieee::add(c, &group, output), output),
+            None => super::output::convert(c, output),
+        }
+    }
+
+    /// The sum of a group's rounded products.
+    fn group(&self, pairs: &[Pair], output: &Output) -> Option<Unpacked> {
         let sum =
             |x: &Unpacked, y: &Unpacked| output.unpack(finished(ieee::add(x, y, output), output));
         let (rounding, format) = self
@@ -449,10 +473,7 @@ impl AddMul {
                 })
                 .collect();
         }
-        match values.first() {
-            Some(group) => finished(ieee::add(c, group, output), output),
-            None => super::output::convert(c, output),
-        }
+        values.first().copied()
     }
 }
 

@@ -113,7 +113,9 @@ impl Program {
                     algorithm, from, ..
                 } => {
                     algorithm.check_limits()?;
-                    if *algorithm != Dpa::FmaChain || *from != Source::Product {
+                    let product =
+                        matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
+                    if !product || *from != Source::Product {
                         known(*from)?;
                     }
                 }

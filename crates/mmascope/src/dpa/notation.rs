@@ -217,8 +217,12 @@ fn parse_operation(
             } else {
                 Source::C
             };
-            if from == Source::Product && algorithm != Dpa::FmaChain {
-                return flaw(from_at, "only fma-chain can start 'from product'");
+            let product = matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
+            if from == Source::Product && !product {
+                return flaw(
+                    from_at,
+                    "only fma-chain and add-mul can start 'from product'",
+                );
             }
             Ok(Operation::Dot {
                 algorithm,

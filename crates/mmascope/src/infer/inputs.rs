@@ -164,6 +164,10 @@ fn core(maker: &Maker, focus: &Focus, with_c: bool, random: &mut Random) -> Case
     let mut case = maker.blank();
     let spread = random.below(2) == 0;
     scale(maker, &mut case, spread, random);
+    if with_c && random.below(5) == 0 {
+        tie(maker, focus, &mut case, random);
+        return case;
+    }
     let (low, high) = maker.products();
     let high = high.min(maker.d.top - 4).min(24);
     let low = low.max(maker.d.normal - 24).max(-40).min(high);
@@ -232,6 +236,51 @@ fn core(maker: &Maker, focus: &Focus, with_c: bool, random: &mut Random) -> Case
         maker.set_c(&mut case, number);
     }
     case
+}
+
+/// A number of the result's format, half of its last place, and something far below that decides.
+fn tie(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Random) {
+    let (low, high) = maker.products();
+    let high = high.min(maker.d.top - 4).min(maker.c.top - 4).min(24);
+    let low = low.max(maker.d.normal).max(-40).min(high);
+    let anchor = between((high - 30).max(low), high, random);
+    let sign = random.below(2) == 0;
+    let large = Number {
+        negative: sign,
+        exponent: anchor,
+        fraction: fraction(random),
+    };
+    let places = places(maker, 4, random);
+    let mut rest = places.into_iter();
+    if random.below(2) == 0 {
+        maker.set_c(case, large);
+    } else if let Some(k) = rest.next() {
+        let power = Number {
+            fraction: 0,
+            ..large
+        };
+        maker.product(case, k, power, 0, random);
+    }
+    if let Some(k) = rest.next() {
+        let negative = random.below(2) == 0;
+        let half = anchor - maker.bits - 1 + between(0, 1, random);
+        maker.product(case, k, Number::power(negative, half), 0, random);
+    }
+    for k in rest.take(1 + random.below(2)) {
+        let below = match focus.bits.len() {
+            0 => between(20, 50, random),
+            count if random.below(3) != 0 => {
+                focus.bits[random.below(count)] + between(-2, 3, random)
+            }
+            _ => between(maker.bits, 50, random),
+        };
+        let number = Number {
+            negative: random.below(2) == 0,
+            exponent: anchor - below,
+            fraction: fraction(random),
+        };
+        maker.product(case, k, number, 0, random);
+    }
 }
 
 /// Terms near the bottom of the formats, or around a floor.

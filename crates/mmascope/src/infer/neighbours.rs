@@ -11,6 +11,8 @@ use crate::error::Result;
 
 /// Inputs of each kind that are tried to tell two units apart.
 const TRIES: usize = 900;
+/// The same along a scale, where bisection asks for few.
+const TRIES_ALONG: usize = 3000;
 
 /// One neighbour: which parameter it changes and to what.
 #[derive(Clone, Debug)]
@@ -64,7 +66,7 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
             stands.equivalent.extend(row.names.clone());
             continue;
         }
-        match settle(run, unit, &row.unit, true)? {
+        match settle(run, unit, &row.unit, true, true)? {
             Verdict::Rejected(place) => {
                 let name = row.names.first().cloned().unwrap_or_default();
                 stands.rejected.push((name, row.unit.clone(), place));
@@ -122,7 +124,7 @@ fn scan(
             let other = program.as_ref();
             let other = other.and_then(|other| Unit::new(run.signature, other.clone()).ok());
             match other
-                .map(|other| Ok((settle(run, unit, &other, false)?, other)))
+                .map(|other| Ok((settle(run, unit, &other, false, is_scale(name))?, other)))
                 .transpose()?
             {
                 None => high = at,
@@ -146,7 +148,13 @@ fn scan(
     Ok(Some(open))
 }
 
-fn settle(run: &mut Run<'_>, unit: &Unit, other: &Unit, exactly: bool) -> Result<Verdict> {
+fn settle(
+    run: &mut Run<'_>,
+    unit: &Unit,
+    other: &Unit,
+    exactly: bool,
+    thorough: bool,
+) -> Result<Verdict> {
     let fails = |asker: &Asker<'_>, place: usize, unit: &Unit| {
         let asked = &asker.asked[place];
         if exactly {
@@ -159,7 +167,8 @@ fn settle(run: &mut Run<'_>, unit: &Unit, other: &Unit, exactly: bool) -> Result
         return Ok(Verdict::Rejected(place));
     }
     // The answers so far do not decide: an input is looked for, and asked.
-    let found = distinguish::find(&run.maker, unit, other, TRIES, &mut run.random);
+    let tries = if thorough { TRIES_ALONG } else { TRIES };
+    let found = distinguish::find(&run.maker, unit, other, tries, &mut run.random);
     let Some(case) = found.filter(|_| run.asker.affords(1)) else {
         return Ok(Verdict::Same);
     };

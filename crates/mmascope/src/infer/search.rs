@@ -28,6 +28,8 @@ pub(crate) struct Search<'a> {
     pub(crate) signature: Signature,
     /// No further sweep is begun after this.
     pub(crate) deadline: Instant,
+    /// Whether uncommon parameters are left as they are.
+    pub(crate) usual: bool,
 }
 
 /// Settings that are changed together; every combination is a variant.
@@ -169,6 +171,12 @@ impl Search<'_> {
             }
             let mut domains = domains(&self.signature, best.unit.program());
             // Of two that help alike the usual one is taken.
+            domains.retain(|settings| {
+                !self.usual
+                    || settings
+                        .first()
+                        .is_some_and(|setting| !setting.is_uncommon())
+            });
             domains.sort_by_key(|settings| settings.first().is_some_and(Setting::is_uncommon));
             let mut next: Option<Candidate> = None;
             for settings in &domains {
@@ -188,7 +196,7 @@ impl Search<'_> {
                 best = next.clone();
                 continue;
             }
-            let mut joints = joints(&domains);
+            let mut joints = joints(&domains, self.usual);
             let mut joined = best.clone();
             if !joints.any(|joint| self.sweep(&mut joined, &joint)) {
                 match next {
@@ -204,7 +212,7 @@ impl Search<'_> {
 }
 
 /// What is changed together.
-fn joints(domains: &[Vec<Setting>]) -> impl Iterator<Item = Joint> {
+fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> {
     let of = |name: &str| -> Vec<Setting> {
         let own = |setting: &&Setting| setting.name() == name;
         domains.iter().flatten().filter(own).copied().collect()
@@ -225,7 +233,11 @@ fn joints(domains: &[Vec<Setting>]) -> impl Iterator<Item = Joint> {
         vec![second, ALIGNMENTS.map(Setting::Floor).to_vec()],
     ]
     .into_iter()
-    .filter(|joint| joint.iter().all(|settings| !settings.is_empty()))
+    .filter(move |joint| {
+        let allowed = |setting: &Setting| !usual || !setting.is_uncommon();
+        let first = |settings: &Vec<Setting>| settings.first().is_some_and(allowed);
+        joint.iter().all(first)
+    })
 }
 
 /// F, its rounding and the rounding of results.

@@ -476,10 +476,14 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
     }) = fused
     {
         // So many bits are rather all bits.
-        if f > 40 {
+        if f >= 28 {
             found.push(Setting::F(None));
         }
-        found.extend([Setting::Fc(f), Setting::AlignC(align)]);
+        found.extend([
+            Setting::Align(Rounding::Rz),
+            Setting::Fc(f),
+            Setting::AlignC(align),
+        ]);
         let bits = f as i32;
         let single = signature.d.container() == F32;
         let floor = if single { -108 - bits } else { 4 - bits };

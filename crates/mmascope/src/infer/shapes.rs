@@ -17,6 +17,15 @@ pub(crate) enum Step {
 }
 
 impl Step {
+    /// What a sum begins with where c takes no part: rounded sums with their first product, whose
+    /// sign of zero stays.
+    fn nothing(self) -> Source {
+        match self {
+            Self::Fused(_) => Source::Zero,
+            Self::Rounded => Source::Product,
+        }
+    }
+
     fn algorithm(self, size: usize) -> Dpa {
         let size = size.clamp(1, 256) as u32;
         Dpa::General(match self {
@@ -114,7 +123,7 @@ pub(crate) fn of_tree(tree: &Tree, signature: &Signature, step: Step) -> Option<
         let value = match (&products[..], &sources[..]) {
             ([], [only]) => *only,
             ([], [left, right]) => writer.push(Operation::Add(*left, *right)),
-            (_, []) => writer.dot(&products, products.len(), Source::Zero),
+            (_, []) => writer.dot(&products, products.len(), step.nothing()),
             (_, [from]) => chain(&mut writer, &products, *from),
             // A rounded sum has no more than two terms.
             _ if step == Step::Rounded => return None,
@@ -196,17 +205,17 @@ pub(crate) fn chained(
             writer.dot(order, size, Source::C);
         }
         Place::Absent => {
-            writer.dot(order, size, Source::Zero);
+            writer.dot(order, size, step.nothing());
         }
         Place::Last => {
-            let sum = writer.dot(order, size, Source::Zero);
+            let sum = writer.dot(order, size, step.nothing());
             writer.push(Operation::Add(Source::C, sum));
         }
         Place::AfterFirst => {
             if rest.is_empty() {
                 return None;
             }
-            let sum = writer.dot(first, size, Source::Zero);
+            let sum = writer.dot(first, size, step.nothing());
             let sum = writer.push(Operation::Add(Source::C, sum));
             writer.dot(rest, size, sum);
         }
@@ -215,7 +224,7 @@ pub(crate) fn chained(
             if head == 0 || step == Step::Rounded {
                 return None;
             }
-            let sum = writer.dot(&order[..head], size, Source::Zero);
+            let sum = writer.dot(&order[..head], size, step.nothing());
             writer.push(Operation::Join {
                 algorithm: step.algorithm(order.len() - head + 2),
                 over: order[head..].to_vec(),
@@ -240,7 +249,7 @@ pub(crate) fn added(
     };
     let mut sum = Source::C;
     for block in order.chunks(size) {
-        let own = writer.dot(block, size, Source::Zero);
+        let own = writer.dot(block, size, step.nothing());
         sum = writer.push(Operation::Add(sum, own));
     }
     writer.finish()

@@ -5,6 +5,7 @@ use super::bench::{Bench, Input, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
 use crate::explain::Dyadic;
+use crate::infer::Number;
 
 /// Bits kept, as far as they were measured.
 pub(super) struct Bits {
@@ -12,6 +13,8 @@ pub(super) struct Bits {
     pub(super) products: Option<i32>,
     /// The exponent of the anchor with which it was measured.
     pub(super) anchor: i32,
+    /// Fraction bits of results.
+    pub(super) width: i32,
 }
 
 /// Distances that are tried.
@@ -58,7 +61,11 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<Bits> {
         "bits-c",
         title,
     )?;
-    Ok(Bits { products, anchor })
+    Ok(Bits {
+        products,
+        anchor,
+        width: bench.maker.bits,
+    })
 }
 
 /// 2^e − 2^e ± 2^(e−j): the largest j for which nothing is lost, for both signs.
@@ -221,24 +228,30 @@ fn exact_beside_c(
     title: &str,
 ) -> Result<()> {
     let x = order.with_c[0];
-    let mut input = bench.input(format!("c = -1, (1 + 2^-{m_a})(1 + 2^-{m_b})"));
-    bench.c(&mut input, two(true, 0));
-    bench.product(
-        &mut input,
-        x,
-        one_and(false, 0, u64::from(m_a > 0), m_a),
-        one_and(false, 0, u64::from(m_b > 0), m_b),
-    );
-    let reading = bench.ask_one(input)?;
-    let part = |m: u32| {
-        if m > 0 {
-            &power(false, 0) + &power(false, -(m as i32))
-        } else {
-            power(false, 0)
-        }
+    if m_a == 0 || m_b == 0 {
+        bench.conclude(
+            "products",
+            2,
+            title,
+            "exact",
+            "an operand is a power of two",
+        );
+        return Ok(());
+    }
+    // (1 + u)(1 + v) − (1 + u + v) is u·v; c must have 1 + u + v.
+    let mut input = bench.input(format!(
+        "c = -(1 + 2^-{m_a} + 2^-{m_b}), (1 + 2^-{m_a})(1 + 2^-{m_b})"
+    ));
+    let c = Number {
+        negative: true,
+        exponent: 0,
+        fraction: (1 << (60 - m_a)) + (1 << (60 - m_b)),
     };
-    let exact = &(&part(m_a) * &part(m_b)) - &power(false, 0);
-    let (value, text) = if reading.number() == Some(exact) {
+    bench.c(&mut input, c);
+    let (a, b) = (one_and(false, 0, 1, m_a), one_and(false, 0, 1, m_b));
+    bench.product(&mut input, x, a, b);
+    let reading = bench.ask_one(input)?;
+    let (value, text) = if reading.is_power(false, -(m_a as i32 + m_b as i32)) {
         ("exact", "the last bit of a product reaches the sum with c")
     } else {
         (

@@ -1,6 +1,6 @@
 //! §1.3: how many products share a step, in which order the steps go, where c enters.
 
-use super::bench::{Bench, one_and, two};
+use super::bench::{Bench, one_and};
 use crate::error::Result;
 use crate::reveal::{DeviceSum, Nature, Options, reveal};
 use crate::tree::{Op, Tree};
@@ -13,6 +13,8 @@ pub(super) struct Order {
     pub(super) step: Vec<usize>,
     /// Products that are summed last.
     pub(super) last: Vec<usize>,
+    /// Whether c is a term of a step with products, or that is not known.
+    fused: bool,
 }
 
 pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
@@ -27,6 +29,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
         with_c: (0..k).collect(),
         step: (0..k).collect(),
         last: vec![k - 1],
+        fused: true,
     };
     let report = match report {
         Ok(report) => report,
@@ -113,7 +116,16 @@ fn of_tree(tree: &Tree, k: usize) -> Order {
         .map(|root| products(&root.children))
         .filter(|products| !products.is_empty())
         .unwrap_or_else(|| vec![k - 1]);
-    Order { with_c, step, last }
+    let fused = nodes.iter().any(|node| {
+        let fused = matches!(node.op, Op::Fused | Op::Exact | Op::Unresolved | Op::Fma);
+        fused && node.children.contains(&k) && node.children.len() > 1
+    });
+    Order {
+        with_c,
+        step,
+        last,
+        fused,
+    }
 }
 
 fn place_of_c(tree: &Tree, k: usize, resolved: bool) -> (&'static str, String) {
@@ -177,8 +189,6 @@ fn block_size(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
     inputs.push(reference);
     let mut readings = bench.ask(inputs)?;
     let alone = readings.pop();
-    let whole = two(false, 1);
-    let _ = whole;
     let exact = super::bench::power(false, 1);
     let exact = &exact + &super::bench::power(false, 1 - bits);
     let together: Vec<usize> = others
@@ -194,6 +204,16 @@ fn block_size(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
             title,
             "hidden",
             "1 + (1 + u) rounds up by itself here",
+        );
+        return Ok(());
+    }
+    if !order.fused {
+        bench.conclude(
+            "block",
+            3,
+            title,
+            "not applicable",
+            "c and products are not summed in one step",
         );
         return Ok(());
     }

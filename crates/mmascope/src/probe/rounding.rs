@@ -208,7 +208,7 @@ fn result(
     name: &'static str,
     title: &str,
 ) -> Result<()> {
-    let m = bench.maker.bits;
+    let m = bits.width;
     let c_bits = bench
         .signature
         .c
@@ -220,7 +220,6 @@ fn result(
         .a
         .float()
         .is_some_and(|f| f.fraction_bits >= 2);
-    let with_c = name == "rounding-between" || step.len() >= bench.signature.k;
     let mut inputs = Vec::new();
     let mut asked = Vec::new();
     let (base, place);
@@ -250,8 +249,8 @@ fn result(
                 }
             }
         }
-    } else if step.len() >= 3 && c_bits >= m && with_c {
-        // The carry out of a sum near 4 frees two bits.
+    } else if step.len() >= 3 && c_bits >= m {
+        // The carry out of a sum near 4 frees two bits. Steps before it pass c as it is.
         (base, place) = (power(false, 2), 2 - m);
         for negative in [false, true] {
             for quarters in QUARTERS {
@@ -286,7 +285,7 @@ fn result(
 }
 
 /// §1.10: how many fraction bits results have, and whether a narrow one is rounded once.
-pub(super) fn width(bench: &mut Bench<'_>) -> Result<()> {
+pub(super) fn width(bench: &mut Bench<'_>) -> Result<i32> {
     let m = bench.maker.bits.max(
         bench
             .signature
@@ -332,7 +331,8 @@ pub(super) fn width(bench: &mut Bench<'_>) -> Result<()> {
         )
     };
     bench.conclude("width", 10, title, widest.to_string(), text);
-    twice(bench, widest)
+    twice(bench, widest)?;
+    Ok(widest)
 }
 
 /// A sum just above a tie of a narrow result: rounded to f32 toward zero first it is the tie itself.

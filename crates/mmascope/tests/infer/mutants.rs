@@ -21,7 +21,7 @@ fn truncated(f: i32, align: Mode) -> Sum {
     }
 }
 
-fn mutants() -> Vec<Mutant> {
+pub(crate) fn mutants() -> Vec<Mutant> {
     let new = Mutant::new;
     let mut found = Vec::new();
     // Bits kept, roundings of the alignment.
@@ -223,7 +223,7 @@ fn mutants() -> Vec<Mutant> {
 }
 
 /// Answers of a model and of a mutant on inputs that the inference has not seen.
-fn mismatch(device: &mut Device, model: &mmascope::infer::Found) -> Option<String> {
+pub(crate) fn mismatch(device: &mut dyn Dut, model: &mmascope::infer::Found) -> Option<String> {
     let signature = *device.signature();
     let mut count = 0;
     for family in Family::ALL {
@@ -249,7 +249,7 @@ fn mismatch(device: &mut Device, model: &mmascope::infer::Found) -> Option<Strin
                     .dot(&batch.query(index), &Modifiers::default())
                     .expect("computes");
                 let same = match answer {
-                    Answer::Word(wanted) => wanted == word,
+                    Answer::Word(wanted) => model.unit.agrees(word, wanted),
                     Answer::AnyNan => model.unit.is_nan(word),
                 };
                 if !same {
