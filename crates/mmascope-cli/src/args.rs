@@ -1,6 +1,6 @@
 //! The arguments, and the help that they print.
 
-use crate::device::Device;
+use crate::tested::Tested;
 
 /// See, predict and prove what matrix accelerators really compute.
 ///
@@ -79,6 +79,7 @@ pub(crate) enum Command {
     ///
     /// Writes vector lines without results. Every line carries family, seed and index, from which the same
     /// operands are made again on any machine; docs/generator.md states the recipes.
+    /// The lines are JSON themselves, one object a line, so `--json` changes nothing here.
     Gen(Gen),
     /// Find where units disagree: counts, distances, the first and the smallest input
     ///
@@ -127,6 +128,9 @@ pub(crate) enum Command {
     /// Show, compare, execute and export summation trees
     #[command(subcommand)]
     Tree(TreeCommand),
+    /// Load a plugin and answer for it; the program starts itself like this
+    #[command(hide = true)]
+    PluginHost(PluginHost),
 }
 
 #[derive(clap::Args)]
@@ -157,6 +161,8 @@ pub(crate) struct Reveal {
     /// Instruction whose interface a process has
     #[arg(long, requires = "arch")]
     pub(crate) inst: Option<String>,
+    #[command(flatten)]
+    pub(crate) device: DeviceOptions,
     /// Write the tree to a file: .svg, .dot, .html, .json or .txt
     #[arg(short = 'o', value_name = "FILE")]
     pub(crate) output: Option<String>,
@@ -171,7 +177,7 @@ pub(crate) struct Probe {
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub(crate) compare: Vec<String>,
     #[command(flatten)]
-    pub(crate) device: Device,
+    pub(crate) device: Tested,
     /// Write a page for a browser, with every input and output
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<String>,
@@ -204,7 +210,7 @@ pub(crate) struct Infer {
     /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
     pub(crate) subject: String,
     #[command(flatten)]
-    pub(crate) device: Device,
+    pub(crate) device: Tested,
     /// The most queries
     #[arg(long, value_name = "QUERIES", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1000..))]
     pub(crate) budget: u64,
@@ -224,7 +230,7 @@ pub(crate) struct Validate {
     /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
     pub(crate) subject: String,
     #[command(flatten)]
-    pub(crate) device: Device,
+    pub(crate) device: Tested,
     /// The model: a row of the catalogue or of an --isa file
     #[arg(long, value_name = "ARCH:INST")]
     pub(crate) against: String,
@@ -254,6 +260,30 @@ fn minutes(text: &str) -> Result<f64, String> {
         Ok(minutes) if minutes > 0.0 && minutes <= 1e6 => Ok(minutes),
         _ => Err("expected a positive number of minutes, at most 1000000".to_owned()),
     }
+}
+
+/// How a device is asked.
+#[derive(clap::Args)]
+pub(crate) struct DeviceOptions {
+    /// Seconds that a process or a plugin may take for a batch of 4,096 questions
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "subject",
+        default_value_t = 10.0
+    )]
+    pub(crate) timeout: f64,
+    /// Run a plugin: in this process, which is faster. For plugins that are trusted: one that crashes
+    /// or hangs takes this program with it, and --timeout does not reach it
+    #[arg(long, requires = "subject")]
+    pub(crate) in_process: bool,
+}
+
+/// Not for people: a plugin in a process of its own.
+#[derive(clap::Args)]
+pub(crate) struct PluginHost {
+    /// The shared library
+    pub(crate) path: String,
 }
 
 #[derive(clap::Subcommand)]
@@ -291,15 +321,22 @@ pub(crate) struct TreeRun {
     pub(crate) file: String,
     /// File with one value, or product a*b, for each leaf; `-` is standard input
     pub(crate) values: String,
-    /// Format to which a product of its own is rounded
-    #[arg(long, default_value = "f32")]
-    pub(crate) dtype: String,
-    /// Fraction bits that fused nodes keep
+    #[command(flatten)]
+    pub(crate) arithmetic: TreeArithmetic,
+}
+
+/// What a tree leaves open; a file that `reveal --json` wrote says it.
+#[derive(clap::Args)]
+pub(crate) struct TreeArithmetic {
+    /// Format of the operands [default: what the file says, or f32]
+    #[arg(long)]
+    pub(crate) dtype: Option<String>,
+    /// Fraction bits that fused nodes keep [default: what the file says]
     #[arg(long, value_name = "BITS")]
     pub(crate) fused_bits: Option<i32>,
-    /// Rounding of every node
-    #[arg(long, default_value = "rne")]
-    pub(crate) rounding: String,
+    /// Rounding of every node [default: what the file says, or rne]
+    #[arg(long)]
+    pub(crate) rounding: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -309,9 +346,8 @@ pub(crate) struct TreeExport {
     /// rust, c, python or cuda
     #[arg(long, default_value = "c")]
     pub(crate) language: String,
-    /// f32 or f64 [default: what the file says, or f32]
-    #[arg(long)]
-    pub(crate) dtype: Option<String>,
+    #[command(flatten)]
+    pub(crate) arithmetic: TreeArithmetic,
     /// How many leaves, the first ones, are products [default: what the file says, or 0]
     #[arg(long, value_name = "N")]
     pub(crate) products: Option<usize>,
@@ -390,17 +426,15 @@ pub(crate) struct Eval {
     #[arg(long, value_delimiter = ',', conflicts_with = "subject")]
     pub(crate) mods: Vec<String>,
     /// Let a device answer instead of the model: model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE.
-    /// One in 64 questions is asked twice, so that noise is found. A plugin runs in this process; one
-    /// that may crash or hang is asked through a pipe: "cmd:mmascope eval --subject plugin:PATH"
+    /// One in 64 questions is asked twice, so that noise is found
     #[arg(long)]
     pub(crate) subject: Option<String>,
     /// Formats of a device that is no row of the catalogue, as in
     /// "a=f16 b=f16 c=f32 d=f32 k=16 scale=ue8m0 block=32"
     #[arg(long, requires = "subject", conflicts_with_all = ["arch", "inst"])]
     pub(crate) signature: Option<String>,
-    /// Seconds that a process may take for a batch of 4,096 lines
-    #[arg(long, requires = "subject", default_value_t = 10.0)]
-    pub(crate) timeout: f64,
+    #[command(flatten)]
+    pub(crate) device: DeviceOptions,
     /// Vector files; `-` or none is standard input
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<String>,

@@ -1,72 +1,71 @@
-//! The options that name a device under test.
+//! Devices as the options name them; a plugin runs in a process of its own.
 
+use std::io;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
-use crate::report::Failure;
-use mmascope::dut::{DEFAULT_TIMEOUT, Dut, Interface, Subject};
+use crate::args::{DeviceOptions, PluginHost};
+use crate::report::{Failure, Status};
+use mmascope::dut::{self, Dut, Interface, Subject};
 use mmascope::isa::Catalogue;
 
-/// What must be known of a device.
-#[derive(clap::Args)]
-pub(crate) struct Device {
-    /// Formats of a process: "a=f16 b=f16 c=f32 d=f32 k=16"
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) signature: Option<String>,
-    /// Architecture whose interface a process has
-    #[arg(long, requires = "inst")]
-    pub(crate) arch: Option<String>,
-    /// Instruction whose interface a process has
-    #[arg(long, requires = "arch")]
-    pub(crate) inst: Option<String>,
-    /// Seconds that a process may take for a batch
-    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIMEOUT.as_secs(), value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub(crate) timeout: u64,
-}
+/// What a plugin may still take after the program that asked it is gone.
+const GRACE: Duration = Duration::from_secs(2);
 
-impl Device {
-    /// What its own options say of the interface.
-    pub(crate) fn interface(&self, catalogue: &Catalogue) -> Result<Option<Interface>, Failure> {
-        if let Some(signature) = &self.signature {
-            return Ok(Some(Interface::of_signature(signature.parse()?)));
-        }
-        match (&self.arch, &self.inst) {
-            (Some(arch), Some(inst)) => Ok(Some(Interface::of_row(catalogue, arch, inst)?)),
-            _ => Ok(None),
-        }
-    }
-
-    /// Opens a subject.
-    pub(crate) fn open(
-        &self,
-        catalogue: &Catalogue,
-        subject: &str,
-    ) -> Result<Box<dyn Dut>, Failure> {
-        self.open_as(catalogue, subject, None)
-    }
-
-    /// The same; `otherwise` is the interface when the options give none.
-    pub(crate) fn open_as(
-        &self,
-        catalogue: &Catalogue,
-        subject: &str,
-        otherwise: Option<Interface>,
-    ) -> Result<Box<dyn Dut>, Failure> {
-        let subject: Subject = subject.parse()?;
-        let interface = self.interface(catalogue)?.or(otherwise);
-        let timeout = Duration::from_secs(self.timeout);
-        Ok(subject.open(catalogue, interface, timeout)?)
-    }
-}
-
-/// `ARCH:INST`, split at the first single colon.
-pub(crate) fn row(text: &str) -> Result<(String, String), Failure> {
-    let subject: Subject = format!("model:{text}").parse().map_err(|_| {
+/// Opens a device: a plugin by this program once more, unless it is trusted.
+pub(crate) fn open(
+    subject: &Subject,
+    catalogue: &Catalogue,
+    interface: Option<Interface>,
+    options: &DeviceOptions,
+) -> Result<Box<dyn Dut>, Failure> {
+    let seconds = options.timeout;
+    let timeout = Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|timeout| !timeout.is_zero());
+    let timeout = timeout.ok_or_else(|| {
         Failure::Input(format!(
-            "'{text}': expected ARCH:INST, as volta:mma.m8n8k4.f32.f16.f16.f32"
+            "--timeout {seconds}: expected a number of seconds above 0"
         ))
     })?;
-    match subject {
-        Subject::Model { arch, inst } => Ok((arch, inst)),
-        _ => Err(Failure::Input(format!("'{text}': expected ARCH:INST"))),
+    if options.in_process {
+        return Ok(subject.open(catalogue, interface, timeout)?);
     }
+    let host = std::env::current_exe()
+        .map_err(|error| Failure::Device(format!("this program does not find itself: {error}")))?;
+    Ok(subject.open_isolated(catalogue, interface, timeout, &host)?)
+}
+
+/// `mmascope plugin-host PATH`: the other side of [`open`].
+pub(crate) fn host(options: &PluginHost) -> Result<Status, Failure> {
+    let mut answers = answers()?;
+    let (send, lines) = channel();
+    thread::spawn(move || {
+        for line in io::stdin().lines() {
+            if send.send(line).is_err() {
+                return;
+            }
+        }
+        // Whoever asked is gone; a plugin that hangs must not stay behind.
+        drop(send);
+        thread::sleep(GRACE);
+        std::process::exit(Status::DeviceFailed as i32);
+    });
+    dut::serve(&options.path, lines.into_iter(), &mut answers)?;
+    Ok(Status::Done)
+}
+
+/// Standard output for the answers alone: what the plugin prints goes to standard error.
+#[cfg(unix)]
+fn answers() -> io::Result<io::BufWriter<std::fs::File>> {
+    let answers = rustix::io::dup(io::stdout())?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(io::BufWriter::new(answers.into()))
+}
+
+/// Standard output, which is the plugin's as well.
+#[cfg(not(unix))]
+fn answers() -> io::Result<io::BufWriter<io::Stdout>> {
+    Ok(io::BufWriter::new(io::stdout()))
 }

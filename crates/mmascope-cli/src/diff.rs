@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::args::{Common, Diff};
 use crate::cases;
 use crate::check;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::report::{self, Failure, Status};
 use mmascope::cases::Generator;
 use mmascope::diff::{self, Compared, Example, Explanation, Input, Subject, Tally};
@@ -49,6 +49,8 @@ pub(crate) struct Shown {
     pub(crate) explanation: Explanation,
     /// The input as a vector line.
     pub(crate) line: String,
+    /// What shows every step of both units.
+    pub(crate) command: Option<String>,
 }
 
 /// The whole result.
@@ -68,6 +70,11 @@ pub(crate) fn run(
     common: &Common,
     options: &Diff,
 ) -> Result<Status, Failure> {
+    for (argument, name) in [("--svg", &options.svg), ("--html", &options.html)] {
+        if let Some(name) = name {
+            output::check(argument, name)?;
+        }
+    }
     let subjects = units::chosen(catalogue, options)?;
     let mut tallies: Vec<Tally<Origin>> = Vec::new();
     tallies.resize_with(diff::pairs(subjects.len()).len(), Tally::default);
@@ -266,12 +273,16 @@ impl<'c> Findings<'c> {
     }
 
     fn print(&self, catalogue: &Catalogue, common: &Common, options: &Diff) -> Result<(), Failure> {
-        for (name, make) in [
-            (&options.svg, drawing::alone as fn(&Findings<'_>) -> String),
-            (&options.html, page::page),
+        for (argument, name, make) in [
+            (
+                "--svg",
+                &options.svg,
+                drawing::alone as fn(&Findings<'_>) -> String,
+            ),
+            ("--html", &options.html, page::page),
         ] {
             if let Some(name) = name {
-                let mut output = Output::create(name)?;
+                let mut output = Output::create(argument, name)?;
                 output.line(&make(self))?;
                 output.finish()?;
             }
@@ -334,14 +345,45 @@ fn line_names<'a>(left: &'a Subject<'_>, example: &'a Example<Origin>) -> (&'a s
 
 fn shown(units: [&Subject<'_>; 2], example: Example<Origin>) -> mmascope::Result<Shown> {
     let input = &example.input;
-    let (arch, inst) = line_names(units[0], &example);
+    let explanation = diff::explain(units[0], units[1], input)?;
+    Ok(Shown {
+        line: line(line_names(units[0], &example), input),
+        command: explain_command(units, input, &explanation)?,
+        explanation,
+        example,
+    })
+}
+
+fn line((arch, inst): (&str, &str), input: &Input) -> String {
     let names = input.modifiers.words();
     let mods = (!names.is_empty()).then(|| ("mods", serde_json::json!(names).to_string()));
     let extra: Vec<_> = mods.into_iter().collect();
-    let operands = input.case.operands();
-    Ok(Shown {
-        explanation: diff::explain(&units, input)?,
-        line: vector::question(arch, inst, &extra, &input.signature, &operands),
-        example,
-    })
+    vector::question(arch, inst, &extra, &input.signature, &input.case.operands())
+}
+
+/// The command that goes through the steps of both units. It takes the operands as the left unit has
+/// them; `None` where that is no single instruction, or leads to other steps of the right unit.
+fn explain_command(
+    units: [&Subject<'_>; 2],
+    input: &Input,
+    explanation: &Explanation,
+) -> mmascope::Result<Option<String>> {
+    let Some(own) = units[0].own(input) else {
+        return Ok(None);
+    };
+    let again = diff::explain(units[0], units[1], &own)?;
+    let result = |explanation: &Explanation| {
+        let sides = explanation.sides.iter();
+        let traces = sides.map(|side| side.trace.as_ref().map(|(_, word)| word.clone()));
+        traces.collect::<Vec<_>>()
+    };
+    if again.words != explanation.words || result(&again) != result(explanation) {
+        return Ok(None);
+    }
+    let row = units[0].instruction();
+    let line = line((&row.architecture, &row.name), &own);
+    let against = units[1].name();
+    Ok(Some(format!(
+        "mmascope explain --vector '{line}' --against {against}"
+    )))
 }

@@ -12,7 +12,7 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failur
     let row = catalogue.find(&options.arch, &options.inst)?;
     let unit = row.unit()?;
     let vectors = discriminate(unit, options.cases.seed)?;
-    let mut output = Output::create(&options.output)?;
+    let mut output = Output::create("-o", &options.output)?;
     for line in &vectors.lines {
         let separates = serde_json::Value::from(line.separates.clone()).to_string();
         let extra = [
@@ -35,7 +35,7 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failur
     for (language, file) in [("cuda", &options.cuda), ("hip", &options.hip)] {
         if let Some(file) = file {
             let text = runner(row, &vectors, language)?;
-            let mut output = Output::create(file)?;
+            let mut output = Output::create("--cuda, --hip", file)?;
             output.line(text.trim_end())?;
             output.finish()?;
         }

@@ -1,12 +1,12 @@
 //! `mmascope eval`: vector lines in, the same lines with results out.
 
 use std::io::{self, BufWriter, Write};
-use std::time::Duration;
 
 use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::args::Eval;
+use crate::device;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
 use mmascope::dut::{Batch, Dut, Interface, SteadyDut, Subject};
@@ -70,21 +70,16 @@ impl<'a> Answerer<'a> {
             (None, None, None) => None,
             _ => return Err(Failure::Input("--arch and --inst go together".to_owned())),
         };
-        let seconds = options.timeout;
-        let timeout = Duration::try_from_secs_f64(seconds)
-            .ok()
-            .filter(|t| !t.is_zero());
-        let timeout = timeout.ok_or_else(|| {
-            Failure::Input(format!(
-                "--timeout {seconds}: expected a number of seconds above 0"
-            ))
-        })?;
         let subject: Subject = subject.parse()?;
-        let device = subject.open(catalogue, interface, timeout)?;
+        let device = device::open(&subject, catalogue, interface, &options.device)?;
         Ok(Self::Device(Box::new(SteadyDut::new(device, ASKED_AGAIN))))
     }
 
-    fn answers(&mut self, batch: &[Line]) -> Result<Vec<Result<String, BadLine>>, Failure> {
+    fn answers(
+        &mut self,
+        file: &str,
+        batch: &[Line],
+    ) -> Result<Vec<Result<String, BadLine>>, Failure> {
         match self {
             Self::Model(catalogue, options, modifiers) => {
                 let reader = || {
@@ -97,27 +92,36 @@ impl<'a> Answerer<'a> {
                     .map_init(reader, |reader, line| evaluate(reader, line))
                     .collect())
             }
-            Self::Device(device) => ask(&mut **device, batch),
+            Self::Device(device) => ask(&mut **device, file, batch),
         }
     }
 }
 
 /// Asks a device all good lines at once.
-fn ask(device: &mut dyn Dut, batch: &[Line]) -> Result<Vec<Result<String, BadLine>>, Failure> {
+fn ask(
+    device: &mut dyn Dut,
+    file: &str,
+    batch: &[Line],
+) -> Result<Vec<Result<String, BadLine>>, Failure> {
     let signature = *device.signature();
     let mut queries = Batch::new(signature);
     let mut read = Vec::new();
+    let mut numbers = Vec::new();
     for line in batch {
         let question = text_of(line).and_then(|text| Ok((text, Question::read(text, &signature)?)));
         read.push(match question {
             Ok((text, question)) => {
                 queries.push(&question.operands())?;
+                numbers.push(line.number);
                 Ok(text)
             }
             Err(bad) => Err(bad),
         });
     }
-    let mut answers = device.run(&queries)?.into_iter();
+    let answers = device
+        .run(&queries)
+        .map_err(|error| located(error, file, &numbers));
+    let mut answers = answers?.into_iter();
     let digits = signature.d.digits();
     Ok(read
         .into_iter()
@@ -131,6 +135,27 @@ fn ask(device: &mut dyn Dut, batch: &[Line]) -> Result<Vec<Result<String, BadLin
         .collect())
 }
 
+/// The failure of a device with the lines of the file that it was asked.
+fn located(error: mmascope::Error, file: &str, numbers: &[usize]) -> Failure {
+    let mmascope::Error::Device { query, .. } = &error else {
+        return error.into();
+    };
+    let mut message = error.to_string();
+    if let (Some(first), Some(last)) = (numbers.first(), numbers.last()) {
+        let asked = format!(
+            "queries 0 to {} are lines {first} to {last}",
+            numbers.len() - 1
+        );
+        message.push_str(
+            &match query.and_then(|query| Some((query, numbers.get(query)?))) {
+                Some((query, line)) => format!("\n{file}:{line}: query {query}; {asked}"),
+                None => format!("\n{file}: {asked}"),
+            },
+        );
+    }
+    Failure::Device(message)
+}
+
 /// Answers a batch in its order; an empty line ends the answers when one ended the questions.
 fn answer(
     answerer: &mut Answerer<'_>,
@@ -139,7 +164,7 @@ fn answer(
     end: bool,
     status: &mut Status,
 ) -> Result<(), Failure> {
-    let answers = answerer.answers(batch)?;
+    let answers = answerer.answers(file, batch)?;
     let mut out = BufWriter::new(io::stdout().lock());
     for (line, answer) in batch.iter().zip(answers) {
         match answer {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Explain};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
 use mmascope::explain::{Difference, Input, Request, Trace, page, page_against};
@@ -38,6 +38,9 @@ pub(crate) fn run(
     common: &Common,
     options: &Explain,
 ) -> Result<Status, Failure> {
+    if let Some(file) = &options.html {
+        output::check("--html", file)?;
+    }
     let subject = match &options.vector {
         Some(line) => of_vector(catalogue, options, line)?,
         None => of_arguments(catalogue, options)?,
@@ -100,7 +103,7 @@ fn write_page(options: &Explain, page: impl Fn() -> String) -> Result<(), Failur
     let Some(file) = &options.html else {
         return Ok(());
     };
-    let mut output = Output::create(file)?;
+    let mut output = Output::create("--html", file)?;
     output.line(&page())?;
     output.finish()?;
     report::tell(format!("wrote {file}"));

@@ -16,7 +16,7 @@ const CHUNK: u64 = 1 << 13;
 pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failure> {
     let row = catalogue.find(&options.arch, &options.inst)?;
     let chosen = cases::chosen(&options.cases, row.unit()?)?;
-    let mut output = Output::create(&options.output)?;
+    let mut output = Output::create("-o", &options.output)?;
     let progress = report::progress("lines");
     for chosen in &chosen {
         for indices in chosen.chunks(CHUNK) {

@@ -27,7 +27,7 @@ pub(crate) fn run(
     })?;
     progress.finish_and_clear();
     if let (Some(file), Outcome::Model(found)) = (&options.output, &inference.outcome) {
-        let mut output = Output::create(file)?;
+        let mut output = Output::create("-o", file)?;
         output.line(found.row(&inference.subject).trim_end())?;
         output.finish()?;
     }

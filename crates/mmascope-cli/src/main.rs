@@ -19,6 +19,7 @@ mod probe;
 mod report;
 mod reveal;
 mod show;
+mod tested;
 mod tree;
 mod validate;
 
@@ -74,6 +75,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Identify(options) => identify::run(&catalogue, &args.common, options),
         Command::Infer(options) => infer::run(&catalogue, &args.common, options),
         Command::Validate(options) => validate::run(&catalogue, &args.common, options),
+        Command::PluginHost(options) => device::host(options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
-use mmascope::array::{self, Array, Casting};
+use mmascope::array::{self, Array, Casting, Reading};
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::gemm::{self, Arrays, Matrices, Statistics, Summary, Watch};
 use mmascope::isa::{Catalogue, Instruction};
@@ -22,8 +22,18 @@ pub(crate) fn run(
     let row = catalogue.find(&options.arch, &options.inst)?;
     let unit = row.unit()?;
     let modifiers = modifiers(row, options)?;
-    array::check_writable(&options.output)?;
-    let (given_k, matrices) = matrices(unit, options)?;
+    if options.output == "-" {
+        let message = "-o -: D goes to a file, the report to standard output; ./- is a file's name";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    array::check_writable(&options.output)
+        .map_err(|error| Failure::Input(format!("-o {error}")))?;
+    let (readings, given_k, matrices) = matrices(unit, options)?;
+    for (argument, reading) in &readings {
+        if let Some(warning) = &reading.warning {
+            report::tell(format_args!("warning: {argument}: {warning}"));
+        }
+    }
     // From here on the program ends itself, so that no half-written file is left.
     let cancel = interrupt::deferred();
     let outputs = matrices.m() as u64 * matrices.n() as u64;
@@ -77,6 +87,7 @@ pub(crate) fn run(
     let report = Report {
         row,
         unit,
+        readings,
         matrices: &matrices,
         given_k,
         time,
@@ -108,8 +119,11 @@ fn modifiers(row: &Instruction, options: &Matmul) -> Result<Modifiers, Failure> 
     Ok(modifiers)
 }
 
-/// The operands, and K before padding.
-fn matrices(unit: &Unit, options: &Matmul) -> Result<(usize, Matrices), Failure> {
+/// What an argument was taken for.
+type Readings = Vec<(&'static str, Reading)>;
+
+/// How the files were read, K before padding, and the operands.
+fn matrices(unit: &Unit, options: &Matmul) -> Result<(Readings, usize, Matrices), Failure> {
     let casting = Casting {
         saturate: options.saturate,
         ..Casting::default()
@@ -144,7 +158,18 @@ fn matrices(unit: &Unit, options: &Matmul) -> Result<(usize, Matrices), Failure>
     } else {
         matrices
     };
-    Ok((k, matrices))
+    let mut readings = vec![
+        ("A", a.reading(&signature.a, &casting)),
+        ("B", b.reading(&signature.b, &casting)),
+    ];
+    readings.extend(c.map(|c| ("C", c.reading(&signature.c, &casting))));
+    if let Some(scale) = signature.scale {
+        let scales = [("scale of A", scale_a), ("scale of B", scale_b)];
+        let read =
+            |(name, array): (_, Option<Array>)| Some((name, array?.scale_reading(&scale.format)));
+        readings.extend(scales.into_iter().filter_map(read));
+    }
+    Ok((readings, k, matrices))
 }
 
 fn progress(count: u64, what: &'static str) -> ProgressBar {
@@ -161,6 +186,7 @@ fn progress(count: u64, what: &'static str) -> ProgressBar {
 struct Report<'a> {
     row: &'a Instruction,
     unit: &'a Unit,
+    readings: Readings,
     matrices: &'a Matrices,
     given_k: usize,
     time: Duration,
@@ -186,6 +212,12 @@ impl Report<'_> {
         let row = self.row;
         writeln!(out, "instruction  {} {}", row.architecture, row.name)?;
         writeln!(out, "types        {signature}")?;
+        for (argument, reading) in &self.readings {
+            let Reading {
+                name, dtype, words, ..
+            } = reading;
+            writeln!(out, "{argument:<12} {name}: {dtype}, {words}")?;
+        }
         let padding = match k - self.given_k {
             0 => String::new(),
             zeros => format!(", of which {zeros} padding"),
@@ -226,6 +258,7 @@ impl Report<'_> {
             "b": signature.b.name,
             "c": signature.c.name,
             "d": signature.d.name,
+            "read": self.readings.iter().map(reading_json).collect::<Vec<_>>(),
             "m": m,
             "n": n,
             "k": self.given_k,
@@ -241,6 +274,16 @@ impl Report<'_> {
             _ => Map::new(),
         }
     }
+}
+
+fn reading_json((argument, reading): &(&'static str, Reading)) -> Value {
+    json!({
+        "argument": argument,
+        "file": reading.name,
+        "dtype": reading.dtype,
+        "as": reading.words,
+        "warning": reading.warning,
+    })
 }
 
 fn print_statistics(

@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::report::Failure;
+use mmascope::array::output_path;
 
 /// The unfinished file, for the handler of interrupts.
 static PARTIAL: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -24,7 +25,7 @@ pub(crate) fn remove_partial() {
 
 /// Standard output or a file being written.
 pub(crate) struct Output {
-    /// As the user gave it, for messages.
+    /// The argument and the name as the user gave them, for messages.
     name: String,
     /// The unfinished file and its final name; `None` for what is written in place (standard output,
     /// devices, pipes).
@@ -39,8 +40,9 @@ enum Stream {
 }
 
 impl Output {
-    /// Begins a file; `-` is standard output, a name that ends in `.gz` is compressed.
-    pub(crate) fn create(name: &str) -> Result<Self, Failure> {
+    /// Begins the file that an argument names; `-` is standard output, a name that ends in `.gz` is
+    /// compressed.
+    pub(crate) fn create(argument: &str, name: &str) -> Result<Self, Failure> {
         if name == "-" {
             return Ok(Self {
                 name: name.to_owned(),
@@ -48,9 +50,8 @@ impl Output {
                 stream: Stream::Standard(BufWriter::new(io::stdout())),
             });
         }
-        let in_place = fs::metadata(name).is_ok_and(|existing| !existing.is_file());
-        // The file behind a symbolic link is replaced, not the link.
-        let target = fs::canonicalize(name).unwrap_or_else(|_| PathBuf::from(name));
+        let in_place = is_in_place(name);
+        let target = target(argument, name)?;
         let rename = (!in_place).then(|| (partial_name(&target), target.clone()));
         let path = rename.as_ref().map_or(&target, |(partial, _)| partial);
         let file = if in_place {
@@ -58,12 +59,13 @@ impl Output {
         } else {
             File::create(path)
         };
-        let file = BufWriter::new(file.map_err(|error| failure(name, &error))?);
+        let named = format!("{argument} {name}");
+        let file = BufWriter::new(file.map_err(|error| failure(&named, &error))?);
         if let (Some((partial, _)), Ok(mut slot)) = (&rename, PARTIAL.lock()) {
             *slot = Some(partial.clone());
         }
         Ok(Self {
-            name: name.to_owned(),
+            name: named,
             rename,
             stream: if name.ends_with(".gz") {
                 Stream::Gzip(GzEncoder::new(file, Compression::default()))
@@ -109,6 +111,27 @@ impl Drop for Output {
             remove_partial();
         }
     }
+}
+
+/// Checks, before long work, that the file that an argument names can be written.
+pub(crate) fn check(argument: &str, name: &str) -> Result<(), Failure> {
+    match name {
+        "-" => Ok(()),
+        name => target(argument, name).map(drop),
+    }
+}
+
+/// Whether this is a device or a pipe, which is written as it is.
+fn is_in_place(name: &str) -> bool {
+    fs::metadata(name).is_ok_and(|existing| !existing.is_file() && !existing.is_dir())
+}
+
+/// The file behind a symbolic link is replaced, not the link.
+fn target(argument: &str, name: &str) -> Result<PathBuf, Failure> {
+    if is_in_place(name) {
+        return Ok(PathBuf::from(name));
+    }
+    output_path(name).map_err(|error| Failure::Input(format!("{argument} {error}")))
 }
 
 /// The name of a file while it is written: beside the final one, so that renaming is one step.

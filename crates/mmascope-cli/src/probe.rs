@@ -59,7 +59,7 @@ fn write_page(options: &Probe, page: impl Fn() -> String) -> Result<(), Failure>
     let Some(file) = &options.html else {
         return Ok(());
     };
-    let mut output = Output::create(file)?;
+    let mut output = Output::create("--html", file)?;
     output.line(page().trim_end())?;
     output.finish()
 }

@@ -6,10 +6,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use crate::args::{Common, Reveal};
+use crate::device;
 use crate::report::{Failure, Status};
 use crate::tree::{statistics, write_drawing};
 use mmascope::dpa::Signature;
-use mmascope::dut::{DEFAULT_TIMEOUT, Dut, Interface, Subject};
+use mmascope::dut::{Dut, Interface, Subject};
 use mmascope::format::Format;
 use mmascope::isa::Catalogue;
 use mmascope::reveal::{Algorithm, Blas, DeviceSum, Options, Report, Summation};
@@ -33,7 +34,7 @@ pub(crate) fn run(
     } else {
         let subject: Subject = options.subject.parse()?;
         let interface = interface(catalogue, options)?;
-        let mut device = subject.open(catalogue, interface, DEFAULT_TIMEOUT)?;
+        let mut device = device::open(&subject, catalogue, interface, &options.device)?;
         let device: &mut dyn Dut = device.as_mut();
         let mut subject = DeviceSum::new(device)?;
         if let Some(n) = options.n

@@ -4,7 +4,8 @@ use std::io::{self, Read, Write};
 
 use serde_json::{Map, json};
 
-use crate::args::{Common, TreeCommand, TreeDiff, TreeExport, TreeRun, TreeShow};
+use crate::args::{Common, TreeArithmetic, TreeCommand, TreeDiff, TreeExport, TreeRun, TreeShow};
+use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::format::{Format, Rounding};
 use mmascope::isa::Catalogue;
@@ -77,7 +78,9 @@ pub(crate) fn write_drawing(
             )));
         }
     };
-    std::fs::write(file, text).map_err(|error| Failure::Input(format!("-o {file}: {error}")))
+    let mut output = Output::create("-o", file)?;
+    output.line(text.trim_end())?;
+    output.finish()
 }
 
 fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<Status, Failure> {
@@ -125,7 +128,10 @@ fn diff(catalogue: &Catalogue, common: &Common, options: &TreeDiff) -> Result<St
 }
 
 fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<Status, Failure> {
-    let (tree, _) = load(&options.file)?;
+    let file = read_text(&options.file)?;
+    let (tree, _) =
+        Tree::read(&file).map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
+    let arithmetic = arithmetic(&options.arithmetic, &Facts::of(&file))?;
     let text = read_text(&options.values)?;
     let number = |word: &str| {
         word.parse::<f64>().map_err(|_| {
@@ -143,11 +149,6 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
             None => Ok(Term::Value(number(word)?)),
         })
         .collect::<Result<Vec<Term>, Failure>>()?;
-    let arithmetic = Arithmetic {
-        leaf: Format::named(&options.dtype)?,
-        fused_bits: options.fused_bits,
-        rounding: Rounding::named(&options.rounding)?,
-    };
     let sum = tree.execute(&terms, &arithmetic)?;
     if common.json {
         let mut body = Map::new();
@@ -165,17 +166,16 @@ fn export(options: &TreeExport) -> Result<Status, Failure> {
     let (tree, _) =
         Tree::read(&text).map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
     let language = Language::named(&options.language)?;
-    let said = serde_json::from_str::<Facts>(&text).unwrap_or_default();
-    let dtype = options
-        .dtype
-        .clone()
-        .or(said.operands)
-        .unwrap_or_else(|| "f32".to_owned());
+    let said = Facts::of(&text);
     let products = options.products.or(said.products).unwrap_or(0);
-    let code = tree.export(language, Format::named(&dtype)?, products)?;
+    let arithmetic = arithmetic(&options.arithmetic, &said)?;
+    let code = tree.export(language, products, &arithmetic)?;
     match &options.output {
-        Some(file) => std::fs::write(file, code)
-            .map_err(|error| Failure::Input(format!("-o {file}: {error}")))?,
+        Some(file) => {
+            let mut output = Output::create("-o", file)?;
+            output.line(code.trim_end())?;
+            output.finish()?;
+        }
         None => write!(io::stdout(), "{code}")?,
     }
     Ok(Status::Done)
@@ -186,4 +186,24 @@ fn export(options: &TreeExport) -> Result<Status, Failure> {
 struct Facts {
     operands: Option<String>,
     products: Option<usize>,
+    fused_bits: Option<i32>,
+    rounding: Option<String>,
+}
+
+impl Facts {
+    /// Nothing, where the file is a tree alone.
+    fn of(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+}
+
+/// What the options say, then what the file says, then IEEE arithmetic in f32.
+fn arithmetic(options: &TreeArithmetic, said: &Facts) -> Result<Arithmetic, Failure> {
+    let dtype = options.dtype.as_deref().or(said.operands.as_deref());
+    let rounding = options.rounding.as_deref().or(said.rounding.as_deref());
+    Ok(Arithmetic {
+        fused_bits: options.fused_bits.or(said.fused_bits),
+        rounding: Rounding::named(rounding.unwrap_or("rne"))?,
+        ..Arithmetic::ieee(Format::named(dtype.unwrap_or("f32"))?)
+    })
 }

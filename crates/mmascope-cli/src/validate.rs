@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, Validate};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
-use crate::{device, interrupt};
+use crate::{interrupt, tested};
 use mmascope::cases::Family;
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::dut::{Dut, Interface};
@@ -29,7 +29,7 @@ pub(crate) fn run(
     common: &Common,
     options: &Validate,
 ) -> Result<Status, Failure> {
-    let (arch, inst) = device::row(&options.against)?;
+    let (arch, inst) = tested::row(&options.against)?;
     let row = catalogue.find(&arch, &inst)?;
     let unit = row.unit()?;
     let interface = Interface::of_row(catalogue, &arch, &inst)?;
@@ -65,7 +65,7 @@ pub(crate) fn run(
     let rate = (state.trials() - before) as f64 / seconds.max(1e-9);
     let body = summary(options, row, &state, &examples, seconds, rate);
     if let Some(file) = &options.output {
-        let mut output = Output::create(file)?;
+        let mut output = Output::create("-o", file)?;
         output.line(&report::json_text(catalogue, body.clone())?)?;
         output.finish()?;
     }
@@ -112,7 +112,7 @@ fn save(options: &Validate, state: &State) -> Result<(), Failure> {
     };
     let text = serde_json::to_string_pretty(state)
         .map_err(|error| Failure::Input(format!("--state {file}: {error}")))?;
-    let mut output = Output::create(file)?;
+    let mut output = Output::create("--state", file)?;
     output.line(&text)?;
     output.finish()
 }

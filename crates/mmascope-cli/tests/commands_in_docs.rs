@@ -1,4 +1,4 @@
-//! Every `mmascope` command of the README and of examples/README.md runs, on the examples.
+//! Every `mmascope` command of the README, examples/README.md and docs/devices.md runs, on the examples.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,13 @@ fn commands(page: &str) -> Vec<String> {
         match line.trim() {
             "```sh" => inside = true,
             line if line.starts_with("```") => inside = false,
-            line if inside && line.starts_with("mmascope ") => found.push(line.to_owned()),
+            line if inside
+                && ["mmascope ", "cc "]
+                    .iter()
+                    .any(|word| line.starts_with(word)) =>
+            {
+                found.push(line.to_owned());
+            }
             _ => {}
         }
     }
@@ -40,23 +46,36 @@ fn copy(from: &Path, to: &Path) {
 fn every_command_of_the_documents_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     copy(&root().join("examples"), &folder.path().join("examples"));
-    let has_python = Command::new("python3").arg("--version").output().is_ok();
+    let include = "crates/mmascope/include";
+    copy(&root().join(include), &folder.path().join(include));
+    let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    let (has_python, has_compiler) = (is_there("python3"), is_there("cc"));
     let mut count = 0;
-    for page in ["README.md", "examples/README.md"] {
+    for page in ["README.md", "examples/README.md", "docs/devices.md"] {
         for line in commands(page) {
             if line.contains("python3") && !has_python {
                 println!("skipped: {line}: python3 does not run");
                 continue;
             }
+            let needs_compiler = line.starts_with("cc ") || line.contains("plugin:");
+            if needs_compiler && !has_compiler {
+                println!("skipped: {line}: no C compiler");
+                continue;
+            }
             let words = shell_words::split(&line).expect("words");
-            let output = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+            let program = match &*words[0] {
+                "cc" => "cc",
+                _ => env!("CARGO_BIN_EXE_mmascope"),
+            };
+            let output = Command::new(program)
                 .args(&words[1..])
                 .current_dir(folder.path())
                 .output()
                 .expect("the program runs");
             let message = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(output.status.success(), "{page}: {line}\n{message}");
-            assert!(!output.stdout.is_empty(), "{page}: {line} prints nothing");
+            let prints = program == "cc" || !output.stdout.is_empty();
+            assert!(prints, "{page}: {line} prints nothing");
             count += 1;
         }
     }

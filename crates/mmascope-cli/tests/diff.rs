@@ -58,6 +58,24 @@ fn one_input_tells_three_generations_apart() {
             .as_str()
             .is_some_and(|note| note.contains("padded with +0"))
     );
+    // Both inputs are explained: where the units part, and the command that shows every step.
+    for input in ["first", "smallest"] {
+        let input = &pairs[2][input];
+        let words = input["parting_words"].as_str().expect("words");
+        assert!(words.starts_with("at step 1, term p"), "{words}");
+        assert!(input["parting"]["part"]["term"]["bit"].is_i64(), "{input}");
+        let command = input["explain"].as_str().expect("a command");
+        let run = explain(command);
+        assert!(run.contains(&format!("part     {words}\n")), "{run}");
+    }
+    // The command is for the pair's own operands; where K is another there may be none.
+    let third = format!("diff --arch ampere,{VOLTA},hopper --inst {F16} --family close -n 50");
+    let (_, found) = json(&third);
+    assert!(
+        found["pairs"][2]["first"]["explain"].is_null(),
+        "four slices are no line"
+    );
+    assert!(found["pairs"][2]["first"]["parting_words"].is_string());
     // The smallest input is a vector line that other commands read.
     let smallest = file_with(&pairs[2]["smallest"]["vector"].to_string());
     assert_eq!(
@@ -71,9 +89,23 @@ fn one_input_tells_three_generations_apart() {
         "k=0: -8192 · 1024",
         "c: 8388608   exponent 23",
         "mmascope explain --vector",
+        "exact sum: -0.875",
+        "they part at step 1, term p1: bit 2^-1 is cut",
     ] {
         assert!(text.out.contains(part), "{part}: {}", text.out);
     }
+}
+
+/// Runs a command of a report in its own words.
+fn explain(command: &str) -> String {
+    let words = shell_words::split(command).expect("words");
+    assert_eq!(words[0], "mmascope");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args(&words[1..])
+        .output()
+        .expect("the program runs");
+    assert!(output.status.success(), "{command}");
+    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 #[test]
@@ -170,6 +202,10 @@ fn reports_are_well_formed_and_need_nothing_else() {
     }
     assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     assert!(html.contains("The smallest found") && html.contains("mmascope explain --vector"));
+    assert!(
+        html.matches("they part at step").count() >= 4,
+        "first and smallest of two pairs"
+    );
 }
 
 /// Every tag that opens closes, in order.

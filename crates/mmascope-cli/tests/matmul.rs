@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use mmascope::array::{Array, Casting, write_npy};
 use mmascope::dpa::Operands;
-use mmascope::format::{E4M3FN, F16, F32, Format};
+use mmascope::format::{BF16, E4M3FN, F16, F32, Format};
 use mmascope::isa::Catalogue;
 use serde_json::Value;
 
@@ -466,4 +466,90 @@ fn an_interrupt_leaves_nothing_and_is_exit_130() {
     );
     assert_eq!(child.wait().expect("ended").code(), Some(130));
     assert_eq!(place.files(), ["a.npy", "b.npy"]);
+}
+
+/// The same bytes can mean two things: the output says what they were taken for.
+#[test]
+fn the_output_says_how_each_file_was_read() {
+    let place = Workplace::new();
+    let file = |name: &str| place.path().join(name).to_str().expect("a name").to_owned();
+    let write = |name: &str, format: &Format, word: u64| {
+        let go = std::sync::atomic::AtomicBool::new(false);
+        write_npy(&file(name), &[16, 16], format, [word; 256], &go).expect("written");
+    };
+    write("void.npy", &BF16, 0x3f80);
+    write("half.npy", &F16, 0x3c00);
+    write("single.npy", &F32, 0x3f80_0000);
+    let common = [
+        "--arch", "hopper", "--inst", F16_INST, "--stats", "none", "-o", "d.npy",
+    ];
+    let bf16 = "mma.m16n8k16.f32.bf16.bf16.f32";
+    // Values are rounded, codes are taken; of codes that np.save writes of another format it warns.
+    let run = place.run(&[&common[..], &["single.npy", "void.npy", "--c", "half.npy"]].concat());
+    let (out, err) = (
+        String::from_utf8_lossy(&run.stdout).into_owned(),
+        String::from_utf8_lossy(&run.stderr).into_owned(),
+    );
+    assert_eq!(run.status.code(), Some(0), "{err}");
+    for line in [
+        "A            single.npy: <f4, values of f32 rounded RNE to f16\n",
+        "B            void.npy: <V2, raw codes of f16\n",
+        "C            half.npy: <f2, values of f16 rounded RNE to f32\n",
+    ] {
+        assert!(out.contains(line), "{out}");
+    }
+    assert_eq!(err.lines().count(), 1, "{err}");
+    for words in ["warning: B: void.npy", "<V2", "f16 codes", "bfloat16"] {
+        assert!(err.contains(words), "{words}: {err}");
+    }
+    let found: Value = serde_json::from_slice(
+        &place
+            .run(&[&common[..], &["single.npy", "void.npy", "--json"]].concat())
+            .stdout,
+    )
+    .expect("JSON");
+    let read = found["read"].as_array().expect("a list");
+    assert_eq!(read.len(), 2);
+    assert_eq!(
+        (&read[0]["argument"], &read[0]["dtype"]),
+        (&"A".into(), &"<f4".into())
+    );
+    assert_eq!(read[0]["as"], "values of f32 rounded RNE to f16");
+    assert!(read[0]["warning"].is_null() && read[1]["warning"].is_string());
+    // Its own format needs no warning.
+    let own = [
+        "--arch", "hopper", "--inst", bf16, "--stats", "none", "-o", "d.npy",
+    ];
+    let found = place.json(&[&own[..], &["void.npy", "void.npy"]].concat());
+    assert_eq!(found["read"][1]["as"], "raw codes of bf16");
+    // f1 is what np.save writes for float8_e5m2; V1 may be any other.
+    let inst = "mma.m16n8k32.f32.e4m3.e5m2.f32";
+    for (name, descr, shape) in [
+        ("v1.npy", "|V1", "(1, 32)"),
+        ("f1.npy", "<f1", "(1, 32)"),
+        ("t.npy", "<f1", "(32, 1)"),
+    ] {
+        let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((text.len() as u16).to_le_bytes());
+        bytes.extend(text.bytes());
+        bytes.extend([0x38; 32]);
+        fs::write(file(name), bytes).expect("written");
+    }
+    let common = [
+        "--arch", "ada", "--inst", inst, "--stats", "none", "-o", "d.npy",
+    ];
+    let found = place.json(&[&common[..], &["v1.npy", "t.npy"]].concat());
+    assert_eq!(
+        (&found["read"][0]["as"], &found["read"][1]["as"]),
+        (&"raw codes of e4m3fn".into(), &"raw codes of e5m2".into())
+    );
+    let run = place.run(&[&common[..], &["f1.npy", "t.npy"]].concat());
+    let err = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(0), "{err}");
+    assert!(
+        err.starts_with("warning: A: f1.npy: f1 elements (<f1) are read as e4m3fn codes"),
+        "{err}"
+    );
+    assert_eq!(err.lines().count(), 1, "{err}");
 }

@@ -161,6 +161,30 @@ fn trees_are_shown_compared_run_and_exported() {
     }
 }
 
+/// What `reveal --json` says of the arithmetic is what running and exporting its tree takes.
+#[test]
+fn a_revealed_unit_is_run_and_exported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = mmascope(&["reveal", HOPPER, "--json"]);
+    let value: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(value["fused_bits"], 25);
+    assert_eq!(value["rounding"], "rz");
+    let tree = file(folder.path(), "hopper.json", &text(&json));
+    // Volta's example with one bit more: 2^24 and small products, of which 25 bits are kept.
+    let mut products = vec!["0*0"; 17];
+    (products[0], products[1], products[16]) = ("-1*1", "0.5*-0.5", "16777216");
+    let values = file(folder.path(), "values.txt", &products.join("\n"));
+    let run = mmascope(&["tree", "run", &tree, &values]);
+    assert_eq!(text(&run).trim(), "16777214.0", "rounded toward zero");
+    for language in ["c", "rust", "python", "cuda"] {
+        let output = mmascope(&["tree", "export", &tree, "--language", language]);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(text(&output).contains("25"), "{}", text(&output));
+    }
+    let refused = mmascope(&["tree", "export", &tree, "--fused-bits", "60"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
 /// The page folds and searches; looked at in a headless browser where one is installed.
 #[test]
 fn the_page_works_in_a_browser() {

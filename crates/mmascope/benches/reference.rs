@@ -1,12 +1,15 @@
 //! Speed of the reference: dot products a second, one thread, by algorithm.
 #![allow(missing_docs)] // the macros of criterion make undocumented items
 
+use std::hint::black_box;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mmascope::dpa::{Modifiers, Operands};
+use mmascope::cases::{Case, Family, Generator};
+use mmascope::dpa::Modifiers;
 use mmascope::isa::Catalogue;
 
-/// One row for each algorithm.
-const ROWS: [(&str, &str); 9] = [
+/// One row for each algorithm, and a lowered one of several statements.
+const ROWS: [(&str, &str); 10] = [
     ("hopper", "mma.m16n8k16.f32.f16.f16.f32"),
     ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3"),
     (
@@ -19,7 +22,11 @@ const ROWS: [(&str, &str); 9] = [
     ("cdna3", "v_mfma_f32_16x16x16_f16"),
     ("cdna3", "v_mfma_f32_32x32x16_fp8_fp8"),
     ("hopper", "mma.m16n8k16.f64.f64.f64.f64"),
+    ("hopper", "mma.m16n8k32.f32.e4m3.e4m3.f32"),
 ];
+
+/// Different inputs, so that no processor learns their branches by heart.
+const INPUTS: u64 = 256;
 
 fn reference(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("reference");
@@ -27,33 +34,17 @@ fn reference(criterion: &mut Criterion) {
         let row = Catalogue::built_in()
             .find(arch, inst)
             .expect("a row of the catalogue");
-        let signature = &row.signature;
-        // Register words of moderate, different magnitudes in every format.
-        let word = |format: &mmascope::format::Format, index: usize| {
-            let middle = format.mask() / 3;
-            let spread = index as u64 * 2_654_435_761;
-            format.to_register(middle ^ (spread & (format.mask() >> 4)))
-        };
-        let vector = |format: &mmascope::format::Format, n: usize| {
-            (0..n).map(|i| word(format, i)).collect::<Vec<_>>()
-        };
-        let (a, b) = (
-            vector(&signature.a, signature.k),
-            vector(&signature.b, signature.k),
-        );
-        let scales = signature
-            .scale
-            .map_or(Vec::new(), |s| vector(&s.format, signature.scales()));
-        let operands = Operands {
-            a: &a,
-            b: &b,
-            c: 0,
-            scale_a: &scales,
-            scale_b: &scales,
-        };
-        group.throughput(Throughput::Elements(1));
+        let unit = row.unit().expect("a modelled row");
+        let generator = Generator::for_unit(Family::Normal, 1, unit).expect("a family of the unit");
+        let cases: Vec<Case> = (0..INPUTS).map(|index| generator.case(index)).collect();
+        let mut next = cases.iter().cycle();
+        // Elements are products: 16 million of them a second are 1 million K=16 dot products.
+        group.throughput(Throughput::Elements(row.signature.k as u64));
         group.bench_function(format!("{arch} {inst}"), |bencher| {
-            bencher.iter(|| row.dot(std::hint::black_box(&operands), &Modifiers::default()));
+            bencher.iter(|| {
+                let case = next.next().expect("a cycle has no end");
+                unit.dot(black_box(&case.operands()), &Modifiers::default())
+            });
         });
     }
     group.finish();

@@ -17,6 +17,7 @@
 mod casting;
 mod header;
 mod npy;
+mod reading;
 mod safetensors;
 mod source;
 mod words;
@@ -25,9 +26,10 @@ mod write;
 use std::path::Path;
 
 pub use casting::Casting;
+pub use reading::Reading;
 pub use words::Words;
 pub(crate) use words::{Stored, each_width};
-pub use write::{check_writable, write_npy};
+pub use write::{check_writable, output_path, write_npy};
 
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -39,6 +41,8 @@ pub struct Array {
     name: String,
     shape: Vec<usize>,
     element: Element,
+    /// The element type as the file names it.
+    dtype: String,
     bytes: Vec<u8>,
 }
 
@@ -112,8 +116,15 @@ impl Array {
             name,
             shape,
             element,
+            dtype: element.to_string(),
             bytes,
         })
+    }
+
+    /// The same with the file's own name for the element type.
+    fn with_dtype(mut self, dtype: &str) -> Self {
+        dtype.clone_into(&mut self.dtype);
+        self
     }
 
     /// Reads `FILE.npy` or `FILE.safetensors:NAME`. Only the header and the wanted array are read,
@@ -177,6 +188,13 @@ impl Array {
     #[must_use]
     pub fn element(&self) -> Element {
         self.element
+    }
+
+    /// The element type as the file names it: `<f4`, `|V1`, `BF16`; an array that is of no file has
+    /// the words of its [`Element`].
+    #[must_use]
+    pub fn dtype(&self) -> &str {
+        &self.dtype
     }
 
     /// The elements, row-major, little-endian.

@@ -46,37 +46,9 @@ pub use philox::philox;
 use code::Code;
 use draw::Draws;
 
-use crate::dpa::{Operands, Signature, Unit};
+pub use crate::dpa::OperandWords as Case;
+use crate::dpa::{Signature, Unit};
 use crate::error::{Error, Result};
-
-/// The words of one dot product, k ascending.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Case {
-    /// K register words.
-    pub a: Vec<u64>,
-    /// K register words.
-    pub b: Vec<u64>,
-    /// The accumulator input.
-    pub c: u64,
-    /// Scales of A's blocks.
-    pub scale_a: Vec<u64>,
-    /// Scales of B's blocks.
-    pub scale_b: Vec<u64>,
-}
-
-impl Case {
-    /// The case as operands of a unit.
-    #[must_use]
-    pub fn operands(&self) -> Operands<'_> {
-        Operands {
-            a: &self.a,
-            b: &self.b,
-            c: self.c,
-            scale_a: &self.scale_a,
-            scale_b: &self.scale_b,
-        }
-    }
-}
 
 /// A family of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

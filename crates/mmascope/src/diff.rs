@@ -26,13 +26,13 @@
 #![deny(clippy::float_arithmetic)]
 
 mod explain;
+mod number;
 mod shrink;
 mod subject;
 mod tally;
-mod value;
 mod verdict;
 
-pub use explain::{Explanation, Product, Value, explain};
+pub use explain::{Explanation, Side, explain};
 pub(crate) use shrink::moves;
 pub use shrink::{shrink, size, smaller};
 pub use subject::{Input, Subject};

@@ -43,7 +43,7 @@ pub use modifiers::Modifiers;
 pub(crate) use notation::{Flaw, at, parse};
 pub use output::{Nan, Output, ZeroSign};
 pub use program::{Operation, Program, Select, Source, Statement};
-pub use signature::{Operands, Scale, Signature};
+pub use signature::{OperandWords, Operands, Scale, Signature};
 pub(crate) use token::{Token, tokens};
 pub(crate) use unit::check_operands;
 pub use unit::{Tiles, Unit};

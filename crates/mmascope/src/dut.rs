@@ -3,14 +3,18 @@
 //! A model of the catalogue, a process on a pipe and a C library stand behind one batched trait,
 //! so that what probes, reveals and validates sees only [`Dut`]. A device that hangs, dies, answers
 //! too little or nonsense, or answers the same question in two ways, gives an
-//! [`Error::Device`] that names the query.
+//! [`Error::Device`] that names the query. A C library runs in this process ([`PluginDut`]) or, safe
+//! from its crashes and hangs, behind a host program ([`ProcessDut::of_plugin`]).
 
+mod child;
+mod host;
 mod model;
 mod plugin;
 mod process;
 mod steady;
 mod subject;
 
+pub use host::serve;
 pub use model::ModelDut;
 pub use plugin::PluginDut;
 pub use process::{DEFAULT_TIMEOUT, ProcessDut};

@@ -70,7 +70,7 @@ pub use dyadic::Dyadic;
 pub use html::{page, page_against};
 pub use input::{Input, Request};
 pub use trace::{
-    Alignment, Cut, Dropped, Error, Factor, Flush, Loss, Operand, PairTrace, Rounded, Special,
-    Step, Term, Trace,
+    Alignment, Cut, Decoded, Dropped, Error, Factor, Flush, Loss, Operand, PairTrace, Rounded,
+    Special, Step, Term, Trace,
 };
 pub use value::Value;

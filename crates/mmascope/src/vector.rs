@@ -16,7 +16,9 @@ use serde_json::value::RawValue;
 pub use read::{Line, Lines, MAX_LINE};
 pub use write::{answer, hex, question};
 
-use crate::dpa::{Modifiers, Operands, Signature};
+/// A question for a device: operands by its signature, whatever instruction the line names.
+pub use crate::dpa::OperandWords as Question;
+use crate::dpa::{Modifiers, OperandWords, Operands, Signature};
 use crate::error::{Error, LONGEST_NAME, Result, shortened};
 use crate::format::Format;
 use crate::isa::{Catalogue, Instruction};
@@ -26,16 +28,8 @@ use crate::isa::{Catalogue, Instruction};
 pub struct Vector<'c> {
     /// The instruction that the line names.
     pub instruction: &'c Instruction,
-    /// K register words.
-    pub a: Vec<u64>,
-    /// K register words.
-    pub b: Vec<u64>,
-    /// The accumulator input.
-    pub c: u64,
-    /// Scales of A's blocks.
-    pub scale_a: Vec<u64>,
-    /// Scales of B's blocks.
-    pub scale_b: Vec<u64>,
+    /// The operands.
+    pub words: OperandWords,
     /// Operand modifiers.
     pub modifiers: Modifiers,
     /// Exception flags as the line writes them: two hex digits. No unit has a model of them yet.
@@ -305,13 +299,7 @@ impl<'c> Reader<'c> {
             }
         })?;
         let signature = &instruction.signature;
-        let Question {
-            a,
-            b,
-            c,
-            scale_a,
-            scale_b,
-        } = read_words(fields, signature, &instruction.name)?;
+        let words = read_words(fields, signature, &instruction.name)?;
         let modifiers = read_modifiers(fields, instruction, self.modifiers)?;
         let flags = fields.text("flags")?.map(|(flags, _)| flags);
         let d = match fields.text("d")? {
@@ -323,11 +311,7 @@ impl<'c> Reader<'c> {
         };
         Ok(Vector {
             instruction,
-            a,
-            b,
-            c,
-            scale_a,
-            scale_b,
+            words,
             modifiers,
             flags,
             d,
@@ -354,22 +338,8 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// A line taken for a device: operands by its signature, whatever instruction the line names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
-    /// K register words.
-    pub a: Vec<u64>,
-    /// K register words.
-    pub b: Vec<u64>,
-    /// The accumulator input.
-    pub c: u64,
-    /// Scales of A's blocks.
-    pub scale_a: Vec<u64>,
-    /// Scales of B's blocks.
-    pub scale_b: Vec<u64>,
-}
-
-impl Question {
+/// A line taken for a device.
+impl OperandWords {
     /// Reads a line for a device of this signature. `"arch":"dut"` must carry the same signature
     /// as `inst`; other names are the device's affair.
     ///
@@ -408,18 +378,6 @@ impl Question {
         }
         read_words(fields, signature, "the device")
     }
-
-    /// The operands, for a [`Batch`](crate::dut::Batch).
-    #[must_use]
-    pub fn operands(&self) -> Operands<'_> {
-        Operands {
-            a: &self.a,
-            b: &self.b,
-            c: self.c,
-            scale_a: &self.scale_a,
-            scale_b: &self.scale_b,
-        }
-    }
 }
 
 /// The operand words of a line.
@@ -427,7 +385,7 @@ fn read_words(
     fields: &Fields<'_>,
     signature: &Signature,
     owner: &str,
-) -> std::result::Result<Question, BadLine> {
+) -> std::result::Result<OperandWords, BadLine> {
     let elements = |key: &str, format: &Format, count: usize| {
         let (text, column) = fields.required(key)?;
         hex_elements(key, &text, column, format, count)
@@ -446,7 +404,7 @@ fn read_words(
         let message = format!("\"{key}\": {owner} has no block scales");
         return Err(bad(fields.column(value), message));
     }
-    Ok(Question {
+    Ok(OperandWords {
         a,
         b,
         c,
@@ -541,13 +499,7 @@ impl Vector<'_> {
     /// The operands, for [`Instruction::dot`].
     #[must_use]
     pub fn operands(&self) -> Operands<'_> {
-        Operands {
-            a: &self.a,
-            b: &self.b,
-            c: self.c,
-            scale_a: &self.scale_a,
-            scale_b: &self.scale_b,
-        }
+        self.words.operands()
     }
 
     /// What the model computes.

@@ -3,6 +3,7 @@
 use mmascope::cases::{Case, Family, Generator};
 use mmascope::diff::{self, Input, Subject, Tally, Verdict};
 use mmascope::dpa::Modifiers;
+use mmascope::explain::PairTrace;
 use mmascope::isa::Catalogue;
 
 const F16: &str = "mma.m16n8k16.f32.f16.f16.f32";
@@ -384,15 +385,22 @@ fn the_smallest_input_for_one_more_bit_is_one_product_and_c() {
     let small = diff::shrink(&hopper, &ampere, &input).expect("no error");
     // c and one negative product just below the last place of one of them.
     assert_eq!(diff::size(&small)[..3], [2, 0, 0], "{small:?}");
-    let explanation = diff::explain(&[&hopper, &ampere], &small).expect("no error");
-    assert_eq!(explanation.products.len(), 1);
-    let (product, c) = (
-        &explanation.products[0],
-        explanation.c_exponent.expect("finite"),
-    );
-    let apart = c - product.exponent.expect("finite");
+    let explanation = diff::explain(&hopper, &ampere, &small).expect("no error");
+    let is_live = |pair: &&PairTrace| pair.exponent.is_some();
+    let live: Vec<_> = explanation.operands.pairs.iter().filter(is_live).collect();
+    assert_eq!(live.len(), 1);
+    let c = explanation.operands.c.exponent.expect("finite");
+    let apart = c - live[0].exponent.expect("finite");
     assert!((24..=25).contains(&apart), "{explanation:?}");
-    assert_ne!(explanation.results[0].1, explanation.results[1].1);
+    let [left, right] = explanation.sides.map(|side| side.trace.expect("a result"));
+    assert_ne!(left.1, right.1);
+    // Hopper keeps one bit more of it.
+    let words = &explanation.words;
+    assert!(words.starts_with("at step 1, term "), "{words}");
+    assert!(
+        words.contains("is kept") && words.contains("by A and cut"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -402,31 +410,103 @@ fn an_explanation_shows_values_exponents_and_results() {
         subject("hopper", F16),
     );
     let input = Input::new(volta.instruction(), one_input(4));
-    let explanation = diff::explain(&[&volta, &hopper], &input).expect("no error");
-    let products: Vec<_> = explanation
-        .products
+    let explanation = diff::explain(&volta, &hopper, &input).expect("no error");
+    let operands = &explanation.operands;
+    let products: Vec<_> = operands
+        .pairs
         .iter()
-        .map(|p| (p.k, p.a.value.as_str(), p.b.value.as_str(), p.exponent))
+        .map(|p| {
+            (
+                p.k,
+                p.a.value.to_string(),
+                p.b.value.to_string(),
+                p.exponent,
+            )
+        })
         .collect();
     let wanted = [
         (0, "-8192", "1024", Some(23)),
         (1, "-0.5", "1", Some(-1)),
         (2, "-0.25", "1", Some(-2)),
         (3, "-0.125", "1", Some(-3)),
-    ];
+    ]
+    .map(|(k, a, b, exponent)| (k, a.to_owned(), b.to_owned(), exponent));
     assert_eq!(products, wanted);
-    assert_eq!(
-        (explanation.c.value.as_str(), explanation.c_exponent),
-        ("8388608", Some(23))
-    );
+    let c = (operands.c.value.to_string(), operands.c.exponent);
+    assert_eq!(c, ("8388608".to_owned(), Some(23)));
+    assert_eq!(operands.exact.to_string(), "-0.875");
     let results: Vec<_> = explanation
-        .results
+        .sides
         .iter()
-        .map(|(name, value)| (name.as_str(), value.as_ref().map(|v| v.value.as_str())))
+        .map(|side| {
+            let (trace, word) = side.trace.as_ref().expect("a result");
+            (
+                side.name.as_str(),
+                word.as_str(),
+                trace.result.value.to_string(),
+            )
+        })
         .collect();
     let wanted = [
-        ("volta:mma.m8n8k4.f32.f16.f16.f32", Some("0")),
-        ("hopper:mma.m16n8k16.f32.f16.f16.f32", Some("-0.75")),
+        (
+            "volta:mma.m8n8k4.f32.f16.f16.f32",
+            "00000000",
+            "0".to_owned(),
+        ),
+        (
+            "hopper:mma.m16n8k16.f32.f16.f16.f32",
+            "bf400000",
+            "-0.75".to_owned(),
+        ),
     ];
     assert_eq!(results, wanted);
+    let wanted = "at step 1, term p1: bit 2^-1 is cut (rz to 2^0 = 2^(E-23), E=23 from p0) by A \
+                  and kept (rz to 2^-2 = 2^(E-25), E=23 from p0) by B";
+    assert_eq!(explanation.words, wanted);
+}
+
+/// The steps are those of the results: also where operands travel to other formats and slices of k.
+#[test]
+fn steps_end_in_the_results_that_are_compared() {
+    let e4m3 = subject("ada", "mma.m16n8k32.f32.e4m3.e4m3.f32");
+    let units = [
+        e4m3,
+        subject("hopper", F16),
+        subject("volta", "mma.m8n8k4.f32.f16.f16.f32"),
+        subject("hopper", "mma.m16n8k16.f16.f16.f16.f16"),
+        subject("cdna2", "v_mfma_f32_32x32x8_f16"),
+    ];
+    let mut compared = 0;
+    for family in [Family::Stress, Family::Close, Family::Bits] {
+        let generator = Generator::for_unit(family, 3, e4m3.unit()).expect("cases");
+        for index in 0..300 {
+            let input = Input::new(e4m3.instruction(), generator.case(index));
+            for unit in &units {
+                let result = unit.compute(&input).expect("no error");
+                let trace = unit.trace(&input).expect("no error");
+                assert_eq!(trace.is_some(), result.is_some());
+                let (Some(d), Some(trace)) = (result, trace) else {
+                    continue;
+                };
+                let any = unit.unit().is_nan(d) && unit.unit().is_nan(trace.word());
+                assert!(
+                    any || trace.word() == d,
+                    "{} {family} {index}\n{trace}",
+                    unit.name()
+                );
+                compared += 1;
+            }
+            // Two units part where their results differ.
+            let verdict = diff::verdict(&units[1], &units[2], &input).expect("no error");
+            let explanation = diff::explain(&units[1], &units[2], &input).expect("no error");
+            if verdict.is_some_and(Verdict::differs) {
+                assert!(
+                    explanation.parting.is_some(),
+                    "{family} {index}: {}",
+                    explanation.words
+                );
+            }
+        }
+    }
+    assert!(compared > 2000, "{compared}");
 }

@@ -90,6 +90,23 @@ fn scripted(python: &str, setup: &str, each: &str, end: &str) -> String {
 fn the_example_process_answers_as_float_arithmetic() {
     let Some(python) = python() else { return };
     let script = root().join("examples/devices/sequential.py");
+    let text = std::fs::read_to_string(&script).unwrap();
+    assert!(
+        text.lines().count() <= 20,
+        "an example that is read at a glance"
+    );
+    let own = |line: &str| {
+        ["json", "struct", "sys"]
+            .iter()
+            .any(|m| line == format!("import {m}"))
+    };
+    let imports = text
+        .lines()
+        .filter(|line| line.starts_with("import") || line.starts_with("from"));
+    let foreign = imports
+        .filter(|line| !own(line) && *line != "from ctypes import c_float")
+        .count();
+    assert_eq!(foreign, 0, "the standard library only");
     let command = format!("{python} {}", shell_words::quote(script.to_str().unwrap()));
     // More than one batch of the protocol.
     let batch = batch(F16, 5000);

@@ -37,3 +37,23 @@ fn ten_architectures_prints_the_table_of_the_readme() {
         );
     }
 }
+
+/// Ranks of a ring pass the sum on; in a tree, rank r adds what 2r+1 and 2r+2 send.
+#[test]
+fn all_reduces_across_processes_are_revealed() {
+    let program = example("all_reduce");
+    if !program.exists() {
+        return println!("skipped: {} is not built", program.display());
+    }
+    for (kind, order) in [
+        ("ring", "(add f32 (add f32 (add f32 (add f32 0 1) 2) 3) 4)"),
+        ("tree", "(add f32 (add f32 0 (add f32 (add f32 1 3) 4)) 2)"),
+    ] {
+        let output = Command::new(&program).args([kind, "5"]).output();
+        let output = output.expect("the example runs");
+        let printed = String::from_utf8(output.stdout).expect("text");
+        assert!(output.status.success(), "{printed}");
+        assert!(printed.contains(order), "{kind}: {printed}");
+        assert!(printed.contains("verified over"), "{kind}: {printed}");
+    }
+}

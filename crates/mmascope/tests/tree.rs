@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::process::Command;
 
-use mmascope::format::{F32, F64, Rounding};
+use mmascope::format::{E5M2, F16, F32, F64, Rounding};
 use mmascope::tree::{Arithmetic, Builder, Language, Op, Term, Tree};
 
 #[path = "reveal/simulated.rs"]
@@ -251,9 +251,9 @@ fn execution_follows_the_types() {
     assert_eq!(value("(fma f32 0 1)", &terms), e * e);
     // A fused sum cuts off below the kept bits; Volta keeps 23.
     let arithmetic = Arithmetic {
-        leaf: F32,
         fused_bits: Some(23),
         rounding: Rounding::Rz,
+        ..Arithmetic::ieee(F32)
     };
     let small = Term::Value(2.0_f64.powi(-24));
     let terms = [Term::Value(1.0), small, small, Term::Value(-1.0)];
@@ -303,6 +303,19 @@ fn exact_sums_are_exact() {
     }
 }
 
+/// Inputs that each exported function is run on.
+const TRIALS: usize = 64;
+
+/// One exported function and what it is given.
+struct Exported<'a> {
+    name: &'a str,
+    leaves: usize,
+    products: usize,
+    /// `TRIALS` inputs one behind the other.
+    a: Vec<f32>,
+    b: Vec<f32>,
+}
+
 /// The exported code, compiled and run, gives the bits of the executed tree.
 #[test]
 fn exported_code_reproduces_the_bits() {
@@ -310,145 +323,231 @@ fn exported_code_reproduces_the_bits() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let mut random = Random(7);
     let fma = tree("(fma f32 (fma f32 (add f64 (fma f64 0 1) (add f64 2 3)) 4) 5)");
+    let ieee = Arithmetic::ieee(F32);
+    let fused = |operands, bits, rounding| Arithmetic {
+        fused_bits: Some(bits),
+        rounding,
+        ..Arithmetic::ieee(operands)
+    };
+    let down = Arithmetic {
+        rounding: Rounding::Rd,
+        ..ieee
+    };
+    let hopper = "(fused f32 0 1 2 3 4 5 6 7 8)";
     let cases = [
-        (strided(40, 8), 0, "sum"),
-        (chain(&(0..40).rev().collect::<Vec<_>>()), 0, "reverse"),
-        (fma.clone(), 6, "dot"),
-        (fma, 5, "dot_c"),
+        (strided(40, 8), 0, "sum", ieee),
+        (
+            chain(&(0..40).rev().collect::<Vec<_>>()),
+            0,
+            "reverse",
+            ieee,
+        ),
+        (fma.clone(), 6, "dot", ieee),
+        (fma, 5, "dot_c", ieee),
+        (tree(hopper), 8, "fused", fused(F16, 25, Rounding::Rz)),
+        (
+            tree(hopper),
+            8,
+            "fused_nearest",
+            fused(F16, 12, Rounding::Rne),
+        ),
+        (
+            tree("(fused e8m13 (fused e8m13 0 1 2 6) 3 4 5)"),
+            6,
+            "fused_narrow",
+            fused(E5M2, 13, Rounding::Rz),
+        ),
+        (tree("(exact f32 0 1 2 3 4)"), 4, "exact", ieee),
+        (
+            tree("(add bf16 (add bf16 0 1) (fma bf16 2 3))"),
+            4,
+            "narrow",
+            ieee,
+        ),
+        (
+            tree("(add f32 (fma f32 0 1) (add f32 2 3))"),
+            3,
+            "down",
+            down,
+        ),
     ];
-    for (tree, products, name) in cases {
-        let numbers: Vec<(f32, f32)> = (0..tree.leaves())
-            .map(|_| {
-                let number = |bits: usize| (bits as f32 - 8e6) * 2.0_f32.powi(bits as i32 % 9 - 24);
-                (number(random.below(1 << 24)), number(random.below(1 << 24)))
+    for (tree, products, name, arithmetic) in cases {
+        let leaves = tree.leaves();
+        // Numbers of the operands' format from subnormal to large, few of them far from the others.
+        let mut number = || {
+            let bits = random.below(1 << 24);
+            let wide = (bits as f32 - 8e6) * 2.0_f32.powi(bits as i32 % 9 - 24);
+            if arithmetic.operands == F32 {
+                return wide;
+            }
+            let code = random.below(1 << arithmetic.operands.bits) as u64;
+            let exact = arithmetic.operands.decode(code).exact();
+            exact.map_or(1.0, |x| {
+                let magnitude = x.magnitude as f32 * 2.0_f32.powi(x.exponent);
+                if x.negative { -magnitude } else { magnitude }
+            })
+        };
+        let a: Vec<f32> = (0..TRIALS * leaves).map(|_| number()).collect();
+        let b: Vec<f32> = (0..TRIALS * leaves).map(|_| number()).collect();
+        let case = Exported {
+            name,
+            leaves,
+            products,
+            a,
+            b,
+        };
+        let expected: Vec<String> = (0..TRIALS)
+            .map(|trial| {
+                let terms: Vec<Term> = (0..leaves)
+                    .map(|leaf| {
+                        let at = trial * leaves + leaf;
+                        let (a, b) = (f64::from(case.a[at]), f64::from(case.b[at]));
+                        if leaf < products {
+                            Term::Product(a, b)
+                        } else {
+                            Term::Value(a)
+                        }
+                    })
+                    .collect();
+                let sum = tree.execute(&terms, &arithmetic).expect("executable");
+                format!("{:08x}", (sum as f32).to_bits())
             })
             .collect();
-        let terms: Vec<Term> = numbers
-            .iter()
-            .enumerate()
-            .map(|(leaf, &(a, b))| {
-                if leaf < products {
-                    Term::Product(f64::from(a), f64::from(b))
-                } else {
-                    Term::Value(f64::from(a))
-                }
-            })
-            .collect();
-        let sum = tree
-            .execute(&terms, &Arithmetic::ieee(F32))
-            .expect("executable");
-        let expected = format!("{:08x}", (sum as f32).to_bits());
-        let a: Vec<f32> = numbers.iter().map(|two| two.0).collect();
-        let b: Vec<f32> = numbers.iter().map(|two| two.1).collect();
-        let c = (products > 0 && products < tree.leaves()).then(|| a[products]);
         for language in Language::ALL {
-            let code = tree.export(language, F32, products).expect("a language");
-            match run_exported(&folder, name, language, &code, (&a, &b, c), products > 0) {
+            let code = tree
+                .export(language, products, &arithmetic)
+                .expect("a language");
+            match case.run(&folder, language, &code) {
                 Some(got) => assert_eq!(got, expected, "{name} {language:?}\n{code}"),
                 None => println!("skipped: {language:?} does not run here"),
             }
         }
     }
     let _ = std::fs::remove_dir_all(&folder);
-    assert!(
-        tree("(fused f32 0 1 2)")
-            .export(Language::C, F32, 0)
-            .is_err()
-    );
-    assert!(tree("(add bf16 0 1)").export(Language::C, F32, 0).is_err());
+    let refused = |text: &str, arithmetic: &Arithmetic| {
+        tree(text)
+            .export(Language::C, 0, arithmetic)
+            .expect_err("refused")
+            .to_string()
+    };
+    assert!(refused("(fused f32 0 1 2)", &ieee).contains("fraction bits"));
+    assert!(refused("(fused f64 0 1 2)", &fused(F32, 20, Rounding::Rz)).contains("f64"));
+    assert!(refused("(fused f32 0 1 2)", &fused(F32, 50, Rounding::Rz)).contains("53"));
+    assert!(refused("(unresolved f32 0 1 2)", &ieee).contains("unresolved"));
+    let (f64s, narrow) = (Arithmetic::ieee(F64), Arithmetic { leaf: F16, ..ieee });
+    assert!(refused("(exact f64 0 1 2)", &f64s).contains("f64"));
+    assert!(refused("(add f32 0 1)", &narrow).contains("f16"));
 }
 
-/// Compiles and runs; `None` when the language's program is missing. CUDA is compile-checked as
-/// C++ with the device functions defined for the host, where a compiler is there.
-fn run_exported(
-    folder: &std::path::Path,
-    name: &str,
-    language: Language,
-    code: &str,
-    (a, b, c): (&[f32], &[f32], Option<f32>),
-    products: bool,
-) -> Option<String> {
-    let list = |numbers: &[f32], suffix: &str| -> String {
-        let texts: Vec<String> = numbers.iter().map(|x| format!("{x:e}{suffix}")).collect();
-        texts.join(", ")
-    };
-    let given = |name: &str| match (products, c) {
-        (true, Some(c)) => format!("{name}a, {name}b, {c:e}"),
-        (true, None) => format!("{name}a, {name}b"),
-        (false, _) => format!("{name}a"),
-    };
-    let file = |ending: &str| folder.join(format!("{name}.{ending}"));
-    let run = |command: &mut Command| {
-        let output = command.output().ok()?;
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
+impl Exported<'_> {
+    /// Compiles and runs; `None` when the language's program is missing. CUDA is run as C++ with
+    /// the device functions defined for the host, where a compiler is there.
+    fn run(&self, folder: &std::path::Path, language: Language, code: &str) -> Option<Vec<String>> {
+        let Self {
+            leaves, products, ..
+        } = *self;
+        let list = |numbers: &[f32], suffix: &str| -> String {
+            let texts: Vec<String> = numbers.iter().map(|x| format!("{x:e}{suffix}")).collect();
+            texts.join(", ")
+        };
+        let has_c = products > 0 && products < leaves;
+        let file = |ending: &str| folder.join(format!("{}.{ending}", self.name));
+        let run = |command: &mut Command| {
+            let output = command.output().ok()?;
+            assert!(
+                output.status.success(),
+                "{}\n{code}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            Some(
+                text.lines()
+                    .map(|line| line.trim().to_owned())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let given = match (products, has_c) {
+            (0, _) => "a + t".to_owned(),
+            (_, false) => "a + t, b + t".to_owned(),
+            (_, true) => format!("a + t, b + t, a[t + {products}]"),
+        };
+        let end = TRIALS * leaves;
+        let main = format!(
+            "#include <stdio.h>\n#include <string.h>\nstatic const float a[] = {{{}}};\n\
+             static const float b[] = {{{}}};\nint main(void) {{ (void)b;\n\
+             for (int t = 0; t < {end}; t += {leaves}) {{ float r = mmascope_sum({given}); \
+             unsigned u; memcpy(&u, &r, 4); printf(\"%08x\\n\", u); }} return 0; }}\n",
+            list(&self.a, "f"),
+            list(&self.b, "f")
         );
-        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let arrays = format!(
-        "static const float a[] = {{{}}};\nstatic const float b[] = {{{}}};\n",
-        list(a, "f"),
-        list(b, "f")
-    );
-    let main = format!(
-        "#include <stdio.h>\n#include <string.h>\n{arrays}int main(void) {{ float r = mmascope_sum({}); \
-         unsigned u; memcpy(&u, &r, 4); printf(\"%08x\\n\", u); return 0; }}\n",
-        given("")
-    );
-    let compile = |ending: &str, compiler: &str, text: String| {
-        std::fs::write(file(ending), text).expect("a file");
-        let program = file(&format!("{ending}.out"));
-        let mut command = Command::new(compiler);
-        command
-            .args(["-O2", "-ffp-contract=off", "-o"])
-            .arg(&program)
-            .arg(file(ending));
-        run(command.arg("-lm"))?;
-        run(&mut Command::new(program))
-    };
-    match language {
-        Language::C => compile("c", "cc", format!("{code}{main}")),
-        Language::Cuda => {
-            let host = "#include <cmath>\n#define __device__\n\
-                static float __fadd_rn(float a, float b) { return a + b; }\n\
-                static double __dadd_rn(double a, double b) { return a + b; }\n\
-                static float __fmul_rn(float a, float b) { return a * b; }\n\
-                static float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }\n\
-                static double __fma_rn(double a, double b, double c) { return fma(a, b, c); }\n";
-            nvrtc(folder, &file("cu"), code);
-            compile("cpp", "c++", format!("{host}{code}{main}"))
-        }
-        Language::Python => {
-            let text = format!(
-                "{code}\na = [f32(x) for x in [{}]]\nb = [f32(x) for x in [{}]]\n\
-                 print(struct.pack('>f', mmascope_sum({})).hex())\n",
-                list(a, ""),
-                list(b, ""),
-                match (products, c) {
-                    (true, Some(c)) => format!("a, b, f32({c:e})"),
-                    _ => given(""),
-                }
-            );
-            std::fs::write(file("py"), text).expect("a file");
-            run(Command::new("python3").arg(file("py")))
-        }
-        Language::Rust => {
-            let text = format!(
-                "{code}\nfn main() {{ let a = [{}]; let b = [{}]; let _ = &b;\n\
-                 println!(\"{{:08x}}\", mmascope_sum({}).to_bits()); }}\n",
-                list(a, "_f32"),
-                list(b, "_f32"),
-                given("&")
-            );
-            std::fs::write(file("rs"), text).expect("a file");
-            let program = file("rs.out");
-            run(Command::new("rustc")
-                .args(["--edition", "2024", "-o"])
+        let compile = |ending: &str, compiler: &str, text: String| {
+            std::fs::write(file(ending), text).expect("a file");
+            let program = file(&format!("{ending}.out"));
+            let mut command = Command::new(compiler);
+            command
+                .args([
+                    "-O2",
+                    "-Wall",
+                    "-Werror",
+                    "-Wno-unused-function",
+                    "-ffp-contract=off",
+                    "-o",
+                ])
                 .arg(&program)
-                .arg(file("rs")))?;
+                .arg(file(ending));
+            run(command.arg("-lm"))?;
             run(&mut Command::new(program))
+        };
+        match language {
+            Language::C => compile("c", "cc", format!("{code}{main}")),
+            Language::Cuda => {
+                let host = "#include <cmath>\n#include <cstring>\nusing namespace std;\n\
+                    #define __device__\n\
+                    static float __fadd_rn(float a, float b) { return a + b; }\n\
+                    static double __dadd_rn(double a, double b) { return a + b; }\n\
+                    static float __fmul_rn(float a, float b) { return a * b; }\n\
+                    static float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }\n\
+                    static double __fma_rn(double a, double b, double c) { return fma(a, b, c); }\n";
+                nvrtc(folder, &file("cu"), code);
+                compile("cpp", "c++", format!("{host}{code}{main}"))
+            }
+            Language::Python => {
+                let given = match (products, has_c) {
+                    (0, _) => "a[t:]".to_owned(),
+                    (_, false) => "a[t:], b[t:]".to_owned(),
+                    (_, true) => format!("a[t:], b[t:], a[t + {products}]"),
+                };
+                let text = format!(
+                    "{code}\na = [f32(x) for x in [{}]]\nb = [f32(x) for x in [{}]]\n\
+                     for t in range(0, {end}, {leaves}):\n    \
+                     print(struct.pack('>f', mmascope_sum({given})).hex())\n",
+                    list(&self.a, ""),
+                    list(&self.b, ""),
+                );
+                std::fs::write(file("py"), text).expect("a file");
+                run(Command::new("python3").arg(file("py")))
+            }
+            Language::Rust => {
+                let given = match (products, has_c) {
+                    (0, _) => "&a[t..]".to_owned(),
+                    (_, false) => "&a[t..], &b[t..]".to_owned(),
+                    (_, true) => format!("&a[t..], &b[t..], a[t + {products}]"),
+                };
+                let text = format!(
+                    "{code}\nfn main() {{ let a = [{}]; let b = [{}]; let _ = &b;\n\
+                     for t in (0..{end}).step_by({leaves}) {{\n\
+                     println!(\"{{:08x}}\", mmascope_sum({given}).to_bits()); }} }}\n",
+                    list(&self.a, "_f32"),
+                    list(&self.b, "_f32"),
+                );
+                std::fs::write(file("rs"), text).expect("a file");
+                let program = file("rs.out");
+                run(Command::new("rustc")
+                    .args(["--edition", "2024", "-o"])
+                    .arg(&program)
+                    .arg(file("rs")))?;
+                run(&mut Command::new(program))
+            }
         }
     }
 }

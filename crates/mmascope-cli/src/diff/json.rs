@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::text::explain_command;
+use super::text::{live_pairs, scales};
 use super::{Compare, Findings, Shown};
-use mmascope::diff::{Product, Value};
+use mmascope::explain::{Decoded, Operand, PairTrace, Value};
 
 pub(super) fn body(findings: &Findings<'_>) -> Map<String, Json> {
     let units: Vec<Json> = findings
@@ -57,41 +57,59 @@ fn pair(findings: &Findings<'_>, compare: &Compare) -> Json {
         "nan_word": tally.nan_payload,
         "first": compare.first.as_ref().map(shown),
         "smallest": compare.smallest.as_ref().map(shown),
-        "explain": compare.smallest.as_ref().and_then(|s| explain_command(findings, compare, s)),
     })
 }
 
 fn shown(shown: &Shown) -> Json {
     let explanation = &shown.explanation;
+    let operands = &explanation.operands;
     let results: Vec<Json> = explanation
-        .results
+        .sides
         .iter()
-        .map(|(name, result)| match result {
-            Some(Value { word, value }) => json!({"unit": name, "d": word, "value": value}),
-            None => json!({"unit": name, "d": null, "value": null}),
+        .map(|side| {
+            let d = side.trace.as_ref().map(|(_, word)| word);
+            let value = side
+                .trace
+                .as_ref()
+                .map(|(trace, _)| text(&trace.result.value));
+            json!({"unit": side.name, "d": d, "value": value})
         })
         .collect();
     json!({
         "from": shown.example.origin.place,
         "vector": serde_json::from_str::<Json>(&shown.line).ok(),
-        "products": explanation.products.iter().map(product).collect::<Vec<_>>(),
-        "c": {
-            "word": explanation.c.word,
-            "value": explanation.c.value,
-            "exponent": explanation.c_exponent,
-        },
+        "products": live_pairs(operands).map(|pair| product(operands, pair)).collect::<Vec<_>>(),
+        "c": word(&operands.c),
+        "exact": text(&operands.exact),
         "results": results,
+        "parting": explanation.parting,
+        "parting_words": explanation.words,
+        "explain": shown.command,
     })
 }
 
-fn product(product: &Product) -> Json {
-    let word = |value: &Value| json!({"word": value.word, "value": value.value});
+fn product(operands: &Decoded, pair: &PairTrace) -> Json {
+    let scales = scales(operands, pair);
     json!({
-        "k": product.k,
-        "a": word(&product.a),
-        "b": word(&product.b),
-        "scale_a": product.scales.as_ref().map(|(a, _)| word(a)),
-        "scale_b": product.scales.as_ref().map(|(_, b)| word(b)),
-        "exponent": product.exponent,
+        "k": pair.k,
+        "a": word(&pair.a),
+        "b": word(&pair.b),
+        "scale_a": scales.map(|(a, _)| word(a)),
+        "scale_b": scales.map(|(_, b)| word(b)),
+        "exponent": pair.exponent,
     })
+}
+
+fn word(operand: &Operand) -> Json {
+    let Operand {
+        word,
+        value,
+        exponent,
+        ..
+    } = operand;
+    json!({"word": word, "value": text(value), "exponent": exponent})
+}
+
+fn text(value: &Value) -> String {
+    value.to_string()
 }

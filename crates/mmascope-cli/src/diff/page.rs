@@ -1,13 +1,13 @@
 //! The findings as one HTML page that needs nothing else.
 
 use super::drawing::{STYLE, escaped, svg};
-use super::text::{explain_command, explained, others};
+use super::text::{explained, others};
 use super::{Compare, Findings, Shown};
 
 const PAGE_STYLE: &str = "\
 body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;background:var(--paper);color:var(--ink)}
 table{border-collapse:collapse;display:block;overflow-x:auto}th,td{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid var(--line)}
-td.n{text-align:right;font-variant-numeric:tabular-nums}pre{overflow-x:auto;border:1px solid var(--line);padding:.6rem;font-size:13px}
+td.n{text-align:right;font-variant-numeric:tabular-nums}pre{white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid var(--line);padding:.6rem;font-size:13px}
 .faint{color:var(--faint)}svg{width:100%;height:auto}";
 
 pub(super) fn page(findings: &Findings<'_>) -> String {
@@ -59,25 +59,21 @@ fn row(findings: &Findings<'_>, compare: &Compare) -> String {
 }
 
 fn section(findings: &Findings<'_>, compare: &Compare) -> String {
-    let command = compare
-        .smallest
-        .as_ref()
-        .and_then(|shown| explain_command(findings, compare, shown))
-        .map_or(String::new(), |command| {
-            let command = escaped(&command);
-            format!("<p class=\"faint\">Step by step:</p><pre>{command}</pre>")
-        });
     let part = |what: &str, shown: &Option<Shown>| match shown {
         None => String::new(),
         Some(shown) => format!(
-            "<h3>{what}, from {}</h3><pre>{}\n\n{}</pre>",
+            "<h3>{what}, from {}</h3><pre>{}\n\n{}</pre>{}",
             escaped(&shown.example.origin.place),
             escaped(&shown.line),
             escaped(&explained(&shown.explanation).join("\n")),
+            shown.command.as_ref().map_or(String::new(), |command| {
+                let command = escaped(command);
+                format!("<p class=\"faint\">Step by step:</p><pre>{command}</pre>")
+            }),
         ),
     };
     format!(
-        "<h2>{}</h2>{}{}{command}",
+        "<h2>{}</h2>{}{}",
         escaped(&findings.title(compare)),
         part("The first", &compare.first),
         part("The smallest found", &compare.smallest),

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::{Compare, Findings, Shown};
 use crate::report::{self, Failure};
-use mmascope::diff::{Explanation, Value};
+use mmascope::diff::Explanation;
+use mmascope::explain::{Decoded, Operand, PairTrace, Value};
 
 /// How many pairs of units are shown with their inputs; the rest is in the table and in `--json`.
 const EXPLAINED: usize = 10;
@@ -46,15 +47,13 @@ pub(super) fn print(findings: &Findings<'_>) -> Result<(), Failure> {
     for compare in differing.iter().take(EXPLAINED) {
         writeln!(out, "\n{}", findings.title(compare))?;
         print_histogram(&mut out, compare)?;
-        if let Some(first) = &compare.first {
-            writeln!(out, "  first: {}", first.example.origin.place)?;
-            writeln!(out, "    {}", first.line)?;
-            for line in explained(&first.explanation) {
-                writeln!(out, "    {line}")?;
+        for (what, shown) in [
+            ("first, from", &compare.first),
+            ("smallest found, from", &compare.smallest),
+        ] {
+            if let Some(shown) = shown {
+                print_input(&mut out, what, shown)?;
             }
-        }
-        if let Some(smallest) = &compare.smallest {
-            print_smallest(&mut out, findings, compare, smallest)?;
         }
     }
     if differing.len() > EXPLAINED {
@@ -64,21 +63,13 @@ pub(super) fn print(findings: &Findings<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print_smallest(
-    out: &mut impl Write,
-    findings: &Findings<'_>,
-    compare: &Compare,
-    smallest: &Shown,
-) -> Result<(), Failure> {
-    // The one place that refers to the step-by-step explanation.
-    let command = explain_command(findings, compare, smallest);
-    let place = &smallest.example.origin.place;
-    writeln!(out, "  smallest found, from {place}:")?;
-    writeln!(out, "    {}", smallest.line)?;
-    for line in explained(&smallest.explanation) {
+fn print_input(out: &mut impl Write, what: &str, shown: &Shown) -> Result<(), Failure> {
+    writeln!(out, "  {what} {}:", shown.example.origin.place)?;
+    writeln!(out, "    {}", shown.line)?;
+    for line in explained(&shown.explanation) {
         writeln!(out, "    {line}")?;
     }
-    if let Some(command) = command {
+    if let Some(command) = &shown.command {
         writeln!(out, "    step by step: {command}")?;
     }
     Ok(())
@@ -102,58 +93,54 @@ fn print_histogram(out: &mut impl Write, compare: &Compare) -> Result<(), Failur
     Ok(())
 }
 
-/// The command that goes through the arithmetic of both units. `None` when the line is one of a
-/// third unit, whose operands the pair got in other formats: the command would compare others.
-pub(super) fn explain_command(
-    findings: &Findings<'_>,
-    compare: &Compare,
-    shown: &Shown,
-) -> Option<String> {
-    let name = |index: usize| findings.subjects[index].name();
-    let left = name(compare.left);
-    let (arch, inst) = left.split_once(':')?;
-    let own = format!("\"arch\":\"{arch}\",\"inst\":\"{inst}\"");
-    let against = name(compare.right);
-    shown.line.contains(&own).then(|| {
-        format!(
-            "mmascope explain --vector '{}' --against {against}",
-            shown.line
-        )
-    })
-}
-
-/// An input taken apart, a line for each product, c and each result.
+/// An input taken apart: a line for each product that is not zero, c, the exact sum, what each unit
+/// gives, and where the two part.
 pub(super) fn explained(explanation: &Explanation) -> Vec<String> {
-    let exponent = |e: Option<i32>| e.map_or(String::new(), |e| format!("   exponent {e}"));
+    let exponent = |e: Option<i64>| e.map_or(String::new(), |e| format!("   exponent {e}"));
+    let operands = &explanation.operands;
     let mut lines = Vec::new();
-    for product in &explanation.products {
-        let scales = product.scales.as_ref().map_or(String::new(), |(a, b)| {
+    for pair in live_pairs(operands) {
+        let scales = scales(operands, pair).map_or(String::new(), |(a, b)| {
             format!(" · {} · {} (scales)", a.value, b.value)
         });
+        let (k, a, b) = (pair.k, &pair.a.value, &pair.b.value);
         lines.push(format!(
-            "k={}: {} · {}{scales}{}",
-            product.k,
-            product.a.value,
-            product.b.value,
-            exponent(product.exponent)
+            "k={k}: {a} · {b}{scales}{}",
+            exponent(pair.exponent)
         ));
     }
-    if explanation.products.is_empty() {
+    if lines.is_empty() {
         lines.push("every product is 0".to_owned());
     }
-    let c = &explanation.c.value;
-    lines.push(format!("c: {c}{}", exponent(explanation.c_exponent)));
-    for (name, value) in &explanation.results {
-        lines.push(format!("{name} gives {}", result(value.as_ref())));
+    let c = &operands.c;
+    lines.push(format!("c: {}{}", c.value, exponent(c.exponent)));
+    lines.push(format!("exact sum: {}", operands.exact));
+    for (letter, side) in ["A", "B"].iter().zip(&explanation.sides) {
+        let result = match &side.trace {
+            Some((trace, word)) => format!("{word} = {}", trace.result.value),
+            None => "nothing: its formats do not hold the operands".to_owned(),
+        };
+        lines.push(format!("{letter}, {}, gives {result}", side.name));
+    }
+    if !explanation.words.is_empty() {
+        lines.push(format!("they part {}", explanation.words));
     }
     lines
 }
 
-fn result(value: Option<&Value>) -> String {
-    match value {
-        Some(value) => format!("{} = {}", value.word, value.value),
-        None => "nothing: its formats do not hold the operands".to_owned(),
-    }
+/// The pairs whose product is not zero.
+pub(super) fn live_pairs(operands: &Decoded) -> impl Iterator<Item = &PairTrace> {
+    let pairs = operands.pairs.iter();
+    pairs.filter(|pair| !matches!(pair.product, Value::Zero { .. }))
+}
+
+/// The scales of a pair's block, where there are any.
+pub(super) fn scales<'a>(
+    operands: &'a Decoded,
+    pair: &PairTrace,
+) -> Option<(&'a Operand, &'a Operand)> {
+    let block = pair.k.checked_div(operands.scale_block)?;
+    operands.scale_a.get(block).zip(operands.scale_b.get(block))
 }
 
 /// `1: 12  2–3: 4`.

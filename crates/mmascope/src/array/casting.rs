@@ -60,15 +60,26 @@ impl Array {
         }
     }
 
-    /// The register words of block scales of that format: codes, or numbers of 8 bits that are
-    /// codes of it (safetensors' F8_E8M0 for ue8m0, non-negative F8_E4M3 for ue4m3).
+    /// What becomes of numbers of that format.
+    pub(super) fn way(from: &Format, operand: &Format, casting: &Casting) -> Way {
+        let is_raw_word = operand.container() == F32 && *from == F32 && casting.rounding.is_none();
+        match (from == operand, is_raw_word) {
+            (true, _) => Way::Same,
+            (false, true) => Way::Word,
+            (false, false) => Way::Rounded(casting.rounding.unwrap_or(Rounding::Rne)),
+        }
+    }
+
+    /// The register words of block scales of that format: codes (u8, or bytes as `np.save` makes them
+    /// of `ml_dtypes`), or numbers of 8 bits that are codes of it (safetensors' F8_E8M0 for ue8m0,
+    /// non-negative F8_E4M3 for ue4m3). Other integers are refused: they may be exponents as well.
     ///
     /// # Errors
     /// [`Error::Argument`] as [`Array::words`].
     pub fn scale_words(&self, scale: &Format) -> Result<Words> {
         let wrong_type = || {
             Error::Argument(format!(
-                "{} has elements of {}: block scales are codes of {scale}, one byte each",
+                "{} has elements of {}: block scales are codes of {scale}, one byte each (u8)",
                 self.name, self.element
             ))
         };
@@ -83,8 +94,8 @@ impl Array {
                     None => self.collect(scale, |index| Ok(self.bits(index))),
                 }
             }
-            Element::Unsigned(_) | Element::Signed(_) | Element::Opaque(1) => self.codes(scale),
-            Element::Number(_) | Element::Opaque(_) => Err(wrong_type()),
+            Element::Unsigned(1) | Element::Opaque(1) => self.codes(scale),
+            _ => Err(wrong_type()),
         }
     }
 
@@ -98,11 +109,10 @@ impl Array {
                 self.name
             )));
         }
-        let is_raw_word = operand.container() == F32 && *from == F32 && casting.rounding.is_none();
-        if is_raw_word || from == operand {
-            return self.collect(operand, |index| Ok(self.bits(index)));
-        }
-        let rounding = casting.rounding.unwrap_or(Rounding::Rne);
+        let rounding = match Self::way(from, operand, casting) {
+            Way::Same | Way::Word => return self.collect(operand, |index| Ok(self.bits(index))),
+            Way::Rounded(rounding) => rounding,
+        };
         self.collect(operand, |index| {
             let value = from.decode(self.bits(index));
             let code = match fit(&value, operand, rounding) {
@@ -179,6 +189,16 @@ impl Array {
         let place = self.place(index);
         Error::Argument(format!("{}: element {place} = {value} {what}", self.name))
     }
+}
+
+/// What becomes of numbers on their way to an operand.
+pub(super) enum Way {
+    /// They are of its format.
+    Same,
+    /// They are f32 words of which the unit takes the upper part.
+    Word,
+    /// They are rounded.
+    Rounded(Rounding),
 }
 
 /// A number in decimal digits, for messages.

@@ -71,7 +71,8 @@ pub(super) fn read<R: Read + Seek>(source: &mut Source<R>) -> Result<Array, Stri
     if fortran_order && shape.len() > 1 {
         bytes = row_major(&bytes, &shape, size);
     }
-    Array::new(BYTES, &shape, element, bytes).map_err(|error| error.to_string())
+    let array = Array::new(BYTES, &shape, element, bytes).map_err(|error| error.to_string())?;
+    Ok(array.with_dtype(&descr))
 }
 
 /// The element type of a type string, and whether it is big-endian.

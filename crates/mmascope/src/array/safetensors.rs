@@ -48,7 +48,8 @@ pub(super) fn read<R: Read + Seek>(
         .skip(start as u64, "the arrays in front")
         .and_then(|()| source.take((end - start) as u64, "the array"))
         .map_err(|message| io_error(&full_name, &message))?;
-    Array::new(&full_name, &info.shape, element, bytes)
+    let array = Array::new(&full_name, &info.shape, element, bytes)?;
+    Ok(array.with_dtype(&info.dtype.to_string()))
 }
 
 /// What to say when no array of the file is named.

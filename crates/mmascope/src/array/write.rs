@@ -21,7 +21,7 @@ const CHUNK: usize = 1 << 16;
 /// # Errors
 /// [`Error::Io`] when the folder cannot be written to, or the file exists and is no regular file.
 pub fn check_writable(file: &str) -> Result<()> {
-    let path = target(file)?;
+    let path = output_path(file)?;
     temporary(file, &path).map(drop)
 }
 
@@ -49,7 +49,7 @@ pub fn write_npy(
             words.len()
         )));
     }
-    let path = target(file)?;
+    let path = output_path(file)?;
     let mut temporary = temporary(file, &path)?;
     let failed = |error: std::io::Error| io_error(file, &error.to_string());
     let (descr, size) = element(format);
@@ -76,31 +76,55 @@ pub fn write_npy(
     Ok(())
 }
 
-/// The file itself where the name is a link to it; only a regular file may be replaced.
-fn target(file: &str) -> Result<PathBuf> {
+/// The most links that lead from one to the next, as on Linux.
+const MOST_LINKS: usize = 40;
+
+/// Where an output file of that name really goes: the file that a symbolic link points to, whether
+/// it is there or not. Its folder has to be there, and only a regular file may be replaced.
+///
+/// # Errors
+/// [`Error::Io`] naming the file, and the folder that is not there.
+pub fn output_path(file: &str) -> Result<PathBuf> {
     let failed = |error: std::io::Error| io_error(file, &error.to_string());
-    let path = Path::new(file);
-    let path = match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(failed)?,
-        _ => path.to_owned(),
-    };
+    let mut path = PathBuf::from(file);
+    let mut links = 0;
+    while fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
+        links += 1;
+        if links > MOST_LINKS {
+            return Err(io_error(file, "this is a link that leads back to itself"));
+        }
+        let next = fs::read_link(&path).map_err(failed)?;
+        path = match path.parent() {
+            Some(folder) => folder.join(next),
+            None => next,
+        };
+    }
     match fs::metadata(&path) {
-        Ok(metadata) if metadata.is_dir() => Err(io_error(file, "this is a folder")),
-        Ok(metadata) if !metadata.is_file() => Err(io_error(file, "this is no regular file")),
-        _ if path.file_name().is_none() => Err(io_error(file, "this is no name of a file")),
-        _ => Ok(path),
+        Ok(metadata) if metadata.is_dir() => return Err(io_error(file, "this is a folder")),
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(io_error(file, "this is no regular file"));
+        }
+        _ if path.file_name().is_none() => {
+            return Err(io_error(file, "this is no name of a file"));
+        }
+        _ => {}
+    }
+    let folder = folder_of(&path);
+    if folder.is_dir() {
+        return Ok(path);
+    }
+    let message = format!("there is no folder '{}' to write it to", folder.display());
+    Err(io_error(file, &message))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
 }
 
 fn temporary(file: &str, path: &Path) -> Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if !folder.is_dir() {
-        let message = format!("there is no folder '{}' to write it to", folder.display());
-        return Err(io_error(file, &message));
-    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".mmascope-").suffix(".tmp");
     #[cfg(unix)]
@@ -110,7 +134,7 @@ fn temporary(file: &str, path: &Path) -> Result<NamedTempFile> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder
-        .tempfile_in(folder)
+        .tempfile_in(folder_of(path))
         .map_err(|error| io_error(file, &error.to_string()))
 }
 

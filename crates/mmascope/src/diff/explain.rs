@@ -1,112 +1,66 @@
-//! An input taken apart: what each product is worth, and what each unit made of the sum.
+//! An input taken apart: what each operand is worth, and where two units part on it.
 
-use super::value::{decode, text};
 use super::{Input, Subject};
 use crate::error::Result;
-use crate::format::{Class, Format};
-use crate::vector::{answer, hex};
+use crate::explain::{Decoded, Difference, Parting, Trace};
+use crate::vector::answer;
 
-/// A word and its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Value {
-    /// The word, as vector lines write it.
-    pub word: String,
-    /// Its exact value.
-    pub value: String,
-}
-
-/// One product that is not zero.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Product {
-    /// Which k.
-    pub k: usize,
-    /// a_k.
-    pub a: Value,
-    /// b_k.
-    pub b: Value,
-    /// The scales of its block, where there are any.
-    pub scales: Option<(Value, Value)>,
-    /// The exponent that takes part in alignment: the sum of the field exponents, scales included.
-    /// `None` when an operand is ∞ or NaN.
-    pub exponent: Option<i32>,
-}
-
-/// An input taken apart, with the results side by side.
+/// An input taken apart, with what two units make of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The products that are not zero.
-    pub products: Vec<Product>,
-    /// The accumulator input.
-    pub c: Value,
-    /// Its exponent; `None` when it is zero, ∞ or NaN.
-    pub c_exponent: Option<i32>,
-    /// Each unit's name and result; `None` where the unit cannot take the input.
-    pub results: Vec<(String, Option<Value>)>,
+    /// The operands as the input has them, and the exact sum.
+    pub operands: Decoded,
+    /// What each unit does.
+    pub sides: [Side; 2],
+    /// The first step that differs; `None` when none does, or a unit cannot take the input.
+    pub parting: Option<Parting>,
+    /// Where they part in a sentence that calls the units A and B; empty when one cannot take the input.
+    pub words: String,
 }
 
-/// Takes an input apart and gives it to the units.
+/// One unit's part of an explanation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// The unit, `ARCH:INST`.
+    pub name: String,
+    /// Its steps, and its result as vector lines write it; `None` where its formats do not hold the
+    /// input.
+    pub trace: Option<(Trace, String)>,
+}
+
+/// Takes an input apart and goes through the steps of two units.
 ///
 /// # Errors
 /// As [`compare`](super::compare).
-pub fn explain(subjects: &[&Subject<'_>], input: &Input) -> Result<Explanation> {
-    let (signature, case) = (&input.signature, &input.case);
-    let results = subjects
-        .iter()
-        .map(|subject| {
-            let result = subject.compute(input)?.map(|d| Value {
-                word: answer(subject.unit(), d),
-                value: text(d, &subject.unit().signature().d),
-            });
-            Ok((subject.name(), result))
-        })
-        .collect::<Result<_>>()?;
-    let products = (0..signature.k).filter_map(|k| product(input, k)).collect();
-    let c = decode(case.c, &signature.c);
+pub fn explain(left: &Subject<'_>, right: &Subject<'_>, input: &Input) -> Result<Explanation> {
+    let side = |subject: &Subject<'_>| {
+        let (name, trace) = (subject.name(), subject.trace(input)?);
+        let trace = trace.map(|trace| {
+            let word = answer(subject.unit(), trace.word());
+            (trace, word)
+        });
+        Ok(Side { name, trace })
+    };
+    let sides: [Side; 2] = [side(left)?, side(right)?];
+    let (mut parting, mut words) = (None, String::new());
+    if let [
+        Side {
+            name: a,
+            trace: Some((left, _)),
+        },
+        Side {
+            name: b,
+            trace: Some((right, _)),
+        },
+    ] = &sides
+    {
+        let difference = Difference::of((a, left), (b, right));
+        (parting, words) = (difference.parting, difference.words);
+    }
     Ok(Explanation {
-        products,
-        c: value(case.c, &signature.c),
-        c_exponent: (c.class == Class::Finite).then_some(c.exponent),
-        results,
-    })
-}
-
-fn value(word: u64, format: &Format) -> Value {
-    Value {
-        word: hex(&[word], format),
-        value: text(word, format),
-    }
-}
-
-fn product(input: &Input, k: usize) -> Option<Product> {
-    let (signature, case) = (&input.signature, &input.case);
-    let (a, b) = (
-        decode(case.a[k], &signature.a),
-        decode(case.b[k], &signature.b),
-    );
-    let is_finite = |class: Class| matches!(class, Class::Zero | Class::Finite);
-    let finite = is_finite(a.class) && is_finite(b.class);
-    if finite && (a.significand == 0 || b.significand == 0) {
-        return None;
-    }
-    let mut exponent = finite.then_some(a.exponent + b.exponent);
-    let scales = signature.scale.map(|scale| {
-        let block = k / scale.block;
-        let words = (case.scale_a[block], case.scale_b[block]);
-        let (s, t) = (
-            decode(words.0, &scale.format),
-            decode(words.1, &scale.format),
-        );
-        let both_finite = is_finite(s.class) && is_finite(t.class);
-        exponent = exponent
-            .filter(|_| both_finite)
-            .map(|e| e + s.exponent + t.exponent);
-        (value(words.0, &scale.format), value(words.1, &scale.format))
-    });
-    Some(Product {
-        k,
-        a: value(case.a[k], &signature.a),
-        b: value(case.b[k], &signature.b),
-        scales,
-        exponent,
+        operands: Decoded::of(&input.signature, &input.case.operands(), &input.modifiers)?,
+        sides,
+        parting,
+        words,
     })
 }

@@ -1,10 +1,10 @@
 //! Shrinking: a smaller input on which two units still differ in the same way.
 
-use super::value::{Number, decode};
+use super::number::{Number, decode};
 use super::{Example, Input, Subject, Verdict, verdict};
 use crate::dpa::Modifiers;
 use crate::error::Result;
-use crate::format::{Format, Overflow, Rounding};
+use crate::format::Format;
 
 /// The size of an input; inputs are compared by it, the first number first: products that are not
 /// zero, c if it is not zero, scales that are not 1, modifiers; then bits of the significands beyond
@@ -135,19 +135,17 @@ fn zeroed_products(input: &Input) -> impl Iterator<Item = Input> + '_ {
 /// A product added to c, rounded, and set to +0·+0: the sum stays nearly what it was.
 fn merged(input: &Input, k: usize) -> Option<Input> {
     let (signature, case) = (&input.signature, &input.case);
-    let mut product = number(input, Place::A(k))?
-        .wide()
-        .times(number(input, Place::B(k))?)?;
+    let number = |place: Place| Some(number(input, place)?.dyadic());
+    let mut product = &number(Place::A(k))? * &number(Place::B(k))?;
     if let Some(scale) = &signature.scale {
         let block = k / scale.block;
-        product = product.times(number(input, Place::ScaleA(block))?)?;
-        product = product.times(number(input, Place::ScaleB(block))?)?;
+        product = &product * &number(Place::ScaleA(block))?;
+        product = &product * &number(Place::ScaleB(block))?;
     }
-    let sum = product.plus(number(input, Place::C)?.wide())?;
-    let code = signature.c.round(&sum, Rounding::Rne, Overflow::Ieee);
+    let sum = &product + &number(Place::C)?;
     let mut smaller = input.clone();
     (smaller.case.a[k], smaller.case.b[k]) = (0, 0);
-    smaller.case.c = signature.c.to_register(code);
+    smaller.case.c = sum.nearest(&signature.c)?;
     (case.a[k] != 0 || case.b[k] != 0).then_some(smaller)
 }
 

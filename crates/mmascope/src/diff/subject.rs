@@ -1,9 +1,10 @@
 //! A unit under comparison: how an input of some signature becomes work for it.
 
-use super::value::{Number, decode, translate};
+use super::number::{Number, decode, translate};
 use crate::cases::Case;
 use crate::dpa::{Modifiers, Operands, Signature, Unit};
 use crate::error::Result;
+use crate::explain::Trace;
 use crate::format::{Class, Format};
 use crate::isa::Instruction;
 use crate::vector::Vector;
@@ -35,13 +36,7 @@ impl Input {
     pub fn of_vector(vector: Vector<'_>) -> Self {
         Self {
             signature: vector.instruction.signature,
-            case: Case {
-                a: vector.a,
-                b: vector.b,
-                c: vector.c,
-                scale_a: vector.scale_a,
-                scale_b: vector.scale_b,
-            },
+            case: vector.words,
             modifiers: vector.modifiers,
         }
     }
@@ -163,6 +158,38 @@ impl<'c> Subject<'c> {
             result = Some(self.unit.dot(&operands, &modifiers)?);
         }
         Ok(result)
+    }
+
+    /// The input in the unit's own formats, if one instruction takes it.
+    #[must_use]
+    pub fn own(&self, input: &Input) -> Option<Input> {
+        let signature = *self.unit.signature();
+        if signature == input.signature {
+            return Some(input.clone());
+        }
+        let case = self
+            .carried(input)
+            .filter(|case| case.a.len() == signature.k)?;
+        Some(Input {
+            signature,
+            case,
+            modifiers: input.modifiers,
+        })
+    }
+
+    /// How the result for an input comes to be; `None` where [`Subject::compute`] gives none.
+    ///
+    /// # Errors
+    /// As [`Subject::compute`].
+    pub fn trace(&self, input: &Input) -> Result<Option<Trace>> {
+        if self.compute(input)?.is_none() {
+            return Ok(None);
+        }
+        let own = (self.unit.signature() == &input.signature).then(|| input.case.clone());
+        let Some(case) = own.or_else(|| self.carried(input)) else {
+            return Ok(None);
+        };
+        Trace::of(self.unit, &case.operands(), &input.modifiers).map(Some)
     }
 
     /// The input in the unit's own formats, padded to whole slices.

@@ -1,7 +1,7 @@
 //! How two results differ.
 
 use super::Subject;
-use super::value::{Number, decode, translate};
+use super::number::{Number, decode, translate};
 use crate::format::{Class, F32, F64, Format};
 
 /// How two results differ.

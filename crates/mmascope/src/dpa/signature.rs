@@ -128,7 +128,48 @@ pub struct Operands<'a> {
     pub scale_b: &'a [u64],
 }
 
+/// The same, owned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OperandWords {
+    /// K words of A's row.
+    pub a: Vec<u64>,
+    /// K words of B's column.
+    pub b: Vec<u64>,
+    /// The accumulator input.
+    pub c: u64,
+    /// Scales of A's blocks; empty when the instruction has none.
+    pub scale_a: Vec<u64>,
+    /// Scales of B's blocks; empty when the instruction has none.
+    pub scale_b: Vec<u64>,
+}
+
+impl OperandWords {
+    /// The words as operands of a unit.
+    #[must_use]
+    pub fn operands(&self) -> Operands<'_> {
+        Operands {
+            a: &self.a,
+            b: &self.b,
+            c: self.c,
+            scale_a: &self.scale_a,
+            scale_b: &self.scale_b,
+        }
+    }
+}
+
 impl Operands<'_> {
+    /// A copy that owns its words.
+    #[must_use]
+    pub fn to_words(&self) -> OperandWords {
+        OperandWords {
+            a: self.a.to_vec(),
+            b: self.b.to_vec(),
+            c: self.c,
+            scale_a: self.scale_a.to_vec(),
+            scale_b: self.scale_b.to_vec(),
+        }
+    }
+
     /// Checks the lengths against a signature.
     ///
     /// # Errors

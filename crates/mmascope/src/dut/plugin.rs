@@ -1,7 +1,8 @@
 //! A C library as a device: the plugin ABI, version 1 (`include/mmascope_plugin.h`).
 //!
-//! The plugin runs in this process: one that crashes takes the process with it. To be safe from
-//! that, run it behind a pipe: `cmd:mmascope eval --subject plugin:PATH`.
+//! [`PluginDut`] runs the plugin in this process, which is fast; one that crashes or hangs takes the
+//! process with it. [`ProcessDut::of_plugin`](super::ProcessDut::of_plugin) runs it in a process of
+//! its own.
 #![allow(unsafe_code)] // loading and calling foreign code
 
 use std::ffi::{CStr, c_char, c_int};
@@ -93,6 +94,55 @@ impl PluginDut {
             _library: library,
         })
     }
+
+    /// Answers a batch of the plugin's own signature.
+    pub(super) fn answers(&self, batch: &Batch) -> std::result::Result<Vec<Answer>, Fault> {
+        let scaled = self.signature.scale.is_some();
+        let scales = |words: &[u64]| {
+            if scaled {
+                words.as_ptr()
+            } else {
+                std::ptr::null()
+            }
+        };
+        let mut d = vec![0_u64; batch.len()];
+        // SAFETY: every array has the length that the ABI states for `batch.len()` queries of this
+        // signature (`Batch::push` checks each query, both callers the signature), `d` is writable
+        // and disjoint from them, and all of them outlive the call.
+        let status = unsafe {
+            (self.run)(
+                batch.len(),
+                batch.a.as_ptr(),
+                batch.b.as_ptr(),
+                batch.c.as_ptr(),
+                scales(&batch.scale_a),
+                scales(&batch.scale_b),
+                d.as_mut_ptr(),
+            )
+        };
+        if status != 0 {
+            let message = format!("mmascope_run returned {status}; 0 means success");
+            return Err(Fault {
+                query: None,
+                message,
+            });
+        }
+        let format = &self.signature.d;
+        let limit = u64::MAX >> (64 - format.register.bits);
+        if let Some(query) = d.iter().position(|&word| word > limit) {
+            return Err(Fault {
+                query: Some(query),
+                message: format!("answer {:x} is wider than {format}", d[query]),
+            });
+        }
+        Ok(d.into_iter().map(Answer::Word).collect())
+    }
+}
+
+/// What a plugin did wrong, and with which query of the batch, if it is one.
+pub(super) struct Fault {
+    pub(super) query: Option<usize>,
+    pub(super) message: String,
 }
 
 impl Dut for PluginDut {
@@ -106,46 +156,19 @@ impl Dut for PluginDut {
 
     fn run(&mut self, batch: &Batch) -> Result<Vec<Answer>> {
         batch.check(&self.signature)?;
-        let scaled = self.signature.scale.is_some();
-        let scales = |words: &[u64]| {
-            if scaled {
-                words.as_ptr()
-            } else {
-                std::ptr::null()
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.answers(batch).map_err(|fault| {
+            let message = match fault.query {
+                Some(_) => fault.message,
+                None => format!("{} (queries 0 to {})", fault.message, batch.len() - 1),
+            };
+            Error::Device {
+                device: self.name.clone(),
+                query: fault.query.or(Some(0)),
+                message,
             }
-        };
-        let mut d = vec![0_u64; batch.len()];
-        // SAFETY: every array has the length that the ABI states for `batch.len()` queries of this
-        // signature (`Batch::push` checks each query), `d` is writable and disjoint from them, and
-        // all of them outlive the call.
-        let status = unsafe {
-            (self.run)(
-                batch.len(),
-                batch.a.as_ptr(),
-                batch.b.as_ptr(),
-                batch.c.as_ptr(),
-                scales(&batch.scale_a),
-                scales(&batch.scale_b),
-                d.as_mut_ptr(),
-            )
-        };
-        let fail = |query, message| Error::Device {
-            device: self.name.clone(),
-            query,
-            message,
-        };
-        if status != 0 {
-            return Err(fail(
-                None,
-                format!("mmascope_run returned {status}; 0 means success"),
-            ));
-        }
-        let format = &self.signature.d;
-        let limit = u64::MAX >> (64 - format.register.bits);
-        if let Some(query) = d.iter().position(|&word| word > limit) {
-            let message = format!("answer {:x} is wider than {format}", d[query]);
-            return Err(fail(Some(query), message));
-        }
-        Ok(d.into_iter().map(Answer::Word).collect())
+        })
     }
 }

@@ -40,7 +40,19 @@ impl<D: Dut> Dut for SteadyDut<D> {
         for &index in repeated.iter().rev() {
             again.push(&batch.query(index))?;
         }
-        let second = self.device.run(&again)?;
+        let second = self.device.run(&again).map_err(|error| match error {
+            // The query as the caller numbers it.
+            Error::Device {
+                device,
+                query: Some(query),
+                message,
+            } => Error::Device {
+                device,
+                query: repeated.iter().rev().nth(query).copied(),
+                message: format!("{message}; the question was asked the second time"),
+            },
+            other => other,
+        })?;
         for (&index, second) in repeated.iter().rev().zip(second) {
             if answers[index] != second {
                 return Err(Error::Device {

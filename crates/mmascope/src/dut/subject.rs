@@ -1,5 +1,6 @@
 //! Subjects: how a device is named on the command line, and what is known of its interface.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
@@ -121,7 +122,8 @@ impl std::str::FromStr for Subject {
 
 impl Subject {
     /// Opens the device. A process needs to be told its interface; a model and a plugin know it,
-    /// and are checked against it when one is given.
+    /// and are checked against it when one is given. A plugin runs in this process: it is trusted
+    /// not to hang or crash.
     ///
     /// # Errors
     /// [`Error::Device`] when it cannot be started or loaded; [`Error::Argument`] when the
@@ -132,12 +134,40 @@ impl Subject {
         interface: Option<Interface>,
         timeout: Duration,
     ) -> Result<Box<dyn Dut>> {
+        self.open_by(catalogue, interface, timeout, None)
+    }
+
+    /// The same with a plugin in a process of its own, loaded by the program `host`
+    /// ([`ProcessDut::of_plugin`]).
+    ///
+    /// # Errors
+    /// As [`Subject::open`].
+    pub fn open_isolated(
+        &self,
+        catalogue: &Catalogue,
+        interface: Option<Interface>,
+        timeout: Duration,
+        host: &Path,
+    ) -> Result<Box<dyn Dut>> {
+        self.open_by(catalogue, interface, timeout, Some(host))
+    }
+
+    fn open_by(
+        &self,
+        catalogue: &Catalogue,
+        interface: Option<Interface>,
+        timeout: Duration,
+        host: Option<&Path>,
+    ) -> Result<Box<dyn Dut>> {
         let device: Box<dyn Dut> = match self {
             Self::Model { arch, inst } => {
                 let unit = catalogue.find(arch, inst)?.unit()?.clone();
                 Box::new(ModelDut::new(&format!("model:{arch}:{inst}"), unit))
             }
-            Self::Plugin(path) => Box::new(PluginDut::load(path)?),
+            Self::Plugin(path) => match host {
+                Some(host) => Box::new(ProcessDut::of_plugin(path, host, timeout)?),
+                None => Box::new(PluginDut::load(path)?),
+            },
             Self::Command(command) => {
                 let Some(interface) = &interface else {
                     return Err(Error::Argument(format!(

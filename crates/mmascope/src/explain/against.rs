@@ -60,7 +60,7 @@ pub enum Part {
         /// Place of the first bit that differs.
         bit: i64,
     },
-    /// The same numbers, but another word: a special result, the sign of a zero, another format.
+    /// The same numbers, but another result: a special one, or the sign of a zero.
     Word,
 }
 
@@ -84,7 +84,19 @@ impl<'a> Difference<'a> {
         difference
     }
 
+    /// The sentence, and that values were compared where words cannot be.
     fn describe(&self) -> String {
+        let mut words = self.describe_parting();
+        if !same_format(self.left, self.right) {
+            let (left, right) = (result_format(self.left), result_format(self.right));
+            words.push_str(&format!(
+                "; the results are in {left} and {right}, and compared by value"
+            ));
+        }
+        words
+    }
+
+    fn describe_parting(&self) -> String {
         let Some(Parting { left, right, part }) = &self.parting else {
             return "nowhere: every step gives the same numbers".to_owned();
         };
@@ -195,11 +207,23 @@ fn parting(left: &Trace, right: &Trace) -> Option<Parting> {
             });
         }
     }
-    (left.result != right.result).then(|| Parting {
+    // Words of different formats differ where the values do not, and one NaN may stand for any.
+    let comparable = same_format(left, right) && !left.any_nan && !right.any_nan;
+    let differ = left.result.value != right.result.value
+        || comparable && left.result.word != right.result.word;
+    differ.then(|| Parting {
         left: last(left),
         right: last(right),
         part: Part::Word,
     })
+}
+
+fn result_format(trace: &Trace) -> &'static str {
+    trace.steps.last().map_or("", |step| step.format)
+}
+
+fn same_format(left: &Trace, right: &Trace) -> bool {
+    result_format(left) == result_format(right)
 }
 
 fn compare(left: &Step, right: &Step) -> Option<Part> {
@@ -265,7 +289,7 @@ impl fmt::Display for Difference<'_> {
             writeln!(out, "{letter}        {name}")?;
             writeln!(out, "         {}", trace.types)?;
             writeln!(out, "         {}", trace.arithmetic)?;
-            for note in &trace.notes {
+            for note in trace.remarks() {
                 writeln!(out, "         note: {note}")?;
             }
             write!(

@@ -6,7 +6,7 @@ use std::ops::{Add, Mul, Neg, Sub};
 use num_bigint::{BigInt, BigUint, Sign};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::format::{Exact, Rounding};
+use crate::format::{Exact, Format, Rounding};
 
 /// `significand · 2^exponent`; the significand is odd, or the number is 0 with exponent 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -125,6 +125,13 @@ impl Dyadic {
         let rounded = rounding.shift_right(negative, seen, sticky, window as u32);
         let magnitude = BigInt::from(kept) + (rounded - last);
         if negative { -magnitude } else { magnitude }
+    }
+
+    /// The register word of the nearest number of a format, ties to even; `None` beyond its largest.
+    #[must_use]
+    pub fn nearest(&self, format: &Format) -> Option<u64> {
+        let value = super::Value::of_number(self);
+        super::number::converted("", &value, format, true).ok()
     }
 
     /// As a hexadecimal float, exact: `-0x1.8p-3`.

@@ -124,7 +124,7 @@ fn summary(out: &mut String, trace: &Trace) {
         escaped(&trace.types)
     )
     .ok();
-    let mut notes = trace.notes.clone();
+    let mut notes: Vec<String> = trace.remarks().collect();
     if !trace.modifiers.is_empty() {
         notes.push(format!("modifiers: {}", trace.modifiers.join(" ")));
     }

@@ -2,7 +2,7 @@
 
 use super::number::{converted, register_word, word};
 use super::value::Value;
-use crate::dpa::{Operands, Scale, Signature};
+use crate::dpa::{OperandWords, Operands, Scale, Signature};
 use crate::error::{Error, Result};
 use crate::format::{Exact, Format, Overflow, Rounding};
 
@@ -27,16 +27,8 @@ pub struct Request<'a> {
 /// Operands as register words, and what was done to get them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
-    /// Words of A's row, whole instructions.
-    pub a: Vec<u64>,
-    /// Words of B's column.
-    pub b: Vec<u64>,
-    /// The accumulator input.
-    pub c: u64,
-    /// Scales of A's blocks.
-    pub scale_a: Vec<u64>,
-    /// Scales of B's blocks.
-    pub scale_b: Vec<u64>,
+    /// The words of whole instructions.
+    pub words: OperandWords,
     /// How many elements were given; the others are padding.
     pub given: usize,
     /// What was padded, taken as a word, converted.
@@ -54,8 +46,8 @@ impl Input {
     /// let unit = Catalogue::built_in().find("V100", "mma.m8n8k4.f32.f16.f16.f32")?.unit()?;
     /// let request = Request { a: "-2^13, 0.5", b: "2^10, 0x3c00", ..Request::default() };
     /// let input = Input::read(unit.signature(), &request)?;
-    /// assert_eq!(input.a, [0xf000, 0x3800, 0, 0]);
-    /// assert_eq!(input.b, [0x6400, 0x3c00, 0, 0]);
+    /// assert_eq!(input.words.a, [0xf000, 0x3800, 0, 0]);
+    /// assert_eq!(input.words.b, [0x6400, 0x3c00, 0, 0]);
     /// # Ok::<(), mmascope::Error>(())
     /// ```
     pub fn read(signature: &Signature, request: &Request<'_>) -> Result<Self> {
@@ -98,11 +90,13 @@ impl Input {
             }
         }
         Ok(Self {
-            a,
-            b,
-            c: c.first().copied().unwrap_or(0),
-            scale_a,
-            scale_b,
+            words: OperandWords {
+                a,
+                b,
+                c: c.first().copied().unwrap_or(0),
+                scale_a,
+                scale_b,
+            },
             given,
             notes,
         })
@@ -112,11 +106,7 @@ impl Input {
     #[must_use]
     pub fn of_words(operands: &Operands<'_>) -> Self {
         Self {
-            a: operands.a.to_vec(),
-            b: operands.b.to_vec(),
-            c: operands.c,
-            scale_a: operands.scale_a.to_vec(),
-            scale_b: operands.scale_b.to_vec(),
+            words: operands.to_words(),
             given: operands.a.len(),
             notes: Vec::new(),
         }
@@ -125,13 +115,7 @@ impl Input {
     /// The operands, for [`super::Trace::of`].
     #[must_use]
     pub fn operands(&self) -> Operands<'_> {
-        Operands {
-            a: &self.a,
-            b: &self.b,
-            c: self.c,
-            scale_a: &self.scale_a,
-            scale_b: &self.scale_b,
-        }
+        self.words.operands()
     }
 
     /// The same values as operands of another unit: a unit with a smaller K takes them in several
@@ -172,18 +156,21 @@ impl Input {
                 .map(one)
                 .collect::<Result<Vec<u64>>>()
         };
-        let mut a = carry("a", &self.a[..self.given], &from.a, &to.a)?;
-        let mut b = carry("b", &self.b[..self.given], &from.b, &to.b)?;
-        let c = carry("c", &[self.c], &from.c, &to.c)?[0];
+        let own = &self.words;
+        let mut a = carry("a", &own.a[..self.given], &from.a, &to.a)?;
+        let mut b = carry("b", &own.b[..self.given], &from.b, &to.b)?;
+        let c = carry("c", &[own.c], &from.c, &to.c)?[0];
         a.resize(length, 0);
         b.resize(length, 0);
         let scales = |name: &str, words: &[u64]| self.transfer_scales(name, words, from, to, count);
         Ok(Self {
-            a,
-            b,
-            c,
-            scale_a: scales("sa", &self.scale_a)?,
-            scale_b: scales("sb", &self.scale_b)?,
+            words: OperandWords {
+                a,
+                b,
+                c,
+                scale_a: scales("sa", &own.scale_a)?,
+                scale_b: scales("sb", &own.scale_b)?,
+            },
             given: self.given,
             notes,
         })

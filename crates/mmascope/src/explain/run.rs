@@ -3,7 +3,7 @@
 use super::algorithms::{Block, Start, add, convert, is_subnormal, multiply};
 use super::dyadic::Dyadic;
 use super::lane::{Lane, special_sum, special_value};
-use super::trace::{Error, Operand, PairTrace, Step, Trace};
+use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
 use super::value::Value;
 use crate::dpa::{
     Dpa, Modifiers, Operands, Operation, Output, Program, Scale, Select, Signature, Source,
@@ -50,8 +50,15 @@ impl Trace {
             k: count * signature.k,
             ..*signature
         };
-        check_operands(&whole, operands, modifiers)?;
         refuse_general(unit.program())?;
+        let Decoded {
+            pairs,
+            c: c_operand,
+            scale_a,
+            scale_b,
+            scale_block,
+            exact,
+        } = Decoded::of(&whole, operands, modifiers)?;
         let lanes = lanes(&whole, operands, modifiers);
         let first_c = c_of(&signature.c, operands.c, modifiers);
         let mut steps: Vec<Step> = Vec::new();
@@ -72,16 +79,8 @@ impl Trace {
             }
         }
         let result = result_of(steps.last(), &unit.program().output().format);
-        let exact = exact_sum(&lanes, &first_c);
+        let any_nan = result.value == Value::Nan && !unit.program().nan_is_known();
         let error = error_of(&result.value, &exact, &unit.program().output().format);
-        let scale = signature.scale;
-        let scales = |words: &[u64]| match scale {
-            Some(Scale { format, .. }) => words
-                .iter()
-                .map(|&word| operand(word, &format, &decode(&format, word)))
-                .collect(),
-            None => Vec::new(),
-        };
         Ok(Self {
             types: signature.to_string(),
             arithmetic: unit.program().to_string(),
@@ -89,16 +88,14 @@ impl Trace {
             instructions: count,
             modifiers: modifier_names(modifiers),
             notes: Vec::new(),
-            pairs: lanes
-                .iter()
-                .map(|lane| pair_trace(lane, &whole, operands))
-                .collect(),
-            c: operand(operands.c, &signature.c, &first_c),
-            scale_a: scales(operands.scale_a),
-            scale_b: scales(operands.scale_b),
-            scale_block: scale.map_or(0, |scale| scale.block),
+            pairs,
+            c: c_operand,
+            scale_a,
+            scale_b,
+            scale_block,
             steps,
             result,
+            any_nan,
             exact,
             error,
         })
@@ -124,6 +121,40 @@ fn refuse_general(program: &Program) -> Result<()> {
              shipped rows can be explained ('{program}')",
             statement.name
         ))),
+    }
+}
+
+impl Decoded {
+    /// Decodes operands of that signature.
+    ///
+    /// # Errors
+    /// [`crate::Error::Argument`] when a length or a word does not fit the signature.
+    pub fn of(
+        signature: &Signature,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+    ) -> Result<Self> {
+        check_operands(signature, operands, modifiers)?;
+        let lanes = lanes(signature, operands, modifiers);
+        let c = c_of(&signature.c, operands.c, modifiers);
+        let scales = |words: &[u64]| match signature.scale {
+            Some(Scale { format, .. }) => words
+                .iter()
+                .map(|&word| operand(word, &format, &decode(&format, word)))
+                .collect(),
+            None => Vec::new(),
+        };
+        Ok(Self {
+            pairs: lanes
+                .iter()
+                .map(|lane| pair_trace(lane, signature, operands))
+                .collect(),
+            c: operand(operands.c, &signature.c, &c),
+            scale_a: scales(operands.scale_a),
+            scale_b: scales(operands.scale_b),
+            scale_block: signature.scale.map_or(0, |scale| scale.block),
+            exact: exact_sum(&lanes, &c),
+        })
     }
 }
 

@@ -34,7 +34,7 @@ impl Trace {
         if !self.modifiers.is_empty() {
             writeln!(out, "mods     {}", self.modifiers.join(" "))?;
         }
-        for note in &self.notes {
+        for note in self.remarks() {
             writeln!(out, "note     {note}")?;
         }
         writeln!(out, "result   {} = {}", self.result.word, self.result.value)?;

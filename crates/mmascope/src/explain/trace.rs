@@ -36,10 +36,29 @@ pub struct Trace {
     pub steps: Vec<Step>,
     /// The result as a register word and what it means.
     pub result: Operand,
+    /// Whether the result is a NaN whose sign and payload are not known; its word is then one of many.
+    pub any_nan: bool,
     /// The exact `c + Σ a·b`, scales and modifiers included.
     pub exact: Value,
     /// The result against the exact one; `None` when one of them is not finite.
     pub error: Option<Error>,
+}
+
+/// The operands of a dot product and what they are worth, before any arithmetic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Decoded {
+    /// The pairs of operands, k ascending.
+    pub pairs: Vec<PairTrace>,
+    /// The accumulator input.
+    pub c: Operand,
+    /// Scales of A's blocks; empty without block scales.
+    pub scale_a: Vec<Operand>,
+    /// Scales of B's blocks.
+    pub scale_b: Vec<Operand>,
+    /// Products that share a scale; 0 without block scales.
+    pub scale_block: usize,
+    /// The exact `c + Σ a·b`, scales and modifiers included.
+    pub exact: Value,
 }
 
 /// One k: two operands and their exact product, without scales.
@@ -301,6 +320,15 @@ impl Trace {
     pub fn lost(&self) -> Dyadic {
         let lost: Vec<Dyadic> = self.steps.iter().map(Step::lost).collect();
         lost.iter().sum()
+    }
+
+    /// What is noted of operands and result, for people.
+    pub(super) fn remarks(&self) -> impl Iterator<Item = String> {
+        let unknown = self.any_nan.then(|| {
+            let word = &self.result.word;
+            format!("which NaN the result is is not known; {word} stands for any")
+        });
+        self.notes.iter().cloned().chain(unknown)
     }
 
     /// The result as a register word.

@@ -102,8 +102,8 @@ impl Matrices {
         signature: &Signature,
         casting: &Casting,
     ) -> Result<Self> {
-        let (m, k) = arrays.a.rows_and_columns()?;
-        let (rows, n) = arrays.b.rows_and_columns()?;
+        let (m, k) = named("A", arrays.a.rows_and_columns())?;
+        let (rows, n) = named("B", arrays.b.rows_and_columns())?;
         if rows != k {
             return Err(Error::Argument(format!(
                 "A ({}) is {m} × {k} and B ({}) is {rows} × {n}: B must have {k} rows",
@@ -111,21 +111,34 @@ impl Matrices {
                 arrays.b.name()
             )));
         }
-        let scale_a = scales("the scale of A", arrays.scale_a, signature, (m, k), true)?;
-        let scale_b = scales("the scale of B", arrays.scale_b, signature, (n, k), false)?;
+        let scale_a = scales(
+            "the scale of A (--scale-a)",
+            arrays.scale_a,
+            signature,
+            (m, k),
+            true,
+        )?;
+        let scale_b = scales(
+            "the scale of B (--scale-b)",
+            arrays.scale_b,
+            signature,
+            (n, k),
+            false,
+        )?;
         if let Some(c) = arrays.c {
             check_array("C", c, m, n, "M × N")?;
         }
-        let matrix = |array: &Array, format: &Format| {
+        let matrix = |name: &str, array: &Array, format: &Format| {
             let (rows, columns) = array.rows_and_columns()?;
-            Matrix::row_major(rows, columns, array.words(format, casting)?)
+            let words = named(name, array.words(format, casting))?;
+            Matrix::row_major(rows, columns, words)
         };
         let mut out = Self::new(
-            matrix(arrays.a, &signature.a)?,
-            matrix(arrays.b, &signature.b)?,
+            matrix("A", arrays.a, &signature.a)?,
+            matrix("B", arrays.b, &signature.b)?,
         )?;
         if let Some(c) = arrays.c {
-            out = out.with_c(matrix(c, &signature.c)?)?;
+            out = out.with_c(matrix("C", c, &signature.c)?)?;
         }
         match (scale_a, scale_b) {
             (Some(scale_a), Some(scale_b)) => out.with_scales(scale_a, scale_b),
@@ -300,6 +313,14 @@ impl Matrices {
     }
 }
 
+/// The error of an array with the operand that it was given for in front.
+fn named<T>(operand: &str, result: Result<T>) -> Result<T> {
+    result.map_err(|error| match error {
+        Error::Argument(message) => Error::Argument(format!("{operand}: {message}")),
+        other => other,
+    })
+}
+
 /// Block scales from an array; `other` is M or N.
 fn scales(
     name: &str,
@@ -330,7 +351,8 @@ fn scales(
         (blocks, other, "K/block × N")
     };
     check_array(name, array, rows, columns, words)?;
-    Matrix::row_major(rows, columns, array.scale_words(&scale.format)?).map(Some)
+    let words = named(name, array.scale_words(&scale.format))?;
+    Matrix::row_major(rows, columns, words).map(Some)
 }
 
 fn scales_missing(name: &str, scale: &crate::dpa::Scale) -> Error {

@@ -248,9 +248,13 @@ fn tie(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Random) {
     let large = Number {
         negative: sign,
         exponent: anchor,
-        fraction: fraction(random),
+        fraction: if random.below(2) == 0 {
+            0
+        } else {
+            fraction(random)
+        },
     };
-    let places = places(maker, 4, random);
+    let places = places(maker, 16, random);
     let mut rest = places.into_iter();
     if random.below(2) == 0 {
         maker.set_c(case, large);
@@ -261,23 +265,45 @@ fn tie(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Random) {
         };
         maker.product(case, k, power, 0, random);
     }
+    // Half of the last place, or of that below a power of two.
+    let half = maker.bits + 1 + between(-1, 1, random);
+    let negative = random.below(2) == 0;
+    let mut ladder = None;
     if let Some(k) = rest.next() {
-        let negative = random.below(2) == 0;
-        let half = anchor - maker.bits - 1 + between(0, 1, random);
-        maker.product(case, k, Number::power(negative, half), 0, random);
+        maker.product(case, k, Number::power(negative, anchor - half), 0, random);
+        if random.below(2) == 0 {
+            ladder = Some(half + between(1, 4, random));
+        }
     }
-    for k in rest.take(1 + random.below(2)) {
-        let below = match focus.bits.len() {
-            0 => between(20, 50, random),
-            count if random.below(3) != 0 => {
+    // Then a few bits anywhere, or every bit down to somewhere.
+    let count = if ladder.is_some() {
+        1 + random.below(12)
+    } else {
+        1 + random.below(2)
+    };
+    for k in rest.take(count) {
+        let below = match (&mut ladder, focus.bits.len()) {
+            (Some(next), _) => {
+                *next += 1;
+                *next - 1
+            }
+            (None, count) if count > 0 && random.below(3) != 0 => {
                 focus.bits[random.below(count)] + between(-2, 3, random)
             }
             _ => between(maker.bits, 50, random),
         };
         let number = Number {
-            negative: random.below(2) == 0,
+            negative: if ladder.is_some() {
+                negative
+            } else {
+                random.below(2) == 0
+            },
             exponent: anchor - below,
-            fraction: fraction(random),
+            fraction: match (ladder, random.below(3)) {
+                (Some(_), 0) => (1 << 60) - 1,
+                (Some(_), _) => 0,
+                _ => fraction(random),
+            },
         };
         maker.product(case, k, number, 0, random);
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::subject::Summation;
 use crate::error::Result;
 use crate::format::Format;
-use crate::tree::{Builder, Op, Tree};
+use crate::tree::{Arithmetic, Builder, Op, Tree};
 
 /// What kind of summation a subject is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +59,10 @@ pub struct Verified {
     pub trials: usize,
     /// Inputs on which tree and subject differ.
     pub mismatches: usize,
-    /// With which arithmetic the nodes were executed.
+    /// With which arithmetic the nodes were executed, in words.
     pub arithmetic: String,
+    /// The same as a value, to execute and export the tree with; `None` when it was not replayed.
+    pub chosen: Option<Arithmetic>,
     /// The smallest input found on which they differ, and what was expected: in words.
     pub counter_example: Option<String>,
 }
@@ -185,6 +187,8 @@ impl Report {
             "reason": self.nature.reason(),
             "pattern": self.tree.pattern(),
             "operands": self.operands.name,
+            "fused_bits": self.verified.chosen.and_then(|chosen| chosen.fused_bits),
+            "rounding": self.verified.chosen.map(|chosen| chosen.rounding.to_string()),
             "format": self.format.name,
             "products": self.products,
             "notes": self.notes,

@@ -69,6 +69,7 @@ pub(super) fn verify(
     report.verified.trials = trials;
     report.verified.mismatches = failures.len();
     report.verified.arithmetic = describe(report, &chosen);
+    report.verified.chosen = Some(chosen);
     if let Some(failure) = failures.into_iter().next() {
         let smallest = shrink(meter, report, &chosen, failure)?;
         report.verified.counter_example = Some(words(meter, report, &chosen, &smallest)?);
@@ -127,6 +128,7 @@ fn candidates(report: &Report, is_fused: bool) -> Result<Vec<(Tree, Arithmetic)>
             for &fused_bits in &bits {
                 let arithmetic = Arithmetic {
                     leaf,
+                    operands: report.operands,
                     fused_bits,
                     rounding,
                 };

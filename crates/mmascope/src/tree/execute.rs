@@ -17,8 +17,11 @@ pub enum Term {
 /// What the tree leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arithmetic {
-    /// Format of the operands, and of a product that is rounded by itself.
+    /// Format in which operands are held, and of a product that is rounded by itself.
     pub leaf: Format,
+    /// Format of the operands: a fused node aligns them by their exponent fields, which for
+    /// subnormals is that of the smallest normal number.
+    pub operands: Format,
     /// Fraction bits that `fused` nodes keep in alignment; without them such nodes are refused.
     pub fused_bits: Option<i32>,
     /// Rounding of every node's result.
@@ -26,11 +29,13 @@ pub struct Arithmetic {
 }
 
 impl Arithmetic {
-    /// IEEE additions and multiply-adds over operands of this format.
+    /// IEEE additions and multiply-adds over operands of this format. Products of narrower
+    /// operands than f32 are held in f32, which has them all.
     #[must_use]
-    pub fn ieee(leaf: Format) -> Self {
+    pub fn ieee(operands: Format) -> Self {
         Self {
-            leaf,
+            leaf: if operands.bits > 32 { operands } else { F32 },
+            operands,
             fused_bits: None,
             rounding: Rounding::Rne,
         }
@@ -108,7 +113,7 @@ impl Tree {
                         ));
                     };
                     let terms: Vec<Term> = node.children.iter().map(|&c| operand(c)).collect();
-                    fused_sum(node.format, &terms, bits, arithmetic.rounding)
+                    fused_sum(node.format, &terms, bits, arithmetic)
                 }
                 Op::Unresolved => {
                     return Err(Error::Argument(
@@ -172,6 +177,11 @@ pub(crate) fn encode(format: Format, value: f64) -> u64 {
         format.infinity(value < 0.0, Overflow::Ieee)
     };
     format.to_register(code)
+}
+
+/// The exponent field of a format's smallest normal number.
+pub(crate) fn lowest(format: Format) -> i32 {
+    format.float().map_or(0, |float| float.emin())
 }
 
 /// 2^exponent, also where it is subnormal.
@@ -289,18 +299,25 @@ fn grow(expansion: &mut Vec<f64>, value: f64) {
 }
 
 /// Every term truncated to `bits` fraction bits below the largest exponent, summed, rounded once.
-fn fused_sum(format: Format, terms: &[Term], bits: i32, rounding: Rounding) -> f64 {
+fn fused_sum(format: Format, terms: &[Term], bits: i32, arithmetic: &Arithmetic) -> f64 {
+    let field = |exponent: i32, of: Format| (exponent + 52).max(lowest(of));
     // Sign, significand, exponent of its last place, exponent that takes part in alignment.
     let aligned = |term: &Term| match *term {
         Term::Value(value) => {
             let (negative, significand, exponent) = parts(value);
-            (negative, u128::from(significand), exponent, exponent + 52)
+            (
+                negative,
+                u128::from(significand),
+                exponent,
+                field(exponent, format),
+            )
         }
         Term::Product(a, b) => {
             let ((sign_a, a, exponent_a), (sign_b, b, exponent_b)) = (parts(a), parts(b));
-            let exponent = exponent_a + exponent_b;
             let product = u128::from(a) * u128::from(b);
-            (sign_a != sign_b, product, exponent, exponent + 104)
+            let operands = arithmetic.operands;
+            let largest = field(exponent_a, operands) + field(exponent_b, operands);
+            (sign_a != sign_b, product, exponent_a + exponent_b, largest)
         }
     };
     let terms: Vec<_> = terms.iter().map(aligned).filter(|t| t.1 != 0).collect();
@@ -326,5 +343,8 @@ fn fused_sum(format: Format, terms: &[Term], bits: i32, rounding: Rounding) -> f
         exponent: grid,
         sticky: false,
     };
-    decode(format, format.round(&value, rounding, Overflow::Ieee))
+    decode(
+        format,
+        format.round(&value, arithmetic.rounding, Overflow::Ieee),
+    )
 }

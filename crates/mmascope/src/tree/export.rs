@@ -2,9 +2,15 @@
 
 use std::fmt::Write;
 
-use super::{Op, Tree};
+use super::execute::{decode, lowest};
+use super::{Arithmetic, Inner, Op, Tree};
 use crate::error::{Error, Result};
-use crate::format::{F32, F64, Format};
+use crate::format::{F32, F64, Format, Rounding};
+
+/// Helper functions of sums that no language has: fused, exact, narrow or rounded otherwise.
+const SUMS_C: &str = include_str!("export/sums.c");
+const SUMS_RUST: &str = include_str!("export/sums.rust");
+const SUMS_PYTHON: &str = include_str!("export/sums.py");
 
 /// A language that trees are exported to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -98,7 +104,8 @@ impl Language {
     }
 }
 
-const PYTHON_HEAD: &str = r#"import struct
+const PYTHON_HEAD: &str = r#"import math
+import struct
 from fractions import Fraction
 
 
@@ -131,28 +138,54 @@ def fma32(a, b, c):
 
 "#;
 
+/// What the nodes of a tree are written with.
+struct Writer<'a> {
+    tree: &'a Tree,
+    language: Language,
+    products: usize,
+    arithmetic: &'a Arithmetic,
+}
+
 impl Tree {
-    /// Source code of a function `mmascope_sum` that sums in this order. The first `products`
-    /// leaves are products of `a` and `b`; the others are taken from `x`, leaf n from `x[n]` or,
-    /// when there are products, the one further leaf from `c`. `leaf` is the operands' format.
+    /// Source code of a function `mmascope_sum` that sums in this order, as
+    /// [`Tree::execute`] does with the same arithmetic. The first `products` leaves are products
+    /// of `a` and `b`; the others are taken from `x`, leaf n from `x[n]` or, when there are
+    /// products, the one further leaf from `c`. Numbers of narrow formats are held as `float`.
     ///
     /// # Errors
-    /// [`Error::Argument`] when a node or a format has no counterpart in the language: fused,
-    /// exact and unresolved nodes, formats other than f32 and f64.
-    pub fn export(&self, language: Language, leaf: Format, products: usize) -> Result<String> {
-        for format in self.nodes().iter().map(|node| node.format).chain([leaf]) {
-            if format != F32 && format != F64 {
-                return Err(Error::Argument(format!(
-                    "export: {format} has no type in {}; f32 and f64 have",
-                    language.name()
-                )));
-            }
+    /// [`Error::Argument`] when a node has no counterpart: an unresolved one, a fused one without
+    /// its fraction bits, a fused, exact or directed sum in f64; products rounded to other formats
+    /// than f32 and f64; more than one leaf beside the products.
+    pub fn export(
+        &self,
+        language: Language,
+        products: usize,
+        arithmetic: &Arithmetic,
+    ) -> Result<String> {
+        let leaf = arithmetic.leaf;
+        if leaf != F32 && leaf != F64 {
+            return Err(Error::Argument(format!(
+                "export: {leaf} has no type in {}; f32 and f64 have",
+                language.name()
+            )));
         }
+        if products > 0 && self.leaves() > products + 1 {
+            return Err(Error::Argument(format!(
+                "export: {} leaves, of which {products} are products: at most one other is taken",
+                self.leaves()
+            )));
+        }
+        let writer = Writer {
+            tree: self,
+            language,
+            products,
+            arithmetic,
+        };
         let mut body = String::new();
-        for (index, _) in self.nodes().iter().enumerate() {
-            let value = self.expression(index, language, leaf, products)?;
+        for (index, node) in self.nodes().iter().enumerate() {
+            let value = writer.node(index, node, &mut body)?;
             let name = self.leaves() + index;
-            let float = language.float(self.nodes()[index].format);
+            let float = language.float(node.format);
             let _ = match language {
                 Language::Rust => writeln!(body, "    let t{name}: {float} = {value};"),
                 Language::Python => writeln!(body, "    t{name} = {value}"),
@@ -161,40 +194,45 @@ impl Tree {
         }
         let result = match self.nodes().last() {
             Some(_) => format!("t{}", self.root()),
-            None => self.leaf(0, language, leaf, products),
+            None => writer.leaf(0),
         };
         let result_format = self.nodes().last().map_or(leaf, |node| node.format);
         // A wider sum is handed back in the operands' format, as the subject does.
         let result = language.convert(&result, result_format, leaf);
-        if products > 0 && self.leaves() > products + 1 {
-            return Err(Error::Argument(format!(
-                "export: {} leaves, of which {products} are products: at most one other is taken",
-                self.leaves()
-            )));
-        }
-        let has_c = products > 0 && self.leaves() > products;
+        Ok(writer.function(&body, &result))
+    }
+}
+
+impl Writer<'_> {
+    /// The whole function, with the helpers that it calls.
+    fn function(&self, body: &str, result: &str) -> String {
+        let Self {
+            tree,
+            language,
+            products,
+            ..
+        } = *self;
+        let float = language.float(self.arithmetic.leaf);
         let with_products = products > 0;
-        let float = language.float(leaf);
+        let has_c = with_products && tree.leaves() > products;
         let note = format!(
             "{} leaves, {}. Written by mmascope {}.",
-            self.leaves(),
-            self.pattern(),
+            tree.leaves(),
+            tree.pattern(),
             env!("CARGO_PKG_VERSION")
         );
-        Ok(match language {
+        let needs_sums = tree.nodes().iter().any(|node| !self.is_native(node));
+        let sums = |text: &'static str| if needs_sums { text } else { "" };
+        match language {
             Language::Rust => {
-                let arguments = if with_products {
-                    let c = if has_c {
-                        format!(", c: {float}")
-                    } else {
-                        String::new()
-                    };
-                    format!("a: &[{float}], b: &[{float}]{c}")
-                } else {
-                    format!("x: &[{float}]")
+                let arguments = match (with_products, has_c) {
+                    (true, true) => format!("a: &[{float}], b: &[{float}], c: {float}"),
+                    (true, false) => format!("a: &[{float}], b: &[{float}]"),
+                    _ => format!("x: &[{float}]"),
                 };
                 format!(
-                    "/// {note}\npub fn mmascope_sum({arguments}) -> {float} {{\n{body}    {result}\n}}\n"
+                    "{}/// {note}\npub fn mmascope_sum({arguments}) -> {float} {{\n{body}    {result}\n}}\n",
+                    sums(SUMS_RUST)
                 )
             }
             Language::Python => {
@@ -204,87 +242,265 @@ impl Tree {
                     _ => "x",
                 };
                 format!(
-                    "\"\"\"{note}\"\"\"\n{PYTHON_HEAD}def mmascope_sum({arguments}):\n{body}    return {result}\n"
+                    "\"\"\"{note}\"\"\"\n{PYTHON_HEAD}{}def mmascope_sum({arguments}):\n{body}    return {result}\n",
+                    sums(SUMS_PYTHON)
                 )
             }
             Language::C | Language::Cuda => {
-                let arguments = if with_products {
-                    let c = if has_c {
-                        format!(", {float} c")
-                    } else {
-                        String::new()
-                    };
-                    format!("const {float} *a, const {float} *b{c}")
-                } else {
-                    format!("const {float} *x")
+                let arguments = match (with_products, has_c) {
+                    (true, true) => format!("const {float} *a, const {float} *b, {float} c"),
+                    (true, false) => format!("const {float} *a, const {float} *b"),
+                    _ => format!("const {float} *x"),
                 };
+                let sums = sums(SUMS_C);
                 let head = if language == Language::C {
                     format!(
-                        "/* {note}\n   Compile with -ffp-contract=off. */\n#include <math.h>\n\n{float}"
+                        "/* {note}\n   Compile with -ffp-contract=off. */\n#include <math.h>\n\
+                         #include <string.h>\n\n{}{float}",
+                        sums.replace("MMASCOPE_FUNCTION", "static")
                     )
                 } else {
-                    format!("// {note}\nextern \"C\" __device__ {float}")
+                    format!(
+                        "// {note}\n// Compile with --fmad=false.\n{}extern \"C\" __device__ {float}",
+                        sums.replace("MMASCOPE_FUNCTION", "static __device__")
+                    )
                 };
                 format!("{head} mmascope_sum({arguments}) {{\n{body}    return {result};\n}}\n")
             }
-        })
+        }
     }
 
-    fn leaf(&self, leaf: usize, language: Language, format: Format, products: usize) -> String {
-        if leaf < products {
-            language.multiply(format, &format!("a[{leaf}]"), &format!("b[{leaf}]"))
-        } else if products > 0 {
+    /// Whether the language has the node's operation itself.
+    fn is_native(&self, node: &Inner) -> bool {
+        matches!(node.op, Op::Add | Op::Fma)
+            && self.arithmetic.rounding == Rounding::Rne
+            && (node.format == F32 || node.format == F64)
+    }
+
+    fn leaf(&self, leaf: usize) -> String {
+        if leaf < self.products {
+            self.language.multiply(
+                self.arithmetic.leaf,
+                &format!("a[{leaf}]"),
+                &format!("b[{leaf}]"),
+            )
+        } else if self.products > 0 {
             "c".to_owned()
         } else {
             format!("x[{leaf}]")
         }
     }
 
-    /// One node as an expression.
-    fn expression(
-        &self,
-        index: usize,
-        language: Language,
-        leaf: Format,
-        products: usize,
-    ) -> Result<String> {
-        let node = &self.nodes()[index];
-        let operand = |child: usize| match child.checked_sub(self.leaves()) {
-            Some(inner) => language.convert(
-                &format!("t{child}"),
-                self.nodes()[inner].format,
-                node.format,
-            ),
+    /// A leaf or a node in a format.
+    fn operand(&self, child: usize, format: Format) -> String {
+        match child.checked_sub(self.tree.leaves()) {
+            Some(inner) => {
+                let from = self.tree.nodes()[inner].format;
+                self.language.convert(&format!("t{child}"), from, format)
+            }
             None => {
-                let text = self.leaf(child, language, leaf, products);
-                language.convert(&text, leaf, node.format)
+                let text = self.leaf(child);
+                self.language.convert(&text, self.arithmetic.leaf, format)
             }
-        };
-        let sum = |children: &[usize]| -> String {
-            let mut terms = children.iter().map(|&child| operand(child));
-            let first = terms.next().unwrap_or_default();
-            terms.fold(first, |sum, term| language.add(node.format, &sum, &term))
-        };
-        match node.op {
-            Op::Add => Ok(sum(&node.children)),
-            Op::Fma => {
-                let last = node.children.iter().rposition(|&c| c < products);
-                let Some(fused) = last else {
-                    return Ok(sum(&node.children));
-                };
-                let mut rest = node.children.clone();
-                let product = rest.remove(fused);
-                let factor =
-                    |name: &str| language.convert(&format!("{name}[{product}]"), leaf, node.format);
-                let (a, b) = (factor("a"), factor("b"));
-                Ok(language.multiply_add(node.format, &a, &b, &sum(&rest)))
-            }
-            Op::Fused | Op::Exact | Op::Unresolved => Err(Error::Argument(format!(
-                "export: a node of {} terms is {}; only add and fma have a counterpart in {}",
+        }
+    }
+
+    /// One node as an expression; what has to be declared before it goes to `body`.
+    fn node(&self, index: usize, node: &Inner, body: &mut String) -> Result<String> {
+        if self.is_native(node) {
+            return Ok(self.native(node));
+        }
+        if node.format == F64 {
+            return Err(Error::Argument(format!(
+                "export: a node of {} terms is {} in f64 rounding {}; f64 nodes are exported as add \
+                 and fma to nearest even",
                 node.children.len(),
                 node.op.name(),
-                language.name()
-            ))),
+                self.arithmetic.rounding
+            )));
         }
+        let fused_product = match node.op {
+            Op::Fma => node.children.iter().rposition(|&c| c < self.products),
+            _ => None,
+        };
+        let is_whole = |at: usize, child: usize| match node.op {
+            Op::Fused | Op::Exact => child < self.products,
+            _ => Some(at) == fused_product,
+        };
+        let value = |child: usize| {
+            let text = self.operand(child, F64);
+            // To nearest even, the terms of an addition are first numbers of the node's format.
+            let narrow =
+                matches!(node.op, Op::Add | Op::Fma) && self.arithmetic.rounding == Rounding::Rne;
+            if narrow {
+                self.round(node.format, Rounding::Rne, &text)
+            } else {
+                text
+            }
+        };
+        let terms: Vec<(bool, [String; 2])> = (node.children.iter().enumerate())
+            .map(|(at, &child)| match is_whole(at, child) {
+                true => (true, [format!("a[{child}]"), format!("b[{child}]")]),
+                false => (false, [value(child), self.one()]),
+            })
+            .collect();
+        let (products, others): (Vec<_>, Vec<_>) = terms.into_iter().partition(|term| term.0);
+        let count = products.len();
+        let texts: Vec<[String; 2]> = products.into_iter().chain(others).map(|t| t.1).collect();
+        let sum = match node.op {
+            Op::Unresolved => {
+                return Err(Error::Argument(format!(
+                    "export: a node of {} terms is unresolved: its order is not known",
+                    texts.len()
+                )));
+            }
+            Op::Fused => self.fused(index, node.format, count, &texts, body)?,
+            _ if texts.len() > 2
+                && node.op != Op::Exact
+                && self.arithmetic.rounding == Rounding::Rne =>
+            {
+                return Err(Error::Argument(format!(
+                    "export: a node of {} terms adds in {}: two terms are exported",
+                    texts.len(),
+                    node.format
+                )));
+            }
+            _ => self.exact(index, &texts, body),
+        };
+        Ok(self.narrowed(&self.round(node.format, self.arithmetic.rounding, &sum)))
+    }
+
+    fn one(&self) -> String {
+        "1.0".to_owned()
+    }
+
+    /// A double that is a number of a narrow format, as the type that holds it.
+    fn narrowed(&self, text: &str) -> String {
+        match self.language {
+            Language::Rust => format!("{text} as f32"),
+            Language::Python => text.to_owned(),
+            _ => format!("(float){text}"),
+        }
+    }
+
+    /// A call that rounds a double, or in Python a fraction, to a format.
+    fn round(&self, format: Format, rounding: Rounding, text: &str) -> String {
+        let fraction_bits = format.float().map_or(0, |float| float.fraction_bits);
+        let largest = decode(format, format.max_finite(false));
+        let mode = match rounding {
+            Rounding::Rz => 1,
+            Rounding::Rd => 2,
+            Rounding::Ru => 3,
+            _ => 0,
+        };
+        let lowest = lowest(format);
+        match self.language {
+            Language::Python => {
+                format!("rounded(Fraction({text}), {fraction_bits}, {lowest}, {largest:e}, {mode})")
+            }
+            _ => format!("mmascope_round({text}, {fraction_bits}, {lowest}, {largest:e}, {mode})"),
+        }
+    }
+
+    /// The terms as arrays: declared in `body` where the language needs names for them.
+    fn arrays(&self, index: usize, terms: &[[String; 2]], body: &mut String) -> String {
+        let name = self.tree.leaves() + index;
+        match self.language {
+            Language::Rust => {
+                let pairs: Vec<String> = (terms.iter())
+                    .map(|[x, y]| format!("(f64::from({x}), f64::from({y}))"))
+                    .collect();
+                format!("&[{}]", pairs.join(", "))
+            }
+            Language::Python => {
+                let pairs: Vec<String> = terms.iter().map(|[x, y]| format!("({x}, {y})")).collect();
+                format!("[{}]", pairs.join(", "))
+            }
+            Language::C | Language::Cuda => {
+                let all = |at: usize| {
+                    terms
+                        .iter()
+                        .map(|t| t[at].clone())
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                };
+                let _ = writeln!(body, "    double x{name}[] = {{{}}};", all(0));
+                let _ = writeln!(body, "    double y{name}[] = {{{}}};", all(1));
+                format!("x{name}, y{name}")
+            }
+        }
+    }
+
+    fn exact(&self, index: usize, terms: &[[String; 2]], body: &mut String) -> String {
+        let arrays = self.arrays(index, terms, body);
+        match self.language {
+            Language::Rust => format!("mmascope_exact({arrays})"),
+            Language::Python => format!("exact({arrays})"),
+            _ => {
+                let (name, count) = (self.tree.leaves() + index, terms.len());
+                let _ = writeln!(body, "    double parts{name}[{count}];");
+                format!("mmascope_exact({count}, {arrays}, parts{name})")
+            }
+        }
+    }
+
+    fn fused(
+        &self,
+        index: usize,
+        format: Format,
+        products: usize,
+        terms: &[[String; 2]],
+        body: &mut String,
+    ) -> Result<String> {
+        let Some(bits) = self.arithmetic.fused_bits else {
+            return Err(Error::Argument(
+                "export: a fused node has no arithmetic of its own: give the fraction bits that \
+                 it keeps"
+                    .to_owned(),
+            ));
+        };
+        // Every term is below 4 units of the largest exponent, and a double holds 53 bits.
+        let carries = terms.len().next_power_of_two().ilog2() as i32;
+        if bits + 2 + carries > 53 {
+            return Err(Error::Argument(format!(
+                "export: {} terms of {bits} fraction bits; their sum must fit 53 bits",
+                terms.len()
+            )));
+        }
+        let lowest_operand = lowest(self.arithmetic.operands);
+        let lowest_value = lowest(format);
+        let arrays = self.arrays(index, terms, body);
+        let last = format!("{bits}, {lowest_operand}, {lowest_value}");
+        Ok(match self.language {
+            Language::Rust => format!("mmascope_fused({products}, {arrays}, {last})"),
+            Language::Python => format!("fused({products}, {arrays}, {last})"),
+            _ => format!(
+                "mmascope_fused({products}, {}, {arrays}, {last})",
+                terms.len()
+            ),
+        })
+    }
+
+    /// An addition or multiply-add of f32 or f64, to nearest even.
+    fn native(&self, node: &Inner) -> String {
+        let (language, format) = (self.language, node.format);
+        let sum = |children: &[usize]| -> String {
+            let mut terms = children.iter().map(|&child| self.operand(child, format));
+            let first = terms.next().unwrap_or_default();
+            terms.fold(first, |sum, term| language.add(format, &sum, &term))
+        };
+        let last = match node.op {
+            Op::Fma => node.children.iter().rposition(|&c| c < self.products),
+            _ => None,
+        };
+        let Some(fused) = last else {
+            return sum(&node.children);
+        };
+        let mut rest = node.children.clone();
+        let product = rest.remove(fused);
+        let factor = |name: &str| {
+            language.convert(&format!("{name}[{product}]"), self.arithmetic.leaf, format)
+        };
+        language.multiply_add(format, &factor("a"), &factor("b"), &sum(&rest))
     }
 }

@@ -191,6 +191,11 @@ fn block_scales_are_codes() {
         (f8(&[0x38]), UE8M0),
         (floats(&[1.0]), UE8M0),
         (codes(Element::Opaque(2), &[0; 2]), UE8M0),
+        // An int8 or int16 may as well be an exponent.
+        (codes(Element::Signed(1), &[0]), UE8M0),
+        (codes(Element::Signed(2), &[0; 2]), UE8M0),
+        (codes(Element::Unsigned(2), &[0; 2]), UE8M0),
+        (codes(Element::Signed(8), &[0; 8]), UE8M0),
     ] {
         let error = array.scale_words(&scale).expect_err("refused").to_string();
         assert!(error.contains("block scales are codes of ue8m0"), "{error}");

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use mmascope::array::{Array, Casting, Element, write_npy};
-use mmascope::format::{F16, F32, F64, Format};
+use mmascope::format::{E2M1FN, F16, F32, F64, Format};
 
 /// Runs a script with the folder as its argument; `None`, with the reason printed, when Python or
 /// a package is not there (the script then prints `skipped` and why).
@@ -229,29 +229,62 @@ serialize_file(data, f"{folder}/raw.safetensors")
     assert_eq!(words("f4"), [0x3800, 0x3c00, 0x3e00, 0x4000]);
 }
 
+/// Every array of a file that `python/pytorch.py` made has the codes that stand beside it.
+fn check_pytorch(path: &Path) {
+    let bytes = fs::read(path).expect("the file");
+    let names = Array::safetensors_names(&bytes).expect("names");
+    let default = Casting::default();
+    let read = |name: &str| {
+        let path = path.to_str().expect("a name");
+        Array::read(&format!("{path}:{name}")).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let mut count = 0;
+    for name in names.iter().filter(|name| !name.ends_with(".codes")) {
+        let array = read(name);
+        let kind = name.trim_end_matches(".t").trim_end_matches("_x2");
+        let format = match kind {
+            "float4_e2m1fn" => E2M1FN,
+            name if name.contains("int") => F64,
+            name => Format::named(name).expect("a format"),
+        };
+        let wanted = read(&format!("{name}.codes"));
+        assert_eq!(array.shape(), wanted.shape(), "{name}");
+        // The codes are 64-bit integers: words of a 64-bit operand whatever they mean.
+        let wanted = wanted.words(&F64, &default).expect("codes");
+        let words = if format.signed {
+            array.words(&format, &default)
+        } else {
+            array.scale_words(&format)
+        };
+        assert_eq!(words.expect("fits"), wanted, "{name}");
+        count += 1;
+    }
+    assert!(count >= 23, "{count} arrays");
+    // Numbers go to other formats by value.
+    let f16 = |name: &str| read(name).words(&F16, &default).expect("fits");
+    for name in [
+        "float64",
+        "float32",
+        "bfloat16",
+        "float8_e4m3fn",
+        "float8_e5m2",
+    ] {
+        assert_eq!(f16(name), f16("float16"), "{name}");
+    }
+}
+
+/// The file that PyTorch 2.15.0 wrote, so that this is tested where there is no PyTorch.
+#[test]
+fn safetensors_by_pytorch_kept() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/arrays/torch-2.15.0.safetensors");
+    check_pytorch(&kept);
+}
+
 #[test]
 fn safetensors_by_pytorch() {
     let folder = tempfile::tempdir().expect("a folder");
-    let script = r#"
-import sys
-try:
-    import torch
-    from safetensors.torch import save_file
-except ImportError as error:
-    print("skipped: PyTorch:", error); sys.exit()
-tensors = {"half": torch.tensor([[1.0, -2.0]], dtype=torch.float16),
-           "bf": torch.tensor([[1.0, -2.0]], dtype=torch.bfloat16),
-           "f8": torch.tensor([[1.0, -2.0]]).to(torch.float8_e4m3fn),
-           "f5": torch.tensor([[1.0, -2.0]]).to(torch.float8_e5m2)}
-save_file(tensors, f"{sys.argv[1]}/torch.safetensors")
-"#;
-    if python(script, folder.path()).is_none() {
-        return;
-    }
-    for name in ["half", "bf", "f8", "f5"] {
-        let path = folder.path().join("torch.safetensors");
-        let array = Array::read(&format!("{}:{name}", path.to_str().expect("a name")));
-        let words = array.expect("right").words(&F16, &Casting::default());
-        assert_eq!(words.expect("fits"), [0x3c00, 0xc000], "{name}");
+    let script = include_str!("../python/pytorch.py");
+    if python(script, folder.path()).is_some() {
+        check_pytorch(&folder.path().join("torch.safetensors"));
     }
 }

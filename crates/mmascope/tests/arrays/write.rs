@@ -90,3 +90,18 @@ fn devices_are_not_replaced_and_links_are_followed() {
     assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
     assert!(Array::read(target.to_str().expect("a name")).is_ok());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_dangling_link_is_followed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (link, file) = (
+        folder.path().join("link.npy"),
+        folder.path().join("file.npy"),
+    );
+    std::os::unix::fs::symlink("file.npy", &link).expect("a link");
+    let name = link.to_str().expect("a name");
+    write_npy(name, &[1, 1], &F32, [0x3f80_0000], &AtomicBool::new(false)).expect("written");
+    assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
+    assert!(fs::symlink_metadata(&file).expect("a file").is_file());
+}

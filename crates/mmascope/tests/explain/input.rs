@@ -62,7 +62,7 @@ fn every_spelling_of_a_number() {
             ..Request::default()
         };
         let input = Input::read(&signature(), &request);
-        assert_eq!(input.map(|input| input.a[0]), Ok(word), "{text}");
+        assert_eq!(input.map(|input| input.words.a[0]), Ok(word), "{text}");
     }
 }
 
@@ -76,7 +76,7 @@ fn short_lists_and_hexadecimal_strings() {
     };
     let input = Input::read(&signature(), &request).expect("operands");
     assert_eq!(
-        (input.a, input.b, input.c),
+        (input.words.a, input.words.b, input.words.c),
         (vec![0x3c00, 0x3c00, 0, 0], vec![0x3c00; 4], 0x3f80_0000)
     );
     assert_eq!(input.given, 4);
@@ -87,7 +87,7 @@ fn short_lists_and_hexadecimal_strings() {
         ..Request::default()
     };
     let input = Input::read(&signature(), &digits).expect("operands");
-    assert_eq!(input.c, 0x1677_7216);
+    assert_eq!(input.words.c, 0x1677_7216);
     assert!(
         input
             .notes
@@ -101,7 +101,7 @@ fn short_lists_and_hexadecimal_strings() {
         ..Request::default()
     };
     assert_eq!(
-        Input::read(&signature(), &point).expect("operands").c,
+        Input::read(&signature(), &point).expect("operands").words.c,
         0x4b80_0000
     );
     // Scales are 1 where they are left out.
@@ -113,7 +113,7 @@ fn short_lists_and_hexadecimal_strings() {
     };
     let input = Input::read(&scaled(), &some).expect("operands");
     assert_eq!(
-        (input.scale_a, input.scale_b),
+        (input.words.scale_a, input.words.scale_b),
         (vec![130, 127], vec![127, 127])
     );
 }
@@ -137,7 +137,7 @@ fn values_are_exact_unless_rounding_is_asked_for() {
         },
     )
     .expect("rounded");
-    assert_eq!(rounded.a[0], 0x2e66);
+    assert_eq!(rounded.words.a[0], 0x2e66);
     // Ties go to even, from exact fractions and not from binary64.
     for (text, word) in [
         ("2049", 0x6800),
@@ -150,7 +150,7 @@ fn values_are_exact_unless_rounding_is_asked_for() {
             ..Request::default()
         };
         assert_eq!(
-            Input::read(&signature(), &request).map(|input| input.a[0]),
+            Input::read(&signature(), &request).map(|input| input.words.a[0]),
             Ok(word),
             "{text}"
         );
@@ -177,7 +177,7 @@ fn values_are_exact_unless_rounding_is_asked_for() {
             ..Request::default()
         };
         let input = Input::read(&signature, &request);
-        assert_eq!(input.ok().map(|input| input.a[0]), word, "{text}");
+        assert_eq!(input.ok().map(|input| input.words.a[0]), word, "{text}");
     }
     // Every f16 written out is itself.
     for code in (0..0x7c00).step_by(37) {
@@ -187,7 +187,7 @@ fn values_are_exact_unless_rounding_is_asked_for() {
             ..Request::default()
         };
         assert_eq!(
-            Input::read(&signature(), &request).map(|input| input.a[0]),
+            Input::read(&signature(), &request).map(|input| input.words.a[0]),
             Ok(code),
             "{value}"
         );
@@ -287,7 +287,7 @@ fn operands_move_to_other_units() {
         ..signature()
     };
     let moved = input.transfer(&signature(), &narrow, false).expect("fits");
-    assert_eq!(moved.a, [0x3c, 0x40, 0x44, 0]);
+    assert_eq!(moved.words.a, [0x3c, 0x40, 0x44, 0]);
     assert_eq!(
         moved.notes[0],
         "2 chained instructions: each d is the next one's c"
@@ -330,7 +330,7 @@ fn operands_move_to_other_units() {
     assert_eq!(
         plain
             .transfer(&scaled(), &signature(), false)
-            .map(|moved| moved.scale_a),
+            .map(|moved| moved.words.scale_a),
         Ok(vec![])
     );
     let ones = vec!["1"; 64].join(",");

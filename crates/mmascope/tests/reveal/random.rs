@@ -1,5 +1,7 @@
 //! Random and well-known orders, recovered by every algorithm.
 
+use rayon::prelude::*;
+
 use super::simulated::{Random, Simulated, chain, pairwise, permuted, strided};
 use mmascope::reveal::{Algorithm, Options, reveal};
 use mmascope::tree::{Builder, Tree};
@@ -36,24 +38,29 @@ fn check(tree: &Tree, algorithms: &[Algorithm], seed: u64) {
     }
 }
 
+/// Trees of random numbers of leaves, each recovered by every algorithm.
+fn check_many(seed: u64, count: usize, leaves: std::ops::Range<usize>, exact: bool) {
+    let mut random = Random(seed);
+    let trees: Vec<Tree> = (0..count)
+        .map(|_| {
+            let leaves = leaves.start + random.below(leaves.len());
+            random.tree(leaves, exact)
+        })
+        .collect();
+    trees
+        .par_iter()
+        .enumerate()
+        .for_each(|(seed, tree)| check(tree, &LARGE, seed as u64));
+}
+
 #[test]
 fn small_random_trees_by_every_algorithm() {
-    let mut random = Random(1);
-    for seed in 0..10_000 {
-        let leaves = 2 + random.below(63);
-        let tree = random.tree(leaves, false);
-        check(&tree, &LARGE, seed);
-    }
+    check_many(1, 10_000, 2..65, false);
 }
 
 #[test]
 fn exact_nodes_are_named_and_never_a_wrong_tree() {
-    let mut random = Random(2);
-    for seed in 0..2_000 {
-        let leaves = 2 + random.below(40);
-        let tree = random.tree(leaves, true);
-        check(&tree, &LARGE, seed);
-    }
+    check_many(2, 10_000, 2..65, true);
 }
 
 #[test]
@@ -74,19 +81,12 @@ fn the_naive_algorithm_up_to_six() {
 
 #[test]
 fn large_random_trees() {
-    let mut random = Random(4);
-    for seed in 0..200 {
-        let leaves = 128 + random.below(385);
-        let tree = random.tree(leaves, false);
-        check(
-            &tree,
-            &[Algorithm::Fprev, Algorithm::FprevNarrow, Algorithm::Pivot],
-            seed,
-        );
-        if seed < 8 {
-            check(&tree, &[Algorithm::Basic, Algorithm::Distinct], seed);
-        }
-    }
+    check_many(4, 200, 128..513, false);
+}
+
+#[test]
+fn large_random_trees_with_exact_nodes() {
+    check_many(5, 50, 128..513, true);
 }
 
 #[test]
