@@ -212,7 +212,7 @@ pub(crate) struct Infer {
     #[command(flatten)]
     pub(crate) device: Tested,
     /// The most queries
-    #[arg(long, value_name = "QUERIES", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1000..))]
+    #[arg(long, value_name = "QUERIES", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(4000..))]
     pub(crate) budget: u64,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]

@@ -1,4 +1,4 @@
-//! Every `mmascope` command of the README, examples/README.md and docs/devices.md runs, on the examples.
+//! Every `mmascope` command of the README, examples/README.md, docs/devices.md and docs/probe.md runs, on the examples.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -51,7 +51,12 @@ fn every_command_of_the_documents_runs() {
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
     let (has_python, has_compiler) = (is_there("python3"), is_there("cc"));
     let mut count = 0;
-    for page in ["README.md", "examples/README.md", "docs/devices.md"] {
+    for page in [
+        "README.md",
+        "examples/README.md",
+        "docs/devices.md",
+        "docs/probe.md",
+    ] {
         for line in commands(page) {
             if line.contains("python3") && !has_python {
                 println!("skipped: {line}: python3 does not run");

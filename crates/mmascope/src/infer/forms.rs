@@ -97,7 +97,8 @@ fn named_step(fused: &Fused, _from: Source, output: &Output, scaled: bool) -> Dp
         floor: fused.floor,
         ..Fused::plain(fused.l, fused.f)
     };
-    let same_rounding = fused.align == fused.align_c;
+    // An exact sum rounds nothing to a grid.
+    let same_rounding = fused.align == fused.align_c || fused.f.is_none();
     if plain == *fused && same_rounding {
         return match (fused.f, fused.e0) {
             (Some(f), Some(e0)) => Dpa::TFdpa {

@@ -38,6 +38,8 @@ pub(crate) enum Setting {
     End(Rounding),
     /// Everywhere.
     Everywhere(Rounding),
+    /// The part of the result's word that is produced, everywhere.
+    Width(Format),
     Overflow(Overflow),
     Zero(ZeroSign),
 }
@@ -96,6 +98,7 @@ impl Setting {
             Self::Sequential(_) => "adds",
             Self::Between(..) => "rounding-between",
             Self::End(_) | Self::Everywhere(_) => "rounding",
+            Self::Width(_) => "width",
             Self::Overflow(_) => "overflow",
             Self::Zero(_) => "zero",
         }
@@ -152,6 +155,7 @@ impl Setting {
             | Self::FlushOut(value) => none(value.map(|sign| sign.to_string())),
             Self::Sequential(value) => (if *value { "sequential" } else { "pairwise" }).to_owned(),
             Self::Between(rounding, format) => format!("{rounding} {format}"),
+            Self::Width(format) => format.to_string(),
             Self::Overflow(value) => value.to_string(),
             Self::Zero(value) => value.to_string(),
         }
@@ -273,6 +277,9 @@ impl Setting {
         match *self {
             Self::End(rounding) if is_last => output.rounding = rounding,
             Self::Everywhere(rounding) => output.rounding = rounding,
+            Self::Width(format) if output.format.container() == format.container() => {
+                output.format = format;
+            }
             Self::Overflow(overflow) => output.overflow = overflow,
             Self::Zero(zero) => output.zero = zero,
             Self::FlushOut(flush) => output.flush = flush,
@@ -388,6 +395,12 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             .map(Setting::G)
             .collect(),
     ];
+    let word = signature.d.container();
+    let widths = [signature.d, word, E8M13, TF32];
+    let widths = widths
+        .into_iter()
+        .filter(|format| format.container() == word);
+    found.push(widths.map(Setting::Width).collect());
     let mut between = Vec::new();
     for &format in &formats {
         between.extend(ROUNDINGS.map(|rounding| Setting::Between(rounding, format)));

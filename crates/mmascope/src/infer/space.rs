@@ -104,8 +104,9 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
             }
         }
     }
+    seen.extend(near);
     lists.push(seen);
-    let mut usual = near;
+    let mut usual = Vec::new();
     for step in steps(&signature) {
         for size in sizes(k) {
             let order: Vec<usize> = (0..k).collect();

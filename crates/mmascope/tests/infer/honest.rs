@@ -45,6 +45,11 @@ fn shipped_units_are_found_without_the_catalogue() {
             "mma.m8n8k4.f64.f64.f64.f64",
             "fma-chain -> rne f64",
         ),
+        (
+            "ada",
+            "mma.m16n8k32.f32.e4m3.e4m3.f32",
+            "t-fdpa L=16 F=13 e0=-132 -> rz e8m13 nan=7fffffff",
+        ),
         ("cdna1", "v_mfma_f32_32x32x8_f16", "e-fdpa L=4 -> rne f32"),
         (
             "cdna2",
@@ -86,6 +91,7 @@ fn shipped_units_are_found_without_the_catalogue() {
                 "{arch} {inst}: {word} in {text}"
             );
         }
+        assert_eq!(text.contains("e8m13"), notation.contains("e8m13"), "{text}");
         let algorithm = notation.split(' ').next().expect("a word");
         assert!(text.contains(algorithm), "{arch} {inst}: {text}");
     }
