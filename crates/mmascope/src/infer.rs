@@ -80,8 +80,9 @@ impl Default for Options {
 pub type Progress<'a> = &'a mut dyn FnMut(u64, &str);
 
 /// Questions of each kind to begin with.
-const QUESTIONS: [(Kind, usize); 6] = [
-    (Kind::Core, 700),
+const QUESTIONS: [(Kind, usize); 7] = [
+    (Kind::Tie, 300),
+    (Kind::Core, 600),
     (Kind::Products, 300),
     (Kind::Tiny, 400),
     (Kind::Huge, 150),
@@ -286,23 +287,26 @@ impl Run<'_> {
             ..self.everything()
         };
         let mut best = candidate.clone();
-        for setting in settings::defaults(&self.signature, best.unit.program()) {
-            let Some(program) = setting.apply(best.unit.program(), self.signature.k) else {
-                continue;
-            };
-            if program == *best.unit.program() {
-                continue;
-            }
-            let Some(other) = search.candidate(&program) else {
-                continue;
-            };
-            let other = if setting.is_uncommon() {
-                usual.climb(other)
-            } else {
-                other
-            };
-            if other.failing.is_empty() {
-                best = other;
+        // Twice: what is usual for one parameter may depend on another.
+        for _ in 0..2 {
+            for setting in settings::defaults(&self.signature, best.unit.program()) {
+                let Some(program) = setting.apply(best.unit.program(), self.signature.k) else {
+                    continue;
+                };
+                if program == *best.unit.program() {
+                    continue;
+                }
+                let Some(other) = search.candidate(&program) else {
+                    continue;
+                };
+                let other = if setting.is_uncommon() {
+                    usual.climb(other)
+                } else {
+                    other
+                };
+                if other.failing.is_empty() {
+                    best = other;
+                }
             }
         }
         best

@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     Core,
     /// The same without c, all in one place of k.
     Products,
+    /// A number, half of its last place, and bits far below that decide.
+    Tie,
     /// Small terms: floors, subnormals, flushes.
     Tiny,
     /// Large terms: overflow.
@@ -23,9 +25,10 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Core,
         Self::Products,
+        Self::Tie,
         Self::Tiny,
         Self::Huge,
         Self::Special,
@@ -86,6 +89,12 @@ pub(crate) fn make(maker: &Maker, kind: Kind, focus: &Focus, random: &mut Random
     match kind {
         Kind::Core => core(maker, focus, true, random),
         Kind::Products => core(maker, focus, false, random),
+        Kind::Tie => {
+            let mut case = maker.blank();
+            scale(maker, &mut case, false, random);
+            tie(maker, focus, &mut case, random);
+            case
+        }
         Kind::Tiny => tiny(maker, focus, random),
         Kind::Huge => huge(maker, random),
         Kind::Special => special(maker, focus, random),
@@ -164,10 +173,6 @@ fn core(maker: &Maker, focus: &Focus, with_c: bool, random: &mut Random) -> Case
     let mut case = maker.blank();
     let spread = random.below(2) == 0;
     scale(maker, &mut case, spread, random);
-    if with_c && random.below(5) == 0 {
-        tie(maker, focus, &mut case, random);
-        return case;
-    }
     let (low, high) = maker.products();
     let high = high.min(maker.d.top - 4).min(24);
     let low = low.max(maker.d.normal - 24).max(-40).min(high);
@@ -267,43 +272,44 @@ fn tie(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Random) {
     }
     // Half of the last place, or of that below a power of two.
     let half = maker.bits + 1 + between(-1, 1, random);
-    let negative = random.below(2) == 0;
-    let mut ladder = None;
+    let negative = sign ^ (random.below(4) != 0);
     if let Some(k) = rest.next() {
         maker.product(case, k, Number::power(negative, anchor - half), 0, random);
-        if random.below(2) == 0 {
-            ladder = Some(half + between(1, 4, random));
-        }
     }
-    // Then a few bits anywhere, or every bit down to somewhere.
-    let count = if ladder.is_some() {
-        1 + random.below(12)
-    } else {
-        1 + random.below(2)
+    let far = |random: &mut Random| match focus.bits.len() {
+        count if count > 0 && random.below(3) != 0 => {
+            focus.bits[random.below(count)] + between(-2, 3, random)
+        }
+        _ => between(maker.bits, 50, random),
     };
-    for k in rest.take(count) {
-        let below = match (&mut ladder, focus.bits.len()) {
-            (Some(next), _) => {
-                *next += 1;
-                *next - 1
+    if random.below(2) == 0 {
+        // Every bit from somewhere below the half down to somewhere.
+        let (mut from, to) = (half + between(1, 3, random), far(random));
+        let most = maker
+            .signature
+            .a
+            .float()
+            .map_or(0, |float| float.fraction_bits) as i32;
+        for k in rest {
+            let more = most.min(to - from);
+            if more < 0 {
+                break;
             }
-            (None, count) if count > 0 && random.below(3) != 0 => {
-                focus.bits[random.below(count)] + between(-2, 3, random)
-            }
-            _ => between(maker.bits, 50, random),
-        };
+            let number = Number {
+                negative,
+                exponent: anchor - from,
+                fraction: ((1 << more) - 1) << (60 - more),
+            };
+            maker.product(case, k, number, 0, random);
+            from += more + 1;
+        }
+        return;
+    }
+    for k in rest.take(1 + random.below(2)) {
         let number = Number {
-            negative: if ladder.is_some() {
-                negative
-            } else {
-                random.below(2) == 0
-            },
-            exponent: anchor - below,
-            fraction: match (ladder, random.below(3)) {
-                (Some(_), 0) => (1 << 60) - 1,
-                (Some(_), _) => 0,
-                _ => fraction(random),
-            },
+            negative: random.below(2) == 0,
+            exponent: anchor - far(random),
+            fraction: fraction(random),
         };
         maker.product(case, k, number, 0, random);
     }

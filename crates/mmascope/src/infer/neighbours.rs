@@ -12,7 +12,7 @@ use crate::error::Result;
 /// Inputs of each kind that are tried to tell two units apart.
 const TRIES: usize = 900;
 /// The same along a scale, where bisection asks for few.
-const TRIES_ALONG: usize = 3000;
+const TRIES_ALONG: usize = 4000;
 
 /// One neighbour: which parameter it changes and to what.
 #[derive(Clone, Debug)]
