@@ -277,5 +277,8 @@ fn the_producer_of_a_product_is_found() {
     let output = mmascope(folder.path(), &["identify", "a.npy", "b.npy", "d.npy"]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("none, nearest ") && text.contains("(383 of 384)"), "{text}");
+    assert!(
+        text.contains("none, nearest ") && text.contains("(383 of 384)"),
+        "{text}"
+    );
 }

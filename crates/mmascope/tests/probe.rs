@@ -135,7 +135,12 @@ fn the_tables_of_fasi_et_al() {
 /// MMA-Sim, tables I and II: bits and roundings by generation.
 #[test]
 fn the_tables_of_mma_sim() {
-    let rows: [(&str, &str, &[(&str, &str)]); 9] = [
+    type Row = (
+        &'static str,
+        &'static str,
+        &'static [(&'static str, &'static str)],
+    );
+    let rows: [Row; 9] = [
         (
             "hopper",
             "mma.m16n8k16.f32.f16.f16.f32",

@@ -499,7 +499,12 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
         ]);
         let bits = f as i32;
         let single = signature.d.container() == F32;
-        let floor = if single { -108 - bits } else { 4 - bits };
+        let floor = match fused.and_then(|fused| fused.f2) {
+            // Sums that are floored to bits of their own begin at the smallest normal number.
+            Some(_) => signature.d.float().map_or(-126, |float| float.emin()),
+            None if single => -108 - bits,
+            None => 4 - bits,
+        };
         // The last ones that the answers allow are stated; the named algorithms have a floor.
         let floors = [-300, -160, -126, -131, -132, -133, floor];
         found.push(Setting::E0(None));

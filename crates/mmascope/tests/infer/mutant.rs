@@ -381,13 +381,7 @@ impl Mutant {
         }
         match sum {
             Value::Nan => self.nan,
-            Value::Infinite(negative) => {
-                if self.over == Over::Largest {
-                    result.infinity(negative)
-                } else {
-                    result.infinity(negative)
-                }
-            }
+            Value::Infinite(negative) => result.infinity(negative),
             Value::Finite(negative, x, _) => result
                 .round(&x, Mode::Rne, negative && self.negative_zero)
                 .unwrap_or(0),
