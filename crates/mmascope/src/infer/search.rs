@@ -9,6 +9,10 @@ use crate::format::Rounding;
 
 /// Failing questions on which variants are compared first.
 const SAMPLE: usize = 48;
+/// So few failures that they do not rank variants.
+const FEW: usize = 12;
+/// Answers that are remembered as telling.
+const TELLING: usize = 32;
 /// Variants that are compared on every question.
 const SHORT_LIST: usize = 12;
 
@@ -52,6 +56,8 @@ impl Search<'_> {
     fn better(&self, best: &Candidate, variants: Vec<Program>) -> Option<Candidate> {
         let step = best.failing.len().div_ceil(SAMPLE).max(1);
         let sample: Vec<usize> = best.failing.iter().copied().step_by(step).collect();
+        // A few failures do not rank the variants: then all that mend one of them are compared.
+        let few = sample.len() <= FEW;
         let mut list: Vec<(usize, Unit)> = Vec::new();
         for program in variants {
             if program == *best.unit.program() {
@@ -62,6 +68,7 @@ impl Search<'_> {
             };
             let bound = list
                 .get(SHORT_LIST - 1)
+                .filter(|_| !few)
                 .map_or(sample.len(), |(left, _)| *left);
             let mut left = 0;
             for &place in &sample {
@@ -73,13 +80,17 @@ impl Search<'_> {
             if left < bound {
                 let at = list.partition_point(|(other, _)| *other <= left);
                 list.insert(at, (left, unit));
-                list.truncate(SHORT_LIST);
+                if !few {
+                    list.truncate(SHORT_LIST);
+                }
             }
         }
         let mut found: Option<Candidate> = None;
+        // Answers that other variants fail on.
+        let mut telling: Vec<usize> = Vec::new();
         for (_, unit) in list {
             let bound = found.as_ref().unwrap_or(best).failing.len();
-            if let Some(failing) = self.failing_below(&unit, best, bound) {
+            if let Some(failing) = self.failing_below(&unit, best, bound, &mut telling) {
                 found = Some(Candidate { unit, failing });
             }
         }
@@ -87,29 +98,37 @@ impl Search<'_> {
     }
 
     /// The failures of a unit, if they are fewer than `bound`; those of `best` are looked at first.
-    fn failing_below(&self, unit: &Unit, best: &Candidate, bound: usize) -> Option<Vec<usize>> {
-        let mut failing = Vec::new();
-        let hard = best.failing.iter().copied();
-        let easy = self.scope.iter().copied();
-        let mut was_hard = best.failing.iter().copied().peekable();
-        for place in hard {
-            if !self.asked[place].fits(unit) {
-                failing.push(place);
+    fn failing_below(
+        &self,
+        unit: &Unit,
+        best: &Candidate,
+        bound: usize,
+        telling: &mut Vec<usize>,
+    ) -> Option<Vec<usize>> {
+        let fails = |place: &usize| !self.asked[*place].fits(unit);
+        let mut failing: Vec<usize> = Vec::new();
+        for place in &best.failing {
+            if fails(place) {
+                failing.push(*place);
                 if failing.len() >= bound {
                     return None;
                 }
             }
         }
-        for place in easy {
-            while was_hard.peek().is_some_and(|&p| p < place) {
-                was_hard.next();
-            }
-            if was_hard.peek() == Some(&place) {
-                continue;
-            }
-            if !self.asked[place].fits(unit) {
-                failing.push(place);
+        if failing.len() + telling.iter().filter(|place| fails(place)).count() >= bound {
+            return None;
+        }
+        let hard = failing.len();
+        for place in &self.scope {
+            if best.failing.binary_search(place).is_err() && fails(place) {
+                failing.push(*place);
                 if failing.len() >= bound {
+                    let new = failing[hard..]
+                        .iter()
+                        .filter(|place| !telling.contains(place));
+                    let new: Vec<usize> = new.copied().collect();
+                    telling.extend(new);
+                    telling.truncate(TELLING);
                     return None;
                 }
             }
