@@ -63,7 +63,8 @@ pub(crate) enum Command {
     /// Multiply whole matrices in files, and say how far the result is from the exact one
     ///
     /// D = C + A·B as the instruction computes it, chained over ascending K: the instruction takes C and
-    /// the first K products, then its result and the next K products, and so on.
+    /// the first K products, then its result and the next K products, and so on. `--schedule` chooses
+    /// other orders, split-K, stream-K, promotion, epilogues.
     ///
     /// A is M × K, B is K × N, C and D are M × N, for any M and N; the instruction's K must divide K.
     /// Files are .npy or FILE.safetensors:NAME. Floats are numbers and are rounded to the operand's
@@ -75,6 +76,14 @@ pub(crate) enum Command {
     /// scales and modifiers included. Outputs whose exact result is 0 count only in the error relative
     /// to Σ|a·b|.
     Matmul(Matmul),
+    /// Measure the error against the exact product as K grows
+    ///
+    /// Multiplies generated or given matrices under every instruction, over the first K products, K from
+    /// one instruction's on and doubling, and measures the results as `matmul` does: errors relative to
+    /// Σ|a·b|, their mean with its sign (the bias), and results that vanished: 0 where the exact one is not.
+    ///
+    /// Every unit gets the same numbers, rounded to its own formats; C is +0 unless --c is given, block scales are 1.
+    Error(ErrorOptions),
     /// Generate vector lines: operands of eight families, replayable from family, seed and index
     ///
     /// Writes vector lines without results. Every line carries family, seed and index, from which the same
@@ -93,9 +102,9 @@ pub(crate) enum Command {
     /// Find the summation tree of a subject, and verify it
     ///
     /// Finds in which order a subject sums, from masked inputs, and replays the tree against it on
-    /// random data. SUBJECT is model:ARCH:INST, plugin:PATH, cmd:COMMAND LINE or lib:PATH:SYMBOL (BLAS:
-    /// sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_). Exit status 1 when there is no single
-    /// tree or a trial contradicts it.
+    /// random data. SUBJECT is model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH, cmd:COMMAND LINE or
+    /// lib:PATH:SYMBOL (BLAS: sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_). Exit status 1 when
+    /// there is no single tree or a trial contradicts it.
     Reveal(Reveal),
     /// Measure the numerical features of a device, each with its inputs and outputs
     ///
@@ -137,7 +146,7 @@ pub(crate) enum Command {
 pub(crate) struct Reveal {
     /// What sums
     pub(crate) subject: String,
-    /// Number of products of a lib: or cmd: subject
+    /// Number of products of a lib:, cmd: or gemm: subject [default for gemm: four instructions]
     #[arg(short = 'n', value_name = "N")]
     pub(crate) n: Option<usize>,
     /// Number type of a lib: or cmd: sum
@@ -425,7 +434,8 @@ pub(crate) struct Eval {
     /// scaleD=-N
     #[arg(long, value_delimiter = ',', conflicts_with = "subject")]
     pub(crate) mods: Vec<String>,
-    /// Let a device answer instead of the model: model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE.
+    /// Let a device answer instead of the model: model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE],
+    /// plugin:PATH or cmd:COMMAND LINE.
     /// One in 64 questions is asked twice, so that noise is found
     #[arg(long)]
     pub(crate) subject: Option<String>,
@@ -451,6 +461,9 @@ pub(crate) struct Check {
     /// Check every line against this instruction instead of the one that it names
     #[arg(long = "as", value_name = "ARCH:INST", conflicts_with_all = ["arch", "inst"])]
     pub(crate) against: Option<String>,
+    /// Compute through the engine of matrix products instead of one by one; the report is the same
+    #[arg(long)]
+    pub(crate) engine: bool,
     /// Compare exception flags too; no unit of the catalogue has a model of them yet, so that lines
     /// which carry flags are then bad lines
     #[arg(long)]
@@ -477,15 +490,20 @@ pub(crate) struct Matmul {
     /// M × N [default: +0]
     #[arg(long, value_name = "FILE")]
     pub(crate) c: Option<String>,
-    /// Block scales of A, M × K/block: codes of the scale's format, one byte each
+    /// Block scales of A, M × K/block: codes of the scale's format, one byte each. With a schedule
+    /// that has scale=ROWSxCOLUMNS: its software scales, numbers, M/ROWS × K/promotion
     #[arg(long, value_name = "FILE")]
     pub(crate) scale_a: Option<String>,
-    /// Block scales of B, K/block × N
+    /// Block scales of B, K/block × N; software scales, K/promotion × N/COLUMNS
     #[arg(long, value_name = "FILE")]
     pub(crate) scale_b: Option<String>,
     /// Where D is written, an .npy file
     #[arg(short, long, value_name = "D.npy")]
     pub(crate) output: String,
+    /// Order of K and what happens outside the unit, such as
+    /// "split-k=4 reduce=pairwise/f32; out=rne bf16"; docs/schedules.md [default: chain]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) schedule: Option<String>,
     /// Fill A and B up to a multiple of the instruction's K with +0 (and scales of 1). The
     /// instruction then adds products of +0, as kernels do at a ragged end; that may turn a
     /// result of -0 into +0, and rounds as often as the padded K says. A scale block must still
@@ -512,6 +530,42 @@ pub(crate) struct Matmul {
     /// Outputs that are compared with the exact result: all, none, or 4096 spread over D
     #[arg(long, value_enum, default_value = "sampled")]
     pub(crate) stats: Stats,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ErrorOptions {
+    /// An architecture; may be given several times
+    #[arg(long, required = true)]
+    pub(crate) arch: Vec<String>,
+    /// An instruction; may be given several times: every architecture is measured with those it has
+    #[arg(long, required = true)]
+    pub(crate) inst: Vec<String>,
+    /// Shape of generated matrices, such as 64x64x4096
+    #[arg(long, value_name = "MxNxK")]
+    pub(crate) shape: Option<String>,
+    /// Distribution of generated matrices: normal, positive, uniform, outlier or sparse, and a power of
+    /// two as in normal*2^-14
+    #[arg(long, value_name = "NAME", default_value = "normal")]
+    pub(crate) dist: String,
+    /// Distribution of C, spelt as --dist [default: +0]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) c: Option<String>,
+    /// Seed of generated matrices
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// A schedule (docs/schedules.md); may be given several times, each with every instruction
+    /// [default: chain]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) schedule: Vec<String>,
+    /// Outputs that are compared with the exact result: full, or 4096 spread over D
+    #[arg(long, value_enum, default_value = "sampled")]
+    pub(crate) stats: Stats,
+    /// Draw the curves to a file
+    #[arg(short = 'o', value_name = "FILE.svg")]
+    pub(crate) output: Option<String>,
+    /// A and B instead of generated matrices: FILE.npy or FILE.safetensors:NAME
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
 }
 
 /// Which outputs are compared with the exact result.

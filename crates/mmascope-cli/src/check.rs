@@ -9,7 +9,7 @@ use crate::args::{Check, Common};
 use crate::report::{self, Failure, Status};
 use mmascope::Error;
 use mmascope::isa::{Architecture, Catalogue};
-use mmascope::vector::{Answer, BadLine, Line, Lines, Reader};
+use mmascope::vector::{self, Answer, BadLine, Line, Lines, Reader, Vector};
 
 /// How many mismatches, and how many bad lines, are shown.
 const SHOWN: usize = 20;
@@ -71,18 +71,19 @@ pub(crate) fn run(
             if chunk.is_empty() {
                 break;
             }
-            let outcomes: Vec<Outcome> = chunk
+            let readings: Vec<Reading<'_>> = chunk
                 .par_iter()
                 .map_init(
                     || {
                         Reader::new(catalogue)
                             .with_default(selection.arch.clone(), selection.inst.clone())
                     },
-                    |reader, line| check(catalogue, reader, line, &selection),
+                    |reader, line| read(catalogue, reader, line, &selection),
                 )
                 .collect();
-            for (line, outcome) in chunk.iter().zip(outcomes) {
-                tally.add(file, line, outcome, common.json)?;
+            let results = results(&readings, options.engine);
+            for ((line, reading), result) in chunk.iter().zip(readings).zip(results) {
+                tally.add(file, line, outcome(line, reading, result), common.json)?;
             }
             progress.inc(chunk.len() as u64);
             progress.set_message(file.clone());
@@ -144,28 +145,48 @@ pub(crate) fn next_chunk(lines: &mut Lines) -> Result<Vec<Line>, Failure> {
     Ok(chunk)
 }
 
-fn check(
-    catalogue: &Catalogue,
-    reader: &mut Reader<'_>,
-    line: &Line,
-    selection: &Selection,
-) -> Outcome {
-    let fail = |column, message| BadLine {
-        column,
+/// A line, or what became of it already.
+enum Reading<'c> {
+    Vector(Box<Vector<'c>>, Answer),
+    Done(Outcome),
+}
+
+impl<'c> Reading<'c> {
+    fn vector(&self) -> Option<&Vector<'c>> {
+        match self {
+            Self::Vector(vector, _) => Some(vector),
+            Self::Done(_) => None,
+        }
+    }
+}
+
+fn bad(message: String) -> Outcome {
+    Outcome::Bad(BadLine {
+        column: 1,
         message,
         id: None,
         unmodelled: false,
-    };
+    })
+}
+
+fn read<'c>(
+    catalogue: &Catalogue,
+    reader: &mut Reader<'c>,
+    line: &Line,
+    selection: &Selection,
+) -> Reading<'c> {
     let text = match &line.text {
-        Ok(text) if text.trim().is_empty() => return Outcome::LeftOut { other: false },
+        Ok(text) if text.trim().is_empty() => {
+            return Reading::Done(Outcome::LeftOut { other: false });
+        }
         Ok(text) => text,
-        Err(message) => return Outcome::Bad(fail(1, message.clone())),
+        Err(message) => return Reading::Done(bad(message.clone())),
     };
     if !selection.replace {
         match is_selected(catalogue, reader, text, selection) {
             Ok(true) => {}
-            Ok(false) => return Outcome::LeftOut { other: true },
-            Err(bad) => return Outcome::Bad(bad),
+            Ok(false) => return Reading::Done(Outcome::LeftOut { other: true }),
+            Err(bad) => return Reading::Done(Outcome::Bad(bad)),
         }
     }
     let vector = if selection.replace {
@@ -175,26 +196,53 @@ fn check(
     };
     let vector = match vector {
         Ok(vector) => vector,
-        Err(bad) => return Outcome::Bad(bad),
+        Err(bad) => return Reading::Done(Outcome::Bad(bad)),
     };
     if selection.flags && vector.flags.is_some() {
-        return Outcome::Bad(fail(
-            1,
-            "\"flags\": no model of exception flags is known".into(),
-        ));
+        let message = "\"flags\": no model of exception flags is known";
+        return Reading::Done(bad(message.into()));
     }
-    let expected = match vector.d {
-        None => return Outcome::Bad(fail(1, "key \"d\" is missing: no result to check".into())),
-        Some(Answer::AnyNan) => "nan".to_owned(),
-        Some(Answer::Word(word)) => {
-            format!(
-                "{word:0width$x}",
-                width = vector.instruction.signature.d.digits()
-            )
+    match vector.d {
+        None => Reading::Done(bad("key \"d\" is missing: no result to check".into())),
+        Some(answer) => Reading::Vector(Box::new(vector), answer),
+    }
+}
+
+/// The results of the vectors among the readings, in their places.
+fn results(readings: &[Reading<'_>], engine: bool) -> Vec<mmascope::Result<u64>> {
+    if !engine {
+        return readings
+            .par_iter()
+            .map(|reading| reading.vector().map_or(Ok(0), Vector::compute))
+            .collect();
+    }
+    let vectors: Vec<&Vector<'_>> = readings.iter().filter_map(Reading::vector).collect();
+    let mut together = vector::compute_together(&vectors).into_iter();
+    readings
+        .iter()
+        .map(|reading| {
+            reading
+                .vector()
+                .and_then(|_| together.next())
+                .unwrap_or(Ok(0))
+        })
+        .collect()
+}
+
+fn outcome(line: &Line, reading: Reading<'_>, result: mmascope::Result<u64>) -> Outcome {
+    let (vector, answer) = match reading {
+        Reading::Vector(vector, answer) => (vector, answer),
+        Reading::Done(outcome) => return outcome,
+    };
+    let expected = match answer {
+        Answer::AnyNan => "nan".to_owned(),
+        Answer::Word(word) => {
+            let width = vector.instruction.signature.d.digits();
+            format!("{word:0width$x}")
         }
     };
     let compare = || {
-        let got = vector.compute()?;
+        let got = result?;
         Ok::<_, mmascope::Error>((vector.agrees(got)?, vector.answer_text(got)?))
     };
     match compare() {
@@ -204,9 +252,9 @@ fn check(
             inst: vector.instruction.name.clone(),
             expected,
             got,
-            line: text.clone(),
+            line: line.text.clone().unwrap_or_default(),
         }),
-        Err(error) => Outcome::Bad(fail(1, error.to_string())),
+        Err(error) => bad(error.to_string()),
     }
 }
 

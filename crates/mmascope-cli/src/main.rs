@@ -6,6 +6,7 @@ mod check;
 mod device;
 mod diff;
 mod discriminate;
+mod error;
 mod eval;
 mod explain;
 mod generate;
@@ -68,6 +69,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Check(options) => check::run(&catalogue, &args.common, options),
         Command::Matmul(options) => matmul::run(&catalogue, &args.common, options),
         Command::Gen(options) if options.discriminating => discriminate::run(&catalogue, options),
+        Command::Error(options) => error::run(&catalogue, &args.common, options),
         Command::Gen(options) => generate::run(&catalogue, options),
         Command::Diff(options) => diff::run(&catalogue, &args.common, options),
         Command::Reveal(options) => reveal::run(&catalogue, &args.common, options),

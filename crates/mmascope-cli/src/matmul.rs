@@ -11,7 +11,9 @@ use crate::interrupt;
 use crate::report::{self, Failure, Status};
 use mmascope::array::{self, Array, Casting, Reading};
 use mmascope::dpa::{Modifiers, Unit};
-use mmascope::gemm::{self, Arrays, Matrices, Statistics, Summary, Watch};
+use mmascope::gemm::{
+    self, Arrays, Matrices, Product, Schedule, SoftwareScales, Statistics, Summary, Watch,
+};
 use mmascope::isa::{Catalogue, Instruction};
 
 pub(crate) fn run(
@@ -28,7 +30,14 @@ pub(crate) fn run(
     }
     array::check_writable(&options.output)
         .map_err(|error| Failure::Input(format!("-o {error}")))?;
-    let (readings, given_k, matrices) = matrices(unit, options)?;
+    let schedule = schedule(options.schedule.as_deref())?;
+    let Given {
+        readings,
+        k: given_k,
+        matrices,
+        scales,
+    } = matrices(unit, &schedule, options)?;
+    let product = Product::new(unit, &matrices, modifiers)?;
     for (argument, reading) in &readings {
         if let Some(warning) = &reading.warning {
             report::tell(format_args!("warning: {argument}: {warning}"));
@@ -37,23 +46,14 @@ pub(crate) fn run(
     // From here on the program ends itself, so that no half-written file is left.
     let cancel = interrupt::deferred();
     let outputs = matrices.m() as u64 * matrices.n() as u64;
-    let steps = matrices.k() as u64 / unit.signature().k as u64;
-    let bar = progress(outputs * steps, "multiplying");
-    let watch = |bar: &ProgressBar| {
-        let bar = bar.clone();
-        move |done| bar.inc(done)
-    };
-    let advance = watch(&bar);
+    let bar = progress(outputs * product.steps() as u64, "multiplying");
+    let advance = |done| bar.inc(done);
     let start = Instant::now();
-    let d = gemm::chain(
-        unit,
-        &matrices,
-        &modifiers,
-        &Watch {
-            progress: &advance,
-            cancel,
-        },
-    )?;
+    let watch = Watch {
+        progress: &advance,
+        cancel,
+    };
+    let d = schedule.run(&product, scales.as_ref(), &watch)?;
     let time = start.elapsed();
     bar.finish_and_clear();
     let statistics = match options.stats {
@@ -66,27 +66,25 @@ pub(crate) fn run(
                 outputs
             };
             let bar = progress(count, "comparing");
-            let advance = watch(&bar);
+            let advance = |done| bar.inc(done);
             let watch = Watch {
                 progress: &advance,
                 cancel,
             };
-            let statistics = gemm::statistics(unit, &matrices, &modifiers, &d, sample, &watch)?;
+            let scales = scales.as_ref();
+            let statistics =
+                gemm::scheduled_statistics(&schedule, &product, scales, &d, sample, &watch)?;
             bar.finish_and_clear();
             Some(statistics)
         }
     };
     let shape = [matrices.m(), matrices.n()];
-    array::write_npy(
-        &options.output,
-        &shape,
-        &unit.signature().d,
-        d.iter(),
-        cancel,
-    )?;
+    let format = schedule.format(unit);
+    array::write_npy(&options.output, &shape, &format, d.iter(), cancel)?;
     let report = Report {
         row,
         unit,
+        schedule: &schedule,
         readings,
         matrices: &matrices,
         given_k,
@@ -100,6 +98,15 @@ pub(crate) fn run(
         report.print()?;
     }
     Ok(Status::Done)
+}
+
+/// The schedule of that text; the plain chain without one.
+pub(crate) fn schedule(text: Option<&str>) -> Result<Schedule, Failure> {
+    let Some(text) = text else {
+        return Ok(Schedule::default());
+    };
+    text.parse()
+        .map_err(|error| Failure::Input(format!("--schedule: {error}")))
 }
 
 fn modifiers(row: &Instruction, options: &Matmul) -> Result<Modifiers, Failure> {
@@ -122,8 +129,18 @@ fn modifiers(row: &Instruction, options: &Matmul) -> Result<Modifiers, Failure> 
 /// What an argument was taken for.
 type Readings = Vec<(&'static str, Reading)>;
 
-/// How the files were read, K before padding, and the operands.
-fn matrices(unit: &Unit, options: &Matmul) -> Result<(Readings, usize, Matrices), Failure> {
+/// What the files hold.
+struct Given {
+    /// How the files were read.
+    readings: Readings,
+    /// K before padding.
+    k: usize,
+    matrices: Matrices,
+    /// The schedule's software scales.
+    scales: Option<SoftwareScales>,
+}
+
+fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given, Failure> {
     let casting = Casting {
         saturate: options.saturate,
         ..Casting::default()
@@ -143,14 +160,31 @@ fn matrices(unit: &Unit, options: &Matmul) -> Result<(Readings, usize, Matrices)
     let c = optional("--c", &options.c)?;
     let scale_a = optional("--scale-a", &options.scale_a)?;
     let scale_b = optional("--scale-b", &options.scale_b)?;
+    let signature = unit.signature();
+    let promotion = schedule.promotion.filter(|it| it.scale.is_some());
+    if promotion.is_some() && signature.scale.is_some() {
+        return Err(Failure::Input(
+            "--schedule: scale= asks for software scales, but the instruction has block scales, and \
+             --scale-a and --scale-b cannot be both"
+                .into(),
+        ));
+    }
+    let software = match (promotion, &scale_a, &scale_b) {
+        (Some(promotion), Some(scale_a), Some(scale_b)) => Some(SoftwareScales::from_arrays(
+            scale_a,
+            scale_b,
+            &promotion.scalar.format(),
+        )?),
+        _ => None,
+    };
+    let is_block = software.is_none();
     let arrays = Arrays {
         a: &a,
         b: &b,
         c: c.as_ref(),
-        scale_a: scale_a.as_ref(),
-        scale_b: scale_b.as_ref(),
+        scale_a: scale_a.as_ref().filter(|_| is_block),
+        scale_b: scale_b.as_ref().filter(|_| is_block),
     };
-    let signature = unit.signature();
     let matrices = Matrices::from_arrays(&arrays, signature, &casting)?;
     let k = matrices.k();
     let matrices = if options.pad {
@@ -169,10 +203,15 @@ fn matrices(unit: &Unit, options: &Matmul) -> Result<(Readings, usize, Matrices)
             |(name, array): (_, Option<Array>)| Some((name, array?.scale_reading(&scale.format)));
         readings.extend(scales.into_iter().filter_map(read));
     }
-    Ok((readings, k, matrices))
+    Ok(Given {
+        readings,
+        k,
+        matrices,
+        scales: software,
+    })
 }
 
-fn progress(count: u64, what: &'static str) -> ProgressBar {
+pub(crate) fn progress(count: u64, what: &'static str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -186,6 +225,7 @@ fn progress(count: u64, what: &'static str) -> ProgressBar {
 struct Report<'a> {
     row: &'a Instruction,
     unit: &'a Unit,
+    schedule: &'a Schedule,
     readings: Readings,
     matrices: &'a Matrices,
     given_k: usize,
@@ -231,19 +271,19 @@ impl Report<'_> {
             "shape        M={m} N={n} K={k}{padding}; {steps} of K={}",
             signature.k
         )?;
+        if !self.schedule.is_chain() {
+            writeln!(out, "schedule     {}", self.schedule)?;
+        }
+        let format = self.schedule.format(self.unit);
         writeln!(
             out,
             "time         {:.3} s, {:.3e} products/s",
             self.time.as_secs_f64(),
             self.products_per_second()
         )?;
-        writeln!(
-            out,
-            "output       {}: {m} × {n} {}",
-            self.output, signature.d
-        )?;
+        writeln!(out, "output       {}: {m} × {n} {}", self.output, format)?;
         if let Some(statistics) = &self.statistics {
-            print_statistics(&mut out, statistics, signature.d.name)?;
+            print_statistics(&mut out, statistics, format.name)?;
         }
         Ok(())
     }
@@ -257,7 +297,8 @@ impl Report<'_> {
             "a": signature.a.name,
             "b": signature.b.name,
             "c": signature.c.name,
-            "d": signature.d.name,
+            "d": self.schedule.format(self.unit).name,
+            "schedule": self.schedule.to_string(),
             "read": self.readings.iter().map(reading_json).collect::<Vec<_>>(),
             "m": m,
             "n": n,
@@ -328,7 +369,7 @@ fn print_statistics(
     Ok(())
 }
 
-fn statistics_json(statistics: &Statistics) -> Value {
+pub(crate) fn statistics_json(statistics: &Statistics) -> Value {
     let summary = |summary: &Summary| {
         json!({
             "count": summary.count,

@@ -32,7 +32,7 @@ pub(crate) fn run(
         let mut subject = library(rest, options)?;
         mmascope::reveal::reveal_with_progress(&mut subject, &chosen, &mut tell)?
     } else {
-        let subject: Subject = options.subject.parse()?;
+        let subject = options.subject.parse::<Subject>()?.with_products(options.n);
         let interface = interface(catalogue, options)?;
         let mut device = device::open(&subject, catalogue, interface, &options.device)?;
         let device: &mut dyn Dut = device.as_mut();

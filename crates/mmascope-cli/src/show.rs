@@ -9,6 +9,7 @@ use crate::list::instruction_json;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Unit;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
+use mmascope::kernel::Kernel;
 use mmascope::tree::Node;
 
 pub(crate) fn run(
@@ -39,6 +40,10 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
         writeln!(out, "modifiers   {}", row.modifiers.join(" "))?;
     }
     writeln!(out, "arithmetic  {}", unit.program())?;
+    match Kernel::for_unit(unit)? {
+        Ok(kernel) => writeln!(out, "kernel      {kernel}")?,
+        Err(reason) => writeln!(out, "kernel      none: {reason}; the reference computes it")?,
+    }
     writeln!(out)?;
     for paragraph in unit.program().words() {
         writeln!(out, "{paragraph}")?;
@@ -99,6 +104,15 @@ fn print_json(
         Value::Object(body) => body,
         _ => Map::new(),
     };
+    let kernel = Kernel::for_unit(unit)?;
+    body.insert(
+        "kernel".into(),
+        json!(kernel.as_ref().ok().map(ToString::to_string)),
+    );
+    body.insert(
+        "no_kernel".into(),
+        json!(kernel.as_ref().err().map(ToString::to_string)),
+    );
     body.insert("words".into(), unit.program().words().into());
     body.insert("leaves".into(), leaves.into());
     body.insert(

@@ -1,4 +1,5 @@
-//! Every `mmascope` command of the README, examples/README.md, docs/devices.md and docs/probe.md runs, on the examples.
+//! Every `mmascope` command of the README, of examples/README.md and of the pages named here runs, on
+//! the examples.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -56,6 +57,8 @@ fn every_command_of_the_documents_runs() {
         "examples/README.md",
         "docs/devices.md",
         "docs/probe.md",
+        "docs/schedules.md",
+        "docs/error.md",
     ] {
         for line in commands(page) {
             if line.contains("python3") && !has_python {

@@ -34,6 +34,7 @@ mod code;
 mod draw;
 mod exhaustive;
 mod hints;
+mod matrix;
 mod normal;
 mod philox;
 mod plain;
@@ -41,6 +42,7 @@ mod quantiles;
 mod terms;
 
 pub use hints::Hints;
+pub use matrix::{Distribution, Operand, Shape};
 pub use philox::philox;
 
 use code::Code;

@@ -7,6 +7,7 @@
 //! from its crashes and hangs, behind a host program ([`ProcessDut::of_plugin`]).
 
 mod child;
+mod gemm;
 mod host;
 mod model;
 mod plugin;
@@ -14,6 +15,7 @@ mod process;
 mod steady;
 mod subject;
 
+pub use gemm::GemmDut;
 pub use host::serve;
 pub use model::ModelDut;
 pub use plugin::PluginDut;

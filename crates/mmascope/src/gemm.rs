@@ -19,19 +19,26 @@
 //! ```
 
 mod accumulators;
+#[cfg(feature = "kernel")]
+mod batch;
+mod dots;
 mod exact;
 mod matrices;
 mod matrix;
 mod product;
+pub mod schedule;
 mod statistics;
+mod yardstick;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use accumulators::{Accumulators, Region};
+pub use dots::dots;
 pub use matrices::{Arrays, Matrices};
 pub use matrix::{Matrix, Strides};
 pub use product::Product;
-pub use statistics::{SAMPLES, Statistics, Summary, statistics};
+pub use schedule::{Schedule, SoftwareScales};
+pub use statistics::{SAMPLES, Statistics, Summary, scheduled_statistics, statistics};
 
 use crate::array::Words;
 use crate::dpa::{Modifiers, Unit};
@@ -49,7 +56,7 @@ pub struct Watch<'a> {
 
 impl Watch<'_> {
     /// An error when the caller wants to stop.
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }

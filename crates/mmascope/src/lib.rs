@@ -47,13 +47,14 @@
 //! The map: [`format`](mod@format) has the number formats, [`dpa`] the arithmetic, [`isa`] the
 //! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees,
 //! [`dut`] devices under test, [`array`](mod@array) matrices in files, [`gemm`] whole matrix products
-//! and their errors.
+//! and their errors, [`accuracy`] how those grow with K.
 //! [`reveal`] finds summation trees, [`cases`] generated operands, [`diff`] where units disagree, [`explain`] one output step by step.
 //!
 //! What it is not: it is no emulator of instruction sets and no performance model, and it does not
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
 //! [`Error::Unmodelled`]; what is disputed is marked in the row's [`isa::Evidence`].
 
+pub mod accuracy;
 pub mod array;
 pub mod cases;
 pub mod diff;
@@ -67,6 +68,8 @@ pub mod gemm;
 pub mod identify;
 pub mod infer;
 pub mod isa;
+#[cfg(feature = "kernel")]
+pub mod kernel;
 pub mod probe;
 pub mod reveal;
 pub mod tree;

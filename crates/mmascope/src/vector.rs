@@ -5,6 +5,7 @@
 //! carried through. A line without `d` is a question.
 
 mod read;
+mod together;
 mod write;
 
 use std::collections::{HashMap, HashSet};
@@ -14,6 +15,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 pub use read::{Line, Lines, MAX_LINE};
+pub use together::compute_together;
 pub use write::{answer, hex, question};
 
 /// A question for a device: operands by its signature, whatever instruction the line names.

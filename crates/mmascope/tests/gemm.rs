@@ -1,7 +1,11 @@
 //! Matrix products: the chain over K, padding, and the statistics against the exact product.
 
+#[path = "gemm/notation.rs"]
+mod notation;
 #[path = "gemm/products.rs"]
 mod products;
+#[path = "gemm/schedules.rs"]
+mod schedules;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -6,5 +6,7 @@ mod closure;
 mod nature;
 #[path = "reveal/random.rs"]
 mod random;
+#[path = "reveal/schedules.rs"]
+mod schedules;
 #[path = "reveal/simulated.rs"]
 mod simulated;

@@ -295,3 +295,71 @@ fn threads_change_nothing() {
     assert!(one == two);
     assert_eq!(one.0.lines().count(), 30_000);
 }
+
+/// Through the engine the report is the same, whatever the lines are.
+#[test]
+fn the_engine_reports_the_same() {
+    let scaled = "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3";
+    let rows = [
+        ("volta", NAME),
+        ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3"),
+        ("rtx-blackwell", scaled),
+        ("cdna3", "v_mfma_f32_16x16x32_fp8_fp8"),
+        ("ampere", "mma.m8n8k4.f64.f64.f64.f64"),
+    ];
+    let mut text = String::new();
+    for (arch, inst) in rows {
+        let generated = run(&[
+            "gen",
+            "--arch",
+            arch,
+            "--inst",
+            inst,
+            "--family",
+            "bits,stress,boundary",
+            "--count",
+            "37",
+            "--with-results",
+            "-o",
+            "-",
+        ])
+        .expect(0);
+        text += &generated.out;
+    }
+    let made = text.lines().count();
+    assert!(made >= 5 * 37, "{made}");
+    // Mismatches, bad lines, modifiers that a row has and has not, instructions without a model.
+    text += &lines(&[RIGHT, WRONG, WRONG]);
+    text += &format!("{}\nnot JSON\n\n", question("3f800000"));
+    let with = |mods: &str| {
+        answered(RIGHT.0, RIGHT.1).replace("\"c\"", &format!("\"mods\":[\"{mods}\"],\"c\""))
+    };
+    text += &format!("{}\n{}\n", with("negA"), with("scaleD=-3"));
+    text += &answered(RIGHT.0, RIGHT.1).replace("volta", "sm_103");
+    for extra in [
+        &[][..],
+        &["--json"],
+        &["--arch", "volta"],
+        &["--threads", "1"],
+    ] {
+        let plain = run_with(&[&["check", "-"], extra].concat(), text.as_bytes());
+        let engine = run_with(
+            &[&["check", "--engine", "-"], extra].concat(),
+            text.as_bytes(),
+        );
+        assert_eq!(plain.out, engine.out, "{extra:?}");
+        assert_eq!(
+            (plain.err, plain.status),
+            (engine.err, engine.status),
+            "{extra:?}"
+        );
+    }
+    let engine = run_with(&["check", "--engine", "-"], text.as_bytes()).expect(2);
+    assert!(
+        engine
+            .lines()
+            .last()
+            .is_some_and(|line| line.contains("2 failed")),
+        "{engine:?}"
+    );
+}

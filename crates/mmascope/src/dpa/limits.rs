@@ -142,7 +142,7 @@ impl Program {
 
 impl Modifiers {
     /// Says which modifier is out of its range.
-    pub(super) fn check_limits(&self) -> Result<(), String> {
+    pub(crate) fn check_limits(&self) -> Result<(), String> {
         match self.scale_d {
             -15..=0 => Ok(()),
             scale => Err(format!(

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Batch, Dut, ModelDut, PluginDut, ProcessDut};
+use super::{Batch, Dut, GemmDut, ModelDut, PluginDut, ProcessDut};
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
+use crate::gemm::Schedule;
 use crate::isa::Catalogue;
 
 /// A device as the user names it.
@@ -19,6 +20,17 @@ pub enum Subject {
         arch: String,
         /// Instruction.
         inst: String,
+    },
+    /// `gemm:ARCH:INST[:SCHEDULE]`
+    Gemm {
+        /// Architecture.
+        arch: String,
+        /// Instruction.
+        inst: String,
+        /// Order of K, and what happens outside the unit.
+        schedule: Box<Schedule>,
+        /// Products of the output; `None` for four instructions.
+        products: Option<usize>,
     },
     /// `plugin:PATH`
     Plugin(String),
@@ -93,7 +105,8 @@ impl std::str::FromStr for Subject {
 
     /// Fields split on a single `:`; `::` never separates; `plugin:` and `cmd:` take the rest.
     fn from_str(text: &str) -> Result<Self> {
-        let expected = "model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE";
+        let expected =
+            "model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH or cmd:COMMAND LINE";
         let wrong = || Error::Argument(format!("subject '{text}': expected {expected}"));
         let (kind, rest) = text.split_once(':').ok_or_else(wrong)?;
         if rest.is_empty() {
@@ -110,9 +123,18 @@ impl std::str::FromStr for Subject {
                     inst: inst.to_owned(),
                 })
             }
+            "gemm" => match fields(rest)[..] {
+                [arch, inst] if !arch.is_empty() && !inst.is_empty() => {
+                    gemm(arch, inst, Schedule::default())
+                }
+                [arch, inst, schedule] if !arch.is_empty() && !inst.is_empty() => {
+                    gemm(arch, inst, schedule.parse()?)
+                }
+                _ => Err(wrong()),
+            },
             "plugin" => Ok(Self::Plugin(rest.to_owned())),
             "cmd" => Ok(Self::Command(rest.to_owned())),
-            "gemm" | "lib" | "cuda" => Err(Error::Argument(format!(
+            "lib" | "cuda" => Err(Error::Argument(format!(
                 "subject '{text}': {kind}: subjects are not available yet; expected {expected}"
             ))),
             _ => Err(wrong()),
@@ -120,7 +142,40 @@ impl std::str::FromStr for Subject {
     }
 }
 
+fn gemm(arch: &str, inst: &str, schedule: Schedule) -> Result<Subject> {
+    Ok(Subject::Gemm {
+        arch: arch.to_owned(),
+        inst: inst.to_owned(),
+        schedule: Box::new(schedule),
+        products: None,
+    })
+}
+
+/// The parts between single colons; `::` separates nothing.
+fn fields(text: &str) -> Vec<&str> {
+    let bytes = text.as_bytes();
+    let is_single = |at: usize| {
+        bytes[at] == b':' && (at == 0 || bytes[at - 1] != b':') && bytes.get(at + 1) != Some(&b':')
+    };
+    let (mut found, mut start) = (Vec::new(), 0);
+    for at in (0..bytes.len()).filter(|&at| is_single(at)) {
+        found.push(&text[start..at]);
+        start = at + 1;
+    }
+    found.push(&text[start..]);
+    found
+}
+
 impl Subject {
+    /// With so many products an output, where the subject leaves that open (`gemm:`).
+    #[must_use]
+    pub fn with_products(mut self, count: Option<usize>) -> Self {
+        if let Self::Gemm { products, .. } = &mut self {
+            *products = count.or(*products);
+        }
+        self
+    }
+
     /// Opens the device. A process needs to be told its interface; a model and a plugin know it,
     /// and are checked against it when one is given. A plugin runs in this process: it is trusted
     /// not to hang or crash.
@@ -163,6 +218,19 @@ impl Subject {
             Self::Model { arch, inst } => {
                 let unit = catalogue.find(arch, inst)?.unit()?.clone();
                 Box::new(ModelDut::new(&format!("model:{arch}:{inst}"), unit))
+            }
+            Self::Gemm {
+                arch,
+                inst,
+                schedule,
+                products,
+            } => {
+                let unit = catalogue.find(arch, inst)?.unit()?.clone();
+                let name = match schedule.is_chain() {
+                    true => format!("gemm:{arch}:{inst}"),
+                    false => format!("gemm:{arch}:{inst}:{schedule}"),
+                };
+                Box::new(GemmDut::new(&name, unit, (**schedule).clone(), *products)?)
             }
             Self::Plugin(path) => match host {
                 Some(host) => Box::new(ProcessDut::of_plugin(path, host, timeout)?),

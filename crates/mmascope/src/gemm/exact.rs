@@ -65,10 +65,43 @@ impl Dyadic {
         }
     }
 
+    pub(super) fn zero() -> Self {
+        Self {
+            significand: BigInt::ZERO,
+            exponent: 0,
+        }
+    }
+
     pub(super) fn power_of_two(exponent: i32) -> Self {
         Self {
             significand: BigInt::from(1),
             exponent,
+        }
+    }
+
+    /// The product.
+    pub(super) fn times(&self, other: &Self) -> Self {
+        Self {
+            significand: &self.significand * &other.significand,
+            exponent: self.exponent + other.exponent,
+        }
+    }
+
+    /// The sum.
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        let exponent = self.exponent.min(other.exponent);
+        let at = |x: &Self| &x.significand << (x.exponent - exponent);
+        Self {
+            significand: at(self) + at(other),
+            exponent,
+        }
+    }
+
+    /// The magnitude.
+    pub(super) fn magnitude(&self) -> Self {
+        Self {
+            significand: BigInt::from(self.significand.magnitude().clone()),
+            exponent: self.exponent,
         }
     }
 
@@ -85,6 +118,13 @@ impl Dyadic {
             significand: BigInt::from(difference.magnitude().clone()),
             exponent,
         }
+    }
+
+    /// Whether it is less than another.
+    pub(super) fn is_below(&self, other: &Self) -> bool {
+        let exponent = self.exponent.min(other.exponent);
+        let at = |x: &Self| &x.significand << (x.exponent - exponent);
+        at(self) < at(other)
     }
 
     /// Exponent of the highest bit; `None` for 0.

@@ -4,11 +4,18 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+#[cfg(feature = "kernel")]
+use std::sync::Arc;
+
 use super::accumulators::{Accumulators, Region};
+#[cfg(feature = "kernel")]
+use super::batch::Batch;
 use super::{Matrices, Watch};
 use crate::array::{Stored, Words, each_width};
 use crate::dpa::{Modifiers, Operands, Signature, Unit};
 use crate::error::{Error, Result};
+#[cfg(feature = "kernel")]
+use crate::kernel::{Kernel, Operand, Steps};
 
 /// Elements of D that one task computes.
 const CHUNK: usize = 64;
@@ -18,25 +25,84 @@ const CHUNK: usize = 64;
 /// A *step* is one instruction: the unit's K products of every element. What order the steps come
 /// in, and what happens between them, is the caller's affair: [`chain`](super::chain) takes them
 /// ascending, a schedule as it says.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Product<'a> {
     unit: &'a Unit,
     matrices: &'a Matrices,
     modifiers: Modifiers,
+    #[cfg(feature = "kernel")]
+    prepared: Option<Arc<Prepared>>,
+}
+
+/// A kernel and the operands packed for it: one for each product of the batch; `None` where the
+/// operands leave nothing for the kernel.
+#[cfg(feature = "kernel")]
+#[derive(Debug)]
+struct Prepared {
+    kernel: Kernel,
+    operands: Vec<Option<Operand>>,
 }
 
 impl<'a> Product<'a> {
-    /// Checks the operands and prepares them.
+    /// Checks the operands and prepares them for the kernel that the unit has, if it has one.
     ///
     /// # Errors
     /// [`Error::Argument`] when they do not fit the unit: lengths, K no multiple of the unit's,
-    /// words wider than their format's register, block scales missing or in excess.
+    /// words wider than their format's register, block scales missing or in excess; or when
+    /// `MMASCOPE_SIMD` asks for what this machine does not have.
     pub fn new(unit: &'a Unit, matrices: &'a Matrices, modifiers: Modifiers) -> Result<Self> {
+        #[cfg(feature = "kernel")]
+        {
+            let kernel = Kernel::for_unit(unit)?.ok();
+            Self::with_kernel(unit, matrices, modifiers, kernel)
+        }
+        #[cfg(not(feature = "kernel"))]
+        Self::by_reference(unit, matrices, modifiers)
+    }
+
+    /// The same with the reference for everything, whatever kernel there is.
+    ///
+    /// # Errors
+    /// As [`Product::new`].
+    pub fn by_reference(
+        unit: &'a Unit,
+        matrices: &'a Matrices,
+        modifiers: Modifiers,
+    ) -> Result<Self> {
         matrices.check(unit.signature())?;
+        modifiers.check_limits().map_err(Error::Argument)?;
         Ok(Self {
             unit,
             matrices,
             modifiers,
+            #[cfg(feature = "kernel")]
+            prepared: None,
+        })
+    }
+
+    /// The same with this kernel, which is the unit's at some level, or with none.
+    ///
+    /// # Errors
+    /// As [`Product::new`].
+    #[cfg(feature = "kernel")]
+    pub fn with_kernel(
+        unit: &'a Unit,
+        matrices: &'a Matrices,
+        modifiers: Modifiers,
+        kernel: Option<Kernel>,
+    ) -> Result<Self> {
+        let product = Self::by_reference(unit, matrices, modifiers)?;
+        let Some(kernel) = kernel else {
+            return Ok(product);
+        };
+        if kernel.unit() != unit {
+            return Err(Error::Argument("the kernel is another unit's".to_owned()));
+        }
+        let pack = |batch| kernel.pack(&Batch { matrices, batch }, &modifiers);
+        let operands = (0..matrices.batch()).map(pack).collect();
+        Ok(Self {
+            prepared: Some(Arc::new(Prepared { kernel, operands })),
+            ..product
         })
     }
 
@@ -161,8 +227,60 @@ impl<'a> Product<'a> {
             )));
         }
         let Accumulators { region, words, .. } = accumulators;
-        each_width!(words, words => self.reference(&steps, first, region, words, watch))?;
+        each_width!(words, words => self.advance_words(&steps, first, region, words, watch))?;
         accumulators.format = d.container();
+        Ok(())
+    }
+
+    #[cfg(not(feature = "kernel"))]
+    fn advance_words<W: Stored>(
+        &self,
+        steps: &Range<usize>,
+        first: bool,
+        region: &Region,
+        words: &mut [W],
+        watch: &Watch<'_>,
+    ) -> Result<()> {
+        self.reference(steps, first, region, words, watch)
+    }
+
+    /// The steps by the kernel where there is one, product by product of the batch.
+    #[cfg(feature = "kernel")]
+    fn advance_words<W: Stored>(
+        &self,
+        steps: &Range<usize>,
+        first: bool,
+        region: &Region,
+        words: &mut [W],
+        watch: &Watch<'_>,
+    ) -> Result<()> {
+        let Some(prepared) = &self.prepared else {
+            return self.reference(steps, first, region, words, watch);
+        };
+        let size = region.rows.len() * region.columns.len();
+        for (batch, words) in region.batch.clone().zip(words.chunks_mut(size.max(1))) {
+            let Some(operand) = &prepared.operands[batch] else {
+                let part = Region {
+                    batch: batch..batch + 1,
+                    ..region.clone()
+                };
+                self.reference(steps, first, &part, words, watch)?;
+                continue;
+            };
+            let elements = Batch {
+                matrices: self.matrices,
+                batch,
+            };
+            let run = Steps {
+                elements: &elements,
+                modifiers: &self.modifiers,
+                steps: steps.clone(),
+                first,
+                rows: region.rows.clone(),
+                columns: region.columns.clone(),
+            };
+            prepared.kernel.advance(operand, &run, words, watch)?;
+        }
         Ok(())
     }
 

@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::exact::{Dyadic, Sum};
-use super::{Matrices, Watch};
+use super::exact::Dyadic;
+use super::yardstick::Yardstick;
+use super::{Matrices, Product, Schedule, SoftwareScales, Watch};
 use crate::array::Words;
-use crate::dpa::{Modifiers, Signature, Unit};
+use crate::dpa::{Modifiers, Unit};
 use crate::error::Result;
-use crate::format::Format;
 
 /// How many outputs are looked at where a sample is asked for.
 pub const SAMPLES: usize = 4096;
@@ -31,6 +31,12 @@ pub struct Statistics {
     pub exact_not_finite: u64,
     /// The exact result is finite and the result is ∞ or NaN. They count in no error.
     pub result_not_finite: u64,
+    /// The exact result is not 0 and the result is.
+    pub vanished: u64,
+    /// The mean of (result − exact) / Σ|a·b|, signed: what errors of one direction add up to.
+    pub bias: f64,
+    /// The standard error of that mean, as if outputs were independent.
+    pub bias_error: f64,
     /// |result − exact| / |exact|.
     pub relative: Summary,
     /// |result − exact| / Σ|a·b|, where that sum is not 0; exact zeros included.
@@ -68,9 +74,25 @@ pub fn statistics(
     sample: bool,
     watch: &Watch<'_>,
 ) -> Result<Statistics> {
-    let signature = unit.signature();
-    matrices.check(signature)?;
-    let outputs = matrices.outputs();
+    let product = Product::new(unit, matrices, *modifiers)?;
+    scheduled_statistics(&Schedule::default(), &product, None, d, sample, watch)
+}
+
+/// As [`statistics`], of the result of [`Schedule::run`]: the exact result has its scales, α and β,
+/// and ULPs are those of its format.
+///
+/// # Errors
+/// As [`statistics`].
+pub fn scheduled_statistics(
+    schedule: &Schedule,
+    product: &Product<'_>,
+    scales: Option<&SoftwareScales>,
+    d: &Words,
+    sample: bool,
+    watch: &Watch<'_>,
+) -> Result<Statistics> {
+    let yardstick = Yardstick::new(schedule, product, scales);
+    let outputs = product.matrices().outputs();
     if d.len() != outputs {
         return Err(crate::Error::Argument(format!(
             "D has {} elements; {outputs} are needed",
@@ -91,7 +113,7 @@ pub fn statistics(
                 .map(|number| {
                     watch.check()?;
                     let index = sampled(number, count, outputs);
-                    Ok(errors(signature, matrices, modifiers, index, d.get(index)))
+                    Ok(errors(&yardstick, index, d.get(index)))
                 })
                 .collect::<Result<Vec<_>>>()?;
             (watch.progress)(errors.len() as u64);
@@ -124,72 +146,34 @@ enum Errors {
     Measured {
         exact_is_zero: bool,
         missed: bool,
+        vanished: bool,
+        is_below: bool,
         relative: f64,
         relative_to_products: f64,
         ulps: f64,
     },
 }
 
-fn errors(
-    signature: &Signature,
-    matrices: &Matrices,
-    modifiers: &Modifiers,
-    index: usize,
-    d: u64,
-) -> Errors {
-    let (line, j) = (index / matrices.n(), index % matrices.n());
-    let place = (line / matrices.m(), line % matrices.m(), j);
-    let Some((exact, products)) = exact_dot(signature, matrices, modifiers, place) else {
+fn errors(yardstick: &Yardstick<'_>, index: usize, d: u64) -> Errors {
+    let Some((exact, products)) = yardstick.exact(index) else {
         return Errors::ExactNotFinite;
     };
-    let format = signature.d.container();
+    let format = yardstick.format();
     let exact_is_zero = exact.is_zero();
     let Some(result) = format.decode(d & format.mask()).exact() else {
         return Errors::ResultNotFinite { exact_is_zero };
     };
-    let distance = Dyadic::of(&result).distance(&exact);
+    let value = Dyadic::of(&result);
+    let distance = value.distance(&exact);
     Errors::Measured {
         exact_is_zero,
         missed: exact_is_zero && result.magnitude != 0,
+        vanished: !exact_is_zero && result.magnitude == 0,
+        is_below: value.is_below(&exact),
         relative: distance.ratio(&exact),
         relative_to_products: distance.ratio(&products),
         ulps: distance.ratio(&exact.unit_in_last_place(&format)),
     }
-}
-
-/// The exact element of D and its Σ|a·b|; `None` when an operand is ∞ or NaN.
-fn exact_dot(
-    signature: &Signature,
-    matrices: &Matrices,
-    modifiers: &Modifiers,
-    (batch, i, j): (usize, usize, usize),
-) -> Option<(Dyadic, Dyadic)> {
-    let value = |format: &Format, word: u64| format.decode(format.from_register(word)).exact();
-    let negate = modifiers.negate_a != modifiers.negate_b;
-    let (mut sum, mut products) = (Sum::default(), Sum::default());
-    for at in 0..matrices.k() {
-        let a = value(&signature.a, matrices.a().at(batch, i, at))?;
-        let b = value(&signature.b, matrices.b().at(batch, at, j))?;
-        let mut magnitude = a.magnitude * b.magnitude;
-        let mut exponent = a.exponent + b.exponent;
-        if let (Some(scale), Some(scale_a), Some(scale_b)) =
-            (signature.scale, matrices.scale_a(), matrices.scale_b())
-        {
-            let block = at / scale.block;
-            let scale_a = value(&scale.format, scale_a.at(batch, i, block))?;
-            let scale_b = value(&scale.format, scale_b.at(batch, block, j))?;
-            magnitude *= scale_a.magnitude * scale_b.magnitude;
-            exponent += scale_a.exponent + scale_b.exponent;
-        }
-        sum.add((a.negative != b.negative) != negate, magnitude, exponent);
-        products.add(false, magnitude, exponent);
-    }
-    if !modifiers.no_c {
-        let c = value(&signature.c, matrices.c_at(batch, i, j))?;
-        let negative = c.negative != modifiers.negate_c;
-        sum.add(negative, c.magnitude, c.exponent + modifiers.scale_d);
-    }
-    Some((sum.total(), products.total()))
 }
 
 impl Statistics {
@@ -197,6 +181,7 @@ impl Statistics {
         let count =
             |is: fn(&Errors) -> bool| errors.iter().filter(|&error| is(error)).count() as u64;
         let summary = |of: fn(&Errors) -> Option<f64>| Summary::of(errors.iter().filter_map(of));
+        let (bias, bias_error) = mean_and_error(errors.iter().filter_map(Errors::signed));
         Self {
             outputs,
             sampled: errors.len() as u64,
@@ -207,6 +192,9 @@ impl Statistics {
             }),
             exact_not_finite: count(|errors| matches!(errors, Errors::ExactNotFinite)),
             result_not_finite: count(|errors| matches!(errors, Errors::ResultNotFinite { .. })),
+            vanished: count(|errors| matches!(errors, Errors::Measured { vanished: true, .. })),
+            bias,
+            bias_error,
             relative: summary(|errors| match errors {
                 Errors::Measured {
                     exact_is_zero: false,
@@ -235,6 +223,21 @@ impl Statistics {
 }
 
 impl Errors {
+    /// The error relative to Σ|a·b| with its sign.
+    fn signed(&self) -> Option<f64> {
+        match *self {
+            Self::Measured {
+                is_below,
+                relative_to_products,
+                ..
+            } if !relative_to_products.is_nan() => Some(match is_below {
+                true => -relative_to_products,
+                false => relative_to_products,
+            }),
+            _ => None,
+        }
+    }
+
     fn exact_is_zero(&self) -> bool {
         match self {
             Self::ExactNotFinite => false,
@@ -243,6 +246,18 @@ impl Errors {
             }
         }
     }
+}
+
+/// The mean and its standard error; 0 where there are no values.
+fn mean_and_error(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let values: Vec<f64> = values.collect();
+    let count = values.len() as f64;
+    if values.is_empty() {
+        return (0.0, 0.0);
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / count / (count - 1.0).max(1.0)).sqrt())
 }
 
 impl Summary {

@@ -1,0 +1,240 @@
+//! `mmascope error`: error against the exact product as K grows.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use crate::args::{Common, ErrorOptions, Stats};
+use crate::matmul::{progress, schedule};
+use crate::output::Output;
+use crate::report::{self, Failure, Status};
+use crate::{interrupt, matmul};
+use mmascope::Error;
+use mmascope::accuracy::{self, Curve, Data, Setting};
+use mmascope::array::Array;
+use mmascope::cases::Distribution;
+use mmascope::gemm::Watch;
+use mmascope::isa::{Catalogue, Instruction};
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &ErrorOptions,
+) -> Result<Status, Failure> {
+    let rows = rows(catalogue, options)?;
+    let mut settings = Vec::new();
+    for &row in &rows {
+        row.unit()?;
+        if options.schedule.is_empty() {
+            settings.push(setting(row, None)?);
+        }
+        for text in &options.schedule {
+            settings.push(setting(row, Some(text))?);
+        }
+    }
+    let mut data = data(options)?;
+    if let Some(c) = &options.c {
+        data = data.with_c(c.parse()?, options.seed);
+    }
+    let mut work = 0;
+    for setting in &settings {
+        work += Curve::work(setting, &data)?;
+    }
+    let output = match &options.output {
+        Some(file) if !file.ends_with(".svg") => {
+            return Err(Failure::Input(format!(
+                "-o {file}: the drawing is an .svg file"
+            )));
+        }
+        Some(file) => Some(Output::create("-o", file)?),
+        None => None,
+    };
+    let cancel = interrupt::deferred();
+    let bar = progress(work, "multiplying");
+    let advance = |done| bar.inc(done);
+    let watch = Watch {
+        progress: &advance,
+        cancel,
+    };
+    let sample = match options.stats {
+        Stats::Sampled => true,
+        Stats::Full => false,
+        Stats::None => {
+            return Err(Failure::Input(
+                "--stats none: the statistics are what is printed; sampled and full are possible"
+                    .into(),
+            ));
+        }
+    };
+    let mut curves = Vec::new();
+    for setting in &settings {
+        curves.push(Curve::measure(setting, &data, sample, &watch)?);
+    }
+    bar.finish_and_clear();
+    let source = source(options, &data);
+    if let Some(mut output) = output {
+        output.line(accuracy::chart(&curves, &source).trim_end())?;
+        output.finish()?;
+    }
+    if common.json {
+        report::print_json(catalogue, body(&curves, &source, &data, options))?;
+    } else {
+        print(&curves, &source)?;
+    }
+    Ok(Status::Done)
+}
+
+fn setting<'c>(row: &'c Instruction, text: Option<&str>) -> Result<Setting<'c>, Failure> {
+    let schedule = schedule(text)?;
+    Ok(Setting { row, schedule })
+}
+
+/// Every instruction on every architecture that has it.
+fn rows<'c>(
+    catalogue: &'c Catalogue,
+    options: &ErrorOptions,
+) -> Result<Vec<&'c Instruction>, Failure> {
+    let mut rows: Vec<&Instruction> = Vec::new();
+    let mut used = vec![false; options.inst.len()];
+    for arch in &options.arch {
+        let architecture = catalogue.architecture(arch)?;
+        let before = rows.len();
+        let mut unknown = None;
+        for (inst, used) in options.inst.iter().zip(&mut used) {
+            match architecture.find(inst) {
+                Ok(row) => {
+                    rows.push(row);
+                    *used = true;
+                }
+                Err(error @ Error::Unknown { .. }) => unknown = Some(error),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if rows.len() == before
+            && let Some(error) = unknown
+        {
+            return Err(Failure::Input(format!("--arch {arch}: {error}")));
+        }
+    }
+    match used.iter().position(|used| !used) {
+        None => Ok(rows),
+        Some(index) => {
+            let names = catalogue.instructions().map(|row| &row.name);
+            Err(Error::unknown("instruction", &options.inst[index], names).into())
+        }
+    }
+}
+
+fn data(options: &ErrorOptions) -> Result<Data, Failure> {
+    match (&options.files[..], &options.shape) {
+        ([a, b], None) => {
+            let read = |argument: &str, file: &str| {
+                Array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
+            };
+            Ok(Data::given(read("A", a)?, read("B", b)?)?)
+        }
+        ([], Some(shape)) => {
+            let lengths: Vec<Option<usize>> =
+                shape.split('x').map(|length| length.parse().ok()).collect();
+            let [Some(m), Some(n), Some(k)] = lengths[..] else {
+                return Err(Failure::Input(format!(
+                    "--shape {shape}: expected MxNxK, as in 64x64x4096"
+                )));
+            };
+            let distribution: Distribution = options.dist.parse()?;
+            Ok(Data::generated(distribution, options.seed, [m, n, k])?)
+        }
+        ([], None) => Err(Failure::Input(
+            "--shape MxNxK or two files, A and B, are needed".into(),
+        )),
+        _ => Err(Failure::Input(
+            "two files, A and B, or --shape: not both, and no other number of files".into(),
+        )),
+    }
+}
+
+/// What the matrices are, in words.
+fn source(options: &ErrorOptions, data: &Data) -> String {
+    let what = match &options.files[..] {
+        [a, b] => format!("{a} · {b}"),
+        _ => format!("{}, seed {}", options.dist, options.seed),
+    };
+    let c = options
+        .c
+        .as_ref()
+        .map_or(String::new(), |c| format!(", C {c}"));
+    format!("{what}{c}, {} × {} outputs", data.m(), data.n())
+}
+
+fn print(curves: &[Curve], source: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "Errors on {source}; relative to Σ|a·b|, bias with its sign"
+    )?;
+    for curve in curves {
+        writeln!(out, "\n{}", curve.name())?;
+        let mut table = report::table(&[
+            "K",
+            "mean",
+            "max",
+            "bias",
+            "±",
+            "mean ULP",
+            "vanished",
+            "not finite",
+        ]);
+        for point in &curve.points {
+            let it = &point.statistics;
+            table.add_row([
+                point.k.to_string(),
+                format!("{:.3e}", it.relative_to_products.mean),
+                format!("{:.3e}", it.relative_to_products.max),
+                format!("{:+.2e}", it.bias),
+                format!("{:.0e}", it.bias_error),
+                format!("{:.3}", it.ulps.mean),
+                it.vanished.to_string(),
+                it.result_not_finite.to_string(),
+            ]);
+        }
+        writeln!(out, "{}", table.trim_fmt())?;
+    }
+    Ok(())
+}
+
+fn body(curves: &[Curve], source: &str, data: &Data, options: &ErrorOptions) -> Map<String, Value> {
+    let curve = |curve: &Curve| {
+        let point = |point: &accuracy::Point| {
+            let mut body = matmul::statistics_json(&point.statistics);
+            body["k"] = point.k.into();
+            body["vanished"] = point.statistics.vanished.into();
+            body["bias"] = point.statistics.bias.into();
+            body["bias_error"] = point.statistics.bias_error.into();
+            body
+        };
+        json!({
+            "arch": curve.arch,
+            "inst": curve.inst,
+            "schedule": curve.schedule,
+            "points": curve.points.iter().map(point).collect::<Vec<_>>(),
+        })
+    };
+    let is_generated = options.files.is_empty();
+    let mut body = Map::new();
+    for (key, value) in [
+        ("source", json!(source)),
+        ("dist", json!(is_generated.then_some(&options.dist))),
+        ("seed", json!(is_generated.then_some(options.seed))),
+        ("c", json!(options.c)),
+        ("m", json!(data.m())),
+        ("n", json!(data.n())),
+        ("k", json!(data.k())),
+        (
+            "curves",
+            json!(curves.iter().map(curve).collect::<Vec<_>>()),
+        ),
+    ] {
+        body.insert(key.into(), value);
+    }
+    body
+}

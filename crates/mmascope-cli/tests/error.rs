@@ -1,0 +1,273 @@
+//! `mmascope error`: tables, JSON, drawings, refusals.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::atomic::AtomicBool;
+
+use mmascope::array::write_npy;
+use mmascope::format::F32;
+use serde_json::Value;
+
+const F8: &str = "wgmma.m64n8k32.f32.e4m3.e4m3";
+const F16: &str = "mma.m16n8k16.f32.f16.f16.f32";
+
+fn error(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .arg("error")
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the program runs")
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let output = error(folder, &[arguments, &["--json"]].concat());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+    let value: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(value["mmascope"].is_string() && value["catalogue"].is_string());
+    value
+}
+
+#[test]
+fn curves_of_schedules_and_architectures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let report = json(
+        folder,
+        &[
+            "--arch",
+            "hopper",
+            "--inst",
+            F8,
+            "--shape",
+            "12x12x1024",
+            "--dist",
+            "positive",
+            "--schedule",
+            "chain",
+            "--schedule",
+            "promote=4/f32",
+            "-o",
+            "c.svg",
+        ],
+    );
+    let curves = report["curves"].as_array().expect("curves");
+    let schedules: Vec<&Value> = curves.iter().map(|curve| &curve["schedule"]).collect();
+    assert_eq!(schedules, ["chain", "promote=4/f32"]);
+    let last = |curve: &Value| {
+        let point = curve["points"]
+            .as_array()
+            .expect("points")
+            .last()
+            .expect("one")
+            .clone();
+        assert_eq!(point["k"], 1024);
+        point["relative_to_products"]["mean"]
+            .as_f64()
+            .expect("a number")
+    };
+    assert!(last(&curves[0]) > 3.0 * last(&curves[1]), "{report}");
+    assert_eq!(
+        (&report["seed"], &report["dist"]),
+        (&1.into(), &"positive".into())
+    );
+    let drawing = std::fs::read_to_string(folder.join("c.svg")).expect("written");
+    assert!(drawing.starts_with("<svg") && drawing.contains("[promote=4/f32]"));
+    assert!(
+        !drawing.contains("http://") || drawing.matches("http").count() == 1,
+        "self-contained"
+    );
+    // Architectures are measured with the instructions that they have; threads do not matter.
+    let arguments = [
+        "--arch",
+        "volta",
+        "--arch",
+        "hopper",
+        "--inst",
+        F16,
+        "--inst",
+        "mma.m8n8k4.f32.f16.f16.f32",
+        "--shape",
+        "4x5x64",
+        "--seed",
+        "9",
+    ];
+    let one = json(folder, &[&arguments[..], &["--threads", "1"]].concat());
+    let three = json(folder, &[&arguments[..], &["--threads", "3"]].concat());
+    assert_eq!(one, three);
+    let names: Vec<(&str, &str)> = one["curves"]
+        .as_array()
+        .expect("curves")
+        .iter()
+        .map(|curve| {
+            (
+                curve["arch"].as_str().expect("a name"),
+                curve["inst"].as_str().expect("a name"),
+            )
+        })
+        .collect();
+    assert!(
+        names.contains(&("hopper", F16)) && names[0].0 == "volta",
+        "{names:?}"
+    );
+    let other = json(
+        folder,
+        &[&arguments[..arguments.len() - 1], &["10"]].concat(),
+    );
+    assert_ne!(one["curves"], other["curves"], "the seed matters");
+    // The table, for people.
+    let output = error(
+        folder,
+        &["--arch", "hopper", "--inst", F16, "--shape", "4x4x64"],
+    );
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains(&format!("hopper {F16}")) && text.contains("bias"),
+        "{text}"
+    );
+}
+
+#[test]
+fn given_matrices() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let write = |name: &str, shape: [usize; 2]| {
+        let words: Vec<u64> = (0..shape[0] * shape[1])
+            .map(|index| u64::from(((index % 13) as f32 - 6.0).to_bits()))
+            .collect();
+        let file = folder.join(name);
+        let go = AtomicBool::new(false);
+        write_npy(file.to_str().expect("a name"), &shape, &F32, &words, &go).expect("written");
+    };
+    write("a.npy", [3, 32]);
+    write("b.npy", [32, 2]);
+    write("short.npy", [31, 2]);
+    let report = json(
+        folder,
+        &["--arch", "hopper", "--inst", F16, "a.npy", "b.npy"],
+    );
+    assert_eq!(
+        (&report["m"], &report["n"], &report["k"]),
+        (&3.into(), &2.into(), &32.into())
+    );
+    assert_eq!(report["seed"], Value::Null);
+    for (arguments, wanted) in [
+        (
+            &["--arch", "hopper", "--inst", F16, "a.npy", "short.npy"][..],
+            "B must have 32 rows",
+        ),
+        (&["--arch", "hopper", "--inst", F16, "a.npy"], "two files"),
+        (
+            &[
+                "--arch", "hopper", "--inst", F16, "a.npy", "b.npy", "--shape", "1x1x16",
+            ],
+            "not both",
+        ),
+        (
+            &["--arch", "hopper", "--inst", F16],
+            "--shape MxNxK or two files",
+        ),
+        (
+            &["--arch", "hopper", "--inst", F16, "--shape", "4x4"],
+            "expected MxNxK",
+        ),
+        (
+            &["--arch", "hopper", "--inst", F16, "--shape", "4x4x8"],
+            "needs at least 16",
+        ),
+        (
+            &["--arch", "hopper", "--inst", F16, "--shape", "0x4x16"],
+            "every length must be",
+        ),
+        (
+            &[
+                "--arch", "hopper", "--inst", F16, "--shape", "4x4x16", "--dist", "norml",
+            ],
+            "nearest: normal",
+        ),
+        (
+            &[
+                "--arch", "hopper", "--inst", F16, "--shape", "4x4x16", "--stats", "none",
+            ],
+            "--stats none",
+        ),
+        (
+            &[
+                "--arch", "hopper", "--inst", F16, "--shape", "4x4x16", "-o", "c.png",
+            ],
+            ".svg",
+        ),
+        (
+            &[
+                "--arch",
+                "hopper",
+                "--inst",
+                F16,
+                "--shape",
+                "4x4x16",
+                "--schedule",
+                "order=up",
+            ],
+            "unknown order",
+        ),
+        (
+            &["--arch", "hoper", "--inst", F16, "--shape", "4x4x16"],
+            "nearest: hopper",
+        ),
+        (
+            &["--arch", "cdna3", "--inst", F16, "--shape", "4x4x16"],
+            "--arch cdna3: unknown instruction",
+        ),
+        (
+            &["--arch", "sm_103", "--inst", F16, "--shape", "4x4x16"],
+            "not modelled",
+        ),
+        (
+            &[
+                "--arch", "hopper", "--inst", F16, "--inst", "mma.x", "--shape", "4x4x16",
+            ],
+            "unknown instruction 'mma.x'",
+        ),
+    ] {
+        let output = error(folder, arguments);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(wanted), "{arguments:?}: {message}");
+        assert!(!folder.join("c.png").exists());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_no_drawing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args([
+            "error",
+            "--arch",
+            "hopper",
+            "--inst",
+            F16,
+            "--shape",
+            "2000x2000x4096",
+            "-o",
+            "c.svg",
+        ])
+        .current_dir(folder.path())
+        .spawn()
+        .expect("the program runs");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(
+        sent.is_ok_and(|status| status.success()),
+        "the program was still at work"
+    );
+    assert_eq!(child.wait().expect("ended").code(), Some(130));
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        0
+    );
+}

@@ -1,0 +1,178 @@
+//! The matrices that errors are measured on.
+
+use rayon::prelude::*;
+
+use crate::array::{Array, Casting, Words};
+use crate::cases::{Distribution, Operand};
+use crate::dpa::Signature;
+use crate::error::{Error, Result};
+use crate::format::{Exact, Format, Overflow, Rounding};
+use crate::gemm::{Matrices, Matrix};
+
+/// A, m × k, and B, k × n, as numbers: every unit gets them rounded to its own formats. C is +0
+/// unless it is asked for, and block scales are 1.
+#[derive(Clone, Debug)]
+pub struct Data {
+    source: Source,
+    shape: [usize; 3],
+    /// Distribution and seed of C.
+    c: Option<(Distribution, u64)>,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Generated {
+        distribution: Distribution,
+        seed: u64,
+    },
+    Given(Box<[Array; 2]>),
+}
+
+impl Data {
+    /// Generated matrices of the shape `[m, n, k]`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when a length is 0 or above 2^24.
+    pub fn generated(distribution: Distribution, seed: u64, shape: [usize; 3]) -> Result<Self> {
+        if shape.iter().any(|length| !(1..=1 << 24).contains(length)) {
+            let [m, n, k] = shape;
+            return Err(Error::Argument(format!(
+                "shape {m}x{n}x{k}: every length must be from 1 to {}",
+                1 << 24
+            )));
+        }
+        let source = Source::Generated { distribution, seed };
+        Ok(Self {
+            source,
+            shape,
+            c: None,
+        })
+    }
+
+    /// Matrices of files.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when they are no matrices or do not fit each other.
+    pub fn given(a: Array, b: Array) -> Result<Self> {
+        let (m, k) = a.rows_and_columns()?;
+        let (rows, n) = b.rows_and_columns()?;
+        if rows != k {
+            return Err(Error::Argument(format!(
+                "A ({}) is {m} × {k} and B ({}) is {rows} × {n}: B must have {k} rows",
+                a.name(),
+                b.name()
+            )));
+        }
+        let source = Source::Given(Box::new([a, b]));
+        let shape = [m, n, k];
+        Ok(Self {
+            source,
+            shape,
+            c: None,
+        })
+    }
+
+    /// With a generated C, m × n.
+    #[must_use]
+    pub fn with_c(mut self, distribution: Distribution, seed: u64) -> Self {
+        self.c = Some((distribution, seed));
+        self
+    }
+
+    /// Rows of A.
+    #[must_use]
+    pub fn m(&self) -> usize {
+        self.shape[0]
+    }
+
+    /// Columns of B.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.shape[1]
+    }
+
+    /// Columns of A.
+    #[must_use]
+    pub fn k(&self) -> usize {
+        self.shape[2]
+    }
+
+    /// The operands of a unit over the first k products.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when k is too large or a number of a file does not fit its format.
+    pub fn matrices(&self, signature: &Signature, k: usize, casting: &Casting) -> Result<Matrices> {
+        let [m, n, all] = self.shape;
+        if k > all {
+            return Err(Error::Argument(format!("K = {k}: the data have {all}")));
+        }
+        let (a, b) = match &self.source {
+            Source::Generated { distribution, seed } => {
+                let of = |format: &Format, operand, rows, columns| {
+                    generated(distribution, *seed, format, operand, (rows, columns))
+                };
+                (
+                    of(&signature.a, Operand::A, m, k)?,
+                    of(&signature.b, Operand::B, k, n)?,
+                )
+            }
+            Source::Given(given) => {
+                let [a, b] = &**given;
+                let a = a.words(&signature.a, casting)?;
+                let b = b.words(&signature.b, casting)?;
+                (part(&a, (m, k), all)?, part(&b, (k, n), n)?)
+            }
+        };
+        let mut matrices = Matrices::new(a, b)?;
+        if let Some((distribution, seed)) = &self.c {
+            let c = generated(distribution, *seed, &signature.c, Operand::C, (m, n))?;
+            matrices = matrices.with_c(c)?;
+        }
+        let Some(scale) = signature.scale else {
+            return Ok(matrices);
+        };
+        let one = Exact {
+            negative: false,
+            magnitude: 1,
+            exponent: 0,
+            sticky: false,
+        };
+        let code = scale.format.round(&one, Rounding::Rne, Overflow::Ieee);
+        let word = scale.format.to_register(code);
+        let blocks = k / scale.block;
+        let ones = |rows: usize, columns: usize| {
+            let words = Words::filled(scale.format.register.bits, rows * columns, word)?;
+            Matrix::row_major(rows, columns, words)
+        };
+        matrices.with_scales(ones(m, blocks)?, ones(blocks, n)?)
+    }
+}
+
+fn generated(
+    distribution: &Distribution,
+    seed: u64,
+    format: &Format,
+    operand: Operand,
+    (rows, columns): (usize, usize),
+) -> Result<Matrix> {
+    let code = distribution.codes(format, operand, seed)?;
+    let words: Vec<u64> = (0..rows * columns)
+        .into_par_iter()
+        .map(|index| {
+            let (i, j) = ((index / columns) as u32, (index % columns) as u32);
+            format.to_register(code(i, j))
+        })
+        .collect();
+    Matrix::row_major(rows, columns, Words::of(format, words)?)
+}
+
+/// The first rows and columns of a row-major matrix of rows of `length` words.
+fn part(words: &Words, (rows, columns): (usize, usize), length: usize) -> Result<Matrix> {
+    let mut out = Words::with_capacity(words.width(), rows * columns)?;
+    for i in 0..rows {
+        for j in 0..columns {
+            out.push(words.get(i * length + j));
+        }
+    }
+    Matrix::row_major(rows, columns, out)
+}

@@ -1,0 +1,254 @@
+//! The fast lanes: what computes whole matrix products with the bits of the reference.
+//!
+//! A kernel is chosen by the parameters of a unit's program and formats, never by a name, so that a
+//! unit from a user's file has one whenever its parameters fit. Operands are packed once: decoded to
+//! floats and exponents in the order in which they are read, with marks where a kernel's
+//! preconditions do not hold (∞, NaN, exponents out of its window, …). Marked rows and columns, and
+//! lanes in which a precondition breaks on the way, are computed by [`Unit::dot`], the reference, a
+//! step at a time; all others by vector instructions. The result has the same bits at every level
+//! ([`Level`]), thread count and tile size.
+//!
+//! ```
+//! use mmascope::{isa::Catalogue, kernel::Kernel};
+//!
+//! let unit = Catalogue::built_in().find("H100", "wgmma.m64n8k16.f32.f16.f16")?.unit()?;
+//! let kernel = Kernel::for_unit(unit)?;
+//! assert!(kernel.is_ok(), "no kernel: {}", kernel.unwrap_err());
+//! # Ok::<(), mmascope::Error>(())
+//! ```
+
+#![allow(unsafe_code)]
+
+mod block;
+mod codec;
+mod double;
+mod exact;
+mod fused;
+mod grouped;
+mod lanes;
+mod level;
+mod native;
+mod pack;
+mod plan;
+mod program;
+mod range;
+
+pub use level::{Level, VARIABLE};
+pub(crate) use pack::Elements;
+
+use std::ops::Range;
+
+use crate::array::Stored;
+use crate::dpa::{Dpa, Modifiers, Operation, Unit};
+use crate::error::Result;
+use crate::gemm::Watch;
+use block::{Job, Part, Reference};
+use double::Doubles;
+use fused::VECTORS;
+use grouped::Groups;
+use lanes::{Lanes, Portable};
+use plan::Plan;
+use program::Sums;
+
+/// A unit with the fast lanes that fit its parameters.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    unit: Unit,
+    level: Level,
+    family: Family,
+}
+
+/// Why a unit has no kernel: the sentence that `show` prints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason(String);
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// The kernels.
+#[derive(Clone, Debug)]
+enum Family {
+    Sums(Plan),
+    Double(double::Plan),
+    Groups(grouped::Plan),
+}
+
+impl Kernel {
+    /// The kernel of a unit at the level in use.
+    ///
+    /// # Errors
+    /// As [`Level::current`]. The inner error says which parameter no kernel has.
+    pub fn for_unit(unit: &Unit) -> Result<std::result::Result<Self, Reason>> {
+        Ok(Self::at_level(unit, Level::current()?))
+    }
+
+    /// The kernel of a unit at a level.
+    ///
+    /// # Errors
+    /// Which parameter no kernel has, or that the level is not there.
+    pub fn at_level(unit: &Unit, level: Level) -> std::result::Result<Self, Reason> {
+        if !level.is_there() {
+            return Err(Reason(format!("this machine has no {level}")));
+        }
+        let family = Family::of(unit, [false; 2])?;
+        Ok(Self {
+            unit: unit.clone(),
+            level,
+            family,
+        })
+    }
+
+    /// The unit.
+    #[must_use]
+    pub fn unit(&self) -> &Unit {
+        &self.unit
+    }
+
+    /// The level.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Columns of a panel.
+    fn columns(&self) -> usize {
+        VECTORS
+            * match self.level {
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => <lanes::Avx2 as Lanes>::WIDTH,
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => <lanes::Avx512 as Lanes>::WIDTH,
+                #[cfg(target_arch = "aarch64")]
+                Level::Neon => <lanes::Neon as Lanes>::WIDTH,
+                _ => <Portable as Lanes>::WIDTH,
+            }
+    }
+
+    /// Packs the operands of a product. K is a multiple of the unit's; `None` when the operands'
+    /// exponents leave nothing for the kernel.
+    pub(crate) fn pack(&self, elements: &dyn Elements, modifiers: &Modifiers) -> Option<Operand> {
+        let negate = [modifiers.negate_a, modifiers.negate_b];
+        let columns = self.columns();
+        let signature = self.unit.signature();
+        match Family::of(&self.unit, negate).ok()? {
+            Family::Sums(plan) => {
+                let sums = Sums::pack(&plan, signature, elements, columns)?;
+                Some(Operand(Packs::Sums(Box::new(sums), plan)))
+            }
+            Family::Groups(plan) => {
+                let groups = Groups::pack(&plan, &self.unit, elements, columns);
+                Some(Operand(Packs::Groups(Box::new(groups), plan)))
+            }
+            Family::Double(plan) => {
+                let width = columns / VECTORS;
+                let packed = Doubles::pack(plan, &self.unit, elements, modifiers, width)?;
+                Some(Operand(Packs::Double(packed)))
+            }
+        }
+    }
+
+    /// Runs steps of a part of D: `accumulators` are c before and d after, row by row.
+    ///
+    /// # Errors
+    /// [`crate::Error::Cancelled`].
+    pub(crate) fn advance<W: Stored>(
+        &self,
+        operand: &Operand,
+        steps: &Steps<'_>,
+        accumulators: &mut [W],
+        watch: &Watch<'_>,
+    ) -> Result<()> {
+        let reference = Reference {
+            unit: &self.unit,
+            elements: steps.elements,
+            modifiers: *steps.modifiers,
+        };
+        let part = Part {
+            rows: steps.rows.clone(),
+            columns: steps.columns.clone(),
+        };
+        match &operand.0 {
+            Packs::Sums(packed, plan) => {
+                let job = Job {
+                    packed: &**packed,
+                    reference,
+                    c: plan.c,
+                    d: plan.d,
+                    steps: steps.steps.clone(),
+                    first: steps.first,
+                };
+                job.run(self.level, &part, accumulators, watch)
+            }
+            Packs::Groups(packed, plan) => {
+                let job = Job {
+                    packed: &**packed,
+                    reference,
+                    c: plan.c,
+                    d: plan.d,
+                    steps: steps.steps.clone(),
+                    first: steps.first,
+                };
+                job.run(self.level, &part, accumulators, watch)
+            }
+            Packs::Double(packed) => {
+                let steps = (steps.steps.clone(), steps.first);
+                packed.run(self.level, &part, steps, accumulators, watch)
+            }
+        }
+    }
+}
+
+/// Which steps of which part of a product run.
+pub(crate) struct Steps<'a> {
+    pub(crate) elements: &'a dyn Elements,
+    pub(crate) modifiers: &'a Modifiers,
+    pub(crate) steps: Range<usize>,
+    /// The first of them takes C with its modifiers.
+    pub(crate) first: bool,
+    pub(crate) rows: Range<usize>,
+    pub(crate) columns: Range<usize>,
+}
+
+impl std::fmt::Display for Kernel {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.family {
+            Family::Sums(plan) => out.write_str(&program::describe(plan)),
+            Family::Groups(_) => out.write_str("grouped sums of bytes, aligned in f64 lanes"),
+            Family::Double(_) => out.write_str("multiply-adds in f64 lanes"),
+        }
+    }
+}
+
+impl Family {
+    fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
+        if let Some(plan) = double::Plan::new(unit) {
+            return Ok(Self::Double(plan));
+        }
+        let is_grouped = unit.program().statements.iter().any(|statement| {
+            let Operation::Dot { algorithm, .. } = &statement.operation else {
+                return false;
+            };
+            matches!(algorithm, Dpa::GstFdpa { .. })
+        });
+        let family = if is_grouped {
+            grouped::Plan::new(unit, negate).map(Self::Groups)
+        } else {
+            Plan::new(unit, negate).map(Self::Sums)
+        };
+        family.map_err(Reason)
+    }
+}
+
+/// Operands packed for a kernel.
+#[derive(Debug)]
+pub(crate) struct Operand(Packs);
+
+#[derive(Debug)]
+enum Packs {
+    Sums(Box<Sums>, Plan),
+    Double(Doubles),
+    Groups(Box<Groups>, grouped::Plan),
+}

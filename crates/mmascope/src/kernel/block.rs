@@ -1,0 +1,491 @@
+//! A product by tiles: which rows, columns and steps the kernel carries, and which the reference.
+//!
+//! A tile is a run of rows by one panel of columns. Its accumulators lie in a buffer of f32 lanes
+//! while all steps run, chunk of K by chunk, so that the panel's chunk stays in the first cache.
+//! For every row and chunk the kernel runs unless a mark forbids it; it then says which lanes left
+//! its domain on the way, and the row's chunk is done again a step at a time, where each such lane
+//! comes from the reference.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::Level;
+use super::codec::Codec;
+use super::fused::{Tile, VECTORS};
+use super::lanes::{Lanes, Portable};
+use super::pack::{Elements, Marks, Shape};
+use crate::array::Stored;
+use crate::dpa::{Modifiers, Operands, Unit};
+use crate::error::Result;
+use crate::gemm::Watch;
+
+/// Rows of a tile.
+const ROWS: usize = 64;
+/// The widest panel: four registers of sixteen lanes.
+pub(super) const WIDEST: usize = 64;
+
+/// Packed operands with the kernel that reads them.
+pub(super) trait Packed: Sync {
+    fn shape(&self) -> &Shape;
+    fn marks(&self) -> &Marks;
+
+    /// The lanes in which c lies outside the kernel's domain: (finite ones, ∞ and NaN).
+    ///
+    /// # Safety
+    /// The instruction set of `V`.
+    unsafe fn outside<V: Lanes>(&self, c: V) -> (V, V);
+
+    /// Runs steps of one row and panel; gives the lanes whose results are not to be used.
+    ///
+    /// # Safety
+    /// The instruction set of `V`; row, panel and steps within the shape.
+    unsafe fn run<V: Lanes>(
+        &self,
+        row: usize,
+        panel: usize,
+        steps: Range<usize>,
+        c: &mut Tile<V>,
+    ) -> V;
+
+    /// Whether an ∞ or a NaN in c is the result, when nothing else is special.
+    fn settles(&self) -> bool;
+}
+
+/// The reference for single outputs and steps.
+pub(super) struct Reference<'a> {
+    pub(super) unit: &'a Unit,
+    pub(super) elements: &'a dyn Elements,
+    pub(super) modifiers: Modifiers,
+}
+
+impl Reference<'_> {
+    /// One step of one output from c as a register word.
+    pub(super) fn step(&self, i: usize, j: usize, step: usize, first: bool, c: u64) -> Result<u64> {
+        let signature = self.unit.signature();
+        let (k, blocks) = (signature.k, signature.scales());
+        let (mut a, mut b) = (vec![0; k], vec![0; k]);
+        self.elements.a_row(i, step * k, &mut a);
+        self.elements.b_column(j, step * k, &mut b);
+        let scales = step * blocks..(step + 1) * blocks;
+        let scale_a: Vec<u64> = scales
+            .clone()
+            .map(|at| self.elements.scale_a(i, at))
+            .collect();
+        let scale_b: Vec<u64> = scales.map(|at| self.elements.scale_b(at, j)).collect();
+        let operands = Operands {
+            a: &a,
+            b: &b,
+            c,
+            scale_a: &scale_a,
+            scale_b: &scale_b,
+        };
+        let modifiers = if first {
+            self.modifiers
+        } else {
+            later(&self.modifiers)
+        };
+        self.unit.dot(&operands, &modifiers)
+    }
+}
+
+/// The modifiers of the steps after the first.
+pub(super) fn later(modifiers: &Modifiers) -> Modifiers {
+    Modifiers {
+        negate_a: modifiers.negate_a,
+        negate_b: modifiers.negate_b,
+        ..Modifiers::default()
+    }
+}
+
+/// A run of steps over all outputs.
+pub(super) struct Job<'a, P> {
+    pub(super) packed: &'a P,
+    pub(super) reference: Reference<'a>,
+    pub(super) c: Codec,
+    pub(super) d: Codec,
+    pub(super) steps: Range<usize>,
+    /// The first step takes C with its modifiers.
+    pub(super) first: bool,
+}
+
+/// Accumulators that several tiles read and write, each its own.
+pub(super) struct Shared<W> {
+    words: *mut W,
+    len: usize,
+}
+
+// SAFETY: tiles use disjoint elements.
+unsafe impl<W: Stored> Sync for Shared<W> {}
+
+impl<W: Stored> Shared<W> {
+    pub(super) fn new(words: &mut [W]) -> Self {
+        Self {
+            words: words.as_mut_ptr(),
+            len: words.len(),
+        }
+    }
+
+    /// # Safety
+    /// No other thread uses the element.
+    pub(super) unsafe fn get(&self, index: usize) -> u64 {
+        assert!(index < self.len);
+        // SAFETY: in bounds; the caller promises that it is ours.
+        unsafe { *self.words.add(index) }.word()
+    }
+
+    /// # Safety
+    /// No other thread uses the element.
+    pub(super) unsafe fn set(&self, index: usize, word: u64) {
+        assert!(index < self.len);
+        // SAFETY: in bounds; the caller promises that it is ours.
+        unsafe { *self.words.add(index) = W::stored(word) };
+    }
+}
+
+/// The part of D that accumulators hold, row by row.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) rows: Range<usize>,
+    pub(super) columns: Range<usize>,
+}
+
+impl<P: Packed> Job<'_, P> {
+    /// All tiles of a part of D. `accumulators`: c before and d after.
+    pub(super) fn run<W: Stored>(
+        &self,
+        level: Level,
+        part: &Part,
+        accumulators: &mut [W],
+        watch: &Watch<'_>,
+    ) -> Result<()> {
+        let width = self.packed.shape().columns;
+        let (rows, columns) = (&part.rows, &part.columns);
+        let blocks = rows.len().div_ceil(ROWS);
+        let panels = columns.start / width..columns.end.div_ceil(width);
+        let shared = Shared::new(accumulators);
+        (0..blocks * panels.len())
+            .into_par_iter()
+            .try_for_each(|index| {
+                let (panel, block) = (panels.start + index / blocks, index % blocks);
+                let first = rows.start + block * ROWS;
+                let tile = Part {
+                    rows: first..rows.end.min(first + ROWS),
+                    columns: columns.start.max(panel * width)..columns.end.min((panel + 1) * width),
+                };
+                let place = |at: usize| {
+                    let (row, column) = (at / tile.columns.len(), at % tile.columns.len());
+                    let row = tile.rows.start - rows.start + row;
+                    row * columns.len() + tile.columns.start - columns.start + column
+                };
+                let count = tile.rows.len() * tile.columns.len();
+                // SAFETY: each output belongs to one tile.
+                let mut words: Vec<u64> = (0..count)
+                    .map(|at| unsafe { shared.get(place(at)) })
+                    .collect();
+                self.tile(level, &tile, panel, &mut words, watch)?;
+                for (at, word) in words.iter().enumerate() {
+                    // SAFETY: as above.
+                    unsafe { shared.set(place(at), *word) };
+                }
+                Ok(())
+            })
+    }
+
+    /// Runs steps of one row and panel by the kernel, lanes in and out.
+    fn attempt(
+        &self,
+        level: Level,
+        row: usize,
+        panel: usize,
+        steps: Range<usize>,
+        lanes: &mut [u32],
+    ) -> Masks {
+        assert!(level.is_there());
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => {
+                #[target_feature(enable = "avx2,fma")]
+                fn enter<P: Packed>(
+                    packed: &P,
+                    row: usize,
+                    panel: usize,
+                    steps: Range<usize>,
+                    lanes: &mut [u32],
+                ) -> Masks {
+                    // SAFETY: this function has AVX2 and FMA.
+                    unsafe { attempt::<super::lanes::Avx2, P>(packed, row, panel, steps, lanes) }
+                }
+                // SAFETY: the level is there.
+                unsafe { enter(self.packed, row, panel, steps, lanes) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+                fn enter<P: Packed>(
+                    packed: &P,
+                    row: usize,
+                    panel: usize,
+                    steps: Range<usize>,
+                    lanes: &mut [u32],
+                ) -> Masks {
+                    // SAFETY: this function has AVX-512 F, BW, DQ and VL.
+                    unsafe { attempt::<super::lanes::Avx512, P>(packed, row, panel, steps, lanes) }
+                }
+                // SAFETY: the level is there.
+                unsafe { enter(self.packed, row, panel, steps, lanes) }
+            }
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: the level is there.
+            Level::Neon => unsafe {
+                attempt::<super::lanes::Neon, P>(self.packed, row, panel, steps, lanes)
+            },
+            // SAFETY: plain Rust.
+            _ => unsafe { attempt::<Portable, P>(self.packed, row, panel, steps, lanes) },
+        }
+    }
+
+    fn tile(
+        &self,
+        level: Level,
+        tile: &Part,
+        panel: usize,
+        words: &mut [u64],
+        watch: &Watch<'_>,
+    ) -> Result<()> {
+        let shape = self.packed.shape();
+        let width = shape.columns;
+        let (rows, columns) = (&tile.rows, tile.columns.len());
+        let shift = tile.columns.start - panel * width;
+        // Lanes beside the tile's columns stay out of it.
+        let mut lanes = vec![0_u32; rows.len() * width];
+        // Before the first step: columns whose c the kernel's lanes cannot show.
+        let mut hidden = vec![0_u64; rows.len()];
+        for (r, words) in words.chunks(columns).enumerate() {
+            for (v, word) in words.iter().enumerate() {
+                let (lane, shown) = self.load(*word);
+                lanes[r * width + shift + v] = lane;
+                hidden[r] |= u64::from(!shown) << (shift + v);
+            }
+        }
+        let whole = (u64::MAX >> (64 - columns)) << shift;
+        let mut step = self.steps.start;
+        while step < self.steps.end {
+            watch.check()?;
+            let end = self.steps.end.min((step / shape.chunk + 1) * shape.chunk);
+            let marked = self.packed.marks().panel(shape, panel, step..end) & whole;
+            let at_start = self.first && step == self.steps.start;
+            for (r, row) in rows.clone().enumerate() {
+                let lanes = &mut lanes[r * width..(r + 1) * width];
+                let plain = marked == 0
+                    && !self.packed.marks().row(shape, row, step..end)
+                    && !(at_start && hidden[r] != 0);
+                if plain && self.fast(level, row, panel, step..end, lanes, whole) {
+                    continue;
+                }
+                for one in step..end {
+                    let is_first = at_start && one == step;
+                    let asked = Asked {
+                        row,
+                        panel,
+                        step: one,
+                        hidden: if is_first { hidden[r] } else { 0 },
+                        original: is_first.then(|| &words[r * columns..(r + 1) * columns]),
+                        shift,
+                        whole,
+                    };
+                    self.careful(level, &asked, lanes)?;
+                }
+            }
+            (watch.progress)((rows.len() * columns * (end - step)) as u64);
+            step = end;
+        }
+        for (r, words) in words.chunks_mut(columns).enumerate() {
+            for (v, word) in words.iter_mut().enumerate() {
+                *word = self.d.encode(lanes[r * width + shift + v]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The lane of a word before the first of these steps, and whether it shows all that matters.
+    fn load(&self, word: u64) -> (u32, bool) {
+        if !self.first {
+            return (self.d.decode(word), true);
+        }
+        let modifiers = &self.reference.modifiers;
+        if modifiers.no_c {
+            return (0, true);
+        }
+        let lane = self.c.decode(word) ^ if modifiers.negate_c { 1 << 31 } else { 0 };
+        if modifiers.scale_d == 0 {
+            return (lane, true);
+        }
+        let (field, magnitude) = (lane >> 23 & 0xff, lane & !(1 << 31));
+        if magnitude == 0 || field == 0xff {
+            return (lane, true);
+        }
+        // The exponent moves, that of a subnormal's field too: only normal numbers show that.
+        let moved = field as i32 + modifiers.scale_d;
+        if (field << 23) < self.c.smallest().max(1 << 23) || moved < 1 {
+            return (0, false);
+        }
+        let normal = moved as u32 >= self.c.smallest() >> 23;
+        (lane.wrapping_add((modifiers.scale_d << 23) as u32), normal)
+    }
+
+    /// All steps by the kernel; `false`, with nothing changed, when some lane cannot be used.
+    fn fast(
+        &self,
+        level: Level,
+        row: usize,
+        panel: usize,
+        steps: Range<usize>,
+        lanes: &mut [u32],
+        whole: u64,
+    ) -> bool {
+        let mut before = [0_u32; WIDEST];
+        let before = &mut before[..lanes.len()];
+        before.copy_from_slice(lanes);
+        let masks = self.attempt(level, row, panel, steps, lanes);
+        let special = masks.special & whole;
+        let lost = masks.outside & whole != 0 || special != 0 && !self.packed.settles();
+        if lost {
+            lanes.copy_from_slice(before);
+            return false;
+        }
+        for v in bits(special) {
+            lanes[v] = before[v];
+        }
+        true
+    }
+
+    /// One step, each lane by the kernel if it may, else by the reference.
+    fn careful(&self, level: Level, asked: &Asked<'_>, lanes: &mut [u32]) -> Result<()> {
+        let shape = self.packed.shape();
+        let steps = asked.step..asked.step + 1;
+        let marks = self.packed.marks();
+        let marked = if marks.row(shape, asked.row, steps.clone()) {
+            asked.whole
+        } else {
+            marks.panel(shape, asked.panel, steps.clone())
+        };
+        let mut before = [0_u32; WIDEST];
+        before[..lanes.len()].copy_from_slice(lanes);
+        let masks = self.attempt(level, asked.row, asked.panel, steps, lanes);
+        let settled = if self.packed.settles() {
+            masks.special & !marked & !asked.hidden & asked.whole
+        } else {
+            0
+        };
+        for v in bits(settled) {
+            lanes[v] = before[v];
+        }
+        let wrong = marked | masks.outside | masks.special | asked.hidden;
+        for v in bits(wrong & asked.whole & !settled) {
+            let word = match asked.original {
+                Some(words) => words[v - asked.shift],
+                None => self.d.encode(before[v]),
+            };
+            let column = asked.panel * shape.columns + v;
+            let first = asked.original.is_some();
+            let result = self
+                .reference
+                .step(asked.row, column, asked.step, first, word)?;
+            lanes[v] = self.d.decode(result);
+        }
+        Ok(())
+    }
+}
+
+/// Columns of a row whose results are not the kernel's, a bit each.
+struct Masks {
+    /// c lay outside the domain, or something left it on the way.
+    outside: u64,
+    /// c was ∞ or NaN.
+    special: u64,
+}
+
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn attempt<V: Lanes, P: Packed>(
+    packed: &P,
+    row: usize,
+    panel: usize,
+    steps: Range<usize>,
+    lanes: &mut [u32],
+) -> Masks {
+    // SAFETY: the caller has the instruction set; `read` and `write` check the length.
+    unsafe {
+        let mut c: Tile<V> = read(lanes);
+        let mut masks = Masks {
+            outside: 0,
+            special: 0,
+        };
+        for (v, c) in c.iter_mut().enumerate() {
+            let (finite, special) = packed.outside(*c);
+            masks.outside |= u64::from(finite.top_bits()) << (v * V::WIDTH);
+            masks.special |= u64::from(special.top_bits()) << (v * V::WIDTH);
+            // Such a lane runs along as +0.
+            *c = special.or(finite).not_and(*c);
+        }
+        let bad = u64::from(packed.run(row, panel, steps, &mut c).top_bits());
+        for v in 0..VECTORS {
+            // One mask for the four registers: a lane that is bad in any of them.
+            masks.outside |= bad << (v * V::WIDTH);
+        }
+        write(&c, lanes);
+        masks
+    }
+}
+
+/// The set bits.
+fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        bit
+    })
+}
+
+/// What `careful` needs to know.
+struct Asked<'a> {
+    row: usize,
+    panel: usize,
+    step: usize,
+    hidden: u64,
+    /// The words of C, when this is the first step.
+    original: Option<&'a [u64]>,
+    /// Lanes before the tile's first column.
+    shift: usize,
+    whole: u64,
+}
+
+/// # Safety
+/// The instruction set of `V`; `lanes` has four registers.
+#[inline(always)]
+unsafe fn read<V: Lanes>(lanes: &[u32]) -> Tile<V> {
+    assert!(lanes.len() == VECTORS * V::WIDTH);
+    // SAFETY: the length was checked.
+    unsafe {
+        let from = lanes.as_ptr();
+        [
+            V::load(from),
+            V::load(from.add(V::WIDTH)),
+            V::load(from.add(2 * V::WIDTH)),
+            V::load(from.add(3 * V::WIDTH)),
+        ]
+    }
+}
+
+/// # Safety
+/// The instruction set of `V`; `lanes` has four registers.
+#[inline(always)]
+unsafe fn write<V: Lanes>(tile: &Tile<V>, lanes: &mut [u32]) {
+    assert!(lanes.len() == VECTORS * V::WIDTH);
+    for (v, register) in tile.iter().enumerate() {
+        // SAFETY: the length was checked.
+        unsafe { register.store(lanes.as_mut_ptr().add(v * V::WIDTH)) };
+    }
+}

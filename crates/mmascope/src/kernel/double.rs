@@ -1,0 +1,279 @@
+//! Chains of fused multiply-adds in f64 (§2.1): a plain matrix product whose every output takes its
+//! products in ascending k. f64 lanes round as the unit does; ∞ and NaN come out right, so there is
+//! nothing to mark and nothing to route.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::Level;
+use super::block::{Part, Shared};
+use super::lanes::{Lanes, Portable};
+use super::pack::Elements;
+use crate::array::Stored;
+use crate::dpa::{Dpa, Modifiers, Nan, Operation, Select, Source, Unit, ZeroSign};
+use crate::error::Result;
+use crate::format::{F64, Overflow, Rounding};
+use crate::gemm::Watch;
+
+/// Rows and registers of a micro-kernel: twelve accumulators, three columns' registers, one
+/// broadcast.
+const ROWS: usize = 4;
+const VECTORS: usize = 3;
+/// k of a chunk, and rows of a tile.
+const CHUNK: usize = 256;
+const TILE: usize = 64;
+/// Doubles in the widest row of accumulators.
+const WIDEST: usize = VECTORS * 8;
+
+/// What the kernel needs to know of a unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    nan: u64,
+}
+
+impl Plan {
+    /// `None` unless the unit is one chain in f64, to nearest even.
+    pub(super) fn new(unit: &Unit) -> Option<Self> {
+        let signature = unit.signature();
+        let [statement] = unit.program().statements.as_slice() else {
+            return None;
+        };
+        let is_chain = matches!(
+            &statement.operation,
+            Operation::Dot {
+                algorithm: Dpa::FmaChain,
+                widened: None,
+                over: Select::All,
+                from: Source::C,
+            }
+        );
+        let formats = [signature.a, signature.b, signature.c, signature.d];
+        let output = &statement.output;
+        let fits = is_chain
+            && formats.iter().all(|format| *format == F64)
+            && output.rounding == Rounding::Rne
+            && output.overflow == Overflow::Ieee
+            && output.flush.is_none()
+            && output.zero == ZeroSign::Ieee;
+        fits.then(|| Self {
+            nan: match output.nan {
+                Nan::Word(word) => word,
+                Nan::Any => F64.nan_or_substitute(),
+            },
+        })
+    }
+}
+
+/// Packed operands: A by blocks of four rows, B by panels, k after k.
+#[derive(Debug)]
+pub(super) struct Doubles {
+    plan: Plan,
+    k: usize,
+    /// k of a step.
+    step: usize,
+    columns: usize,
+    a: Vec<f64>,
+    b: Vec<f64>,
+    negate_c: bool,
+    no_c: bool,
+}
+
+impl Doubles {
+    /// `None` when c is scaled, which f64 lanes do not show.
+    pub(super) fn pack(
+        plan: Plan,
+        unit: &Unit,
+        elements: &dyn Elements,
+        modifiers: &Modifiers,
+        width: usize,
+    ) -> Option<Self> {
+        if modifiers.scale_d != 0 {
+            return None;
+        }
+        let (m, n, k) = (elements.m(), elements.n(), elements.k());
+        let columns = VECTORS * width / 2;
+        let value = |word: u64, negate: bool| f64::from_bits(word ^ u64::from(negate) << 63);
+        let mut a = vec![0.0; m.div_ceil(ROWS) * ROWS * k];
+        a.par_chunks_mut(ROWS * k)
+            .enumerate()
+            .for_each(|(block, out)| {
+                let mut words = vec![0; k];
+                for row in 0..ROWS.min(m - block * ROWS) {
+                    elements.a_row(block * ROWS + row, 0, &mut words);
+                    for (at, word) in words.iter().enumerate() {
+                        out[at * ROWS + row] = value(*word, modifiers.negate_a);
+                    }
+                }
+            });
+        let mut b = vec![0.0; n.div_ceil(columns) * columns * k];
+        b.par_chunks_mut(columns * k)
+            .enumerate()
+            .for_each(|(panel, out)| {
+                let first = panel * columns;
+                let mut words = vec![0; columns.min(n - first)];
+                for (at, out) in out.chunks_mut(columns).enumerate() {
+                    elements.b_row(at, first, &mut words);
+                    for (out, word) in out.iter_mut().zip(&words) {
+                        *out = value(*word, modifiers.negate_b);
+                    }
+                }
+            });
+        Some(Self {
+            plan,
+            k,
+            step: unit.signature().k,
+            columns,
+            a,
+            b,
+            negate_c: modifiers.negate_c,
+            no_c: modifiers.no_c,
+        })
+    }
+
+    /// Steps of a part of D.
+    pub(super) fn run<W: Stored>(
+        &self,
+        level: Level,
+        part: &Part,
+        (steps, first): (Range<usize>, bool),
+        accumulators: &mut [W],
+        watch: &Watch<'_>,
+    ) -> Result<()> {
+        let (rows, columns) = (&part.rows, &part.columns);
+        let tiles = rows.start / TILE..rows.end.div_ceil(TILE);
+        let panels = columns.start / self.columns..columns.end.div_ceil(self.columns);
+        let shared = Shared::new(accumulators);
+        let ks = steps.start * self.step..steps.end * self.step;
+        (0..tiles.len() * panels.len())
+            .into_par_iter()
+            .try_for_each(|index| {
+                let (panel, tile) = (
+                    panels.start + index / tiles.len(),
+                    tiles.start + index % tiles.len(),
+                );
+                let own_rows = rows.start.max(tile * TILE)..rows.end.min((tile + 1) * TILE);
+                let first_column = panel * self.columns;
+                let own =
+                    columns.start.max(first_column)..columns.end.min(first_column + self.columns);
+                let mut sums = vec![0.0_f64; TILE * self.columns];
+                let places = || {
+                    own_rows
+                        .clone()
+                        .flat_map(|i| own.clone().map(move |j| (i, j)))
+                };
+                let in_sums = |(i, j): (usize, usize)| (i % TILE) * self.columns + j - first_column;
+                let in_words =
+                    |(i, j): (usize, usize)| (i - rows.start) * columns.len() + j - columns.start;
+                for place in places() {
+                    // SAFETY: each output belongs to one tile.
+                    let word = unsafe { shared.get(in_words(place)) };
+                    sums[in_sums(place)] = match (first, self.no_c) {
+                        (true, true) => 0.0,
+                        _ => f64::from_bits(word ^ u64::from(first && self.negate_c) << 63),
+                    };
+                }
+                let mut from = ks.start;
+                while from < ks.end {
+                    watch.check()?;
+                    let end = ks.end.min(from + CHUNK);
+                    for block in own_rows.start / ROWS..own_rows.end.div_ceil(ROWS) {
+                        let at = (block * ROWS) % TILE * self.columns;
+                        let sums = &mut sums[at..at + ROWS * self.columns];
+                        self.micro(level, block, panel, from..end, sums);
+                    }
+                    from = end;
+                }
+                for place in places() {
+                    let sum = sums[in_sums(place)];
+                    let word = if sum.is_nan() {
+                        self.plan.nan
+                    } else {
+                        sum.to_bits()
+                    };
+                    // SAFETY: as above.
+                    unsafe { shared.set(in_words(place), word) };
+                }
+                (watch.progress)((own_rows.len() * own.len() * steps.len()) as u64);
+                Ok(())
+            })
+    }
+
+    fn micro(&self, level: Level, block: usize, panel: usize, ks: Range<usize>, sums: &mut [f64]) {
+        let a = &self.a[(block * self.k + ks.start) * ROWS..(block * self.k + ks.end) * ROWS];
+        let b = &self.b
+            [(panel * self.k + ks.start) * self.columns..(panel * self.k + ks.end) * self.columns];
+        assert!(level.is_there() && self.columns <= WIDEST && sums.len() == ROWS * self.columns);
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => {
+                #[target_feature(enable = "avx2,fma")]
+                fn enter(a: &[f64], b: &[f64], sums: &mut [f64]) {
+                    // SAFETY: this function has AVX2 and FMA.
+                    unsafe { micro::<super::lanes::Avx2>(a, b, sums) }
+                }
+                // SAFETY: the level is there.
+                unsafe { enter(a, b, sums) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+                fn enter(a: &[f64], b: &[f64], sums: &mut [f64]) {
+                    // SAFETY: this function has AVX-512 F, BW, DQ and VL.
+                    unsafe { micro::<super::lanes::Avx512>(a, b, sums) }
+                }
+                // SAFETY: the level is there.
+                unsafe { enter(a, b, sums) }
+            }
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: the level is there.
+            Level::Neon => unsafe { micro::<super::lanes::Neon>(a, b, sums) },
+            // SAFETY: plain Rust.
+            _ => unsafe { micro::<Portable>(a, b, sums) },
+        }
+    }
+}
+
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: &mut [f64]) {
+    let (width, columns) = (V::WIDTH / 2, VECTORS * V::WIDTH / 2);
+    let ks = a.len() / ROWS;
+    assert!(b.len() == ks * columns && sums.len() == ROWS * columns);
+    // SAFETY: lengths were checked; the caller has the instruction set.
+    unsafe {
+        let at = |row: usize, v: usize| row * columns + v * width;
+        let load = |from: *const f64| V::load(from.cast());
+        let mut c = [[V::splat(0); VECTORS]; ROWS];
+        for (row, c) in c.iter_mut().enumerate() {
+            for (v, c) in c.iter_mut().enumerate() {
+                *c = load(sums.as_ptr().add(at(row, v)));
+            }
+        }
+        let (mut a, mut b) = (a.as_ptr(), b.as_ptr());
+        for _ in 0..ks {
+            let (b0, b1, b2) = (load(b), load(b.add(width)), load(b.add(2 * width)));
+            // Written out: as a loop it is rolled up again.
+            macro_rules! row {
+                ($row:expr) => {
+                    let value = V::d_splat(*a.add($row));
+                    c[$row][0] = value.d_fma(b0, c[$row][0]);
+                    c[$row][1] = value.d_fma(b1, c[$row][1]);
+                    c[$row][2] = value.d_fma(b2, c[$row][2]);
+                };
+            }
+            row!(0);
+            row!(1);
+            row!(2);
+            row!(3);
+            a = a.add(ROWS);
+            b = b.add(columns);
+        }
+        for (row, c) in c.iter().enumerate() {
+            for (v, c) in c.iter().enumerate() {
+                c.store(sums.as_mut_ptr().add(at(row, v)).cast());
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Vector registers as the kernels see them: a register of 32-bit lanes and thin operations on it.
+//!
+//! Every operation is one instruction or a few where an instruction set lacks it. [`Portable`] states
+//! in plain Rust what each one means; the others are held to it by `tests/kernel.rs`. The names say
+//! how an operation reads its bits: `f` f32 lanes, `d` f64 lanes (half as many), `i` i32 lanes, `b`
+//! bytes. No operation depends on the ambient rounding mode but those that round to nearest, which
+//! is the mode that Rust guarantees.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+#[cfg(test)]
+mod probe;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::Avx512;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use neon::Neon;
+pub(crate) use portable::Portable;
+
+/// A vector register.
+///
+/// # Safety
+/// Every operation needs the instruction set of its implementation (none for [`Portable`]); loads
+/// and stores need as many readable or writable bytes as the register has, at any alignment.
+#[allow(clippy::missing_safety_doc, clippy::too_long_first_doc_paragraph)]
+pub(crate) trait Lanes: Copy {
+    /// 32-bit lanes in a register.
+    const WIDTH: usize;
+
+    unsafe fn splat(word: u32) -> Self;
+    unsafe fn load(from: *const u32) -> Self;
+    unsafe fn store(self, to: *mut u32);
+
+    /// The byte in every byte.
+    unsafe fn b_splat(byte: u8) -> Self;
+    /// Bytes, modulo 256.
+    unsafe fn b_add(self, other: Self) -> Self;
+    /// The larger of unsigned bytes.
+    unsafe fn b_max(self, other: Self) -> Self;
+
+    unsafe fn and(self, other: Self) -> Self;
+    unsafe fn or(self, other: Self) -> Self;
+    unsafe fn xor(self, other: Self) -> Self;
+    /// `!self & other`.
+    unsafe fn not_and(self, other: Self) -> Self;
+
+    unsafe fn i_add(self, other: Self) -> Self;
+    unsafe fn i_sub(self, other: Self) -> Self;
+    unsafe fn i_max(self, other: Self) -> Self;
+    unsafe fn i_min(self, other: Self) -> Self;
+    unsafe fn i_abs(self) -> Self;
+    /// All ones where signed `self > other`.
+    unsafe fn i_greater(self, other: Self) -> Self;
+    unsafe fn i_equal(self, other: Self) -> Self;
+    unsafe fn shl<const N: i32>(self) -> Self;
+    unsafe fn shr<const N: i32>(self) -> Self;
+    /// Arithmetic shift by lane; counts of 32 and more leave the sign.
+    unsafe fn sar_by(self, count: Self) -> Self;
+    /// `yes` where this mask's lane is all ones, else `no`.
+    unsafe fn select(self, yes: Self, no: Self) -> Self;
+    /// Bit i: the top bit of lane i.
+    unsafe fn top_bits(self) -> u32;
+
+    unsafe fn f_add(self, other: Self) -> Self;
+    unsafe fn f_sub(self, other: Self) -> Self;
+    unsafe fn f_mul(self, other: Self) -> Self;
+    /// `self · b + c`, rounded once.
+    unsafe fn f_fma(self, b: Self, c: Self) -> Self;
+    /// Toward zero; any value where i32 has none.
+    unsafe fn f_to_i(self) -> Self;
+    /// To nearest, ties to even; any value where i32 has none.
+    unsafe fn f_to_i_nearest(self) -> Self;
+    /// Toward −∞, as a float.
+    unsafe fn f_floor(self) -> Self;
+    /// To nearest, ties to even.
+    unsafe fn i_to_f(self) -> Self;
+
+    /// The lower half's lanes as f64.
+    unsafe fn f_low_to_d(self) -> Self;
+    /// The upper half's lanes as f64.
+    unsafe fn f_high_to_d(self) -> Self;
+    /// The lower half's i32 as f64.
+    unsafe fn i_low_to_d(self) -> Self;
+    /// The upper half's i32 as f64.
+    unsafe fn i_high_to_d(self) -> Self;
+    /// Two registers of f64, the lower half first, as one of f32, to nearest even.
+    unsafe fn d_to_f(self, high: Self) -> Self;
+    unsafe fn d_splat(value: f64) -> Self;
+    unsafe fn d_add(self, other: Self) -> Self;
+    unsafe fn d_mul(self, other: Self) -> Self;
+    unsafe fn d_fma(self, b: Self, c: Self) -> Self;
+    /// Toward zero, as a float.
+    unsafe fn d_trunc(self) -> Self;
+    /// Toward −∞, as a float.
+    unsafe fn d_floor(self) -> Self;
+    /// All ones where a 64-bit lane's top bit is set.
+    unsafe fn d_negative(self) -> Self;
+    /// 64-bit integers, modulo 2^64.
+    unsafe fn l_add(self, other: Self) -> Self;
+
+    /// Sums of the products of four neighbouring bytes, unsigned in `self`, signed in `other`, in
+    /// i32 lanes. Two neighbouring products together must fit 16 bits.
+    unsafe fn b_dot4(self, other: Self) -> Self;
+}

@@ -1,0 +1,144 @@
+//! AVX-512 F, BW, DQ and VL: sixteen lanes.
+#![allow(clippy::wildcard_imports)]
+
+use std::arch::x86_64::*;
+
+use super::Lanes;
+
+/// A 512-bit register.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(__m512i);
+
+impl Avx512 {
+    #[inline(always)]
+    fn f(self) -> __m512 {
+        // SAFETY: whoever has an `Avx512` may use its instructions (`Lanes`).
+        unsafe { _mm512_castsi512_ps(self.0) }
+    }
+
+    #[inline(always)]
+    fn d(self) -> __m512d {
+        // SAFETY: as above.
+        unsafe { _mm512_castsi512_pd(self.0) }
+    }
+
+    #[inline(always)]
+    fn of(x: __m512) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_castps_si512(x) })
+    }
+
+    #[inline(always)]
+    fn of_d(x: __m512d) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_castpd_si512(x) })
+    }
+}
+
+/// Operations that are one intrinsic or two: `name(operands) => expression`.
+macro_rules! one {
+    ($($name:ident($first:ident $(, $x:ident)*) => $make:expr;)*) => {
+        $(
+            #[inline(always)]
+            unsafe fn $name(self $(, $x: Self)*) -> Self {
+                let $first = self;
+                // SAFETY: the caller has AVX-512 F, BW, DQ and VL.
+                unsafe { $make }
+            }
+        )*
+    };
+}
+
+impl Lanes for Avx512 {
+    const WIDTH: usize = 16;
+
+    #[inline(always)]
+    unsafe fn splat(word: u32) -> Self {
+        // SAFETY: the caller has AVX-512.
+        Self(unsafe { _mm512_set1_epi32(word as i32) })
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u32) -> Self {
+        // SAFETY: the caller has AVX-512 and gives 64 readable bytes.
+        Self(unsafe { _mm512_loadu_si512(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u32) {
+        // SAFETY: the caller has AVX-512 and gives 64 writable bytes.
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn b_splat(byte: u8) -> Self {
+        // SAFETY: the caller has AVX-512.
+        Self(unsafe { _mm512_set1_epi8(byte as i8) })
+    }
+
+    #[inline(always)]
+    unsafe fn d_splat(value: f64) -> Self {
+        // SAFETY: the caller has AVX-512.
+        unsafe { Self::of_d(_mm512_set1_pd(value)) }
+    }
+
+    #[inline(always)]
+    unsafe fn shl<const N: i32>(self) -> Self {
+        // SAFETY: the caller has AVX-512.
+        Self(unsafe { _mm512_sllv_epi32(self.0, _mm512_set1_epi32(N)) })
+    }
+
+    #[inline(always)]
+    unsafe fn shr<const N: i32>(self) -> Self {
+        // SAFETY: the caller has AVX-512.
+        Self(unsafe { _mm512_srlv_epi32(self.0, _mm512_set1_epi32(N)) })
+    }
+
+    #[inline(always)]
+    unsafe fn top_bits(self) -> u32 {
+        // SAFETY: the caller has AVX-512 DQ.
+        u32::from(unsafe { _mm512_movepi32_mask(self.0) })
+    }
+
+    one! {
+        b_add(x, y) => Self(_mm512_add_epi8(x.0, y.0));
+        b_max(x, y) => Self(_mm512_max_epu8(x.0, y.0));
+        and(x, y) => Self(_mm512_and_si512(x.0, y.0));
+        or(x, y) => Self(_mm512_or_si512(x.0, y.0));
+        xor(x, y) => Self(_mm512_xor_si512(x.0, y.0));
+        not_and(x, y) => Self(_mm512_andnot_si512(x.0, y.0));
+        i_add(x, y) => Self(_mm512_add_epi32(x.0, y.0));
+        i_sub(x, y) => Self(_mm512_sub_epi32(x.0, y.0));
+        i_max(x, y) => Self(_mm512_max_epi32(x.0, y.0));
+        i_min(x, y) => Self(_mm512_min_epi32(x.0, y.0));
+        i_abs(x) => Self(_mm512_abs_epi32(x.0));
+        i_greater(x, y) => Self(_mm512_movm_epi32(_mm512_cmpgt_epi32_mask(x.0, y.0)));
+        i_equal(x, y) => Self(_mm512_movm_epi32(_mm512_cmpeq_epi32_mask(x.0, y.0)));
+        sar_by(x, n) => Self(_mm512_srav_epi32(x.0, n.0));
+        select(mask, yes, no) => Self(_mm512_mask_blend_epi32(_mm512_movepi32_mask(mask.0), no.0, yes.0));
+        f_add(x, y) => Self::of(_mm512_add_ps(x.f(), y.f()));
+        f_sub(x, y) => Self::of(_mm512_sub_ps(x.f(), y.f()));
+        f_mul(x, y) => Self::of(_mm512_mul_ps(x.f(), y.f()));
+        f_fma(x, y, z) => Self::of(_mm512_fmadd_ps(x.f(), y.f(), z.f()));
+        f_to_i(x) => Self(_mm512_cvttps_epi32(x.f()));
+        f_to_i_nearest(x) => Self(_mm512_cvtps_epi32(x.f()));
+        f_floor(x) => Self::of(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
+        i_to_f(x) => Self::of(_mm512_cvtepi32_ps(x.0));
+        f_low_to_d(x) => Self::of_d(_mm512_cvtps_pd(_mm512_castps512_ps256(x.f())));
+        f_high_to_d(x) => Self::of_d(_mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(x.f())));
+        i_low_to_d(x) => Self::of_d(_mm512_cvtepi32_pd(_mm512_castsi512_si256(x.0)));
+        i_high_to_d(x) => Self::of_d(_mm512_cvtepi32_pd(_mm512_extracti32x8_epi32::<1>(x.0)));
+        d_to_f(low, high) => Self::of(_mm512_insertf32x8::<1>(
+            _mm512_castps256_ps512(_mm512_cvtpd_ps(low.d())),
+            _mm512_cvtpd_ps(high.d()),
+        ));
+        d_add(x, y) => Self::of_d(_mm512_add_pd(x.d(), y.d()));
+        d_mul(x, y) => Self::of_d(_mm512_mul_pd(x.d(), y.d()));
+        d_fma(x, y, z) => Self::of_d(_mm512_fmadd_pd(x.d(), y.d(), z.d()));
+        d_trunc(x) => Self::of_d(_mm512_roundscale_pd::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x.d()));
+        d_floor(x) => Self::of_d(_mm512_roundscale_pd::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.d()));
+        d_negative(x) => Self(_mm512_srai_epi64::<63>(x.0));
+        l_add(x, y) => Self(_mm512_add_epi64(x.0, y.0));
+        b_dot4(x, y) => Self(_mm512_madd_epi16(_mm512_maddubs_epi16(x.0, y.0), _mm512_set1_epi16(1)));
+    }
+}

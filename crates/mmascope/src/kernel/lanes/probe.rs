@@ -1,0 +1,183 @@
+//! Every operation of every level of this machine against `Portable`.
+
+use super::super::Level;
+use super::{Lanes, Portable};
+
+/// A multiple of every width.
+const WORDS: usize = 16;
+type Block = [u32; WORDS];
+
+/// All operations on three blocks of words, in one order; the name of each with what it gives.
+#[inline(always)]
+unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
+    let mut found = Vec::new();
+    macro_rules! operation {
+        ($name:literal, |$a:ident, $b:ident, $c:ident| $value:expr) => {
+            let mut out = [0; WORDS];
+            for at in (0..WORDS).step_by(V::WIDTH) {
+                // SAFETY: the caller has the instruction set; the blocks have `WORDS` words.
+                unsafe {
+                    let $a = V::load(x.as_ptr().add(at));
+                    let $b = V::load(y.as_ptr().add(at));
+                    let $c = V::load(z.as_ptr().add(at));
+                    let _ = ($b, $c);
+                    let value: V = $value;
+                    value.store(out.as_mut_ptr().add(at));
+                }
+            }
+            found.push(($name, out));
+        };
+    }
+    operation!("splat", |_a, _b, _c| V::splat(0x8123_4567));
+    operation!("b_splat", |_a, _b, _c| V::b_splat(0x9d));
+    operation!("b_add", |a, b, _c| a.b_add(b));
+    operation!("b_max", |a, b, _c| a.b_max(b));
+    operation!("and", |a, b, _c| a.and(b));
+    operation!("or", |a, b, _c| a.or(b));
+    operation!("xor", |a, b, _c| a.xor(b));
+    operation!("not_and", |a, b, _c| a.not_and(b));
+    operation!("i_add", |a, b, _c| a.i_add(b));
+    operation!("i_sub", |a, b, _c| a.i_sub(b));
+    operation!("i_max", |a, b, _c| a.i_max(b));
+    operation!("i_min", |a, b, _c| a.i_min(b));
+    operation!("i_abs", |a, _b, _c| a.i_abs());
+    operation!("i_greater", |a, b, _c| a.i_greater(b));
+    operation!("i_equal", |a, b, c| a.i_equal(b).or(b.i_equal(c)));
+    operation!("shl", |a, _b, _c| a.shl::<7>());
+    operation!("shr", |a, _b, _c| a.shr::<24>());
+    operation!("sar_by", |a, b, _c| a.sar_by(b.and(V::splat(63))));
+    operation!("sar_by far", |a, b, _c| a.sar_by(b.shr::<1>()));
+    operation!("select", |a, b, c| V::select(a.i_greater(b), b, c));
+    operation!("top_bits", |a, _b, _c| V::splat(
+        a.top_bits().count_ones() & 1
+    ));
+    operation!("f_add", |a, b, _c| numbers(a).f_add(numbers(b)));
+    operation!("f_sub", |a, b, _c| numbers(a).f_sub(numbers(b)));
+    operation!("f_mul", |a, b, _c| numbers(a).f_mul(numbers(b)));
+    operation!("f_fma", |a, b, c| numbers(a).f_fma(numbers(b), numbers(c)));
+    operation!("f_to_i", |a, _b, _c| small(a).f_to_i());
+    operation!("f_to_i_nearest", |a, _b, _c| small(a).f_to_i_nearest());
+    operation!("f_floor", |a, _b, _c| small(a).f_floor());
+    operation!("i_to_f", |a, _b, _c| a.i_to_f());
+    operation!("f to d to f", |a, _b, _c| numbers(a)
+        .f_low_to_d()
+        .d_to_f(numbers(a).f_high_to_d()));
+    operation!("i to d to f", |a, _b, _c| a
+        .i_low_to_d()
+        .d_to_f(a.i_high_to_d()));
+    operation!("d_splat", |_a, _b, _c| V::d_splat(-1.7));
+    operation!("d_add", |a, b, _c| doubles(a).d_add(doubles(b)));
+    operation!("d_mul", |a, b, _c| doubles(a).d_mul(doubles(b)));
+    operation!("d_fma", |a, b, c| doubles(a).d_fma(doubles(b), doubles(c)));
+    operation!("d_trunc", |a, _b, _c| doubles(a).d_trunc());
+    operation!("d_floor", |a, _b, _c| doubles(a).d_floor());
+    operation!("d_negative", |a, _b, _c| a.d_negative());
+    operation!("d_to_f", |a, b, _c| {
+        let (low, high) = (doubles(a), doubles(b));
+        low.d_to_f(low).and(high.d_to_f(high))
+    });
+    operation!("l_add", |a, b, _c| a.l_add(b));
+    operation!("b_dot4", |a, b, _c| {
+        // Two products in 16 bits.
+        a.and(V::b_splat(0x7f)).b_dot4(b)
+    });
+    found
+}
+
+/// Bits with a middling exponent: no NaN, whose payloads differ from machine to machine.
+#[inline(always)]
+unsafe fn numbers<V: Lanes>(x: V) -> V {
+    // SAFETY: as the caller's.
+    unsafe { x.and(V::splat(0xbfff_ffff)).or(V::splat(0x2000_0000)) }
+}
+
+/// Numbers below 2^31.
+#[inline(always)]
+unsafe fn small<V: Lanes>(x: V) -> V {
+    // SAFETY: as the caller's.
+    unsafe { x.and(V::splat(0x8fff_ffff)).or(V::splat(0x3e00_0000)) }
+}
+
+/// The same for f64.
+#[inline(always)]
+unsafe fn doubles<V: Lanes>(x: V) -> V {
+    // SAFETY: as the caller's.
+    unsafe {
+        let mask = V::d_splat(f64::from_bits(0xc0ff_ffff_ffff_ffff));
+        x.and(mask)
+            .or(V::d_splat(f64::from_bits(0x3f00_0000_0000_0000)))
+    }
+}
+
+fn at_level(level: Level, x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => {
+            #[target_feature(enable = "avx2,fma")]
+            fn enter(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
+                // SAFETY: this function has AVX2 and FMA.
+                unsafe { all::<super::Avx2>(x, y, z) }
+            }
+            // SAFETY: the test asks only for levels that are there.
+            unsafe { enter(x, y, z) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => {
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+            fn enter(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
+                // SAFETY: this function has AVX-512 F, BW, DQ and VL.
+                unsafe { all::<super::Avx512>(x, y, z) }
+            }
+            // SAFETY: the test asks only for levels that are there.
+            unsafe { enter(x, y, z) }
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: every aarch64 has NEON.
+        Level::Neon => unsafe { all::<super::Neon>(x, y, z) },
+        // SAFETY: plain Rust.
+        _ => unsafe { all::<Portable>(x, y, z) },
+    }
+}
+
+#[test]
+fn every_level_does_what_portable_says() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut word = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        match state >> 60 {
+            0 => 0,
+            1 => u32::MAX,
+            2 => 1 << 31,
+            3 => 0x4b00_0000 | state as u32 & 0xff,
+            _ => state as u32,
+        }
+    };
+    let levels = Level::ALL
+        .into_iter()
+        .filter(|level| *level != Level::Scalar);
+    let (there, missing): (Vec<Level>, Vec<Level>) = levels.partition(|level| level.is_there());
+    for level in missing {
+        println!("skipped: this machine has no {level}");
+    }
+    for round in 0..20_000 {
+        let mut block = || std::array::from_fn(|_| word());
+        let (x, y, z): (Block, Block, Block) = (block(), block(), block());
+        let expected = at_level(Level::Scalar, &x, &y, &z);
+        for level in &there {
+            let got = at_level(*level, &x, &y, &z);
+            // `top_bits` counts per register, so only registers of one width agree.
+            for (got, expected) in got
+                .iter()
+                .zip(&expected)
+                .filter(|(got, _)| got.0 != "top_bits")
+            {
+                assert_eq!(
+                    got, expected,
+                    "{level}, round {round}: {x:x?} {y:x?} {z:x?}"
+                );
+            }
+        }
+    }
+}

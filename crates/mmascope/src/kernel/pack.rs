@@ -1,0 +1,519 @@
+//! Packing: operand words become floats and exponent bytes, in the order in which kernels read them,
+//! and what a kernel cannot carry is found and marked.
+//!
+//! A lies in chunks of K, row after row; B in panels of as many columns as a tile has, slot after
+//! slot. Marks are kept for each row and step, and for each column and step (a *step* is one
+//! instruction's K): an ∞ or a NaN, an operand outside the window of exponents, a NaN scale.
+
+use rayon::prelude::*;
+
+use super::fused::VECTORS;
+use crate::dpa::{FlushSign, Signature};
+use crate::format::{Class, Float, Format, Specials};
+
+/// Where a kernel finds operand words, as the instruction's formats have them.
+pub(crate) trait Elements: Sync {
+    /// Rows of A.
+    fn m(&self) -> usize;
+    /// Columns of B.
+    fn n(&self) -> usize;
+    /// Columns of A and rows of B.
+    fn k(&self) -> usize;
+    /// Consecutive words of a row of A.
+    fn a_row(&self, i: usize, k: usize, out: &mut [u64]);
+    /// Consecutive words of a row of B.
+    fn b_row(&self, k: usize, j: usize, out: &mut [u64]);
+    /// Consecutive words of a column of B.
+    fn b_column(&self, j: usize, k: usize, out: &mut [u64]) {
+        for (offset, word) in out.iter_mut().enumerate() {
+            self.b_row(k + offset, j, std::slice::from_mut(word));
+        }
+    }
+    /// The scale of a row of A.
+    fn scale_a(&self, i: usize, block: usize) -> u64;
+    /// The scale of a column of B.
+    fn scale_b(&self, block: usize, j: usize) -> u64;
+}
+
+/// Turns register words of a format into f32, branch-free.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decoder {
+    shift: u32,
+    mask: u32,
+    fraction_bits: u32,
+    sign_shift: u32,
+    field_mask: u32,
+    /// Added to a field in place to make it f32's.
+    rebias: u32,
+    /// Unit of a subnormal.
+    unit: f32,
+    /// Codes, without their sign, from here on are special; or only the code of −0.
+    special_from: u32,
+    negative_zero: bool,
+    flip: u32,
+    /// What is left of a number whose field is 0: all, its sign, or nothing.
+    left: u32,
+    /// Field of the smallest normal number, as f32's: subnormals align there.
+    smallest: u32,
+    /// Field of the largest finite number, as f32's.
+    largest: u32,
+}
+
+impl Decoder {
+    /// `None` for formats that f32 does not contain. `widened`: the format whose exponents count.
+    pub(super) fn new(format: &Format, widened: Option<&Format>, negate: bool) -> Option<Self> {
+        let Float {
+            exponent_bits,
+            fraction_bits,
+            bias,
+            specials,
+            subnormals,
+        } = format.float()?;
+        let fits = fraction_bits <= 23 && exponent_bits <= 8 && bias <= 127 && subnormals;
+        let top = (1_i32 << exponent_bits) - 1 - bias;
+        if !fits || !format.signed || top > 128 {
+            return None;
+        }
+        let smallest = widened.unwrap_or(format).float()?.emin() + 127;
+        let all = (1_u32 << (exponent_bits + fraction_bits)) - 1;
+        let infinity = ((1_u32 << exponent_bits) - 1) << fraction_bits;
+        Some(Self {
+            shift: format.register.shift,
+            mask: format.mask() as u32,
+            fraction_bits,
+            sign_shift: 32 - format.bits,
+            field_mask: (1 << exponent_bits) - 1,
+            rebias: (127 - bias) as u32,
+            unit: 2_f64.powi(1 - bias - fraction_bits as i32) as f32,
+            special_from: match specials {
+                Specials::Ieee => infinity,
+                Specials::AllOnesNan => all,
+                Specials::NegativeZeroNan | Specials::None => u32::MAX,
+            },
+            negative_zero: specials == Specials::NegativeZeroNan,
+            flip: if negate { 1 << 31 } else { 0 },
+            left: u32::MAX,
+            smallest: smallest.max(1) as u32,
+            largest: (format.decode(format.max_finite(false)).exponent + 127) as u32,
+        })
+    }
+
+    /// The same, where operands whose field is 0 become zeros of this sign.
+    pub(super) fn flushed(self, sign: FlushSign) -> Self {
+        let left = match sign {
+            FlushSign::Plus => 0,
+            FlushSign::Kept => 1 << 31,
+        };
+        Self { left, ..self }
+    }
+
+    /// Fraction bits of the format.
+    pub(super) fn fraction_bits(&self) -> u32 {
+        self.fraction_bits
+    }
+
+    /// Fields of the smallest and the largest finite number, as f32's.
+    pub(super) fn fields(&self) -> (u32, u32) {
+        (self.smallest, self.largest)
+    }
+
+    /// The value as f32 bits and whether it is ∞ or NaN (its value is then any).
+    #[inline(always)]
+    pub(super) fn decode(&self, word: u64) -> (u32, bool) {
+        let code = (word as u32 >> self.shift) & self.mask;
+        let sign = (code << self.sign_shift) & 1 << 31;
+        let magnitude = code & self.mask >> 1;
+        let field = (magnitude >> self.fraction_bits) & self.field_mask;
+        let normal = (magnitude << (23 - self.fraction_bits)).wrapping_add(self.rebias << 23);
+        let subnormal = (magnitude as i32 as f32 * self.unit).to_bits();
+        let bits = if field == 0 { subnormal } else { normal };
+        let special =
+            magnitude >= self.special_from || (self.negative_zero && magnitude == 0 && sign != 0);
+        let bits = (bits | sign) ^ self.flip;
+        (if field == 0 { bits & self.left } else { bits }, special)
+    }
+
+    /// The exponent field with which a value takes part in alignment; 0 for a zero.
+    #[inline(always)]
+    pub(super) fn field(&self, bits: u32) -> u32 {
+        let magnitude = bits & !(1 << 31);
+        let field = (magnitude >> 23).max(self.smallest);
+        if magnitude == 0 { 0 } else { field }
+    }
+}
+
+/// The exponents that packed operands may have, as f32 fields, and how bytes show them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// Smaller ones count as zero, exactly so: no result can depend on them.
+    pub(super) vanish: u32,
+    pub(super) low: u32,
+    pub(super) high: u32,
+    /// The byte of `low`; a zero has byte 0.
+    pub(super) first: u32,
+}
+
+/// How the slots of a step are filled from its k: `None` is a zero.
+pub(super) type Order = Vec<Option<usize>>;
+
+/// Sizes of packed operands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) m: usize,
+    pub(super) n: usize,
+    pub(super) steps: usize,
+    /// k of a step.
+    pub(super) k: usize,
+    /// Slots of a step.
+    pub(super) slots: usize,
+    /// Steps of a chunk.
+    pub(super) chunk: usize,
+    /// Columns of a panel.
+    pub(super) columns: usize,
+}
+
+impl Shape {
+    pub(super) fn panels(&self) -> usize {
+        self.n.div_ceil(self.columns)
+    }
+
+    pub(super) fn chunks(&self) -> usize {
+        self.steps.div_ceil(self.chunk)
+    }
+
+    /// Index of a row's first slot of a step in packed A.
+    pub(super) fn a_at(&self, row: usize, step: usize) -> usize {
+        let (chunk, rest) = (step / self.chunk, step % self.chunk);
+        ((chunk * self.m + row) * self.chunk + rest) * self.slots
+    }
+
+    /// Index of a panel's first slot of a step in packed B.
+    pub(super) fn b_at(&self, panel: usize, step: usize) -> usize {
+        (panel * self.steps + step) * self.slots * self.columns
+    }
+
+    pub(super) fn a_len(&self) -> usize {
+        self.chunks() * self.chunk * self.m * self.slots
+    }
+
+    pub(super) fn b_len(&self) -> usize {
+        self.panels() * self.steps * self.slots * self.columns
+    }
+}
+
+/// One operand, packed.
+#[derive(Debug, Default)]
+pub(super) struct Side {
+    pub(super) values: Vec<f32>,
+    pub(super) exponents: Vec<u8>,
+}
+
+/// Marks of what the kernel cannot carry.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// A: row × steps.
+    pub(super) rows: Vec<bool>,
+    /// B: panel × steps, a bit a column.
+    pub(super) columns: Vec<u64>,
+}
+
+impl Marks {
+    pub(super) fn new(shape: &Shape) -> Self {
+        Self {
+            rows: vec![false; shape.m * shape.steps],
+            columns: vec![0; shape.panels() * shape.steps],
+        }
+    }
+
+    /// Whether a row has a mark in these steps.
+    pub(super) fn row(&self, shape: &Shape, row: usize, steps: std::ops::Range<usize>) -> bool {
+        let from = row * shape.steps;
+        self.rows[from + steps.start..from + steps.end].contains(&true)
+    }
+
+    /// The marked columns of a panel in these steps.
+    pub(super) fn panel(&self, shape: &Shape, panel: usize, steps: std::ops::Range<usize>) -> u64 {
+        let from = panel * shape.steps;
+        self.columns[from + steps.start..from + steps.end]
+            .iter()
+            .fold(0, |all, mask| all | mask)
+    }
+}
+
+/// Slots that reads may go beyond the end.
+fn room(shape: &Shape) -> usize {
+    2 * shape.slots.max(64)
+}
+
+/// A segment of words turned into values, exponent bytes and marks.
+struct Segment<'a> {
+    decoder: &'a Decoder,
+    window: &'a Window,
+}
+
+impl Segment<'_> {
+    /// One pass over contiguous words; the compiler makes vectors of it.
+    #[inline(always)]
+    fn turn(&self, words: &[u64], values: &mut [f32], bytes: &mut [u8]) -> bool {
+        let mut marked = false;
+        for ((word, value), byte) in words.iter().zip(values).zip(bytes) {
+            let (bits, special) = self.decoder.decode(*word);
+            let field = self.decoder.field(bits);
+            let zero = field < self.window.vanish;
+            let inside = field >= self.window.low && field <= self.window.high;
+            let outside = special || !(zero || inside);
+            marked |= outside;
+            let keep = inside && !zero && !special;
+            // (A zero keeps its sign.)
+            *value = f32::from_bits(if keep || field == 0 && !special {
+                bits
+            } else {
+                0
+            });
+            *byte = if keep {
+                (field - self.window.low + self.window.first) as u8
+            } else {
+                0
+            };
+        }
+        marked
+    }
+
+    /// Which words of a segment are marked, as bits.
+    fn marked(&self, words: &[u64]) -> u64 {
+        let mark = |word: &u64| {
+            let (bits, special) = self.decoder.decode(*word);
+            let field = self.decoder.field(bits);
+            let inside = field >= self.window.low && field <= self.window.high;
+            special || !(field < self.window.vanish || inside)
+        };
+        let bits = words.iter().enumerate();
+        bits.fold(0, |mask, (i, word)| mask | u64::from(mark(word)) << i)
+    }
+
+    fn run(&self, words: &[u64], values: &mut [f32], bytes: &mut [u8]) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if super::Level::Avx2.is_there() {
+            // SAFETY: AVX2 is there.
+            return unsafe { self.run_avx2(words, values, bytes) };
+        }
+        self.turn(words, values, bytes)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn run_avx2(&self, words: &[u64], values: &mut [f32], bytes: &mut [u8]) -> bool {
+        self.turn(words, values, bytes)
+    }
+}
+
+/// Packs A. Rows with marks are entered in `marks`.
+pub(super) fn pack_a(
+    elements: &dyn Elements,
+    shape: &Shape,
+    order: &Order,
+    decoder: &Decoder,
+    window: &Window,
+    marks: &mut Marks,
+) -> Side {
+    let mut side = Side {
+        values: vec![0.0; shape.a_len() + room(shape)],
+        exponents: vec![0; shape.a_len() + room(shape)],
+    };
+    let segment = Segment { decoder, window };
+    let plain = order.iter().enumerate().all(|(slot, k)| *k == Some(slot));
+    let length = shape.chunk * shape.slots;
+    let used = shape.a_len();
+    let chunks = side.values[..used]
+        .par_chunks_mut(length)
+        .zip(side.exponents[..used].par_chunks_mut(length))
+        .enumerate();
+    let found: Vec<Vec<bool>> = chunks
+        .map(|(index, (values, bytes))| {
+            let (chunk, row) = (index / shape.m, index % shape.m);
+            let first = chunk * shape.chunk;
+            let steps = shape.chunk.min(shape.steps - first);
+            let mut words = vec![0; steps * shape.k];
+            elements.a_row(row, first * shape.k, &mut words);
+            if !plain {
+                words = ordered(&words, shape.k, order);
+            }
+            let each = |step: usize| {
+                let slots = step * shape.slots..(step + 1) * shape.slots;
+                (slots.clone(), slots)
+            };
+            let whole = ..steps * shape.slots;
+            if !segment.run(&words[whole], &mut values[whole], &mut bytes[whole]) {
+                return Vec::new();
+            }
+            (0..steps)
+                .map(|step| {
+                    let (slots, same) = each(step);
+                    segment.turn(&words[slots.clone()], &mut values[slots], &mut bytes[same])
+                })
+                .collect()
+        })
+        .collect();
+    for (index, found) in found.iter().enumerate() {
+        let (chunk, row) = (index / shape.m, index % shape.m);
+        for (step, marked) in found.iter().enumerate() {
+            marks.rows[row * shape.steps + chunk * shape.chunk + step] |= marked;
+        }
+    }
+    side
+}
+
+/// The words of some steps in the order of slots.
+fn ordered(words: &[u64], k: usize, order: &Order) -> Vec<u64> {
+    let slots = |step: &[u64]| -> Vec<u64> {
+        let word = |k: &Option<usize>| k.map_or(0, |k| step[k]);
+        order.iter().map(word).collect()
+    };
+    words.chunks(k).flat_map(slots).collect()
+}
+
+/// Packs B. Marked columns are entered in `marks`.
+pub(super) fn pack_b(
+    elements: &dyn Elements,
+    shape: &Shape,
+    order: &Order,
+    decoder: &Decoder,
+    window: &Window,
+    marks: &mut Marks,
+) -> Side {
+    let mut side = Side {
+        values: vec![0.0; shape.b_len() + room(shape) * shape.columns],
+        exponents: vec![0; shape.b_len() + room(shape) * shape.columns],
+    };
+    let segment = Segment { decoder, window };
+    let length = shape.steps * shape.slots * shape.columns;
+    let used = shape.b_len();
+    side.values[..used]
+        .par_chunks_mut(length)
+        .zip(side.exponents[..used].par_chunks_mut(length))
+        .zip(marks.columns.par_chunks_mut(shape.steps))
+        .enumerate()
+        .for_each(|(panel, ((values, bytes), marks))| {
+            let first = panel * shape.columns;
+            let columns = shape.columns.min(shape.n - first);
+            let mut words = vec![0; columns];
+            let mut plain = vec![0; shape.columns];
+            for slot in 0..shape.steps * shape.slots {
+                let step = slot / shape.slots;
+                let Some(k) = order[slot % shape.slots] else {
+                    continue;
+                };
+                elements.b_row(step * shape.k + k, first, &mut words);
+                let at = slot * shape.columns;
+                let values = &mut values[at..at + columns];
+                if segment.run(&words, values, &mut plain[..columns]) {
+                    marks[step] |= segment.marked(&words);
+                }
+                interleave(&plain, &mut bytes[at..at + shape.columns]);
+            }
+        });
+    side
+}
+
+/// Bytes of columns to bytes of lanes: byte 4·i+v is column v·width+i.
+#[inline(always)]
+fn interleave(plain: &[u8], bytes: &mut [u8]) {
+    let width = plain.len() / VECTORS;
+    let (low, high) = plain.split_at(2 * width);
+    let ((a, b), (c, d)) = (low.split_at(width), high.split_at(width));
+    for (i, out) in bytes.chunks_exact_mut(VECTORS).enumerate() {
+        out.copy_from_slice(&[a[i], b[i], c[i], d[i]]);
+    }
+}
+
+/// How often each exponent field stands in the operands, f32's, zeros and specials left out.
+pub(super) fn histogram_a(elements: &dyn Elements, decoder: &Decoder) -> Vec<u64> {
+    let k = elements.k();
+    histogram(decoder, elements.m(), k, &|i, words| {
+        elements.a_row(i, 0, words)
+    })
+}
+
+/// The same for B.
+pub(super) fn histogram_b(elements: &dyn Elements, decoder: &Decoder) -> Vec<u64> {
+    let (k, n) = (elements.k(), elements.n());
+    histogram(decoder, k, n, &|k, words| elements.b_row(k, 0, words))
+}
+
+fn histogram(
+    decoder: &Decoder,
+    rows: usize,
+    length: usize,
+    read: &(dyn Fn(usize, &mut [u64]) + Sync),
+) -> Vec<u64> {
+    let one = |row: usize| {
+        let mut words = vec![0; length];
+        read(row, &mut words);
+        let mut counts = vec![0_u64; 256];
+        for word in words {
+            let (bits, special) = decoder.decode(word);
+            let field = if special { 0 } else { decoder.field(bits) };
+            counts[field as usize] += 1;
+        }
+        counts
+    };
+    let zero = || vec![0; 256];
+    let join = |mut x: Vec<u64>, y: Vec<u64>| {
+        for (x, y) in x.iter_mut().zip(y) {
+            *x += y;
+        }
+        x
+    };
+    let mut counts = (0..rows).into_par_iter().map(one).reduce(zero, join);
+    counts[0] = 0;
+    counts
+}
+
+/// Block scales that are powers of two, one for each group, as exponents shifted by 23.
+#[derive(Debug, Default)]
+pub(super) struct Scales {
+    /// Row × groups.
+    pub(super) a: Vec<u32>,
+    /// Panel × groups × columns.
+    pub(super) b: Vec<u32>,
+}
+
+/// Packs the scales of one group a step; those outside ±`limit` are marked.
+pub(super) fn pack_scales(
+    elements: &dyn Elements,
+    shape: &Shape,
+    signature: &Signature,
+    limit: i32,
+    marks: &mut Marks,
+) -> Scales {
+    let mut scales = Scales::default();
+    let Some(scale) = signature.scale else {
+        return scales;
+    };
+    let read = |word: u64| {
+        let x = scale.format.decode(scale.format.from_register(word));
+        let inside = x.class == Class::Finite && x.exponent.abs() <= limit;
+        inside.then_some((x.exponent << 23) as u32)
+    };
+    scales.a = vec![0; shape.m * shape.steps + 2];
+    for row in 0..shape.m {
+        for step in 0..shape.steps {
+            match read(elements.scale_a(row, step)) {
+                Some(exponent) => scales.a[row * shape.steps + step] = exponent,
+                None => marks.rows[row * shape.steps + step] = true,
+            }
+        }
+    }
+    scales.b = vec![0; (shape.panels() * shape.steps + 2) * shape.columns];
+    for j in 0..shape.n {
+        let (panel, column) = (j / shape.columns, j % shape.columns);
+        for step in 0..shape.steps {
+            let at = panel * shape.steps + step;
+            match read(elements.scale_b(step, j)) {
+                Some(exponent) => scales.b[at * shape.columns + column] = exponent,
+                None => marks.columns[at] |= 1 << column,
+            }
+        }
+    }
+    scales
+}

@@ -1,0 +1,293 @@
+//! Packed operands of a plan of stages, and how its stages run.
+
+use std::ops::Range;
+
+use super::block::Packed;
+use super::exact;
+use super::fused::{self, At, Finish, Kind, Tile};
+use super::lanes::Lanes;
+use super::native;
+use super::pack::{self, Elements, Marks, Scales, Shape, Side};
+use super::plan::{From, MAX_STAGES, Plan, Round, Stage};
+use super::range::Ranges;
+use crate::dpa::Signature;
+
+const SIGN: u32 = 1 << 31;
+const INFINITY: u32 = 0xff << 23;
+/// Slots of a chunk of K: a panel's chunk of 32 columns is 16 KiB.
+const CHUNK_SLOTS: usize = 128;
+
+/// Operands packed for a plan.
+#[derive(Debug)]
+pub(super) struct Sums {
+    plan: Plan,
+    shape: Shape,
+    ranges: Ranges,
+    a: Side,
+    b: Side,
+    scales: Scales,
+    marks: Marks,
+}
+
+impl Sums {
+    /// `None` when the operands' exponents leave nothing for the kernel.
+    pub(super) fn pack(
+        plan: &Plan,
+        signature: &Signature,
+        elements: &dyn Elements,
+        columns: usize,
+    ) -> Option<Self> {
+        let ranges = Ranges::of(plan, elements)?;
+        let slots = plan.order.len();
+        let shape = Shape {
+            m: elements.m(),
+            n: elements.n(),
+            steps: elements.k() / signature.k,
+            k: signature.k,
+            slots,
+            chunk: (CHUNK_SLOTS / slots).max(1),
+            columns,
+        };
+        let mut marks = Marks::new(&shape);
+        let a = pack::pack_a(
+            elements,
+            &shape,
+            &plan.order,
+            &plan.a,
+            &ranges.a,
+            &mut marks,
+        );
+        let b = pack::pack_b(
+            elements,
+            &shape,
+            &plan.order,
+            &plan.b,
+            &ranges.b,
+            &mut marks,
+        );
+        let limit = ranges.scale_limit;
+        let scales = pack::pack_scales(elements, &shape, signature, limit, &mut marks);
+        Some(Self {
+            plan: plan.clone(),
+            shape,
+            ranges,
+            a,
+            b,
+            scales,
+            marks,
+        })
+    }
+
+    #[inline(always)]
+    fn at(&self, row: usize, panel: usize, step: usize) -> At {
+        let (a, b) = (self.shape.a_at(row, step), self.shape.b_at(panel, step));
+        assert!(row < self.shape.m && panel < self.shape.panels() && step < self.shape.steps);
+        let scaled = !self.scales.a.is_empty();
+        let steps = self.shape.steps;
+        let scale_a = if scaled { row * steps + step } else { 0 };
+        let scale_b = if scaled {
+            (panel * steps + step) * self.shape.columns
+        } else {
+            0
+        };
+        At {
+            a: self.a.values[a..].as_ptr(),
+            a_exponents: self.a.exponents[a..].as_ptr(),
+            b: self.b.values[b..].as_ptr(),
+            b_exponents: self.b.exponents[b..].as_ptr(),
+            a_scales: self.scales.a[scale_a..].as_ptr(),
+            b_scales: self.scales.b[scale_b..].as_ptr(),
+        }
+    }
+
+    /// One step, or for a program of one statement `repeat` steps.
+    #[inline(always)]
+    unsafe fn stages<V: Lanes>(&self, at: At, repeat: usize, c: &mut Tile<V>) -> V {
+        // SAFETY: as for `run`.
+        unsafe {
+            let zero = V::splat(0);
+            let mut values = [[zero; fused::VECTORS]; MAX_STAGES];
+            let mut bad = zero;
+            for (index, stage) in self.plan.stages.iter().enumerate() {
+                let read = |from: &From| match from {
+                    From::C => *c,
+                    From::Zero => [zero; fused::VECTORS],
+                    From::Stage(index) => values[*index],
+                };
+                values[index] = match stage {
+                    Stage::Sum {
+                        sum,
+                        slot,
+                        groups,
+                        from,
+                    } => {
+                        let mut value = read(from);
+                        let at = at.on::<V>(*slot, 0, false);
+                        let groups = groups * repeat;
+                        let offsets = &self.ranges.offsets;
+                        bad = bad.or(fused::chain(sum, offsets, at, groups, &mut value));
+                        value
+                    }
+                    Stage::Chain { slot, slots, from } => {
+                        let start = from.as_ref().map(&read);
+                        native::chain(at.on::<V>(*slot, 0, false), slots * repeat, start)
+                    }
+                    Stage::Pairwise {
+                        slot,
+                        slots,
+                        p,
+                        from,
+                        plus,
+                    } => {
+                        let mut value = read(from);
+                        let how = native::Pairwise {
+                            p: *p,
+                            plus: *plus,
+                            flush: self.ranges.flush,
+                            slots: *slots,
+                        };
+                        native::pairwise(&how, at.on::<V>(*slot, 0, false), repeat, &mut value);
+                        value
+                    }
+                    Stage::Exact {
+                        slot,
+                        slots,
+                        l,
+                        from,
+                    } => {
+                        let mut value = read(from);
+                        let at = at.on::<V>(*slot, 0, false);
+                        let groups = slots / l * repeat;
+                        let offsets = &self.ranges.offsets;
+                        bad = bad.or(exact::chain(*l, offsets, at, groups, &mut value));
+                        value
+                    }
+                    Stage::Add(left, right, to) => {
+                        let (mut left, right) = (read(left), read(right));
+                        for (left, right) in left.iter_mut().zip(right) {
+                            *left = rounded(to, left.f_add(right));
+                        }
+                        left
+                    }
+                    Stage::Convert(from, to) => {
+                        let mut value = read(from);
+                        for value in &mut value {
+                            *value = rounded(to, *value);
+                        }
+                        value
+                    }
+                };
+            }
+            if self.plan.single {
+                *c = values[0];
+                return bad;
+            }
+            *c = values[self.plan.stages.len() - 1];
+            for c in c {
+                // What an ∞ becomes on the way is the reference's business.
+                let magnitude = c.and(V::splat(!SIGN));
+                bad = bad.or(magnitude.i_greater(V::splat(INFINITY - 1)));
+            }
+            bad
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn rounded<V: Lanes>(to: &Round, x: V) -> V {
+    match &to.narrow {
+        None => x,
+        // SAFETY: as for `run`.
+        Some(narrow) => unsafe { fused::narrowed(narrow, x, to.signed_zero) },
+    }
+}
+
+impl Packed for Sums {
+    fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
+    #[inline(always)]
+    unsafe fn outside<V: Lanes>(&self, c: V) -> (V, V) {
+        // SAFETY: the caller has the instruction set.
+        unsafe {
+            let magnitude = c.and(V::splat(!SIGN));
+            let special = magnitude.i_greater(V::splat(INFINITY - 1));
+            // f32 arithmetic itself says what becomes of an ∞ or a NaN.
+            let reported = if self.plan.native {
+                V::splat(0)
+            } else {
+                special
+            };
+            if !self.plan.takes_c {
+                return (V::splat(0), reported);
+            }
+            let domain = &self.ranges.domain;
+            let large = magnitude.i_greater(V::splat(domain.from.wrapping_sub(1)));
+            let small = V::splat(domain.below).i_greater(magnitude);
+            let grains = magnitude.f_mul(V::splat(domain.grain.to_bits()));
+            let whole = grains.f_to_i().i_to_f().i_equal(grains);
+            let inside = large.and(small).or(large.not_and(whole));
+            let finite = special.not_and(V::splat(u32::MAX));
+            (inside.not_and(finite), reported)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn run<V: Lanes>(
+        &self,
+        row: usize,
+        panel: usize,
+        steps: Range<usize>,
+        c: &mut Tile<V>,
+    ) -> V {
+        // SAFETY: as this function's; `at` checks row, panel and step.
+        unsafe {
+            if self.plan.single {
+                let at = self.at(row, panel, steps.start);
+                return self.stages(at, steps.len(), c);
+            }
+            let mut bad = V::splat(0);
+            for step in steps {
+                let at = self.at(row, panel, step);
+                bad = bad.or(self.stages(at, 1, c));
+            }
+            bad
+        }
+    }
+
+    fn settles(&self) -> bool {
+        self.plan.single && !self.plan.native
+    }
+}
+
+/// The name of a kernel, for people.
+pub(super) fn describe(plan: &Plan) -> String {
+    let sums = plan.stages.iter().find_map(|stage| match stage {
+        Stage::Sum { sum, .. } => Some(*sum),
+        _ => None,
+    });
+    let Some(sum) = sums else {
+        return match plan.stages.first() {
+            Some(Stage::Exact { .. }) => "exact sums in f64 lanes",
+            Some(Stage::Pairwise { .. }) => "pairwise sums in f32 lanes",
+            _ => "multiply-adds in f32 lanes",
+        }
+        .to_owned();
+    };
+    let kind = match sum.kind {
+        Kind::Fused => "fused sum",
+        Kind::Scaled => "fused sum with a block scale",
+        Kind::Late => "fused sum, c late",
+        Kind::Parity => "fused sums of even and of odd k, c late",
+    };
+    let finish = match sum.finish {
+        Finish::TowardZero { .. } => "toward zero",
+        Finish::Nearest | Finish::NearestAt(_) => "to nearest",
+    };
+    format!("{kind} in 32-bit lanes, {} products, {finish}", sum.slots)
+}

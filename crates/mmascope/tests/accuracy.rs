@@ -1,0 +1,299 @@
+//! Errors as K grows: the known effects of the architectures, and what the drawing shows.
+
+use std::sync::atomic::AtomicBool;
+
+use mmascope::accuracy::{Curve, Data, Point, Setting, chart};
+use mmascope::array::{Array, Element};
+use mmascope::cases::{Distribution, Operand, philox};
+use mmascope::format::{E2M1FN, F16, F32, F64};
+use mmascope::gemm::{Schedule, Watch};
+use mmascope::isa::Catalogue;
+
+static GO: AtomicBool = AtomicBool::new(false);
+
+fn measured(
+    catalogue: &Catalogue,
+    (arch, inst): (&str, &str),
+    schedule: &str,
+    dist: &str,
+    shape: [usize; 3],
+) -> Curve {
+    let setting = Setting {
+        row: catalogue
+            .find(arch, inst)
+            .unwrap_or_else(|error| panic!("{error}")),
+        schedule: schedule.parse().unwrap_or_else(|error| panic!("{error}")),
+    };
+    let distribution = dist.parse().unwrap_or_else(|error| panic!("{error}"));
+    let data = Data::generated(distribution, 1, shape).expect("a shape");
+    let watch = Watch {
+        progress: &|_| (),
+        cancel: &GO,
+    };
+    Curve::measure(&setting, &data, true, &watch).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn last(curve: &Curve) -> &Point {
+    curve.points.last().expect("points")
+}
+
+/// Hopper's fp8 unit keeps 13 bits of its accumulator: errors grow with K, and promotion to f32
+/// every 128 products holds them down (DeepSeek-V3, §3.3.2).
+#[test]
+fn promotion_rescues_fp8_on_hopper() {
+    let built_in = Catalogue::built_in();
+    let row = ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3");
+    for dist in ["normal", "positive"] {
+        let plain = measured(built_in, row, "chain", dist, [24, 24, 4096]);
+        let promoted = measured(built_in, row, "promote=4/f32", dist, [24, 24, 4096]);
+        let mean = |curve: &Curve| last(curve).statistics.relative_to_products.mean;
+        let (without, with) = (mean(&plain), mean(&promoted));
+        assert!(without > 4.0 * with, "{dist}: {without:e} against {with:e}");
+        // With same-signed sums the 13 bits truncate away more and more.
+        if dist == "positive" {
+            let first = plain.points[2].statistics.relative_to_products.mean; // K = 128
+            assert!(without > 4.0 * first, "{first:e} grows to {without:e}");
+            let level = promoted.points[2].statistics.relative_to_products.mean;
+            assert!(with < 1.5 * level, "{level:e} stays, {with:e}");
+            assert!(
+                last(&plain).statistics.bias < -0.9 * without,
+                "truncation is one-sided"
+            );
+        }
+    }
+}
+
+/// CDNA3 floors c where the products are larger: its errors have a direction. A hypothetical unit of
+/// the same size that truncates toward zero has none on symmetric data.
+#[test]
+fn cdna3_is_biased_and_truncation_would_not_be() {
+    let truncating = include_str!("../../../examples/truncating.txt");
+    let mut catalogue = Catalogue::built_in().clone();
+    catalogue
+        .extend("truncating.txt", truncating)
+        .expect("a row");
+    let units = [
+        ("cdna3", "v_mfma_f32_32x32x8_f16"),
+        ("truncating", "dot.m32n32k8.f32.f16"),
+    ];
+    let bias = |unit: (&str, &str), dist: &str, c: Option<&str>, shape: [usize; 3]| {
+        let setting = Setting {
+            row: catalogue.find(unit.0, unit.1).expect("a row"),
+            schedule: Schedule::default(),
+        };
+        let parsed = |text: &str| -> Distribution { text.parse().expect("known") };
+        let mut data = Data::generated(parsed(dist), 1, shape).expect("a shape");
+        if let Some(c) = c {
+            data = data.with_c(parsed(c), 1);
+        }
+        let watch = Watch {
+            progress: &|_| (),
+            cancel: &GO,
+        };
+        let curve = Curve::measure(&setting, &data, true, &watch).expect("fits");
+        let last = &curve.points.last().expect("points").statistics;
+        (last.bias, last.bias_error)
+    };
+    // One instruction with a small C; a chain in which some products are large.
+    for (dist, c, shape) in [
+        ("normal", Some("normal*2^-12"), [64, 64, 8]),
+        ("outlier", None, [64, 64, 64]),
+    ] {
+        let [(down, down_error), (zero, zero_error)] = units.map(|unit| bias(unit, dist, c, shape));
+        assert!(
+            down < -6.0 * down_error,
+            "{dist}: {down:e} ± {down_error:e}"
+        );
+        assert!(
+            zero.abs() < 4.0 * zero_error,
+            "{dist}: {zero:e} ± {zero_error:e}"
+        );
+        assert!(zero.abs() < -down / 3.0, "{dist}: {zero:e} beside {down:e}");
+    }
+}
+
+/// CDNA2 flushes subnormal operands: f16 numbers around 2^-16 vanish. CDNA3 keeps them.
+#[test]
+fn cdna2_flushes_small_inputs() {
+    let built_in = Catalogue::built_in();
+    let shape = [16, 16, 256];
+    let of = |arch, inst, dist| measured(built_in, (arch, inst), "chain", dist, shape);
+    let cdna2 = of("cdna2", "v_mfma_f32_32x32x8_f16", "normal*2^-20");
+    let cdna3 = of("cdna3", "v_mfma_f32_32x32x8_f16", "normal*2^-20");
+    let flushed = &last(&cdna2).statistics;
+    assert_eq!(flushed.vanished + flushed.exact_zeros, 256, "{flushed:?}");
+    assert!(flushed.vanished > 250);
+    assert_eq!(flushed.relative.max, 1.0);
+    let kept = &last(&cdna3).statistics;
+    assert_eq!(kept.vanished, 0);
+    assert!(kept.relative_to_products.max < 1e-6, "{kept:?}");
+    // At ordinary sizes CDNA2 is as good as any.
+    let ordinary = of("cdna2", "v_mfma_f32_32x32x8_f16", "normal");
+    assert!(last(&ordinary).statistics.relative_to_products.mean < 1e-6);
+    // Between: some operands are subnormal, and the error is what they would have added.
+    let between = of("cdna2", "v_mfma_f32_32x32x8_f16", "normal*2^-14");
+    let mean = last(&between).statistics.relative_to_products.mean;
+    assert!(mean > 1e-3, "{mean:e}");
+}
+
+#[test]
+fn k_doubles_from_one_instruction_on() {
+    let row = ("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let ks = |schedule: &str, k: usize| -> Vec<usize> {
+        let curve = measured(Catalogue::built_in(), row, schedule, "normal", [2, 2, k]);
+        curve.points.iter().map(|point| point.k).collect()
+    };
+    assert_eq!(ks("chain", 128), [16, 32, 64, 128]);
+    assert_eq!(ks("chain", 16), [16]);
+    assert_eq!(ks("chain", 200), [16, 32, 64, 128, 192]);
+    assert_eq!(ks("split-k=3 reduce=pairwise/f32", 128), [64, 128]);
+    assert_eq!(ks("order=blocks/3,2,1,0", 128), [64, 128]);
+    let setting = |schedule: &str| Setting {
+        row: Catalogue::built_in().find(row.0, row.1).expect("a row"),
+        schedule: schedule.parse().expect("a schedule"),
+    };
+    let data = Data::generated("normal".parse().expect("known"), 1, [1, 1, 32]).expect("a shape");
+    let refused = |schedule: &str| {
+        let watch = Watch {
+            progress: &|_| (),
+            cancel: &GO,
+        };
+        let result = Curve::measure(&setting(schedule), &data, true, &watch);
+        result.expect_err(schedule).to_string()
+    };
+    assert!(refused("split-k=3 reduce=pairwise/f32").contains("needs at least 48"));
+    assert!(refused("promote=1/f32 scale=1x1").contains("software scales"));
+    assert!(Data::generated("normal".parse().expect("known"), 1, [1, 0, 32]).is_err());
+}
+
+#[test]
+fn given_matrices_are_cut_to_k() {
+    let numbers = |count: usize, from: f64| -> Vec<u8> {
+        (0..count)
+            .flat_map(|index| (from + index as f64).to_le_bytes())
+            .collect()
+    };
+    let array = |name, shape: [usize; 2], from| {
+        let bytes = numbers(shape[0] * shape[1], from);
+        Array::new(name, &shape, Element::Number(F64), bytes).expect("fits")
+    };
+    let data = Data::given(array("A", [2, 32], 0.0), array("B", [32, 3], 100.0)).expect("fits");
+    let unit = Catalogue::built_in()
+        .find("hopper", "mma.m16n8k16.f32.f16.f16.f32")
+        .and_then(|row| row.unit())
+        .expect("a row");
+    let first = data.matrices(unit.signature(), 16, &mmascope::array::Casting::default());
+    let first = first.expect("fits");
+    assert_eq!((first.m(), first.n(), first.k()), (2, 3, 16));
+    let value = |word: u64| {
+        F16.convert(
+            word,
+            &F32,
+            mmascope::format::Conversion {
+                rounding: mmascope::format::Rounding::Rne,
+                overflow: mmascope::format::Overflow::Ieee,
+            },
+        )
+    };
+    let is = |word: u64, number: f32| assert_eq!(value(word), u64::from(number.to_bits()));
+    is(first.a().at(0, 1, 2), 34.0);
+    is(first.b().at(0, 2, 1), 107.0);
+    assert!(
+        data.matrices(unit.signature(), 48, &mmascope::array::Casting::default())
+            .is_err()
+    );
+    assert!(Data::given(array("A", [2, 32], 0.0), array("B", [31, 3], 0.0)).is_err());
+}
+
+/// The elements' recipe, again: Philox, and each shape from its words.
+#[test]
+fn elements_are_those_of_the_recipe() {
+    for (text, seed) in [("uniform", 7_u64), ("uniform*2^-3", 1 << 40)] {
+        let distribution: Distribution = text.parse().expect("known");
+        assert_eq!(distribution.to_string(), text);
+        let code = distribution.codes(&F32, Operand::B, seed).expect("a float");
+        for (i, j) in [(0, 0), (3, 1_000_000), (u32::MAX, 5)] {
+            let [w0, _, w2, _] = philox([i, j, 2 << 16, 1], [seed as u32, (seed >> 32) as u32]);
+            let magnitude = f64::from(w0) * 2_f64.powi(-32 + distribution.exponent);
+            let value = if w2 & 1 == 1 { -magnitude } else { magnitude };
+            assert_eq!(code(i, j), u64::from((value as f32).to_bits()));
+        }
+    }
+    // Counts and signs over a million elements, by each shape's own law.
+    let all = |text: &str| -> Vec<f64> {
+        let distribution: Distribution = text.parse().expect("known");
+        let code = distribution.codes(&F64, Operand::A, 3).expect("a float");
+        (0..1000)
+            .flat_map(|i| (0..1000).map(move |j| (i, j)))
+            .map(|(i, j)| f64::from_bits(code(i, j)))
+            .collect()
+    };
+    let share =
+        |of: &[f64], is: fn(f64) -> bool| of.iter().filter(|&&x| is(x)).count() as f64 / 1e6;
+    let near = |got: f64, wanted: f64| assert!((got - wanted).abs() < 2e-3, "{got} for {wanted}");
+    let normal = all("normal");
+    near(share(&normal, |x| x.abs() < 1.0), 0.682_69);
+    near(share(&normal, |x| x < 0.0), 0.5);
+    near(share(&all("positive"), |x| x >= 0.0), 1.0);
+    let sparse = all("sparse");
+    near(share(&sparse, |x| x == 0.0), 0.75);
+    near(share(&sparse, |x| x.abs() > 1.0), 0.25 * 0.317_31);
+    let outlier = all("outlier");
+    near(share(&outlier, |x| x.abs() > 6.5), 1.0 / 32.0 * 0.93);
+    // Beyond a format's range: its largest number.
+    let wide: Distribution = "positive*2^40".parse().expect("known");
+    let narrow = wide.codes(&E2M1FN, Operand::A, 1).expect("a float");
+    assert!((0..100).all(|j| narrow(0, j) == 7));
+    for (text, message) in [
+        ("gauss", "unknown distribution 'gauss'"),
+        ("norml", "nearest: normal"),
+        ("normal*2^x", "power of two must be"),
+        ("normal*2^2000", "power of two must be"),
+    ] {
+        let error = text.parse::<Distribution>().expect_err(text).to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn drawings_are_whole_and_hold_every_curve() {
+    let row = ("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let curve = |schedule| measured(Catalogue::built_in(), row, schedule, "normal", [4, 4, 256]);
+    let curves = [
+        curve("chain"),
+        curve("promote=1/f32"),
+        curve("out=rne bf16"),
+    ];
+    let drawing = chart(&curves, "a < b & \"c\"");
+    assert!(drawing.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    assert!(drawing.contains("a &lt; b &amp; &quot;c&quot;"));
+    assert_eq!(
+        drawing.matches("<polyline").count(),
+        6,
+        "each curve in both panels"
+    );
+    assert!(drawing.contains("[promote=1/f32]") && drawing.contains("prefers-color-scheme:dark"));
+    assert!(!drawing.contains("NaN") && !drawing.contains("inf"));
+    // Every place lies within the drawing.
+    for points in drawing.split("points=\"").skip(1) {
+        let points = points.split('"').next().expect("an end");
+        for pair in points.split(' ') {
+            let (x, y) = pair.split_once(',').expect("a pair");
+            let (x, y): (f64, f64) = (x.parse().expect("a number"), y.parse().expect("a number"));
+            assert!(
+                (80.0..=880.0).contains(&x) && (40.0..=640.0).contains(&y),
+                "{pair}"
+            );
+        }
+    }
+    // A curve without any error has no logarithm, and is drawn all the same.
+    let exact = measured(
+        Catalogue::built_in(),
+        row,
+        "chain",
+        "normal*2^-900",
+        [2, 2, 32],
+    );
+    assert!(!chart(&[exact], "zeros").contains("NaN"));
+    assert!(Schedule::default().is_chain());
+}

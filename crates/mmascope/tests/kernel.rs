@@ -1,0 +1,10 @@
+//! Every kernel, at every level of this machine, gives the bits of the reference.
+
+#![cfg(feature = "kernel")]
+
+mod kernel {
+    pub(crate) mod adversary;
+    pub(crate) mod oracle;
+    mod parts;
+    mod rows;
+}

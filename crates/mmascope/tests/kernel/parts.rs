@@ -1,0 +1,232 @@
+//! What must not change a bit: modifiers, parts of D, batches, threads, steps in several calls;
+//! and units that are in no catalogue.
+
+use std::sync::atomic::AtomicBool;
+
+use mmascope::dpa::{Modifiers, Unit};
+use mmascope::gemm::{Matrices, Matrix, Product, Region, Watch};
+use mmascope::isa::Catalogue;
+use mmascope::kernel::{Kernel, Level};
+
+use super::adversary::{ELEMENTS, Elements, STARTS, Start, matrices};
+use super::oracle::by_dots;
+use super::rows::compare;
+
+static GO: AtomicBool = AtomicBool::new(false);
+
+fn watch() -> Watch<'static> {
+    Watch {
+        progress: &|_| (),
+        cancel: &GO,
+    }
+}
+
+fn unit(arch: &str, inst: &str) -> &'static Unit {
+    let row = Catalogue::built_in().find(arch, inst);
+    row.and_then(|row| row.unit())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn own(signature: &str, program: &str) -> Unit {
+    Unit::new(
+        signature.parse().expect("a signature"),
+        program.parse().expect("a program"),
+    )
+    .expect("a unit")
+}
+
+const UNITS: [(&str, &str); 6] = [
+    ("hopper", "wgmma.m64n8k16.f32.f16.f16"),
+    ("hopper", "wgmma.m64n8k16.f16.f16.f16"),
+    ("cdna3", "v_mfma_f32_16x16x32_fp8_fp8"),
+    (
+        "rtx-blackwell",
+        "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0",
+    ),
+    ("ampere", "mma.m8n8k4.f64.f64.f64.f64"),
+    ("cdna2", "v_mfma_f32_32x32x4bf16_1k"),
+];
+
+#[test]
+fn modifiers() {
+    let words: [&[&str]; 7] = [
+        &["negA"],
+        &["negB"],
+        &["negC"],
+        &["noC"],
+        &["negA", "negB", "negC"],
+        &["scaleD=-3"],
+        &["scaleD=-15", "negA"],
+    ];
+    for (arch, inst) in UNITS {
+        for (number, words) in words.iter().enumerate() {
+            let mut modifiers = Modifiers::default();
+            for word in *words {
+                modifiers.add(word).expect("a modifier");
+            }
+            for start in STARTS {
+                let elements = ELEMENTS[number % ELEMENTS.len()];
+                let shape = [3, 35, 2];
+                let result = compare(
+                    inst,
+                    unit(arch, inst),
+                    shape,
+                    [elements; 2],
+                    start,
+                    &modifiers,
+                    77,
+                );
+                result.unwrap_or_else(|failure| panic!("{failure}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn users_units_have_kernels_where_their_parameters_fit() {
+    let f16 = "a=f16 b=f16 c=f32 d=f32";
+    let with = [
+        (
+            format!("{f16} k=12"),
+            "t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32",
+        ),
+        (
+            format!("{f16} k=16"),
+            "t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32",
+        ),
+        (format!("{f16} k=5"), "t-fdpa L=3 F=27 e0=-20 -> rz f32"),
+        (
+            "a=e4m3 b=e3m2 c=bf16 d=bf16 k=9".to_owned(),
+            "t-fdpa L=4 F=11 e0=-30 -> rne bf16",
+        ),
+        (
+            "a=bf16 b=bf16 c=tf32 d=tf32 k=8".to_owned(),
+            "t-fdpa L=8 F=12 e0=-100 -> rz tf32",
+        ),
+        (
+            "a=e5m2 b=e5m2 c=f16 d=f16 k=8".to_owned(),
+            "t-fdpa L=8 F=9 e0=0 align=rne -> rne f16",
+        ),
+        (
+            "a=tf32 b=tf32 c=f32 d=f32 k=4".to_owned(),
+            "tr-fdpa L=2 F=23 F2=31 -> rne f32",
+        ),
+        (
+            "a=bf16 b=f16 c=f32 d=f32 k=6".to_owned(),
+            "e-fdpa L=3 -> rne f32",
+        ),
+        (
+            "a=tf32 b=bf16 c=f32 d=f32 k=6".to_owned(),
+            "ftz-addmul P=2 -> rne f32",
+        ),
+    ];
+    for (number, (signature, program)) in with.iter().enumerate() {
+        let unit = own(signature, program);
+        let kernel = Kernel::at_level(&unit, Level::Scalar);
+        assert!(kernel.is_ok(), "{program}: {}", kernel.unwrap_err());
+        for (index, elements) in ELEMENTS.into_iter().enumerate() {
+            for (other, start) in STARTS.into_iter().enumerate() {
+                let seed = (number * 1000 + index * 10 + other) as u64;
+                let shape = [3, 17, 1 + index % 4];
+                let modifiers = Modifiers::default();
+                let result = compare(
+                    program,
+                    &unit,
+                    shape,
+                    [elements; 2],
+                    start,
+                    &modifiers,
+                    seed,
+                );
+                result.unwrap_or_else(|failure| panic!("{failure}"));
+            }
+        }
+    }
+    let without = [
+        (format!("{f16} k=32"), "t-fdpa L=32 F=40 e0=-126 -> rz f32"),
+        (
+            format!("{f16} k=16"),
+            "t-fdpa L=16 F=25 e0=-133 align=odd -> rz f32",
+        ),
+        (
+            "a=f32 b=f32 c=f32 d=f32 k=4".to_owned(),
+            "t-fdpa L=4 F=24 e0=-133 -> rz f32",
+        ),
+    ];
+    for (signature, program) in without {
+        let kernel = Kernel::at_level(&own(&signature, program), Level::Scalar);
+        assert!(kernel.is_err(), "{program}");
+    }
+}
+
+#[test]
+fn regions_and_steps_in_several_calls() {
+    for (arch, inst) in UNITS {
+        let unit = unit(arch, inst);
+        let matrices = matrices(unit, [70, 71, 6], [Elements::Sprinkled; 2], Start::Usual, 5);
+        let expected = by_dots(unit, &matrices, &Modifiers::default());
+        for level in Level::available() {
+            let kernel = Kernel::at_level(unit, level).expect("a kernel");
+            let product = Product::with_kernel(unit, &matrices, Modifiers::default(), Some(kernel));
+            let product = product.expect("operands");
+            for (rows, columns) in [(0..70, 0..71), (3..66, 5..37), (69..70, 31..33)] {
+                let region = Region {
+                    batch: 0..1,
+                    rows: rows.clone(),
+                    columns: columns.clone(),
+                };
+                let mut sums = product.c(region).expect("memory");
+                for (steps, first) in [(0..1, true), (1..4, false), (4..6, false)] {
+                    product
+                        .advance(steps, first, &mut sums, &watch())
+                        .expect("steps");
+                }
+                let expected = &expected;
+                let inside: Vec<u64> = rows
+                    .flat_map(|i| columns.clone().map(move |j| expected[i * 71 + j]))
+                    .collect();
+                assert_eq!(*sums.words(), inside, "{inst} at {level}");
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_and_threads() {
+    let unit = unit("hopper", "wgmma.m64n8k16.f32.f16.f16");
+    let one = |seed| matrices(unit, [17, 33, 3], [Elements::Wide; 2], Start::None, seed);
+    let pair = [one(1), one(2)];
+    let stacked = |pick: fn(&Matrices) -> &Matrix| {
+        let all: Vec<u16> = pair
+            .iter()
+            .flat_map(|matrices| {
+                pick(matrices)
+                    .iter()
+                    .map(|word| word as u16)
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let (rows, columns) = (pick(&pair[0]).rows(), pick(&pair[0]).columns());
+        Matrix::batched(2, rows, columns, all).expect("a batch")
+    };
+    let batch = Matrices::new(stacked(Matrices::a), stacked(Matrices::b)).expect("shapes");
+    let mut expected = by_dots(unit, &pair[0], &Modifiers::default());
+    expected.extend(by_dots(unit, &pair[1], &Modifiers::default()));
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
+        let kernel = Kernel::at_level(unit, Level::available().last().expect("one")).ok();
+        let got = pool.install(|| {
+            let product = Product::with_kernel(unit, &batch, Modifiers::default(), kernel);
+            let product = product.expect("operands");
+            let mut sums = product.c(product.whole()).expect("memory");
+            product
+                .advance(0..3, true, &mut sums, &watch())
+                .expect("steps");
+            sums.into_words()
+        });
+        assert_eq!(got, expected, "{threads} threads");
+    }
+}

@@ -1,0 +1,123 @@
+//! Closure over schedules: what is revealed of an output of the engine is the schedule's tree.
+
+use mmascope::dut::{Dut, Subject};
+use mmascope::format::{F32, F64};
+use mmascope::gemm::{Schedule, schedule::Output};
+use mmascope::isa::Catalogue;
+use mmascope::reveal::{DeviceSum, Options, reveal};
+
+#[test]
+fn revealed_trees_are_the_schedules_trees() {
+    let catalogue = Catalogue::built_in();
+    // Single FMAs and pairwise sums: masks see every node of these rows.
+    let rows = [
+        ("ampere", "mma.m8n8k4.f64.f64.f64.f64", 24, F64, "f64"),
+        ("cdna3", "v_mfma_f32_32x32x2_f32", 12, F32, "f32"),
+        ("hopper", "mma.m16n8k16.f32.f16.f16.f32", 96, F32, "f32"),
+    ];
+    for (arch, inst, n, format, name) in rows {
+        for schedule in [
+            "",
+            "order=descending",
+            "order=stride/2",
+            "order=blocks/2,0,1",
+            "split-k=3 reduce=ascending/TYPE",
+            "split-k=4 reduce=descending/TYPE",
+            "split-k=5 reduce=pairwise/TYPE",
+            "stream-k=4 tile=8x8 reduce=ascending/TYPE",
+            "promote=2/TYPE",
+            "c=epilogue/TYPE by=mul-add",
+            "order=descending; split-k=2 reduce=ascending/TYPE; promote=1/TYPE; c=epilogue/TYPE by=mul-add",
+        ] {
+            let schedule = schedule.replace("TYPE", name);
+            let text = match &*schedule {
+                "" => format!("gemm:{arch}:{inst}"),
+                schedule => format!("gemm:{arch}:{inst}:{schedule}"),
+            };
+            let subject: Subject = text.parse().expect("a subject");
+            let mut device = subject
+                .with_products(Some(n))
+                .open(catalogue, None, mmascope::dut::DEFAULT_TIMEOUT)
+                .expect("opens");
+            let device: &mut dyn Dut = device.as_mut();
+            let mut sum = DeviceSum::new(device).expect("float operands");
+            let report = reveal(&mut sum, &Options::default()).expect("a model does not fail");
+            let schedule = match &*schedule {
+                "" => Schedule::default(),
+                text => text.parse().expect("a schedule"),
+            };
+            let unit = catalogue
+                .find(arch, inst)
+                .and_then(|row| row.unit())
+                .expect("a row");
+            let expected = schedule.tree(unit, &Output::single(n)).expect("a tree");
+            assert_eq!(
+                report.tree.shape(format).to_string(),
+                expected.shape(format).to_string(),
+                "{text}: {} {:?}",
+                report.verdict(),
+                report.notes
+            );
+            assert!(
+                report.holds(),
+                "{text}: {} {:?}",
+                report.verdict(),
+                report.notes
+            );
+        }
+    }
+}
+
+#[test]
+fn subjects_that_are_wrong() {
+    for (text, message) in [
+        (
+            "gemm:hopper",
+            "expected model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE]",
+        ),
+        ("gemm::hopper:x", "expected"),
+        (
+            "gemm:hopper:mma.m16n8k16.f32.f16.f16.f32:split-k=2",
+            "expected reduce=",
+        ),
+        (
+            "gemm:hopper:mma.m16n8k16.f32.f16.f16.f32:chain:chain",
+            "expected",
+        ),
+    ] {
+        let error = text.parse::<Subject>().expect_err(text).to_string();
+        assert!(error.contains(message), "{text}: {error}");
+    }
+    // Two colons separate nothing.
+    let kind = "gemm:blackwell:tcgen05.mma.m128n8k16.kind::f16.f32.f16.f16:order=descending";
+    match kind.parse::<Subject>() {
+        Ok(Subject::Gemm { inst, schedule, .. }) => {
+            assert_eq!(inst, "tcgen05.mma.m128n8k16.kind::f16.f32.f16.f16");
+            assert_eq!(schedule.to_string(), "order=descending");
+        }
+        other => panic!("{other:?}"),
+    }
+    let open = |text: &str, n: usize| {
+        let subject: Subject = text.parse().expect("a subject");
+        let opened = subject.with_products(Some(n)).open(
+            Catalogue::built_in(),
+            None,
+            mmascope::dut::DEFAULT_TIMEOUT,
+        );
+        opened
+            .map(|device| *device.signature())
+            .map_err(|error| error.to_string())
+    };
+    let row = "gemm:hopper:mma.m16n8k16.f32.f16.f16.f32";
+    let ragged = open(row, 20).expect_err("20 is no multiple");
+    assert!(
+        ragged.contains("20 products are no multiple of the instruction's 16"),
+        "{ragged}"
+    );
+    let parts = open(&format!("{row}:split-k=4 reduce=pairwise/f32"), 48).expect_err("3 steps");
+    assert!(parts.contains("K takes only 3 steps"), "{parts}");
+    let halves = open(&format!("{row}:out=rne f16"), 48).expect("opens");
+    assert_eq!((halves.k, halves.d.name), (48, "f16"));
+    let scaled = open(&format!("{row}:promote=2/f32 scale=1x128"), 80);
+    assert_eq!(scaled.map(|signature| signature.k), Ok(80));
+}
