@@ -1,6 +1,6 @@
 //! What a sum becomes at the end: format, rounding, overflow, NaN and the sign of zero.
 
-use super::Special;
+use super::{FlushSign, Special};
 use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
 
 /// The conversion ρ of an exact result: everything after `->` in the notation.
@@ -16,6 +16,8 @@ pub struct Output {
     pub nan: Nan,
     /// The sign of a zero result.
     pub zero: ZeroSign,
+    /// Subnormal results become zeros of this sign; no shipped unit's own sum does that.
+    pub flush: Option<FlushSign>,
 }
 
 /// The register word of +0, in every format of results.

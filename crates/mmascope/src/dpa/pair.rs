@@ -23,7 +23,8 @@ impl Scales {
     pub(super) const NONE: Self = Self { a: ONE, b: ONE };
 }
 
-const ONE: Unpacked = Unpacked {
+/// 1.
+pub(super) const ONE: Unpacked = Unpacked {
     negative: false,
     class: Class::Finite,
     exponent: 0,
