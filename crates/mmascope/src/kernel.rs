@@ -19,6 +19,7 @@
 
 #![allow(unsafe_code)]
 
+mod aligned;
 mod block;
 mod codec;
 mod double;
@@ -225,7 +226,7 @@ impl std::fmt::Display for Kernel {
 impl Family {
     fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
         if let Some(plan) = double::Plan::new(unit) {
-            return Ok(Self::Double(plan));
+            return plan.map(Self::Double).map_err(Reason);
         }
         let is_grouped = unit.program().statements.iter().any(|statement| {
             let Operation::Dot { algorithm, .. } = &statement.operation else {

@@ -7,12 +7,13 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::Level;
+use super::aligned::Aligned;
 use super::block::{Part, Shared};
 use super::lanes::{Lanes, Portable};
 use super::pack::Elements;
 use crate::array::Stored;
 use crate::dpa::{Dpa, Modifiers, Nan, Operation, Select, Source, Unit, ZeroSign};
-use crate::error::Result;
+
 use crate::format::{F64, Overflow, Rounding};
 use crate::gemm::Watch;
 
@@ -21,7 +22,7 @@ use crate::gemm::Watch;
 const ROWS: usize = 4;
 const VECTORS: usize = 3;
 /// k of a chunk, and rows of a tile.
-const CHUNK: usize = 256;
+const CHUNK: usize = 128;
 const TILE: usize = 64;
 /// Doubles in the widest row of accumulators.
 const WIDEST: usize = VECTORS * 8;
@@ -33,11 +34,14 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// `None` unless the unit is one chain in f64, to nearest even.
-    pub(super) fn new(unit: &Unit) -> Option<Self> {
+    /// `None` unless there are f64 operands; then why it is not one chain to nearest even.
+    pub(super) fn new(unit: &Unit) -> Option<Result<Self, String>> {
         let signature = unit.signature();
-        let [statement] = unit.program().statements.as_slice() else {
+        if signature.a != F64 && signature.b != F64 {
             return None;
+        }
+        let [statement] = unit.program().statements.as_slice() else {
+            return Some(Err("f64 among several statements".to_owned()));
         };
         let is_chain = matches!(
             &statement.operation,
@@ -56,11 +60,18 @@ impl Plan {
             && output.overflow == Overflow::Ieee
             && output.flush.is_none()
             && output.zero == ZeroSign::Ieee;
-        fits.then(|| Self {
-            nan: match output.nan {
-                Nan::Word(word) => word,
-                Nan::Any => F64.nan_or_substitute(),
-            },
+        Some(if fits {
+            Ok(Self {
+                nan: match output.nan {
+                    Nan::Word(word) => word,
+                    Nan::Any => F64.nan_or_substitute(),
+                },
+            })
+        } else {
+            let rounding = output.rounding;
+            Err(format!(
+                "f64 other than one chain to nearest even (here {rounding})"
+            ))
         })
     }
 }
@@ -73,8 +84,8 @@ pub(super) struct Doubles {
     /// k of a step.
     step: usize,
     columns: usize,
-    a: Vec<f64>,
-    b: Vec<f64>,
+    a: Aligned<f64>,
+    b: Aligned<f64>,
     negate_c: bool,
     no_c: bool,
 }
@@ -94,7 +105,7 @@ impl Doubles {
         let (m, n, k) = (elements.m(), elements.n(), elements.k());
         let columns = VECTORS * width / 2;
         let value = |word: u64, negate: bool| f64::from_bits(word ^ u64::from(negate) << 63);
-        let mut a = vec![0.0; m.div_ceil(ROWS) * ROWS * k];
+        let mut a = Aligned::zeros(m.div_ceil(ROWS) * ROWS * k);
         a.par_chunks_mut(ROWS * k)
             .enumerate()
             .for_each(|(block, out)| {
@@ -106,7 +117,7 @@ impl Doubles {
                     }
                 }
             });
-        let mut b = vec![0.0; n.div_ceil(columns) * columns * k];
+        let mut b = Aligned::zeros(n.div_ceil(columns) * columns * k);
         b.par_chunks_mut(columns * k)
             .enumerate()
             .for_each(|(panel, out)| {
@@ -139,7 +150,7 @@ impl Doubles {
         (steps, first): (Range<usize>, bool),
         accumulators: &mut [W],
         watch: &Watch<'_>,
-    ) -> Result<()> {
+    ) -> crate::error::Result<()> {
         let (rows, columns) = (&part.rows, &part.columns);
         let tiles = rows.start / TILE..rows.end.div_ceil(TILE);
         let panels = columns.start / self.columns..columns.end.div_ceil(self.columns);

@@ -2,7 +2,9 @@
 //!
 //! The products are exact in f64; their sum with c is off by less than 2^(E − 40), E being the
 //! largest exponent among them. Where the sum moved by that much either way rounds to the same f32,
-//! the exact sum rounds to it too (Ziv's test); elsewhere the lane is not to be used.
+//! the exact sum rounds to it too (Ziv's test). Elsewhere it has to be exact: all terms are multiples of
+//! the last place of the smallest, and that lies at most 53 bits below their sum's first. A lane where
+//! neither is shown is not to be used. (Ties are frequent, so that the first test alone would not do.)
 
 use super::fused::{self, At, Offsets, Tile, VECTORS};
 use super::lanes::Lanes;
@@ -10,13 +12,14 @@ use super::plan::DOUBT;
 
 const FIELD: u32 = 0xff << 23;
 
-/// `groups` groups of `l` products; gives the lanes in doubt.
+/// `groups` groups of `l` products, each with `places` bits after its binary point; gives the lanes in
+/// doubt.
 ///
 /// # Safety
 /// The instruction set of `V`; `at` has the groups.
 #[inline(always)]
 pub(super) unsafe fn chain<V: Lanes>(
-    l: usize,
+    (l, places): (usize, u32),
     offsets: &Offsets,
     mut at: At,
     groups: usize,
@@ -28,13 +31,22 @@ pub(super) unsafe fn chain<V: Lanes>(
         let lowest = V::splat(offsets.lowest());
         let minus = V::d_splat(-1.0);
         let mut bad = V::splat(0);
+        let ones = V::splat(u32::MAX);
+        // The sum of up to 17 terms below 2^(E+2) lies below 2^(E+7).
+        let span = V::splat((46 - places) << 23);
+        let c_span = V::splat(23 << 23);
         for _ in 0..groups {
+            // (Maxima of complements are minima; a zero counts as very small, which is safe.)
             let mut bytes = start;
+            let mut least = V::splat(0);
             for k in 0..l {
                 let b = V::load(at.b_exponents.add(k * VECTORS * V::WIDTH).cast());
-                bytes = bytes.b_max(V::b_splat(*at.a_exponents.add(k)).b_add(b));
+                let sum = V::b_splat(*at.a_exponents.add(k)).b_add(b);
+                bytes = bytes.b_max(sum);
+                least = least.b_max(sum.not_and(ones));
             }
             let e = fused::fields(bytes, offset);
+            let smallest = fused::fields(least.not_and(ones), offset);
             for v in 0..VECTORS {
                 let (mut low, mut high) = (c[v].f_low_to_d(), c[v].f_high_to_d());
                 for k in 0..l {
@@ -52,9 +64,16 @@ pub(super) unsafe fn chain<V: Lanes>(
                     .d_to_f(minus.d_fma(doubt_high, high));
                 // Without a non-zero product the sum is c, and −0 is +0.
                 let none = e[v].i_equal(lowest);
-                let sure = none.or(above.i_equal(below));
-                bad = bad.or(sure.not_and(V::splat(u32::MAX)));
-                c[v] = V::select(none, c[v].f_add(V::splat(0)), above);
+                let own = c[v].and(V::splat(FIELD));
+                let near = largest.i_greater(smallest[v].i_add(span));
+                let c_near = largest.i_greater(own.i_add(c_span));
+                let c_zero = own.i_equal(V::splat(0));
+                let inexact = near.or(c_zero.not_and(c_near));
+                let exact = inexact.not_and(ones);
+                let sure = none.or(above.i_equal(below)).or(exact);
+                let result = V::select(exact, low.d_to_f(high), above);
+                bad = bad.or(sure.not_and(ones));
+                c[v] = V::select(none, c[v].f_add(V::splat(0)), result);
             }
             at = at.on::<V>(l, 0, false);
         }

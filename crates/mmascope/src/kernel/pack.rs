@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 
+use super::aligned::Aligned;
 use super::fused::VECTORS;
 use crate::dpa::{FlushSign, Signature};
 use crate::format::{Class, Float, Format, Specials};
@@ -204,8 +205,8 @@ impl Shape {
 /// One operand, packed.
 #[derive(Debug, Default)]
 pub(super) struct Side {
-    pub(super) values: Vec<f32>,
-    pub(super) exponents: Vec<u8>,
+    pub(super) values: Aligned<f32>,
+    pub(super) exponents: Aligned<u8>,
 }
 
 /// Marks of what the kernel cannot carry.
@@ -317,8 +318,8 @@ pub(super) fn pack_a(
     marks: &mut Marks,
 ) -> Side {
     let mut side = Side {
-        values: vec![0.0; shape.a_len() + room(shape)],
-        exponents: vec![0; shape.a_len() + room(shape)],
+        values: Aligned::zeros(shape.a_len() + room(shape)),
+        exponents: Aligned::zeros(shape.a_len() + room(shape)),
     };
     let segment = Segment { decoder, window };
     let plain = order.iter().enumerate().all(|(slot, k)| *k == Some(slot));
@@ -382,8 +383,8 @@ pub(super) fn pack_b(
     marks: &mut Marks,
 ) -> Side {
     let mut side = Side {
-        values: vec![0.0; shape.b_len() + room(shape) * shape.columns],
-        exponents: vec![0; shape.b_len() + room(shape) * shape.columns],
+        values: Aligned::zeros(shape.b_len() + room(shape) * shape.columns),
+        exponents: Aligned::zeros(shape.b_len() + room(shape) * shape.columns),
     };
     let segment = Segment { decoder, window };
     let length = shape.steps * shape.slots * shape.columns;

@@ -159,7 +159,9 @@ impl Sums {
                         let at = at.on::<V>(*slot, 0, false);
                         let groups = slots / l * repeat;
                         let offsets = &self.ranges.offsets;
-                        bad = bad.or(exact::chain(*l, offsets, at, groups, &mut value));
+                        let places = self.plan.a.fraction_bits() + self.plan.b.fraction_bits();
+                        let l = (*l, places);
+                        bad = bad.or(exact::chain(l, offsets, at, groups, &mut value));
                         value
                     }
                     Stage::Add(left, right, to) => {
