@@ -69,7 +69,7 @@ impl fmt::Display for Promotion {
 }
 
 impl fmt::Display for Schedule {
-    /// The canonical text: what [`FromStr`] reads back.
+    /// The canonical text: what [`FromStr`](std::str::FromStr) reads back.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut clauses = Vec::new();
         if self.order != Order::Ascending {
