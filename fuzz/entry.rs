@@ -1,9 +1,11 @@
-//! What the fuzzers call. `crates/mmascope/tests/fuzz_smoke.rs` calls the same functions, so that
+//! What the fuzzers call. `fuzz_smoke.rs` and `array_fuzz_smoke.rs` in `crates/mmascope/tests` call the same functions, so that
 //! they are exercised without a nightly compiler. Neither may panic, whatever the bytes.
 
 use std::io::Cursor;
 
+use mmascope::array::{Array, Casting};
 use mmascope::dpa::{Modifiers, Operands, Program, Signature, Unit};
+use mmascope::format::{BF16, E2M1FN, E4M3FN, F64, TF32, UE8M0};
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::tree::Node;
 use mmascope::vector::{Lines, Reader, with_answer};
@@ -32,6 +34,30 @@ pub(crate) fn vector_lines(bytes: &[u8]) -> usize {
         }
     }
     good
+}
+
+/// An `.npy` file: refused, or an array whose elements become operands.
+pub(crate) fn npy(bytes: &[u8]) {
+    if let Ok(array) = Array::from_npy_bytes(bytes) {
+        becomes_operands(&array, bytes);
+    }
+}
+
+/// A `.safetensors` file: refused, or arrays whose elements become operands.
+pub(crate) fn safetensors(bytes: &[u8]) {
+    for name in Array::safetensors_names(bytes).unwrap_or_default() {
+        if let Ok(array) = Array::from_safetensors_bytes(bytes, &name) {
+            becomes_operands(&array, bytes);
+        }
+    }
+}
+
+fn becomes_operands(array: &Array, bytes: &[u8]) {
+    assert!(array.bytes().len() <= bytes.len());
+    for format in [F64, TF32, BF16, E4M3FN, E2M1FN] {
+        let _ = array.words(&format, &Casting::default());
+    }
+    let _ = array.scale_words(&UE8M0);
 }
 
 fn vector_line(reader: &mut Reader<'_>, text: &str) -> bool {

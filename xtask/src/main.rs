@@ -5,8 +5,9 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | cargo xtask prove NAME
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8
+  prove   long proofs; NAME is one of: fp8 infer kernels
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
+            infer    every different unit of the catalogue is inferred from its answers
             kernels  every kernel equals the reference on 10^6 outputs a row";
 
 /// A check that needs a program that may be missing.
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
     let passed = match words[..] {
         ["test"] => test(),
         ["prove", "fp8"] => prove("oracle", "fp8"),
+        ["prove", "infer"] => prove("infer", "infer"),
         ["prove", "kernels"] => prove("kernel", "kernels"),
         _ => {
             eprintln!("{USAGE}");

@@ -1,5 +1,7 @@
 //! The arguments, and the help that they print.
 
+use crate::tested::Tested;
+
 /// See, predict and prove what matrix accelerators really compute.
 ///
 /// Names an architecture (hopper, sm_90, H100 …) and an instruction
@@ -104,6 +106,34 @@ pub(crate) enum Command {
     /// lib:PATH:SYMBOL (BLAS: sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_). Exit status 1 when
     /// there is no single tree or a trial contradicts it.
     Reveal(Reveal),
+    /// Measure the numerical features of a device, each with its inputs and outputs
+    ///
+    /// The tests of Fasi et al., MMA-Sim, FTTN and Hickmann & Bradford: subnormals and flushes, exactness of
+    /// products, order and length of steps, bits kept in the alignment, roundings, normalisation, carries,
+    /// monotonicity, the floor of the alignment, overflow, NaN, signed zeros, the width of results.
+    Probe(Probe),
+    /// Find which instruction produced given matrices
+    ///
+    /// Tries every row of the catalogue whose formats hold A, B, C and D exactly and whose K divides theirs,
+    /// first on a sample of D, then, where the whole sample agrees, on every element. Exit status 1 when no
+    /// row gives the bits; the nearest is named.
+    Identify(Identify),
+    /// Find a complete model of a black box, in the catalogue's own notation
+    ///
+    /// Asks the device directed and random inputs and searches the model space for a program that gives
+    /// every answer: rows of the catalogue first, then orders, steps and parameters that no row has. What
+    /// is printed loads with --isa and computes. Every parameter is changed, value by value, and an input
+    /// is asked that tells the value apart; where there is none the parameter is reported as unobservable
+    /// with all its values.
+    ///
+    /// Exit status 1 when no model of the space fits (a counter-example is shown) or the device is noisy.
+    Infer(Infer),
+    /// Compare a device with a model over every family of inputs
+    ///
+    /// Replayable: a case is family, seed and index. Resumable: with --state, an interrupted run goes on
+    /// where it was. The first mismatches are shrunk to minimal inputs and explained. Exit status 1 when
+    /// device and model differ.
+    Validate(Validate),
     /// Show, compare, execute and export summation trees
     #[command(subcommand)]
     Tree(TreeCommand),
@@ -145,6 +175,100 @@ pub(crate) struct Reveal {
     /// Write the tree to a file: .svg, .dot, .html, .json or .txt
     #[arg(short = 'o', value_name = "FILE")]
     pub(crate) output: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Probe {
+    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    #[arg(required_unless_present = "compare", conflicts_with = "compare")]
+    pub(crate) subject: Option<String>,
+    /// Two subjects side by side, in place of SUBJECT; exit status 1 when a feature differs
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub(crate) compare: Vec<String>,
+    #[command(flatten)]
+    pub(crate) device: Tested,
+    /// Write a page for a browser, with every input and output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Identify {
+    /// M × K: FILE.npy or FILE.safetensors:NAME
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// K × N
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// M × N: the bits in question
+    #[arg(value_name = "D")]
+    pub(crate) d: String,
+    /// M × N [default: +0]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) c: Option<String>,
+    /// Block scales of A, M × K/block
+    #[arg(long, value_name = "FILE", requires = "scale_b")]
+    pub(crate) scale_a: Option<String>,
+    /// Block scales of B, K/block × N
+    #[arg(long, value_name = "FILE", requires = "scale_a")]
+    pub(crate) scale_b: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Infer {
+    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    pub(crate) subject: String,
+    #[command(flatten)]
+    pub(crate) device: Tested,
+    /// The most queries
+    #[arg(long, value_name = "QUERIES", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(4000..))]
+    pub(crate) budget: u64,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Search the model space without looking at the rows of the catalogue
+    #[arg(long)]
+    pub(crate) without_catalogue: bool,
+    /// Write the row to a file, for --isa
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Validate {
+    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    pub(crate) subject: String,
+    #[command(flatten)]
+    pub(crate) device: Tested,
+    /// The model: a row of the catalogue or of an --isa file
+    #[arg(long, value_name = "ARCH:INST")]
+    pub(crate) against: String,
+    /// Cases in all, every family in turn [default: 1000000]
+    #[arg(long, value_name = "N")]
+    pub(crate) trials: Option<u64>,
+    /// Minutes to run
+    #[arg(long, value_name = "M", conflicts_with = "trials", value_parser = minutes)]
+    pub(crate) minutes: Option<f64>,
+    /// Families, with commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) families: Vec<String>,
+    /// Seed of every family
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Keep the position in this file, and go on from it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<String>,
+    /// Write the summary to a file, as JSON
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
+}
+
+/// A positive number of minutes.
+fn minutes(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(minutes) if minutes > 0.0 && minutes <= 1e6 => Ok(minutes),
+        _ => Err("expected a positive number of minutes, at most 1000000".to_owned()),
+    }
 }
 
 /// How a device is asked.
@@ -474,6 +598,16 @@ pub(crate) struct Gen {
     /// Add the model's result `d` to every line
     #[arg(long)]
     pub(crate) with_results: bool,
+    /// Instead of families: a few lines, with results, that separate the row from every neighbour in the
+    /// model space; each says what it separates
+    #[arg(long, conflicts_with_all = ["family", "count", "start"])]
+    pub(crate) discriminating: bool,
+    /// With --discriminating, a CUDA program that asks a chip for these lines
+    #[arg(long, value_name = "FILE", requires = "discriminating")]
+    pub(crate) cuda: Option<String>,
+    /// With --discriminating, a HIP program that asks a chip for these lines
+    #[arg(long, value_name = "FILE", requires = "discriminating")]
+    pub(crate) hip: Option<String>,
 }
 
 /// Which generated cases.

@@ -314,10 +314,11 @@ impl Tally {
                         line,
                     } = mismatch;
                     if !json {
-                        writeln!(
+                        let printed = writeln!(
                             io::stdout(),
                             "{file}:{number}: {arch} {inst}: expected {expected}, model gives {got}\n  {line}"
-                        )?;
+                        );
+                        report::unless_closed(printed.map_err(Failure::from))?;
                     }
                     self.mismatches.push(json!({
                         "file": file, "line": number, "arch": arch, "inst": inst,
@@ -363,7 +364,7 @@ impl Tally {
             }
             body.insert("mismatches".into(), mismatches.into());
             body.insert("bad_lines".into(), bad_lines.into());
-            report::print_json(catalogue, body)?;
+            report::unless_closed(report::print_json(catalogue, body))?;
         } else {
             for (count, what) in [(failed, "mismatches"), (bad, "bad lines")] {
                 if count > SHOWN as u64 {
@@ -384,7 +385,8 @@ impl Tally {
             } else {
                 String::new()
             };
-            writeln!(io::stdout(), "{passed} passed, {failed} failed{bad_part}")?;
+            let printed = writeln!(io::stdout(), "{passed} passed, {failed} failed{bad_part}");
+            report::unless_closed(printed.map_err(Failure::from))?;
         }
         Ok(match (bad, failed) {
             (1.., _) => Status::WrongInput,

@@ -13,6 +13,9 @@ use mmascope::isa::Catalogue;
 /// What a plugin may still take after the program that asked it is gone.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// The longest time-out: what lies further off than a century cannot be told from never.
+const LONGEST: Duration = Duration::from_secs(3_000_000_000);
+
 /// Opens a device: a plugin by this program once more, unless it is trusted.
 pub(crate) fn open(
     subject: &Subject,
@@ -23,10 +26,11 @@ pub(crate) fn open(
     let seconds = options.timeout;
     let timeout = Duration::try_from_secs_f64(seconds)
         .ok()
-        .filter(|timeout| !timeout.is_zero());
+        .filter(|timeout| !timeout.is_zero() && *timeout <= LONGEST);
     let timeout = timeout.ok_or_else(|| {
         Failure::Input(format!(
-            "--timeout {seconds}: expected a number of seconds above 0"
+            "--timeout {seconds}: expected a number of seconds above 0, at most {}",
+            LONGEST.as_secs()
         ))
     })?;
     if options.in_process {

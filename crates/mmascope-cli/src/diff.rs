@@ -91,7 +91,7 @@ pub(crate) fn run(
         None => findings.compare_families(options, &mut tallies)?,
     }
     findings.close(tallies)?;
-    findings.print(catalogue, common, options)?;
+    report::unless_closed(findings.print(catalogue, common, options))?;
     findings.status()
 }
 

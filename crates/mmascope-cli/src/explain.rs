@@ -120,6 +120,16 @@ fn of_vector<'c>(
     let vector = reader
         .read(line)
         .map_err(|bad| Failure::Input(format!("--vector:{}: {}", bad.column, bad.message)))?;
+    if let (Some(arch), Some(inst)) = (&options.arch, &options.inst) {
+        let asked = catalogue.find(arch, inst)?;
+        let own = vector.instruction;
+        if (&asked.architecture, &asked.name) != (&own.architecture, &own.name) {
+            return Err(Failure::Input(format!(
+                "--arch {arch} --inst {inst}: the line of --vector is of {} {}",
+                own.architecture, own.name
+            )));
+        }
+    }
     let mut modifiers = vector.modifiers;
     add_modifiers(&mut modifiers, options)?;
     Ok(Subject {

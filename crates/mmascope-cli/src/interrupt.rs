@@ -18,6 +18,11 @@ pub(crate) fn install() {
     });
 }
 
+/// Whether Ctrl-C has been pressed.
+pub(crate) fn asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
+}
+
 /// From now on Ctrl-C only sets the flag that is returned.
 pub(crate) fn deferred() -> &'static AtomicBool {
     DEFERRED.store(true, Ordering::SeqCst);

@@ -5,18 +5,24 @@ mod cases;
 mod check;
 mod device;
 mod diff;
+mod discriminate;
 mod error;
 mod eval;
 mod explain;
 mod generate;
+mod identify;
+mod infer;
 mod interrupt;
 mod list;
 mod matmul;
 mod output;
+mod probe;
 mod report;
 mod reveal;
 mod show;
+mod tested;
 mod tree;
+mod validate;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -62,10 +68,15 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Eval(options) => eval::run(&catalogue, options),
         Command::Check(options) => check::run(&catalogue, &args.common, options),
         Command::Matmul(options) => matmul::run(&catalogue, &args.common, options),
+        Command::Gen(options) if options.discriminating => discriminate::run(&catalogue, options),
         Command::Error(options) => error::run(&catalogue, &args.common, options),
         Command::Gen(options) => generate::run(&catalogue, options),
         Command::Diff(options) => diff::run(&catalogue, &args.common, options),
         Command::Reveal(options) => reveal::run(&catalogue, &args.common, options),
+        Command::Probe(options) => probe::run(&catalogue, &args.common, options),
+        Command::Identify(options) => identify::run(&catalogue, &args.common, options),
+        Command::Infer(options) => infer::run(&catalogue, &args.common, options),
+        Command::Validate(options) => validate::run(&catalogue, &args.common, options),
         Command::PluginHost(options) => device::host(options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }

@@ -46,6 +46,14 @@ impl From<mmascope::Error> for Failure {
     }
 }
 
+/// What printing came to, where the answer stands without its reader: a closed pipe is no failure.
+pub(crate) fn unless_closed(printed: Result<(), Failure>) -> Result<(), Failure> {
+    match printed {
+        Err(Failure::ClosedPipe) => Ok(()),
+        other => other,
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -55,14 +63,22 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Prints a JSON object with the version and the catalogue's hash in front.
-pub(crate) fn print_json(catalogue: &Catalogue, body: Map<String, Value>) -> Result<(), Failure> {
+/// A JSON object with the version and the catalogue's hash in front, as text.
+pub(crate) fn json_text(
+    catalogue: &Catalogue,
+    body: Map<String, Value>,
+) -> Result<String, Failure> {
     let mut object = Map::new();
     object.insert("mmascope".into(), env!("CARGO_PKG_VERSION").into());
     object.insert("catalogue".into(), catalogue.hash().into());
     object.extend(body);
-    let text = serde_json::to_string_pretty(&Value::Object(object))
-        .map_err(|error| Failure::Input(error.to_string()))?;
+    serde_json::to_string_pretty(&Value::Object(object))
+        .map_err(|error| Failure::Input(error.to_string()))
+}
+
+/// Prints a JSON object with the version and the catalogue's hash in front.
+pub(crate) fn print_json(catalogue: &Catalogue, body: Map<String, Value>) -> Result<(), Failure> {
+    let text = json_text(catalogue, body)?;
     writeln!(io::stdout(), "{text}")?;
     Ok(())
 }

@@ -7,7 +7,6 @@ use serde_json::{Map, json};
 use crate::args::{Common, TreeArithmetic, TreeCommand, TreeDiff, TreeExport, TreeRun, TreeShow};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
-use mmascope::format::{Format, Rounding};
 use mmascope::isa::Catalogue;
 use mmascope::tree::{Arithmetic, Language, Term, Tree};
 
@@ -201,9 +200,6 @@ impl Facts {
 fn arithmetic(options: &TreeArithmetic, said: &Facts) -> Result<Arithmetic, Failure> {
     let dtype = options.dtype.as_deref().or(said.operands.as_deref());
     let rounding = options.rounding.as_deref().or(said.rounding.as_deref());
-    Ok(Arithmetic {
-        fused_bits: options.fused_bits.or(said.fused_bits),
-        rounding: Rounding::named(rounding.unwrap_or("rne"))?,
-        ..Arithmetic::ieee(Format::named(dtype.unwrap_or("f32"))?)
-    })
+    let fused_bits = options.fused_bits.or(said.fused_bits);
+    Ok(Arithmetic::named(dtype, fused_bits, rounding)?)
 }

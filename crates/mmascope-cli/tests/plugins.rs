@@ -182,6 +182,22 @@ fn loading_may_fail_as_well() {
 }
 
 #[test]
+fn what_a_plugin_leaves_unanswered_is_no_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = questions(folder.path());
+    let text = HEAD.replace("i < n;", "i + 1 < n;") + "return 0; }";
+    let Some(plugin) = source(folder.path(), "leaves_one", &text) else {
+        return;
+    };
+    for way in [&[][..], &["--in-process"]] {
+        let (output, _) = eval(&plugin, &file, way);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{message}");
+        assert!(message.contains("left d as it was"), "{message}");
+    }
+}
+
+#[test]
 fn a_good_plugin_answers_alike_in_both_ways_and_may_print() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = questions(folder.path());

@@ -170,12 +170,12 @@ fn a_revealed_unit_is_run_and_exported() {
     assert_eq!(value["fused_bits"], 25);
     assert_eq!(value["rounding"], "rz");
     let tree = file(folder.path(), "hopper.json", &text(&json));
-    // Volta's example with one bit more: 2^24 and small products, of which 25 bits are kept.
+    // 2^24 − 1 − 1/4: the quarter lies below the 25 bits that are kept.
     let mut products = vec!["0*0"; 17];
     (products[0], products[1], products[16]) = ("-1*1", "0.5*-0.5", "16777216");
     let values = file(folder.path(), "values.txt", &products.join("\n"));
     let run = mmascope(&["tree", "run", &tree, &values]);
-    assert_eq!(text(&run).trim(), "16777214.0", "rounded toward zero");
+    assert_eq!(text(&run).trim(), "16777215.0");
     for language in ["c", "rust", "python", "cuda"] {
         let output = mmascope(&["tree", "export", &tree, "--language", language]);
         assert_eq!(output.status.code(), Some(0));
@@ -228,6 +228,72 @@ fn the_page_works_in_a_browser() {
     }
     assert!(dom.contains("297: 3 operations up to the result"), "{dom}");
     assert!(dom.contains("class=\"leaf hit\""), "the leaf is marked");
+}
+
+/// Real software: NumPy's sum, against its published rule: fewer than 8 terms one after the other;
+/// up to 128 in eight lanes; more in halves, the first a multiple of 8.
+#[test]
+fn the_sum_of_numpy_is_revealed() {
+    fn add(left: &str, right: &str) -> String {
+        format!("(add f32 {left} {right})")
+    }
+    fn rule(first: usize, n: usize) -> String {
+        let chain = |leaves: &mut dyn Iterator<Item = usize>| {
+            let leaves = leaves.map(|leaf| leaf.to_string());
+            leaves
+                .reduce(|sum, leaf| add(&sum, &leaf))
+                .unwrap_or_default()
+        };
+        if n < 8 {
+            return chain(&mut (first..first + n));
+        }
+        if n > 128 {
+            let half = n / 2 / 8 * 8;
+            return add(&rule(first, half), &rule(first + half, n - half));
+        }
+        let whole = n / 8 * 8;
+        let lane = |j: usize| chain(&mut (first + j..first + whole).step_by(8));
+        let two = |j: usize| add(&lane(j), &lane(j + 1));
+        let sum = add(&add(&two(0), &two(2)), &add(&two(4), &two(6)));
+        (first + whole..first + n).fold(sum, |sum, leaf| add(&sum, &leaf.to_string()))
+    }
+    let python = std::env::var("MMASCOPE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let probe = Command::new(&python).args(["-c", "import numpy"]).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        return println!("skipped: {python} has no NumPy");
+    }
+    let device = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/devices/numpy_sum.py"
+    );
+    for n in [5, 8, 20, 64, 129, 300, 513] {
+        let subject = format!("cmd:{python} {device}");
+        let count = n.to_string();
+        let output = mmascope(&["reveal", &subject, "--dtype", "f32", "-n", &count, "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{n}");
+        let (tree, _) = mmascope::tree::Tree::read(&text(&output)).expect("a tree");
+        let expected = add(&rule(0, n), &count);
+        assert_eq!(tree, expected.parse().expect("a tree"), "{n}");
+    }
+}
+
+/// Intel's MKL where `MMASCOPE_MKL` names its library.
+#[test]
+fn mkl_is_revealed_and_verified() {
+    let Ok(library) = std::env::var("MMASCOPE_MKL") else {
+        return println!("skipped: MMASCOPE_MKL names no libmkl_rt.so");
+    };
+    for symbol in ["cblas_sdot", "cblas_dgemm", "sgemm_"] {
+        let subject = format!("lib:{library}:{symbol}");
+        let output = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+            .args(["reveal", &subject, "-n", "64", "--trials", "20"])
+            .env("MKL_THREADING_LAYER", "SEQUENTIAL")
+            .output()
+            .expect("the program");
+        let said = text(&output);
+        assert_eq!(output.status.code(), Some(0), "{symbol}: {said}");
+        assert!(said.contains("verified over 20 trials"), "{symbol}: {said}");
+    }
 }
 
 /// Real software: OpenBLAS where it is installed, every routine.

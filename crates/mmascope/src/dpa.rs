@@ -19,6 +19,8 @@ mod describe;
 mod e_fdpa;
 mod fma_chain;
 mod ftz_addmul;
+mod general;
+mod general_notation;
 mod gst_fdpa;
 mod gtr_fdpa;
 mod ieee;
@@ -38,6 +40,7 @@ mod unit;
 mod wide;
 
 pub use describe::Parameter;
+pub use general::{AddMul, Fused, General, Groups, Terms};
 pub use modifiers::Modifiers;
 pub(crate) use notation::{Flaw, at, parse};
 pub use output::{Nan, Output, ZeroSign};
@@ -117,6 +120,8 @@ pub enum Dpa {
         /// Fraction bits kept of the sum before the final rounding.
         f2: u32,
     },
+    /// A step with every parameter of the model space; no known unit needs it.
+    General(General),
 }
 
 /// The sign of a zero that a flush makes.
@@ -135,6 +140,7 @@ impl Dpa {
         match *self {
             Self::FmaChain => 1,
             Self::FtzAddMul { p, .. } => p as usize,
+            Self::General(ref step) => step.block(),
             Self::TFdpa { l, .. }
             | Self::GstFdpa { l, .. }
             | Self::EFdpa { l }
@@ -147,10 +153,16 @@ impl Dpa {
     /// an FMA chain begins with a plain product.
     fn run(&self, pairs: &[Pair], start: Option<Unpacked>, output: &Output) -> u64 {
         let Some(mut c) = start else {
+            if let Self::General(step) = self {
+                return step.run_from_product(pairs, output);
+            }
             return fma_chain::run_from_product(pairs, output);
         };
         if let Self::FtzAddMul { flush_in, .. } = *self {
             c = ftz_addmul::flush_operand(&c, flush_in);
+        }
+        if let Self::General(step) = self {
+            c = step.start(c);
         }
         let mut sum = output::PLUS_ZERO;
         for block in pairs.chunks(self.block()) {
@@ -168,10 +180,24 @@ impl Dpa {
                 Self::EFdpa { .. } => e_fdpa::block(block, &c, output),
                 Self::TrFdpa { f, f2, .. } => tr_fdpa::block(block, &c, f, f2, output),
                 Self::GtrFdpa { f, f2, .. } => gtr_fdpa::block(block, &c, f, f2, output),
+                Self::General(ref step) => step.run(block, &c, output),
             };
+            if output.flush.is_some() {
+                sum = general::finished(sum, output);
+            }
             c = output.unpack(sum);
         }
         sum
+    }
+}
+
+impl Dpa {
+    /// One block over all the pairs, whatever L is.
+    fn run_whole(&self, pairs: &[Pair], start: Unpacked, output: &Output) -> u64 {
+        match self {
+            Self::General(step) => step.run(pairs, &step.start(start), output),
+            _ => self.run(pairs, Some(start), output),
+        }
     }
 }
 

@@ -58,17 +58,22 @@ pub mod accuracy;
 pub mod array;
 pub mod cases;
 pub mod diff;
+pub mod discriminate;
 pub mod dpa;
 pub mod dut;
 pub mod error;
 pub mod explain;
 pub mod format;
 pub mod gemm;
+pub mod identify;
+pub mod infer;
 pub mod isa;
 #[cfg(feature = "kernel")]
 pub mod kernel;
+pub mod probe;
 pub mod reveal;
 pub mod tree;
+pub mod validate;
 pub mod vector;
 
 pub use error::{Error, Position, Result};

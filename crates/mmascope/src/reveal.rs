@@ -36,7 +36,7 @@ pub use subject::{Masks, Query, Summation};
 use crate::error::{Error, Result};
 use crate::tree::Tree;
 use meter::Meter;
-use random::Random;
+pub(crate) use random::Random;
 
 /// Span in bits from which a node that loses no unit is called exact: no unit aligns to so many.
 pub const EXACT_SPAN: i32 = 64;

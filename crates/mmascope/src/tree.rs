@@ -28,7 +28,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::dpa::{Dpa, Operation, Program, Signature, Source};
+use crate::dpa::{AddMul, Dpa, General, Operation, Program, Signature, Source};
 use crate::error::{Error, Result};
 use crate::format::Format;
 
@@ -112,6 +112,11 @@ impl Node {
                     join(Op::Add, format, read(*left).into_iter().chain(read(*right)))
                 }
                 Operation::Convert(source) => read(*source),
+                Operation::Join { over, of, .. } => {
+                    let values = of.iter().filter_map(|&source| read(source));
+                    let leaves = over.iter().map(|&k| Self::Leaf(k));
+                    join(Op::Fused, format, leaves.chain(values))
+                }
             };
             values.push(value);
         }
@@ -223,6 +228,7 @@ fn dot(algorithm: Dpa, order: &[usize], start: Option<Node>, format: Format) -> 
         sum = match algorithm {
             Dpa::FmaChain => join(Op::Fma, format, sum.into_iter().chain(leaves())),
             Dpa::TFdpa { .. } => fused(leaves().chain(sum).collect()),
+            Dpa::General(step) => general(&step, block, sum, format),
             Dpa::EFdpa { .. } => join(Op::Exact, format, leaves().chain(sum)),
             Dpa::GstFdpa { g, .. } => {
                 let groups = block.chunks(g as usize).filter_map(|group| {
@@ -257,6 +263,52 @@ fn dot(algorithm: Dpa, order: &[usize], start: Option<Node>, format: Format) -> 
         };
     }
     sum
+}
+
+/// One block of a step of the model space.
+fn general(step: &General, block: &[usize], sum: Option<Node>, format: Format) -> Option<Node> {
+    let leaves = block.iter().map(|&k| Node::Leaf(k));
+    match step {
+        General::AddMul(AddMul { sequential, .. }) => {
+            let mut level: Vec<Node> = leaves.collect();
+            while level.len() > 1 && *sequential {
+                let rest = level.split_off(2);
+                level = join(Op::Add, format, level)
+                    .into_iter()
+                    .chain(rest)
+                    .collect();
+            }
+            while level.len() > 1 {
+                level = level
+                    .chunks(2)
+                    .filter_map(|two| join(Op::Add, format, two.iter().cloned()))
+                    .collect();
+            }
+            join(Op::Add, format, level.into_iter().chain(sum))
+        }
+        General::Fused(fused) => {
+            let op = |f: Option<u32>| if f.is_some() { Op::Fused } else { Op::Exact };
+            let terms: Vec<Node> = match fused.groups {
+                None => leaves.collect(),
+                Some(groups) => {
+                    let (g, count) = (groups.g as usize, block.len().div_ceil(groups.g as usize));
+                    (0..count)
+                        .filter_map(|j| {
+                            let own = (0..block.len()).filter(|i| {
+                                if groups.strided {
+                                    i % count == j
+                                } else {
+                                    i / g == j
+                                }
+                            });
+                            join(op(groups.f), format, own.map(|i| Node::Leaf(block[i])))
+                        })
+                        .collect()
+                }
+            };
+            join(op(fused.f), format, terms.into_iter().chain(sum))
+        }
+    }
 }
 
 impl Serialize for Node {

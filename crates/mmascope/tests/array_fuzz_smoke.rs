@@ -1,6 +1,9 @@
 //! Deterministic mutations of right files: no panic, no memory beyond what the files have. The
 //! fuzz targets in `fuzz/` go on where this ends.
 
+#[path = "../../../fuzz/entry.rs"]
+#[allow(dead_code)]
+mod entry;
 #[path = "arrays/files.rs"]
 mod files;
 
@@ -136,6 +139,8 @@ fn mutated_files_never_panic_and_take_no_memory() {
         for seed in &seeds {
             let mut file = seed.clone();
             mutate(random, &mut file);
+            entry::npy(&file);
+            entry::safetensors(&file);
             let names = Array::safetensors_names(&file).unwrap_or_default();
             let arrays = names
                 .iter()

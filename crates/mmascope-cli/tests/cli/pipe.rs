@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::process::{NAME, command, question};
+use super::process::{NAME, answered, command, question};
 
 /// The program on a pipe. Its lines arrive through a channel, so that waiting has an end.
 struct Peer {
@@ -206,4 +206,28 @@ fn an_interrupt_is_130() {
         .status();
     assert!(kill.expect("kill is there").success());
     assert_eq!(peer.child.wait().expect("it ends").code(), Some(130));
+}
+
+/// Whoever reads no further still gets the answer as the exit status.
+#[test]
+fn a_reader_that_leaves_does_not_change_the_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("wrong.jsonl");
+    let wrong = answered("3f800000", "12345678") + "\n";
+    std::fs::write(&file, wrong.repeat(2000)).expect("a file");
+    let file = file.to_string_lossy().into_owned();
+    let pair = "volta:mma.m8n8k4.f32.f16.f16.f32,hopper:mma.m16n8k16.f32.f16.f16.f32";
+    for arguments in [
+        &["check", &file][..],
+        &["diff", "--arch", pair, "--family", "boundary", "-n", "200"],
+    ] {
+        let mut child = command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        drop(child.stdout.take());
+        let status = child.wait().expect("it ends");
+        assert_eq!(status.code(), Some(1), "{arguments:?}");
+    }
 }

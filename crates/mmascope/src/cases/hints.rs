@@ -1,6 +1,6 @@
 //! What the boundary family knows of the unit that it is built for.
 
-use crate::dpa::{Dpa, Operation, Signature, Unit};
+use crate::dpa::{Dpa, General, Operation, Signature, Unit};
 use crate::error::{Error, Result};
 use crate::format::Format;
 
@@ -61,6 +61,11 @@ impl Hints {
             Dpa::FtzAddMul { p, .. } => hints(p, SINGLE_FRACTION, SINGLE_FRACTION, SINGLE_E_MIN),
             Dpa::EFdpa { l } => hints(l, m + 2, m + 2, e_min),
             Dpa::FmaChain => hints(1, m, m, e_min),
+            Dpa::General(General::Fused(fused)) => {
+                let f = fused.f.unwrap_or(m + 2);
+                hints(fused.l, f, fused.f2.unwrap_or(f), fused.e0.unwrap_or(e_min))
+            }
+            Dpa::General(General::AddMul(step)) => hints(step.p, m, m, e_min),
         }
     }
 

@@ -107,7 +107,7 @@ fn step(
 }
 
 /// Inputs near this one, the greatest simplifications first.
-fn moves(input: &Input) -> impl Iterator<Item = Input> + '_ {
+pub(crate) fn moves(input: &Input) -> impl Iterator<Item = Input> + '_ {
     zeroed_products(input)
         .chain(neutral(input))
         .chain((0..input.signature.k).filter_map(|k| merged(input, k)))

@@ -1,6 +1,8 @@
 //! Programs in words and as lists of parameters, for people and for evidence.
 
-use super::{Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, Statement, ZeroSign};
+use super::{
+    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, ZeroSign,
+};
 use crate::format::{Format, Overflow, Rounding};
 
 /// One parameter of a program.
@@ -52,6 +54,12 @@ impl Program {
                 Operation::Convert(source) => {
                     push("order", format!("convert {}", self.source_name(*source)));
                 }
+                Operation::Join { algorithm, .. } => {
+                    for (name, value) in algorithm.parameters() {
+                        push(name, value);
+                    }
+                    push("order", self.joined(&statement.operation));
+                }
             }
             let Output {
                 format,
@@ -59,11 +67,15 @@ impl Program {
                 overflow,
                 nan,
                 zero,
+                flush,
             } = &statement.output;
             push("rounding", format!("{rounding} {format}"));
             push("overflow", overflow.to_string());
             push("nan", nan_value(*nan, *format));
             push("zero", zero.to_string());
+            if let Some(sign) = flush {
+                push("flush", sign.to_string());
+            }
         }
         found
     }
@@ -119,7 +131,24 @@ impl Program {
             Operation::Convert(source) => {
                 format!("{} converted. {output}", self.source_name(*source))
             }
+            Operation::Join { algorithm, .. } => format!(
+                "{} in one sum. {} {output}",
+                self.joined(&statement.operation),
+                algorithm.words()
+            ),
         }
+    }
+}
+
+impl Program {
+    /// What a join sums.
+    fn joined(&self, operation: &Operation) -> String {
+        let Operation::Join { over, of, .. } = operation else {
+            return String::new();
+        };
+        let products = over.iter().map(|k| format!("p{k}"));
+        let values = of.iter().map(|&source| self.source_name(source).to_owned());
+        products.chain(values).collect::<Vec<_>>().join(" + ")
     }
 }
 
@@ -157,6 +186,7 @@ impl Dpa {
                 ("flush-out", flush(flush_out)),
             ],
             Self::EFdpa { l } => vec![("L", l.to_string())],
+            Self::General(ref step) => step.parameters(),
             Self::TrFdpa { l, f, f2 } | Self::GtrFdpa { l, f, f2 } => {
                 vec![
                     ("L", l.to_string()),
@@ -212,6 +242,7 @@ impl Dpa {
                  groups of P={p} products are summed pairwise, then added to c, with rounding and \
                  flush after each addition."
             ),
+            Self::General(ref step) => general_words(step),
             Self::EFdpa { l } => format!(
                 "E-FDPA: the exact sum of c and blocks of at most L={l} products, rounded once a \
                  block."
@@ -229,6 +260,26 @@ impl Dpa {
             ),
         }
     }
+}
+
+/// The steps of the model space: what they sum, and every parameter that is not the usual one.
+fn general_words(step: &General) -> String {
+    let parameters: Vec<String> = step
+        .parameters()
+        .into_iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let what = match step {
+        General::Fused(_) => {
+            "Fused sum: the products of a block (or the sums of groups of them) and c are aligned \
+             to the largest exponent, rounded onto the grid and summed exactly"
+        }
+        General::AddMul(_) => {
+            "Rounded products, added to each other and then to c with a rounding after each \
+             addition"
+        }
+    };
+    format!("{what} ({}).", parameters.join(", "))
 }
 
 fn order_value(over: &Select) -> String {
@@ -269,11 +320,13 @@ fn output_words(output: &Output) -> String {
         overflow,
         nan,
         zero,
+        flush,
     } = output;
     let overflow = match overflow {
         Overflow::Infinity => "overflow gives ∞ whatever the rounding",
         Overflow::Ieee => "overflow as IEEE 754",
         Overflow::Nan => "overflow gives NaN",
+        Overflow::NanFinite => "a finite sum that overflows gives NaN",
         Overflow::Saturate | Overflow::SaturateFinite => "overflow saturates",
     };
     let nan = match nan {
@@ -285,8 +338,12 @@ fn output_words(output: &Output) -> String {
         ZeroSign::Exact => "an exact zero is +0, a tiny negative sum −0",
         ZeroSign::Ieee => "zeros are signed as IEEE 754 says",
     };
+    let flush = match flush {
+        None => String::new(),
+        Some(sign) => format!("; subnormal results become zeros (sign: {sign})"),
+    };
     format!(
-        "Result in {format}, rounded {}; {overflow}; {nan}; {zero}.",
+        "Result in {format}, rounded {}; {overflow}; {nan}; {zero}{flush}.",
         rounding_words(*rounding)
     )
 }

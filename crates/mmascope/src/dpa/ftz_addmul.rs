@@ -32,17 +32,21 @@ fn pairwise_sum(
     flush_out: FlushSign,
     output: &Output,
 ) -> Unpacked {
-    if let [pair] = pairs {
+    let product = |pair: &Pair| {
         let a = flush_operand(&pair.a, flush_in);
         let b = flush_operand(&pair.b, flush_in);
-        return flush_result(output.unpack(ieee::multiply(&a, &b, output)), flush_out);
-    }
-    let (left, right) = pairs.split_at(pairs.len().next_power_of_two() / 2);
-    let sum = |half| pairwise_sum(half, flush_in, flush_out, output);
-    flush_result(
-        output.unpack(ieee::add(&sum(left), &sum(right), output)),
-        flush_out,
-    )
+        flush_result(ieee::product(&a, &b, output), flush_out)
+    };
+    let (left, right) = match pairs {
+        [pair] => return product(pair),
+        [left, right] => (product(left), product(right)),
+        _ => {
+            let (left, right) = pairs.split_at(pairs.len().next_power_of_two() / 2);
+            let sum = |half| pairwise_sum(half, flush_in, flush_out, output);
+            (sum(left), sum(right))
+        }
+    };
+    flush_result(output.unpack(ieee::add(&left, &right, output)), flush_out)
 }
 
 /// An operand whose exponent field is 0, a zero included, becomes a zero.
@@ -72,6 +76,7 @@ fn flush_result(mut x: Unpacked, sign: FlushSign) -> Unpacked {
     x
 }
 
+#[inline]
 fn is_subnormal(x: &Unpacked) -> bool {
     x.class == Class::Finite && x.significand >> x.fraction_bits == 0
 }

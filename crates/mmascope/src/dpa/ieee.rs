@@ -6,6 +6,7 @@ use super::{Special, special_sum, special_value};
 use crate::format::{Exact, Unpacked};
 
 /// `x + y`, rounded once.
+#[inline]
 pub(super) fn add(x: &Unpacked, y: &Unpacked, output: &Output) -> u64 {
     match (x.exact(), y.exact()) {
         (Some(x), Some(y)) => rounded_sum(&x, &y, output),
@@ -14,6 +15,7 @@ pub(super) fn add(x: &Unpacked, y: &Unpacked, output: &Output) -> u64 {
 }
 
 /// `a · b`, rounded once.
+#[inline]
 pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> u64 {
     match special_product(a, b) {
         Some(special) => output.special(special),
@@ -25,6 +27,17 @@ pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> u64 {
             )
         }
     }
+}
+
+/// `a · b`, rounded once, as what it means.
+#[inline]
+pub(super) fn product(a: &Unpacked, b: &Unpacked, output: &Output) -> Unpacked {
+    if special_product(a, b).is_none()
+        && let Some(product) = output.holds(&exact_product(a, b))
+    {
+        return product;
+    }
+    output.unpack(multiply(a, b, output))
 }
 
 /// `a · b + c`, rounded once.
@@ -98,12 +111,11 @@ macro_rules! sum_in_window {
                 (kept, lost)
             };
             // With the sign of the large one taken out:
-            // large − (kept + ε) = (large − kept − 1) + (1 − ε).
-            let magnitude = if large.negative == small.negative {
-                large_magnitude + small_magnitude as $signed
-            } else {
-                large_magnitude - small_magnitude as $signed - <$signed>::from(sticky)
-            };
+            // large − (kept + ε) = (large − kept − 1) + (1 − ε). And −x = !x + 1, so the signs,
+            // which no processor foresees, need no branch.
+            let flip = -<$signed>::from(large.negative != small.negative);
+            let addend = (small_magnitude as $signed ^ flip) - flip;
+            let magnitude = large_magnitude + addend - (flip & <$signed>::from(sticky));
             Exact {
                 negative: large.negative != (magnitude < 0),
                 magnitude: u128::from(magnitude.unsigned_abs()),

@@ -1,6 +1,6 @@
 //! What parameters may be: checked wherever a program comes from, text or code.
 
-use super::{Dpa, Modifiers, Operation, Program, Source};
+use super::{Dpa, General, Modifiers, Operation, Program, Source};
 
 /// Largest number of products per block or group.
 pub(super) const MAX_L: u32 = 256;
@@ -25,6 +25,7 @@ impl Dpa {
         };
         match *self {
             Self::FmaChain => Ok(()),
+            Self::General(ref step) => step.check_limits(),
             Self::TFdpa { l, f, e0, .. } => products("L", l)
                 .and_then(|()| bits("F", f))
                 .and_then(|()| floor(e0)),
@@ -47,6 +48,37 @@ impl Dpa {
             Self::TrFdpa { l, f, f2 } | Self::GtrFdpa { l, f, f2 } => products("L", l)
                 .and_then(|()| bits("F", f))
                 .and_then(|()| bits("F2", f2)),
+        }
+    }
+}
+
+impl General {
+    fn check_limits(&self) -> Result<(), String> {
+        let bits = |name: &str, value: Option<u32>| {
+            value.map_or(Ok(()), |value| check_range(name, value, MAX_F))
+        };
+        match self {
+            Self::AddMul(add_mul) => check_range("P", add_mul.p, MAX_L),
+            Self::Fused(fused) => {
+                check_range("L", fused.l, MAX_L)?;
+                bits("F", fused.f)?;
+                bits("Fc", fused.f_c)?;
+                bits("F2", fused.f2)?;
+                if let Some(groups) = fused.groups {
+                    check_range("G", groups.g, MAX_L)?;
+                    bits("Fg", groups.f)?;
+                }
+                if fused.f.is_none() != fused.f_c.is_none() {
+                    return Err("F and Fc are both exact or both numbers".to_owned());
+                }
+                let floor = [("e0", fused.e0), ("product-limit", fused.product_limit)];
+                for (name, value) in floor {
+                    if value.is_some_and(|value| !(-MAX_E0..=MAX_E0).contains(&value)) {
+                        return Err(format!("{name}: -{MAX_E0} to {MAX_E0} are supported"));
+                    }
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -81,12 +113,21 @@ impl Program {
                     algorithm, from, ..
                 } => {
                     algorithm.check_limits()?;
-                    if *algorithm != Dpa::FmaChain || *from != Source::Product {
+                    let product =
+                        matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
+                    if !product || *from != Source::Product {
                         known(*from)?;
                     }
                 }
                 Operation::Add(left, right) => known(*left).and_then(|()| known(*right))?,
                 Operation::Convert(source) => known(*source)?,
+                Operation::Join { algorithm, of, .. } => {
+                    algorithm.check_limits()?;
+                    if of.is_empty() {
+                        return Err(format!("statement '{name}' joins no values"));
+                    }
+                    of.iter().try_for_each(|&source| known(source))?;
+                }
             }
             let format = statement.output.format;
             if format.float().is_none() || !format.signed {

@@ -5,10 +5,11 @@
 //! statement := [ name "=" ] operation "->" output
 //! operation := algorithm { PARAMETER=value } [ "as" format ] [ "over" select ] [ "from" source ]
 //!            | "add" source source | "convert" source
+//!            | "join" algorithm { PARAMETER=value } [ "over" "k=0,1" ] "of" source { source }
 //! select    := "k=0,1,2" | "k%4=0,1"                   default: every k, ascending
 //!                                                      "as": operands widened to that format first
 //! source    := "c" | "+0" | "product" | name           default of "from": c
-//! output    := rounding format { nan=any|WORD | zero=plus|exact|ieee | overflow=… }
+//! output    := rounding format { nan=any|WORD | zero=plus|exact|ieee | overflow=… | flush=plus|kept }
 //! ```
 
 use std::fmt;
@@ -16,14 +17,14 @@ use std::str::FromStr;
 
 use super::limits::{MAX_E0, MAX_F, MAX_L};
 use super::{
-    Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, Statement, Token, ZeroSign,
-    tokens,
+    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Token,
+    ZeroSign, tokens,
 };
 use crate::error::{Error, Position, Result, shortened};
 use crate::format::{Format, Overflow, Rounding};
 
 /// The algorithms and the parameters that each must have.
-const ALGORITHMS: [(&str, &[&str]); 8] = [
+const ALGORITHMS: [(&str, &[&str]); 10] = [
     ("fma-chain", &[]),
     ("t-fdpa", &["L", "F", "e0"]),
     ("st-fdpa", &["L", "F", "e0"]),
@@ -32,10 +33,12 @@ const ALGORITHMS: [(&str, &[&str]); 8] = [
     ("e-fdpa", &["L"]),
     ("tr-fdpa", &["L", "F", "F2"]),
     ("gtr-fdpa", &["L", "F", "F2"]),
+    ("fused", &["L", "F"]),
+    ("add-mul", &["P"]),
 ];
 
 /// Longest program; the longest of a shipped row has five statements.
-const MAX_STATEMENTS: usize = 64;
+const MAX_STATEMENTS: usize = 256;
 
 /// An error in a notation: the column and what is wrong.
 pub(crate) type Flaw = (usize, String);
@@ -195,6 +198,7 @@ fn parse_operation(
             Ok(Operation::Add(left, parse_source(words, earlier)?))
         }
         "convert" => Ok(Operation::Convert(parse_source(words, earlier)?)),
+        "join" => parse_join(words, earlier),
         _ => {
             let algorithm = parse_algorithm(head, words)?;
             let mut widened = None;
@@ -213,8 +217,12 @@ fn parse_operation(
             } else {
                 Source::C
             };
-            if from == Source::Product && algorithm != Dpa::FmaChain {
-                return flaw(from_at, "only fma-chain can start 'from product'");
+            let product = matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
+            if from == Source::Product && !product {
+                return flaw(
+                    from_at,
+                    "only fma-chain and add-mul can start 'from product'",
+                );
             }
             Ok(Operation::Dot {
                 algorithm,
@@ -226,14 +234,52 @@ fn parse_operation(
     }
 }
 
+fn parse_join(
+    words: &mut Words<'_, '_>,
+    earlier: &[Statement],
+) -> std::result::Result<Operation, Flaw> {
+    let head = words.next("an algorithm")?;
+    let algorithm = parse_algorithm(head, words)?;
+    if !matches!(algorithm, Dpa::General(_)) {
+        return flaw(head, "expected 'fused' or 'add-mul' after 'join'");
+    }
+    let mut over = Vec::new();
+    if words.take_if("over") {
+        let word = words.left.first().copied().unwrap_or(head);
+        match parse_select(words)? {
+            Select::List(list) => over = list,
+            _ => return flaw(word, "join takes a list: k=0,1,…"),
+        }
+    }
+    let word = words.next("'of' and values")?;
+    if word.text != "of" {
+        return flaw(word, format!("expected 'of', found '{}'", word.text));
+    }
+    let mut of = vec![parse_source(words, earlier)?];
+    while words.left.first().is_some_and(|word| word.text != "->") {
+        of.push(parse_source(words, earlier)?);
+    }
+    if of.contains(&Source::Product) {
+        return flaw(word, "'product' is no value");
+    }
+    Ok(Operation::Join {
+        algorithm,
+        over,
+        of,
+    })
+}
+
 fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::Result<Dpa, Flaw> {
     let Some((_, required)) = ALGORITHMS.iter().find(|(name, _)| *name == head.text) else {
         let names = ALGORITHMS
             .iter()
             .map(|(name, _)| *name)
-            .chain(["add", "convert"]);
+            .chain(["add", "convert", "join"]);
         return at(head, Err(Error::unknown("algorithm", head.text, names)));
     };
+    if let "fused" | "add-mul" = head.text {
+        return super::general_notation::parse(head, &words.parameters()).map(Dpa::General);
+    }
     let optional: &[&str] = match head.text {
         "t-fdpa" | "st-fdpa" | "gst-fdpa" => &["align"],
         "ftz-addmul" => &["flush-in", "flush-out"],
@@ -391,15 +437,19 @@ fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
     match operation {
         Operation::Add(..)
         | Operation::Convert(_)
+        | Operation::Join {
+            algorithm: Dpa::General(General::AddMul(_)),
+            ..
+        }
         | Operation::Dot {
-            algorithm: Dpa::FmaChain | Dpa::FtzAddMul { .. },
+            algorithm: Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::General(General::AddMul(_)),
             ..
         } => (Overflow::Ieee, ZeroSign::Ieee),
         Operation::Dot {
             algorithm: Dpa::TFdpa { .. } | Dpa::GstFdpa { .. },
             ..
         } => (Overflow::Infinity, ZeroSign::Plus),
-        Operation::Dot { .. } => (Overflow::Infinity, ZeroSign::Exact),
+        Operation::Dot { .. } | Operation::Join { .. } => (Overflow::Infinity, ZeroSign::Exact),
     }
 }
 
@@ -424,6 +474,7 @@ fn parse_output(
         overflow,
         nan: Nan::Any,
         zero,
+        flush: None,
     };
     for (word, name, value) in words.parameters() {
         match (name, value) {
@@ -435,6 +486,10 @@ fn parse_output(
             ("zero", _) => {
                 return flaw(word, format!("zero={value}: expected plus, exact or ieee"));
             }
+            ("flush", _) => match super::general_notation::flush_named(name, value) {
+                Ok(sign) => output.flush = Some(sign),
+                Err(message) => return flaw(word, message),
+            },
             ("overflow", _) => output.overflow = at(word, Overflow::named(value))?,
             _ => {
                 return at(
@@ -442,7 +497,7 @@ fn parse_output(
                     Err(Error::unknown(
                         "output parameter",
                         name,
-                        ["nan", "zero", "overflow"],
+                        ["nan", "zero", "overflow", "flush"],
                     )),
                 );
             }
@@ -507,6 +562,20 @@ impl fmt::Display for Program {
                 Operation::Convert(source) => {
                     write!(out, "convert {}", self.source_name(*source))?;
                 }
+                Operation::Join {
+                    algorithm,
+                    over,
+                    of,
+                } => {
+                    write!(out, "join {algorithm}")?;
+                    if !over.is_empty() {
+                        write!(out, "{}", Select::List(over.clone()))?;
+                    }
+                    out.write_str(" of")?;
+                    for source in of {
+                        write!(out, " {}", self.source_name(*source))?;
+                    }
+                }
             }
             let Output {
                 format,
@@ -514,6 +583,7 @@ impl fmt::Display for Program {
                 overflow,
                 nan,
                 zero,
+                flush,
             } = &statement.output;
             write!(out, " -> {rounding} {format}")?;
             if let Nan::Word(bits) = nan {
@@ -529,6 +599,9 @@ impl fmt::Display for Program {
             }
             if *overflow != default_overflow {
                 write!(out, " overflow={overflow}")?;
+            }
+            if let Some(sign) = flush {
+                write!(out, " flush={sign}")?;
             }
         }
         Ok(())
@@ -615,6 +688,7 @@ impl fmt::Display for Dpa {
                 Ok(())
             }
             Self::EFdpa { l } => write!(out, "e-fdpa L={l}"),
+            Self::General(ref step) => step.fmt(out),
             Self::TrFdpa { l, f, f2 } => write!(out, "tr-fdpa L={l} F={f} F2={f2}"),
             Self::GtrFdpa { l, f, f2 } => write!(out, "gtr-fdpa L={l} F={f} F2={f2}"),
         }

@@ -1,7 +1,7 @@
 //! What a sum becomes at the end: format, rounding, overflow, NaN and the sign of zero.
 
-use super::Special;
-use crate::format::{Exact, Format, Overflow, Rounding, Unpacked};
+use super::{FlushSign, Special};
+use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
 
 /// The conversion ρ of an exact result: everything after `->` in the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +16,8 @@ pub struct Output {
     pub nan: Nan,
     /// The sign of a zero result.
     pub zero: ZeroSign,
+    /// Subnormal results become zeros of this sign; no shipped unit's own sum does that.
+    pub flush: Option<FlushSign>,
 }
 
 /// The register word of +0, in every format of results.
@@ -70,7 +72,7 @@ impl Output {
 
     /// The result of a finite sum. `zeros` is the sign that all its terms share if all are
     /// zeros.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finite(&self, exact: &Exact, zeros: Option<bool>) -> u64 {
         let code = self.format.round(exact, self.rounding, self.overflow);
         // Almost every result: bits beside the sign, so no zero.
@@ -93,6 +95,24 @@ impl Output {
         self.zero(negative)
     }
 
+    /// A value that the format holds as a normal number, decoded: rounding would not change it.
+    #[inline]
+    pub(super) fn holds(&self, exact: &Exact) -> Option<Unpacked> {
+        let float = self.format.float()?;
+        let fraction_bits = float.fraction_bits;
+        let magnitude = u64::try_from(exact.magnitude).ok()?;
+        let top = magnitude.checked_ilog2()?;
+        let (exponent, emin) = (exact.exponent + top as i32, float.emin());
+        let is_normal = (emin..emin + (1 << float.exponent_bits) - 2).contains(&exponent);
+        (top <= fraction_bits && is_normal && !exact.sticky).then(|| Unpacked {
+            negative: exact.negative,
+            class: Class::Finite,
+            exponent,
+            significand: magnitude << (fraction_bits - top),
+            fraction_bits,
+        })
+    }
+
     /// A signed fixed-point sum, `sum · 2^exponent`.
     pub(super) fn fixed(&self, sum: i128, exponent: i32, zeros: Option<bool>) -> u64 {
         let exact = Exact {
@@ -107,7 +127,7 @@ impl Output {
     /// Whether a register word is a NaN of the result format.
     #[must_use]
     pub fn is_nan(&self, bits: u64) -> bool {
-        self.unpack(bits).class == crate::format::Class::Nan
+        self.unpack(bits).class == Class::Nan
     }
 }
 

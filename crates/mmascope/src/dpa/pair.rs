@@ -1,7 +1,7 @@
 //! One k of a dot product: the two operands, their block scales, and the product they make.
 
 use super::Special;
-use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
+use crate::format::{Class, Format, Rounding, Unpacked};
 
 /// The operands of one k, decoded, with the scales of their blocks.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,8 @@ impl Scales {
     pub(super) const NONE: Self = Self { a: ONE, b: ONE };
 }
 
-const ONE: Unpacked = Unpacked {
+/// 1.
+pub(super) const ONE: Unpacked = Unpacked {
     negative: false,
     class: Class::Finite,
     exponent: 0,
@@ -110,11 +111,18 @@ impl Pair<'_> {
     }
 }
 
-/// A value in another format that has it: only the place of its exponent may change.
+/// A value in another format that has it: a subnormal number moves up, as far as the other format's
+/// exponents reach. The significand keeps its fraction bits; zeros after them change nothing.
 fn widened(value: &Unpacked, format: &Format) -> Unpacked {
-    match value.exact() {
-        Some(exact) => format.decode(format.round(&exact, Rounding::Rne, Overflow::Ieee)),
-        None => *value,
+    let Some(top) = value.significand.checked_ilog2() else {
+        return *value;
+    };
+    let emin = format.float().map_or(0, |float| float.emin());
+    let up = (value.fraction_bits - top).min((value.exponent - emin) as u32);
+    Unpacked {
+        exponent: value.exponent - up as i32,
+        significand: value.significand << up,
+        ..*value
     }
 }
 

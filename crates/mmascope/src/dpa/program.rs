@@ -1,8 +1,8 @@
 //! What an instruction computes: a few statements over native algorithms (§3).
 
 use super::output::{self, Output, PLUS_ZERO};
-use super::pair::{Pair, Scales};
-use super::{Dpa, Modifiers, Nan, Operands, Scale, Signature, ieee};
+use super::pair::{ONE, Pair, Scales};
+use super::{Dpa, Modifiers, Nan, Operands, Scale, Signature, general, ieee};
 use crate::format::{Format, Unpacked};
 
 /// A short program; its last statement computes d. Almost every row is one statement.
@@ -42,6 +42,15 @@ pub enum Operation {
     Add(Source, Source),
     /// Rounds a value to another format.
     Convert(Source),
+    /// Several values and some products in one fused sum. No known unit needs it.
+    Join {
+        /// The sum's parameters; L does not matter.
+        algorithm: Dpa,
+        /// The k whose products take part.
+        over: Vec<usize>,
+        /// The values, at least one; the first one takes the place of c.
+        of: Vec<Source>,
+    },
 }
 
 /// A value that a statement reads.
@@ -145,7 +154,21 @@ impl Program {
                 }
                 Operation::Add(left, right) => ieee::add(&read(*left), &read(*right), output),
                 Operation::Convert(source) => output::convert(&read(*source), output),
+                Operation::Join {
+                    algorithm,
+                    over,
+                    of,
+                } => {
+                    let values = of[1..].iter().map(|&source| Pair {
+                        a: read(source),
+                        b: ONE,
+                        scales: &Scales::NONE,
+                    });
+                    let terms: Vec<Pair> = over.iter().map(|&k| pairs[k]).chain(values).collect();
+                    algorithm.run_whole(&terms, read(of[0]), output)
+                }
             };
+            let value = general::finished(value, output);
             values.push(value);
         }
         values.last().map_or(PLUS_ZERO, |&word| word)

@@ -42,6 +42,7 @@ impl Scalar {
                 overflow: Overflow::Ieee,
                 nan: Nan::Any,
                 zero: ZeroSign::Ieee,
+                flush: None,
             },
             is_single: format == F32 && rounding == Rounding::Rne,
         })

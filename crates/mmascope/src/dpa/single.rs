@@ -72,6 +72,7 @@ mod tests {
             overflow: Overflow::Ieee,
             nan: Nan::Any,
             zero: ZeroSign::Ieee,
+            flush: None,
         };
         let check = |x: u32, y: u32| {
             let [a, b] = [x, y].map(|word| F32.decode(word.into()));

@@ -46,6 +46,15 @@ fn scaled_product(pair: &Pair) -> Option<Term> {
     })
 }
 
+/// Whether every finite term is zero, so that nothing is aligned.
+pub(super) fn no_terms(pairs: &[Pair], c: &Unpacked) -> bool {
+    let special = |pair: &Pair| pair.special().is_some();
+    c.class == Class::Zero
+        && !pairs
+            .iter()
+            .any(|pair| special(pair) || pair.product().is_some())
+}
+
 /// The sign that all terms share if all are zeros.
 pub(super) fn common_zero(pairs: &[Pair], c: &Unpacked) -> Option<bool> {
     let zero_product = |pair: &Pair| {

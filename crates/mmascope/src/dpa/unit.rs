@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Dpa, Modifiers, Operands, Operation, Program, Select, Signature};
+use super::{Dpa, General, Modifiers, Operands, Operation, Program, Select, Signature};
 use crate::error::{Error, Result};
 use crate::format::{Class, Float, Format, Specials};
 
@@ -194,6 +194,18 @@ impl Unit {
         let mut unused: BTreeSet<usize> = (0..k).collect();
         let mut scales_used = false;
         for statement in &self.program.statements {
+            if let Operation::Join {
+                algorithm, over, ..
+            } = &statement.operation
+            {
+                for index in over {
+                    if !unused.remove(index) {
+                        return Err(format!("k={index} is summed twice or is not below K={k}"));
+                    }
+                }
+                let over = Select::List(over.clone());
+                scales_used |= self.check_algorithm(algorithm, &over, &statement.output.format)?;
+            }
             let Operation::Dot {
                 algorithm,
                 widened,
@@ -265,6 +277,13 @@ impl Unit {
                     ),
                     _ => Ok(true),
                 }
+            }
+            Dpa::General(General::Fused(fused)) if scale.is_some() => {
+                let exact = fused.f.is_none() || fused.groups.is_some_and(|g| g.f.is_none());
+                if exact || fused.terms.products.is_some() {
+                    return Err("with block scales, fused needs bits, not exact sums".into());
+                }
+                Ok(true)
             }
             _ => Ok(false),
         }

@@ -17,6 +17,9 @@ use crate::vector::Answer;
 /// The version of the ABI that this library speaks.
 const ABI: u32 = 1;
 
+/// What d holds before a plugin is called.
+const UNANSWERED: u64 = 0xa5c3_5a3c_c35a_3ca5;
+
 type Abi = unsafe extern "C" fn() -> u32;
 type SignatureText = unsafe extern "C" fn() -> *const c_char;
 type Run = unsafe extern "C" fn(
@@ -105,7 +108,9 @@ impl PluginDut {
                 std::ptr::null()
             }
         };
-        let mut d = vec![0_u64; batch.len()];
+        // A word that no plugin writes by chance, and no narrow format has: what is left of it was
+        // not answered.
+        let mut d = vec![UNANSWERED; batch.len()];
         // SAFETY: every array has the length that the ABI states for `batch.len()` queries of this
         // signature (`Batch::push` checks each query, both callers the signature), `d` is writable
         // and disjoint from them, and all of them outlive the call.
@@ -125,6 +130,12 @@ impl PluginDut {
             return Err(Fault {
                 query: None,
                 message,
+            });
+        }
+        if let Some(query) = d.iter().position(|&word| word == UNANSWERED) {
+            return Err(Fault {
+                query: Some(query),
+                message: "mmascope_run returned 0 and left d as it was".to_owned(),
             });
         }
         let format = &self.signature.d;

@@ -50,6 +50,7 @@ impl Trace {
             k: count * signature.k,
             ..*signature
         };
+        refuse_general(unit.program())?;
         let Decoded {
             pairs,
             c: c_operand,
@@ -98,6 +99,28 @@ impl Trace {
             exact,
             error,
         })
+    }
+}
+
+/// The steps of the model space have no trace.
+fn refuse_general(program: &Program) -> Result<()> {
+    let general = |statement: &&Statement| {
+        matches!(
+            statement.operation,
+            Operation::Join { .. }
+                | Operation::Dot {
+                    algorithm: Dpa::General(_),
+                    ..
+                }
+        ) || statement.output.flush.is_some()
+    };
+    match program.statements.iter().find(general) {
+        None => Ok(()),
+        Some(statement) => Err(crate::Error::Argument(format!(
+            "explain: statement '{}' is a step of the model space; only the algorithms of the \
+             shipped rows can be explained ('{program}')",
+            statement.name
+        ))),
     }
 }
 
@@ -298,6 +321,7 @@ impl Run<'_> {
                     let (left, right) = (read(*left), read(*right));
                     steps.push(add(&name, "add".to_owned(), &left, &right, output));
                 }
+                Operation::Join { .. } => {}
                 Operation::Convert(source) => {
                     let source = read(*source);
                     steps.push(convert(&name, "convert".to_owned(), &source, output));

@@ -225,6 +225,8 @@ pub enum Overflow {
     Saturate,
     /// The largest finite number for finite values; ∞ stays ∞ or becomes NaN (OFP8 §5).
     SaturateFinite,
+    /// NaN for finite values; ∞ stays ∞ or becomes NaN. No known unit does that.
+    NanFinite,
 }
 
 const OVERFLOW_NAMES: &[(&str, Overflow)] = &[
@@ -233,6 +235,7 @@ const OVERFLOW_NAMES: &[(&str, Overflow)] = &[
     ("nan", Overflow::Nan),
     ("sat", Overflow::Saturate),
     ("satfinite", Overflow::SaturateFinite),
+    ("nanfinite", Overflow::NanFinite),
 ];
 
 impl Overflow {
@@ -449,6 +452,7 @@ impl Format {
         match overflow {
             Overflow::Saturate | Overflow::SaturateFinite => self.max_finite(negative),
             Overflow::Ieee if inward => self.max_finite(negative),
+            Overflow::NanFinite => self.infinity(negative, Overflow::Nan),
             _ => self.infinity(negative, overflow),
         }
     }

@@ -58,6 +58,7 @@ impl Plan {
             && formats.iter().all(|format| *format == F64)
             && output.rounding == Rounding::Rne
             && output.overflow == Overflow::Ieee
+            && output.flush.is_none()
             && output.zero == ZeroSign::Ieee;
         Some(if fits {
             Ok(Self {

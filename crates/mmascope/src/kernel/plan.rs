@@ -159,6 +159,9 @@ impl Plan {
                 From::Zero => false,
                 From::Stage(index) => reads_c[index],
             };
+            if output.flush.is_some() {
+                return Err("results that are flushed".to_owned());
+            }
             let out_smallest = Codec::new(&output.format, output)
                 .filter(Codec::is_ieee)
                 .ok_or_else(|| format!("results in {} are no f32", output.format))?
@@ -225,6 +228,7 @@ impl Plan {
                     }
                     (Stage::Add(left, right, round), has_c(left) || has_c(right))
                 }
+                Operation::Join { .. } => return Err("a sum of several values".to_owned()),
                 Operation::Convert(source) => {
                     let from = from(*source)?;
                     (Stage::Convert(from, round(output)?), has_c(from))

@@ -40,6 +40,23 @@ impl Arithmetic {
             rounding: Rounding::Rne,
         }
     }
+
+    /// From names as people and files write them; what is not said is as in [`Arithmetic::ieee`],
+    /// over f32.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] for a format or rounding of another name.
+    pub fn named(
+        operands: Option<&str>,
+        fused_bits: Option<i32>,
+        rounding: Option<&str>,
+    ) -> Result<Self> {
+        Ok(Self {
+            fused_bits,
+            rounding: rounding.map_or(Ok(Rounding::Rne), Rounding::named)?,
+            ..Self::ieee(operands.map_or(Ok(F32), Format::named)?)
+        })
+    }
 }
 
 impl Tree {

@@ -2,12 +2,13 @@
 
 use mmascope::format::{Overflow, Rounding};
 
-pub(crate) const POLICIES: [Overflow; 5] = [
+pub(crate) const POLICIES: [Overflow; 6] = [
     Overflow::Infinity,
     Overflow::Ieee,
     Overflow::Nan,
     Overflow::Saturate,
     Overflow::SaturateFinite,
+    Overflow::NanFinite,
 ];
 
 pub(crate) const DETERMINISTIC: [Rounding; 11] = [

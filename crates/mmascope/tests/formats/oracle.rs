@@ -178,6 +178,7 @@ impl Ladder {
         let largest = match policy {
             Overflow::Saturate | Overflow::SaturateFinite => true,
             Overflow::Ieee => away_from_infinity,
+            Overflow::NanFinite => return self.infinity(negative, Overflow::Nan),
             Overflow::Infinity | Overflow::Nan => false,
         };
         if largest {

@@ -27,6 +27,7 @@ fn free_sets(row: &Row) -> Vec<Vec<usize>> {
                 }
                 // Rounded pairwise sums: only the two of a pair commute.
                 Dpa::FtzAddMul { .. } => sets.extend(block.chunks(2).map(<[usize]>::to_vec)),
+                Dpa::General(_) => panic!("no shipped row has it"),
                 Dpa::FmaChain => sets.extend(block.iter().map(|&k| vec![k])),
             }
         }

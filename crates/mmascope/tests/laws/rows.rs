@@ -116,7 +116,7 @@ pub(super) fn is_symmetric(program: &Program) -> bool {
     program.statements.iter().all(|statement| {
         let algorithm = match &statement.operation {
             Operation::Dot { algorithm, .. } => match *algorithm {
-                Dpa::TrFdpa { .. } | Dpa::GtrFdpa { .. } => false,
+                Dpa::TrFdpa { .. } | Dpa::GtrFdpa { .. } | Dpa::General(_) => false,
                 Dpa::TFdpa { align, .. } | Dpa::GstFdpa { align, .. } => symmetric(align),
                 Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::EFdpa { .. } => true,
             },

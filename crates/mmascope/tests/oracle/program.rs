@@ -138,6 +138,7 @@ fn run(
     match &statement.operation {
         Operation::Add(left, right) => fma_chain::step(&[term(*left), term(*right)], output),
         Operation::Convert(source) => fma_chain::step(&[term(*source)], output),
+        Operation::Join { .. } => panic!("no shipped row has it"),
         Operation::Dot {
             algorithm,
             widened,
@@ -216,7 +217,9 @@ fn blocks(
             Dpa::EFdpa { .. } => e_fdpa::block(&products(false), &c, output),
             Dpa::TrFdpa { f, f2, .. } => tr_fdpa::block(&products(false), &c, f, f2, output),
             Dpa::GtrFdpa { f, f2, .. } => gtr_fdpa::block(&products(false), &c, f, f2, output),
-            Dpa::FmaChain | Dpa::FtzAddMul { .. } => panic!("{algorithm} has no blocks"),
+            Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::General(_) => {
+                panic!("{algorithm} has no blocks")
+            }
         };
         c = outcome.term(output);
         last = Some(outcome);

@@ -58,9 +58,9 @@ impl Schedule {
     /// Negations of A and B hold in every step. What is done to c concerns C where it goes into
     /// the unit; with a promotion or an epilogue C does not, and only `noC` is possible.
     ///
-    /// Beside the operands and D, at most (⌈log2 parts⌉ + 4) · max(2^18, tile) words are in
-    /// memory, times two where a batch of small regions runs on many threads. The result does not
-    /// depend on the number of threads.
+    /// Beside the operands and D, at most ⌈log2 parts⌉ + 6 words are in memory for each of
+    /// max(2^18, elements of a tile) elements, however large D is; nothing for the plain chain. The
+    /// result does not depend on the number of threads.
     ///
     /// # Errors
     /// [`Error::Argument`] when the schedule does not fit the product: more parts than steps,

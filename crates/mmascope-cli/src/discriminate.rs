@@ -1,0 +1,55 @@
+//! `mmascope gen --discriminating`: vectors that separate a row from its neighbours, and programs that
+//! ask a chip for them.
+
+use crate::args::Gen;
+use crate::output::Output;
+use crate::report::{self, Failure, Status};
+use mmascope::discriminate::{discriminate, runner};
+use mmascope::isa::Catalogue;
+use mmascope::vector;
+
+pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failure> {
+    let row = catalogue.find(&options.arch, &options.inst)?;
+    let unit = row.unit()?;
+    let vectors = discriminate(unit, options.cases.seed)?;
+    let mut output = Output::create("-o", &options.output)?;
+    for line in &vectors.lines {
+        let separates = serde_json::Value::from(line.separates.clone()).to_string();
+        let extra = [
+            ("kind", "\"discriminating\"".to_owned()),
+            ("separates", separates),
+        ];
+        let operands = line.case.operands();
+        let mut text = vector::question(
+            &row.architecture,
+            &row.name,
+            &extra,
+            &row.signature,
+            &operands,
+        );
+        text.pop();
+        text += &format!(",\"d\":\"{}\"}}", vector::answer(unit, line.d));
+        output.line(&text)?;
+    }
+    output.finish()?;
+    for (language, file) in [("cuda", &options.cuda), ("hip", &options.hip)] {
+        if let Some(file) = file {
+            let text = runner(row, &vectors, language)?;
+            let mut output = Output::create("--cuda, --hip", file)?;
+            output.line(text.trim_end())?;
+            output.finish()?;
+        }
+    }
+    report::tell(format!(
+        "{} lines separate {} neighbours",
+        vectors.lines.len(),
+        vectors.separated
+    ));
+    if !vectors.inseparable.is_empty() {
+        report::tell(format!(
+            "no input found for: {}",
+            vectors.inseparable.join(", ")
+        ));
+    }
+    Ok(Status::Done)
+}

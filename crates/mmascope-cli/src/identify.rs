@@ -1,0 +1,121 @@
+//! `mmascope identify`: which instruction produced these matrices.
+
+use std::io::{self, Write};
+
+use crate::args::{Common, Identify};
+use crate::interrupt;
+use crate::report::{self, Failure, Status};
+use mmascope::array::Array;
+use mmascope::gemm::Arrays;
+use mmascope::identify::{Candidate, Identification, Question, identify};
+use mmascope::isa::Catalogue;
+
+/// Runners-up that are printed.
+const SHOWN: usize = 8;
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Identify,
+) -> Result<Status, Failure> {
+    let read = |file: &String| Array::read(file);
+    let (a, b, d) = (read(&options.a)?, read(&options.b)?, read(&options.d)?);
+    let c = options.c.as_ref().map(read).transpose()?;
+    let scale_a = options.scale_a.as_ref().map(read).transpose()?;
+    let scale_b = options.scale_b.as_ref().map(read).transpose()?;
+    let question = Question {
+        operands: Arrays {
+            a: &a,
+            b: &b,
+            c: c.as_ref(),
+            scale_a: scale_a.as_ref(),
+            scale_b: scale_b.as_ref(),
+        },
+        d: &d,
+    };
+    let progress = report::progress("rows");
+    let tell = |row: &str| {
+        progress.inc(1);
+        progress.set_message(row.to_owned());
+    };
+    let found = identify(catalogue, &question, interrupt::deferred(), &tell)?;
+    progress.finish_and_clear();
+    if common.json {
+        report::print_json(catalogue, found.json())?;
+    } else {
+        print(&found)?;
+    }
+    Ok(if found.identified().next().is_some() {
+        Status::Done
+    } else {
+        Status::No
+    })
+}
+
+fn print(found: &Identification) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let [m, n, k] = found.shape;
+    writeln!(
+        out,
+        "M={m} N={n} K={k}; {} different units tried",
+        found.candidates.len()
+    )?;
+    let mut identified = found.identified().peekable();
+    if identified.peek().is_none() {
+        match found.candidates.first() {
+            None => writeln!(out, "none: no row takes these formats and this K")?,
+            Some(nearest) => {
+                writeln!(
+                    out,
+                    "none, nearest {} ({})",
+                    nearest.rows[0],
+                    share(nearest)
+                )?;
+            }
+        }
+    }
+    for candidate in identified {
+        writeln!(
+            out,
+            "identified, all {} elements: {}",
+            candidate.compared, candidate.arithmetic
+        )?;
+        for row in &candidate.rows {
+            writeln!(out, "  {row}  {}", candidate.schedule)?;
+        }
+    }
+    let others: Vec<&Candidate> = found.candidates.iter().filter(|c| !c.fits()).collect();
+    if !others.is_empty() {
+        let mut table = report::table(&[
+            "runner-up",
+            "agrees",
+            "first other element",
+            "given",
+            "computed",
+        ]);
+        for candidate in others.iter().take(SHOWN) {
+            let (at, given, computed) = match &candidate.first {
+                Some((i, j, given, computed)) => {
+                    (format!("({i}, {j})"), given.clone(), computed.clone())
+                }
+                None => (String::new(), String::new(), String::new()),
+            };
+            table.add_row([
+                candidate.rows[0].clone(),
+                share(candidate),
+                at,
+                given,
+                computed,
+            ]);
+        }
+        writeln!(out, "\n{table}")?;
+        if others.len() > SHOWN {
+            writeln!(out, "and {} more", others.len() - SHOWN)?;
+        }
+    }
+    Ok(())
+}
+
+fn share(candidate: &Candidate) -> String {
+    format!("{} of {}", candidate.agreeing, candidate.compared)
+}

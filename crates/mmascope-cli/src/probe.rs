@@ -1,0 +1,124 @@
+//! `mmascope probe`: numerical features of a device, with their evidence.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value};
+
+use crate::args::{Common, Probe};
+use crate::output::Output;
+use crate::report::{self, Failure, Status};
+use mmascope::isa::Catalogue;
+use mmascope::probe::{Report, probe};
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Probe,
+) -> Result<Status, Failure> {
+    let mut reports = Vec::new();
+    let others = options.compare.iter();
+    let subjects = options.subject.iter().chain(others);
+    for subject in subjects {
+        let mut device = options.device.open(catalogue, subject)?;
+        reports.push(probe(device.as_mut())?);
+    }
+    match &reports[..] {
+        [] => Err(Failure::Input(
+            "a SUBJECT or --compare A B is needed".into(),
+        )),
+        [one] => {
+            write_page(options, || one.page())?;
+            if common.json {
+                report::print_json(catalogue, one.json())?;
+            } else {
+                print(one)?;
+            }
+            Ok(Status::Done)
+        }
+        [left, right] => {
+            write_page(options, || mmascope::probe::page_of_both(left, right))?;
+            let differing = differing(left, right);
+            if common.json {
+                report::print_json(catalogue, both(left, right, &differing))?;
+            } else {
+                print_both(left, right)?;
+            }
+            Ok(if differing.is_empty() {
+                Status::Done
+            } else {
+                Status::No
+            })
+        }
+        _ => Err(Failure::Input(
+            "--compare A B takes the place of SUBJECT: two subjects in all".into(),
+        )),
+    }
+}
+
+fn write_page(options: &Probe, page: impl Fn() -> String) -> Result<(), Failure> {
+    let Some(file) = &options.html else {
+        return Ok(());
+    };
+    let mut output = Output::create("--html", file)?;
+    output.line(page().trim_end())?;
+    output.finish()
+}
+
+fn print(report: &Report) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "subject    {}", report.subject)?;
+    writeln!(out, "signature  {}\n", report.signature)?;
+    let mut table = report::table(&["§", "feature", "value", "conclusion"]);
+    for feature in &report.features {
+        table.add_row([
+            format!("1.{}", feature.section),
+            feature.title.clone(),
+            feature.value.clone(),
+            feature.conclusion.clone(),
+        ]);
+    }
+    writeln!(out, "{table}")?;
+    let queries = report.queries;
+    writeln!(
+        out,
+        "\n{queries} queries; --json and --html show every input and output"
+    )?;
+    Ok(())
+}
+
+/// Names of the features whose values differ.
+fn differing(left: &Report, right: &Report) -> Vec<String> {
+    let names = left.features.iter().chain(&right.features).map(|f| f.name);
+    let mut found: Vec<String> = Vec::new();
+    for name in names {
+        if left.value(name) != right.value(name) && !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+fn both(left: &Report, right: &Report, differing: &[String]) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("left".into(), left.json().into());
+    body.insert("right".into(), right.json().into());
+    body.insert("differing".into(), differing.to_vec().into());
+    body
+}
+
+fn print_both(left: &Report, right: &Report) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let mut table = report::table(&["", "feature", &left.subject, &right.subject]);
+    for feature in &left.features {
+        let other = right.value(feature.name).unwrap_or("-");
+        let mark = if other == feature.value { "" } else { "≠" };
+        table.add_row([mark, &feature.title, &feature.value, other]);
+    }
+    for feature in &right.features {
+        if left.value(feature.name).is_none() {
+            table.add_row(["≠", &feature.title, "-", &feature.value]);
+        }
+    }
+    writeln!(out, "{table}")?;
+    Ok(())
+}

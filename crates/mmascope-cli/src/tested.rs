@@ -1,0 +1,66 @@
+//! The options that name a device under test.
+
+use crate::args::DeviceOptions;
+use crate::device;
+use crate::report::Failure;
+use mmascope::dut::{Dut, Interface, Subject};
+use mmascope::isa::Catalogue;
+
+/// What must be known of a device.
+#[derive(clap::Args)]
+pub(crate) struct Tested {
+    /// Formats of a process: "a=f16 b=f16 c=f32 d=f32 k=16"
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) signature: Option<String>,
+    /// Architecture whose interface a process has
+    #[arg(long, requires = "inst")]
+    pub(crate) arch: Option<String>,
+    /// Instruction whose interface a process has
+    #[arg(long, requires = "arch")]
+    pub(crate) inst: Option<String>,
+    #[command(flatten)]
+    pub(crate) options: DeviceOptions,
+}
+
+impl Tested {
+    /// What its own options say of the interface.
+    fn interface(&self, catalogue: &Catalogue) -> Result<Option<Interface>, Failure> {
+        if let Some(signature) = &self.signature {
+            return Ok(Some(Interface::of_signature(signature.parse()?)));
+        }
+        match (&self.arch, &self.inst) {
+            (Some(arch), Some(inst)) => Ok(Some(Interface::of_row(catalogue, arch, inst)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Opens a subject.
+    pub(crate) fn open(
+        &self,
+        catalogue: &Catalogue,
+        subject: &str,
+    ) -> Result<Box<dyn Dut>, Failure> {
+        self.open_as(catalogue, subject, None)
+    }
+
+    /// The same; `otherwise` is the interface when the options give none.
+    pub(crate) fn open_as(
+        &self,
+        catalogue: &Catalogue,
+        subject: &str,
+        otherwise: Option<Interface>,
+    ) -> Result<Box<dyn Dut>, Failure> {
+        let subject: Subject = subject.parse()?;
+        let interface = self.interface(catalogue)?.or(otherwise);
+        device::open(&subject, catalogue, interface, &self.options)
+    }
+}
+
+/// `ARCH:INST`, split at the first single colon.
+pub(crate) fn row(text: &str) -> Result<(String, String), Failure> {
+    let expected = "expected ARCH:INST, as volta:mma.m8n8k4.f32.f16.f16.f32";
+    match format!("model:{text}").parse() {
+        Ok(Subject::Model { arch, inst }) => Ok((arch, inst)),
+        _ => Err(Failure::Input(format!("'{text}': {expected}"))),
+    }
+}

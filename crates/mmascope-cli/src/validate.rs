@@ -1,0 +1,272 @@
+//! `mmascope validate`: a device against a model, over every family, until told to stop.
+
+use std::io::{self, Write};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use crate::args::{Common, Validate};
+use crate::output::Output;
+use crate::report::{self, Failure, Status};
+use crate::{interrupt, tested};
+use mmascope::cases::Family;
+use mmascope::dpa::{Modifiers, Unit};
+use mmascope::dut::{Dut, Interface};
+use mmascope::explain::Trace;
+use mmascope::isa::{Catalogue, Instruction};
+use mmascope::validate::{Plan, State, shrink, validate};
+
+/// Cases when neither a number nor a time is given.
+const TRIALS: u64 = 1_000_000;
+/// How often the state is saved.
+const SAVE_EVERY: Duration = Duration::from_secs(5);
+/// Mismatches that are shrunk and explained.
+const EXPLAINED: usize = 3;
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Validate,
+) -> Result<Status, Failure> {
+    let (arch, inst) = tested::row(&options.against)?;
+    let row = catalogue.find(&arch, &inst)?;
+    let unit = row.unit()?;
+    let interface = Interface::of_row(catalogue, &arch, &inst)?;
+    let mut device = options
+        .device
+        .open_as(catalogue, &options.subject, Some(interface))?;
+    let families = if options.families.is_empty() {
+        Family::ALL.to_vec()
+    } else {
+        let names = options.families.iter();
+        names
+            .map(|name| Family::named(name))
+            .collect::<Result<_, _>>()?
+    };
+    let plan = Plan {
+        families,
+        seed: options.seed,
+    };
+    let mut state = begin(options, State::new(&plan, unit)?)?;
+    let begun = Instant::now();
+    let before = state.trials();
+    compare(options, device.as_mut(), unit, &mut state)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    save(options, &state)?;
+    if interrupt::asked() {
+        report::tell(format!("interrupted after {} cases", state.trials()));
+        if let Some(file) = &options.state {
+            report::tell(format!("--state {file} goes on from here"));
+        }
+        return Err(Failure::Interrupted);
+    }
+    let examples = explained(device.as_mut(), row, unit, &state)?;
+    let rate = (state.trials() - before) as f64 / seconds.max(1e-9);
+    let body = summary(options, row, &state, &examples, seconds, rate);
+    if let Some(file) = &options.output {
+        let mut output = Output::create("-o", file)?;
+        output.line(&report::json_text(catalogue, body.clone())?)?;
+        output.finish()?;
+    }
+    if common.json {
+        report::print_json(catalogue, body)?;
+    } else {
+        print(options, row, &state, &examples, rate)?;
+    }
+    Ok(if state.mismatches() == 0 {
+        Status::Done
+    } else {
+        Status::No
+    })
+}
+
+/// The saved state, if there is one that continues this run.
+fn begin(options: &Validate, fresh: State) -> Result<State, Failure> {
+    let Some(file) = &options.state else {
+        return Ok(fresh);
+    };
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(fresh),
+        Err(error) => return Err(Failure::Input(format!("--state {file}: {error}"))),
+    };
+    let state: State = serde_json::from_str(&text).map_err(|error| {
+        Failure::Input(format!("--state {file}: no state of validate: {error}"))
+    })?;
+    if !state.continues(&fresh) {
+        return Err(Failure::Input(format!(
+            "--state {file}: it is of another run (signature, arithmetic, seed or families differ)"
+        )));
+    }
+    report::tell(format!(
+        "--state {file}: goes on after {} cases",
+        state.trials()
+    ));
+    Ok(state)
+}
+
+fn save(options: &Validate, state: &State) -> Result<(), Failure> {
+    let Some(file) = &options.state else {
+        return Ok(());
+    };
+    let text = serde_json::to_string_pretty(state)
+        .map_err(|error| Failure::Input(format!("--state {file}: {error}")))?;
+    let mut output = Output::create("--state", file)?;
+    output.line(&text)?;
+    output.finish()
+}
+
+fn compare(
+    options: &Validate,
+    device: &mut dyn Dut,
+    unit: &Unit,
+    state: &mut State,
+) -> Result<(), Failure> {
+    let asked = interrupt::deferred();
+    let progress = report::progress("cases");
+    let end = options
+        .minutes
+        .map(|m| Instant::now() + Duration::from_secs_f64(m * 60.0));
+    let trials = match (options.trials, end) {
+        (Some(trials), _) => trials,
+        (None, Some(_)) => u64::MAX,
+        (None, None) => TRIALS,
+    };
+    let mut saved = Instant::now();
+    let mut failure = None;
+    let result = validate(device, unit, state, trials, &mut |state| {
+        progress.set_position(state.trials());
+        progress.set_message(format!("{} mismatches", state.mismatches()));
+        if saved.elapsed() > SAVE_EVERY {
+            failure = save(options, state).err();
+            saved = Instant::now();
+        }
+        failure.is_none()
+            && !asked.load(Ordering::SeqCst)
+            && end.is_none_or(|end| Instant::now() < end)
+    });
+    progress.finish_and_clear();
+    if let Err(error) = result {
+        save(options, state)?;
+        return Err(error.into());
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+/// A mismatch made small, with its steps.
+struct Explained {
+    json: Value,
+    steps: String,
+}
+
+fn explained(
+    device: &mut dyn Dut,
+    row: &Instruction,
+    unit: &Unit,
+    state: &State,
+) -> Result<Vec<Explained>, Failure> {
+    let mut found = Vec::new();
+    for mismatch in state.examples.iter().take(EXPLAINED) {
+        let example = shrink(device, unit, mismatch)?;
+        let mut json = example.json(unit.signature());
+        json["family"] = mismatch.family.clone().into();
+        json["seed"] = mismatch.seed.into();
+        json["index"] = mismatch.index.into();
+        json["input"] = mmascope::vector::question(
+            &row.architecture,
+            &row.name,
+            &[],
+            unit.signature(),
+            &example.case.operands(),
+        )
+        .into();
+        let trace = Trace::of(unit, &example.case.operands(), &Modifiers::default());
+        let steps = trace.map_or_else(|error| error.to_string(), |trace| trace.to_string());
+        found.push(Explained { json, steps });
+    }
+    Ok(found)
+}
+
+fn summary(
+    options: &Validate,
+    row: &Instruction,
+    state: &State,
+    examples: &[Explained],
+    seconds: f64,
+    rate: f64,
+) -> Map<String, Value> {
+    let shrunk: Vec<&Value> = examples.iter().map(|example| &example.json).collect();
+    let value = json!({
+        "subject": options.subject,
+        "against": format!("{}:{}", row.architecture, row.name),
+        "signature": state.signature,
+        "arithmetic": state.arithmetic,
+        "trials": state.trials(),
+        "mismatches": state.mismatches(),
+        "seed": state.seed,
+        "families": state.families,
+        "left_out": state.left_out,
+        "examples": state.examples,
+        "shrunk": shrunk,
+        "seconds": seconds,
+        "per_second": rate,
+    });
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn print(
+    options: &Validate,
+    row: &Instruction,
+    state: &State,
+    examples: &[Explained],
+    rate: f64,
+) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "subject     {}", options.subject)?;
+    writeln!(out, "against     {}:{}", row.architecture, row.name)?;
+    writeln!(out, "arithmetic  {}\n", state.arithmetic)?;
+    let mut table = report::table(&["family", "seed", "indices", "mismatches"]);
+    for family in &state.families {
+        table.add_row([
+            family.family.clone(),
+            state.seed.to_string(),
+            format!("0..{}", family.done),
+            family.mismatches.to_string(),
+        ]);
+    }
+    writeln!(out, "{table}")?;
+    for (family, why) in &state.left_out {
+        writeln!(out, "left out: {family}: {why}")?;
+    }
+    for mismatch in state.examples.iter().take(20) {
+        writeln!(
+            out,
+            "mismatch: family {}, seed {}, index {}: device {}, model {}",
+            mismatch.family, mismatch.seed, mismatch.index, mismatch.device, mismatch.model
+        )?;
+    }
+    for example in examples {
+        let word = |key: &str| example.json[key].as_str().unwrap_or("").to_owned();
+        writeln!(
+            out,
+            "\nshrunk from {} {}: device {}, model {}\n{}\n{}",
+            word("family"),
+            example.json["index"],
+            word("device"),
+            word("model"),
+            word("input"),
+            example.steps
+        )?;
+    }
+    writeln!(
+        out,
+        "\n{} cases compared, {} mismatches ({rate:.0} cases a second)",
+        state.trials(),
+        state.mismatches()
+    )?;
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! `probe`, `infer`, `validate`, `gen --discriminating` and `identify`: output, files, exit statuses.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const VOLTA: &str = "volta:mma.m8n8k4.f32.f16.f16.f32";
+const HOPPER: &str = "hopper:mma.m16n8k8.f32.f16.f16.f32";
+
+fn mmascope(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the program")
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        let text = String::from_utf8_lossy(&output.stderr);
+        panic!("{error}: {text}")
+    })
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+#[test]
+fn features_are_shown_compared_and_drawn() {
+    let folder = folder();
+    let subject = format!("model:{VOLTA}");
+    let arguments = ["probe", &subject, "--json", "--html", "page.html"];
+    let output = mmascope(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0));
+    let report = json(&output);
+    for key in [
+        "mmascope",
+        "catalogue",
+        "subject",
+        "signature",
+        "features",
+        "queries",
+    ] {
+        assert!(!report[key].is_null(), "{key}");
+    }
+    let features = report["features"].as_array().expect("features");
+    let of = |name: &str| features.iter().find(|f| f["feature"] == name).expect("it");
+    assert_eq!(of("bits-products")["value"], "23");
+    assert!(of("bits-products")["tests"][0]["output"].is_string());
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    assert!(page.contains("</html>"));
+    let other = format!("model:{HOPPER}");
+    let output = mmascope(
+        folder.path(),
+        &["probe", "--compare", &subject, &other, "--json"],
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let differing = json(&output)["differing"].to_string();
+    assert!(differing.contains("bits-products"), "{differing}");
+    let output = mmascope(folder.path(), &["probe", "--compare", &subject, &subject]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(mmascope(folder.path(), &["probe"]).status.code(), Some(2));
+}
+
+#[test]
+fn an_inferred_row_loads_and_validates() {
+    let folder = folder();
+    let subject = format!("model:{VOLTA}");
+    let output = mmascope(
+        folder.path(),
+        &["infer", &subject, "--json", "-o", "row.txt"],
+    );
+    assert_eq!(output.status.code(), Some(0));
+    let found = json(&output);
+    assert_eq!(found["algorithm"], "t-fdpa");
+    assert_eq!(found["parameters"]["F"], 23);
+    assert_eq!(found["equivalent"][0], VOLTA);
+    assert!(
+        found["queries"]
+            .as_u64()
+            .is_some_and(|queries| queries <= 20_000)
+    );
+    let against = "inferred:dot.m1n1k4.f32.f16.f16.f32";
+    let base = [
+        "validate",
+        &subject,
+        "--against",
+        against,
+        "--isa",
+        "row.txt",
+    ];
+    let arguments = [
+        &base[..],
+        &["--trials", "30000", "--json", "-o", "summary.json"],
+    ]
+    .concat();
+    let output = mmascope(folder.path(), &arguments);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let summary = json(&output);
+    assert_eq!(
+        (&summary["trials"], &summary["mismatches"]),
+        (&30_000.into(), &0.into())
+    );
+    let file = std::fs::read_to_string(folder.path().join("summary.json")).expect("a file");
+    assert!(file.contains("\"families\""));
+}
+
+#[test]
+fn validation_goes_on_where_it_was() {
+    let folder = folder();
+    let subject = "model:ampere:mma.m16n8k8.f32.f16.f16.f32";
+    let base = [
+        "validate",
+        subject,
+        "--against",
+        HOPPER,
+        "--state",
+        "state.json",
+        "--json",
+        "--families",
+        "close,normal",
+    ];
+    let run = |trials: &str| {
+        let arguments = [&base[..], &["--trials", trials]].concat();
+        let output = mmascope(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(1));
+        json(&output)
+    };
+    let first = run("8192");
+    let second = run("20000");
+    assert_eq!(first["trials"], 8192);
+    assert_eq!(second["trials"], 20_000);
+    // The same as in one run.
+    let arguments = [
+        "validate",
+        subject,
+        "--against",
+        HOPPER,
+        "--json",
+        "--families",
+        "close,normal",
+        "--trials",
+        "20000",
+    ];
+    let whole = json(&mmascope(folder.path(), &arguments));
+    assert_eq!(second["mismatches"], whole["mismatches"]);
+    assert_eq!(second["examples"], whole["examples"]);
+    let shrunk = &second["shrunk"][0];
+    assert_ne!(shrunk["device"], shrunk["model"]);
+    // Another plan does not continue this state.
+    let arguments = [&base[..], &["--seed", "5", "--trials", "100"]].concat();
+    assert_eq!(mmascope(folder.path(), &arguments).status.code(), Some(2));
+}
+
+#[test]
+fn discriminating_vectors_pass_on_their_row_and_fail_on_a_neighbour() {
+    let folder = folder();
+    let (arch, inst) = HOPPER.split_once(':').expect("a row");
+    let arguments = [
+        "gen",
+        "--discriminating",
+        "--arch",
+        arch,
+        "--inst",
+        inst,
+        "-o",
+        "v.jsonl",
+        "--cuda",
+        "run.cu",
+    ];
+    let output = mmascope(folder.path(), &arguments);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let check = |more: &[&str]| {
+        mmascope(folder.path(), &[&["check", "v.jsonl"], more].concat())
+            .status
+            .code()
+    };
+    assert_eq!(check(&[]), Some(0));
+    assert_eq!(
+        check(&["--as", "ampere:mma.m16n8k8.f32.f16.f16.f32"]),
+        Some(1)
+    );
+    let line = std::fs::read_to_string(folder.path().join("v.jsonl")).expect("lines");
+    let first: Value = serde_json::from_str(line.lines().next().expect("a line")).expect("JSON");
+    assert!(
+        first["separates"]
+            .as_array()
+            .is_some_and(|names| !names.is_empty())
+    );
+    let source = std::fs::read_to_string(folder.path().join("run.cu")).expect("a source");
+    assert!(source.contains("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"));
+}
+
+/// A product of the example matrices is recognised; one bit off is not.
+#[test]
+fn the_producer_of_a_product_is_found() {
+    let folder = folder();
+    let write = |name: &str, rows: usize, columns: usize, bytes: &[u8], kind: &str| {
+        let mut header = format!(
+            "{{'descr': '{kind}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
+        );
+        while (header.len() + 11) % 64 != 0 {
+            header.push(' ');
+        }
+        header.push('\n');
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        file.extend(u16::try_from(header.len()).expect("short").to_le_bytes());
+        file.extend(header.as_bytes());
+        file.extend(bytes);
+        std::fs::write(folder.path().join(name), file).expect("a file");
+    };
+    // f16 numbers between 1/64 and 2, of both signs.
+    let numbers = |count: usize, seed: u32| -> Vec<u8> {
+        let mut state = seed;
+        (0..count)
+            .flat_map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let exponent = 9 + (state >> 28) % 7;
+                let word = (state >> 9 & 1) << 15 | exponent << 10 | state >> 12 & 0x3ff;
+                (word as u16).to_le_bytes()
+            })
+            .collect()
+    };
+    write("a.npy", 24, 64, &numbers(24 * 64, 1), "<f2");
+    write("b.npy", 64, 16, &numbers(64 * 16, 2), "<f2");
+    let matmul = [
+        "matmul",
+        "--arch",
+        "ampere",
+        "--inst",
+        "mma.m16n8k16.f32.f16.f16.f32",
+        "a.npy",
+        "b.npy",
+        "-o",
+        "d.npy",
+    ];
+    assert_eq!(mmascope(folder.path(), &matmul).status.code(), Some(0));
+    let output = mmascope(
+        folder.path(),
+        &["identify", "a.npy", "b.npy", "d.npy", "--json"],
+    );
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let found = json(&output);
+    let rows = found["identified"].to_string();
+    assert!(
+        rows.contains("ampere:mma.m16n8k16.f32.f16.f16.f32"),
+        "{rows}"
+    );
+    assert!(
+        !rows.contains("volta:mma.m8n8k4.f32") && !rows.contains("hopper:mma.m16n8k16.f32.f16"),
+        "{rows}"
+    );
+    assert!(found["runners_up"][0]["first_disagreeing"]["i"].is_u64());
+    // The lowest bit of one element changed.
+    let path = folder.path().join("d.npy");
+    let mut bytes = std::fs::read(&path).expect("D");
+    let at = bytes.len() - 4;
+    bytes[at] ^= 1;
+    std::fs::write(&path, bytes).expect("written");
+    let output = mmascope(folder.path(), &["identify", "a.npy", "b.npy", "d.npy"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("none, nearest ") && text.contains("(383 of 384)"),
+        "{text}"
+    );
+}

@@ -1,0 +1,225 @@
+//! Two forms of one program: with the steps of the model space, which every parameter can be
+//! changed in, and with the named algorithms, which people know.
+
+use crate::dpa::{
+    Dpa, Fused, General, Groups, Operation, Output, Program, Select, Source, Statement,
+};
+use crate::format::{Format, Rounding};
+
+fn smallest_exponent(format: &Format) -> i32 {
+    format.float().map_or(0, |float| float.emin())
+}
+
+/// 2^this is beyond the format.
+fn beyond(format: &Format) -> i32 {
+    format
+        .float()
+        .map_or(0, |float| 1 << (float.exponent_bits - 1))
+}
+
+/// The step of the model space that an algorithm is, if there is one.
+fn general_step(algorithm: &Dpa, from: Source, output: &Output, wide: bool) -> Option<Fused> {
+    let fused = match *algorithm {
+        Dpa::TFdpa {
+            l, f, e0, align, ..
+        } => Fused {
+            e0: Some(e0),
+            align,
+            align_c: align,
+            ..Fused::plain(l, Some(f))
+        },
+        Dpa::EFdpa { l } => Fused::plain(l, None),
+        Dpa::FmaChain if from != Source::Product && !wide => Fused::plain(1, None),
+        Dpa::TrFdpa { l, f, f2 } => Fused {
+            groups: Some(Groups {
+                g: l,
+                strided: false,
+                f: Some(f),
+                align: Rounding::Rz,
+                normalised: false,
+            }),
+            f_c: Some(f),
+            e0: Some(smallest_exponent(&output.format)),
+            align: Rounding::Rd,
+            align_c: Rounding::Rd,
+            f2: Some(f2),
+            product_limit: Some(beyond(&output.format)),
+            ..Fused::plain(l, Some(f2 + 1))
+        },
+        Dpa::General(General::Fused(fused)) => fused,
+        _ => return None,
+    };
+    Some(fused)
+}
+
+/// The program with the steps of the model space in place of what they can stand for.
+pub(crate) fn general(program: &Program, wide: bool) -> Program {
+    let mut changed = program.clone();
+    for statement in &mut changed.statements {
+        if let Operation::Dot {
+            algorithm, from, ..
+        } = &mut statement.operation
+            && let Some(fused) = general_step(algorithm, *from, &statement.output, wide)
+        {
+            *algorithm = Dpa::General(General::Fused(fused));
+        }
+    }
+    changed
+}
+
+/// The program with named algorithms where a step is one of them.
+pub(crate) fn named(program: &Program, k: usize, scaled: bool) -> Program {
+    let mut changed = merged(program);
+    for statement in &mut changed.statements {
+        let Operation::Dot {
+            algorithm,
+            over,
+            from,
+            ..
+        } = &mut statement.operation
+        else {
+            continue;
+        };
+        if let Dpa::General(General::Fused(fused)) = *algorithm {
+            *algorithm = named_step(&fused, *from, &statement.output, scaled);
+        }
+        *over = tidy(over, k);
+    }
+    changed
+}
+
+fn named_step(fused: &Fused, _from: Source, output: &Output, scaled: bool) -> Dpa {
+    let own = Dpa::General(General::Fused(*fused));
+    let plain = Fused {
+        e0: fused.e0,
+        align: fused.align,
+        align_c: fused.align_c,
+        floor: fused.floor,
+        ..Fused::plain(fused.l, fused.f)
+    };
+    // An exact sum rounds nothing to a grid.
+    let same_rounding = fused.align == fused.align_c || fused.f.is_none();
+    if plain == *fused && same_rounding {
+        return match (fused.f, fused.e0) {
+            (Some(f), Some(e0)) => Dpa::TFdpa {
+                l: fused.l,
+                f,
+                e0,
+                align: fused.align,
+                scaled,
+            },
+            (None, _) if fused.l == 1 && !scaled => Dpa::FmaChain,
+            (None, _) if !scaled => Dpa::EFdpa { l: fused.l },
+            _ => own,
+        };
+    }
+    let (Some(f2), Some(f)) = (fused.f2, fused.f_c) else {
+        return own;
+    };
+    let tr = Dpa::TrFdpa { l: fused.l, f, f2 };
+    match general_step(&tr, Source::C, output, false) {
+        Some(same) if same == *fused => tr,
+        _ => own,
+    }
+}
+
+/// Shortest way to say which k.
+fn tidy(over: &Select, k: usize) -> Select {
+    let Select::List(list) = over else {
+        return over.clone();
+    };
+    if list.iter().copied().eq(0..k) {
+        return Select::All;
+    }
+    for modulus in [2, 4, 8, 16] {
+        let mut residues: Vec<usize> = list.iter().map(|k| k % modulus).collect();
+        residues.sort_unstable();
+        residues.dedup();
+        let select = Select::Residues { modulus, residues };
+        if select.indices(k) == *list && list.len() < k {
+            return select;
+        }
+    }
+    over.clone()
+}
+
+/// Statements that continue a chain with the same step and output become one.
+fn merged(program: &Program) -> Program {
+    let mut statements = program.statements.clone();
+    while let [.., first, last] = &statements[..]
+        && let Some(joined) = join(first, last, statements.len() - 2)
+    {
+        statements.truncate(statements.len() - 2);
+        statements.push(joined);
+    }
+    Program { statements }
+}
+
+fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> {
+    let (
+        Operation::Dot {
+            algorithm,
+            widened,
+            over: Select::List(head),
+            from,
+        },
+        Operation::Dot {
+            algorithm: other,
+            widened: wide,
+            over: Select::List(tail),
+            from: Source::Statement(read),
+        },
+    ) = (&first.operation, &last.operation)
+    else {
+        return None;
+    };
+    let whole = head.len() % algorithm.block() == 0;
+    let same = algorithm == other && widened == wide && first.output == last.output;
+    (same && whole && *read == index).then(|| Statement {
+        name: last.name.clone(),
+        operation: Operation::Dot {
+            algorithm: *algorithm,
+            widened: *widened,
+            over: Select::List(head.iter().chain(tail).copied().collect()),
+            from: *from,
+        },
+        output: last.output,
+    })
+}
+
+/// A chain as two statements, the last block being the second; `None` when it has one block.
+pub(crate) fn split(program: &Program, k: usize) -> Option<Program> {
+    let (last, before) = program.statements.split_last()?;
+    let Operation::Dot {
+        algorithm,
+        widened,
+        over,
+        from,
+    } = &last.operation
+    else {
+        return None;
+    };
+    let order = over.indices(k);
+    let block = algorithm.block();
+    let head = (order.len().saturating_sub(1) / block) * block;
+    if head == 0 {
+        return None;
+    }
+    let dot = |over: &[usize], from: Source| Operation::Dot {
+        algorithm: *algorithm,
+        widened: *widened,
+        over: Select::List(over.to_vec()),
+        from,
+    };
+    let mut statements = before.to_vec();
+    statements.push(Statement {
+        name: format!("t{}", before.len()),
+        operation: dot(&order[..head], *from),
+        output: last.output,
+    });
+    statements.push(Statement {
+        operation: dot(&order[head..], Source::Statement(before.len())),
+        ..last.clone()
+    });
+    Some(Program { statements })
+}

@@ -1,0 +1,317 @@
+//! Orders as programs: from a tree that masks show, and the usual ones where they show none.
+
+use crate::dpa::{
+    AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Source,
+    Statement, Terms, ZeroSign,
+};
+use crate::format::{F32, Overflow, Rounding};
+use crate::tree::Tree;
+
+/// What the nodes with products do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Truncated or exact sums.
+    Fused(Fused),
+    /// Rounded products and additions.
+    Rounded,
+}
+
+impl Step {
+    /// What a sum begins with where c takes no part: rounded sums with their first product, whose
+    /// sign of zero stays.
+    fn nothing(self) -> Source {
+        match self {
+            Self::Fused(_) => Source::Zero,
+            Self::Rounded => Source::Product,
+        }
+    }
+
+    fn algorithm(self, size: usize) -> Dpa {
+        let size = size.clamp(1, 256) as u32;
+        Dpa::General(match self {
+            Self::Fused(fused) => General::Fused(Fused {
+                l: size,
+                groups: fused
+                    .groups
+                    .map(|groups| crate::dpa::Groups { g: size, ..groups }),
+                ..fused
+            }),
+            Self::Rounded => General::AddMul(AddMul {
+                p: size,
+                sequential: false,
+                terms: Terms::default(),
+            }),
+        })
+    }
+}
+
+/// How every statement's result is rounded at first.
+pub(crate) fn output(signature: &Signature, step: Step) -> Output {
+    Output {
+        format: signature.d,
+        rounding: Rounding::Rne,
+        overflow: match step {
+            Step::Fused(_) => Overflow::Infinity,
+            Step::Rounded => Overflow::Ieee,
+        },
+        nan: Nan::Any,
+        zero: match step {
+            Step::Fused(_) => ZeroSign::Exact,
+            Step::Rounded => ZeroSign::Ieee,
+        },
+        flush: None,
+    }
+}
+
+/// A program being written.
+struct Writer {
+    step: Step,
+    output: Output,
+    statements: Vec<Statement>,
+}
+
+impl Writer {
+    fn push(&mut self, operation: Operation) -> Source {
+        let index = self.statements.len();
+        self.statements.push(Statement {
+            name: format!("t{index}"),
+            operation,
+            output: self.output,
+        });
+        Source::Statement(index)
+    }
+
+    fn dot(&mut self, ks: &[usize], size: usize, from: Source) -> Source {
+        self.push(Operation::Dot {
+            algorithm: self.step.algorithm(size),
+            widened: None,
+            over: Select::List(ks.to_vec()),
+            from,
+        })
+    }
+
+    fn finish(mut self) -> Option<Program> {
+        self.statements.last_mut()?.name = "d".to_owned();
+        Some(Program {
+            statements: self.statements,
+        })
+    }
+}
+
+/// The program that sums in the order of a tree over K products and c.
+pub(crate) fn of_tree(tree: &Tree, signature: &Signature, step: Step) -> Option<Program> {
+    let (k, leaves) = (signature.k, signature.k + 1);
+    if tree.leaves() != leaves {
+        return None;
+    }
+    let mut writer = Writer {
+        step,
+        output: output(signature, step),
+        statements: Vec::new(),
+    };
+    let mut values: Vec<Source> = Vec::new();
+    for node in tree.nodes() {
+        let mut products: Vec<usize> = Vec::new();
+        let mut sources: Vec<Source> = Vec::new();
+        for &child in &node.children {
+            match child {
+                child if child < k => products.push(child),
+                child if child == k => sources.push(Source::C),
+                child => sources.push(values[child - leaves]),
+            }
+        }
+        let value = match (&products[..], &sources[..]) {
+            ([], [only]) => *only,
+            ([], [left, right]) => writer.push(Operation::Add(*left, *right)),
+            (_, []) => writer.dot(&products, products.len(), step.nothing()),
+            (_, [from]) => chain(&mut writer, &products, *from),
+            // A rounded sum has no more than two terms.
+            _ if step == Step::Rounded => return None,
+            _ => writer.push(Operation::Join {
+                algorithm: step.algorithm(products.len() + sources.len()),
+                over: products.clone(),
+                of: sources.clone(),
+            }),
+        };
+        values.push(value);
+    }
+    writer.finish()
+}
+
+/// A step after another: part of its chain when it has the same length.
+fn chain(writer: &mut Writer, products: &[usize], from: Source) -> Source {
+    let last = writer.statements.len();
+    let is_last = matches!(from, Source::Statement(index) if index + 1 == last);
+    if is_last
+        && let Some(Statement {
+            operation:
+                Operation::Dot {
+                    algorithm,
+                    over: Select::List(list),
+                    ..
+                },
+            ..
+        }) = writer.statements.last_mut()
+        && list.len() % algorithm.block() == 0
+        && products.len() <= algorithm.block()
+    {
+        list.extend(products);
+        return from;
+    }
+    writer.dot(products, products.len(), from)
+}
+
+/// Where c enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The first step's sum.
+    First,
+    /// A rounded addition after everything else.
+    Last,
+    /// A rounded addition after the first step.
+    AfterFirst,
+    /// The last step's sum, with what the others have made.
+    LastStep,
+    /// Nowhere.
+    Absent,
+}
+
+impl Place {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::First,
+        Self::Last,
+        Self::AfterFirst,
+        Self::LastStep,
+        Self::Absent,
+    ];
+}
+
+/// A chain of steps of `size` over the k in an order.
+pub(crate) fn chained(
+    signature: &Signature,
+    step: Step,
+    order: &[usize],
+    size: usize,
+    place: Place,
+) -> Option<Program> {
+    let mut writer = Writer {
+        step,
+        output: output(signature, step),
+        statements: Vec::new(),
+    };
+    let (first, rest) = order.split_at(size.min(order.len()));
+    match place {
+        Place::First => {
+            writer.dot(order, size, Source::C);
+        }
+        Place::Absent => {
+            writer.dot(order, size, step.nothing());
+        }
+        Place::Last => {
+            let sum = writer.dot(order, size, step.nothing());
+            writer.push(Operation::Add(Source::C, sum));
+        }
+        Place::AfterFirst => {
+            if rest.is_empty() {
+                return None;
+            }
+            let sum = writer.dot(first, size, step.nothing());
+            let sum = writer.push(Operation::Add(Source::C, sum));
+            writer.dot(rest, size, sum);
+        }
+        Place::LastStep => {
+            let head = (order.len().saturating_sub(1) / size) * size;
+            if head == 0 || step == Step::Rounded {
+                return None;
+            }
+            let sum = writer.dot(&order[..head], size, step.nothing());
+            writer.push(Operation::Join {
+                algorithm: step.algorithm(order.len() - head + 2),
+                over: order[head..].to_vec(),
+                of: vec![Source::C, sum],
+            });
+        }
+    }
+    writer.finish()
+}
+
+/// Every step by itself, the results added to c one after the other.
+pub(crate) fn added(
+    signature: &Signature,
+    step: Step,
+    order: &[usize],
+    size: usize,
+) -> Option<Program> {
+    let mut writer = Writer {
+        step,
+        output: output(signature, step),
+        statements: Vec::new(),
+    };
+    let mut sum = Source::C;
+    for block in order.chunks(size) {
+        let own = writer.dot(block, size, step.nothing());
+        sum = writer.push(Operation::Add(sum, own));
+    }
+    writer.finish()
+}
+
+/// The same program with a wider accumulator and one conversion at the end.
+pub(crate) fn converted(program: &Program, signature: &Signature) -> Option<Program> {
+    if signature.d.bits >= 32 || signature.d.container() == F32 {
+        return None;
+    }
+    let mut changed = program.clone();
+    for statement in &mut changed.statements {
+        statement.output.format = F32;
+    }
+    let last = changed.statements.len();
+    if let Some(statement) = changed.statements.last_mut() {
+        statement.name = format!("t{}", last - 1);
+    }
+    let step = Step::Rounded;
+    changed.statements.push(Statement {
+        name: "d".to_owned(),
+        operation: Operation::Convert(Source::Statement(last - 1)),
+        output: output(signature, step),
+    });
+    Some(changed)
+}
+
+/// The same program with f32 between steps, where the result is narrower.
+pub(crate) fn wide_between(program: &Program, signature: &Signature) -> Option<Program> {
+    if signature.d.container().bits >= 32 {
+        return None;
+    }
+    let mut changed = if program.statements.len() == 1 {
+        super::forms::split(program, signature.k)?
+    } else {
+        program.clone()
+    };
+    let last = changed.statements.len() - 1;
+    for statement in &mut changed.statements[..last] {
+        statement.output.format = F32;
+        statement.output.rounding = Rounding::Rz;
+    }
+    Some(changed)
+}
+
+/// Orders of k that units may have.
+pub(crate) fn orders(k: usize) -> Vec<Vec<usize>> {
+    let mut found = vec![(0..k).collect::<Vec<_>>()];
+    for modulus in [2, 4, 8] {
+        if k.is_multiple_of(modulus) && k > modulus {
+            // Residue after residue.
+            found.push(
+                (0..k)
+                    .map(|i| i % (k / modulus) * modulus + i / (k / modulus))
+                    .collect(),
+            );
+        }
+    }
+    if k.is_multiple_of(4) && k > 4 {
+        let half = |low: bool| (0..k).filter(move |k| (k % 4 < 2) == low);
+        found.push(half(true).chain(half(false)).collect());
+    }
+    found.push((0..k).rev().collect());
+    found
+}

@@ -1,0 +1,84 @@
+//! Smaller inputs on which a device and a unit still differ.
+
+use super::asker::{Asked, Asker};
+use super::report::Example;
+use crate::cases::Case;
+use crate::diff::{Input, moves, size};
+use crate::dpa::{Modifiers, Unit};
+use crate::dut::{Batch, Dut};
+use crate::error::Result;
+use crate::vector::Answer;
+
+/// Moves that are asked in one batch.
+const BATCH: usize = 64;
+/// The most batches.
+const BATCHES: usize = 60;
+
+/// Shrinks a difference with a device that is asked directly; gives the queries too.
+pub(crate) fn shrink(device: &mut dyn Dut, unit: &Unit, case: &Case) -> Result<(Example, u64)> {
+    let mut queries = 0;
+    let example = run(unit, case, |cases| {
+        let mut batch = Batch::new(*device.signature());
+        for case in cases {
+            batch.push(&case.operands())?;
+        }
+        queries += cases.len() as u64;
+        device.run(&batch)
+    })?;
+    Ok((example, queries))
+}
+
+/// The same through what is known already.
+pub(super) fn shrink_asking(asker: &mut Asker<'_>, unit: &Unit, case: &Case) -> Result<Example> {
+    run(unit, case, |cases| {
+        let places = asker.ask(cases.to_vec())?;
+        Ok(places
+            .into_iter()
+            .map(|place| asker.asked[place].answer)
+            .collect())
+    })
+}
+
+fn run(
+    unit: &Unit,
+    case: &Case,
+    mut ask: impl FnMut(&[Case]) -> Result<Vec<Answer>>,
+) -> Result<Example> {
+    let mut current = Input {
+        signature: *unit.signature(),
+        case: case.clone(),
+        modifiers: Modifiers::default(),
+    };
+    let mut batches = 0;
+    'smaller: loop {
+        let own = size(&current);
+        let candidates: Vec<Input> = moves(&current).filter(|input| size(input) < own).collect();
+        for chunk in candidates.chunks(BATCH) {
+            if batches == BATCHES {
+                break 'smaller;
+            }
+            batches += 1;
+            let cases: Vec<Case> = chunk.iter().map(|input| input.case.clone()).collect();
+            let answers = ask(&cases)?;
+            let differing = cases.into_iter().zip(answers).find(|(case, answer)| {
+                let asked = Asked {
+                    case: case.clone(),
+                    answer: *answer,
+                };
+                !asked.fits(unit)
+            });
+            if let Some((case, _)) = differing {
+                current.case = case;
+                continue 'smaller;
+            }
+        }
+        break;
+    }
+    let answers = ask(std::slice::from_ref(&current.case))?;
+    let model = unit.dot(&current.case.operands(), &Modifiers::default())?;
+    Ok(Example {
+        device: answers.first().copied().unwrap_or(Answer::AnyNan),
+        model,
+        case: current.case,
+    })
+}

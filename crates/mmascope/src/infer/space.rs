@@ -1,0 +1,257 @@
+//! Where the search begins: rows of the catalogue, then programs in the order that masks show, then
+//! the usual orders with every kind of step.
+
+use super::shapes::{self, Place, Step};
+use super::{Run, forms};
+use crate::dpa::{
+    Dpa, FlushSign, Fused, Groups, Operation, Output, Program, Select, Signature, Source,
+    Statement, Unit,
+};
+use crate::error::Result;
+use crate::format::Rounding;
+use crate::isa::Catalogue;
+use crate::reveal::{DeviceSum, Nature, Options, reveal};
+
+/// A row of the catalogue with the signature asked for.
+pub(crate) struct Row {
+    /// Architecture and instruction.
+    pub(crate) names: Vec<String>,
+    pub(crate) unit: Unit,
+}
+
+/// The different units of that signature, each with all its rows.
+pub(crate) fn rows(catalogue: Option<&Catalogue>, signature: &Signature) -> Vec<Row> {
+    let mut found: Vec<Row> = Vec::new();
+    let Some(catalogue) = catalogue else {
+        return found;
+    };
+    for row in catalogue.instructions() {
+        if row.signature != *signature {
+            continue;
+        }
+        let Ok(unit) = row.unit() else { continue };
+        let name = format!("{}:{}", row.architecture, row.name);
+        match found.iter_mut().find(|known| known.unit == *unit) {
+            Some(known) => known.names.push(name),
+            None => found.push(Row {
+                names: vec![name],
+                unit: unit.clone(),
+            }),
+        }
+    }
+    found
+}
+
+/// Whether an operand is too wide for anything but FMA chains.
+pub(crate) fn is_wide(signature: &Signature) -> bool {
+    let Signature { a, b, c, d, .. } = signature;
+    [a, b, c, d].iter().any(|format| format.bits > 32)
+}
+
+/// The kinds of steps with which a shape is begun.
+fn steps(signature: &Signature) -> Vec<Step> {
+    let plain = Fused::plain(1, Some(24));
+    // Products first, then c: two sums in one step.
+    let late = Fused {
+        groups: Some(Groups {
+            g: 1,
+            strided: false,
+            f: Some(24),
+            align: Rounding::Rz,
+            normalised: false,
+        }),
+        ..Fused::plain(1, Some(28))
+    };
+    let floored = Fused {
+        f: Some(32),
+        f_c: Some(24),
+        e0: Some(signature.d.float().map_or(-126, |float| float.emin())),
+        align: Rounding::Rd,
+        align_c: Rounding::Rd,
+        f2: Some(31),
+        ..late
+    };
+    let mut steps = vec![Step::Fused(plain)];
+    if signature.scale.is_none() {
+        steps.push(Step::Fused(Fused::plain(1, None)));
+        steps.push(Step::Rounded);
+    }
+    steps.push(Step::Fused(late));
+    steps.push(Step::Fused(floored));
+    steps
+}
+
+/// Programs to begin with, the more likely lists first.
+pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>>> {
+    let signature = run.signature;
+    let k = signature.k;
+    let wide = is_wide(&signature);
+    let mut lists: Vec<Vec<Program>> = Vec::new();
+    let near = rows
+        .iter()
+        .map(|row| forms::general(row.unit.program(), wide));
+    let near: Vec<Program> = near.chain(named(&signature)).collect();
+    if wide {
+        return Ok(vec![near.into_iter().chain(chains(&signature)).collect()]);
+    }
+    let mut seen = Vec::new();
+    if let Some(tree) = tree(run)? {
+        for step in steps(&signature) {
+            if let Some(program) = shapes::of_tree(&tree, &signature, step) {
+                seen.extend(shapes::converted(&program, &signature));
+                seen.extend(shapes::wide_between(&program, &signature));
+                seen.push(program);
+            }
+        }
+    }
+    seen.extend(near);
+    lists.push(seen);
+    let mut usual = Vec::new();
+    for step in steps(&signature) {
+        for size in sizes(k) {
+            let order: Vec<usize> = (0..k).collect();
+            for place in Place::ALL {
+                if let Some(program) = shapes::chained(&signature, step, &order, size, place) {
+                    usual.extend(shapes::converted(&program, &signature));
+                    usual.extend(shapes::wide_between(&program, &signature));
+                    usual.push(program);
+                }
+            }
+            usual.extend(shapes::added(&signature, step, &order, size));
+        }
+    }
+    lists.push(usual);
+    let mut odd = Vec::new();
+    for step in steps(&signature).into_iter().take(3) {
+        for order in shapes::orders(k).into_iter().skip(1) {
+            for size in sizes(k).into_iter().filter(|&size| size < k) {
+                for place in [Place::First, Place::Last] {
+                    odd.extend(shapes::chained(&signature, step, &order, size, place));
+                }
+            }
+        }
+    }
+    lists.push(odd);
+    Ok(lists)
+}
+
+/// Block sizes: divisors of K, the largest first.
+fn sizes(k: usize) -> Vec<usize> {
+    (1..=k.min(256))
+        .rev()
+        .filter(|size| k.is_multiple_of(*size))
+        .collect()
+}
+
+/// The order that masks show.
+fn tree(run: &mut Run<'_>) -> Result<Option<crate::tree::Tree>> {
+    let options = Options {
+        verify: false,
+        ..Options::default()
+    };
+    let mut subject = DeviceSum::new(run.asker.device())?;
+    let report = reveal(&mut subject, &options);
+    let Ok(report) = report else {
+        // Masks do not work on everything; a device that fails fails again below.
+        return Ok(None);
+    };
+    run.asker.spend(report.all_measurements);
+    let known = report.nature == Nature::Tree && report.unresolved.is_empty();
+    Ok(known.then_some(report.tree))
+}
+
+fn dot(signature: &Signature, algorithm: Dpa, step: Step) -> Program {
+    Program {
+        statements: vec![Statement {
+            name: "d".to_owned(),
+            operation: Operation::Dot {
+                algorithm,
+                widened: None,
+                over: Select::All,
+                from: Source::C,
+            },
+            output: shapes::output(signature, step),
+        }],
+    }
+}
+
+/// The named algorithms that the steps of the model space cannot stand for.
+fn named(signature: &Signature) -> Vec<Program> {
+    let k = signature.k as u32;
+    let fused = Step::Fused(Fused::plain(1, None));
+    let mut found = Vec::new();
+    let mut sizes: Vec<u32> = (0..=8)
+        .map(|log| 1 << log)
+        .filter(|size| *size <= k)
+        .collect();
+    sizes.reverse();
+    if let Some(scale) = signature.scale {
+        for l in sizes.iter().copied().chain([k]) {
+            for g in [16, 32, 8, 4, 2, 1] {
+                if scale.block.is_multiple_of(g as usize) && l.is_multiple_of(g) {
+                    let gst = Dpa::GstFdpa {
+                        l,
+                        g,
+                        f: 35,
+                        e0: -139,
+                        align: Rounding::Rz,
+                    };
+                    found.push(dot(signature, gst, fused));
+                }
+            }
+        }
+        return found;
+    }
+    for &l in &sizes {
+        let (f, f2) = (24, 31);
+        found.push(dot(signature, Dpa::GtrFdpa { l, f, f2 }, fused));
+        let ftz = Dpa::FtzAddMul {
+            p: l,
+            flush_in: FlushSign::Plus,
+            flush_out: FlushSign::Kept,
+        };
+        found.push(dot(signature, ftz, Step::Rounded));
+    }
+    found
+}
+
+/// FMA chains for wide formats: both directions, and c first, last or nowhere.
+fn chains(signature: &Signature) -> Vec<Program> {
+    let output: Output = shapes::output(signature, Step::Rounded);
+    let k = signature.k;
+    let chain = |over: Select, from: Source| Operation::Dot {
+        algorithm: Dpa::FmaChain,
+        widened: None,
+        over,
+        from,
+    };
+    let statement = |name: &str, operation: Operation| Statement {
+        name: name.to_owned(),
+        operation,
+        output,
+    };
+    let mut found = Vec::new();
+    for order in shapes::orders(k) {
+        let over = || {
+            if order.iter().copied().eq(0..k) {
+                Select::All
+            } else {
+                Select::List(order.clone())
+            }
+        };
+        for from in [Source::C, Source::Zero] {
+            found.push(Program {
+                statements: vec![statement("d", chain(over(), from))],
+            });
+        }
+        for from in [Source::Product, Source::Zero] {
+            found.push(Program {
+                statements: vec![
+                    statement("t", chain(over(), from)),
+                    statement("d", Operation::Add(Source::C, Source::Statement(0))),
+                ],
+            });
+        }
+    }
+    found
+}

@@ -1,0 +1,231 @@
+//! §1.3: how many products share a step, in which order the steps go, where c enters.
+
+use super::bench::{Bench, one_and};
+use crate::error::Result;
+use crate::reveal::{DeviceSum, Nature, Options, reveal};
+use crate::tree::{Op, Tree};
+
+/// What later tests use.
+pub(super) struct Order {
+    /// Products of the first step that c shares, if masks show it; else the first products.
+    pub(super) with_c: Vec<usize>,
+    /// Products of one step, the largest set.
+    pub(super) step: Vec<usize>,
+    /// Products that are summed last.
+    pub(super) last: Vec<usize>,
+    /// Whether c is a term of a step with products, or that is not known.
+    fused: bool,
+}
+
+pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
+    let k = bench.signature.k;
+    let options = Options {
+        trials: 50,
+        ..Options::default()
+    };
+    let mut subject = DeviceSum::new(bench.device)?;
+    let report = reveal(&mut subject, &options);
+    let unknown = Order {
+        with_c: (0..k).collect(),
+        step: (0..k).collect(),
+        last: vec![k - 1],
+        fused: true,
+    };
+    let report = match report {
+        Ok(report) => report,
+        Err(error @ crate::Error::Device { .. }) => return Err(error),
+        Err(error) => {
+            bench.conclude(
+                "order",
+                3,
+                "order of the sum",
+                "unknown",
+                format!("masks do not work: {error}"),
+            );
+            return Ok(unknown);
+        }
+    };
+    bench.queries += report.all_measurements;
+    if report.nature != Nature::Tree {
+        let text = format!("{}: {}", report.nature.name(), report.nature.reason());
+        bench.conclude("order", 3, "order of the sum", report.nature.name(), text);
+        block_size(bench, &unknown)?;
+        return Ok(unknown);
+    }
+    let tree = &report.tree;
+    let order = of_tree(tree, k);
+    let value = if tree.leaves() <= 40 {
+        tree.to_string()
+    } else {
+        tree.pattern()
+    };
+    bench.conclude(
+        "order",
+        3,
+        "order of the sum",
+        value,
+        format!("{} ({})", tree.pattern(), report.verdict()),
+    );
+    let resolved = report.unresolved.is_empty();
+    let text = if resolved {
+        format!("at most {} products share a step", order.step.len())
+    } else {
+        "the formats do not span masks and units: not resolved".to_owned()
+    };
+    let value = if resolved {
+        order.step.len().to_string()
+    } else {
+        "unresolved".to_owned()
+    };
+    bench.conclude(
+        "products-per-step",
+        3,
+        "products fused in a step (L)",
+        value,
+        text,
+    );
+    let (value, text) = place_of_c(tree, k, resolved);
+    bench.conclude("c", 3, "where c enters", value, text);
+    block_size(bench, &order)?;
+    Ok(order)
+}
+
+fn of_tree(tree: &Tree, k: usize) -> Order {
+    let products = |children: &[usize]| -> Vec<usize> {
+        children
+            .iter()
+            .copied()
+            .filter(|&child| child < k)
+            .collect()
+    };
+    let nodes = tree.nodes();
+    let step = nodes
+        .iter()
+        .map(|node| products(&node.children))
+        .max_by_key(Vec::len)
+        .filter(|step| !step.is_empty())
+        .unwrap_or_else(|| (0..k).collect());
+    let with_c = nodes
+        .iter()
+        .find(|node| node.children.contains(&k))
+        .map(|node| products(&node.children))
+        .filter(|products| !products.is_empty())
+        .unwrap_or_else(|| step.clone());
+    let last = nodes
+        .last()
+        .map(|root| products(&root.children))
+        .filter(|products| !products.is_empty())
+        .unwrap_or_else(|| vec![k - 1]);
+    let fused = nodes.iter().any(|node| {
+        let fused = matches!(node.op, Op::Fused | Op::Exact | Op::Unresolved | Op::Fma);
+        fused && node.children.contains(&k) && node.children.len() > 1
+    });
+    Order {
+        with_c,
+        step,
+        last,
+        fused,
+    }
+}
+
+fn place_of_c(tree: &Tree, k: usize, resolved: bool) -> (&'static str, String) {
+    if !resolved {
+        return ("unresolved", "masks do not show it".to_owned());
+    }
+    let Some(at) = tree
+        .nodes()
+        .iter()
+        .position(|node| node.children.contains(&k))
+    else {
+        return ("absent", "c takes no part".to_owned());
+    };
+    let node = &tree.nodes()[at];
+    let products = node.children.iter().filter(|&&child| child < k).count();
+    let is_root = at + 1 == tree.nodes().len();
+    match (products, node.op) {
+        (0, _) if is_root => ("last", "c is added last, by itself".to_owned()),
+        (0, _) => ("added", "c is added by itself to a partial sum".to_owned()),
+        (_, Op::Add) => ("first", "c is added to the first product".to_owned()),
+        (_, Op::Fma) => (
+            "first",
+            "c starts the chain of fused multiply-adds".to_owned(),
+        ),
+        (count, _) => (
+            "fused",
+            format!("c is one term of the sum of {count} products"),
+        ),
+    }
+}
+
+/// The block size of FTTN: 1 + u as c, 1 at the first product and u at another are 2 + 2u in one
+/// step, and 2 (or 2 + 2u by rounding up) in two.
+fn block_size(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
+    let bits = bench.maker.bits;
+    let c_bits = bench.signature.c.float().map_or(0, |f| f.fraction_bits) as i32;
+    let title = "products that share a step with the first one (FTTN)";
+    let first = order.with_c[0];
+    if c_bits < bits || !bench.reaches(-bits) || !bench.reaches(0) {
+        bench.conclude(
+            "block",
+            3,
+            title,
+            "not reachable",
+            "u cannot be formed as a product",
+        );
+        return Ok(());
+    }
+    let others: Vec<usize> = (0..bench.signature.k).filter(|&k| k != first).collect();
+    let mut inputs = Vec::new();
+    for &k in &others {
+        let mut input = bench.input(format!("c = 1 + 2^-{bits}, p{first} = 1, p{k} = 2^-{bits}"));
+        bench.c(&mut input, one_and(false, 0, 1, bits as u32));
+        bench.power(&mut input, first, false, 0);
+        bench.power(&mut input, k, false, -bits);
+        inputs.push(input);
+    }
+    let mut reference = bench.input(format!("c = 1 + 2^-{bits}, p{first} = 1"));
+    bench.c(&mut reference, one_and(false, 0, 1, bits as u32));
+    bench.power(&mut reference, first, false, 0);
+    inputs.push(reference);
+    let mut readings = bench.ask(inputs)?;
+    let alone = readings.pop();
+    let exact = super::bench::power(false, 1);
+    let exact = &exact + &super::bench::power(false, 1 - bits);
+    let together: Vec<usize> = others
+        .iter()
+        .zip(&readings)
+        .filter(|(_, reading)| reading.number().as_ref() == Some(&exact))
+        .map(|(&k, _)| k)
+        .collect();
+    if alone.is_some_and(|alone| alone.number().as_ref() == Some(&exact)) {
+        bench.conclude(
+            "block",
+            3,
+            title,
+            "hidden",
+            "1 + (1 + u) rounds up by itself here",
+        );
+        return Ok(());
+    }
+    if !order.fused {
+        bench.conclude(
+            "block",
+            3,
+            title,
+            "not applicable",
+            "c and products are not summed in one step",
+        );
+        return Ok(());
+    }
+    let count = together.len() + 1;
+    bench.conclude(
+        "block",
+        3,
+        title,
+        count.to_string(),
+        format!(
+            "{count} products: a unit in another product reaches the result only in the same step"
+        ),
+    );
+    Ok(())
+}

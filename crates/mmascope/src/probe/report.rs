@@ -1,0 +1,190 @@
+//! What probing found: features with their tests, as values, JSON and a page.
+
+use serde_json::{Map, Value, json};
+
+use crate::dpa::Signature;
+
+/// A feature with the tests behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feature {
+    /// A short name.
+    pub name: &'static str,
+    /// Section of the probing specification, §1.
+    pub section: u32,
+    /// The name for people.
+    pub title: String,
+    /// The finding in a word or number.
+    pub value: String,
+    /// The finding in words.
+    pub conclusion: String,
+    /// What was asked and answered.
+    pub tests: Vec<Test>,
+}
+
+/// One question and its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// The input in words.
+    pub what: String,
+    /// The input as a vector line.
+    pub input: String,
+    /// The word that came back.
+    pub output: String,
+    /// Its value.
+    pub reading: String,
+}
+
+/// Every feature of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The subject as the user named it.
+    pub subject: String,
+    /// Its formats and K.
+    pub signature: Signature,
+    /// The features, in the order of the specification.
+    pub features: Vec<Feature>,
+    /// Queries asked.
+    pub queries: u64,
+}
+
+impl Report {
+    /// The finding of a feature.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let feature = self.features.iter().find(|feature| feature.name == name);
+        feature.map(|feature| &*feature.value)
+    }
+
+    /// The report as `probe --json` gives it.
+    #[must_use]
+    pub fn json(&self) -> Map<String, Value> {
+        let features: Vec<Value> = self
+            .features
+            .iter()
+            .map(|feature| {
+                let tests: Vec<Value> = feature
+                    .tests
+                    .iter()
+                    .map(|test| {
+                        json!({
+                            "what": test.what,
+                            "input": test.input,
+                            "output": test.output,
+                            "reading": test.reading,
+                        })
+                    })
+                    .collect();
+                json!({
+                    "feature": feature.name,
+                    "section": feature.section,
+                    "title": feature.title,
+                    "value": feature.value,
+                    "conclusion": feature.conclusion,
+                    "tests": tests,
+                })
+            })
+            .collect();
+        let value = json!({
+            "subject": self.subject,
+            "signature": self.signature.to_string(),
+            "features": features,
+            "queries": self.queries,
+        });
+        match value {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+
+    /// A page for a browser, complete in itself.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let body = format!(
+            "<p>{}; {} queries</p>\n{}",
+            escaped(&self.signature.to_string()),
+            self.queries,
+            self.table()
+        );
+        page(&format!("Features of {}", self.subject), &body)
+    }
+
+    fn table(&self) -> String {
+        let mut body = String::new();
+        for feature in &self.features {
+            let tests: String = feature.tests.iter().map(Test::row).collect();
+            body += &format!(
+                "<tr><td>1.{}</td><td>{}</td><td><b>{}</b></td><td>{}<details><summary>{} tests</summary>\
+                 <table><tr><th>input</th><th>output</th><th>value</th></tr>\n{tests}</table></details></td></tr>\n",
+                feature.section,
+                escaped(&feature.title),
+                escaped(&feature.value),
+                escaped(&feature.conclusion),
+                feature.tests.len(),
+            );
+        }
+        format!(
+            "<table><tr><th>§</th><th>feature</th><th>value</th><th>conclusion</th></tr>\n{body}</table>\n"
+        )
+    }
+}
+
+impl Test {
+    fn row(&self) -> String {
+        let cells = [&self.what, &self.output, &self.reading];
+        let cells: String = cells
+            .iter()
+            .map(|text| format!("<td>{}</td>", escaped(text)))
+            .collect();
+        format!("<tr title=\"{}\">{cells}</tr>\n", escaped(&self.input))
+    }
+}
+
+/// Two devices side by side, and the reports of both.
+#[must_use]
+pub fn page_of_both(left: &Report, right: &Report) -> String {
+    let mut rows = String::new();
+    for feature in &left.features {
+        let other = right.value(feature.name).unwrap_or("-");
+        let mark = if other == feature.value {
+            ""
+        } else {
+            " class=\"differs\""
+        };
+        rows += &format!(
+            "<tr{mark}><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            escaped(&feature.title),
+            escaped(&feature.value),
+            escaped(other)
+        );
+    }
+    let (l, r) = (escaped(&left.subject), escaped(&right.subject));
+    let body = format!(
+        "<table><tr><th>feature</th><th>{l}</th><th>{r}</th></tr>\n{rows}</table>\n\
+         <h2>{l}</h2>\n{}<h2>{r}</h2>\n{}",
+        left.table(),
+        right.table()
+    );
+    page(&format!("{} and {}", left.subject, right.subject), &body)
+}
+
+fn page(title: &str, body: &str) -> String {
+    let title = escaped(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <title>{title}</title>\n<style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n{body}</body></html>\n"
+    )
+}
+
+const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;\
+color:#1c2330;background:#fff}table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;\
+padding:.3rem .6rem;border-bottom:1px solid #d9dee6}details table{font:13px ui-monospace,monospace}\
+summary{color:#5a6577;cursor:pointer}.differs td{font-weight:600;background:#fff3d6}@media(prefers-color-scheme:dark){body{color:#dfe5ee;background:#12161d}\
+td,th{border-color:#2c3542}.differs td{background:#3a2f12}}";
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}

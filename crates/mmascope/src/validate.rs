@@ -1,0 +1,273 @@
+//! Validation: a device against a model, over all families of cases, replayable and resumable.
+//!
+//! A run is a position in every family's sequence of indices; a case is made again from family, seed
+//! and index alone, so that a failure is three numbers and an interrupted run goes on where it was.
+//!
+//! ```
+//! use mmascope::{dut::ModelDut, isa::Catalogue, validate::{Plan, State, validate}};
+//!
+//! let catalogue = Catalogue::built_in();
+//! let model = catalogue.find("hopper", "mma.m16n8k16.f32.f16.f16.f32")?.unit()?;
+//! let other = catalogue.find("ampere", "mma.m16n8k16.f32.f16.f16.f32")?.unit()?;
+//! let mut device = ModelDut::new("a black box", other.clone());
+//! let mut state = State::new(&Plan::default(), model)?;
+//! validate(&mut device, model, &mut state, 20_000, &mut |_| true)?;
+//! assert!(state.mismatches() > 0);
+//! assert!(!state.examples.is_empty());
+//! # Ok::<(), mmascope::Error>(())
+//! ```
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::cases::{Case, Family, Generator};
+use crate::dpa::{Modifiers, Unit};
+use crate::dut::{Batch, Dut};
+use crate::error::{Error, Result};
+use crate::infer::Example;
+use crate::vector::Answer;
+
+/// Cases of a family that are asked together.
+const CHUNK: u64 = 4096;
+/// The mismatches that are kept, of each family.
+const KEPT: usize = 5;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The families; those that cannot be made for a signature are left out and named.
+    pub families: Vec<Family>,
+    /// Seed of every family.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            families: Family::ALL.to_vec(),
+            seed: 1,
+        }
+    }
+}
+
+/// How far a validation is: what a state file holds, and what is kept as evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// Formats and K.
+    pub signature: String,
+    /// The model's arithmetic.
+    pub arithmetic: String,
+    /// Seed of every family.
+    pub seed: u64,
+    /// Every family with its counts.
+    pub families: Vec<Progress>,
+    /// Families that cannot be made for these formats, and why.
+    pub left_out: Vec<(String, String)>,
+    /// The first mismatches of every family.
+    pub examples: Vec<Mismatch>,
+}
+
+/// Counts of one family.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Its name.
+    pub family: String,
+    /// Cases compared: indices 0 to `done` − 1.
+    pub done: u64,
+    /// Cases that there are, where they are finite.
+    pub count: Option<u64>,
+    /// Cases on which device and model differ.
+    pub mismatches: u64,
+}
+
+/// A case on which device and model differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// Its family.
+    pub family: String,
+    /// The seed.
+    pub seed: u64,
+    /// The index.
+    pub index: u64,
+    /// The device's answer, as vector lines write it.
+    pub device: String,
+    /// The model's.
+    pub model: String,
+}
+
+impl State {
+    /// The beginning of a validation against a model.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when no family is left.
+    pub fn new(plan: &Plan, model: &Unit) -> Result<Self> {
+        let mut families = Vec::new();
+        let mut left_out = Vec::new();
+        for &family in &plan.families {
+            match Generator::for_unit(family, plan.seed, model) {
+                Ok(generator) => families.push(Progress {
+                    family: family.name().to_owned(),
+                    done: 0,
+                    count: generator.count(),
+                    mismatches: 0,
+                }),
+                Err(error) => left_out.push((family.name().to_owned(), error.to_string())),
+            }
+        }
+        if families.is_empty() {
+            return Err(Error::Argument(format!(
+                "families: none can be made for {}",
+                model.signature()
+            )));
+        }
+        Ok(Self {
+            signature: model.signature().to_string(),
+            arithmetic: model.program().to_string(),
+            seed: plan.seed,
+            families,
+            left_out,
+            examples: Vec::new(),
+        })
+    }
+
+    /// Whether a saved state is one of this plan and model.
+    #[must_use]
+    pub fn continues(&self, fresh: &Self) -> bool {
+        let names = |state: &Self| -> Vec<String> {
+            state.families.iter().map(|f| f.family.clone()).collect()
+        };
+        self.signature == fresh.signature
+            && self.arithmetic == fresh.arithmetic
+            && self.seed == fresh.seed
+            && names(self) == names(fresh)
+    }
+
+    /// Cases compared.
+    #[must_use]
+    pub fn trials(&self) -> u64 {
+        self.families.iter().map(|family| family.done).sum()
+    }
+
+    /// Cases that differ.
+    #[must_use]
+    pub fn mismatches(&self) -> u64 {
+        self.families.iter().map(|family| family.mismatches).sum()
+    }
+
+    /// The family with the fewest cases done that is not at its end.
+    fn next(&self) -> Option<usize> {
+        let open = |family: &Progress| family.count.is_none_or(|count| family.done < count);
+        (0..self.families.len())
+            .filter(|&index| open(&self.families[index]))
+            .min_by_key(|&index| self.families[index].done)
+    }
+}
+
+/// Compares until `trials` cases are done in all, or every family is at its end. `go_on` is told the
+/// state after every batch and may stop the run.
+///
+/// # Errors
+/// The device's own errors; the state then holds everything before the failing batch.
+pub fn validate(
+    device: &mut dyn Dut,
+    model: &Unit,
+    state: &mut State,
+    trials: u64,
+    go_on: &mut dyn FnMut(&State) -> bool,
+) -> Result<()> {
+    if device.signature() != model.signature() {
+        return Err(Error::Argument(format!(
+            "{} has the signature {}, the model {}",
+            device.name(),
+            device.signature(),
+            model.signature()
+        )));
+    }
+    while state.trials() < trials {
+        let Some(index) = state.next() else { break };
+        let Progress {
+            family,
+            done,
+            count,
+            ..
+        } = state.families[index].clone();
+        let generator = Generator::for_unit(Family::named(&family)?, state.seed, model)?;
+        let left = (trials - state.trials()).min(CHUNK);
+        let left = count.map_or(left, |count| left.min(count - done));
+        let differing = compare(device, model, &generator, done, left)?;
+        let progress = &mut state.families[index];
+        progress.done += left;
+        progress.mismatches += differing.len() as u64;
+        let kept = state.examples.iter().filter(|e| e.family == family).count();
+        let seed = state.seed;
+        state
+            .examples
+            .extend(differing.into_iter().take(KEPT.saturating_sub(kept)).map(
+                |(index, device, word)| Mismatch {
+                    family: family.clone(),
+                    seed,
+                    index,
+                    device: crate::infer::answer_text(device, model.signature()),
+                    model: crate::vector::answer(model, word),
+                },
+            ));
+        if !go_on(state) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The cases of a run of indices on which device and model differ: index, answer, the model's word.
+fn compare(
+    device: &mut dyn Dut,
+    model: &Unit,
+    generator: &Generator,
+    first: u64,
+    count: u64,
+) -> Result<Vec<(u64, Answer, u64)>> {
+    let cases: Vec<(Case, u64)> = (0..count as usize)
+        .into_par_iter()
+        .with_min_len(256)
+        .map(|offset| {
+            let case = generator.case(first + offset as u64);
+            let word = model.dot(&case.operands(), &Modifiers::default())?;
+            Ok((case, word))
+        })
+        .collect::<Result<_>>()?;
+    let mut batch = Batch::new(*model.signature());
+    for (case, _) in &cases {
+        batch.push(&case.operands())?;
+    }
+    let answers = device.run(&batch)?;
+    if answers.len() != cases.len() {
+        return Err(Error::Device {
+            device: device.name().to_owned(),
+            query: None,
+            message: format!("{} answers to {} queries", answers.len(), cases.len()),
+        });
+    }
+    let found = cases.iter().zip(answers).enumerate();
+    Ok(found
+        .filter(|(_, ((_, word), answer))| !agrees(model, *word, *answer))
+        .map(|(at, ((_, word), answer))| (first + at as u64, answer, *word))
+        .collect())
+}
+
+/// Whether an answer is right where the model gives `word`.
+fn agrees(model: &Unit, word: u64, answer: Answer) -> bool {
+    match answer {
+        Answer::Word(got) => model.agrees(word, got),
+        Answer::AnyNan => model.is_nan(word),
+    }
+}
+
+/// A mismatch made smaller by asking the device.
+///
+/// # Errors
+/// The device's own errors.
+pub fn shrink(device: &mut dyn Dut, model: &Unit, mismatch: &Mismatch) -> Result<Example> {
+    let family = Family::named(&mismatch.family)?;
+    let case = Generator::for_unit(family, mismatch.seed, model)?.case(mismatch.index);
+    crate::infer::shrink_on_device(device, model, &case).map(|(example, _)| example)
+}

@@ -1,0 +1,138 @@
+//! Discriminating vectors separate what they say; runners hold every line.
+
+use mmascope::discriminate::{discriminate, runner};
+use mmascope::dpa::{Modifiers, Unit};
+use mmascope::isa::{Catalogue, Instruction};
+
+fn row(arch: &str, inst: &str) -> &'static Instruction {
+    Catalogue::built_in().find(arch, inst).expect("a row")
+}
+
+/// Each neighbour built here from text, apart from the code that makes the vectors.
+#[test]
+fn neighbours_are_separated() {
+    let row = row("hopper", "mma.m16n8k16.f32.bf16.bf16.f32");
+    let unit = row.unit().expect("a unit");
+    let vectors = discriminate(unit, 3).expect("vectors");
+    println!(
+        "{} lines separate {}; not separable: {:?}",
+        vectors.lines.len(),
+        vectors.separated,
+        vectors.inseparable
+    );
+    assert!(vectors.lines.len() < 80, "{} lines", vectors.lines.len());
+    for neighbour in [
+        "t-fdpa L=16 F=24 e0=-133 -> rz f32 nan=7fffffff",
+        "t-fdpa L=16 F=26 e0=-133 -> rz f32 nan=7fffffff",
+        "t-fdpa L=15 F=25 e0=-133 -> rz f32 nan=7fffffff",
+        "t-fdpa L=8 F=25 e0=-133 -> rz f32 nan=7fffffff",
+        "t-fdpa L=16 F=25 e0=-132 -> rz f32 nan=7fffffff",
+        "t-fdpa L=16 F=25 e0=-134 -> rz f32 nan=7fffffff",
+        "t-fdpa L=16 F=25 e0=-133 align=rd -> rz f32 nan=7fffffff",
+        "t-fdpa L=16 F=25 e0=-133 align=rne -> rz f32 nan=7fffffff",
+        "t-fdpa L=16 F=25 e0=-133 -> rne f32 nan=7fffffff",
+        "t-fdpa L=16 F=25 e0=-133 -> rz f32 nan=7fffffff zero=exact",
+        "t-fdpa L=16 F=25 e0=-133 -> rz f32 nan=7fffffff overflow=sat",
+        "t = t-fdpa L=16 F=25 e0=-133 from +0 -> rz f32 ; d = add c t -> rz f32",
+        "fused L=16 F=25 e0=-133 flush-in=plus -> rz f32 nan=7fffffff zero=plus",
+    ] {
+        let other =
+            Unit::new(row.signature, neighbour.parse().expect("a program")).expect("a unit");
+        let differs = vectors.lines.iter().any(|line| {
+            let word = other
+                .dot(&line.case.operands(), &Modifiers::default())
+                .expect("computes");
+            word != line.d
+        });
+        assert!(differs, "{neighbour}");
+    }
+    for line in &vectors.lines {
+        assert!(!line.separates.is_empty());
+        assert_eq!(
+            unit.dot(&line.case.operands(), &Modifiers::default()),
+            Ok(line.d)
+        );
+    }
+}
+
+#[test]
+fn runners_hold_every_line() {
+    for (arch, inst, language) in [
+        ("hopper", "mma.m16n8k16.f32.f16.f16.f32", "cuda"),
+        ("ampere", "mma.m16n8k8.f32.tf32.tf32.f32", "cuda"),
+        ("ampere", "mma.m16n8k8.f16.f16.f16.f16", "cuda"),
+        ("ada", "mma.m16n8k32.f32.e4m3.e5m2.f32", "cuda"),
+        ("ampere", "mma.m8n8k4.f64.f64.f64.f64", "cuda"),
+        ("cdna3", "v_mfma_f32_32x32x8_f16", "hip"),
+        ("cdna3", "v_mfma_f32_16x16x32_fp8_bf8", "hip"),
+    ] {
+        let row = row(arch, inst);
+        let vectors = discriminate(row.unit().expect("a unit"), 1).expect("vectors");
+        let text = runner(row, &vectors, language).expect("a runner");
+        assert_eq!(
+            text.matches("ull, 0, \"").count() + text.matches("ull, 1, \"").count(),
+            vectors.lines.len(),
+            "{arch} {inst}"
+        );
+        assert_eq!(
+            text.matches('{').count(),
+            text.matches('}').count(),
+            "{arch} {inst}"
+        );
+        if language == "cuda" {
+            compiled(&text, arch, inst);
+        }
+    }
+    let wgmma = row("hopper", "wgmma.m64n8k16.f32.f16.f16");
+    let vectors = discriminate(wgmma.unit().expect("a unit"), 1).expect("vectors");
+    let error = runner(wgmma, &vectors, "cuda").expect_err("no runner");
+    assert!(error.to_string().contains("runner"), "{error}");
+}
+
+/// Compiles device code with NVRTC where it is installed (`MMASCOPE_NVRTC` may name the library).
+fn compiled(source: &str, arch: &str, inst: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("runner.cu");
+    std::fs::write(&file, source).expect("written");
+    let script = r#"
+import ctypes, glob, os, site, sys
+paths = [os.environ.get("MMASCOPE_NVRTC"), "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"]
+for folder in site.getsitepackages() + [site.getusersitepackages()]:
+    paths += glob.glob(folder + "/nvidia/*/lib/libnvrtc.so*")
+for path in paths:
+    try:
+        nvrtc = ctypes.CDLL(path) if path else None
+    except OSError:
+        nvrtc = None
+    if nvrtc: break
+if not nvrtc:
+    print("skipped: no NVRTC"); sys.exit(0)
+program = ctypes.c_void_p()
+text = open(sys.argv[1], "rb").read()
+assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, b"runner.cu", 0, None, None) == 0
+options = (ctypes.c_char_p * 1)(b"--gpu-architecture=compute_90")
+status = nvrtc.nvrtcCompileProgram(program, 1, options)
+size = ctypes.c_size_t()
+nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+log = ctypes.create_string_buffer(size.value)
+nvrtc.nvrtcGetProgramLog(program, log)
+print(log.value.decode()); sys.exit(status)
+"#;
+    let output = std::process::Command::new("python3")
+        .arg("-c")
+        .arg(script)
+        .arg(&file)
+        .output();
+    match output {
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            println!("{arch} {inst}: {}", text.trim());
+            assert!(
+                output.status.success(),
+                "{arch} {inst}: {text}{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        Err(error) => println!("skipped: no python3 ({error})"),
+    }
+}

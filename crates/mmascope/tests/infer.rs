@@ -1,0 +1,17 @@
+//! From a black box to a model: rows of the catalogue, units that no row describes, and what is no
+//! unit of the space.
+
+#[path = "infer/closure.rs"]
+mod closure;
+#[path = "infer/devices.rs"]
+mod devices;
+#[path = "infer/exact.rs"]
+mod exact;
+#[path = "infer/honest.rs"]
+mod honest;
+#[path = "infer/mutant.rs"]
+mod mutant;
+#[path = "infer/mutants.rs"]
+mod mutants;
+#[path = "infer/outside.rs"]
+mod outside;

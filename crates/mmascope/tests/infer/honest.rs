@@ -1,0 +1,200 @@
+//! What is stated can be relied on: the printed row loads and computes, the JSON has the agreed keys,
+//! rejections are answers, and the search finds shipped units without the catalogue too.
+
+use mmascope::dpa::{Modifiers, Unit};
+use mmascope::dut::ModelDut;
+use mmascope::infer::{Inference, Options, Outcome, infer};
+use mmascope::isa::Catalogue;
+use mmascope::vector::Reader;
+
+use crate::exact::Mode;
+use crate::mutant::{Device, Mutant, Sum};
+
+fn row(arch: &str, inst: &str) -> Unit {
+    Catalogue::built_in()
+        .find(arch, inst)
+        .and_then(|row| row.unit().cloned())
+        .expect("a row")
+}
+
+fn of_unit(unit: &Unit, catalogue: Option<&Catalogue>) -> Inference {
+    let mut device = ModelDut::new("a black box", unit.clone());
+    infer(&mut device, catalogue, &Options::default()).expect("answers")
+}
+
+#[test]
+fn shipped_units_are_found_without_the_catalogue() {
+    let rows = [
+        (
+            "volta",
+            "mma.m8n8k4.f32.f16.f16.f32",
+            "t-fdpa L=4 F=23 e0=-131 -> rz f32 nan=7fffffff",
+        ),
+        (
+            "hopper",
+            "mma.m16n8k16.f32.bf16.bf16.f32",
+            "t-fdpa L=16 F=25 e0=-133 -> rz f32 nan=7fffffff",
+        ),
+        (
+            "ampere",
+            "mma.m16n8k8.f32.tf32.tf32.f32",
+            "t-fdpa L=4 F=24 e0=-132 -> rz f32 nan=7fffffff",
+        ),
+        (
+            "ampere",
+            "mma.m8n8k4.f64.f64.f64.f64",
+            "fma-chain -> rne f64",
+        ),
+        (
+            "ada",
+            "mma.m16n8k32.f32.e4m3.e4m3.f32",
+            "t-fdpa L=16 F=13 e0=-132 -> rz e8m13 nan=7fffffff",
+        ),
+        ("cdna1", "v_mfma_f32_32x32x8_f16", "e-fdpa L=4 -> rne f32"),
+        (
+            "cdna2",
+            "v_mfma_f32_32x32x8_bf16_1k",
+            "ftz-addmul P=4 -> rne f32",
+        ),
+        (
+            "cdna3",
+            "v_mfma_f32_32x32x8_bf16",
+            "tr-fdpa L=8 F=24 F2=31 -> rne f32",
+        ),
+        (
+            "cdna3",
+            "v_mfma_f32_16x16x32_bf8_bf8",
+            "gtr-fdpa L=16 F=24 F2=31 -> rne f32",
+        ),
+    ];
+    for (arch, inst, notation) in rows {
+        let inference = of_unit(&row(arch, inst), None);
+        let Outcome::Model(model) = &inference.outcome else {
+            panic!("{arch} {inst}: {:?}", inference.outcome);
+        };
+        let text = model.program.to_string();
+        println!(
+            "{arch} {inst}: {text} ({} queries, {:.2} s)",
+            inference.queries, inference.seconds
+        );
+        for open in &model.unobservable {
+            println!("    {}: {}", open.parameter, open.values.join(" "));
+        }
+        // Parameters that no input settles may have another value; the others may not.
+        for word in notation.split(' ') {
+            let Some((name, _)) = word.split_once('=') else {
+                continue;
+            };
+            let open = model.unobservable.iter().any(|open| open.parameter == name);
+            assert!(
+                text.contains(word) || open,
+                "{arch} {inst}: {word} in {text}"
+            );
+        }
+        assert_eq!(text.contains("e8m13"), notation.contains("e8m13"), "{text}");
+        let algorithm = notation.split(' ').next().expect("a word");
+        assert!(text.contains(algorithm), "{arch} {inst}: {text}");
+    }
+}
+
+#[test]
+fn the_printed_row_loads_and_computes() {
+    let mutant = Mutant::new("odd", "bf16", 8).chunks(4).with(|m| {
+        m.sum = Sum::Truncated {
+            f: 19,
+            f_c: 22,
+            e0: Some(-128),
+            align: Mode::Rd,
+            align_c: Mode::Rd,
+        };
+        m.flush_out = true;
+    });
+    let mut device = Device::new(mutant);
+    let inference = infer(
+        &mut device,
+        Some(Catalogue::built_in()),
+        &Options::default(),
+    )
+    .expect("answers");
+    let Outcome::Model(model) = &inference.outcome else {
+        panic!("{:?}", inference.outcome);
+    };
+    let json = inference.json();
+    let text = json["row"].as_str().expect("a row");
+    let mut catalogue = Catalogue::built_in().clone();
+    catalogue
+        .extend("inferred.txt", text)
+        .expect("the row loads");
+    let loaded = catalogue
+        .find("inferred", "dot.m1n1k8.f32.bf16.bf16.f32")
+        .expect("found");
+    assert_eq!(loaded.unit().expect("a unit"), &model.unit);
+    for key in [
+        "row",
+        "algorithm",
+        "parameters",
+        "equivalent",
+        "unobservable",
+        "rejected",
+        "rejected_count",
+        "verified",
+        "queries",
+        "seconds",
+    ] {
+        assert!(json.contains_key(key), "{key}");
+    }
+    assert_eq!(json["parameters"]["L"], 4, "{text}");
+    assert_eq!(json["parameters"]["F"], 19, "{text}");
+    assert_eq!(json["parameters"]["Fc"], 22, "{text}");
+    assert_eq!(json["parameters"]["c"], "fused", "{text}");
+    assert_eq!(json["parameters"]["align"], "rd", "{text}");
+    // Each rejection is an answer that the model gives.
+    for rejected in &model.rejected {
+        let line = rejected
+            .input
+            .replace("\"arch\":\"dut\"", "\"arch\":\"inferred\"");
+        let (head, rest) = line.split_once("\"inst\":\"").expect("a name");
+        let (_, rest) = rest.split_once('"').expect("its end");
+        let line = format!("{head}\"inst\":\"dot.m1n1k8.f32.bf16.bf16.f32\"{rest}");
+        let vector = Reader::new(&catalogue).read(&line).expect("a vector");
+        let word = vector.compute().expect("computes");
+        match vector.d.expect("an answer") {
+            mmascope::vector::Answer::Word(wanted) => {
+                assert!(model.unit.agrees(word, wanted), "{line}")
+            }
+            mmascope::vector::Answer::AnyNan => assert!(model.is_nan(word), "{line}"),
+        }
+    }
+    assert!(model.rejected_count > 50);
+}
+
+/// Two parameters that f16 results cannot settle are said to be open, with the right value among them.
+#[test]
+fn what_cannot_be_told_is_said() {
+    let unit = row("ampere", "mma.m16n8k8.f32.f16.f16.f32");
+    let inference = of_unit(&unit, Some(Catalogue::built_in()));
+    let Outcome::Model(model) = &inference.outcome else {
+        panic!("{:?}", inference.outcome);
+    };
+    let open = model
+        .unobservable
+        .iter()
+        .find(|open| open.parameter == "e0");
+    let open = open.expect("e0 is not observable with f16 operands and f32 accumulators");
+    assert_eq!(open.values[0], "-132");
+    assert!(
+        !model
+            .unobservable
+            .iter()
+            .any(|open| ["L", "F", "align", "rounding"].contains(&&*open.parameter))
+    );
+    let dot = model.unit.dot(
+        &mmascope::dpa::Operands {
+            a: &[0x3c00; 8],
+            b: &[0x3c00; 8],
+            ..Default::default()
+        },
+        &Modifiers::default(),
+    );
+    assert_eq!(dot, Ok(0x4100_0000));
+}

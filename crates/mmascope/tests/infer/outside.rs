@@ -1,0 +1,167 @@
+//! Units outside the model space are reported as such: no model, with a counter-example, or noise.
+
+use mmascope::dpa::{Modifiers, Signature};
+use mmascope::dut::{Batch, Dut};
+use mmascope::infer::{Options, Outcome, infer};
+use mmascope::isa::Catalogue;
+use mmascope::vector::Answer;
+
+/// A device from a function of decoded products and c.
+struct Odd<F> {
+    name: &'static str,
+    signature: Signature,
+    calls: u64,
+    sum: F,
+}
+
+impl<F: FnMut(u64, &[f64], f64) -> f32 + Send> Dut for Odd<F> {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn run(&mut self, batch: &Batch) -> mmascope::Result<Vec<Answer>> {
+        let bf16 = |word: u64| f64::from(f32::from_bits((word as u32) << 16));
+        Ok((0..batch.len())
+            .map(|index| {
+                let query = batch.query(index);
+                let products: Vec<f64> = query
+                    .a
+                    .iter()
+                    .zip(query.b)
+                    .map(|(&a, &b)| bf16(a) * bf16(b))
+                    .collect();
+                self.calls += 1;
+                let d = (self.sum)(
+                    self.calls,
+                    &products,
+                    f64::from(f32::from_bits(query.c as u32)),
+                );
+                Answer::Word(if d.is_nan() {
+                    0x7fff_ffff
+                } else {
+                    u64::from(d.to_bits())
+                })
+            })
+            .collect())
+    }
+}
+
+fn odd<F: FnMut(u64, &[f64], f64) -> f32 + Send>(name: &'static str, sum: F) -> Odd<F> {
+    let signature = "a=bf16 b=bf16 c=f32 d=f32 k=8"
+        .parse()
+        .expect("a signature");
+    Odd {
+        name,
+        signature,
+        calls: 0,
+        sum,
+    }
+}
+
+fn is_outside(mut device: impl Dut) {
+    let name = device.name().to_owned();
+    let options = Options {
+        patience: std::time::Duration::from_secs(12),
+        ..Options::default()
+    };
+    let inference = infer(&mut device, Some(Catalogue::built_in()), &options).expect("answers");
+    let Outcome::NoModel {
+        nearest,
+        example,
+        agreeing,
+    } = &inference.outcome
+    else {
+        panic!("{name}: {:?}", inference.outcome);
+    };
+    let example = example.as_ref().expect("a counter-example");
+    println!(
+        "{name}: nearest {} ({agreeing:.3}), {} queries",
+        nearest.as_ref().expect("a nearest"),
+        inference.queries
+    );
+    // The counter-example holds: the device gives that answer, the nearest program another one.
+    let mut batch = Batch::new(*device.signature());
+    batch.push(&example.case.operands()).expect("fits");
+    assert_eq!(
+        device.run(&batch).expect("answers"),
+        [example.device],
+        "{name}"
+    );
+    let unit = mmascope::dpa::Unit::new(*device.signature(), nearest.clone().expect("a nearest"))
+        .expect("a unit");
+    let word = unit
+        .dot(&example.case.operands(), &Modifiers::default())
+        .expect("computes");
+    assert_eq!(word, example.model, "{name}");
+    assert_ne!(Answer::Word(word), example.device, "{name}");
+}
+
+#[test]
+fn kahan_summation_is_outside() {
+    is_outside(odd("Kahan", |_, products, c| {
+        let (mut sum, mut lost) = (c as f32, 0.0_f32);
+        for &product in products {
+            let term = product as f32 - lost;
+            let next = sum + term;
+            lost = (next - sum) - term;
+            sum = next;
+        }
+        sum
+    }));
+}
+
+#[test]
+fn an_order_by_value_is_outside() {
+    is_outside(odd("sorted by magnitude", |_, products, c| {
+        let mut terms: Vec<f32> = products
+            .iter()
+            .map(|&p| p as f32)
+            .chain([c as f32])
+            .collect();
+        terms.sort_by(|x, y| x.abs().total_cmp(&y.abs()));
+        terms.into_iter().sum()
+    }));
+}
+
+/// Rounded up or down by a hash of the operands: the same every time, but no rounding.
+#[test]
+fn rounding_by_a_hash_is_outside() {
+    is_outside(odd("hashed rounding", |_, products, c| {
+        let exact: f64 = products.iter().sum::<f64>() + c;
+        let hash = products.iter().fold(c.to_bits(), |h, p| {
+            h.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ p.to_bits()
+        });
+        let near = exact as f32;
+        if hash.count_ones() % 2 == 0 || f64::from(near) == exact || !near.is_finite() {
+            near
+        } else {
+            near.next_up()
+        }
+    }));
+}
+
+#[test]
+fn random_rounding_is_noise() {
+    let mut device = odd("random rounding", |call, products, c| {
+        let near = (products.iter().sum::<f64>() + c) as f32;
+        if call % 7 == 3 && near.is_finite() {
+            near.next_up()
+        } else {
+            near
+        }
+    });
+    let inference = infer(
+        &mut device,
+        Some(Catalogue::built_in()),
+        &Options::default(),
+    )
+    .expect("answers");
+    let Outcome::Noise { answers, .. } = inference.outcome else {
+        panic!("{:?}", inference.outcome);
+    };
+    assert_ne!(answers[0], answers[1]);
+}

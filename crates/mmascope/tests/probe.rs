@@ -1,0 +1,261 @@
+//! Published findings about real units, from their models by probing alone.
+
+use mmascope::dut::ModelDut;
+use mmascope::isa::Catalogue;
+use mmascope::probe::{Report, probe};
+
+fn report(arch: &str, inst: &str) -> Report {
+    let unit = Catalogue::built_in()
+        .find(arch, inst)
+        .and_then(|row| row.unit().cloned())
+        .expect("a row");
+    probe(&mut ModelDut::new("a black box", unit)).expect("answers")
+}
+
+fn holds(arch: &str, inst: &str, expected: &[(&str, &str)]) {
+    let report = report(arch, inst);
+    for (name, value) in expected {
+        assert_eq!(report.value(name), Some(*value), "{arch} {inst}: {name}");
+    }
+    for feature in &report.features {
+        let silent = [
+            "not reachable",
+            "unknown",
+            "no tile",
+            "one step",
+            "order",
+            "unresolved",
+            "no-single-tree",
+            "not applicable",
+            "one rounding a step",
+        ];
+        let asked = !feature.tests.is_empty()
+            || silent.contains(&&*feature.value)
+            || [
+                "order",
+                "products-per-step",
+                "c",
+                "products",
+                "normalised-products",
+            ]
+            .contains(&feature.name);
+        assert!(
+            asked,
+            "{arch} {inst}: {} = {} without a test",
+            feature.name, feature.value
+        );
+    }
+}
+
+/// Fasi et al. 2021, tables 2 to 4: V100, T4 and A100.
+#[test]
+fn the_tables_of_fasi_et_al() {
+    let common = [
+        ("subnormal-a", "kept"),
+        ("subnormal-b", "kept"),
+        ("subnormal-c", "kept"),
+        ("products", "exact"),
+        ("normalised-products", "no"),
+        ("normalisation", "end"),
+        ("rounding-alignment", "rz"),
+        ("rounding-result", "rz"),
+        ("monotone", "no"),
+        ("c", "fused"),
+    ];
+    // No extra bits and blocks of 4 on V100.
+    holds("V100", "mma.m8n8k4.f32.f16.f16.f32", &common);
+    holds(
+        "V100",
+        "mma.m8n8k4.f32.f16.f16.f32",
+        &[
+            ("bits-products", "23"),
+            ("bits-c", "23"),
+            ("products-per-step", "4"),
+            ("block", "4"),
+            ("carries", ">=3"),
+        ],
+    );
+    // One extra bit on T4 and A100.
+    holds("T4", "mma.m16n8k8.f32.f16.f16.f32", &common);
+    holds(
+        "T4",
+        "mma.m16n8k8.f32.f16.f16.f32",
+        &[("bits-products", "24"), ("bits-c", "24")],
+    );
+    for (inst, block) in [
+        ("mma.m16n8k8.f32.f16.f16.f32", "8"),
+        ("mma.m16n8k16.f32.bf16.bf16.f32", "8"),
+        ("mma.m16n8k8.f32.tf32.tf32.f32", "4"),
+    ] {
+        holds("A100", inst, &common[..8]);
+        holds(
+            "A100",
+            inst,
+            &[
+                ("bits-products", "24"),
+                ("bits-c", "24"),
+                ("products-per-step", block),
+                ("block", block),
+                ("c", "fused"),
+            ],
+        );
+    }
+    // f16 results are rounded to nearest even, subnormals kept.
+    for arch in ["V100", "T4", "A100"] {
+        let inst = if arch == "V100" {
+            "mma.m8n8k4.f16.f16.f16.f16"
+        } else {
+            "mma.m16n8k8.f16.f16.f16.f16"
+        };
+        holds(
+            arch,
+            inst,
+            &[
+                ("rounding-result", "rne"),
+                ("subnormal-result", "kept"),
+                ("width", "10"),
+            ],
+        );
+    }
+    // A100 f64: fused multiply-adds, one after the other, nearest even.
+    holds(
+        "A100",
+        "mma.m8n8k4.f64.f64.f64.f64",
+        &[
+            ("rounding-result", "rne"),
+            ("products-per-step", "1"),
+            ("c", "first"),
+            ("products", "exact"),
+            ("width", "52"),
+            ("subnormal-result", "kept"),
+        ],
+    );
+}
+
+/// MMA-Sim, tables I and II: bits and roundings by generation.
+#[test]
+fn the_tables_of_mma_sim() {
+    type Row = (
+        &'static str,
+        &'static str,
+        &'static [(&'static str, &'static str)],
+    );
+    let rows: [Row; 9] = [
+        (
+            "hopper",
+            "mma.m16n8k16.f32.f16.f16.f32",
+            &[
+                ("bits-products", "25"),
+                ("bits-c", "25"),
+                ("products-per-step", "16"),
+                ("rounding-alignment", "rz"),
+                ("rounding-result", "rz"),
+            ],
+        ),
+        (
+            "hopper",
+            "mma.m16n8k16.f32.bf16.bf16.f32",
+            &[
+                ("e0", "-133"),
+                ("overflow", "infinity"),
+                ("product-overflow", "none"),
+                ("nan", "7fffffff"),
+            ],
+        ),
+        (
+            "ampere",
+            "mma.m16n8k16.f32.bf16.bf16.f32",
+            &[("e0", "-132"), ("rounding-between", "rz")],
+        ),
+        (
+            "ada",
+            "mma.m16n8k32.f32.e4m3.e4m3.f32",
+            &[
+                ("bits-products", "13"),
+                ("width", "13"),
+                ("products-per-step", "16"),
+                ("subnormal-c", "kept"),
+                ("rounding-between", "rz"),
+            ],
+        ),
+        (
+            "blackwell",
+            "mma.m16n8k16.f32.f16.f16.f32",
+            &[("bits-products", "25"), ("products-per-step", "16")],
+        ),
+        (
+            "cdna1",
+            "v_mfma_f32_32x32x8_f16",
+            &[
+                ("bits-products", ">=68"),
+                ("rounding-result", "rne"),
+                ("products-per-step", "4"),
+            ],
+        ),
+        (
+            "cdna2",
+            "v_mfma_f32_32x32x8_bf16_1k",
+            &[
+                ("subnormal-a", "flushed"),
+                ("subnormal-c", "flushed"),
+                ("subnormal-result", "flushed"),
+                ("product-overflow", "overflows"),
+                ("sum-overflow", "overflows"),
+            ],
+        ),
+        (
+            "cdna3",
+            "v_mfma_f32_32x32x8_bf16",
+            &[
+                ("bits-products", "24"),
+                ("rounding-result", "rne"),
+                ("product-overflow", "overflows"),
+                ("subnormal-a", "kept"),
+                ("products-per-step", "8"),
+            ],
+        ),
+        (
+            "cdna3",
+            "v_mfma_f32_16x16x32_bf8_bf8",
+            &[("order", "no-single-tree"), ("bits-products", "24")],
+        ),
+    ];
+    for (arch, inst, expected) in rows {
+        holds(arch, inst, expected);
+    }
+}
+
+/// FTTN: extra bits and block sizes.
+#[test]
+fn the_findings_of_fttn() {
+    for (arch, inst, extra, block) in [
+        ("V100", "mma.m8n8k4.f32.f16.f16.f32", 0, 4),
+        ("A100", "mma.m16n8k16.f32.f16.f16.f32", 1, 8),
+        ("H100", "mma.m16n8k16.f32.f16.f16.f32", 2, 16),
+    ] {
+        let report = report(arch, inst);
+        assert_eq!(
+            report.value("bits-products"),
+            Some(&*(23 + extra).to_string()),
+            "{arch}"
+        );
+        assert_eq!(report.value("block"), Some(&*block.to_string()), "{arch}");
+    }
+}
+
+/// Every modelled kind of row can be probed, and says what it cannot reach instead of guessing.
+#[test]
+fn reports_have_json_and_a_page() {
+    let report = report(
+        "blackwell",
+        "tcgen05.mma.m128n8k32.kind::f8f6f4.f32.e4m3.e4m3",
+    );
+    let json = report.json();
+    assert_eq!(
+        json["features"].as_array().map(Vec::len),
+        Some(report.features.len())
+    );
+    let page = report.page();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Features of a black box"));
+    assert!(!page.contains("http"), "a page is complete in itself");
+}
