@@ -91,21 +91,21 @@ unsafe fn numbers<V: Lanes>(x: V) -> V {
     unsafe { x.and(V::splat(0xbfff_ffff)).or(V::splat(0x2000_0000)) }
 }
 
-/// Numbers below 2^31.
+/// Numbers from 2 to 2^17, most with a fraction.
 #[inline(always)]
 unsafe fn small<V: Lanes>(x: V) -> V {
     // SAFETY: as the caller's.
-    unsafe { x.and(V::splat(0x8fff_ffff)).or(V::splat(0x3e00_0000)) }
+    unsafe { x.and(V::splat(0x87ff_ffff)).or(V::splat(0x4000_0000)) }
 }
 
-/// The same for f64.
+/// Numbers from 2 to 2^65 in f64.
 #[inline(always)]
 unsafe fn doubles<V: Lanes>(x: V) -> V {
     // SAFETY: as the caller's.
     unsafe {
-        let mask = V::d_splat(f64::from_bits(0xc0ff_ffff_ffff_ffff));
+        let mask = V::d_splat(f64::from_bits(0x83ff_ffff_ffff_ffff));
         x.and(mask)
-            .or(V::d_splat(f64::from_bits(0x3f00_0000_0000_0000)))
+            .or(V::d_splat(f64::from_bits(0x4000_0000_0000_0000)))
     }
 }
 
