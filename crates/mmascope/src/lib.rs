@@ -77,3 +77,8 @@ pub mod validate;
 pub mod vector;
 
 pub use error::{Error, Position, Result};
+
+/// The code of the README is compiled and run with the examples of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

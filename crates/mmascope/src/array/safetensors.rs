@@ -4,6 +4,7 @@ use std::io::{Read, Seek};
 
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::source::Source;
 use super::{Array, Element, io_error};
@@ -86,6 +87,34 @@ fn listed(names: &[String]) -> String {
     }
 }
 
+/// The names in a header as they stand: one that stands twice is there twice.
+struct Members(Vec<String>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Names;
+        impl<'de> Visitor<'de> for Names {
+            type Value = Members;
+
+            fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> std::result::Result<Members, A::Error> {
+                let mut names = Vec::new();
+                while let Some((name, IgnoredAny)) = map.next_entry()? {
+                    names.push(name);
+                }
+                Ok(Members(names))
+            }
+        }
+        deserializer.deserialize_map(Names)
+    }
+}
+
 /// Reads the header and checks that the arrays fill the rest of the file. The crate's own reader
 /// of whole files adds the offsets without looking for overflow, so this does it instead.
 fn header<R: Read + Seek>(source: &mut Source<R>) -> std::result::Result<Metadata, String> {
@@ -102,6 +131,12 @@ fn header<R: Read + Seek>(source: &mut Source<R>) -> std::result::Result<Metadat
     let text = source.take(length, "the header")?;
     let metadata: Metadata =
         serde_json::from_slice(&text).map_err(|error| format!("the header is wrong: {error}"))?;
+    if let Ok(Members(mut names)) = serde_json::from_slice(&text) {
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
+            return Err(format!("the header names '{}' twice", twice[0]));
+        }
+    }
     let data = metadata.data_len() as u64;
     if data != source.left() {
         return Err(format!(

@@ -224,6 +224,14 @@ fn safetensors_files_that_are_wrong() {
     let table: Vec<(&str, Vec<u8>, &str)> = vec![
         ("nothing", Vec::new(), "cut short"),
         (
+            "a name twice",
+            with(
+                r#"{"x":{"dtype":"F16","shape":[4],"data_offsets":[0,8]},
+                    "x":{"dtype":"BF16","shape":[4],"data_offsets":[0,8]}}"#,
+            ),
+            "twice",
+        ),
+        (
             "an npy file",
             b"\x93NUMPY\x01\x00 and more".to_vec(),
             "no .safetensors file",
