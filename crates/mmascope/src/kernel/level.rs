@@ -68,12 +68,19 @@ impl Level {
         }
     }
 
+    /// Whether kernels of this level have been compared with the reference on a machine that has it.
+    /// What has not is used only when it is asked for.
+    #[must_use]
+    pub fn is_proven(self) -> bool {
+        matches!(self, Self::Scalar | Self::Avx2)
+    }
+
     /// The levels that this machine has, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|level| level.is_there())
     }
 
-    /// The level in use: what `MMASCOPE_SIMD` says, else the best that is there. Decided once.
+    /// The level in use: what `MMASCOPE_SIMD` says, else the best that is there and proven. Decided once.
     ///
     /// # Errors
     /// [`Error::Argument`] or [`Error::Unknown`] when the variable names a level that is unknown or
@@ -87,7 +94,8 @@ impl Level {
     }
 
     fn choose() -> Result<Self> {
-        let best = Self::available().last().unwrap_or(Self::Scalar);
+        let best = Self::available().filter(|level| level.is_proven()).last();
+        let best = best.unwrap_or(Self::Scalar);
         let Some(asked) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) else {
             return Ok(best);
         };
