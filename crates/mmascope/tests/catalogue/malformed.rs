@@ -270,7 +270,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 §from product -> rz f32 | hw",
-        "only fma-chain can start 'from product'",
+        "only fma-chain and add-mul can start 'from product'",
     ),
     (
         "arch a\nx | f64 x f64 + f64 -> f64 | {s} | §e-fdpa L=4 -> rz f64 | hw",
