@@ -161,17 +161,8 @@ pub(crate) struct Reveal {
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Formats of a process: "a=f16 b=f16 c=f32 d=f32 k=16"
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) signature: Option<String>,
-    /// Architecture whose interface a process has
-    #[arg(long, requires = "inst")]
-    pub(crate) arch: Option<String>,
-    /// Instruction whose interface a process has
-    #[arg(long, requires = "arch")]
-    pub(crate) inst: Option<String>,
     #[command(flatten)]
-    pub(crate) device: DeviceOptions,
+    pub(crate) device: Tested,
     /// Write the tree to a file: .svg, .dot, .html, .json or .txt
     #[arg(short = 'o', value_name = "FILE")]
     pub(crate) output: Option<String>,

@@ -40,16 +40,12 @@ pub(crate) fn run(
     };
     let found = identify(catalogue, &question, interrupt::deferred(), &tell)?;
     progress.finish_and_clear();
-    if common.json {
-        report::print_json(catalogue, found.json())?;
+    let printed = if common.json {
+        report::print_json(catalogue, found.json())
     } else {
-        print(&found)?;
-    }
-    Ok(if found.identified().next().is_some() {
-        Status::Done
-    } else {
-        Status::No
-    })
+        print(&found)
+    };
+    report::answer(found.identified().next().is_some(), printed)
 }
 
 fn print(found: &Identification) -> Result<(), Failure> {

@@ -31,16 +31,12 @@ pub(crate) fn run(
         output.line(found.row(&inference.subject).trim_end())?;
         output.finish()?;
     }
-    if common.json {
-        report::print_json(catalogue, inference.json())?;
+    let printed = if common.json {
+        report::print_json(catalogue, inference.json())
     } else {
-        print(&inference)?;
-    }
-    Ok(if inference.holds() {
-        Status::Done
-    } else {
-        Status::No
-    })
+        print(&inference)
+    };
+    report::answer(inference.holds(), printed)
 }
 
 fn print(inference: &Inference) -> Result<(), Failure> {

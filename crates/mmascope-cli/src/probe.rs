@@ -38,16 +38,12 @@ pub(crate) fn run(
         [left, right] => {
             write_page(options, || mmascope::probe::page_of_both(left, right))?;
             let differing = differing(left, right);
-            if common.json {
-                report::print_json(catalogue, both(left, right, &differing))?;
+            let printed = if common.json {
+                report::print_json(catalogue, both(left, right, &differing))
             } else {
-                print_both(left, right)?;
-            }
-            Ok(if differing.is_empty() {
-                Status::Done
-            } else {
-                Status::No
-            })
+                print_both(left, right)
+            };
+            report::answer(differing.is_empty(), printed)
         }
         _ => Err(Failure::Input(
             "--compare A B takes the place of SUBJECT: two subjects in all".into(),

@@ -54,6 +54,12 @@ pub(crate) fn unless_closed(printed: Result<(), Failure>) -> Result<(), Failure>
     }
 }
 
+/// A yes or no as exit status, once it is printed or its reader has left.
+pub(crate) fn answer(yes: bool, printed: Result<(), Failure>) -> Result<Status, Failure> {
+    unless_closed(printed)?;
+    Ok(if yes { Status::Done } else { Status::No })
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {

@@ -6,8 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use crate::args::{Common, Reveal};
-use crate::device;
-use crate::report::{Failure, Status};
+use crate::report::{self, Failure, Status};
 use crate::tree::{statistics, write_drawing};
 use mmascope::dpa::Signature;
 use mmascope::dut::{Dut, Interface, Subject};
@@ -33,8 +32,9 @@ pub(crate) fn run(
         mmascope::reveal::reveal_with_progress(&mut subject, &chosen, &mut tell)?
     } else {
         let subject = options.subject.parse::<Subject>()?.with_products(options.n);
-        let interface = interface(catalogue, options)?;
-        let mut device = device::open(&subject, catalogue, interface, &options.device)?;
+        let mut device = options
+            .device
+            .open_as(catalogue, &subject, plain(options)?)?;
         let device: &mut dyn Dut = device.as_mut();
         let mut subject = DeviceSum::new(device)?;
         if let Some(n) = options.n
@@ -60,16 +60,13 @@ pub(crate) fn run(
             json,
         )?;
     }
-    if common.json {
-        writeln!(io::stdout(), "{}", envelope(catalogue, &report)?)?;
+    let printed = if common.json {
+        let json = envelope(catalogue, &report)?;
+        writeln!(io::stdout(), "{json}").map_err(Failure::from)
     } else {
-        print(&report)?;
-    }
-    Ok(if report.holds() {
-        Status::Done
-    } else {
-        Status::No
-    })
+        print(&report)
+    };
+    report::answer(report.holds(), printed)
 }
 
 fn progress() -> ProgressBar {
@@ -106,14 +103,8 @@ fn library(rest: &str, options: &Reveal) -> Result<Blas, Failure> {
     Ok(blas)
 }
 
-/// The interface of a process: a signature, a row, or a plain dot product of one type.
-fn interface(catalogue: &Catalogue, options: &Reveal) -> Result<Option<Interface>, Failure> {
-    if let Some(signature) = &options.signature {
-        return Ok(Some(Interface::of_signature(signature.parse()?)));
-    }
-    if let (Some(arch), Some(inst)) = (&options.arch, &options.inst) {
-        return Ok(Some(Interface::of_row(catalogue, arch, inst)?));
-    }
+/// The interface of a process that is said by `--dtype` and `-n`: a dot product of one type.
+fn plain(options: &Reveal) -> Result<Option<Interface>, Failure> {
     let (Some(dtype), Some(k)) = (&options.dtype, options.n) else {
         return Ok(None);
     };

@@ -40,19 +40,18 @@ impl Tested {
         catalogue: &Catalogue,
         subject: &str,
     ) -> Result<Box<dyn Dut>, Failure> {
-        self.open_as(catalogue, subject, None)
+        self.open_as(catalogue, &subject.parse()?, None)
     }
 
     /// The same; `otherwise` is the interface when the options give none.
     pub(crate) fn open_as(
         &self,
         catalogue: &Catalogue,
-        subject: &str,
+        subject: &Subject,
         otherwise: Option<Interface>,
     ) -> Result<Box<dyn Dut>, Failure> {
-        let subject: Subject = subject.parse()?;
         let interface = self.interface(catalogue)?.or(otherwise);
-        device::open(&subject, catalogue, interface, &self.options)
+        device::open(subject, catalogue, interface, &self.options)
     }
 }
 

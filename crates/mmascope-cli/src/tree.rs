@@ -111,19 +111,15 @@ fn diff(catalogue: &Catalogue, common: &Common, options: &TreeDiff) -> Result<St
     let ((left, _), (right, _)) = (load(&options.left)?, load(&options.right)?);
     let difference = left.difference(&right);
     let words = difference.as_ref().map(ToString::to_string);
-    if common.json {
+    let printed = if common.json {
         let mut body = Map::new();
         body.insert("equal".into(), difference.is_none().into());
         body.insert("difference".into(), json!(words));
-        report::print_json(catalogue, body)?;
+        report::print_json(catalogue, body)
     } else {
-        writeln!(io::stdout(), "{}", words.as_deref().unwrap_or("equal"))?;
-    }
-    Ok(if difference.is_none() {
-        Status::Done
-    } else {
-        Status::No
-    })
+        writeln!(io::stdout(), "{}", words.as_deref().unwrap_or("equal")).map_err(Failure::from)
+    };
+    report::answer(difference.is_none(), printed)
 }
 
 fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<Status, Failure> {

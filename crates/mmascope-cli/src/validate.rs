@@ -33,9 +33,10 @@ pub(crate) fn run(
     let row = catalogue.find(&arch, &inst)?;
     let unit = row.unit()?;
     let interface = Interface::of_row(catalogue, &arch, &inst)?;
-    let mut device = options
-        .device
-        .open_as(catalogue, &options.subject, Some(interface))?;
+    let mut device =
+        options
+            .device
+            .open_as(catalogue, &options.subject.parse()?, Some(interface))?;
     let families = if options.families.is_empty() {
         Family::ALL.to_vec()
     } else {
@@ -69,16 +70,12 @@ pub(crate) fn run(
         output.line(&report::json_text(catalogue, body.clone())?)?;
         output.finish()?;
     }
-    if common.json {
-        report::print_json(catalogue, body)?;
+    let printed = if common.json {
+        report::print_json(catalogue, body)
     } else {
-        print(options, row, &state, &examples, rate)?;
-    }
-    Ok(if state.mismatches() == 0 {
-        Status::Done
-    } else {
-        Status::No
-    })
+        print(options, row, &state, &examples, rate)
+    };
+    report::answer(state.mismatches() == 0, printed)
 }
 
 /// The saved state, if there is one that continues this run.

@@ -44,6 +44,7 @@ use crate::dpa::{Dpa, Modifiers, Operation, Unit};
 use crate::error::Result;
 use crate::gemm::Watch;
 use block::{Job, Part, Reference};
+use codec::Codec;
 use double::Doubles;
 use fused::VECTORS;
 use grouped::Groups;
@@ -172,33 +173,41 @@ impl Kernel {
             columns: steps.columns.clone(),
         };
         match &operand.0 {
-            Packs::Sums(packed, plan) => {
-                let job = Job {
-                    packed: &**packed,
-                    reference,
-                    c: plan.c,
-                    d: plan.d,
-                    steps: steps.steps.clone(),
-                    first: steps.first,
-                };
-                job.run(self.level, &part, accumulators, watch)
-            }
-            Packs::Groups(packed, plan) => {
-                let job = Job {
-                    packed: &**packed,
-                    reference,
-                    c: plan.c,
-                    d: plan.d,
-                    steps: steps.steps.clone(),
-                    first: steps.first,
-                };
-                job.run(self.level, &part, accumulators, watch)
-            }
+            Packs::Sums(packed, plan) => job(&**packed, reference, (plan.c, plan.d), steps).run(
+                self.level,
+                &part,
+                accumulators,
+                watch,
+            ),
+            Packs::Groups(packed, plan) => job(&**packed, reference, (plan.c, plan.d), steps).run(
+                self.level,
+                &part,
+                accumulators,
+                watch,
+            ),
             Packs::Double(packed) => {
                 let steps = (steps.steps.clone(), steps.first);
                 packed.run(self.level, &part, steps, accumulators, watch)
             }
         }
+    }
+}
+
+/// What packed operands do in these steps. `formats`: how c and d lie in their words.
+fn job<'a, P>(
+    packed: &'a P,
+    reference: Reference<'a>,
+    formats: (Codec, Codec),
+    steps: &Steps<'_>,
+) -> Job<'a, P> {
+    let (c, d) = formats;
+    Job {
+        packed,
+        reference,
+        c,
+        d,
+        steps: steps.steps.clone(),
+        first: steps.first,
     }
 }
 

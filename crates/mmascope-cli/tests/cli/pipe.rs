@@ -220,6 +220,7 @@ fn a_reader_that_leaves_does_not_change_the_answer() {
     for arguments in [
         &["check", &file][..],
         &["diff", "--arch", pair, "--family", "boundary", "-n", "200"],
+        &["reveal", "model:cdna3:v_mfma_f32_16x16x32_fp8_fp8"],
     ] {
         let mut child = command(arguments)
             .stdout(Stdio::piped())
