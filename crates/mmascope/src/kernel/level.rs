@@ -101,14 +101,15 @@ impl Level {
         };
         let wrong = |what: String| Error::Argument(format!("{VARIABLE}: {what}"));
         let asked = asked.to_string_lossy();
-        let level = Self::named(&asked).map_err(|error| wrong(error.to_string()))?;
+        let there: Vec<&str> = Self::available().map(Self::name).collect();
+        let there = there.join(", ");
+        let level = Self::named(&asked)
+            .map_err(|error| wrong(format!("{error}; this machine has {there}")))?;
         if level.is_there() {
             return Ok(level);
         }
-        let there: Vec<&str> = Self::available().map(Self::name).collect();
         Err(wrong(format!(
-            "this machine has no {level}; it has {}",
-            there.join(", ")
+            "this machine has no {level}; it has {there}"
         )))
     }
 }

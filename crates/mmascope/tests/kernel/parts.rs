@@ -1,24 +1,20 @@
 //! What must not change a bit: modifiers, parts of D, batches, threads, steps in several calls;
 //! and units that are in no catalogue.
 
-use std::sync::atomic::AtomicBool;
-
 use mmascope::dpa::{Modifiers, Unit};
-use mmascope::gemm::{Matrices, Matrix, Product, Region, Watch};
+use mmascope::gemm::{Matrices, Matrix, Product, Region};
 use mmascope::isa::Catalogue;
 use mmascope::kernel::{Kernel, Level};
 
 use super::adversary::{ELEMENTS, Elements, STARTS, Start, matrices};
+use super::cases::{Case, watch};
 use super::oracle::by_dots;
-use super::rows::compare;
 
-static GO: AtomicBool = AtomicBool::new(false);
-
-fn watch() -> Watch<'static> {
-    Watch {
-        progress: &|_| (),
-        cancel: &GO,
-    }
+/// Compares all levels with the oracle on the plain chain.
+fn compare(name: &str, unit: &Unit, case: &Case) {
+    let levels: Vec<Level> = Level::available().collect();
+    let compared = case.compare(name, unit, &levels);
+    compared.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 fn unit(arch: &str, inst: &str) -> &'static Unit {
@@ -66,17 +62,11 @@ fn modifiers() {
             }
             for start in STARTS {
                 let elements = ELEMENTS[number % ELEMENTS.len()];
-                let shape = [3, 35, 2];
-                let result = compare(
-                    inst,
-                    unit(arch, inst),
-                    shape,
-                    [elements; 2],
-                    start,
-                    &modifiers,
-                    77,
-                );
-                result.unwrap_or_else(|failure| panic!("{failure}"));
+                let case = Case {
+                    modifiers,
+                    ..Case::plain([3, 35, 2], [elements; 2], start, 77)
+                };
+                compare(inst, unit(arch, inst), &case);
             }
         }
     }
@@ -128,17 +118,8 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             for (other, start) in STARTS.into_iter().enumerate() {
                 let seed = (number * 1000 + index * 10 + other) as u64;
                 let shape = [3, 17, 1 + index % 4];
-                let modifiers = Modifiers::default();
-                let result = compare(
-                    program,
-                    &unit,
-                    shape,
-                    [elements; 2],
-                    start,
-                    &modifiers,
-                    seed,
-                );
-                result.unwrap_or_else(|failure| panic!("{failure}"));
+                let case = Case::plain(shape, [elements; 2], start, seed);
+                compare(program, &unit, &case);
             }
         }
     }
