@@ -65,9 +65,9 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
             vec![("-o", options.output.as_deref())],
             vec![("", Some(&options.file))],
         ),
-        // `matmul` has a check of its own, and may replace an operand: all are read before it writes.
-        Command::Matmul(_)
-        | Command::List(_)
+        // It may replace an operand: all are read before it writes.
+        Command::Matmul(options) => (vec![("-o", Some(&options.output))], vec![]),
+        Command::List(_)
         | Command::Show(_)
         | Command::Eval(_)
         | Command::Check(_)

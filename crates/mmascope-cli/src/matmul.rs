@@ -290,8 +290,8 @@ impl Report<'_> {
         let format = self.schedule.format(self.unit);
         writeln!(
             out,
-            "time         {:.3} s, {:.3e} products/s",
-            self.time.as_secs_f64(),
+            "time         {:.3?}, {:.3e} products/s",
+            self.time,
             self.products_per_second()
         )?;
         let size: Vec<String> = shape.iter().map(usize::to_string).collect();

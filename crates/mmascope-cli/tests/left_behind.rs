@@ -74,12 +74,12 @@ fn nothing_stays_behind_when_a_device_is_done_with() {
     let stays = format!("{ANSWERS}\nsleep 300");
     // (name, statements, exit status, message)
     let cases = [
-        ("hangs", "sleep 300", 3, "no answer within 0.5 s"),
+        ("hangs", "sleep 300", 3, "no answer within 2 s"),
         (
             "hangs and listens to nobody",
             "trap '' TERM INT HUP\nwhile :; do sleep 1; done",
             3,
-            "no answer within 0.5 s",
+            "no answer within 2 s",
         ),
         (
             "talks nonsense",
@@ -95,14 +95,20 @@ fn nothing_stays_behind_when_a_device_is_done_with() {
     for (name, statements, status, words) in cases {
         let device = Device::new(statements);
         let started = Instant::now();
+        // A busy machine may be slow to start a shell.
+        let timeout = if words.contains("within 2 s") {
+            "2"
+        } else {
+            "30"
+        };
         let output = device
-            .ask(&device.subject(), "0.5")
+            .ask(&device.subject(), timeout)
             .output()
             .expect("it runs");
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(status), "{name}: {message}");
         assert!(message.contains(words), "{name}: {message}");
-        assert!(started.elapsed() < Duration::from_secs(6), "{name}");
+        assert!(started.elapsed() < Duration::from_secs(20), "{name}");
         until(name, || device.is_gone());
     }
 }
@@ -116,7 +122,7 @@ fn devices_of_devices_end_too() {
         shell_words::quote(env!("CARGO_BIN_EXE_mmascope")),
         shell_words::quote(&device.subject())
     );
-    let output = device.ask(&inner, "1").output().expect("it runs");
+    let output = device.ask(&inner, "3").output().expect("it runs");
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{message}");
     until("the inner device", || device.is_gone());

@@ -129,6 +129,10 @@ fn no_file_is_named_twice() {
             format!("error: -o {input} would replace the input --isa {input}\n"),
         ),
         (
+            format!("--isa {input} matmul {row} a.npy b.npy -o {input}"),
+            format!("error: -o {input} would replace the input --isa {input}\n"),
+        ),
+        (
             format!("tree show {0} -o {0}", place("tree.txt")),
             format!(
                 "error: -o {0} would replace the input {0}\n",

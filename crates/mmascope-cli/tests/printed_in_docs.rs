@@ -1,7 +1,7 @@
 //! What the documents show as printed is what the program prints.
 //!
-//! A block ```` ```text ```` shows, line by line and without a gap, a part of what the last command before it
-//! prints. One that shows something else has a comment before it that begins with `<!-- not printed:` and
+//! A block ```` ```text ```` shows, line by line, a part of what the last command before it prints; a line `…`
+//! stands for lines that are left out. A block that shows something else has a comment before it that begins with `<!-- not printed:` and
 //! says what it is instead.
 
 use std::path::{Path, PathBuf};
@@ -88,11 +88,18 @@ fn every_printed_block_is_what_its_command_prints() {
                 .expect("the program runs");
             let printed = String::from_utf8(output.stdout).expect("text");
             let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
-            assert!(
-                printed.windows(lines.len()).any(|part| part == lines),
-                "{place}: {command} prints\n{}",
-                printed.join("\n")
-            );
+            let mut left = &printed[..];
+            for part in lines.split(|line| line == "…") {
+                let at = left.windows(part.len()).position(|window| window == part);
+                let at = at.unwrap_or_else(|| {
+                    panic!(
+                        "{place}: {command} does not print\n{}\nbut\n{}",
+                        part.join("\n"),
+                        printed.join("\n")
+                    )
+                });
+                left = &left[at + part.len()..];
+            }
             compared += 1;
         }
     }
