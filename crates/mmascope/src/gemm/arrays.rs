@@ -127,7 +127,7 @@ fn wanted(arrays: &Arrays<'_>) -> Result<Wanted> {
         )));
     }
     let batch = match (a.batch, b.batch) {
-        (Some(one), other @ Some(_)) if one == 1 => other,
+        (Some(1), other @ Some(_)) => other,
         (Some(a), Some(b)) if b != 1 && a != b => {
             return Err(Error::Argument(format!(
                 "A ({}) is a batch of {a} matrices and B ({}) one of {b}: both must have as many, or \
