@@ -8,6 +8,7 @@
 
 mod child;
 mod gemm;
+mod group;
 mod host;
 mod model;
 mod plugin;
@@ -16,6 +17,7 @@ mod steady;
 mod subject;
 
 pub use gemm::GemmDut;
+pub use group::{Ended, end_all};
 pub use host::serve;
 pub use model::ModelDut;
 pub use plugin::PluginDut;
