@@ -12,7 +12,7 @@ for program in bochs xorriso cpio busybox script; do
     command -v $program >/dev/null || { echo "skipped: no $program"; exit 2; }
 done
 root=$work/root iso=$work/iso serial=$work/serial.txt
-rm -rf "$root" "$iso" "$serial"
+rm -rf "$root" "$iso" "$serial" "$work/screen.txt"
 mkdir -p "$work" "$root/bin" "$root/dev" "$root/proc" "$iso/isolinux"
 cp "$(command -v busybox)" "$root/bin/busybox"
 ln -s busybox "$root/bin/sh"
@@ -64,14 +64,14 @@ log: $work/bochs.log
 clock: sync=none
 END
 echo c >"$work/commands" # Debian's Bochs has its debugger: go on
-# A terminal's input that never ends: at its end `script` would stop reading the screen too, and Bochs wait.
-rm -f "$work/silence"
-mkfifo "$work/silence"
-exec 3<>"$work/silence"
 (TERM=xterm script -qfc "stty rows 40 cols 132; bochs -q -f $work/bochsrc -rc $work/commands" \
-    "$work/screen.txt" <&3 >/dev/null 2>&1) &
+    "$work/screen.txt" </dev/null >/dev/null 2>&1) &
 running=$!
-trap 'kill $running 2>/dev/null' EXIT INT TERM
+# Bochs writes the screen to a terminal of its own, names it, and waits when nobody reads it.
+until terminal=$(grep -ao '/dev/pts/[0-9]*' "$work/screen.txt" 2>/dev/null); do sleep 1; done
+cat "$terminal" >/dev/null 2>&1 &
+reader=$!
+trap 'kill $running $reader 2>/dev/null' EXIT INT TERM
 shown=0
 while kill -0 $running 2>/dev/null; do
     sleep 2

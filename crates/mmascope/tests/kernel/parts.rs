@@ -9,6 +9,7 @@ use mmascope::kernel::{Kernel, Level};
 use super::adversary::{ELEMENTS, Elements, STARTS, Start, matrices};
 use super::cases::{Case, watch};
 use super::oracle::by_dots;
+use super::schedules::Plan;
 
 /// Compares all levels with the oracle on the plain chain.
 fn compare(name: &str, unit: &Unit, case: &Case) {
@@ -169,6 +170,35 @@ fn regions_and_steps_in_several_calls() {
                 assert_eq!(*sums.words(), inside, "{inst} at {level}");
             }
         }
+    }
+}
+
+/// Every kernel under every number of threads, whole and in tiles, against the oracle.
+#[test]
+fn threads_and_tiles() {
+    let more = [
+        ("cdna1", "v_mfma_f32_32x32x4_bf16"),
+        (
+            "blackwell",
+            "tcgen05.mma.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+        ),
+    ];
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
+        pool.install(|| {
+            for (arch, inst) in UNITS.into_iter().chain(more) {
+                for plan in [Plan::Chain, Plan::StreamK, Plan::SplitPairwise] {
+                    let case = Case {
+                        plan,
+                        ..Case::plain([70, 71, 3], [Elements::Wide; 2], Start::Near, 9)
+                    };
+                    compare(inst, unit(arch, inst), &case);
+                }
+            }
+        });
     }
 }
 

@@ -130,7 +130,7 @@ impl Plan {
             ),
             Self::SplitAscending => {
                 let parts = [x.chain_from_c(0..half), x.chain(0, half..steps)];
-                let [p, q] = parts.map(|part| inner(part));
+                let [p, q] = parts.map(inner);
                 p.plus(q).word()
             }
             Self::SplitPairwise => {
@@ -139,7 +139,7 @@ impl Plan {
                     x.chain(0, one_third..two_thirds),
                     x.chain(0, two_thirds..steps),
                 ];
-                let [p, q, r] = parts.map(|part| inner(part));
+                let [p, q, r] = parts.map(inner);
                 p.plus(q).plus(r).word()
             }
             Self::StreamK => {
