@@ -15,6 +15,7 @@ mod process;
 mod steady;
 mod subject;
 
+pub(crate) use child::Child;
 pub use gemm::GemmDut;
 pub use host::serve;
 pub use model::ModelDut;

@@ -19,6 +19,7 @@ mod counts;
 mod device;
 mod meter;
 mod nature;
+mod process;
 mod random;
 mod report;
 mod sets;
@@ -29,6 +30,7 @@ mod verify;
 
 pub use blas::{Blas, Routine};
 pub use device::DeviceSum;
+pub use process::{BlasProcess, serve_blas};
 pub use report::{Nature, Report, Verified};
 pub use slice::{Element, SliceSum};
 pub use subject::{Masks, Query, Summation};

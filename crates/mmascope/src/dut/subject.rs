@@ -134,7 +134,11 @@ impl std::str::FromStr for Subject {
             },
             "plugin" => Ok(Self::Plugin(rest.to_owned())),
             "cmd" => Ok(Self::Command(rest.to_owned())),
-            "lib" | "cuda" => Err(Error::Argument(format!(
+            "lib" => Err(Error::Argument(format!(
+                "subject '{text}': lib: is a routine that sums and no device: it can be revealed; \
+                 expected {expected}"
+            ))),
+            "cuda" => Err(Error::Argument(format!(
                 "subject '{text}': {kind}: subjects are not available yet; expected {expected}"
             ))),
             _ => Err(wrong()),
