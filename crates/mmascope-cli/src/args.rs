@@ -351,6 +351,9 @@ pub(crate) struct TreeArithmetic {
     /// Rounding of every node [default: what the file says, or rne]
     #[arg(long)]
     pub(crate) rounding: Option<String>,
+    /// Rounding of fused nodes, if another [default: what the file says, or that of every node]
+    #[arg(long, value_name = "ROUNDING")]
+    pub(crate) fused_rounding: Option<String>,
 }
 
 #[derive(clap::Args)]

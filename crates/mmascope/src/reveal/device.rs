@@ -14,6 +14,8 @@ const BATCH: usize = 4096;
 /// A dot product as a summation. Leaf k is a_k·b_k, leaf K is c.
 pub struct DeviceSum<'a> {
     device: &'a mut dyn Dut,
+    /// The instruction of which the device makes its sum.
+    instruction: Option<Box<dyn Dut>>,
     signature: Signature,
     choices: Vec<Choice>,
     current: Choice,
@@ -113,12 +115,21 @@ impl<'a> DeviceSum<'a> {
         }
         Ok(Self {
             device,
+            instruction: None,
             signature,
             current: choices[0],
             choices,
             shift: 0,
             raised: None,
         })
+    }
+
+    /// Says that the device is a chain of this instruction, `k` products a step in ascending order:
+    /// what one fused node gives is then known.
+    #[must_use]
+    pub fn with_instruction(mut self, instruction: Box<dyn Dut>) -> Self {
+        self.instruction = Some(instruction);
+        self
     }
 
     /// How far masks see with the choice in use, for [`crate::tree::visible`].
@@ -413,6 +424,49 @@ impl Summation for DeviceSum<'_> {
             })?;
         }
         self.run(&batch)
+    }
+
+    fn knows_fused(&self) -> bool {
+        self.instruction.is_some()
+    }
+
+    fn fused_sum(&mut self, children: &[(usize, Term)]) -> Result<Option<f64>> {
+        let products = self.signature.k;
+        let Some(instruction) = &mut self.instruction else {
+            return Ok(None);
+        };
+        let step = *instruction.signature();
+        let (zero_a, zero_b) = (encode(step.a, 0.0), encode(step.b, 0.0));
+        let (mut a, mut b) = (vec![zero_a; step.k], vec![zero_b; step.k]);
+        let (mut number, mut sum) = (None, None);
+        for &(child, term) in children {
+            match term {
+                Term::Product(x, y) if child < products => {
+                    if *number.get_or_insert(child / step.k) != child / step.k {
+                        return Ok(None);
+                    }
+                    a[child % step.k] = encode(step.a, x);
+                    b[child % step.k] = encode(step.b, y);
+                }
+                Term::Value(value) if sum.is_none() => sum = Some(value),
+                _ => return Ok(None),
+            }
+        }
+        let scales = step.scale.map_or_else(Vec::new, |scale| {
+            vec![encode(scale.format, 1.0); step.scales()]
+        });
+        let mut batch = Batch::new(step);
+        batch.push(&crate::dpa::Operands {
+            a: &a,
+            b: &b,
+            c: encode(step.c, sum.unwrap_or(0.0)),
+            scale_a: &scales,
+            scale_b: &scales,
+        })?;
+        Ok(match instruction.run(&batch)?[..] {
+            [Answer::Word(word)] => Some(decode(step.d, step.d.from_register(word))),
+            _ => Some(f64::NAN),
+        })
     }
 
     fn random_term(&self, leaf: usize, bits: u64) -> Term {
