@@ -37,7 +37,11 @@ pub(crate) fn run(
             .device
             .open_as(catalogue, &subject, plain(options)?)?;
         let device: &mut dyn Dut = device.as_mut();
-        let mut subject = DeviceSum::new(device)?;
+        let mut sum = DeviceSum::new(device)?;
+        if let Some(instruction) = subject.instruction(catalogue)? {
+            sum = sum.with_instruction(instruction);
+        }
+        let mut subject = sum;
         if let Some(n) = options.n
             && n + 1 != subject.leaves()
         {

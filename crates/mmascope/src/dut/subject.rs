@@ -180,6 +180,20 @@ impl Subject {
         self
     }
 
+    /// The model of the instruction of which the subject makes its sums; `None` where nobody says what
+    /// it does.
+    ///
+    /// # Errors
+    /// Look-up errors.
+    pub fn instruction(&self, catalogue: &Catalogue) -> Result<Option<Box<dyn Dut>>> {
+        let (Self::Model { arch, inst } | Self::Gemm { arch, inst, .. }) = self else {
+            return Ok(None);
+        };
+        let unit = catalogue.find(arch, inst)?.unit()?.clone();
+        let name = format!("model:{arch}:{inst}");
+        Ok(Some(Box::new(ModelDut::new(&name, unit))))
+    }
+
     /// Opens the device. A process needs to be told its interface; a model and a plugin know it,
     /// and are checked against it when one is given. A plugin runs in this process: it is trusted
     /// not to hang or crash.

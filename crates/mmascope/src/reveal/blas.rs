@@ -249,34 +249,54 @@ impl Blas {
         Ok(results)
     }
 
+    /// Inputs with the same second factors share a call, a row each; one alone takes every row, and
+    /// they must agree.
     fn evaluate_as<T: Scalar>(&self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
-        let mut results = Vec::with_capacity(inputs.len());
-        for terms in inputs {
-            let factors = terms.iter().map(|term| match *term {
-                Term::Value(value) => (value, 1.0),
-                Term::Product(a, b) => (a, b),
+        let factors = |input: &[Term]| -> (Vec<T>, Vec<u64>) {
+            let factors = input.iter().map(|term| match *term {
+                Term::Value(value) => (T::from_f64(value), 1.0_f64.to_bits()),
+                Term::Product(a, b) => (T::from_f64(a), b.to_bits()),
             });
-            let (a, b): (Vec<T>, Vec<T>) = factors
-                .map(|(a, b)| (T::from_f64(a), T::from_f64(b)))
-                .unzip();
-            let sums = self.call(&a.repeat(self.rows()), &b)?;
-            let first = sums[0].to_f64();
-            if let Some(row) = sums
-                .iter()
-                .position(|sum| sum.to_f64().to_bits() != first.to_bits())
+            factors.unzip()
+        };
+        let mut results = Vec::with_capacity(inputs.len());
+        let mut rest = inputs.iter().map(|input| factors(input)).peekable();
+        while let Some((first, shared)) = rest.next() {
+            let mut group = vec![first];
+            while group.len() < self.used_rows.len()
+                && let Some((next, _)) = rest.next_if(|(_, other)| *other == shared)
             {
-                return Err(Error::Device {
-                    device: self.name.clone(),
-                    query: Some(row),
-                    message: format!(
-                        "rows 0 and {row} have equal inputs and different results: the outputs do \
-                         not share one order"
-                    ),
-                });
+                group.push(next);
             }
-            results.push(first);
+            let b: Vec<T> = (shared.iter())
+                .map(|&b| T::from_f64(f64::from_bits(b)))
+                .collect();
+            let mut rows = group[0].repeat(self.rows());
+            for (row, &at) in group.iter().zip(&self.used_rows) {
+                rows[at * self.n..(at + 1) * self.n].copy_from_slice(row);
+            }
+            let sums = self.call(&rows, &b)?;
+            if group.len() == 1 {
+                self.check_rows(&sums)?;
+            }
+            results.extend(sums.iter().take(group.len()).map(|sum| sum.to_f64()));
         }
         Ok(results)
+    }
+
+    fn check_rows<T: Scalar>(&self, sums: &[T]) -> Result<()> {
+        let first = sums[0].to_f64().to_bits();
+        match sums.iter().position(|sum| sum.to_f64().to_bits() != first) {
+            None => Ok(()),
+            Some(row) => Err(Error::Device {
+                device: self.name.clone(),
+                query: Some(row),
+                message: format!(
+                    "rows 0 and {row} have equal inputs and different results: the outputs do not \
+                     share one order"
+                ),
+            }),
+        }
     }
 }
 

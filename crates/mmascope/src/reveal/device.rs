@@ -8,8 +8,10 @@ use crate::format::{Format, Specials};
 use crate::tree::{Sight, Term, decode, encode, power_of_two};
 use crate::vector::Answer;
 
-/// Queries a call: what a device takes in one batch.
+/// The most queries a call: what a device takes in one batch.
 const BATCH: usize = 4096;
+/// The most products of all queries of a call: some 64 MiB of words, twice that as text.
+const MOST_PRODUCTS: usize = 1 << 22;
 
 /// A dot product as a summation. Leaf k is a_k·b_k, leaf K is c.
 pub struct DeviceSum<'a> {
@@ -235,7 +237,7 @@ impl Summation for DeviceSum<'_> {
     }
 
     fn capacity(&self) -> usize {
-        BATCH
+        (MOST_PRODUCTS / self.signature.k.max(1)).clamp(1, BATCH)
     }
 
     fn masks(&self) -> Masks {
@@ -359,7 +361,7 @@ impl Summation for DeviceSum<'_> {
         let (plus, minus) = (mask(1.0), mask(-1.0));
         let plain = self.plain_scales();
         let mut results = Vec::with_capacity(queries.len());
-        for chunk in queries.chunks(BATCH) {
+        for chunk in queries.chunks(self.capacity()) {
             let mut batch = Batch::new(self.signature);
             for query in chunk {
                 let mut words = match query.only {

@@ -6,7 +6,8 @@
 //! * `units W …` sets the weights that the leaves have from then on, and has no answer;
 //! * `measure P,M,O …` names the leaves of a query's masks and of its only unit, `-` for none; the
 //!   answer is a number a query;
-//! * `evaluate V …` gives a term a leaf, a product as `A*B`; the answer is one number;
+//! * `evaluate V …` gives a term a leaf, a product as `A*B`, input after input; the answer is a number
+//!   an input;
 //! * an answer may be `error MESSAGE`.
 
 use std::io::{self, Write};
@@ -172,7 +173,7 @@ impl Summation for BlasProcess {
             self.units = units.iter().map(|x| x.to_bits()).collect();
             lines.push_str("units");
             for bits in &self.units {
-                lines.push_str(&format!(" {bits:016x}"));
+                lines.push_str(&format!(" {bits:x}"));
             }
             lines.push('\n');
         }
@@ -195,9 +196,9 @@ impl Summation for BlasProcess {
 
     fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
         let mut results = Vec::with_capacity(inputs.len());
-        for input in inputs {
+        for part in inputs.chunks((MOST_LEAVES / self.n).clamp(1, MOST_QUERIES)) {
             let mut line = "evaluate".to_owned();
-            for term in input {
+            for term in part.iter().flatten() {
                 line.push(' ');
                 line.push_str(&match term {
                     Term::Value(value) => hex(*value),
@@ -205,7 +206,7 @@ impl Summation for BlasProcess {
                 });
             }
             line.push('\n');
-            results.extend(self.ask(line, 1)?);
+            results.extend(self.ask(line, part.len())?);
         }
         Ok(results)
     }
@@ -264,9 +265,11 @@ pub fn serve_blas(
                 blas.measure(&units, &queries.ok_or_else(malformed)?)
             }
             "evaluate" => {
-                let input: Option<Vec<Term>> = words.map(term).collect();
-                let input = input.filter(|input| input.len() == n);
-                blas.evaluate(&[input.ok_or_else(malformed)?])
+                let terms: Option<Vec<Term>> = words.map(term).collect();
+                let terms = terms.filter(|terms| terms.len().is_multiple_of(n));
+                let terms = terms.ok_or_else(malformed)?;
+                let inputs: Vec<Vec<Term>> = terms.chunks(n).map(<[Term]>::to_vec).collect();
+                blas.evaluate(&inputs)
             }
             _ => return Err(malformed()),
         };
@@ -291,12 +294,11 @@ fn message(error: Error) -> String {
 }
 
 fn hex(number: f64) -> String {
-    format!("{:016x}", number.to_bits())
+    format!("{:x}", number.to_bits())
 }
 
 fn number(word: &str) -> Option<f64> {
-    let bits = u64::from_str_radix(word, 16).ok()?;
-    (word.len() == 16).then(|| f64::from_bits(bits))
+    u64::from_str_radix(word, 16).ok().map(f64::from_bits)
 }
 
 fn query(word: &str) -> Option<Query> {

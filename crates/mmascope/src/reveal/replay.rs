@@ -29,6 +29,8 @@ pub(super) struct Way {
 pub(super) struct Outcome {
     /// The first way that is left.
     pub(super) way: Way,
+    /// The most fraction bits with which fused nodes agree just as well.
+    pub(super) most_bits: Option<i32>,
     /// Inputs on which no way agreed that had agreed on all others.
     pub(super) failures: Vec<Vec<Term>>,
 }
@@ -130,7 +132,11 @@ fn formats(report: &Report, tree: &Tree) -> Result<Vec<Rc<Tree>>> {
         false => &[None],
     };
     let mut trees: Vec<Rc<Tree>> = Vec::new();
-    for &other in others {
+    let tree = &[tree.clone(), widened(tree)?];
+    for (tree, &other) in tree
+        .iter()
+        .flat_map(|tree| others.iter().map(move |it| (tree, it)))
+    {
         for &fused in fused {
             let changed = tree.map(|_, node| {
                 let format = if node.op == Op::Fused { fused } else { other };
@@ -145,6 +151,22 @@ fn formats(report: &Report, tree: &Tree) -> Result<Vec<Rc<Tree>>> {
         }
     }
     Ok(trees)
+}
+
+/// The tree with nodes in f64 that take sums in f64 and feed a node in f32: what they keep beyond f32
+/// is lost there, so that no question told them from nodes in f32.
+fn widened(tree: &Tree) -> Result<Tree> {
+    let format = |item: usize| tree.inner(item).map(|node| node.format);
+    tree.map(|_, node| {
+        let takes_double = node
+            .children
+            .iter()
+            .any(|&child| format(child) == Some(F64));
+        Inner {
+            format: if takes_double { F64 } else { node.format },
+            ..node.clone()
+        }
+    })
 }
 
 /// The tree with every unresolved node a fused one, and part of the fused node that it feeds: one
@@ -207,8 +229,25 @@ pub(super) fn replay(
         }
         done += count;
     }
-    let way = ways.into_iter().next();
-    Ok(way.map(|way| Outcome { way, failures }))
+    let Some(way) = ways.first().cloned() else {
+        return Ok(None);
+    };
+    let but_for_bits = |way: &Way| Arithmetic {
+        fused: way
+            .arithmetic
+            .fused
+            .map(|fused| Truncated { bits: 0, ..fused }),
+        ..way.arithmetic
+    };
+    let alike = (ways.iter())
+        .filter(|it| it.tree == way.tree && but_for_bits(it) == but_for_bits(&way))
+        .filter_map(|it| it.arithmetic.fused);
+    let most_bits = alike.map(|fused| fused.bits).max();
+    Ok(Some(Outcome {
+        way,
+        most_bits,
+        failures,
+    }))
 }
 
 pub(super) fn random_input(meter: &Meter<'_>, random: &mut Random) -> Vec<Term> {

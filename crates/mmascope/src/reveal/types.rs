@@ -1,8 +1,9 @@
 //! What each node does: its format, and whether it takes a product before rounding.
 //!
 //! Directed inputs with three terms that are not 0 ask each node. 2^15 + 2^-15 − 2^15 is 2^-15 where
-//! the first sum is kept in f64 and 0 in f32; (1 + ε)² − (1 + 2ε) is ε² where the product is not
-//! rounded by itself.
+//! the first sum is kept in f64 and 0 in f32; (1 + ε)² − (1 + ε) is ε + ε² where the product is not
+//! rounded by itself, and ε where it is. All questions of a kind have the same second factors as far
+//! as the operands allow, so that a matrix product answers many at once.
 
 use super::meter::Meter;
 use crate::error::Result;
@@ -68,14 +69,16 @@ pub(super) fn find(meter: &mut Meter<'_>, tree: &Tree) -> Result<Tree> {
     builder.build(root)
 }
 
-/// Evaluates inputs that are zero but for a few leaves, and calls `take` with each result.
+/// Evaluates inputs that are zero (times `factor`) but for a few leaves, and calls `take` with each
+/// result.
 fn ask(
     meter: &mut Meter<'_>,
     questions: &[(usize, Vec<(usize, Term)>)],
+    factor: f64,
     mut take: impl FnMut(usize, f64),
 ) -> Result<()> {
     let zero = if meter.subject.products() {
-        Term::Product(0.0, 0.0)
+        Term::Product(0.0, factor)
     } else {
         Term::Value(0.0)
     };
@@ -116,8 +119,10 @@ fn formats(
     let products: Vec<bool> = (0..tree.leaves())
         .map(|leaf| meter.subject.is_product(leaf))
         .collect();
+    let is_wide = operands == F32 || operands == F64;
     let term = |leaf: usize, sign: f64, exponent: i32| {
-        let (half, rest) = (exponent / 2, exponent - exponent / 2);
+        let half = if is_wide { exponent } else { exponent / 2 };
+        let rest = exponent - half;
         if products[leaf] {
             (
                 leaf,
@@ -147,7 +152,7 @@ fn formats(
         ];
         questions.push((index, terms));
     }
-    ask(meter, &questions, |index, result| {
+    ask(meter, &questions, 1.0, |index, result| {
         if result == power_of_two(-15) {
             formats[index] = F64;
         }
@@ -184,13 +189,13 @@ fn fused_products(meter: &mut Meter<'_>, tree: &Tree, operands: Format) -> Resul
         };
         let terms = vec![
             (leaf, Term::Product(1.0 + epsilon, 1.0 + epsilon)),
-            (firsts[other], Term::Product(-(1.0 + 2.0 * epsilon), 1.0)),
+            (firsts[other], Term::Product(-1.0, 1.0 + epsilon)),
         ];
         questions.push((leaf, terms));
     }
     let mut fused = vec![false; tree.leaves()];
-    ask(meter, &questions, |leaf, result| {
-        fused[leaf] = result == epsilon * epsilon;
+    ask(meter, &questions, 1.0 + epsilon, |leaf, result| {
+        fused[leaf] = result == epsilon + epsilon * epsilon;
     })?;
     Ok(fused)
 }

@@ -55,12 +55,25 @@ pub(super) fn verify(
         }
         outcome = by_model;
     }
-    let Some(Outcome { way, failures }) = outcome else {
+    let Some(Outcome {
+        way,
+        most_bits,
+        failures,
+    }) = outcome
+    else {
         return Ok(());
     };
     report.verified.trials = trials;
     report.verified.mismatches = failures.len();
     report.verified.arithmetic = describe(&way);
+    if let (Some(fused), Some(most)) = (way.arithmetic.fused, most_bits)
+        && fused.bits < most
+    {
+        report.notes.push(format!(
+            "the trials agree with fused nodes of {} to {most} bits alike",
+            fused.bits
+        ));
+    }
     report.verified.chosen = Some(way.arithmetic);
     if !way.by_model {
         report.tree = Tree::clone(&way.tree);
