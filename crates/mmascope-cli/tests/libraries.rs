@@ -27,7 +27,7 @@ fn compiled(folder: &Path, name: &str, text: &str) -> Option<PathBuf> {
     std::fs::write(&source, text).expect("the source");
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mmascope/include");
     let status = Command::new("cc")
-        .args(["-O1", "-ffp-contract=off", "-shared", "-fPIC", "-I"])
+        .args(["-ffp-contract=off", "-shared", "-fPIC", "-I"])
         .arg(include)
         .arg("-o")
         .args([&library, &source])

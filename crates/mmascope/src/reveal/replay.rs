@@ -36,6 +36,11 @@ pub(super) struct Outcome {
 }
 
 impl Way {
+    /// Fraction bits that fused nodes keep.
+    pub(super) fn bits(&self) -> Option<i32> {
+        self.arithmetic.fused.map(|fused| fused.bits)
+    }
+
     /// The sum of an input as the tree gives it, in the format of the subject's results.
     pub(super) fn value(&self, meter: &mut Meter<'_>, input: &[Term]) -> Result<f64> {
         let format = meter.subject.format();

@@ -178,6 +178,14 @@ fn formats(
 /// Which leaves' products enter their node without being rounded.
 fn fused_products(meter: &mut Meter<'_>, tree: &Tree, operands: Format) -> Result<Vec<bool>> {
     let epsilon = power_of_two(if operands == F64 { -27 } else { -12 });
+    // What is left must be a number of the results' format: ε + ε², or where that is narrower than the
+    // operands ε², with second factors that differ.
+    let is_narrowed = meter.subject.format() != operands;
+    let (least, factor, other_term) = if is_narrowed {
+        (0.0, 1.0, Term::Product(-(1.0 + 2.0 * epsilon), 1.0))
+    } else {
+        (epsilon, 1.0 + epsilon, Term::Product(-1.0, 1.0 + epsilon))
+    };
     let (firsts, parents) = (tree.firsts(), tree.parents());
     let mut questions = Vec::new();
     for leaf in (0..tree.leaves()).filter(|&leaf| meter.subject.is_product(leaf)) {
@@ -189,13 +197,13 @@ fn fused_products(meter: &mut Meter<'_>, tree: &Tree, operands: Format) -> Resul
         };
         let terms = vec![
             (leaf, Term::Product(1.0 + epsilon, 1.0 + epsilon)),
-            (firsts[other], Term::Product(-1.0, 1.0 + epsilon)),
+            (firsts[other], other_term),
         ];
         questions.push((leaf, terms));
     }
     let mut fused = vec![false; tree.leaves()];
-    ask(meter, &questions, 1.0 + epsilon, |leaf, result| {
-        fused[leaf] = result == epsilon + epsilon * epsilon;
+    ask(meter, &questions, factor, |leaf, result| {
+        fused[leaf] = result == least + epsilon * epsilon;
     })?;
     Ok(fused)
 }

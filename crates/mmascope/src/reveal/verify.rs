@@ -29,31 +29,27 @@ pub(super) fn verify(
         false => truncating(report)?,
     };
     let mut outcome = replay(meter, ways, trials, random)?;
-    let stands =
-        |outcome: &Option<Outcome>| outcome.as_ref().is_some_and(|it| it.failures.is_empty());
-    if (has_unresolved || has_fused) && !stands(&outcome) {
+    let stands = |outcome: &Outcome| outcome.failures.is_empty();
+    // A sum whose bits the trials do not tell apart is less well known than a model's.
+    let is_certain = |it: &Outcome| stands(it) && it.most_bits == it.way.bits();
+    if (has_unresolved || has_fused) && !outcome.as_ref().is_some_and(is_certain) {
         // A tree of one node is the whole instruction: its model would be compared with itself.
         let is_known = meter.subject.knows_fused() && report.tree.nodes().len() > 1;
         let by_model = match is_known {
             true => replay(meter, modelled(report)?, trials, random)?,
             false => None,
         };
-        if by_model.is_none() || has_unresolved && !stands(&by_model) {
-            report.verified.arithmetic = if has_unresolved {
-                "unresolved nodes cannot be executed".to_owned()
-            } else {
-                let (low, high) = (FUSED_BITS.start(), FUSED_BITS.end());
-                format!(
-                    "the arithmetic of the fused nodes is no truncated sum of {low} to {high} \
-                     fraction bits, so the tree is not replayed"
-                )
-            };
-            if report.products == 0 {
-                name_nature(meter, report, random)?;
+        match by_model {
+            Some(by_model) if stands(&by_model) || !has_unresolved => outcome = Some(by_model),
+            _ if outcome.as_ref().is_some_and(stands) => {}
+            _ => {
+                report.verified.arithmetic = why_not_replayed(has_unresolved);
+                if report.products == 0 {
+                    name_nature(meter, report, random)?;
+                }
+                return Ok(());
             }
-            return Ok(());
         }
-        outcome = by_model;
     }
     let Some(Outcome {
         way,
@@ -65,15 +61,7 @@ pub(super) fn verify(
     };
     report.verified.trials = trials;
     report.verified.mismatches = failures.len();
-    report.verified.arithmetic = describe(&way);
-    if let (Some(fused), Some(most)) = (way.arithmetic.fused, most_bits)
-        && fused.bits < most
-    {
-        report.notes.push(format!(
-            "the trials agree with fused nodes of {} to {most} bits alike",
-            fused.bits
-        ));
-    }
+    report.verified.arithmetic = describe(&way, most_bits);
     report.verified.chosen = Some(way.arithmetic);
     if !way.by_model {
         report.tree = Tree::clone(&way.tree);
@@ -105,8 +93,24 @@ pub(super) fn verify(
     Ok(())
 }
 
-fn describe(way: &Way) -> String {
+fn why_not_replayed(has_unresolved: bool) -> String {
+    if has_unresolved {
+        return "unresolved nodes cannot be executed".to_owned();
+    }
+    let (low, high) = (FUSED_BITS.start(), FUSED_BITS.end());
+    format!(
+        "the arithmetic of the fused nodes is no truncated sum of {low} to {high} fraction bits, so \
+         the tree is not replayed"
+    )
+}
+
+/// What the nodes did; `most_bits` is the most with which fused nodes agree as well.
+fn describe(way: &Way, most_bits: Option<i32>) -> String {
     let arithmetic = &way.arithmetic;
+    let bits = |least: i32| match most_bits {
+        Some(most) if most > least => format!("{least} to {most} bits (all agree)"),
+        _ => format!("{least} bits"),
+    };
     let rounded = |rounding: Rounding| match rounding {
         Rounding::Rne => String::new(),
         rounding => format!(" rounding {rounding}"),
@@ -119,12 +123,12 @@ fn describe(way: &Way) -> String {
                 format!("{count} fused {format} by the instruction's own model")
             }
             (Op::Fused, Some(fused)) if is_mixed => format!(
-                "{count} fused {format} keeping {} bits{}",
-                fused.bits,
+                "{count} fused {format} keeping {}{}",
+                bits(fused.bits),
                 rounded(fused.rounding)
             ),
             (Op::Fused, Some(fused)) => {
-                format!("{count} fused {format} keeping {} bits", fused.bits)
+                format!("{count} fused {format} keeping {}", bits(fused.bits))
             }
             _ => format!("{count} {} {format}", op.name()),
         })
