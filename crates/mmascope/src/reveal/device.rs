@@ -428,8 +428,8 @@ impl Summation for DeviceSum<'_> {
         self.run(&batch)
     }
 
-    fn knows_fused(&self) -> bool {
-        self.instruction.is_some()
+    fn fused_format(&self) -> Option<Format> {
+        self.instruction.as_ref().map(|it| it.signature().d)
     }
 
     fn fused_sum(&mut self, children: &[(usize, Term)]) -> Result<Option<f64>> {

@@ -68,18 +68,19 @@ impl Way {
 /// may.
 pub(super) fn truncating(report: &Report) -> Result<Vec<Way>> {
     if !has(&report.tree, Op::Fused) {
-        return ways(report, &report.tree, &[None], false);
+        return ways(report, &report.tree, &[None], None);
     }
     let mut sums = Vec::new();
     for rounding in [Rounding::Rz, Rounding::Rne] {
         sums.extend(FUSED_BITS.map(|bits| Some(Truncated { bits, rounding })));
     }
-    ways(report, &report.tree, &sums, false)
+    ways(report, &report.tree, &sums, None)
 }
 
-/// The fused and unresolved nodes by the subject's own model; what all others may do.
-pub(super) fn modelled(report: &Report) -> Result<Vec<Way>> {
-    ways(report, &steps(&report.tree)?, &[None], true)
+/// The fused and unresolved nodes by the subject's own model, whose results have this format; what all
+/// others may do.
+pub(super) fn modelled(report: &Report, format: Format) -> Result<Vec<Way>> {
+    ways(report, &steps(&report.tree)?, &[None], Some(format))
 }
 
 fn has(tree: &Tree, op: Op) -> bool {
@@ -90,7 +91,7 @@ fn ways(
     report: &Report,
     tree: &Tree,
     sums: &[Option<Truncated>],
-    by_model: bool,
+    model: Option<Format>,
 ) -> Result<Vec<Way>> {
     // Products of operands narrower than the result are exact in it, and so are rounded to it.
     let leaf = if report.operands == F64 { F64 } else { F32 };
@@ -101,7 +102,7 @@ fn ways(
         false => &[Rounding::Rne],
     };
     let mut ways = Vec::new();
-    for tree in formats(report, tree)? {
+    for tree in formats(report, tree, model)? {
         for &rounding in roundings {
             for &fused in sums {
                 let arithmetic = Arithmetic {
@@ -116,7 +117,7 @@ fn ways(
                 ways.push(Way {
                     tree: Rc::clone(&tree),
                     arithmetic,
-                    by_model,
+                    by_model: model.is_some(),
                 });
             }
         }
@@ -126,13 +127,15 @@ fn ways(
 
 /// The tree with the formats that its nodes may have: what was measured or assumed; for narrow
 /// results, a wider one that is rounded at the end; fused nodes also one of their own.
-fn formats(report: &Report, tree: &Tree) -> Result<Vec<Rc<Tree>>> {
+fn formats(report: &Report, tree: &Tree, model: Option<Format>) -> Result<Vec<Rc<Tree>>> {
     let is_narrow = report.format != F32 && report.format != F64;
     let others: &[Option<Format>] = match report.products > 0 && is_narrow {
         true => &[None, Some(F32), Some(E8M13)],
         false => &[None],
     };
+    let known = [model];
     let fused: &[Option<Format>] = match has(tree, Op::Fused) && report.operands != F64 {
+        _ if model.is_some() => &known,
         true => &[None, Some(F32), Some(E8M13), Some(F16)],
         false => &[None],
     };

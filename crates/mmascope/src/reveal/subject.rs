@@ -151,10 +151,10 @@ pub trait Summation {
     /// The subject's.
     fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>>;
 
-    /// Whether the arithmetic of fused nodes is known from elsewhere: the instruction behind a matrix
-    /// product.
-    fn knows_fused(&self) -> bool {
-        false
+    /// Format of fused nodes' results where their arithmetic is known from elsewhere: the instruction
+    /// behind a matrix product.
+    fn fused_format(&self) -> Option<Format> {
+        None
     }
 
     /// The result of one fused node by that arithmetic, from its children: leaves, or sums of other

@@ -34,10 +34,11 @@ pub(super) fn verify(
     let is_certain = |it: &Outcome| stands(it) && it.most_bits == it.way.bits();
     if (has_unresolved || has_fused) && !outcome.as_ref().is_some_and(is_certain) {
         // A tree of one node is the whole instruction: its model would be compared with itself.
-        let is_known = meter.subject.knows_fused() && report.tree.nodes().len() > 1;
-        let by_model = match is_known {
-            true => replay(meter, modelled(report)?, trials, random)?,
-            false => None,
+        let known = meter.subject.fused_format();
+        let known = known.filter(|_| report.tree.nodes().len() > 1);
+        let by_model = match known {
+            Some(format) => replay(meter, modelled(report, format)?, trials, random)?,
+            None => None,
         };
         match by_model {
             Some(by_model) if stands(&by_model) || !has_unresolved => outcome = Some(by_model),
@@ -63,7 +64,7 @@ pub(super) fn verify(
     report.verified.mismatches = failures.len();
     report.verified.arithmetic = describe(&way, most_bits);
     report.verified.chosen = Some(way.arithmetic);
-    if !way.by_model {
+    if !has_unresolved {
         report.tree = Tree::clone(&way.tree);
     }
     if let Some(failure) = failures.into_iter().next() {
