@@ -14,6 +14,10 @@ pub enum Term {
     Product(f64, f64),
 }
 
+/// The result of a fused node from its children's numbers (leaves are below [`Tree::leaves`]) and
+/// terms.
+pub type FusedSum<'a> = &'a mut dyn FnMut(&Inner, &[(usize, Term)]) -> Result<f64>;
+
 /// What the tree leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arithmetic {
@@ -93,8 +97,7 @@ impl Tree {
         })
     }
 
-    /// The same with another arithmetic of fused nodes: `fused` gives the result of a node from its
-    /// children's numbers (leaves are below [`Tree::leaves`]) and terms.
+    /// The same with another arithmetic of fused nodes.
     ///
     /// # Errors
     /// As [`Tree::execute`], and those of `fused`.
@@ -102,7 +105,7 @@ impl Tree {
         &self,
         terms: &[Term],
         arithmetic: &Arithmetic,
-        fused: &mut dyn FnMut(&Inner, &[(usize, Term)]) -> Result<f64>,
+        fused: FusedSum<'_>,
     ) -> Result<f64> {
         if terms.len() != self.leaves() {
             return Err(Error::Argument(format!(

@@ -104,6 +104,10 @@ enum Function<T> {
 impl<T> Function<T> {
     /// # Safety
     /// `address` must be that of the routine that BLAS knows by this symbol, for numbers of type T.
+    #[expect(
+        clippy::missing_transmute_annotations,
+        reason = "each variant states its type above"
+    )]
     unsafe fn at(address: *const c_void, symbol: &Symbol) -> Self {
         use std::mem::transmute as of;
         // SAFETY: the caller promises the routine; these are the types that BLAS states for it, and
