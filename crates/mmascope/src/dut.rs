@@ -16,6 +16,7 @@ mod process;
 mod steady;
 mod subject;
 
+pub(crate) use child::Child;
 pub use gemm::GemmDut;
 pub use group::{Ended, end_all};
 pub use host::serve;
