@@ -202,6 +202,10 @@ pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Valu
             let Some(name) = settings.first().map(Setting::name) else {
                 continue;
             };
+            // Other groups are for the search: there are too many to refute each.
+            if name == "swap" {
+                continue;
+            }
             let mut values: Vec<(String, Option<Program>)> = Vec::new();
             for setting in settings {
                 let Some(changed) = setting.apply(form, k) else {
