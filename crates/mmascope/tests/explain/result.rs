@@ -178,7 +178,7 @@ const GENERAL: [&str; 25] = [
 #[test]
 fn steps_of_the_model_space_are_explained() {
     for program in GENERAL {
-        let unit = unit("a=f16 b=f16 c=f32 d=f32 k=8", program);
+        let unit = unit("f16 f16 f32 f32 8", program);
         let mut random = Random::seeded(program, 5);
         for number in 0..2100 {
             let mut case = Case::of(unit.signature(), &mut random, number);
