@@ -95,22 +95,18 @@ fn found(made: &Made, with_c: bool) -> Identification {
 
 #[test]
 fn every_kind_of_schedule_is_found() {
-    let shape = [48, 40, 256];
+    let shape = [32, 24, 256];
     for (schedule, with_c) in [
         ("chain", true),
         ("order=descending", false),
-        ("order=stride/4", false),
         ("promote=4/f32", false),
-        ("split-k=3 reduce=ascending/f32", false),
         ("split-k=8 reduce=pairwise/f32", true),
         ("order=stride/4; split-k=4 reduce=pairwise/f32", false),
         (
             "stream-k=3 tile=128x128 iteration=2 reduce=ascending/f32",
             false,
         ),
-        ("c=epilogue/f32", true),
         ("split-k=2 reduce=ascending/f32; c=epilogue/f32", true),
-        ("out=rne bf16", false),
         ("split-k=4 reduce=ascending/f32; out=rne f16", false),
     ] {
         let made = make(schedule, shape, with_c);

@@ -87,7 +87,9 @@ fn mainloops(signature: &Signature, shape: &Shape, types: &[Format]) -> Vec<Stri
             found.push(format!("order=stride/{stride}"));
         }
     }
-    for steps in PROMOTIONS.into_iter().filter(|steps| *steps <= shape.steps) {
+    // One promotion of everything is the plain chain, but for c.
+    let most = shape.steps - usize::from(!shape.with_c);
+    for steps in PROMOTIONS.into_iter().filter(|steps| *steps <= most) {
         found.push(format!("promote={steps}/{}", types[0]));
     }
     for parts in 2..=PARTS.min(shape.steps) {
@@ -115,7 +117,12 @@ fn mainloops(signature: &Signature, shape: &Shape, types: &[Format]) -> Vec<Stri
             {
                 continue;
             }
+            let tiles = shape.m.div_ceil(rows) * shape.n.div_ceil(columns);
+            let each = shape.steps.div_ceil(iteration / signature.k);
             for workers in WORKERS {
+                if !cuts_a_tile(tiles, each, workers) {
+                    continue;
+                }
                 found.push(format!(
                     "stream-k={workers} tile={rows}x{columns} iteration={} reduce=ascending/{}",
                     iteration / signature.k,
@@ -127,4 +134,10 @@ fn mainloops(signature: &Signature, shape: &Shape, types: &[Format]) -> Vec<Stri
     // The simple ones first: strided splits stand after plain ones.
     found.sort_by_key(|text| (text.contains("stream-k"), text.matches(';').count()));
     found
+}
+
+/// Whether some worker begins inside a tile; without that stream-K is the plain chain.
+fn cuts_a_tile(tiles: usize, iterations: usize, workers: usize) -> bool {
+    let (each, more) = (tiles * iterations / workers, tiles * iterations % workers);
+    (1..workers).any(|worker| !(worker * each + worker.min(more)).is_multiple_of(iterations))
 }
