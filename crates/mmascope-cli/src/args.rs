@@ -67,7 +67,8 @@ pub(crate) enum Command {
     /// other orders, split-K, stream-K, promotion, epilogues.
     ///
     /// A is M × K, B is K × N, C and D are M × N, for any M and N; the instruction's K must divide K.
-    /// Files are .npy or FILE.safetensors:NAME. Floats are numbers and are rounded to the operand's
+    /// With three dimensions A or B is a batch of matrices, and D one of products; a single matrix beside a
+    /// batch takes part in every product, as in numpy.matmul. Files are .npy or FILE.safetensors:NAME. Floats are numbers and are rounded to the operand's
     /// format; integers, and what np.save makes of ml_dtypes (V2, V1, f1), are codes of the operand's
     /// format, one per element. D is written as f32, f16 or f64, whatever the accumulator is; the
     /// file appears whole or not at all.
@@ -472,13 +473,19 @@ pub(crate) struct Matmul {
     /// The instruction
     #[arg(long)]
     pub(crate) inst: String,
-    /// M × K: FILE.npy or FILE.safetensors:NAME
+    /// M × K, or a batch of such matrices (three dimensions): FILE.npy or FILE.safetensors:NAME
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// K × N
+    /// K × N, or a batch
     #[arg(value_name = "B")]
     pub(crate) b: String,
-    /// M × N [default: +0]
+    /// A's file holds K × M (or a batch of them); its scales are M × K/block all the same
+    #[arg(long)]
+    pub(crate) transpose_a: bool,
+    /// B's file holds N × K (or a batch of them); its scales are K/block × N all the same
+    #[arg(long)]
+    pub(crate) transpose_b: bool,
+    /// M × N, for all products of a batch or one each [default: +0]
     #[arg(long, value_name = "FILE")]
     pub(crate) c: Option<String>,
     /// Block scales of A, M × K/block: codes of the scale's format, one byte each. With a schedule

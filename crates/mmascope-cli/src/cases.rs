@@ -22,13 +22,34 @@ pub(crate) fn chosen(options: &Cases, unit: &Unit) -> Result<Vec<Chosen>, Failur
         let names = Family::ALL.map(Family::name).join(" ");
         return Err(Failure::Input(format!("--family is missing: {names}")));
     }
-    let one = |name: &String| {
+    let mut families: Vec<Family> = Vec::new();
+    for name in &options.family {
         let family = Family::named(name)?;
+        if families.contains(&family) {
+            return Err(Failure::Input(format!("--family {name}: it stands twice")));
+        }
+        families.push(family);
+    }
+    let one = |&family: &Family| {
         let generator = Generator::for_unit(family, options.seed, unit)?;
         let count = options
             .count
             .or_else(|| Some(generator.count()?.saturating_sub(options.start)))
             .unwrap_or(COUNT);
+        if let Some(all) = generator.count() {
+            let start = options.start;
+            let beyond = match (start >= all, count > all.saturating_sub(start)) {
+                (true, _) => format!("--start {start}"),
+                (false, true) => format!("--start {start} -n {count}"),
+                (false, false) => String::new(),
+            };
+            if !beyond.is_empty() {
+                return Err(Failure::Input(format!(
+                    "{beyond}: family {family} has {all} cases, 0 to {}",
+                    all - 1
+                )));
+            }
+        }
         let Some(end) = options.start.checked_add(count) else {
             return Err(Failure::Input(format!(
                 "--start {} -n {count}: indices end below 2^64",
@@ -40,7 +61,7 @@ pub(crate) fn chosen(options: &Cases, unit: &Unit) -> Result<Vec<Chosen>, Failur
             indices: options.start..end,
         })
     };
-    options.family.iter().map(one).collect()
+    families.iter().map(one).collect()
 }
 
 impl Chosen {

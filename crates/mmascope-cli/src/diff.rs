@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::args::{Common, Diff};
 use crate::cases;
 use crate::check;
-use crate::output::{self, Output};
+use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::cases::Generator;
 use mmascope::diff::{self, Compared, Example, Explanation, Input, Subject, Tally};
@@ -70,11 +70,6 @@ pub(crate) fn run(
     common: &Common,
     options: &Diff,
 ) -> Result<Status, Failure> {
-    for (argument, name) in [("--svg", &options.svg), ("--html", &options.html)] {
-        if let Some(name) = name {
-            output::check(argument, name)?;
-        }
-    }
     let subjects = units::chosen(catalogue, options)?;
     let mut tallies: Vec<Tally<Origin>> = Vec::new();
     tallies.resize_with(diff::pairs(subjects.len()).len(), Tally::default);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Explain};
-use crate::output::{self, Output};
+use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
 use mmascope::explain::{Difference, Input, Request, Trace, page, page_against};
@@ -38,9 +38,6 @@ pub(crate) fn run(
     common: &Common,
     options: &Explain,
 ) -> Result<Status, Failure> {
-    if let Some(file) = &options.html {
-        output::check("--html", file)?;
-    }
     let subject = match &options.vector {
         Some(line) => of_vector(catalogue, options, line)?,
         None => of_arguments(catalogue, options)?,

@@ -30,6 +30,8 @@ pub(crate) fn run(
             c: c.as_ref(),
             scale_a: scale_a.as_ref(),
             scale_b: scale_b.as_ref(),
+            transpose_a: false,
+            transpose_b: false,
         },
         d: &d,
     };

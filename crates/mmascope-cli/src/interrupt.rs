@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{output, report};
+use mmascope::dut;
 
 static DEFERRED: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -13,6 +14,8 @@ pub(crate) fn install() {
         ASKED.store(true, Ordering::SeqCst);
         if !DEFERRED.load(Ordering::SeqCst) {
             output::remove_partial();
+            // Devices are not in the terminal's process group: the signal has not reached them.
+            let _ended = dut::end_all();
             std::process::exit(i32::from(report::INTERRUPTED));
         }
     });

@@ -9,6 +9,7 @@ mod discriminate;
 mod error;
 mod eval;
 mod explain;
+mod files;
 mod generate;
 mod identify;
 mod infer;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &args::Args) -> Result<Status, Failure> {
+    files::check(args)?;
     let catalogue = catalogue(&args.common)?;
     if let Some(threads) = args.common.threads {
         rayon::ThreadPoolBuilder::new()

@@ -45,7 +45,7 @@ pub(crate) fn run(
     }
     // From here on the program ends itself, so that no half-written file is left.
     let cancel = interrupt::deferred();
-    let outputs = matrices.m() as u64 * matrices.n() as u64;
+    let outputs = matrices.outputs() as u64;
     let bar = progress(outputs * product.steps() as u64, "multiplying");
     let advance = |done| bar.inc(done);
     let start = Instant::now();
@@ -78,7 +78,7 @@ pub(crate) fn run(
             Some(statistics)
         }
     };
-    let shape = [matrices.m(), matrices.n()];
+    let shape = matrices.d_shape();
     let format = schedule.format(unit);
     array::write_npy(&options.output, &shape, &format, d.iter(), cancel)?;
     let report = Report {
@@ -184,6 +184,8 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
         c: c.as_ref(),
         scale_a: scale_a.as_ref().filter(|_| is_block),
         scale_b: scale_b.as_ref().filter(|_| is_block),
+        transpose_a: options.transpose_a,
+        transpose_b: options.transpose_b,
     };
     let matrices = Matrices::from_arrays(&arrays, signature, &casting)?;
     let k = matrices.k();
@@ -192,9 +194,16 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
     } else {
         matrices
     };
+    let operand = |array: &Array, format, is_transposed| {
+        let mut reading = array.reading(format, &casting);
+        if is_transposed {
+            reading.words.push_str(", transposed");
+        }
+        reading
+    };
     let mut readings = vec![
-        ("A", a.reading(&signature.a, &casting)),
-        ("B", b.reading(&signature.b, &casting)),
+        ("A", operand(&a, &signature.a, options.transpose_a)),
+        ("B", operand(&b, &signature.b, options.transpose_b)),
     ];
     readings.extend(c.map(|c| ("C", c.reading(&signature.c, &casting))));
     if let Some(scale) = signature.scale {
@@ -240,8 +249,7 @@ impl Report<'_> {
     }
 
     fn products_per_second(&self) -> f64 {
-        let (m, n) = (self.matrices.m(), self.matrices.n());
-        let products = m as f64 * n as f64 * self.given_k as f64;
+        let products = self.matrices.outputs() as f64 * self.given_k as f64;
         products / self.time.as_secs_f64().max(1e-9)
     }
 
@@ -262,13 +270,18 @@ impl Report<'_> {
             0 => String::new(),
             zeros => format!(", of which {zeros} padding"),
         };
+        let shape = self.matrices.d_shape();
+        let batch = match shape[..] {
+            [batch, _, _] => format!("{batch} products, "),
+            _ => String::new(),
+        };
         let steps = match self.steps() {
             1 => "1 step".to_owned(),
             steps => format!("{steps} steps"),
         };
         writeln!(
             out,
-            "shape        M={m} N={n} K={k}{padding}; {steps} of K={}",
+            "shape        {batch}M={m} N={n} K={k}{padding}; {steps} of K={}",
             signature.k
         )?;
         if !self.schedule.is_chain() {
@@ -277,11 +290,18 @@ impl Report<'_> {
         let format = self.schedule.format(self.unit);
         writeln!(
             out,
-            "time         {:.3} s, {:.3e} products/s",
-            self.time.as_secs_f64(),
+            "time         {:.3?}, {:.3e} products/s",
+            self.time,
             self.products_per_second()
         )?;
-        writeln!(out, "output       {}: {m} × {n} {}", self.output, format)?;
+        let size: Vec<String> = shape.iter().map(usize::to_string).collect();
+        writeln!(
+            out,
+            "output       {}: {} {}",
+            self.output,
+            size.join(" × "),
+            format
+        )?;
         if let Some(statistics) = &self.statistics {
             print_statistics(&mut out, statistics, format.name)?;
         }
@@ -300,6 +320,7 @@ impl Report<'_> {
             "d": self.schedule.format(self.unit).name,
             "schedule": self.schedule.to_string(),
             "read": self.readings.iter().map(reading_json).collect::<Vec<_>>(),
+            "batch": self.matrices.batch(),
             "m": m,
             "n": n,
             "k": self.given_k,

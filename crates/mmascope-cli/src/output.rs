@@ -121,6 +121,48 @@ pub(crate) fn check(argument: &str, name: &str) -> Result<(), Failure> {
     }
 }
 
+/// Checks, before any work, that no file is named twice: neither two outputs nor an output that would
+/// replace what is read. Each is an argument and the file that it names, if it is given.
+pub(crate) fn distinct(
+    outputs: &[(&str, Option<&str>)],
+    inputs: &[(&str, Option<&str>)],
+) -> Result<(), Failure> {
+    let given = |files: &[(&str, Option<&str>)]| -> Vec<(String, PathBuf)> {
+        let named = files.iter().filter_map(|(argument, name)| {
+            let name = (*name).filter(|name| *name != "-" && !is_in_place(name))?;
+            let named = format!("{argument} {name}");
+            Some((named.trim_start().to_owned(), whole_path(name)))
+        });
+        named.collect()
+    };
+    let (outputs, inputs) = (given(outputs), given(inputs));
+    for (number, (output, path)) in outputs.iter().enumerate() {
+        let same = |(_, other): &&(String, PathBuf)| other == path;
+        if let Some((other, _)) = outputs[..number].iter().find(same) {
+            let message = format!("{other} and {output} are the same file");
+            return Err(Failure::Input(message));
+        }
+        if let Some((input, _)) = inputs.iter().find(same) {
+            let message = format!("{output} would replace the input {input}");
+            return Err(Failure::Input(message));
+        }
+    }
+    Ok(())
+}
+
+/// One path for all names of a file, also of one that is not there yet.
+fn whole_path(name: &str) -> PathBuf {
+    let path = output_path(name).unwrap_or_else(|_| PathBuf::from(name));
+    if let Ok(path) = fs::canonicalize(&path) {
+        return path;
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    match fs::canonicalize(folder.unwrap_or(Path::new("."))) {
+        Ok(folder) => folder.join(path.file_name().unwrap_or_default()),
+        Err(_) => path,
+    }
+}
+
 /// Whether this is a device or a pipe, which is written as it is.
 fn is_in_place(name: &str) -> bool {
     fs::metadata(name).is_ok_and(|existing| !existing.is_file() && !existing.is_dir())

@@ -56,6 +56,7 @@ fn every_command_of_the_documents_runs() {
         "README.md",
         "examples/README.md",
         "docs/devices.md",
+        "docs/matrices.md",
         "docs/probe.md",
         "docs/schedules.md",
         "docs/error.md",

@@ -138,12 +138,17 @@ fn threads_do_not_change_the_lines() {
     assert!(run(1) == run(3));
 }
 
+/// All pairs of 4 bits.
+const NARROW: &str =
+    "--arch rtx-blackwell --inst mma.m16n8k32.kind::f8f6f4.f32.e2m1.e2m1.f32 --family exhaustive";
+
 #[test]
 fn exhaustive_has_its_own_number() {
-    let run = mmascope(
-        "gen --arch rtx-blackwell --inst mma.m16n8k32.kind::f8f6f4.f32.e2m1.e2m1.f32 --family exhaustive",
-    );
+    let run = mmascope(&format!("gen {NARROW}"));
     assert_eq!((run.status, run.out.lines().count()), (0, 16 * 16 * 16));
+    let end = mmascope(&format!("gen {NARROW} --start 4000"));
+    assert_eq!(end.out.lines().count(), 96);
+    assert!(run.out.ends_with(&end.out));
 }
 
 #[test]
@@ -155,6 +160,16 @@ fn wrong_input_ends_with_2_and_says_why() {
             format!("{HOPPER} --family exhaustive -n 1"),
             "at most 8 bits",
         ),
+        (
+            format!("{HOPPER} --family bits,normal,bits -n 1"),
+            "--family bits: it stands twice",
+        ),
+        (
+            format!("{NARROW} --start 4096"),
+            "--start 4096: family exhaustive has 4096 cases, 0 to 4095",
+        ),
+        (format!("{NARROW} --start 4000 -n 97"), "0 to 4095"),
+        (format!("{NARROW} -n 4097"), "0 to 4095"),
         (format!("{HOPPER} --family bits -n x"), "invalid value"),
         (format!("{HOPPER} --family bits --seed=-1"), "--seed"),
         (

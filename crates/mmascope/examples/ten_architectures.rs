@@ -35,6 +35,8 @@ fn main() -> mmascope::Result<()> {
         c: None,
         scale_a: None,
         scale_b: None,
+        transpose_a: false,
+        transpose_b: false,
     };
     let never = AtomicBool::new(false);
     let watch = Watch {

@@ -46,6 +46,17 @@ pub struct Array {
     bytes: Vec<u8>,
 }
 
+/// Matrices of one shape in an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// How many; `None` when the array is one matrix and does not count it.
+    pub batch: Option<usize>,
+    /// Rows of each.
+    pub rows: usize,
+    /// Columns of each.
+    pub columns: usize,
+}
+
 /// What one element of an array is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
@@ -210,15 +221,45 @@ impl Array {
     pub fn rows_and_columns(&self) -> Result<(usize, usize)> {
         match self.shape[..] {
             [rows, columns] if rows > 0 && columns > 0 => Ok((rows, columns)),
-            [_, _] => Err(Error::Argument(format!(
-                "{} has the shape {:?}: an empty matrix has no products",
-                self.name, self.shape
-            ))),
+            [_, _] => Err(self.empty()),
             _ => Err(Error::Argument(format!(
                 "{} has the shape {:?}: a matrix with two dimensions is needed",
                 self.name, self.shape
             ))),
         }
+    }
+
+    /// The matrices that the array is: one, or, with three dimensions, a batch of them.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the array has another rank or is empty.
+    pub fn stack(&self) -> Result<Stack> {
+        let (batch, rows, columns) = match self.shape[..] {
+            [rows, columns] => (None, rows, columns),
+            [batch, rows, columns] => (Some(batch), rows, columns),
+            _ => {
+                return Err(Error::Argument(format!(
+                    "{} has the shape {:?}: a matrix with two dimensions is needed, or a batch of \
+                     matrices with three",
+                    self.name, self.shape
+                )));
+            }
+        };
+        if [batch.unwrap_or(1), rows, columns].contains(&0) {
+            return Err(self.empty());
+        }
+        Ok(Stack {
+            batch,
+            rows,
+            columns,
+        })
+    }
+
+    fn empty(&self) -> Error {
+        Error::Argument(format!(
+            "{} has the shape {:?}: an empty matrix has no products",
+            self.name, self.shape
+        ))
     }
 
     /// The number of elements.

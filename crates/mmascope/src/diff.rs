@@ -33,6 +33,7 @@ mod tally;
 mod verdict;
 
 pub use explain::{Explanation, Side, explain};
+pub use number::translate;
 pub(crate) use shrink::moves;
 pub use shrink::{shrink, size, smaller};
 pub use subject::{Input, Subject};

@@ -8,6 +8,7 @@
 
 mod child;
 mod gemm;
+mod group;
 mod host;
 mod model;
 mod plugin;
@@ -17,6 +18,7 @@ mod subject;
 mod tile;
 
 pub use gemm::GemmDut;
+pub use group::{Ended, end_all};
 pub use host::serve;
 pub use model::ModelDut;
 pub use plugin::PluginDut;

@@ -19,6 +19,7 @@
 //! ```
 
 mod accumulators;
+mod arrays;
 #[cfg(feature = "kernel")]
 mod batch;
 mod dots;
@@ -33,8 +34,9 @@ mod yardstick;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use accumulators::{Accumulators, Region};
+pub use arrays::Arrays;
 pub use dots::dots;
-pub use matrices::{Arrays, Matrices};
+pub use matrices::Matrices;
 pub use matrix::{Matrix, Strides};
 pub use product::Product;
 pub use schedule::{Schedule, SoftwareScales};

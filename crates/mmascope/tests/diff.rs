@@ -510,3 +510,19 @@ fn steps_end_in_the_results_that_are_compared() {
     }
     assert!(compared > 2000, "{compared}");
 }
+
+#[test]
+fn words_travel_when_the_value_does() {
+    use mmascope::diff::translate;
+    use mmascope::format::{BF16, E4M3FN, E4M3FNUZ, F16, F32, TF32};
+    assert_eq!(translate(0x3c00, &F16, &F32), Some(0x3f80_0000));
+    assert_eq!(translate(0x0001, &F16, &BF16), Some(0x3380));
+    assert_eq!(translate(0x0001, &BF16, &F16), None); // too small
+    assert_eq!(translate(0x3c01, &F16, &BF16), None); // too long
+    assert_eq!(translate(0x3f80_1fff, &TF32, &F32), Some(0x3f80_0000)); // ignored bits
+    assert_eq!(translate(0x3f80_1000, &F32, &TF32), None);
+    assert_eq!(translate(0x7c00, &F16, &E4M3FN), None); // no ∞ there
+    assert_eq!(translate(0x7e00, &F16, &E4M3FN), Some(0x7f));
+    assert_eq!(translate(0x8000, &F16, &E4M3FNUZ), None); // no −0 there
+    assert_eq!(translate(0xfc00, &F16, &F32), Some(0xff80_0000));
+}

@@ -5,7 +5,7 @@ use super::text::{explained, others};
 use super::{Compare, Findings, Shown};
 
 const PAGE_STYLE: &str = "\
-body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;background:var(--paper);color:var(--ink)}
+body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;background:var(--paper);color:var(--ink)}
 table{border-collapse:collapse;display:block;overflow-x:auto}th,td{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid var(--line)}
 td.n{text-align:right;font-variant-numeric:tabular-nums}pre{white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid var(--line);padding:.6rem;font-size:13px}
 .faint{color:var(--faint)}svg{width:100%;height:auto}";

@@ -78,9 +78,17 @@ pub(super) fn decode(word: u64, format: &Format) -> Unpacked {
     format.decode(format.from_register(word))
 }
 
-/// The word of the same value in another format; `None` when that has no such value. A NaN becomes
-/// the default NaN.
-pub(super) fn translate(word: u64, from: &Format, to: &Format) -> Option<u64> {
+/// The register word of the same value in another format; `None` when that has no such value. A NaN
+/// becomes the default NaN.
+///
+/// ```
+/// use mmascope::{diff::translate, format::{BF16, F16, F32}};
+///
+/// assert_eq!(translate(0x3c00, &F16, &F32), Some(0x3f80_0000));
+/// assert_eq!(translate(0x3c01, &F16, &BF16), None); // too long
+/// ```
+#[must_use]
+pub fn translate(word: u64, from: &Format, to: &Format) -> Option<u64> {
     if from == to {
         return Some(word);
     }
@@ -92,25 +100,5 @@ pub(super) fn translate(word: u64, from: &Format, to: &Format) -> Option<u64> {
             (to.decode(code).class == Class::Infinite).then(|| to.to_register(code))
         }
         Class::Zero | Class::Finite => Number::of(&value)?.word(to),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::translate;
-    use crate::format::{BF16, E4M3FN, E4M3FNUZ, F16, F32, TF32};
-
-    #[test]
-    fn words_travel_when_the_value_does() {
-        assert_eq!(translate(0x3c00, &F16, &F32), Some(0x3f80_0000));
-        assert_eq!(translate(0x0001, &F16, &BF16), Some(0x3380));
-        assert_eq!(translate(0x0001, &BF16, &F16), None); // too small
-        assert_eq!(translate(0x3c01, &F16, &BF16), None); // too long
-        assert_eq!(translate(0x3f80_1fff, &TF32, &F32), Some(0x3f80_0000)); // ignored bits
-        assert_eq!(translate(0x3f80_1000, &F32, &TF32), None);
-        assert_eq!(translate(0x7c00, &F16, &E4M3FN), None); // no ∞ there
-        assert_eq!(translate(0x7e00, &F16, &E4M3FN), Some(0x7f));
-        assert_eq!(translate(0x8000, &F16, &E4M3FNUZ), None); // no −0 there
-        assert_eq!(translate(0xfc00, &F16, &F32), Some(0xff80_0000));
     }
 }

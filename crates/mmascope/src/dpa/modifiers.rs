@@ -26,8 +26,13 @@ impl Modifiers {
     /// Adds a modifier given as text: `negA`, `negB`, `negC`, `noC` or `scaleD=-n`.
     ///
     /// # Errors
-    /// [`Error::Unknown`] for another name, [`Error::Argument`] for a wrong n.
+    /// [`Error::Unknown`] for another name, [`Error::Argument`] for a wrong n and for one that is there
+    /// already: twice negated may have been meant, or a slip.
     pub fn add(&mut self, text: &str) -> Result<()> {
+        let name = text.split('=').next().unwrap_or(text);
+        if self.names().any(|own| own == name) {
+            return Err(Error::Argument(format!("the modifier {name} stands twice")));
+        }
         match text.split_once('=') {
             None if text == "negA" => self.negate_a = true,
             None if text == "negB" => self.negate_b = true,

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child as Process, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::group::Group;
 use crate::vector::MAX_LINE;
 
 /// Lines that are taken in advance; a process that babbles fills its own pipe and not our memory.
@@ -19,7 +20,7 @@ const KEPT_STDERR: usize = 2000;
 #[derive(Debug)]
 pub(super) struct Child {
     timeout: Duration,
-    process: Process,
+    group: Group,
     /// `None` after a failure: the conversation is out of step and cannot go on.
     to_write: Option<Sender<String>>,
     lines: Receiver<Result<String, String>>,
@@ -29,11 +30,12 @@ pub(super) struct Child {
 impl Child {
     /// Starts a program.
     pub(super) fn start(command: &mut Command, timeout: Duration) -> io::Result<Self> {
-        let mut process = command
+        let command = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+            .stderr(Stdio::piped());
+        let mut group = Group::start(command)?;
+        let process = group.leader();
         let (Some(stdin), Some(stdout), Some(stderr)) = (
             process.stdin.take(),
             process.stdout.take(),
@@ -50,7 +52,7 @@ impl Child {
         thread::spawn(move || keep_tail(stderr, &keep));
         Ok(Self {
             timeout,
-            process,
+            group,
             to_write: Some(send),
             lines,
             stderr: kept,
@@ -83,10 +85,7 @@ impl Child {
     /// Ends the process and completes the message of what was wrong with its last words.
     pub(super) fn end(&mut self, mut message: String) -> String {
         self.to_write = None;
-        // A process that has ended by itself gets a moment to say how.
-        let status = self.ended().map(|status| status.to_string());
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        let status = self.group.end();
         if let Some(status) = status {
             message.push_str(&format!("; {status}"));
         }
@@ -97,27 +96,12 @@ impl Child {
         }
         message
     }
-
-    /// How the process ended, if it does so within a moment.
-    fn ended(&mut self) -> Option<std::process::ExitStatus> {
-        (0..20).find_map(|_| match self.process.try_wait() {
-            Ok(Some(status)) => Some(status),
-            _ => {
-                thread::sleep(Duration::from_millis(5));
-                None
-            }
-        })
-    }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // End of input means exit; a process that does not listen is ended.
+        // End of input means exit; the group ends what does not listen.
         self.to_write = None;
-        if self.ended().is_none() {
-            let _ = self.process.kill();
-            let _ = self.process.wait();
-        }
     }
 }
 

@@ -273,8 +273,7 @@ pub(super) fn picture(step: &Step, mark: Option<(&str, i64)>) -> String {
         ABOVE + rows.len() as i64 * CELL.1 + RULE + 6,
     );
     let mut svg = format!(
-        "<svg viewBox=\"0 0 {width} {height}\" style=\"max-width:{width}px;min-width:{}px\" role=\"img\" aria-label=\"{}\">",
-        width * 3 / 4,
+        "<svg viewBox=\"0 0 {width} {height}\" style=\"--width:{width}px\" role=\"img\" aria-label=\"{}\">",
         escaped(&format!("bits of {} = {}", step.name, step.formula()))
     );
     let bottom = ABOVE + terms as i64 * CELL.1;

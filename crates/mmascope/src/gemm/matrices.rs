@@ -1,7 +1,6 @@
-//! The operands of a matrix product: from arrays, checked, padded.
+//! The operands of a matrix product: checked against each other, padded.
 
 use super::matrix::{Matrix, shape_text};
-use crate::array::{Array, Casting};
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
 use crate::format::{Exact, Format, Overflow, Rounding};
@@ -15,21 +14,8 @@ pub struct Matrices {
     c: Option<Matrix>,
     scales: Option<(Matrix, Matrix)>,
     batch: usize,
-}
-
-/// The same as arrays of files.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrays<'a> {
-    /// A, M × K.
-    pub a: &'a Array,
-    /// B, K × N.
-    pub b: &'a Array,
-    /// C, M × N.
-    pub c: Option<&'a Array>,
-    /// Scales of A, M × K/block.
-    pub scale_a: Option<&'a Array>,
-    /// Scales of B, K/block × N.
-    pub scale_b: Option<&'a Array>,
+    /// The operands count their products, even when there is one.
+    pub(super) is_batch: bool,
 }
 
 impl Matrices {
@@ -57,6 +43,7 @@ impl Matrices {
             c: None,
             scales: None,
             batch,
+            is_batch: batch > 1,
         };
         out.check_shape("A", &out.a, m, k)?;
         out.check_shape("B", &out.b, k, n)?;
@@ -91,59 +78,6 @@ impl Matrices {
         self.check_shape("the scale of B", &scale_b, scale_a.columns(), self.n())?;
         self.scales = Some((scale_a, scale_b));
         Ok(self)
-    }
-
-    /// The operands of an instruction of that signature. K may still need [`Matrices::padded`].
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the array whose shape or elements do not fit.
-    pub fn from_arrays(
-        arrays: &Arrays<'_>,
-        signature: &Signature,
-        casting: &Casting,
-    ) -> Result<Self> {
-        let (m, k) = named("A", arrays.a.rows_and_columns())?;
-        let (rows, n) = named("B", arrays.b.rows_and_columns())?;
-        if rows != k {
-            return Err(Error::Argument(format!(
-                "A ({}) is {m} × {k} and B ({}) is {rows} × {n}: B must have {k} rows",
-                arrays.a.name(),
-                arrays.b.name()
-            )));
-        }
-        let scale_a = scales(
-            "the scale of A (--scale-a)",
-            arrays.scale_a,
-            signature,
-            (m, k),
-            true,
-        )?;
-        let scale_b = scales(
-            "the scale of B (--scale-b)",
-            arrays.scale_b,
-            signature,
-            (n, k),
-            false,
-        )?;
-        if let Some(c) = arrays.c {
-            check_array("C", c, m, n, "M × N")?;
-        }
-        let matrix = |name: &str, array: &Array, format: &Format| {
-            let (rows, columns) = array.rows_and_columns()?;
-            let words = named(name, array.words(format, casting))?;
-            Matrix::row_major(rows, columns, words)
-        };
-        let mut out = Self::new(
-            matrix("A", arrays.a, &signature.a)?,
-            matrix("B", arrays.b, &signature.b)?,
-        )?;
-        if let Some(c) = arrays.c {
-            out = out.with_c(matrix("C", c, &signature.c)?)?;
-        }
-        match (scale_a, scale_b) {
-            (Some(scale_a), Some(scale_b)) => out.with_scales(scale_a, scale_b),
-            _ => Ok(out),
-        }
     }
 
     /// The same with K up to the next multiple of the instruction's: columns of +0 after A's, rows
@@ -245,8 +179,16 @@ impl Matrices {
         self.c.as_ref().map_or(0, |c| c.at(batch, i, j))
     }
 
+    /// The shape of D: m, n, and before them, where A or B is a batch, its length.
+    #[must_use]
+    pub fn d_shape(&self) -> Vec<usize> {
+        let batch = self.is_batch.then_some(self.batch);
+        batch.into_iter().chain([self.m(), self.n()]).collect()
+    }
+
     /// Elements of D in all products of the batch.
-    pub(super) fn outputs(&self) -> usize {
+    #[must_use]
+    pub fn outputs(&self) -> usize {
         self.batch * self.m() * self.n() // checked in `new`
     }
 
@@ -313,70 +255,17 @@ impl Matrices {
     }
 }
 
-/// The error of an array with the operand that it was given for in front.
-fn named<T>(operand: &str, result: Result<T>) -> Result<T> {
-    result.map_err(|error| match error {
-        Error::Argument(message) => Error::Argument(format!("{operand}: {message}")),
-        other => other,
-    })
-}
-
-/// Block scales from an array; `other` is M or N.
-fn scales(
-    name: &str,
-    array: Option<&Array>,
-    signature: &Signature,
-    (other, k): (usize, usize),
-    is_a: bool,
-) -> Result<Option<Matrix>> {
-    let Some(scale) = signature.scale else {
-        return match array {
-            None => Ok(None),
-            Some(array) => Err(Error::Argument(format!(
-                "{name} ({}): the instruction has no block scales",
-                array.name()
-            ))),
-        };
-    };
-    let Some(array) = array else {
-        return Err(scales_missing(name, &scale));
-    };
-    if k % scale.block != 0 {
-        return Err(block_does_not_divide(k, scale.block));
-    }
-    let blocks = k / scale.block;
-    let (rows, columns, words) = if is_a {
-        (other, blocks, "M × K/block")
-    } else {
-        (blocks, other, "K/block × N")
-    };
-    check_array(name, array, rows, columns, words)?;
-    let words = named(name, array.scale_words(&scale.format))?;
-    Matrix::row_major(rows, columns, words).map(Some)
-}
-
-fn scales_missing(name: &str, scale: &crate::dpa::Scale) -> Error {
+pub(super) fn scales_missing(name: &str, scale: &crate::dpa::Scale) -> Error {
     let (format, block) = (scale.format, scale.block);
     Error::Argument(format!(
         "{name} is missing: the instruction takes a {format} scale for every {block} k"
     ))
 }
 
-fn block_does_not_divide(k: usize, block: usize) -> Error {
+pub(super) fn block_does_not_divide(k: usize, block: usize) -> Error {
     Error::Argument(format!(
         "K = {k}: every {block} k share a scale, so {block} must divide K"
     ))
-}
-
-fn check_array(what: &str, array: &Array, rows: usize, columns: usize, words: &str) -> Result<()> {
-    if array.shape() == [rows, columns] {
-        return Ok(());
-    }
-    let name = array.name();
-    Err(Error::Argument(format!(
-        "{what} ({name}) has the shape {:?}; {words} = {rows} × {columns} is needed",
-        array.shape()
-    )))
 }
 
 /// Checks that every element is a word of the format's register; what lies between elements does

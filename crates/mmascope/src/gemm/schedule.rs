@@ -17,6 +17,7 @@ mod combine;
 mod notation;
 mod plan;
 mod run;
+mod shares;
 mod tree;
 
 use crate::dpa::{Scalar, Unit};

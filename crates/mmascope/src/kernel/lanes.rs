@@ -1,7 +1,7 @@
 //! Vector registers as the kernels see them: a register of 32-bit lanes and thin operations on it.
 //!
 //! Every operation is one instruction or a few where an instruction set lacks it. [`Portable`] states
-//! in plain Rust what each one means; the others are held to it by `tests/kernel.rs`. The names say
+//! in plain Rust what each one means; the others are held to it by `tests/inner.rs`. The names say
 //! how an operation reads its bits: `f` f32 lanes, `d` f64 lanes (half as many), `i` i32 lanes, `b`
 //! bytes. No operation depends on the ambient rounding mode but those that round to nearest, which
 //! is the mode that Rust guarantees.
@@ -13,8 +13,6 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
-#[cfg(test)]
-mod probe;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use mmascope::array::{Array, Casting, Element, write_npy};
-use mmascope::format::{E2M1FN, F16, F32, F64, Format};
+use mmascope::format::{E2M1FN, E4M3FN, F16, F32, F64, Format};
 
 /// Runs a script with the folder as its argument; `None`, with the reason printed, when Python or
 /// a package is not there (the script then prints `skipped` and why).
@@ -63,9 +63,28 @@ for name in """bfloat16 float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnu
     if dtype.itemsize > 1 and dtype.kind == "f":
         save(name + ".big", array.astype(dtype.newbyteorder(">")), codes)
         save(name + ".both", np.asfortranarray(array.astype(dtype.newbyteorder(">"))), codes)
-for code in "bBhHiIlq":
+for code in "bBhHiIlLqQ":
     array = np.arange(12, dtype=code).reshape(3, 4)
     save("integer." + code, array, array)
+    top = np.array([[np.iinfo(code).min, np.iinfo(code).max, 0, 1]], code)
+    save("extreme." + code, top, top.view(unsigned[top.itemsize]))
+# ml_dtypes' integers: one byte each, whatever their width, as np.save writes them: V1.
+for name in "int1 uint1 int2 uint2 int4 uint4".split():
+    if hasattr(ml, name):
+        array = np.arange(-8, 16).astype(getattr(ml, name)).reshape(4, 6)
+        save("narrow." + name, array, array.view("u1"))
+# What is neither a number nor a code.
+for name in ["?", "F", "D", "g", "G", "S1", "U1", "O", "M8[s]", "m8[s]", "V3", "f4,i4", "bcomplex32", "complex32"]:
+    if hasattr(ml, name) or name[0] not in "bc":
+        refused = np.zeros((3, 4), getattr(ml, name, name))
+        np.save(f"{folder}/refused.{name.replace(',', '_')}.npy", refused, allow_pickle=True)
+# Every other type of ml_dtypes is in the list above.
+known = set("""bfloat16 float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e4m3 float8_e3m4
+    float8_e4m3b11fnuz float8_e8m0fnu float6_e3m2fn float6_e2m3fn float4_e2m1fn int1 uint1 int2 uint2 int4
+    uint4 bcomplex32 complex32""".split())
+new = [name for name in dir(ml) if isinstance(getattr(ml, name), type) and name not in known
+       and issubclass(getattr(ml, name), np.generic)]
+assert not new, new
 # Rounding: what ml_dtypes and NumPy make of random numbers.
 random = np.random.default_rng(7)
 wide = random.standard_normal((64, 64)) * np.exp2(random.integers(-30, 8, (64, 64)))
@@ -80,6 +99,16 @@ for name in "bfloat16 float8_e4m3fn float8_e5m2 float8_e4m3fnuz float16 float32"
     codes.astype("<u8").tofile(f"{folder}/rounded.{name}")
 np.save(f"{folder}/clipped.npy", np.clip(wide.astype(np.float32), -200, 200))
 "#;
+
+/// A format of so many bytes.
+fn of_width(bytes: usize) -> Format {
+    match bytes {
+        1 => E4M3FN,
+        2 => F16,
+        4 => F32,
+        _ => F64,
+    }
+}
 
 fn codes(path: &Path) -> Vec<u64> {
     let bytes = fs::read(path).expect("codes");
@@ -112,12 +141,20 @@ fn npy_by_numpy_and_ml_dtypes() {
             continue;
         }
         let kind = stem.split('.').next().expect("a part");
-        let format = match kind {
-            "integer" => F64,
-            name => Format::named(name).expect("a format"),
-        };
         let array = read(&format!("{stem}.npy"));
-        assert_eq!(array.shape(), [3, 4], "{stem}");
+        let (format, shape) = match kind {
+            "integer" => (F64, [3, 4]),
+            // Negative integers are codes of operands as wide as they are.
+            "extreme" => (of_width(array.bytes().len() / 4), [1, 4]),
+            "narrow" => (E4M3FN, [4, 6]),
+            name => (Format::named(name).expect("a format"), [3, 4]),
+        };
+        assert_eq!(array.shape(), shape, "{stem}");
+        if kind == "narrow" {
+            // Bytes without the sign's copies: codes of a narrow operand just as well.
+            let words = array.words(&E2M1FN, &default).expect("fits");
+            assert_eq!(words, codes(&expected), "{stem}");
+        }
         let words = if format.signed {
             array.words(&format, &default)
         } else {
@@ -126,7 +163,19 @@ fn npy_by_numpy_and_ml_dtypes() {
         assert_eq!(words.expect("fits"), codes(&expected), "{stem}");
         count += 1;
     }
-    assert!(count >= 55, "{count} files");
+    assert!(count >= 71, "{count} files");
+    let mut refused = 0;
+    for entry in fs::read_dir(folder.path()).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let path = path.to_str().expect("a name");
+        if path.contains("refused.") {
+            let error = Array::read(path).expect_err(path).to_string();
+            let said = ["are not taken", "several fields"];
+            assert!(said.iter().any(|words| error.contains(words)), "{error}");
+            refused += 1;
+        }
+    }
+    assert!(refused >= 12, "{refused} files");
     for name in ["bfloat16", "float16", "float32"] {
         let source = if name == "float32" {
             "random.npy"

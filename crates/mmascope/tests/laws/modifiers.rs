@@ -130,6 +130,15 @@ fn a_row_takes_only_its_own_modifiers() {
     for bad in ["scaleD=-16", "scaleD=1", "scaleD=", "scaleD=x", "scaleD"] {
         assert!(Modifiers::default().add(bad).is_err(), "{bad}");
     }
+    for twice in ["negA", "negB", "negC", "noC", "scaleD=-2"] {
+        let mut modifiers = modifiers(&["scaleD=0"]);
+        modifiers.add(twice).expect("the first time");
+        let before = modifiers;
+        let error = modifiers.add(twice).expect_err("twice").to_string();
+        let name = twice.trim_end_matches("=-2");
+        assert_eq!(error, format!("the modifier {name} stands twice"));
+        assert_eq!(modifiers, before);
+    }
     let error = Modifiers::default().add("nega").expect_err("unknown");
     assert_eq!(
         error.to_string(),

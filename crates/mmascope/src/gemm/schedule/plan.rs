@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::shares::{cuts, share};
 use super::{Order, Schedule, Split};
 use crate::error::{Error, Result};
 use crate::gemm::Region;
@@ -42,12 +43,6 @@ impl Order {
             }
         })
     }
-}
-
-/// Part `index` of `count` as equal parts of a range of that length.
-fn share(index: usize, count: usize, length: usize) -> Range<usize> {
-    let start = |index: usize| (index as u128 * length as u128 / count as u128) as usize;
-    start(index)..start(index + 1)
 }
 
 impl Schedule {
@@ -102,61 +97,6 @@ impl Schedule {
                     .windows(2)
                     .map(|pair| place(pair[0])..place(pair[1]))
                     .collect())
-            }
-        }
-    }
-}
-
-/// Where workers cut the iterations of a tile: from 0 to `iterations`, ascending.
-fn cuts(tile: usize, iterations: usize, total: usize, workers: usize) -> Vec<usize> {
-    let (each, more) = (total / workers, total % workers);
-    let start = |worker: usize| worker * each + worker.min(more);
-    let (first, end) = (tile * iterations, (tile + 1) * iterations);
-    // The worker that has the tile's first iteration: the last one that starts at or before it.
-    let with_more = more * (each + 1);
-    let mut worker = if first < with_more {
-        first / (each + 1)
-    } else {
-        more + (first - with_more) / each.max(1)
-    };
-    let mut cuts = vec![0];
-    while worker < workers {
-        worker += 1;
-        let next = start(worker).min(end);
-        if next > first {
-            cuts.push(next - first);
-        }
-        if next == end {
-            break;
-        }
-    }
-    cuts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::cuts;
-
-    /// By dealing out the iterations one by one.
-    #[test]
-    fn cuts_are_where_the_worker_changes() {
-        for tiles in 1..6 {
-            for iterations in 1..8 {
-                for workers in 1..20 {
-                    let total = tiles * iterations;
-                    let mut owners = Vec::new();
-                    for worker in 0..workers {
-                        let count = total / workers + usize::from(worker < total % workers);
-                        owners.extend(std::iter::repeat_n(worker, count));
-                    }
-                    for tile in 0..tiles {
-                        let mine = &owners[tile * iterations..(tile + 1) * iterations];
-                        let mut expected = vec![0];
-                        expected.extend((1..iterations).filter(|&at| mine[at] != mine[at - 1]));
-                        expected.push(iterations);
-                        assert_eq!(cuts(tile, iterations, total, workers), expected);
-                    }
-                }
             }
         }
     }

@@ -27,14 +27,15 @@ pub struct SoftwareScales {
 }
 
 impl SoftwareScales {
-    /// Scales from arrays of numbers.
+    /// Scales from arrays of numbers: matrices, or batches of them.
     ///
     /// # Errors
     /// [`Error::Argument`] when an array is no matrix or has a number beyond the format's range.
     pub fn from_arrays(a: &Array, b: &Array, format: &Format) -> Result<Self> {
         let matrix = |array: &Array| {
-            let (rows, columns) = array.rows_and_columns()?;
-            Matrix::row_major(rows, columns, array.words(format, &Casting::default())?)
+            let stack = array.stack()?;
+            let words = array.words(format, &Casting::default())?;
+            Matrix::batched(stack.batch.unwrap_or(1), stack.rows, stack.columns, words)
         };
         Ok(Self {
             a: matrix(a)?,

@@ -1,7 +1,8 @@
 //! Every operation of every level of this machine against `Portable`.
 
-use super::super::Level;
-use super::{Lanes, Portable};
+use mmascope::kernel::Level;
+
+use crate::kernel::lanes::{self, Lanes, Portable};
 
 /// A multiple of every width.
 const WORDS: usize = 16;
@@ -116,7 +117,7 @@ fn at_level(level: Level, x: &Block, y: &Block, z: &Block) -> Vec<(&'static str,
             #[target_feature(enable = "avx2,fma")]
             fn enter(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
                 // SAFETY: this function has AVX2 and FMA.
-                unsafe { all::<super::Avx2>(x, y, z) }
+                unsafe { all::<lanes::Avx2>(x, y, z) }
             }
             // SAFETY: the test asks only for levels that are there.
             unsafe { enter(x, y, z) }
@@ -126,14 +127,14 @@ fn at_level(level: Level, x: &Block, y: &Block, z: &Block) -> Vec<(&'static str,
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
             fn enter(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
                 // SAFETY: this function has AVX-512 F, BW, DQ and VL.
-                unsafe { all::<super::Avx512>(x, y, z) }
+                unsafe { all::<lanes::Avx512>(x, y, z) }
             }
             // SAFETY: the test asks only for levels that are there.
             unsafe { enter(x, y, z) }
         }
         #[cfg(target_arch = "aarch64")]
         // SAFETY: every aarch64 has NEON.
-        Level::Neon => unsafe { all::<super::Neon>(x, y, z) },
+        Level::Neon => unsafe { all::<lanes::Neon>(x, y, z) },
         // SAFETY: plain Rust.
         _ => unsafe { all::<Portable>(x, y, z) },
     }

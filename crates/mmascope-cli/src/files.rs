@@ -1,0 +1,78 @@
+//! The files that each command writes and reads: wrong names are refused before any work.
+
+use crate::args::{Args, Command, TreeCommand};
+use crate::output;
+use crate::report::Failure;
+
+/// An argument and the file that it names, if it is given.
+type Named<'a> = (&'a str, Option<&'a str>);
+
+/// Checks that every output can be made and that no file is named twice.
+pub(crate) fn check(args: &Args) -> Result<(), Failure> {
+    let (outputs, mut inputs) = of_command(&args.command);
+    for (argument, name) in &outputs {
+        if let Some(name) = name {
+            output::check(argument, name)?;
+        }
+    }
+    let isa = args.common.isa.iter();
+    inputs.extend(isa.map(|file| ("--isa", Some(file.as_str()))));
+    output::distinct(&outputs, &inputs)
+}
+
+/// What a command writes, and what it reads and must not replace.
+fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
+    match command {
+        Command::Explain(options) => (vec![("--html", options.html.as_deref())], vec![]),
+        Command::Gen(options) => (
+            vec![
+                ("-o", Some(&options.output)),
+                ("--cuda", options.cuda.as_deref()),
+                ("--hip", options.hip.as_deref()),
+            ],
+            vec![],
+        ),
+        Command::Diff(options) => (
+            vec![
+                ("--svg", options.svg.as_deref()),
+                ("--html", options.html.as_deref()),
+            ],
+            vec![("--vectors", options.vectors.as_deref())],
+        ),
+        Command::Error(options) => (
+            vec![("-o", options.output.as_deref())],
+            options
+                .files
+                .iter()
+                .map(|file| ("", Some(&**file)))
+                .collect(),
+        ),
+        Command::Reveal(options) => (vec![("-o", options.output.as_deref())], vec![]),
+        Command::Probe(options) => (vec![("--html", options.html.as_deref())], vec![]),
+        Command::Infer(options) => (vec![("-o", options.output.as_deref())], vec![]),
+        Command::Validate(options) => (
+            vec![
+                ("--state", options.state.as_deref()),
+                ("-o", options.output.as_deref()),
+            ],
+            vec![],
+        ),
+        Command::Tree(TreeCommand::Show(options)) => (
+            vec![("-o", options.output.as_deref())],
+            vec![("", Some(&options.file))],
+        ),
+        Command::Tree(TreeCommand::Export(options)) => (
+            vec![("-o", options.output.as_deref())],
+            vec![("", Some(&options.file))],
+        ),
+        // It may replace an operand: all are read before it writes.
+        Command::Matmul(options) => (vec![("-o", Some(&options.output))], vec![]),
+        Command::List(_)
+        | Command::Show(_)
+        | Command::Eval(_)
+        | Command::Check(_)
+        | Command::Identify(_)
+        | Command::Tree(TreeCommand::Diff(_) | TreeCommand::Run(_))
+        | Command::PluginHost(_) => (vec![], vec![]),
+    }
+}

@@ -1,0 +1,107 @@
+//! What the documents show as printed is what the program prints.
+//!
+//! A block ```` ```text ```` shows, line by line, a part of what the last command before it prints; a line `…`
+//! stands for lines that are left out. A block that shows something else has a comment before it that begins with `<!-- not printed:` and
+//! says what it is instead.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A block that shows something printed.
+struct Shown {
+    /// Page and line.
+    place: String,
+    /// The last command before it.
+    command: String,
+    lines: Vec<String>,
+}
+
+/// The blocks of a page, and how many are marked as something else.
+fn shown(page: &Path) -> (Vec<Shown>, usize) {
+    let text = std::fs::read_to_string(page).expect("a page");
+    let (mut found, mut others) = (Vec::new(), 0);
+    let (mut command, mut last) = (String::new(), String::new());
+    let mut lines = text.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        if !line.starts_with("```") {
+            if !line.trim().is_empty() {
+                line.clone_into(&mut last);
+            }
+            continue;
+        }
+        let block = lines.by_ref().map(|(_, line)| line);
+        let block: Vec<&str> = block.take_while(|line| !line.starts_with("```")).collect();
+        match line.trim_start_matches('`') {
+            "sh" => (*block.last().expect("a command")).clone_into(&mut command),
+            "text" if last.contains("<!-- not printed:") => others += 1,
+            "text" => found.push(Shown {
+                place: format!("{}:{}", page.display(), number + 1),
+                command: command.clone(),
+                lines: block.into_iter().map(str::to_owned).collect(),
+            }),
+            "rust" | "c" | "python" | "json" => {}
+            other => panic!("{}:{}: a block of '{other}'", page.display(), number + 1),
+        }
+        last.clear();
+    }
+    (found, others)
+}
+
+#[test]
+fn every_printed_block_is_what_its_command_prints() {
+    let mut pages = vec![root().join("README.md"), root().join("examples/README.md")];
+    let entries = std::fs::read_dir(root().join("docs")).expect("the documents");
+    let entries = entries.map(|entry| entry.expect("an entry").path());
+    pages.extend(entries.filter(|path| path.extension().is_some_and(|it| it == "md")));
+    let (mut compared, mut others) = (0, 0);
+    for page in pages {
+        let (blocks, marked) = shown(&page);
+        others += marked;
+        for Shown {
+            place,
+            command,
+            lines,
+        } in blocks
+        {
+            if command.contains("--example ten_architectures") {
+                continue; // the library's tests/example_programs.rs runs it
+            }
+            let words = shell_words::split(&command).expect("words");
+            assert_eq!(
+                words.first().map(String::as_str),
+                Some("mmascope"),
+                "{place}: {command}"
+            );
+            let writes = ["-o", "--html", "--svg", "--cuda", "--hip", "--state"];
+            assert!(
+                !words.iter().any(|word| writes.contains(&&**word)),
+                "{place}: {command} writes a file"
+            );
+            let output = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+                .args(&words[1..])
+                .current_dir(root())
+                .output()
+                .expect("the program runs");
+            let printed = String::from_utf8(output.stdout).expect("text");
+            let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
+            let mut left = &printed[..];
+            for part in lines.split(|line| line == "…") {
+                let at = left.windows(part.len()).position(|window| window == part);
+                let at = at.unwrap_or_else(|| {
+                    panic!(
+                        "{place}: {command} does not print\n{}\nbut\n{}",
+                        part.join("\n"),
+                        printed.join("\n")
+                    )
+                });
+                left = &left[at + part.len()..];
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared >= 1 && others >= 1, "{compared} and {others}");
+}

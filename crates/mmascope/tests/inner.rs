@@ -1,0 +1,30 @@
+//! Parts that the library does not show, each taken in as a file: the library itself is then compiled
+//! once for all tests.
+#![allow(dead_code, unreachable_pub)] // each part is asked for some of what it has
+
+#[path = "../src/cases/normal.rs"]
+mod normal;
+#[path = "../src/cases/philox.rs"]
+mod philox;
+#[path = "../src/cases/quantiles.rs"]
+mod quantiles;
+#[path = "../src/gemm/schedule/shares.rs"]
+mod shares;
+#[path = "../src/dpa/single.rs"]
+mod single;
+#[cfg(feature = "kernel")]
+#[path = "../src/kernel"]
+mod kernel {
+    #![allow(unsafe_code)]
+    pub(crate) mod lanes;
+}
+
+mod inner {
+    mod cuts;
+    #[cfg(feature = "kernel")]
+    #[allow(unsafe_code)]
+    mod lanes;
+    mod normal;
+    mod philox;
+    mod single;
+}
