@@ -52,6 +52,8 @@ fn main() {
                 c: None,
                 scale_a: None,
                 scale_b: None,
+                transpose_a: false,
+                transpose_b: false,
             },
             d: &d,
         };

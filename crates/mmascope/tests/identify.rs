@@ -88,6 +88,8 @@ fn found(made: &Made, with_c: bool) -> Identification {
         c: with_c.then_some(&made.c),
         scale_a: None,
         scale_b: None,
+        transpose_a: false,
+        transpose_b: false,
     };
     let question = Question { operands, d: &d };
     identify(Catalogue::built_in(), &question, &GO, &|_| ()).expect("an answer")
