@@ -141,6 +141,9 @@ pub(crate) enum Command {
     /// Load a plugin and answer for it; the program starts itself like this
     #[command(hide = true)]
     PluginHost(PluginHost),
+    /// Load a library and answer for one of its routines; the program starts itself like this
+    #[command(hide = true)]
+    LibraryHost(LibraryHost),
 }
 
 #[derive(clap::Args)]
@@ -266,7 +269,7 @@ fn minutes(text: &str) -> Result<f64, String> {
 /// How a device is asked.
 #[derive(clap::Args)]
 pub(crate) struct DeviceOptions {
-    /// Seconds that a process or a plugin may take for a batch of 4,096 questions
+    /// Seconds that a process, a plugin or a library may take for a batch of 4,096 questions or fewer
     #[arg(
         long,
         value_name = "SECONDS",
@@ -274,7 +277,7 @@ pub(crate) struct DeviceOptions {
         default_value_t = 10.0
     )]
     pub(crate) timeout: f64,
-    /// Run a plugin: in this process, which is faster. For plugins that are trusted: one that crashes
+    /// Run a plugin: or lib: in this process, which is faster. For code that is trusted: what crashes
     /// or hangs takes this program with it, and --timeout does not reach it
     #[arg(long, requires = "subject")]
     pub(crate) in_process: bool,
@@ -285,6 +288,17 @@ pub(crate) struct DeviceOptions {
 pub(crate) struct PluginHost {
     /// The shared library
     pub(crate) path: String,
+}
+
+/// Not for people: a routine of a library in a process of its own.
+#[derive(clap::Args)]
+pub(crate) struct LibraryHost {
+    /// The shared library
+    pub(crate) path: String,
+    /// The routine
+    pub(crate) symbol: String,
+    /// Number of products
+    pub(crate) n: usize,
 }
 
 #[derive(clap::Subcommand)]
@@ -338,6 +352,9 @@ pub(crate) struct TreeArithmetic {
     /// Rounding of every node [default: what the file says, or rne]
     #[arg(long)]
     pub(crate) rounding: Option<String>,
+    /// Rounding of fused nodes, if another [default: what the file says, or that of every node]
+    #[arg(long, value_name = "ROUNDING")]
+    pub(crate) fused_rounding: Option<String>,
 }
 
 #[derive(clap::Args)]

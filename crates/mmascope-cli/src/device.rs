@@ -1,14 +1,16 @@
-//! Devices as the options name them; a plugin runs in a process of its own.
+//! Devices as the options name them; foreign code (plugins, libraries) runs in a process of its own.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use crate::args::{DeviceOptions, PluginHost};
+use crate::args::{DeviceOptions, LibraryHost, PluginHost};
 use crate::report::{Failure, Status};
 use mmascope::dut::{self, Dut, Interface, Subject};
 use mmascope::isa::Catalogue;
+use mmascope::reveal::{Blas, BlasProcess, Summation, serve_blas};
 
 /// What a plugin may still take after the program that asked it is gone.
 const GRACE: Duration = Duration::from_secs(2);
@@ -23,27 +25,63 @@ pub(crate) fn open(
     interface: Option<Interface>,
     options: &DeviceOptions,
 ) -> Result<Box<dyn Dut>, Failure> {
+    let timeout = timeout(options)?;
+    if options.in_process {
+        return Ok(subject.open(catalogue, interface, timeout)?);
+    }
+    Ok(subject.open_isolated(catalogue, interface, timeout, &this_program()?)?)
+}
+
+/// Opens a routine of a library, `lib:PATH:SYMBOL`: by this program once more, unless it is trusted.
+pub(crate) fn open_library(
+    path: &str,
+    symbol: &str,
+    n: usize,
+    options: &DeviceOptions,
+) -> Result<Box<dyn Summation>, Failure> {
+    let timeout = timeout(options)?;
+    if options.in_process {
+        return Ok(Box::new(Blas::load(path, symbol, n)?));
+    }
+    let host = this_program()?;
+    Ok(Box::new(BlasProcess::start(
+        path, symbol, n, &host, timeout,
+    )?))
+}
+
+fn this_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .map_err(|error| Failure::Device(format!("this program does not find itself: {error}")))
+}
+
+fn timeout(options: &DeviceOptions) -> Result<Duration, Failure> {
     let seconds = options.timeout;
     let timeout = Duration::try_from_secs_f64(seconds)
         .ok()
         .filter(|timeout| !timeout.is_zero() && *timeout <= LONGEST);
-    let timeout = timeout.ok_or_else(|| {
+    timeout.ok_or_else(|| {
         Failure::Input(format!(
             "--timeout {seconds}: expected a number of seconds above 0, at most {}",
             LONGEST.as_secs()
         ))
-    })?;
-    if options.in_process {
-        return Ok(subject.open(catalogue, interface, timeout)?);
-    }
-    let host = std::env::current_exe()
-        .map_err(|error| Failure::Device(format!("this program does not find itself: {error}")))?;
-    Ok(subject.open_isolated(catalogue, interface, timeout, &host)?)
+    })
 }
 
 /// `mmascope plugin-host PATH`: the other side of [`open`].
 pub(crate) fn host(options: &PluginHost) -> Result<Status, Failure> {
-    let mut answers = answers()?;
+    dut::serve(&options.path, questions(), &mut answers()?)?;
+    Ok(Status::Done)
+}
+
+/// `mmascope library-host PATH SYMBOL N`: the other side of [`open_library`].
+pub(crate) fn library_host(options: &LibraryHost) -> Result<Status, Failure> {
+    let LibraryHost { path, symbol, n } = options;
+    serve_blas(path, symbol, *n, questions(), &mut answers()?)?;
+    Ok(Status::Done)
+}
+
+/// The lines of standard input. Soon after the last one this process ends, whatever it is doing.
+fn questions() -> impl Iterator<Item = io::Result<String>> {
     let (send, lines) = channel();
     thread::spawn(move || {
         for line in io::stdin().lines() {
@@ -51,13 +89,12 @@ pub(crate) fn host(options: &PluginHost) -> Result<Status, Failure> {
                 return;
             }
         }
-        // Whoever asked is gone; a plugin that hangs must not stay behind.
+        // Whoever asked is gone; foreign code that hangs must not stay behind.
         drop(send);
         thread::sleep(GRACE);
         std::process::exit(Status::DeviceFailed as i32);
     });
-    dut::serve(&options.path, lines.into_iter(), &mut answers)?;
-    Ok(Status::Done)
+    lines.into_iter()
 }
 
 /// Standard output for the answers alone: what the plugin prints goes to standard error.

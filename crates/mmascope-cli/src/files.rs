@@ -73,6 +73,7 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
         | Command::Check(_)
         | Command::Identify(_)
         | Command::Tree(TreeCommand::Diff(_) | TreeCommand::Run(_))
-        | Command::PluginHost(_) => (vec![], vec![]),
+        | Command::PluginHost(_)
+        | Command::LibraryHost(_) => (vec![], vec![]),
     }
 }

@@ -55,8 +55,8 @@ fn print(found: &Identification) -> Result<(), Failure> {
     let [m, n, k] = found.shape;
     writeln!(
         out,
-        "M={m} N={n} K={k}; {} different units tried",
-        found.candidates.len()
+        "M={m} N={n} K={k}; {} pairs of a unit and a schedule tried",
+        found.tried
     )?;
     let mut identified = found.identified().peekable();
     if identified.peek().is_none() {
@@ -65,27 +65,30 @@ fn print(found: &Identification) -> Result<(), Failure> {
             Some(nearest) => {
                 writeln!(
                     out,
-                    "none, nearest {} ({})",
+                    "none, nearest {} {} ({})",
                     nearest.rows[0],
+                    nearest.schedule,
                     share(nearest)
                 )?;
             }
         }
     }
     for candidate in identified {
+        let all = if candidate.full { "all" } else { "a sample of" };
         writeln!(
             out,
-            "identified, all {} elements: {}",
-            candidate.compared, candidate.arithmetic
+            "identified, {all} {} elements: {}, schedule {}",
+            candidate.compared, candidate.arithmetic, candidate.schedule
         )?;
         for row in &candidate.rows {
-            writeln!(out, "  {row}  {}", candidate.schedule)?;
+            writeln!(out, "  {row}")?;
         }
     }
     let others: Vec<&Candidate> = found.candidates.iter().filter(|c| !c.fits()).collect();
     if !others.is_empty() {
         let mut table = report::table(&[
             "runner-up",
+            "schedule",
             "agrees",
             "first other element",
             "given",
@@ -100,6 +103,7 @@ fn print(found: &Identification) -> Result<(), Failure> {
             };
             table.add_row([
                 candidate.rows[0].clone(),
+                candidate.schedule.clone(),
                 share(candidate),
                 at,
                 given,

@@ -80,6 +80,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Infer(options) => infer::run(&catalogue, &args.common, options),
         Command::Validate(options) => validate::run(&catalogue, &args.common, options),
         Command::PluginHost(options) => device::host(options),
+        Command::LibraryHost(options) => device::library_host(options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }
 }

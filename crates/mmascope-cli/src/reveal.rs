@@ -6,6 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use crate::args::{Common, Reveal};
+use crate::device;
 use crate::report::{self, Failure, Status};
 use crate::tree::{statistics, write_drawing};
 use mmascope::dpa::Signature;
@@ -29,14 +30,18 @@ pub(crate) fn run(
     let mut tell = |measurements: u64| progress.set_position(measurements);
     let report = if let Some(rest) = options.subject.strip_prefix("lib:") {
         let mut subject = library(rest, options)?;
-        mmascope::reveal::reveal_with_progress(&mut subject, &chosen, &mut tell)?
+        mmascope::reveal::reveal_with_progress(subject.as_mut(), &chosen, &mut tell)?
     } else {
         let subject = options.subject.parse::<Subject>()?.with_products(options.n);
         let mut device = options
             .device
             .open_as(catalogue, &subject, plain(options)?)?;
         let device: &mut dyn Dut = device.as_mut();
-        let mut subject = DeviceSum::new(device)?;
+        let mut sum = DeviceSum::new(device)?;
+        if let Some(instruction) = subject.instruction(catalogue)? {
+            sum = sum.with_instruction(instruction);
+        }
+        let mut subject = sum;
         if let Some(n) = options.n
             && n + 1 != subject.leaves()
         {
@@ -79,7 +84,7 @@ fn progress() -> ProgressBar {
 }
 
 /// `PATH:SYMBOL`, split at the last single colon.
-fn library(rest: &str, options: &Reveal) -> Result<Blas, Failure> {
+fn library(rest: &str, options: &Reveal) -> Result<Box<dyn Summation>, Failure> {
     let Some((path, symbol)) = rest.rsplit_once(':') else {
         return Err(Failure::Input(format!(
             "lib:{rest}: expected lib:PATH:SYMBOL"
@@ -90,17 +95,21 @@ fn library(rest: &str, options: &Reveal) -> Result<Blas, Failure> {
             "lib:{rest}: the number of products is needed: -n N"
         )));
     };
-    let blas = Blas::load(path, symbol, n)?;
+    if path.is_empty() || symbol.is_empty() {
+        return Err(Failure::Input(format!(
+            "lib:{rest}: expected lib:PATH:SYMBOL"
+        )));
+    }
+    let own = Blas::format_of(path, symbol, n)?;
     if let Some(dtype) = &options.dtype {
         let wanted = Format::named(dtype)?;
-        if wanted != blas.format() {
+        if wanted != own {
             return Err(Failure::Input(format!(
-                "--dtype {dtype}: {symbol} computes in {}",
-                blas.format()
+                "--dtype {dtype}: {symbol} computes in {own}"
             )));
         }
     }
-    Ok(blas)
+    device::open_library(path, symbol, n, &options.device.options)
 }
 
 /// The interface of a process that is said by `--dtype` and `-n`: a dot product of one type.

@@ -182,6 +182,7 @@ struct Facts {
     operands: Option<String>,
     products: Option<usize>,
     fused_bits: Option<i32>,
+    fused_rounding: Option<String>,
     rounding: Option<String>,
 }
 
@@ -195,7 +196,16 @@ impl Facts {
 /// What the options say, then what the file says, then IEEE arithmetic in f32.
 fn arithmetic(options: &TreeArithmetic, said: &Facts) -> Result<Arithmetic, Failure> {
     let dtype = options.dtype.as_deref().or(said.operands.as_deref());
-    let rounding = options.rounding.as_deref().or(said.rounding.as_deref());
     let fused_bits = options.fused_bits.or(said.fused_bits);
-    Ok(Arithmetic::named(dtype, fused_bits, rounding)?)
+    let asked = options.rounding.as_deref();
+    let rounding = asked.or(said.rounding.as_deref());
+    // Who asks for a rounding of every node does not mean what the file says of some.
+    let of_file = said.fused_rounding.as_deref().filter(|_| asked.is_none());
+    let fused_rounding = options.fused_rounding.as_deref().or(of_file);
+    Ok(Arithmetic::named(
+        dtype,
+        fused_bits,
+        fused_rounding,
+        rounding,
+    )?)
 }

@@ -170,6 +170,9 @@ fn explained(
         json["family"] = mismatch.family.clone().into();
         json["seed"] = mismatch.seed.into();
         json["index"] = mismatch.index.into();
+        if let Some(column) = mismatch.column {
+            json["column"] = column.into();
+        }
         json["input"] = mmascope::vector::question(
             &row.architecture,
             &row.name,
@@ -226,12 +229,14 @@ fn print(
     writeln!(out, "subject     {}", options.subject)?;
     writeln!(out, "against     {}:{}", row.architecture, row.name)?;
     writeln!(out, "arithmetic  {}\n", state.arithmetic)?;
-    let mut table = report::table(&["family", "seed", "indices", "mismatches"]);
+    let mut table = report::table(&["family", "seed", "indices", "tiles", "cases", "mismatches"]);
     for family in &state.families {
         table.add_row([
             family.family.clone(),
             state.seed.to_string(),
             format!("0..{}", family.done),
+            family.tiles.to_string(),
+            family.trials().to_string(),
             family.mismatches.to_string(),
         ]);
     }
@@ -240,9 +245,12 @@ fn print(
         writeln!(out, "left out: {family}: {why}")?;
     }
     for mismatch in state.examples.iter().take(20) {
+        let column = mismatch
+            .column
+            .map_or_else(String::new, |column| format!(", column {column}"));
         writeln!(
             out,
-            "mismatch: family {}, seed {}, index {}: device {}, model {}",
+            "mismatch: family {}, seed {}, index {}{column}: device {}, model {}",
             mismatch.family, mismatch.seed, mismatch.index, mismatch.device, mismatch.model
         )?;
     }

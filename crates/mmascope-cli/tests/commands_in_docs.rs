@@ -1,6 +1,7 @@
 //! Every `mmascope` command of the README, of examples/README.md and of the pages named here runs, on
 //! the examples.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -43,6 +44,28 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The folder of the program first: commands name it as `mmascope`.
+fn path() -> OsString {
+    let program = Path::new(env!("CARGO_BIN_EXE_mmascope"));
+    let own = program.parent().expect("a folder").to_owned();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths([own].into_iter().chain(std::env::split_paths(&others))).expect("a path")
+}
+
+/// Why a command cannot run here: the software that it looks at is not installed.
+fn missing(line: &str) -> Option<&'static str> {
+    let fails = |command: &mut Command| !command.output().is_ok_and(|it| it.status.success());
+    if line.contains("numpy") && fails(Command::new("python3").args(["-c", "import numpy"])) {
+        return Some("python3 has no NumPy");
+    }
+    let subject = "lib:libopenblas.so.0:cblas_sdot";
+    let mut probe = Command::new(env!("CARGO_BIN_EXE_mmascope"));
+    if line.contains("libopenblas") && fails(probe.args(["reveal", subject, "-n", "2"])) {
+        return Some("libopenblas.so.0 is not installed");
+    }
+    None
+}
+
 #[test]
 fn every_command_of_the_documents_runs() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -51,6 +74,7 @@ fn every_command_of_the_documents_runs() {
     copy(&root().join(include), &folder.path().join(include));
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
     let (has_python, has_compiler) = (is_there("python3"), is_there("cc"));
+    let path = path();
     let mut count = 0;
     for page in [
         "README.md",
@@ -59,11 +83,16 @@ fn every_command_of_the_documents_runs() {
         "docs/matrices.md",
         "docs/probe.md",
         "docs/schedules.md",
+        "docs/reveal.md",
         "docs/error.md",
     ] {
         for line in commands(page) {
             if line.contains("python3") && !has_python {
                 println!("skipped: {line}: python3 does not run");
+                continue;
+            }
+            if let Some(missing) = missing(&line) {
+                println!("skipped: {line}: {missing}");
                 continue;
             }
             let needs_compiler = line.starts_with("cc ") || line.contains("plugin:");
@@ -76,7 +105,12 @@ fn every_command_of_the_documents_runs() {
                 Some((line, status)) => (line.trim().to_owned(), status.parse().expect("a status")),
                 None => (line, 0),
             };
-            let words = shell_words::split(&line).expect("words");
+            let mut words = shell_words::split(&line).expect("words");
+            // "> FILE" at its end: what is printed goes to the file.
+            let file = match words.iter().position(|word| word == ">") {
+                Some(at) => words.split_off(at).pop(),
+                None => None,
+            };
             let program = match &*words[0] {
                 "cc" => "cc",
                 _ => env!("CARGO_BIN_EXE_mmascope"),
@@ -84,6 +118,8 @@ fn every_command_of_the_documents_runs() {
             let output = Command::new(program)
                 .args(&words[1..])
                 .current_dir(folder.path())
+                .env("PATH", &path)
+                .env("OPENBLAS_NUM_THREADS", "1")
                 .output()
                 .expect("the program runs");
             let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -94,6 +130,9 @@ fn every_command_of_the_documents_runs() {
             );
             let prints = program == "cc" || !output.stdout.is_empty();
             assert!(prints, "{page}: {line} prints nothing");
+            if let Some(file) = file {
+                std::fs::write(folder.path().join(file), &output.stdout).expect("the file");
+            }
             count += 1;
         }
     }

@@ -212,6 +212,42 @@ impl Generator {
         (self.family == Family::Exhaustive).then(|| exhaustive::count(&self.layout))
     }
 
+    /// Whether rows and columns of different cases make cases of the same family: its operands are
+    /// drawn independently of each other.
+    #[must_use]
+    pub fn is_crossed(&self) -> bool {
+        matches!(
+            self.family,
+            Family::Bits | Family::Normal | Family::Outlier | Family::Sparse
+        )
+    }
+
+    /// Bits of the codes of a and b where the cases are all their pairs (`exhaustive`): case
+    /// `first + (b << bits_a) + a` has a and b, and `first`, a multiple of 2^(bits_a + bits_b), says c.
+    #[must_use]
+    pub fn pairs(&self) -> Option<(u32, u32)> {
+        let Layout { a, b, .. } = &self.layout;
+        (self.family == Family::Exhaustive).then_some((a.format.bits, b.format.bits))
+    }
+
+    /// a and its scales of one case, b and its scales of another, c of the first when the sum of the
+    /// indices is even, else of the second. `crossed(i, i)` is `case(i)`.
+    #[must_use]
+    pub fn crossed(&self, row: u64, column: u64) -> Case {
+        let (of_a, of_b) = (self.case(row), self.case(column));
+        Case {
+            c: if (row ^ column) & 1 == 0 {
+                of_a.c
+            } else {
+                of_b.c
+            },
+            a: of_a.a,
+            scale_a: of_a.scale_a,
+            b: of_b.b,
+            scale_b: of_b.scale_b,
+        }
+    }
+
     /// The case of an index. Any index is good; `exhaustive` begins again after [`Self::count`].
     #[must_use]
     pub fn case(&self, index: u64) -> Case {

@@ -40,7 +40,7 @@ mod unit;
 mod wide;
 
 pub use describe::Parameter;
-pub use general::{AddMul, Fused, General, Groups, Terms};
+pub use general::{AddMul, Fused, General, Groups, Invalid, Side, Specials, Terms};
 pub use modifiers::Modifiers;
 pub(crate) use notation::{Flaw, at, parse};
 pub use output::{Nan, Output, ZeroSign};
@@ -58,6 +58,8 @@ use pair::Pair;
 ///
 /// L is the number of products fused per block; a run longer than L is done in blocks of L with
 /// ascending k, each block's rounded result being the next block's c (§1).
+// A program has a few of them, and they are copied freely; boxes would only be in the way.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dpa {
     /// §2.1 SFMA / FMA: one IEEE fused multiply-add per k.

@@ -15,7 +15,9 @@ mod plugin;
 mod process;
 mod steady;
 mod subject;
+mod tile;
 
+pub(crate) use child::Child;
 pub use gemm::GemmDut;
 pub use group::{Ended, end_all};
 pub use host::serve;
@@ -24,9 +26,11 @@ pub use plugin::PluginDut;
 pub use process::{DEFAULT_TIMEOUT, ProcessDut};
 pub use steady::SteadyDut;
 pub use subject::{Interface, Subject};
+pub use tile::Answers;
 
 use crate::dpa::{Operands, Signature};
 use crate::error::{Error, Result};
+use crate::gemm::Matrices;
 use crate::vector::Answer;
 
 /// A device under test.
@@ -43,6 +47,21 @@ pub trait Dut: Send {
     /// [`Error::Device`] naming the query; [`Error::Argument`] when the batch does not fit the
     /// signature.
     fn run(&mut self, batch: &Batch) -> Result<Vec<Answer>>;
+
+    /// Whether it computes tiles itself, so that where an element lies may matter.
+    fn has_tiles(&self) -> bool {
+        false
+    }
+
+    /// Answers every dot product of a tile of one instruction: row i of A, column j of B, element
+    /// (i, j) of C. A device that knows single dot products only is asked for them one by one, row
+    /// by row.
+    ///
+    /// # Errors
+    /// As [`Dut::run`]; [`Error::Argument`] when the tile is no single step of the signature.
+    fn tile(&mut self, tile: &Matrices) -> Result<Answers> {
+        tile::one_by_one(self, tile).map(Answers::Each)
+    }
 }
 
 impl Dut for Box<dyn Dut> {
@@ -56,6 +75,14 @@ impl Dut for Box<dyn Dut> {
 
     fn run(&mut self, batch: &Batch) -> Result<Vec<Answer>> {
         (**self).run(batch)
+    }
+
+    fn has_tiles(&self) -> bool {
+        (**self).has_tiles()
+    }
+
+    fn tile(&mut self, tile: &Matrices) -> Result<Answers> {
+        (**self).tile(tile)
     }
 }
 

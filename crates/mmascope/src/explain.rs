@@ -54,6 +54,7 @@
 mod against;
 mod algorithms;
 mod dyadic;
+mod general;
 mod html;
 mod input;
 mod lane;

@@ -1,31 +1,44 @@
-//! Identification: which rows of the catalogue, chained over K, give these matrices.
+//! Identification: which rows of the catalogue, and which schedule around them, give these matrices.
 //!
-//! The candidates are the rows whose formats hold the operands and results exactly and whose K
-//! divides the matrices'. A sample of D decides first; what gives the whole sample is computed in full.
+//! The candidates are the rows whose formats hold the operands exactly and whose K divides the
+//! matrices', each with the usual schedules of kernels (`identify/schedules.rs` lists them). Sixteen
+//! elements of D rank them; those that give all of these compute more and more of it, and in the end
+//! every element.
 
-use std::collections::BTreeSet;
+mod given;
+mod schedules;
+
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Map, Value, json};
 
-use crate::array::{Array, Casting};
-use crate::dpa::{Modifiers, Operands, Signature, Unit};
+use crate::array::{Array, Words};
+use crate::dpa::{Modifiers, Signature, Unit};
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::gemm::{self, Arrays, Matrices, Watch};
+use crate::gemm::{Arrays, Product, Region, Schedule, Watch};
 use crate::isa::Catalogue;
-use crate::reveal::Random;
+use given::{Given, given, same_formats};
+use schedules::Shape;
 
 /// Elements of D that every candidate computes.
-const SAMPLE: usize = 96;
+const FIRST: usize = 16;
+/// Rectangles of so many elements that the better ones compute.
+const PLACES: usize = 12;
+/// Rows of D that those compute that give all of the rectangles.
+const ROWS: usize = 16;
+/// Candidates that compute every element.
+const WHOLE: usize = 24;
+/// Candidates that are kept for each row, beside those that fit.
+const KEPT: usize = 2;
 
-/// A candidate: different names of one arithmetic.
+/// A candidate: different names of one arithmetic, with a schedule.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// Rows, `ARCH:INST`.
     pub rows: Vec<String>,
-    /// How K is gone through.
-    pub schedule: &'static str,
+    /// What the kernel does around the unit, in the notation of `docs/schedules.md`.
+    pub schedule: String,
     /// The arithmetic.
     pub arithmetic: String,
     /// Elements of D computed.
@@ -36,6 +49,8 @@ pub struct Candidate {
     pub full: bool,
     /// The first element that is not as given: row, column, given, computed.
     pub first: Option<(usize, usize, String, String)>,
+    /// Its place among the schedules: the simpler ones come first.
+    rank: usize,
 }
 
 impl Candidate {
@@ -55,8 +70,10 @@ impl Candidate {
 pub struct Identification {
     /// M, N, K.
     pub shape: [usize; 3],
-    /// Every candidate, the best first.
+    /// The best candidates, the best first: those that fit, and the best of every row.
     pub candidates: Vec<Candidate>,
+    /// Rows of different arithmetic, times schedules, that were tried.
+    pub tried: usize,
     /// Rows that could not be candidates, because formats or K do not fit.
     pub left_out: usize,
 }
@@ -91,6 +108,7 @@ impl Identification {
             "m": self.shape[0],
             "n": self.shape[1],
             "k": self.shape[2],
+            "tried": self.tried,
             "answer": if identified.is_empty() { "none" } else { "identified" },
             "identified": identified,
             "runners_up": others,
@@ -112,7 +130,7 @@ pub struct Question<'a> {
     pub d: &'a Array,
 }
 
-/// Finds the rows that give D.
+/// Finds the rows and schedules that give D.
 ///
 /// # Errors
 /// [`Error::Argument`] when the shapes do not fit each other; [`Error::Cancelled`].
@@ -130,7 +148,6 @@ pub fn identify(
             "A is {m} × {k}, B {rows} × {n}, D {d_rows} × {d_columns}: expected M × K, K × N and M × N"
         )));
     }
-    let sample = sample(m, n);
     let mut units: Vec<(Unit, Vec<String>)> = Vec::new();
     for row in catalogue.instructions() {
         let Ok(unit) = row.unit() else { continue };
@@ -140,10 +157,14 @@ pub fn identify(
             None => units.push((unit.clone(), vec![name])),
         }
     }
-    let mut candidates = Vec::new();
-    let mut left_out = 0;
-    let mut known: Option<(Signature, Option<Given>)> = None;
     units.sort_by_key(|(unit, _)| unit.signature().to_string());
+    let mut found = Identification {
+        shape: [m, n, k],
+        candidates: Vec::new(),
+        tried: 0,
+        left_out: 0,
+    };
+    let mut known: Option<(Signature, Option<Given>)> = None;
     for (unit, names) in units {
         let signature = unit.signature();
         if known
@@ -152,195 +173,243 @@ pub fn identify(
         {
             known = Some((*signature, given(question, signature)));
         }
-        let Some((_, Some(given))) = &known else {
-            left_out += names.len();
-            continue;
-        };
-        if !k.is_multiple_of(signature.k)
-            || k > signature.k && signature.c.container() != signature.d.container()
-        {
-            left_out += names.len();
-            continue;
-        }
-        progress(&names[0]);
-        candidates.push(sampled(&unit, names, given, &sample, cancel)?);
-    }
-    for candidate in &mut candidates {
-        if candidate.fits() {
-            let row = &candidate.rows[0];
-            progress(row);
-            let (arch, inst) = row.split_once(':').unwrap_or((row, ""));
-            let unit = catalogue.find(arch, inst)?.unit()?;
-            if let Some(given) = given(question, unit.signature()) {
-                in_full(candidate, unit, &given, cancel)?;
+        let chains = k == signature.k || signature.c.container() == signature.d.container();
+        match &known {
+            Some((_, Some(given))) if chains && k.is_multiple_of(signature.k) => {
+                progress(&names[0]);
+                let product = Product::new(&unit, &given.matrices, Modifiers::default())?;
+                let row = Row {
+                    product: &product,
+                    given,
+                    names: &names,
+                    watch: Watch {
+                        progress: &|_| (),
+                        cancel,
+                    },
+                };
+                found.tried += row.run(&mut found.candidates)?;
             }
+            _ => found.left_out += names.len(),
         }
     }
-    candidates.sort_by(|x, y| {
+    found.candidates.sort_by(|x, y| {
         let fits = y.fits().cmp(&x.fits());
         fits.then(y.share().total_cmp(&x.share()))
+            .then(x.rank.cmp(&y.rank))
             .then(x.rows[0].cmp(&y.rows[0]))
     });
-    Ok(Identification {
-        shape: [m, n, k],
-        candidates,
-        left_out,
-    })
-}
-
-/// The matrices as register words of one signature.
-struct Given {
-    matrices: Matrices,
-    d: Vec<u64>,
-}
-
-fn same_formats(x: &Signature, y: &Signature) -> bool {
-    (x.a, x.b, x.c, x.d, x.scale) == (y.a, y.b, y.c, y.d, y.scale)
-}
-
-/// Whether an array's numbers are numbers of the format: rounding them up and down is the same.
-fn is_exact(array: &Array, format: &Format) -> bool {
-    let words = |rounding: &str| {
-        let casting = Casting::default().with_rounding(rounding).ok()?;
-        array.words(format, &casting).ok()
-    };
-    match (words("rz"), words("ra")) {
-        (Some(down), Some(up)) => (0..down.len()).all(|index| down.get(index) == up.get(index)),
-        _ => false,
-    }
-}
-
-/// The matrices in a row's formats; `None` when one of them is not exact in its format.
-fn given(question: &Question<'_>, signature: &Signature) -> Option<Given> {
-    let Question { operands, d } = question;
-    let result = signature.d.container();
-    let exact = is_exact(operands.a, &signature.a)
-        && is_exact(operands.b, &signature.b)
-        && operands.c.is_none_or(|c| is_exact(c, &signature.c))
-        && is_exact(d, &result)
-        && operands.scale_a.is_some() == signature.scale.is_some();
-    if !exact {
-        return None;
-    }
-    let casting = Casting::default();
-    let matrices = Matrices::from_arrays(operands, signature, &casting).ok()?;
-    let words = d.words(&result, &casting).ok()?;
-    Some(Given {
-        matrices,
-        d: (0..words.len()).map(|index| words.get(index)).collect(),
-    })
-}
-
-/// Elements spread over D, the same ones every time.
-fn sample(m: usize, n: usize) -> Vec<(usize, usize)> {
-    if m * n <= SAMPLE {
-        return (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).collect();
-    }
-    let mut random = Random::new(1);
-    let mut chosen = BTreeSet::new();
-    while chosen.len() < SAMPLE {
-        chosen.insert((random.below(m), random.below(n)));
-    }
-    chosen.into_iter().collect()
-}
-
-fn sampled(
-    unit: &Unit,
-    rows: Vec<String>,
-    given: &Given,
-    sample: &[(usize, usize)],
-    cancel: &AtomicBool,
-) -> Result<Candidate> {
-    let n = given.matrices.n();
-    let mut candidate = Candidate {
-        rows,
-        schedule: "chain",
-        arithmetic: unit.program().to_string(),
-        compared: 0,
-        agreeing: 0,
-        full: false,
-        first: None,
-    };
-    for &(i, j) in sample {
-        if cancel.load(std::sync::atomic::Ordering::Relaxed) {
-            return Err(Error::Cancelled);
-        }
-        let word = element(unit, &given.matrices, i, j)?;
-        note(&mut candidate, unit, (i, j), given.d[i * n + j], word);
-    }
-    Ok(candidate)
-}
-
-fn note(candidate: &mut Candidate, unit: &Unit, (i, j): (usize, usize), wanted: u64, word: u64) {
-    candidate.compared += 1;
-    if unit.agrees(word, wanted) {
-        candidate.agreeing += 1;
-    } else if candidate.first.is_none() {
-        let text = |word: u64| format!("{word:0width$x}", width = unit.signature().d.digits());
-        candidate.first = Some((i, j, text(wanted), text(word)));
-    }
-}
-
-/// One element: the chain over K.
-fn element(unit: &Unit, matrices: &Matrices, i: usize, j: usize) -> Result<u64> {
-    let signature = unit.signature();
-    let (step, blocks) = (signature.k, signature.scales());
-    let mut sum = matrices.c().map_or(0, |c| c.at(0, i, j));
-    for first in (0..matrices.k()).step_by(step) {
-        let a: Vec<u64> = (first..first + step)
-            .map(|k| matrices.a().at(0, i, k))
-            .collect();
-        let b: Vec<u64> = (first..first + step)
-            .map(|k| matrices.b().at(0, k, j))
-            .collect();
-        let from = first / step * blocks;
-        let scales = |matrix: Option<&gemm::Matrix>, is_a: bool| -> Vec<u64> {
-            let at = |block: usize| match matrix {
-                Some(matrix) if is_a => matrix.at(0, i, block),
-                Some(matrix) => matrix.at(0, block, j),
-                None => 0,
+    // How near the nearest is, is said of all of D.
+    if let Some(nearest) = found.candidates.first_mut().filter(|best| !best.full) {
+        let (arch, inst) = nearest.rows[0].split_once(':').unwrap_or_default();
+        let unit = catalogue.find(arch, inst)?.unit()?;
+        if let Some(given) = given(question, unit.signature()) {
+            let product = Product::new(unit, &given.matrices, Modifiers::default())?;
+            let row = Row {
+                product: &product,
+                given: &given,
+                names: &nearest.rows.clone(),
+                watch: Watch {
+                    progress: &|_| (),
+                    cancel,
+                },
             };
-            (from..from + blocks).map(at).collect()
-        };
-        let (scale_a, scale_b) = (
-            scales(matrices.scale_a(), true),
-            scales(matrices.scale_b(), false),
-        );
-        let operands = Operands {
-            a: &a,
-            b: &b,
-            c: sum,
-            scale_a: &scale_a,
-            scale_b: &scale_b,
-        };
-        sum = unit.dot(&operands, &Modifiers::default())?;
+            row.complete(nearest)?;
+        }
     }
-    Ok(sum)
+    Ok(found)
 }
 
-/// Every element of D.
-fn in_full(
-    candidate: &mut Candidate,
-    unit: &Unit,
-    given: &Given,
-    cancel: &AtomicBool,
-) -> Result<()> {
-    let watch = Watch {
-        progress: &|_| (),
-        cancel,
-    };
-    let words = gemm::chain(unit, &given.matrices, &Modifiers::default(), &watch)?;
-    let n = given.matrices.n();
-    (candidate.compared, candidate.agreeing, candidate.full) = (0, 0, true);
-    candidate.first = None;
-    for (index, &wanted) in given.d.iter().enumerate() {
-        note(
-            candidate,
-            unit,
-            (index / n, index % n),
-            wanted,
-            words.get(index),
+/// A row with the product under question.
+struct Row<'a> {
+    product: &'a Product<'a>,
+    given: &'a Given,
+    names: &'a [String],
+    watch: Watch<'a>,
+}
+
+/// A schedule on its way.
+struct Tried<'a> {
+    schedule: Schedule,
+    d: &'a (Format, Words),
+    candidate: Candidate,
+}
+
+impl Row<'_> {
+    /// Tries every schedule; gives how many there were.
+    fn run(&self, found: &mut Vec<Candidate>) -> Result<usize> {
+        let matrices = self.product.matrices();
+        let (m, n) = (matrices.m(), matrices.n());
+        let shape = Shape {
+            m,
+            n,
+            steps: self.product.steps(),
+            with_c: matrices.c().is_some(),
+        };
+        let unit = self.product.unit();
+        let own = unit.signature().d.container();
+        let mut tried: Vec<Tried<'_>> = Vec::new();
+        for d in &self.given.d {
+            let output = (d.0 != own).then_some(d.0);
+            for schedule in schedules::usual(unit.signature(), &shape, output) {
+                if schedule.format(unit).container() == d.0 {
+                    let candidate = self.candidate(&schedule, tried.len());
+                    tried.push(Tried {
+                        schedule,
+                        d,
+                        candidate,
+                    });
+                }
+            }
+        }
+        let count = tried.len();
+        let (few, more) = (rectangles(m, n, 1), rectangles(m, n, PLACES));
+        for one in &mut tried {
+            self.compare(one, &few)?;
+        }
+        // The schedules of a row that may still be it, the likeliest and simplest first.
+        let best = |tried: &mut Vec<Tried<'_>>| {
+            tried.sort_by(|x, y| {
+                let share = y.candidate.share().total_cmp(&x.candidate.share());
+                share.then(x.candidate.rank.cmp(&y.candidate.rank))
+            });
+            let fitting = tried.iter().filter(|one| one.candidate.fits()).count();
+            tried.truncate(fitting.max(KEPT));
+            fitting
+        };
+        best(&mut tried);
+        for one in &mut tried {
+            self.compare(one, &more)?;
+        }
+        let fitting = best(&mut tried);
+        let lines = lines(m, n);
+        for one in tried.iter_mut().take(fitting) {
+            self.compare(one, &lines)?;
+        }
+        let fitting = best(&mut tried);
+        let whole = [self.product.whole()];
+        for one in tried.iter_mut().take(fitting.min(WHOLE)) {
+            self.compare(one, &whole)?;
+            one.candidate.full = true;
+        }
+        let fitting = best(&mut tried);
+        found.extend(
+            tried
+                .into_iter()
+                .take(fitting.max(KEPT))
+                .map(|one| one.candidate),
         );
+        Ok(count)
     }
-    Ok(())
+
+    fn candidate(&self, schedule: &Schedule, rank: usize) -> Candidate {
+        Candidate {
+            rows: self.names.to_vec(),
+            schedule: schedule.to_string(),
+            arithmetic: self.product.unit().program().to_string(),
+            compared: 0,
+            agreeing: 0,
+            full: false,
+            first: None,
+            rank,
+        }
+    }
+
+    /// Computes some of D anew.
+    fn compare(&self, tried: &mut Tried<'_>, regions: &[Region]) -> Result<()> {
+        let words = match regions {
+            [one] if *one == self.product.whole() => self.schedule_words(&tried.schedule)?,
+            _ => tried.schedule.sample(self.product, regions, &self.watch)?,
+        };
+        let n = self.product.matrices().n();
+        let unit = self.product.unit();
+        let (format, d) = tried.d;
+        let candidate = &mut tried.candidate;
+        (candidate.compared, candidate.agreeing, candidate.first) = (0, 0, None);
+        let places = regions
+            .iter()
+            .flat_map(|region| (0..region.len()).map(|index| region.place(index)));
+        for ((_, i, j), word) in places.zip(words) {
+            let wanted = d.get(i * n + j);
+            candidate.compared += 1;
+            if wanted == word || agrees(unit, format, wanted, word) {
+                candidate.agreeing += 1;
+            } else if candidate.first.is_none() {
+                let text = |word: u64| format!("{word:0width$x}", width = format.digits());
+                candidate.first = Some((i, j, text(wanted), text(word)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes all of D for a candidate.
+    fn complete(&self, candidate: &mut Candidate) -> Result<()> {
+        let schedule: Schedule = candidate.schedule.parse()?;
+        let format = schedule.format(self.product.unit()).container();
+        if let Some(d) = self.given.d.iter().find(|(own, _)| *own == format) {
+            let mut tried = Tried {
+                schedule,
+                d,
+                candidate: candidate.clone(),
+            };
+            self.compare(&mut tried, &[self.product.whole()])?;
+            *candidate = tried.candidate;
+            candidate.full = true;
+        }
+        Ok(())
+    }
+
+    fn schedule_words(&self, schedule: &Schedule) -> Result<Vec<u64>> {
+        Ok(schedule.run(self.product, None, &self.watch)?.to_vec())
+    }
+}
+
+/// Whether a word is as good as the one given: a NaN where the payload is not known.
+fn agrees(unit: &Unit, format: &Format, wanted: u64, word: u64) -> bool {
+    if *format == unit.signature().d.container() {
+        return unit.agrees(word, wanted);
+    }
+    let is_nan = |word: u64| {
+        let code = format.from_register(word);
+        format.decode(code).class == crate::format::Class::Nan
+    };
+    is_nan(wanted) && is_nan(word)
+}
+
+/// Rectangles of [`FIRST`] elements spread over D, the same ones every time; all of D when it is
+/// hardly larger.
+fn rectangles(m: usize, n: usize, count: usize) -> Vec<Region> {
+    let columns = n.min(FIRST);
+    let rows = m.min(FIRST / columns);
+    if m * n <= FIRST * count {
+        return vec![region(0..m, 0..n)];
+    }
+    (0..count)
+        .map(|index| {
+            // From the first corner to the last, and back and forth across.
+            let place = |length: usize, part: usize, by: usize| {
+                (length - part) * (index * by % count) / count.saturating_sub(1).max(1)
+            };
+            let (i, j) = (place(m, rows, 1), place(n, columns, 5));
+            region(i..i + rows, j..j + columns)
+        })
+        .collect()
+}
+
+/// Whole rows of D, spread over it.
+fn lines(m: usize, n: usize) -> Vec<Region> {
+    let count = m.min(ROWS);
+    (0..count)
+        .map(|index| {
+            let i = (2 * index + 1) * m / (2 * count);
+            region(i..i + 1, 0..n)
+        })
+        .collect()
+}
+
+fn region(rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> Region {
+    Region {
+        batch: 0..1,
+        rows,
+        columns,
+    }
 }

@@ -17,11 +17,13 @@
 
 mod alignment;
 mod bench;
+mod normalisation;
 mod order;
 mod range;
 mod report;
 mod rounding;
 mod special;
+mod tile;
 
 pub use report::{Feature, Report, Test, page_of_both};
 
@@ -43,16 +45,10 @@ pub fn probe(device: &mut dyn Dut) -> Result<Report> {
     range::subnormals(&mut bench)?;
     alignment::products(&mut bench, &order, &bits)?;
     rounding::measure(&mut bench, &order, &bits)?;
-    alignment::normalisation(&mut bench, &order, &bits)?;
+    normalisation::measure(&mut bench, &order, &bits)?;
     range::floor(&mut bench, &order, &bits)?;
     range::overflow(&mut bench, &order)?;
     special::measure(&mut bench)?;
-    bench.conclude(
-        "tile",
-        3,
-        "whether every (i, j) of a tile computes alike",
-        "no tile",
-        "the device is asked for single dot products; it has no tile",
-    );
+    tile::measure(&mut bench)?;
     Ok(bench.finish(subject, signature))
 }

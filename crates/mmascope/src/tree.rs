@@ -17,7 +17,7 @@ mod write;
 
 pub use compare::Difference;
 pub use draw::FOLD_ABOVE;
-pub use execute::{Arithmetic, Term};
+pub use execute::{Arithmetic, FusedSum, Term, Truncated};
 pub(crate) use execute::{decode, encode, power_of_two, round};
 pub use export::Language;
 pub use value::{Builder, Inner, Statistics, Tree};

@@ -2,6 +2,9 @@
 //!
 //! A run is a position in every family's sequence of indices; a case is made again from family, seed
 //! and index alone, so that a failure is three numbers and an interrupted run goes on where it was.
+//! Families whose operands are independent are also compared tile by tile: rows of some cases, columns
+//! of the same ones, every pair a dot product (`Generator::crossed`), so that the engine of matrix
+//! products can compute what is expected. The reference decides every difference.
 //!
 //! ```
 //! use mmascope::{dut::ModelDut, isa::Catalogue, validate::{Plan, State, validate}};
@@ -17,6 +20,8 @@
 //! # Ok::<(), mmascope::Error>(())
 //! ```
 
+mod tile;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +31,8 @@ use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
 use crate::infer::Example;
 use crate::vector::Answer;
+pub use tile::SIDE;
+use tile::Tile;
 
 /// Cases of a family that are asked together.
 const CHUNK: u64 = 4096;
@@ -74,6 +81,10 @@ pub struct Progress {
     pub family: String,
     /// Cases compared: indices 0 to `done` − 1.
     pub done: u64,
+    /// Tiles compared, each the cases `crossed(row, column)` of [`SIDE`] rows and columns: those of
+    /// tile t are t·SIDE to t·SIDE + SIDE − 1.
+    #[serde(default)]
+    pub tiles: u64,
     /// Cases that there are, where they are finite.
     pub count: Option<u64>,
     /// Cases on which device and model differ.
@@ -89,10 +100,21 @@ pub struct Mismatch {
     pub seed: u64,
     /// The index.
     pub index: u64,
+    /// The index of the case that b is of, where it is another one (`Generator::crossed`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
     /// The device's answer, as vector lines write it.
     pub device: String,
     /// The model's.
     pub model: String,
+}
+
+impl Progress {
+    /// Cases compared, singly and in tiles.
+    #[must_use]
+    pub fn trials(&self) -> u64 {
+        self.done + self.tiles * SIDE * SIDE
+    }
 }
 
 impl State {
@@ -108,6 +130,7 @@ impl State {
                 Ok(generator) => families.push(Progress {
                     family: family.name().to_owned(),
                     done: 0,
+                    tiles: 0,
                     count: generator.count(),
                     mismatches: 0,
                 }),
@@ -145,7 +168,7 @@ impl State {
     /// Cases compared.
     #[must_use]
     pub fn trials(&self) -> u64 {
-        self.families.iter().map(|family| family.done).sum()
+        self.families.iter().map(Progress::trials).sum()
     }
 
     /// Cases that differ.
@@ -159,7 +182,7 @@ impl State {
         let open = |family: &Progress| family.count.is_none_or(|count| family.done < count);
         (0..self.families.len())
             .filter(|&index| open(&self.families[index]))
-            .min_by_key(|&index| self.families[index].done)
+            .min_by_key(|&index| self.families[index].trials())
     }
 }
 
@@ -185,38 +208,65 @@ pub fn validate(
     }
     while state.trials() < trials {
         let Some(index) = state.next() else { break };
-        let Progress {
-            family,
-            done,
-            count,
-            ..
-        } = state.families[index].clone();
-        let generator = Generator::for_unit(Family::named(&family)?, state.seed, model)?;
-        let left = (trials - state.trials()).min(CHUNK);
-        let left = count.map_or(left, |count| left.min(count - done));
-        let differing = compare(device, model, &generator, done, left)?;
-        let progress = &mut state.families[index];
-        progress.done += left;
-        progress.mismatches += differing.len() as u64;
-        let kept = state.examples.iter().filter(|e| e.family == family).count();
-        let seed = state.seed;
-        state
-            .examples
-            .extend(differing.into_iter().take(KEPT.saturating_sub(kept)).map(
-                |(index, device, word)| Mismatch {
-                    family: family.clone(),
-                    seed,
-                    index,
-                    device: crate::infer::answer_text(device, model.signature()),
-                    model: crate::vector::answer(model, word),
-                },
-            ));
+        let left = trials - state.trials();
+        let found = turn(device, model, state.seed, &mut state.families[index], left)?;
+        let kept = KEPT.saturating_sub({
+            let name = &state.families[index].family;
+            state.examples.iter().filter(|e| e.family == *name).count()
+        });
+        state.examples.extend(found.into_iter().take(kept));
         if !go_on(state) {
             break;
         }
     }
     Ok(())
 }
+
+/// Compares the next cases of a family, at most `left`: a tile where the family has them and the
+/// single cases are not fewer than a batch of them, else single cases.
+fn turn(
+    device: &mut dyn Dut,
+    model: &Unit,
+    seed: u64,
+    progress: &mut Progress,
+    left: u64,
+) -> Result<Vec<Mismatch>> {
+    let generator = Generator::for_unit(Family::named(&progress.family)?, seed, model)?;
+    let next = Tile::next(&generator, progress.done, progress.tiles);
+    let differing = match next.filter(|tile| tile.len() <= left) {
+        Some(tile) => {
+            let differing = tile.compare(device, model, &generator)?;
+            match tile.is_crossed() {
+                true => progress.tiles += 1,
+                false => progress.done += tile.len(),
+            }
+            differing
+        }
+        None => {
+            let count = left.min(CHUNK);
+            let rest = |count: u64, all: u64| count.min(all - progress.done);
+            let count = progress.count.map_or(count, |all| rest(count, all));
+            let differing = compare(device, model, &generator, progress.done, count)?;
+            progress.done += count;
+            differing
+        }
+    };
+    progress.mismatches += differing.len() as u64;
+    let first = differing.into_iter().take(KEPT);
+    Ok(first
+        .map(|(index, column, answer, word)| Mismatch {
+            family: progress.family.clone(),
+            seed,
+            index,
+            column,
+            device: crate::infer::answer_text(answer, model.signature()),
+            model: crate::vector::answer(model, word),
+        })
+        .collect())
+}
+
+/// A case on which device and model differ: index, index of b's case, answer, the model's word.
+type Differing = (u64, Option<u64>, Answer, u64);
 
 /// The cases of a run of indices on which device and model differ: index, answer, the model's word.
 fn compare(
@@ -225,7 +275,7 @@ fn compare(
     generator: &Generator,
     first: u64,
     count: u64,
-) -> Result<Vec<(u64, Answer, u64)>> {
+) -> Result<Vec<Differing>> {
     let cases: Vec<(Case, u64)> = (0..count as usize)
         .into_par_iter()
         .with_min_len(256)
@@ -240,18 +290,24 @@ fn compare(
         batch.push(&case.operands())?;
     }
     let answers = device.run(&batch)?;
-    if answers.len() != cases.len() {
-        return Err(Error::Device {
-            device: device.name().to_owned(),
-            query: None,
-            message: format!("{} answers to {} queries", answers.len(), cases.len()),
-        });
-    }
+    check_count(device, answers.len(), cases.len())?;
     let found = cases.iter().zip(answers).enumerate();
     Ok(found
         .filter(|(_, ((_, word), answer))| !agrees(model, *word, *answer))
-        .map(|(at, ((_, word), answer))| (first + at as u64, answer, *word))
+        .map(|(at, ((_, word), answer))| (first + at as u64, None, answer, *word))
         .collect())
+}
+
+/// An error when a device gives too few or too many answers.
+fn check_count(device: &dyn Dut, answers: usize, queries: usize) -> Result<()> {
+    if answers == queries {
+        return Ok(());
+    }
+    Err(Error::Device {
+        device: device.name().to_owned(),
+        query: None,
+        message: format!("{answers} answers to {queries} queries"),
+    })
 }
 
 /// Whether an answer is right where the model gives `word`.
@@ -268,6 +324,7 @@ fn agrees(model: &Unit, word: u64, answer: Answer) -> bool {
 /// The device's own errors.
 pub fn shrink(device: &mut dyn Dut, model: &Unit, mismatch: &Mismatch) -> Result<Example> {
     let family = Family::named(&mismatch.family)?;
-    let case = Generator::for_unit(family, mismatch.seed, model)?.case(mismatch.index);
+    let case = Generator::for_unit(family, mismatch.seed, model)?
+        .crossed(mismatch.index, mismatch.column.unwrap_or(mismatch.index));
     crate::infer::shrink_on_device(device, model, &case).map(|(example, _)| example)
 }

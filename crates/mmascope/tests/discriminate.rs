@@ -63,7 +63,7 @@ fn runners_hold_every_line() {
         ("ampere", "mma.m16n8k8.f16.f16.f16.f16", "cuda"),
         ("ada", "mma.m16n8k32.f32.e4m3.e5m2.f32", "cuda"),
         ("ampere", "mma.m8n8k4.f64.f64.f64.f64", "cuda"),
-        ("cdna3", "v_mfma_f32_32x32x8_f16", "hip"),
+        ("cdna2", "v_mfma_f32_16x16x16_bf16_1k", "hip"),
         ("cdna3", "v_mfma_f32_16x16x32_fp8_bf8", "hip"),
     ] {
         let row = row(arch, inst);
@@ -81,6 +81,8 @@ fn runners_hold_every_line() {
         );
         if language == "cuda" {
             compiled(&text, arch, inst);
+        } else {
+            compiled_by_hipcc(&text, arch, inst);
         }
     }
     let wgmma = row("hopper", "wgmma.m64n8k16.f32.f16.f16");
@@ -134,5 +136,32 @@ print(log.value.decode()); sys.exit(status)
             );
         }
         Err(error) => println!("skipped: no python3 ({error})"),
+    }
+}
+
+/// Compiles a HIP source for its chip where hipcc is installed (Debian: hipcc, libamdhip64-dev).
+fn compiled_by_hipcc(source: &str, arch: &str, inst: &str) {
+    let chip = match arch {
+        "cdna1" => "gfx908",
+        "cdna2" => "gfx90a",
+        _ => "gfx940",
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("runner.hip.cpp");
+    std::fs::write(&file, source).expect("written");
+    let output = std::process::Command::new("hipcc")
+        .arg(format!("--offload-arch={chip}"))
+        .arg("-c")
+        .arg(&file)
+        .arg("-o")
+        .arg(folder.path().join("runner.o"))
+        .output();
+    match output {
+        Ok(output) => assert!(
+            output.status.success(),
+            "{arch} {inst}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ),
+        Err(error) => println!("skipped: no hipcc ({error})"),
     }
 }

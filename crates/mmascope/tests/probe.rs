@@ -259,3 +259,64 @@ fn reports_have_json_and_a_page() {
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Features of a black box"));
     assert!(!page.contains("http"), "a page is complete in itself");
 }
+
+/// A device whose element (3, 5) of a tile computes with another unit.
+struct OneElement(ModelDut, ModelDut);
+
+impl mmascope::dut::Dut for OneElement {
+    fn signature(&self) -> &mmascope::dpa::Signature {
+        self.0.signature()
+    }
+
+    fn name(&self) -> &str {
+        "one element"
+    }
+
+    fn run(
+        &mut self,
+        batch: &mmascope::dut::Batch,
+    ) -> mmascope::Result<Vec<mmascope::vector::Answer>> {
+        self.0.run(batch)
+    }
+
+    fn has_tiles(&self) -> bool {
+        true
+    }
+
+    fn tile(
+        &mut self,
+        tile: &mmascope::gemm::Matrices,
+    ) -> mmascope::Result<mmascope::dut::Answers> {
+        let place = 3 * tile.n() + 5;
+        let other = self.1.tile(tile)?.get(place);
+        let own = self.0.tile(tile)?;
+        let mut answers: Vec<_> = (0..own.len()).map(|index| own.get(index)).collect();
+        answers[place] = other;
+        Ok(mmascope::dut::Answers::Each(answers))
+    }
+}
+
+/// Every place of a tile is asked the same, where the device has tiles.
+#[test]
+fn an_element_that_differs_is_named() {
+    let unit = |arch: &str| {
+        let row = Catalogue::built_in().find(arch, "mma.m16n8k16.f32.f16.f16.f32");
+        row.and_then(|row| row.unit().cloned()).expect("a row")
+    };
+    let model = |arch: &str| ModelDut::new(arch, unit(arch));
+    let alike = probe(&mut model("hopper")).expect("answers");
+    assert_eq!(alike.value("tile"), Some("alike"));
+    let mut device = OneElement(model("hopper"), model("ampere"));
+    let report = probe(&mut device).expect("answers");
+    assert_eq!(report.value("tile"), Some("1 places differ"));
+    let feature = report
+        .features
+        .iter()
+        .find(|feature| feature.name == "tile");
+    assert!(
+        feature
+            .expect("a feature")
+            .conclusion
+            .ends_with("the first is (3, 5)")
+    );
+}

@@ -10,3 +10,5 @@ mod random;
 mod schedules;
 #[path = "reveal/simulated.rs"]
 mod simulated;
+#[path = "reveal/symbolic.rs"]
+mod symbolic;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::process::Command;
 
 use mmascope::format::{E5M2, F16, F32, F64, Rounding};
-use mmascope::tree::{Arithmetic, Builder, Language, Op, Term, Tree};
+use mmascope::tree::{Arithmetic, Builder, Language, Op, Term, Tree, Truncated};
 
 #[path = "reveal/simulated.rs"]
 #[allow(dead_code)]
@@ -251,8 +251,10 @@ fn execution_follows_the_types() {
     assert_eq!(value("(fma f32 0 1)", &terms), e * e);
     // A fused sum cuts off below the kept bits; Volta keeps 23.
     let arithmetic = Arithmetic {
-        fused_bits: Some(23),
-        rounding: Rounding::Rz,
+        fused: Some(Truncated {
+            bits: 23,
+            rounding: Rounding::Rz,
+        }),
         ..Arithmetic::ieee(F32)
     };
     let small = Term::Value(2.0_f64.powi(-24));
@@ -325,8 +327,7 @@ fn exported_code_reproduces_the_bits() {
     let fma = tree("(fma f32 (fma f32 (add f64 (fma f64 0 1) (add f64 2 3)) 4) 5)");
     let ieee = Arithmetic::ieee(F32);
     let fused = |operands, bits, rounding| Arithmetic {
-        fused_bits: Some(bits),
-        rounding,
+        fused: Some(Truncated { bits, rounding }),
         ..Arithmetic::ieee(operands)
     };
     let down = Arithmetic {
@@ -356,6 +357,12 @@ fn exported_code_reproduces_the_bits() {
             6,
             "fused_narrow",
             fused(E5M2, 13, Rounding::Rz),
+        ),
+        (
+            tree("(add f32 (fused f32 0 1 2 3) (fused f32 4 5 6 7 8))"),
+            8,
+            "fused_and_added",
+            fused(F16, 23, Rounding::Rz),
         ),
         (tree("(exact f32 0 1 2 3 4)"), 4, "exact", ieee),
         (

@@ -186,7 +186,13 @@ impl Default for Words {
 /// Words are equal when their values are; how they are stored does not matter.
 impl PartialEq for Words {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().eq(other.iter())
+        match (self, other) {
+            (Self::U8(own), Self::U8(other)) => own == other,
+            (Self::U16(own), Self::U16(other)) => own == other,
+            (Self::U32(own), Self::U32(other)) => own == other,
+            (Self::U64(own), Self::U64(other)) => own == other,
+            _ => self.len() == other.len() && self.iter().eq(other.iter()),
+        }
     }
 }
 

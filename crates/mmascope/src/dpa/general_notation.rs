@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! fused L=16 F=25|exact [Fc=…] [e0=…] [align=…] [align-c=…] [G=4 [groups=strided] [Fg=…|exact] [align-g=…] [exponent-g=own]]
-//!       [F2=…] [floor=…] [products=exact|normalised|rne:f32] [product-limit=128] [flush-in=…] [flush-c=…] [flush-products=…]
-//! add-mul P=4 [adds=sequential] [products=rne:f32] [flush-in=…] [flush-c=…] [flush-products=…]
+//!       [F2=…] [floor=…] [products=exact|normalised|rne:f32] [product-limit=128] [grid=products] [sticky=kept]
+//!       [zero-times-inf=zero|signed|plus|minus] [inf-minus-inf=plus|minus] [terms]
+//! add-mul P=4 [adds=sequential] [products=rne:f32] [terms]
+//! terms: [operands=rz:bf16] [flush-in=…] [flush-of=a|b] [round-c=rz:bf16] [flush-c=…] [flush-products=…]
 //! ```
 
 use std::fmt;
 
-use super::general::{AddMul, Fused, General, Groups, Terms};
+use super::general::{AddMul, Fused, General, Groups, Invalid, Side, Specials, Terms};
 use super::limits::{MAX_E0, MAX_F, MAX_L};
 use super::notation::{Flaw, at};
 use super::{FlushSign, Token};
@@ -16,7 +18,7 @@ use crate::error::Error;
 use crate::format::{Format, Rounding};
 
 /// What `fused` may be given.
-const FUSED: [&str; 18] = [
+const FUSED: [&str; 25] = [
     "L",
     "F",
     "Fc",
@@ -32,18 +34,38 @@ const FUSED: [&str; 18] = [
     "floor",
     "products",
     "product-limit",
+    "grid",
+    "sticky",
+    "zero-times-inf",
+    "inf-minus-inf",
+    "operands",
     "flush-in",
+    "flush-of",
+    "round-c",
     "flush-c",
     "flush-products",
 ];
 /// What `add-mul` may be given.
-const ADD_MUL: [&str; 6] = [
+const ADD_MUL: [&str; 9] = [
     "P",
     "adds",
     "products",
+    "operands",
     "flush-in",
+    "flush-of",
+    "round-c",
     "flush-c",
     "flush-products",
+];
+
+/// Words for operands.
+const SIDES: [(&str, Side); 2] = [("a", Side::A), ("b", Side::B)];
+/// Words for what an invalid operation gives; the first two are those of ∞ − ∞.
+const INVALID: [(&str, Invalid); 4] = [
+    ("plus", Invalid::Plus),
+    ("minus", Invalid::Minus),
+    ("signed", Invalid::Signed),
+    ("zero", Invalid::Zero),
 ];
 
 type Found<T> = Result<T, Flaw>;
@@ -144,28 +166,52 @@ impl<'a> Given<'a, '_> {
         }
     }
 
+    /// A rounding and a format, like `rne:f32`.
+    fn rounded(&self, name: &str) -> Found<Option<(Rounding, Format)>> {
+        let Some((word, value)) = self.find(name) else {
+            return Ok(None);
+        };
+        let Some((rounding, format)) = value.split_once(':') else {
+            return Err((
+                word.column,
+                format!("{name}={value}: expected a rounding and a format, like rne:f32"),
+            ));
+        };
+        let format = at(word, Format::named(format))?;
+        if format.float().is_none() || !format.signed || format.bits > 32 {
+            return Err((
+                word.column,
+                format!("{name}={value}: a signed float of at most 32 bits is needed"),
+            ));
+        }
+        Ok(Some((at(word, Rounding::named(rounding))?, format)))
+    }
+
+    /// One of a few words.
+    fn one_of<T: Copy + Default>(&self, name: &str, words: &[(&str, T)]) -> Found<T> {
+        let Some((word, value)) = self.find(name) else {
+            return Ok(T::default());
+        };
+        match words.iter().find(|(known, _)| *known == value) {
+            Some((_, found)) => Ok(*found),
+            None => {
+                let names: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
+                let names = names.join(" or ");
+                Err((word.column, format!("{name}={value}: expected {names}")))
+            }
+        }
+    }
+
     fn terms(&self) -> Found<Terms> {
         let products = match self.find("products") {
             None | Some((_, "exact" | "normalised")) => None,
-            Some((word, value)) => {
-                let Some((rounding, format)) = value.split_once(':') else {
-                    return Err((
-                        word.column,
-                        format!("products={value}: expected exact, normalised or like rne:f32"),
-                    ));
-                };
-                let format = at(word, Format::named(format))?;
-                if format.float().is_none() || !format.signed || format.bits > 32 {
-                    return Err((
-                        word.column,
-                        format!("products={value}: a signed float of at most 32 bits is needed"),
-                    ));
-                }
-                Some((at(word, Rounding::named(rounding))?, format))
-            }
+            Some(_) => self.rounded("products")?,
         };
         Ok(Terms {
+            operands: self.rounded("operands")?,
             flush_in: self.flush("flush-in")?,
+            flush_of: self.one_of("flush-of", &SIDES)?,
+            round_c: self.rounded("round-c")?,
             flush_c: self.flush("flush-c")?,
             products,
             flush_products: self.flush("flush-products")?,
@@ -213,6 +259,12 @@ impl<'a> Given<'a, '_> {
             e0: self.number("e0", -MAX_E0, MAX_E0)?,
             align,
             align_c: self.rounding("align-c", align)?,
+            apart: self.word("grid", "products")?,
+            sticky: self.word("sticky", "kept")?,
+            specials: Specials {
+                zero_times_infinity: self.one_of("zero-times-inf", &INVALID)?,
+                opposite: self.one_of("inf-minus-inf", &INVALID[..2])?,
+            },
             f2: self.number("F2", 1, MAX_F as i32)?.map(|bits| bits as u32),
             floor: self.rounding("floor", Rounding::Rd)?,
         })
@@ -280,15 +332,19 @@ impl Terms {
         } else if normalised {
             found.push(("products", "normalised".to_owned()));
         }
-        let flushes = [
-            ("flush-in", self.flush_in),
-            ("flush-c", self.flush_c),
-            ("flush-products", self.flush_products),
-        ];
-        for (name, flush) in flushes {
-            if let Some(sign) = flush {
-                found.push((name, sign.to_string()));
+        let mut flush = |name, flush: Option<FlushSign>| {
+            found.extend(flush.map(|sign| (name, sign.to_string())));
+        };
+        flush("flush-in", self.flush_in);
+        flush("flush-c", self.flush_c);
+        flush("flush-products", self.flush_products);
+        for (name, rounded) in [("operands", self.operands), ("round-c", self.round_c)] {
+            if let Some((rounding, format)) = rounded {
+                found.push((name, format!("{rounding}:{format}")));
             }
+        }
+        if let Some((word, _)) = SIDES.iter().find(|(_, side)| *side == self.flush_of) {
+            found.push(("flush-of", (*word).to_owned()));
         }
     }
 }
@@ -333,8 +389,38 @@ impl Fused {
         if let Some(limit) = self.product_limit {
             found.push(("product-limit", limit.to_string()));
         }
+        for (name, word, is_set) in [
+            ("grid", "products", self.apart),
+            ("sticky", "kept", self.sticky),
+        ] {
+            if is_set {
+                found.push((name, word.to_owned()));
+            }
+        }
+        for (name, invalid) in [
+            ("zero-times-inf", self.specials.zero_times_infinity),
+            ("inf-minus-inf", self.specials.opposite),
+        ] {
+            if invalid != Invalid::Nan {
+                found.push((name, invalid.to_string()));
+            }
+        }
         self.terms.parameters(self.normalised, &mut found);
         found
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = SIDES.iter().find(|(_, side)| side == self);
+        out.write_str(word.map_or("both", |(word, _)| word))
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = INVALID.iter().find(|(_, invalid)| invalid == self);
+        out.write_str(word.map_or("nan", |(word, _)| word))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What parameters may be: checked wherever a program comes from, text or code.
 
-use super::{Dpa, General, Modifiers, Operation, Program, Source};
+use super::{Dpa, General, Invalid, Modifiers, Operation, Program, Source};
 
 /// Largest number of products per block or group.
 pub(super) const MAX_L: u32 = 256;
@@ -67,6 +67,9 @@ impl General {
                 if let Some(groups) = fused.groups {
                     check_range("G", groups.g, MAX_L)?;
                     bits("Fg", groups.f)?;
+                }
+                if matches!(fused.specials.opposite, Invalid::Signed | Invalid::Zero) {
+                    return Err("inf-minus-inf: nan, plus or minus".to_owned());
                 }
                 if fused.f.is_none() != fused.f_c.is_none() {
                     return Err("F and Fc are both exact or both numbers".to_owned());

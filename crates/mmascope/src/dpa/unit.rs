@@ -279,9 +279,13 @@ impl Unit {
                 }
             }
             Dpa::General(General::Fused(fused)) if scale.is_some() => {
-                let exact = fused.f.is_none() || fused.groups.is_some_and(|g| g.f.is_none());
+                let exact =
+                    fused.f.is_none() || fused.apart || fused.groups.is_some_and(|g| g.f.is_none());
                 if exact || fused.terms.products.is_some() {
-                    return Err("with block scales, fused needs bits, not exact sums".into());
+                    return Err(
+                        "with block scales, fused needs bits, not exact sums or grid=products"
+                            .into(),
+                    );
                 }
                 Ok(true)
             }

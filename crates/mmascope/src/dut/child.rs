@@ -18,7 +18,7 @@ const KEPT_STDERR: usize = 2000;
 
 /// A running process.
 #[derive(Debug)]
-pub(super) struct Child {
+pub(crate) struct Child {
     timeout: Duration,
     group: Group,
     /// `None` after a failure: the conversation is out of step and cannot go on.
@@ -29,7 +29,7 @@ pub(super) struct Child {
 
 impl Child {
     /// Starts a program.
-    pub(super) fn start(command: &mut Command, timeout: Duration) -> io::Result<Self> {
+    pub(crate) fn start(command: &mut Command, timeout: Duration) -> io::Result<Self> {
         let command = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -60,18 +60,18 @@ impl Child {
     }
 
     /// Sends a text; whether that is still possible.
-    pub(super) fn send(&self, text: String) -> bool {
+    pub(crate) fn send(&self, text: String) -> bool {
         let to_write = self.to_write.as_ref();
         to_write.is_some_and(|to_write| to_write.send(text).is_ok())
     }
 
     /// When answers to what is sent now are late.
-    pub(super) fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.timeout
     }
 
     /// The next line, or why there is none.
-    pub(super) fn next_line(&self, deadline: Instant) -> Result<String, String> {
+    pub(crate) fn next_line(&self, deadline: Instant) -> Result<String, String> {
         let left = deadline.saturating_duration_since(Instant::now());
         match self.lines.recv_timeout(left) {
             Ok(line) => line,
@@ -83,7 +83,7 @@ impl Child {
     }
 
     /// Ends the process and completes the message of what was wrong with its last words.
-    pub(super) fn end(&mut self, mut message: String) -> String {
+    pub(crate) fn end(&mut self, mut message: String) -> String {
         self.to_write = None;
         let status = self.group.end();
         if let Some(status) = status {

@@ -1,15 +1,19 @@
 //! A unit of the library as a device.
 
-use super::{Batch, Dut};
+use std::sync::atomic::AtomicBool;
+
+use super::{Answers, Batch, Dut};
 use crate::dpa::{Modifiers, Signature, Unit};
 use crate::error::Result;
+use crate::gemm::{Matrices, Product, Watch};
 use crate::vector::Answer;
 
-/// A model: answers by computing.
+/// A model: answers by computing; tiles by way of the engine.
 #[derive(Clone, Debug)]
 pub struct ModelDut {
     name: String,
     unit: Unit,
+    by_reference: bool,
 }
 
 impl ModelDut {
@@ -19,6 +23,16 @@ impl ModelDut {
         Self {
             name: name.to_owned(),
             unit,
+            by_reference: false,
+        }
+    }
+
+    /// The same with the reference for tiles too.
+    #[must_use]
+    pub fn by_reference(self) -> Self {
+        Self {
+            by_reference: true,
+            ..self
         }
     }
 }
@@ -41,5 +55,25 @@ impl Dut for ModelDut {
                     .map(Answer::Word)
             })
             .collect()
+    }
+
+    fn has_tiles(&self) -> bool {
+        true
+    }
+
+    fn tile(&mut self, tile: &Matrices) -> Result<Answers> {
+        let modifiers = Modifiers::default();
+        let product = if self.by_reference {
+            Product::by_reference(&self.unit, tile, modifiers)?
+        } else {
+            Product::new(&self.unit, tile, modifiers)?
+        };
+        let watch = Watch {
+            progress: &|_| (),
+            cancel: &AtomicBool::new(false),
+        };
+        let mut d = product.c(product.whole())?;
+        product.advance(0..1, true, &mut d, &watch)?;
+        Ok(Answers::Words(d.into_words()))
     }
 }

@@ -134,7 +134,11 @@ impl std::str::FromStr for Subject {
             },
             "plugin" => Ok(Self::Plugin(rest.to_owned())),
             "cmd" => Ok(Self::Command(rest.to_owned())),
-            "lib" | "cuda" => Err(Error::Argument(format!(
+            "lib" => Err(Error::Argument(format!(
+                "subject '{text}': lib: is a routine that sums and no device: it can be revealed; \
+                 expected {expected}"
+            ))),
+            "cuda" => Err(Error::Argument(format!(
                 "subject '{text}': {kind}: subjects are not available yet; expected {expected}"
             ))),
             _ => Err(wrong()),
@@ -174,6 +178,20 @@ impl Subject {
             *products = count.or(*products);
         }
         self
+    }
+
+    /// The model of the instruction of which the subject makes its sums; `None` where nobody says what
+    /// it does.
+    ///
+    /// # Errors
+    /// Look-up errors.
+    pub fn instruction(&self, catalogue: &Catalogue) -> Result<Option<Box<dyn Dut>>> {
+        let (Self::Model { arch, inst } | Self::Gemm { arch, inst, .. }) = self else {
+            return Ok(None);
+        };
+        let unit = catalogue.find(arch, inst)?.unit()?.clone();
+        let name = format!("model:{arch}:{inst}");
+        Ok(Some(Box::new(ModelDut::new(&name, unit))))
     }
 
     /// Opens the device. A process needs to be told its interface; a model and a plugin know it,

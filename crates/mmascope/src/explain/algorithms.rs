@@ -72,8 +72,7 @@ impl Block<'_> {
                 flush_out,
                 ..
             } => self.unscaled(&lanes).ftz_addmul(flush_in, flush_out),
-            // Refused before: a trace of these steps is not written yet.
-            Dpa::General(_) => Vec::new(),
+            Dpa::General(ref step) => self.general(step),
             Dpa::TrFdpa { f, f2, .. } => self.tr_fdpa(f, f2),
             Dpa::GtrFdpa { f, f2, .. } => self.gtr_fdpa(f, f2),
         }
@@ -89,7 +88,7 @@ impl Block<'_> {
         }
     }
 
-    fn role(&self, part: &str) -> String {
+    pub(super) fn role(&self, part: &str) -> String {
         format!("{}: {part}", self.role)
     }
 
@@ -100,7 +99,7 @@ impl Block<'_> {
         Some(self.special_step(special))
     }
 
-    fn special_step(&self, special: (String, Value)) -> Step {
+    pub(super) fn special_step(&self, special: (String, Value)) -> Step {
         let products = self.lanes.iter().map(Lane::name);
         let adds = products.chain([self.start.name.clone()]).collect();
         Step::special(&self.name, self.role.clone(), adds, special, self.output)
@@ -252,7 +251,7 @@ impl Block<'_> {
     }
 
     /// Exponent of a zero c, and the smallest that the second floor takes (§2.7): −126 for f32.
-    fn min_exponent(&self) -> i64 {
+    pub(super) fn min_exponent(&self) -> i64 {
         let float = self.output.format.float();
         float.map_or(0, |float| float.emin().into())
     }
@@ -398,7 +397,7 @@ impl Block<'_> {
             }
         });
         if let Some(top) = step.sum.top() {
-            step.floor(top.max(self.min_exponent()) - f2);
+            step.floor(top.max(self.min_exponent()) - f2, Rounding::Rd);
         }
         step.finish(self.output, zeros);
         if let Some(dropped) = dropped {
@@ -455,7 +454,7 @@ pub(super) fn multiply(name: &str, role: String, lane: &Lane, output: &Output) -
     }
 }
 
-fn zero_of(x: &Unpacked, sign: FlushSign) -> Unpacked {
+pub(super) fn zero_of(x: &Unpacked, sign: FlushSign) -> Unpacked {
     Unpacked {
         negative: x.negative && sign == FlushSign::Kept,
         class: Class::Zero,
@@ -486,8 +485,16 @@ pub(super) fn is_subnormal(x: &Unpacked) -> bool {
     x.class == Class::Finite && x.significand >> x.fraction_bits == 0
 }
 
+/// What goes on after the flush that an output asks for, if it does.
+pub(super) fn finished(step: &mut Step, output: &Output) -> Start {
+    match output.flush {
+        None => Start::of_step(step, output),
+        Some(sign) => flush_result(step, sign, output),
+    }
+}
+
 /// §2.5: a subnormal result becomes a zero. Gives what goes on.
-fn flush_result(step: &mut Step, sign: FlushSign, output: &Output) -> Start {
+pub(super) fn flush_result(step: &mut Step, sign: FlushSign, output: &Output) -> Start {
     let result = Start::of_step(step, output);
     if !is_subnormal(&result.value) {
         return result;

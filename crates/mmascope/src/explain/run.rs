@@ -1,6 +1,6 @@
 //! From operands to a trace: decoding, the program's statements, the exact result.
 
-use super::algorithms::{Block, Start, add, convert, is_subnormal, multiply};
+use super::algorithms::{Block, Start, add, convert, finished, is_subnormal, multiply};
 use super::dyadic::Dyadic;
 use super::lane::{Lane, special_sum, special_value};
 use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
@@ -50,7 +50,6 @@ impl Trace {
             k: count * signature.k,
             ..*signature
         };
-        refuse_general(unit.program())?;
         let Decoded {
             pairs,
             c: c_operand,
@@ -99,28 +98,6 @@ impl Trace {
             exact,
             error,
         })
-    }
-}
-
-/// The steps of the model space have no trace.
-fn refuse_general(program: &Program) -> Result<()> {
-    let general = |statement: &&Statement| {
-        matches!(
-            statement.operation,
-            Operation::Join { .. }
-                | Operation::Dot {
-                    algorithm: Dpa::General(_),
-                    ..
-                }
-        ) || statement.output.flush.is_some()
-    };
-    match program.statements.iter().find(general) {
-        None => Ok(()),
-        Some(statement) => Err(crate::Error::Argument(format!(
-            "explain: statement '{}' is a step of the model space; only the algorithms of the \
-             shipped rows can be explained ('{program}')",
-            statement.name
-        ))),
     }
 }
 
@@ -321,14 +298,30 @@ impl Run<'_> {
                     let (left, right) = (read(*left), read(*right));
                     steps.push(add(&name, "add".to_owned(), &left, &right, output));
                 }
-                Operation::Join { .. } => {}
+                Operation::Join {
+                    algorithm,
+                    over,
+                    of,
+                } => {
+                    let values: Vec<Start> = of.iter().map(|&source| read(source)).collect();
+                    let lanes: Vec<Lane> = over.iter().map(|&k| lanes[k]).collect();
+                    let block = Block {
+                        name,
+                        role: "join".to_owned(),
+                        lanes: &lanes,
+                        start: &values[0],
+                        first: true,
+                        output,
+                    };
+                    steps.extend(block.of_values(algorithm, &values[1..]));
+                }
                 Operation::Convert(source) => {
                     let source = read(*source);
                     steps.push(convert(&name, "convert".to_owned(), &source, output));
                 }
             }
-            if let Some(step) = steps.last() {
-                values.push(Start::of_step(step, output));
+            if let Some(step) = steps.last_mut() {
+                values.push(finished(step, output));
             }
         }
         steps
@@ -383,6 +376,22 @@ fn dot(
             format!("{name}.{}", index + 1)
         };
         match &current {
+            None if matches!(algorithm, Dpa::General(_)) => {
+                let none = Start {
+                    name: String::new(),
+                    value: output.format.container().decode(0),
+                    cover: Vec::new(),
+                };
+                let block = Block {
+                    name,
+                    role,
+                    lanes,
+                    start: &none,
+                    first: true,
+                    output,
+                };
+                steps.extend(block.without_start(algorithm));
+            }
             None => steps.push(multiply(&name, role, &lanes[0].unscaled(), output)),
             Some(start) => {
                 let block = Block {
@@ -396,7 +405,7 @@ fn dot(
                 steps.extend(block.steps(algorithm));
             }
         }
-        current = steps.last().map(|step| Start::of_step(step, output));
+        current = steps.last_mut().map(|step| finished(step, output));
     }
     steps
 }

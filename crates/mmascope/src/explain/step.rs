@@ -138,9 +138,23 @@ impl Step {
         grid_words: String,
         grid: impl Fn(&Term, i64) -> i64,
     ) -> i64 {
-        let largest = self.terms.iter().map(|term| term.exponent).max();
+        let each = |term: &Term, e| (grid(term, e), rounding);
+        self.align_each(floor, rounding, grid_words, |_| true, each)
+    }
+
+    /// The same where terms have roundings of their own and some do not count for E.
+    pub(super) fn align_each(
+        &mut self,
+        floor: Option<i64>,
+        rounding: Rounding,
+        grid_words: String,
+        counts: impl Fn(&Term) -> bool,
+        grid: impl Fn(&Term, i64) -> (i64, Rounding),
+    ) -> i64 {
+        let counting = || self.terms.iter().filter(|term| counts(term));
+        let largest = counting().map(|term| term.exponent).max();
         let exponent = largest.max(floor).unwrap_or(0);
-        let set_by = self.terms.iter().find(|term| term.exponent == exponent);
+        let set_by = counting().find(|term| term.exponent == exponent);
         self.alignment = Some(Alignment {
             exponent,
             set_by: set_by.map_or_else(|| "floor".to_owned(), |term| term.name.clone()),
@@ -149,7 +163,7 @@ impl Step {
             grid: grid_words,
         });
         for term in &mut self.terms {
-            let place = grid(term, exponent);
+            let (place, rounding) = grid(term, exponent);
             let multiple = term.value.rounded(place, rounding);
             let difference = &term.value - &Dyadic::new(multiple.clone(), place);
             lose(
@@ -182,9 +196,9 @@ impl Step {
         self.factors = factors;
     }
 
-    /// Rounds the sum down to a multiple of `2^place`.
-    pub(super) fn floor(&mut self, place: i64) {
-        let rounded = Rounded::of(&self.sum, place, Rounding::Rd);
+    /// Rounds the sum to a multiple of `2^place`.
+    pub(super) fn floor(&mut self, place: i64, rounding: Rounding) {
+        let rounded = Rounded::of(&self.sum, place, rounding);
         let value = rounded.value();
         lose(
             &mut self.losses,

@@ -29,6 +29,25 @@ impl Region {
         self.len() == 0
     }
 
+    /// What both have.
+    pub(super) fn intersection(&self, other: &Self) -> Self {
+        let common = |own: &Range<usize>, other: &Range<usize>| {
+            let start = own.start.max(other.start);
+            start..own.end.min(other.end).max(start)
+        };
+        Self {
+            batch: common(&self.batch, &other.batch),
+            rows: common(&self.rows, &other.rows),
+            columns: common(&self.columns, &other.columns),
+        }
+    }
+
+    /// The inverse of [`Region::place`].
+    pub(super) fn index(&self, (batch, row, column): (usize, usize, usize)) -> usize {
+        let line = (batch - self.batch.start) * self.rows.len() + row - self.rows.start;
+        line * self.columns.len() + column - self.columns.start
+    }
+
     /// Product of the batch, row and column of element `index`, counted row by row.
     #[must_use]
     #[inline]

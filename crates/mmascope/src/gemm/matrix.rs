@@ -164,6 +164,14 @@ impl Matrix {
         &self.words
     }
 
+    /// The words, when they are the elements row by row, matrix by matrix, and nothing else.
+    pub(super) fn packed(&self) -> Option<&Words> {
+        let Strides { batch, row, column } = self.strides;
+        let size = self.rows * self.columns;
+        let in_order = (batch, row, column) == (size, self.columns, 1);
+        (in_order && self.words.len() == size * self.batch).then_some(&self.words)
+    }
+
     /// An element. A batch of one matrix has it under every number.
     ///
     /// # Panics

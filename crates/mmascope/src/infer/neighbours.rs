@@ -47,8 +47,23 @@ enum Verdict {
     Refuted,
 }
 
+/// The name of a parameter of `fused` beside one of a named algorithm that is called the same.
+fn of_general(name: &'static str) -> &'static str {
+    match name {
+        "L" => "fused L",
+        "F" => "fused F",
+        "Fc" => "fused Fc",
+        "F2" => "fused F2",
+        "e0" => "fused e0",
+        "G" => "fused G",
+        "align" => "fused align",
+        other => other,
+    }
+}
+
 /// Whether a parameter's values are an ordered scale, along which the search stops at a rejection.
 fn is_scale(name: &str) -> bool {
+    let name = name.strip_prefix("fused ").unwrap_or(name);
     ["L", "F", "Fc", "F2", "e0", "P", "G"].contains(&name)
 }
 
@@ -202,6 +217,10 @@ pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Valu
             let Some(name) = settings.first().map(Setting::name) else {
                 continue;
             };
+            // Other groups are for the search: there are too many to refute each.
+            if name == "swap" {
+                continue;
+            }
             let mut values: Vec<(String, Option<Program>)> = Vec::new();
             for setting in settings {
                 let Some(changed) = setting.apply(form, k) else {
@@ -215,8 +234,16 @@ pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Valu
                     values.push((setting.value(), Some(changed)));
                 }
             }
+            let stated = |values: &[(String, Option<Program>)]| {
+                let own = values.iter().find(|(_, program)| program.is_none());
+                own.map(|(value, _)| value.clone())
+            };
+            // The named algorithm's own parameter of that name is another one.
+            let other = found.iter().any(|(known, known_values)| {
+                *known == name && stated(known_values) != stated(&values)
+            });
             if values.iter().any(|(_, program)| program.is_some()) {
-                found.push((name, values));
+                found.push((if other { of_general(name) } else { name }, values));
             }
         }
         if own == base {

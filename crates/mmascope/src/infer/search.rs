@@ -242,7 +242,10 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
     vec![
         alignment(1..=64),
         vec![bits(4, 50), ALIGNMENTS.map(Setting::AlignC).to_vec()],
+        vec![of("flush-in"), of("flush-of"), of("flush-c")],
         vec![of("flush-in"), of("flush-c"), of("flush")],
+        vec![f(), of("round-c")],
+        vec![f(), of("operands")],
         vec![of("rounding-between"), ROUNDINGS.map(Setting::End).to_vec()],
         vec![of("overflow"), of("zero")],
         vec![of("overflow"), of("product-limit")],

@@ -8,6 +8,7 @@ use crate::format::{F32, Overflow, Rounding};
 use crate::tree::Tree;
 
 /// What the nodes with products do.
+#[allow(clippy::large_enum_variant)] // copied freely, and few
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Truncated or exact sums.

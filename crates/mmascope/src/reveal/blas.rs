@@ -1,39 +1,34 @@
 //! BLAS routines of a C library as subjects: dot products, matrix times vector, matrix times matrix.
 //!
-//! The library runs in this process: one that crashes takes the process with it.
+//! The library runs in this process: one that crashes takes the process with it. [`BlasProcess`]
+//! holds it in a process of its own.
+//!
+//! [`BlasProcess`]: super::BlasProcess
 #![allow(unsafe_code)] // loading and calling foreign code
 
-use std::ffi::{c_char, c_int, c_void};
+mod routine;
+
+use std::ffi::{c_int, c_void};
 
 use libloading::Library;
 
-use super::slice::Element;
+pub use routine::Routine;
+use routine::{Scalar, Symbol, multiply};
+
 use super::subject::{Masks, Query, Summation};
 use crate::error::{Error, Result};
-use crate::format::{F32, F64, Format};
+use crate::format::{F64, Format};
 use crate::tree::Term;
 
 /// Rows and columns of the result of a matrix product, and rows of a matrix times vector.
 const OUTPUTS: usize = 64;
 
-/// A routine of BLAS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Routine {
-    /// Dot product.
-    Dot,
-    /// Matrix times vector.
-    Gemv,
-    /// Matrix times matrix.
-    Gemm,
-}
-
 /// A BLAS routine with n products a result.
 pub struct Blas {
     name: String,
-    routine: Routine,
-    double: bool,
-    cblas: bool,
+    symbol: Symbol,
     n: usize,
+    /// The routine that `symbol` names.
     function: *const c_void,
     /// Rows of outputs that are used, and columns: those that share the first output's order.
     used_rows: Vec<usize>,
@@ -46,86 +41,9 @@ pub struct Blas {
 
 type Threads = unsafe extern "C" fn() -> c_int;
 
-type CblasDot<T> = unsafe extern "C" fn(c_int, *const T, c_int, *const T, c_int) -> T;
-type FortranDot<T> =
-    unsafe extern "C" fn(*const c_int, *const T, *const c_int, *const T, *const c_int) -> T;
-type CblasGemv<T> = unsafe extern "C" fn(
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-    T,
-    *const T,
-    c_int,
-    *const T,
-    c_int,
-    T,
-    *mut T,
-    c_int,
-);
-type FortranGemv<T> = unsafe extern "C" fn(
-    *const c_char,
-    *const c_int,
-    *const c_int,
-    *const T,
-    *const T,
-    *const c_int,
-    *const T,
-    *const c_int,
-    *const T,
-    *mut T,
-    *const c_int,
-);
-type CblasGemm<T> = unsafe extern "C" fn(
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-    T,
-    *const T,
-    c_int,
-    *const T,
-    c_int,
-    T,
-    *mut T,
-    c_int,
-);
-type FortranGemm<T> = unsafe extern "C" fn(
-    *const c_char,
-    *const c_char,
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *const T,
-    *const T,
-    *const c_int,
-    *const T,
-    *const c_int,
-    *const T,
-    *mut T,
-    *const c_int,
-);
-
-/// What a symbol's name says: the routine, double or single, CBLAS or Fortran.
-fn parse(symbol: &str) -> Option<(Routine, bool, bool)> {
-    let (cblas, rest) = match symbol.strip_prefix("cblas_") {
-        Some(rest) => (true, rest),
-        None => (false, symbol.strip_suffix('_').unwrap_or(symbol)),
-    };
-    let double = match rest.as_bytes().first()? {
-        b's' => false,
-        b'd' => true,
-        _ => return None,
-    };
-    let routine = match &rest[1..] {
-        "dot" => Routine::Dot,
-        "gemv" => Routine::Gemv,
-        "gemm" => Routine::Gemm,
-        _ => return None,
-    };
-    Some((routine, double, cblas))
+/// The subject as the user names it.
+pub(super) fn subject(path: &str, symbol: &str) -> String {
+    format!("lib:{path}:{symbol}")
 }
 
 impl Blas {
@@ -136,17 +54,8 @@ impl Blas {
     /// [`Error::Argument`] for a symbol that is none of `sdot ddot sgemv dgemv sgemm dgemm` in
     /// CBLAS or Fortran spelling, or a wrong n; [`Error::Device`] when it cannot be loaded.
     pub fn load(path: &str, symbol: &str, n: usize) -> Result<Self> {
-        let name = format!("lib:{path}:{symbol}");
-        let Some((routine, double, cblas)) = parse(symbol) else {
-            return Err(Error::Argument(format!(
-                "{name}: expected sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_"
-            )));
-        };
-        if n == 0 || n > 1 << 24 {
-            return Err(Error::Argument(format!(
-                "{name}: -n {n}: 1 to 16777216 are supported"
-            )));
-        }
+        let name = subject(path, symbol);
+        let known = Symbol::checked(&name, symbol, n)?;
         let fail = |error: libloading::Error| Error::Device {
             device: name.clone(),
             query: None,
@@ -162,7 +71,7 @@ impl Blas {
             Ok(function) => function,
             // Fortran names are found without their underscore too.
             // SAFETY: as above.
-            Err(error) if !cblas => unsafe {
+            Err(error) if !known.cblas => unsafe {
                 let with = format!("{}_", symbol.trim_end_matches('_'));
                 *library
                     .get::<*const c_void>(with.as_bytes())
@@ -177,25 +86,37 @@ impl Blas {
                 unsafe { library.get::<Threads>(name).ok().map(|threads| threads()) }
             })
             .and_then(|threads| usize::try_from(threads).ok());
-        let columns = if routine == Routine::Gemm { OUTPUTS } else { 1 };
         let mut blas = Self {
-            used_rows: (0..if routine == Routine::Dot { 1 } else { OUTPUTS }).collect(),
-            used_columns: (0..columns).collect(),
+            used_rows: Vec::new(),
+            used_columns: Vec::new(),
             name,
-            routine,
-            double,
-            cblas,
+            symbol: known,
             n,
             function,
             threads,
             _library: library,
         };
-        if double {
+        blas.used_rows = (0..blas.rows()).collect();
+        blas.used_columns = (0..blas.columns()).collect();
+        if blas.is_double() {
             blas.find_shared::<f64>();
         } else {
             blas.find_shared::<f32>();
         }
         Ok(blas)
+    }
+
+    /// Format of operands and results, from the routine's name alone: what cannot be loaded for its
+    /// name is refused here.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] as [`Blas::load`].
+    pub fn format_of(path: &str, symbol: &str, n: usize) -> Result<Format> {
+        Ok(Symbol::checked(&subject(path, symbol), symbol, n)?.format)
+    }
+
+    fn is_double(&self) -> bool {
+        self.symbol.format == F64
     }
 
     /// Finds out which outputs share the first one's order: rows and columns with equal inputs must
@@ -232,9 +153,17 @@ impl Blas {
 
     /// How many rows a call has.
     fn rows(&self) -> usize {
-        match self.routine {
+        match self.symbol.routine {
             Routine::Dot => 1,
             Routine::Gemv | Routine::Gemm => OUTPUTS,
+        }
+    }
+
+    /// How many columns a call has.
+    fn columns(&self) -> usize {
+        match self.symbol.routine {
+            Routine::Dot | Routine::Gemv => 1,
+            Routine::Gemm => OUTPUTS,
         }
     }
 
@@ -264,97 +193,20 @@ impl Blas {
         Ok(found)
     }
 
-    /// Every output of one call, row by row.
+    /// Every output of one call, row by row: all columns are `shared`.
     fn outputs<T: Scalar>(&self, rows: &[T], shared: &[T]) -> Vec<T> {
-        let n = self.n as c_int;
-        let outputs = self.rows() as c_int;
-        let (one, zero) = (T::from_f64(1.0), T::from_f64(0.0));
-        let (unit, no, yes) = (1 as c_int, b'N' as c_char, b'T' as c_char);
-        debug_assert!(rows.len() == self.n * self.rows());
-        let columns = if self.routine == Routine::Gemm {
-            OUTPUTS
-        } else {
-            1
-        };
-        let matrix: Vec<T> = if self.routine == Routine::Gemm {
-            // Every column is the same; row-major n × columns is what each layout below takes.
+        let (m, w) = (self.rows(), self.columns());
+        let matrix: Vec<T>;
+        let columns = if w == 1 {
             shared
-                .iter()
-                .flat_map(|&x| std::iter::repeat_n(x, OUTPUTS))
-                .collect()
         } else {
-            Vec::new()
+            matrix = (shared.iter())
+                .flat_map(|&x| std::iter::repeat_n(x, w))
+                .collect();
+            &matrix
         };
-        let mut results = vec![zero; self.rows() * columns];
-        // SAFETY: the function has the type that BLAS gives its name, checked by `parse`. All
-        // arrays have the lengths stated by the dimensions: rows has outputs × n elements, shared
-        // n, matrix n × outputs, results outputs × columns; none overlap, and all outlive the call.
-        unsafe {
-            let function = self.function;
-            match (self.routine, self.cblas) {
-                (Routine::Dot, true) => {
-                    let dot: CblasDot<T> = std::mem::transmute(function);
-                    results[0] = dot(n, rows.as_ptr(), 1, shared.as_ptr(), 1);
-                }
-                (Routine::Dot, false) => {
-                    let dot: FortranDot<T> = std::mem::transmute(function);
-                    results[0] = dot(&n, rows.as_ptr(), &unit, shared.as_ptr(), &unit);
-                }
-                (Routine::Gemv, true) => {
-                    let gemv: CblasGemv<T> = std::mem::transmute(function);
-                    let (a, x, y) = (rows.as_ptr(), shared.as_ptr(), results.as_mut_ptr());
-                    gemv(
-                        ROW_MAJOR,
-                        NO_TRANSPOSE,
-                        outputs,
-                        n,
-                        one,
-                        a,
-                        n,
-                        x,
-                        1,
-                        zero,
-                        y,
-                        1,
-                    );
-                }
-                (Routine::Gemv, false) => {
-                    // Column-major n × outputs, transposed: the same numbers.
-                    let gemv: FortranGemv<T> = std::mem::transmute(function);
-                    let (a, x, y) = (rows.as_ptr(), shared.as_ptr(), results.as_mut_ptr());
-                    gemv(&yes, &n, &outputs, &one, a, &n, x, &unit, &zero, y, &unit);
-                }
-                (Routine::Gemm, true) => {
-                    let gemm: CblasGemm<T> = std::mem::transmute(function);
-                    let (a, b, c) = (rows.as_ptr(), matrix.as_ptr(), results.as_mut_ptr());
-                    let (m, w) = (outputs, OUTPUTS as c_int);
-                    gemm(
-                        ROW_MAJOR,
-                        NO_TRANSPOSE,
-                        NO_TRANSPOSE,
-                        m,
-                        w,
-                        n,
-                        one,
-                        a,
-                        n,
-                        b,
-                        w,
-                        zero,
-                        c,
-                        w,
-                    );
-                }
-                (Routine::Gemm, false) => {
-                    // Column-major: Cᵀ = Bᵀ·Aᵀ on the same numbers.
-                    let gemm: FortranGemm<T> = std::mem::transmute(function);
-                    let (a, b, c) = (rows.as_ptr(), matrix.as_ptr(), results.as_mut_ptr());
-                    let (m, w) = (outputs, OUTPUTS as c_int);
-                    gemm(&no, &no, &w, &m, &n, &one, b, &w, a, &n, &zero, c, &w);
-                }
-            }
-        }
-        results
+        // SAFETY: `load` took the address under this very symbol, and T is its number type.
+        unsafe { multiply(self.function, &self.symbol, (m, self.n, w), rows, columns) }
     }
 
     fn measure_as<T: Scalar>(&self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
@@ -397,44 +249,56 @@ impl Blas {
         Ok(results)
     }
 
+    /// Inputs with the same second factors share a call, a row each; one alone takes every row, and
+    /// they must agree.
     fn evaluate_as<T: Scalar>(&self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
-        let mut results = Vec::with_capacity(inputs.len());
-        for terms in inputs {
-            let factors = terms.iter().map(|term| match *term {
-                Term::Value(value) => (value, 1.0),
-                Term::Product(a, b) => (a, b),
+        let factors = |input: &[Term]| -> (Vec<T>, Vec<u64>) {
+            let factors = input.iter().map(|term| match *term {
+                Term::Value(value) => (T::from_f64(value), 1.0_f64.to_bits()),
+                Term::Product(a, b) => (T::from_f64(a), b.to_bits()),
             });
-            let (a, b): (Vec<T>, Vec<T>) = factors
-                .map(|(a, b)| (T::from_f64(a), T::from_f64(b)))
-                .unzip();
-            let sums = self.call(&a.repeat(self.rows()), &b)?;
-            let first = sums[0].to_f64();
-            if let Some(row) = sums
-                .iter()
-                .position(|sum| sum.to_f64().to_bits() != first.to_bits())
+            factors.unzip()
+        };
+        let mut results = Vec::with_capacity(inputs.len());
+        let mut rest = inputs.iter().map(|input| factors(input)).peekable();
+        while let Some((first, shared)) = rest.next() {
+            let mut group = vec![first];
+            while group.len() < self.used_rows.len()
+                && let Some((next, _)) = rest.next_if(|(_, other)| *other == shared)
             {
-                return Err(Error::Device {
-                    device: self.name.clone(),
-                    query: Some(row),
-                    message: format!(
-                        "rows 0 and {row} have equal inputs and different results: the outputs do \
-                         not share one order"
-                    ),
-                });
+                group.push(next);
             }
-            results.push(first);
+            let b: Vec<T> = (shared.iter())
+                .map(|&b| T::from_f64(f64::from_bits(b)))
+                .collect();
+            let mut rows = group[0].repeat(self.rows());
+            for (row, &at) in group.iter().zip(&self.used_rows) {
+                rows[at * self.n..(at + 1) * self.n].copy_from_slice(row);
+            }
+            let sums = self.call(&rows, &b)?;
+            if group.len() == 1 {
+                self.check_rows(&sums)?;
+            }
+            results.extend(sums.iter().take(group.len()).map(|sum| sum.to_f64()));
         }
         Ok(results)
     }
+
+    fn check_rows<T: Scalar>(&self, sums: &[T]) -> Result<()> {
+        let first = sums[0].to_f64().to_bits();
+        match sums.iter().position(|sum| sum.to_f64().to_bits() != first) {
+            None => Ok(()),
+            Some(row) => Err(Error::Device {
+                device: self.name.clone(),
+                query: Some(row),
+                message: format!(
+                    "rows 0 and {row} have equal inputs and different results: the outputs do not \
+                     share one order"
+                ),
+            }),
+        }
+    }
 }
-
-const ROW_MAJOR: c_int = 101;
-const NO_TRANSPOSE: c_int = 111;
-
-/// The numbers of BLAS.
-trait Scalar: Element {}
-impl Scalar for f32 {}
-impl Scalar for f64 {}
 
 impl Summation for Blas {
     fn name(&self) -> &str {
@@ -446,7 +310,7 @@ impl Summation for Blas {
     }
 
     fn format(&self) -> Format {
-        if self.double { F64 } else { F32 }
+        self.symbol.format
     }
 
     fn products(&self) -> bool {
@@ -462,7 +326,7 @@ impl Summation for Blas {
             .threads
             .map(|threads| format!("the library uses {threads} threads"));
         let (rows, columns) = (self.used_rows.len(), self.used_columns.len());
-        let (of, all) = match self.routine {
+        let (of, all) = match self.symbol.routine {
             Routine::Dot => return threads.into_iter().collect(),
             Routine::Gemv => (format!("{OUTPUTS}"), rows == OUTPUTS),
             Routine::Gemm => (
@@ -486,7 +350,7 @@ impl Summation for Blas {
     }
 
     fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
-        if self.double {
+        if self.is_double() {
             self.measure_as::<f64>(units, queries)
         } else {
             self.measure_as::<f32>(units, queries)
@@ -494,7 +358,7 @@ impl Summation for Blas {
     }
 
     fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
-        if self.double {
+        if self.is_double() {
             self.evaluate_as::<f64>(inputs)
         } else {
             self.evaluate_as::<f32>(inputs)

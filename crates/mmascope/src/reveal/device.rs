@@ -8,12 +8,16 @@ use crate::format::{Format, Specials};
 use crate::tree::{Sight, Term, decode, encode, power_of_two};
 use crate::vector::Answer;
 
-/// Queries a call: what a device takes in one batch.
+/// The most queries a call: what a device takes in one batch.
 const BATCH: usize = 4096;
+/// The most products of all queries of a call: some 64 MiB of words, twice that as text.
+const MOST_PRODUCTS: usize = 1 << 22;
 
 /// A dot product as a summation. Leaf k is a_k·b_k, leaf K is c.
 pub struct DeviceSum<'a> {
     device: &'a mut dyn Dut,
+    /// The instruction of which the device makes its sum.
+    instruction: Option<Box<dyn Dut>>,
     signature: Signature,
     choices: Vec<Choice>,
     current: Choice,
@@ -113,12 +117,21 @@ impl<'a> DeviceSum<'a> {
         }
         Ok(Self {
             device,
+            instruction: None,
             signature,
             current: choices[0],
             choices,
             shift: 0,
             raised: None,
         })
+    }
+
+    /// Says that the device is a chain of this instruction, `k` products a step in ascending order:
+    /// what one fused node gives is then known.
+    #[must_use]
+    pub fn with_instruction(mut self, instruction: Box<dyn Dut>) -> Self {
+        self.instruction = Some(instruction);
+        self
     }
 
     /// How far masks see with the choice in use, for [`crate::tree::visible`].
@@ -224,7 +237,7 @@ impl Summation for DeviceSum<'_> {
     }
 
     fn capacity(&self) -> usize {
-        BATCH
+        (MOST_PRODUCTS / self.signature.k.max(1)).clamp(1, BATCH)
     }
 
     fn masks(&self) -> Masks {
@@ -348,7 +361,7 @@ impl Summation for DeviceSum<'_> {
         let (plus, minus) = (mask(1.0), mask(-1.0));
         let plain = self.plain_scales();
         let mut results = Vec::with_capacity(queries.len());
-        for chunk in queries.chunks(BATCH) {
+        for chunk in queries.chunks(self.capacity()) {
             let mut batch = Batch::new(self.signature);
             for query in chunk {
                 let mut words = match query.only {
@@ -413,6 +426,49 @@ impl Summation for DeviceSum<'_> {
             })?;
         }
         self.run(&batch)
+    }
+
+    fn fused_format(&self) -> Option<Format> {
+        self.instruction.as_ref().map(|it| it.signature().d)
+    }
+
+    fn fused_sum(&mut self, children: &[(usize, Term)]) -> Result<Option<f64>> {
+        let products = self.signature.k;
+        let Some(instruction) = &mut self.instruction else {
+            return Ok(None);
+        };
+        let step = *instruction.signature();
+        let (zero_a, zero_b) = (encode(step.a, 0.0), encode(step.b, 0.0));
+        let (mut a, mut b) = (vec![zero_a; step.k], vec![zero_b; step.k]);
+        let (mut number, mut sum) = (None, None);
+        for &(child, term) in children {
+            match term {
+                Term::Product(x, y) if child < products => {
+                    if *number.get_or_insert(child / step.k) != child / step.k {
+                        return Ok(None);
+                    }
+                    a[child % step.k] = encode(step.a, x);
+                    b[child % step.k] = encode(step.b, y);
+                }
+                Term::Value(value) if sum.is_none() => sum = Some(value),
+                _ => return Ok(None),
+            }
+        }
+        let scales = step.scale.map_or_else(Vec::new, |scale| {
+            vec![encode(scale.format, 1.0); step.scales()]
+        });
+        let mut batch = Batch::new(step);
+        batch.push(&crate::dpa::Operands {
+            a: &a,
+            b: &b,
+            c: encode(step.c, sum.unwrap_or(0.0)),
+            scale_a: &scales,
+            scale_b: &scales,
+        })?;
+        Ok(match instruction.run(&batch)?[..] {
+            [Answer::Word(word)] => Some(decode(step.d, step.d.from_register(word))),
+            _ => Some(f64::NAN),
+        })
     }
 
     fn random_term(&self, leaf: usize, bits: u64) -> Term {

@@ -167,6 +167,7 @@ impl Report {
     /// libraries write, it is inserted as text in place of the value of `tree`.
     #[must_use]
     pub fn json(&self) -> Map<String, Value> {
+        let fused = self.verified.chosen.and_then(|chosen| chosen.fused);
         let value = json!({
             "subject": self.subject,
             "n": self.tree.leaves(),
@@ -187,7 +188,8 @@ impl Report {
             "reason": self.nature.reason(),
             "pattern": self.tree.pattern(),
             "operands": self.operands.name,
-            "fused_bits": self.verified.chosen.and_then(|chosen| chosen.fused_bits),
+            "fused_bits": fused.map(|fused| fused.bits),
+            "fused_rounding": fused.map(|fused| fused.rounding.to_string()),
             "rounding": self.verified.chosen.map(|chosen| chosen.rounding.to_string()),
             "format": self.format.name,
             "products": self.products,

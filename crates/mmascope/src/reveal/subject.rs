@@ -151,6 +151,21 @@ pub trait Summation {
     /// The subject's.
     fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>>;
 
+    /// Format of fused nodes' results where their arithmetic is known from elsewhere: the instruction
+    /// behind a matrix product.
+    fn fused_format(&self) -> Option<Format> {
+        None
+    }
+
+    /// The result of one fused node by that arithmetic, from its children: leaves, or sums of other
+    /// nodes (their numbers are not below [`Summation::leaves`]). `None` where they are no one step.
+    ///
+    /// # Errors
+    /// Those of whatever knows the arithmetic.
+    fn fused_sum(&mut self, _children: &[(usize, Term)]) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
     /// Random terms for verification: from these bits, within the range where sums do not
     /// overflow.
     fn random_term(&self, leaf: usize, bits: u64) -> Term {

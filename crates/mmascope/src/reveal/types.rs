@@ -1,13 +1,14 @@
 //! What each node does: its format, and whether it takes a product before rounding.
 //!
-//! Directed inputs with three terms that are not 0 ask each node. 1 + 2^-30 − 1 is 2^-30 where the
-//! first sum is kept in f64 and 0 in f32; (1 + ε)² − (1 + 2ε) is ε² where the product is not
-//! rounded by itself.
+//! Directed inputs with three terms that are not 0 ask each node. 2^15 + 2^-15 − 2^15 is 2^-15 where
+//! the first sum is kept in f64 and 0 in f32; (1 + ε)² − (1 + ε) is ε + ε² where the product is not
+//! rounded by itself, and ε where it is. All questions of a kind have the same second factors as far
+//! as the operands allow, so that a matrix product answers many at once.
 
 use super::meter::Meter;
 use crate::error::Result;
 use crate::format::{F32, F64, Format};
-use crate::tree::{Inner, Op, Term, Tree, power_of_two};
+use crate::tree::{Inner, Op, Term, Tree, power_of_two, round};
 
 /// Inputs evaluated at once; each has a term for every leaf.
 const AT_ONCE: usize = 64;
@@ -16,12 +17,10 @@ const AT_ONCE: usize = 64;
 pub(super) fn find(meter: &mut Meter<'_>, tree: &Tree) -> Result<Tree> {
     let subject = &*meter.subject;
     let (operands, format) = (subject.operand_format(), subject.format());
-    if operands != format || format != F32 && format != F64 {
-        return Ok(tree.clone());
-    }
-    let formats = formats(meter, tree, format)?;
-    let fused = if meter.subject.products() {
-        fused_products(meter, tree, format)?
+    let formats = formats(meter, tree, operands, format)?;
+    // Products of narrower operands are exact in any case.
+    let fused = if meter.subject.products() && (operands == F32 || operands == F64) {
+        fused_products(meter, tree, operands)?
     } else {
         vec![false; tree.leaves()]
     };
@@ -70,14 +69,16 @@ pub(super) fn find(meter: &mut Meter<'_>, tree: &Tree) -> Result<Tree> {
     builder.build(root)
 }
 
-/// Evaluates inputs that are zero but for a few leaves, and calls `take` with each result.
+/// Evaluates inputs that are zero (times `factor`) but for a few leaves, and calls `take` with each
+/// result.
 fn ask(
     meter: &mut Meter<'_>,
     questions: &[(usize, Vec<(usize, Term)>)],
+    factor: f64,
     mut take: impl FnMut(usize, f64),
 ) -> Result<()> {
     let zero = if meter.subject.products() {
-        Term::Product(0.0, 0.0)
+        Term::Product(0.0, factor)
     } else {
         Term::Value(0.0)
     };
@@ -101,18 +102,34 @@ fn ask(
     Ok(())
 }
 
-/// Format of each node.
-fn formats(meter: &mut Meter<'_>, tree: &Tree, format: Format) -> Result<Vec<Format>> {
-    let mut formats = vec![format; tree.nodes().len()];
-    if format == F64 {
-        return Ok(formats);
+/// Format of each node: f64 where it keeps as much, otherwise that of the results.
+fn formats(
+    meter: &mut Meter<'_>,
+    tree: &Tree,
+    operands: Format,
+    format: Format,
+) -> Result<Vec<Format>> {
+    let can_say = [8, 7, -7, -8].map(power_of_two);
+    let can_ask = can_say.iter().all(|&x| round(operands, x) == x);
+    let is_double = operands == F64 && format == F64;
+    if is_double || !can_ask || format != F32 && format != F64 {
+        return Ok(vec![format; tree.nodes().len()]);
     }
-    let products = meter.subject.products();
-    let term = |value: f64| {
-        if products {
-            Term::Product(value, 1.0)
+    let mut formats = vec![F32; tree.nodes().len()];
+    let products: Vec<bool> = (0..tree.leaves())
+        .map(|leaf| meter.subject.is_product(leaf))
+        .collect();
+    let is_wide = operands == F32 || operands == F64;
+    let term = |leaf: usize, sign: f64, exponent: i32| {
+        let half = if is_wide { exponent } else { exponent / 2 };
+        let rest = exponent - half;
+        if products[leaf] {
+            (
+                leaf,
+                Term::Product(sign * power_of_two(half), power_of_two(rest)),
+            )
         } else {
-            Term::Value(value)
+            (leaf, Term::Value(sign * power_of_two(exponent)))
         }
     };
     let (firsts, parents) = (tree.firsts(), tree.parents());
@@ -129,19 +146,26 @@ fn formats(meter: &mut Meter<'_>, tree: &Tree, format: Format) -> Result<Vec<For
             continue;
         };
         let terms = vec![
-            (firsts[left], term(1.0)),
-            (firsts[right], term(power_of_two(-30))),
-            (firsts[outside], term(-1.0)),
+            term(firsts[left], 1.0, 15),
+            term(firsts[right], 1.0, -15),
+            term(firsts[outside], -1.0, 15),
         ];
         questions.push((index, terms));
     }
-    ask(meter, &questions, |index, result| {
-        if result == power_of_two(-30) {
+    ask(meter, &questions, 1.0, |index, result| {
+        if result == power_of_two(-15) {
             formats[index] = F64;
         }
     })?;
-    // The root hands its result back in f32, so only its children can tell: it kept their digits.
-    if let Some(root) = tree.nodes().len().checked_sub(1) {
+    // The root hands its result back in its format; where that is f32 only its children can tell: it
+    // kept their digits.
+    if format == F64 {
+        formats
+            .iter_mut()
+            .rev()
+            .take(1)
+            .for_each(|root| *root = F64);
+    } else if let Some(root) = tree.nodes().len().checked_sub(1) {
         let children = tree.nodes()[root].children.iter();
         let mut inner = children.filter_map(|child| child.checked_sub(tree.leaves()));
         if inner.any(|child| formats[child] == F64) {
@@ -152,8 +176,16 @@ fn formats(meter: &mut Meter<'_>, tree: &Tree, format: Format) -> Result<Vec<For
 }
 
 /// Which leaves' products enter their node without being rounded.
-fn fused_products(meter: &mut Meter<'_>, tree: &Tree, format: Format) -> Result<Vec<bool>> {
-    let epsilon = power_of_two(if format == F64 { -27 } else { -12 });
+fn fused_products(meter: &mut Meter<'_>, tree: &Tree, operands: Format) -> Result<Vec<bool>> {
+    let epsilon = power_of_two(if operands == F64 { -27 } else { -12 });
+    // What is left must be a number of the results' format: ε + ε², or where that is narrower than the
+    // operands ε², with second factors that differ.
+    let is_narrowed = meter.subject.format() != operands;
+    let (least, factor, other_term) = if is_narrowed {
+        (0.0, 1.0, Term::Product(-(1.0 + 2.0 * epsilon), 1.0))
+    } else {
+        (epsilon, 1.0 + epsilon, Term::Product(-1.0, 1.0 + epsilon))
+    };
     let (firsts, parents) = (tree.firsts(), tree.parents());
     let mut questions = Vec::new();
     for leaf in (0..tree.leaves()).filter(|&leaf| meter.subject.is_product(leaf)) {
@@ -165,13 +197,13 @@ fn fused_products(meter: &mut Meter<'_>, tree: &Tree, format: Format) -> Result<
         };
         let terms = vec![
             (leaf, Term::Product(1.0 + epsilon, 1.0 + epsilon)),
-            (firsts[other], Term::Product(-(1.0 + 2.0 * epsilon), 1.0)),
+            (firsts[other], other_term),
         ];
         questions.push((leaf, terms));
     }
     let mut fused = vec![false; tree.leaves()];
-    ask(meter, &questions, |leaf, result| {
-        fused[leaf] = result == epsilon * epsilon;
+    ask(meter, &questions, factor, |leaf, result| {
+        fused[leaf] = result == least + epsilon * epsilon;
     })?;
     Ok(fused)
 }

@@ -1,17 +1,14 @@
 //! Verification instead of trust: the tree replayed against its subject on random data.
 
 use super::meter::Meter;
+use super::naming::name_nature;
 use super::random::Random;
+use super::replay::{FUSED_BITS, Outcome, Way, modelled, replay, truncating};
 use super::report::{Nature, Report};
 use super::types;
 use crate::error::Result;
-use crate::format::{E8M13, F32, F64, Rounding};
-use crate::tree::{Arithmetic, Builder, Inner, Op, Term, Tree, round};
-
-/// Fraction bits and roundings tried for fused nodes.
-const FUSED_BITS: std::ops::RangeInclusive<i32> = 8..=40;
-/// Elements of random inputs that are held at once.
-const MOST_TERMS: usize = 1 << 20;
+use crate::format::Rounding;
+use crate::tree::{Op, Term, Tree};
 
 /// Finds node types, replays the tree, and names what it cannot be.
 pub(super) fn verify(
@@ -25,61 +22,65 @@ pub(super) fn verify(
         return Ok(());
     }
     report.tree = types::find(meter, &report.tree)?;
-    let ops = |op| report.tree.nodes().iter().any(|node| node.op == op);
-    if ops(Op::Unresolved) {
-        report.verified.arithmetic = "unresolved nodes cannot be executed".to_owned();
-        return Ok(());
-    }
-    let is_fused = ops(Op::Fused);
-    let mut candidates = candidates(report, is_fused)?;
-    let at_once = (MOST_TERMS / report.tree.leaves()).clamp(1, trials.max(1));
-    let mut failures: Vec<Vec<Term>> = Vec::new();
-    let mut done = 0;
-    while done < trials {
-        let count = at_once.min(trials - done);
-        let inputs: Vec<Vec<Term>> = (0..count).map(|_| random_input(meter, random)).collect();
-        let results = meter.evaluate(&inputs)?;
-        for (input, result) in inputs.into_iter().zip(results) {
-            let fits: Vec<bool> = candidates
-                .iter()
-                .map(|(tree, arithmetic)| agrees(report, tree, arithmetic, &input, result))
-                .collect();
-            if fits.contains(&true) {
-                let mut fits = fits.into_iter();
-                candidates.retain(|_| fits.next().unwrap_or(false));
-            } else {
-                failures.push(input);
+    let nodes = |op| report.tree.nodes().iter().any(|node| node.op == op);
+    let (has_unresolved, has_fused) = (nodes(Op::Unresolved), nodes(Op::Fused));
+    let ways = match has_unresolved {
+        true => Vec::new(),
+        false => truncating(report)?,
+    };
+    let mut outcome = replay(meter, ways, trials, random)?;
+    let stands = |outcome: &Outcome| outcome.failures.is_empty();
+    // A sum whose bits the trials do not tell apart is less well known than a model's.
+    let is_certain = |it: &Outcome| stands(it) && it.most_bits == it.way.bits();
+    if (has_unresolved || has_fused) && !outcome.as_ref().is_some_and(is_certain) {
+        // A tree of one node is the whole instruction: its model would be compared with itself.
+        let known = meter.subject.fused_format();
+        let known = known.filter(|_| report.tree.nodes().len() > 1);
+        let by_model = match known {
+            Some(format) => replay(meter, modelled(report, format)?, trials, random)?,
+            None => None,
+        };
+        match by_model {
+            Some(by_model) if stands(&by_model) || !has_unresolved => outcome = Some(by_model),
+            _ if outcome.as_ref().is_some_and(stands) => {}
+            _ => {
+                report.verified.arithmetic = why_not_replayed(has_unresolved);
+                if report.products == 0 {
+                    name_nature(meter, report, random)?;
+                }
+                return Ok(());
             }
         }
-        done += count;
     }
-    let (tree, chosen) = candidates.swap_remove(0);
-    report.tree = tree;
-    if is_fused && !failures.is_empty() {
-        let (low, high) = (FUSED_BITS.start(), FUSED_BITS.end());
-        report.verified.arithmetic = format!(
-            "the arithmetic of the fused nodes is no truncated sum of {low} to {high} fraction \
-             bits, so the tree is not replayed"
-        );
-        if report.products == 0 {
-            name_nature(meter, report, random)?;
-        }
+    let Some(Outcome {
+        way,
+        most_bits,
+        failures,
+    }) = outcome
+    else {
         return Ok(());
-    }
+    };
     report.verified.trials = trials;
     report.verified.mismatches = failures.len();
-    report.verified.arithmetic = describe(report, &chosen);
-    report.verified.chosen = Some(chosen);
+    report.verified.arithmetic = describe(&way, most_bits);
+    report.verified.chosen = Some(way.arithmetic);
+    if !has_unresolved {
+        report.tree = Tree::clone(&way.tree);
+    }
     if let Some(failure) = failures.into_iter().next() {
-        let smallest = shrink(meter, report, &chosen, failure)?;
-        report.verified.counter_example = Some(words(meter, report, &chosen, &smallest)?);
+        let smallest = shrink(meter, &way, failure)?;
+        report.verified.counter_example = Some(words(meter, report, &way, &smallest)?);
         name_nature(meter, report, random)?;
         if report.nature == Nature::Tree {
-            report.notes.push(
-                "the assumption that failed: every node is one IEEE operation of the format shown, \
-                 in an order that does not depend on the values"
-                    .to_owned(),
-            );
+            let what = if way.by_model {
+                "every fused node is one instruction of the model, every other node"
+            } else {
+                "every node"
+            };
+            report.notes.push(format!(
+                "the assumption that failed: {what} is one IEEE operation of the format shown, in an \
+                 order that does not depend on the values"
+            ));
         }
     } else if report.tree.nodes().last().is_some_and(|root| {
         root.op == Op::Exact
@@ -93,96 +94,55 @@ pub(super) fn verify(
     Ok(())
 }
 
-/// What the nodes may do: their format or, for narrow results, a wider one that is rounded at the
-/// end; the rounding; the bits that fused nodes keep.
-fn candidates(report: &Report, is_fused: bool) -> Result<Vec<(Tree, Arithmetic)>> {
-    // Products of operands narrower than the result are exact in it, and so are rounded to it.
-    let leaf = if report.operands == F64 { F64 } else { F32 };
-    let mut trees = vec![report.tree.clone()];
-    let all_of = |format| {
-        report.tree.map(|_, node| Inner {
-            format,
-            ..node.clone()
-        })
-    };
-    if report.products > 0 && report.format != F64 {
-        for format in [F32, E8M13] {
-            if is_fused || report.format != F32 {
-                trees.push(all_of(format)?);
-            }
-        }
+fn why_not_replayed(has_unresolved: bool) -> String {
+    if has_unresolved {
+        return "unresolved nodes cannot be executed".to_owned();
     }
-    let bits: Vec<Option<i32>> = if is_fused {
-        FUSED_BITS.map(Some).collect()
-    } else {
-        vec![None]
+    let (low, high) = (FUSED_BITS.start(), FUSED_BITS.end());
+    format!(
+        "the arithmetic of the fused nodes is no truncated sum of {low} to {high} fraction bits, so \
+         the tree is not replayed"
+    )
+}
+
+/// What the nodes did; `most_bits` is the most with which fused nodes agree as well.
+fn describe(way: &Way, most_bits: Option<i32>) -> String {
+    let arithmetic = &way.arithmetic;
+    let bits = |least: i32| match most_bits {
+        Some(most) if most > least => format!("{least} to {most} bits (all agree)"),
+        _ => format!("{least} bits"),
     };
-    let roundings = if is_fused {
-        &[Rounding::Rz, Rounding::Rne][..]
-    } else {
-        &[Rounding::Rne, Rounding::Rz, Rounding::Rd, Rounding::Ru][..]
+    let rounded = |rounding: Rounding| match rounding {
+        Rounding::Rne => String::new(),
+        rounding => format!(" rounding {rounding}"),
     };
-    let mut candidates = Vec::new();
-    for tree in &trees {
-        for &rounding in roundings {
-            for &fused_bits in &bits {
-                let arithmetic = Arithmetic {
-                    leaf,
-                    operands: report.operands,
-                    fused_bits,
-                    rounding,
-                };
-                candidates.push((tree.clone(), arithmetic));
+    let statistics = way.tree.statistics();
+    let is_mixed = statistics.kinds.iter().any(|kind| kind.0 != Op::Fused);
+    let kinds: Vec<String> = (statistics.kinds.iter())
+        .map(|(op, format, count)| match (op, arithmetic.fused) {
+            (Op::Fused, _) if way.by_model => {
+                format!("{count} fused {format} by the instruction's own model")
             }
-        }
-    }
-    Ok(candidates)
-}
-
-fn random_input(meter: &Meter<'_>, random: &mut Random) -> Vec<Term> {
-    (0..meter.subject.leaves())
-        .map(|leaf| meter.subject.random_term(leaf, random.bits()))
-        .collect()
-}
-
-/// Zeros of either sign agree: revealing does not look at them.
-fn agrees(
-    report: &Report,
-    tree: &Tree,
-    arithmetic: &Arithmetic,
-    input: &[Term],
-    result: f64,
-) -> bool {
-    tree.execute(input, arithmetic).is_ok_and(|value| {
-        let value = round(report.format, value);
-        value == result || value.is_nan() && result.is_nan()
-    })
-}
-
-fn describe(report: &Report, arithmetic: &Arithmetic) -> String {
-    let kinds: Vec<String> = report
-        .tree
-        .statistics()
-        .kinds
-        .iter()
-        .map(|(op, format, count)| match (op, arithmetic.fused_bits) {
-            (Op::Fused, Some(bits)) => format!("{count} fused {format} keeping {bits} bits"),
+            (Op::Fused, Some(fused)) if is_mixed => format!(
+                "{count} fused {format} keeping {}{}",
+                bits(fused.bits),
+                rounded(fused.rounding)
+            ),
+            (Op::Fused, Some(fused)) => {
+                format!("{count} fused {format} keeping {}", bits(fused.bits))
+            }
             _ => format!("{count} {} {format}", op.name()),
         })
         .collect();
-    match arithmetic.rounding {
-        Rounding::Rne => kinds.join(", "),
-        rounding => format!("{}, rounding {rounding}", kinds.join(", ")),
-    }
+    let rest = match rounded(arithmetic.rounding) {
+        rounding if rounding.is_empty() => rounding,
+        rounding => format!(",{rounding}"),
+    };
+    kinds.join(", ") + &rest
 }
 
 /// Sets terms to zero for as long as tree and subject still differ.
-fn shrink(
-    meter: &mut Meter<'_>,
-    report: &Report,
-    arithmetic: &Arithmetic,
-    mut input: Vec<Term>,
-) -> Result<Vec<Term>> {
+fn shrink(meter: &mut Meter<'_>, way: &Way, mut input: Vec<Term>) -> Result<Vec<Term>> {
     let zero = |term: &Term| match term {
         Term::Value(_) => Term::Value(0.0),
         Term::Product(..) => Term::Product(0.0, 0.0),
@@ -197,7 +157,7 @@ fn shrink(
             }
             if smaller != input {
                 let result = meter.evaluate(std::slice::from_ref(&smaller))?[0];
-                if !agrees(report, &report.tree, arithmetic, &smaller, result) {
+                if !way.agrees(meter, &smaller, result) {
                     input = smaller;
                 }
             }
@@ -210,14 +170,9 @@ fn shrink(
     }
 }
 
-fn words(
-    meter: &mut Meter<'_>,
-    report: &Report,
-    arithmetic: &Arithmetic,
-    input: &[Term],
-) -> Result<String> {
+fn words(meter: &mut Meter<'_>, report: &Report, way: &Way, input: &[Term]) -> Result<String> {
     let result = meter.evaluate(&[input.to_vec()])?[0];
-    let expected = report.tree.execute(input, arithmetic)?;
+    let expected = way.value(meter, input)?;
     let terms: Vec<String> = input
         .iter()
         .enumerate()
@@ -231,89 +186,8 @@ fn words(
         })
         .take(16)
         .collect();
-    let expected = round(report.format, expected);
     Ok(format!(
         "{} (others 0): subject {result:e}, tree {expected:e}",
         terms.join(" ")
     ))
-}
-
-/// Looks for what a subject without a verified tree is: independent of the order, or compensated.
-fn name_nature(meter: &mut Meter<'_>, report: &mut Report, random: &mut Random) -> Result<()> {
-    if matches!(report.nature, Nature::Nondeterministic(_)) {
-        return Ok(());
-    }
-    let leaves = meter.subject.leaves();
-    let inputs: Vec<Vec<Term>> = (0..32).map(|_| random_input(meter, random)).collect();
-    let results = meter.evaluate(&inputs)?;
-    let again = meter.evaluate(&inputs)?;
-    if results
-        .iter()
-        .zip(&again)
-        .any(|(a, b)| a.to_bits() != b.to_bits())
-    {
-        report.nature = Nature::Nondeterministic("one input gave two results".to_owned());
-        return Ok(());
-    }
-    let mut builder = Builder::new(leaves);
-    let root = builder.node(Op::Exact, F64, (0..leaves).collect());
-    let exact = builder.build(root)?;
-    let arithmetic = Arithmetic::ieee(report.operands);
-    let sums: Vec<f64> = inputs
-        .iter()
-        .map(|input| {
-            exact
-                .execute(input, &arithmetic)
-                .map(|sum| round(report.format, sum))
-        })
-        .collect::<Result<_>>()?;
-    let all_exact = results.iter().zip(&sums).all(|(a, b)| a == b);
-    let permuted: Vec<Vec<Term>> = inputs
-        .iter()
-        .map(|input| {
-            let mut permuted = input.clone();
-            random.shuffle(&mut permuted);
-            permuted
-        })
-        .collect();
-    let same_kind = !matches!(inputs[0].last(), Some(Term::Value(_)))
-        || matches!(inputs[0].first(), Some(Term::Value(_)));
-    let invariant =
-        report.products == 0 && same_kind && leaves > 4 && meter.evaluate(&permuted)? == results;
-    // Summands of one sign: the errors of rounded additions add up.
-    let positive = |term: Term| match term {
-        Term::Value(value) => Term::Value(value.abs()),
-        Term::Product(a, b) => Term::Product(a.abs(), b.abs()),
-    };
-    let inputs: Vec<Vec<Term>> = inputs
-        .into_iter()
-        .map(|input| input.into_iter().map(positive).collect())
-        .collect();
-    let (mut own, mut plain) = (0.0, 0.0);
-    for (input, result) in inputs.iter().zip(meter.evaluate(&inputs)?) {
-        let sum = round(report.format, exact.execute(input, &arithmetic)?);
-        own += (result - sum).abs();
-        let chain = input.iter().fold(0.0, |sum, term| match *term {
-            Term::Value(value) => round(report.format, sum + value),
-            Term::Product(a, b) => round(report.format, sum + a * b),
-        });
-        plain += (chain - sum).abs();
-    }
-    let carried = 4.0 * own < plain && report.products == 0;
-    if invariant && all_exact {
-        report.nature =
-            Nature::OrderIndependent("every sum is the exact one, rounded once".to_owned());
-    } else if invariant {
-        report.nature = Nature::ValueDependent(
-            "permuting the summands changes nothing, yet the sum is not exact: they are sorted"
-                .to_owned(),
-        );
-    } else if carried && leaves > 16 {
-        report.nature = Nature::Compensated(
-            "sums are far nearer to the exact ones than rounded additions come: errors are carried \
-             along and added back"
-                .to_owned(),
-        );
-    }
-    Ok(())
 }

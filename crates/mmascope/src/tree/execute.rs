@@ -1,6 +1,6 @@
 //! Executing a tree: the sum of given terms in the tree's order and formats.
 
-use super::{Op, Tree};
+use super::{Inner, Op, Tree};
 use crate::error::{Error, Result};
 use crate::format::{Exact, F32, F64, Format, Overflow, Rounding};
 
@@ -14,6 +14,10 @@ pub enum Term {
     Product(f64, f64),
 }
 
+/// The result of a fused node from its children's numbers (leaves are below [`Tree::leaves`]) and
+/// terms.
+pub type FusedSum<'a> = &'a mut dyn FnMut(&Inner, &[(usize, Term)]) -> Result<f64>;
+
 /// What the tree leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arithmetic {
@@ -22,9 +26,18 @@ pub struct Arithmetic {
     /// Format of the operands: a fused node aligns them by their exponent fields, which for
     /// subnormals is that of the smallest normal number.
     pub operands: Format,
-    /// Fraction bits that `fused` nodes keep in alignment; without them such nodes are refused.
-    pub fused_bits: Option<i32>,
-    /// Rounding of every node's result.
+    /// What `fused` nodes do; without it such nodes are refused.
+    pub fused: Option<Truncated>,
+    /// Rounding of the results of all other nodes.
+    pub rounding: Rounding,
+}
+
+/// A fused sum: terms truncated to so many fraction bits below the largest exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Truncated {
+    /// Fraction bits that are kept in the alignment.
+    pub bits: i32,
+    /// Rounding of the sum.
     pub rounding: Rounding,
 }
 
@@ -36,24 +49,30 @@ impl Arithmetic {
         Self {
             leaf: if operands.bits > 32 { operands } else { F32 },
             operands,
-            fused_bits: None,
+            fused: None,
             rounding: Rounding::Rne,
         }
     }
 
     /// From names as people and files write them; what is not said is as in [`Arithmetic::ieee`],
-    /// over f32.
+    /// over f32, and fused sums are rounded as everything else.
     ///
     /// # Errors
     /// [`Error::Unknown`] for a format or rounding of another name.
     pub fn named(
         operands: Option<&str>,
         fused_bits: Option<i32>,
+        fused_rounding: Option<&str>,
         rounding: Option<&str>,
     ) -> Result<Self> {
+        let named = |name: Option<&str>| name.map_or(Ok(Rounding::Rne), Rounding::named);
+        let fused_rounding = named(fused_rounding.or(rounding))?;
         Ok(Self {
-            fused_bits,
-            rounding: rounding.map_or(Ok(Rounding::Rne), Rounding::named)?,
+            fused: fused_bits.map(|bits| Truncated {
+                bits,
+                rounding: fused_rounding,
+            }),
+            rounding: named(rounding)?,
             ..Self::ieee(operands.map_or(Ok(F32), Format::named)?)
         })
     }
@@ -66,6 +85,28 @@ impl Tree {
     /// [`Error::Argument`] when the number of terms is not that of the leaves, or a node has no
     /// known arithmetic (`unresolved`; `fused` without its bits).
     pub fn execute(&self, terms: &[Term], arithmetic: &Arithmetic) -> Result<f64> {
+        self.execute_by(terms, arithmetic, &mut |node, operands| {
+            let Some(fused) = arithmetic.fused else {
+                return Err(Error::Argument(
+                    "a fused node has no arithmetic of its own: give the fraction bits that it keeps"
+                        .to_owned(),
+                ));
+            };
+            let terms: Vec<Term> = operands.iter().map(|&(_, term)| term).collect();
+            Ok(fused_sum(node.format, &terms, fused, arithmetic.operands))
+        })
+    }
+
+    /// The same with another arithmetic of fused nodes.
+    ///
+    /// # Errors
+    /// As [`Tree::execute`], and those of `fused`.
+    pub fn execute_by(
+        &self,
+        terms: &[Term],
+        arithmetic: &Arithmetic,
+        fused: FusedSum<'_>,
+    ) -> Result<f64> {
         if terms.len() != self.leaves() {
             return Err(Error::Argument(format!(
                 "{} terms for a tree of {} leaves",
@@ -122,15 +163,9 @@ impl Tree {
                     exact_sum(node.format, &terms, arithmetic.rounding)
                 }
                 Op::Fused => {
-                    let Some(bits) = arithmetic.fused_bits else {
-                        return Err(Error::Argument(
-                            "a fused node has no arithmetic of its own: give the fraction bits \
-                             that it keeps"
-                                .to_owned(),
-                        ));
-                    };
-                    let terms: Vec<Term> = node.children.iter().map(|&c| operand(c)).collect();
-                    fused_sum(node.format, &terms, bits, arithmetic)
+                    let operands: Vec<(usize, Term)> =
+                        node.children.iter().map(|&c| (c, operand(c))).collect();
+                    fused(node, &operands)?
                 }
                 Op::Unresolved => {
                     return Err(Error::Argument(
@@ -315,8 +350,8 @@ fn grow(expansion: &mut Vec<f64>, value: f64) {
     }
 }
 
-/// Every term truncated to `bits` fraction bits below the largest exponent, summed, rounded once.
-fn fused_sum(format: Format, terms: &[Term], bits: i32, arithmetic: &Arithmetic) -> f64 {
+/// Every term truncated to the bits below the largest exponent, summed, rounded once.
+fn fused_sum(format: Format, terms: &[Term], fused: Truncated, operands: Format) -> f64 {
     let field = |exponent: i32, of: Format| (exponent + 52).max(lowest(of));
     // Sign, significand, exponent of its last place, exponent that takes part in alignment.
     let aligned = |term: &Term| match *term {
@@ -332,7 +367,6 @@ fn fused_sum(format: Format, terms: &[Term], bits: i32, arithmetic: &Arithmetic)
         Term::Product(a, b) => {
             let ((sign_a, a, exponent_a), (sign_b, b, exponent_b)) = (parts(a), parts(b));
             let product = u128::from(a) * u128::from(b);
-            let operands = arithmetic.operands;
             let largest = field(exponent_a, operands) + field(exponent_b, operands);
             (sign_a != sign_b, product, exponent_a + exponent_b, largest)
         }
@@ -341,7 +375,7 @@ fn fused_sum(format: Format, terms: &[Term], bits: i32, arithmetic: &Arithmetic)
     let Some(top) = terms.iter().map(|term| term.3).max() else {
         return 0.0;
     };
-    let grid = top - bits;
+    let grid = top - fused.bits;
     let sum: i128 = terms
         .iter()
         .map(|&(negative, significand, exponent, _)| {
@@ -360,8 +394,5 @@ fn fused_sum(format: Format, terms: &[Term], bits: i32, arithmetic: &Arithmetic)
         exponent: grid,
         sticky: false,
     };
-    decode(
-        format,
-        format.round(&value, arithmetic.rounding, Overflow::Ieee),
-    )
+    decode(format, format.round(&value, fused.rounding, Overflow::Ieee))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::execute::{decode, lowest};
-use super::{Arithmetic, Inner, Op, Tree};
+use super::{Arithmetic, Inner, Op, Tree, Truncated};
 use crate::error::{Error, Result};
 use crate::format::{F32, F64, Format, Rounding};
 
@@ -354,7 +354,11 @@ impl Writer<'_> {
                     texts.len()
                 )));
             }
-            Op::Fused => self.fused(index, node.format, count, &texts, body)?,
+            Op::Fused => {
+                let fused = self.truncated()?;
+                let sum = self.fused(index, node.format, fused.bits, count, &texts, body)?;
+                return Ok(self.narrowed(&self.round(node.format, fused.rounding, &sum)));
+            }
             _ if texts.len() > 2
                 && node.op != Op::Exact
                 && self.arithmetic.rounding == Rounding::Rne =>
@@ -444,21 +448,25 @@ impl Writer<'_> {
         }
     }
 
+    fn truncated(&self) -> Result<Truncated> {
+        self.arithmetic.fused.ok_or_else(|| {
+            Error::Argument(
+                "export: a fused node has no arithmetic of its own: give the fraction bits that it \
+                 keeps"
+                    .to_owned(),
+            )
+        })
+    }
+
     fn fused(
         &self,
         index: usize,
         format: Format,
+        bits: i32,
         products: usize,
         terms: &[[String; 2]],
         body: &mut String,
     ) -> Result<String> {
-        let Some(bits) = self.arithmetic.fused_bits else {
-            return Err(Error::Argument(
-                "export: a fused node has no arithmetic of its own: give the fraction bits that \
-                 it keeps"
-                    .to_owned(),
-            ));
-        };
         // Every term is below 4 units of the largest exponent, and a double holds 53 bits.
         let carries = terms.len().next_power_of_two().ilog2() as i32;
         if bits + 2 + carries > 53 {

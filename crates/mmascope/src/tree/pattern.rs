@@ -295,7 +295,8 @@ impl Tree {
     /// `chain of 16+1-term fused sums`, `split-K 4, then sequential` …
     #[must_use]
     pub fn pattern(&self) -> String {
-        self.named().unwrap_or_else(|| {
+        let name = self.named().or_else(|| self.with_last_inside());
+        name.unwrap_or_else(|| {
             let statistics = self.statistics();
             format!(
                 "irregular, depth {}, at most {} terms a node",
@@ -364,6 +365,15 @@ impl Tree {
             return Some(format!("{ways}-way strided ({part}), {how} combine"));
         }
         None
+    }
+
+    /// A named order of all leaves but the last one, which joins somewhere within: c of a matrix
+    /// product enters its first part.
+    fn with_last_inside(&self) -> Option<String> {
+        let last = self.leaves() - 1;
+        let name = self.restricted(|leaf| leaf < last)?.named()?;
+        let beside = self.firsts()[self.parents()[last]];
+        Some(format!("{name}; leaf {last} enters beside leaf {beside}"))
     }
 
     /// A named core to which the last leaves are added one after the other.

@@ -144,3 +144,50 @@ fn wrong_lengths_are_refused() {
     case.b.clear();
     assert!(Trace::of(&four, &case.operands(), &case.modifiers).is_err());
 }
+
+/// Programs of the model space: every parameter of `fused`, `add-mul` and `join` once.
+const GENERAL: [&str; 25] = [
+    "fused L=4 F=22 Fc=26 e0=-130 align=rd align-c=ru -> rz f32",
+    "fused L=8 F=exact -> rne f32",
+    "fused L=8 F=24 F2=20 floor=rne -> rz f32",
+    "fused L=8 F=24 F2=31 -> rne f32",
+    "fused L=8 F=24 G=4 -> rz f32",
+    "fused L=8 F=24 G=2 groups=strided Fg=20 align-g=ra -> rne f32",
+    "fused L=8 F=26 G=4 Fg=24 exponent-g=own -> rz f32",
+    "fused L=8 F=24 products=normalised -> rz f32",
+    "fused L=8 F=24 products=rne:f16 flush-products=plus -> rz f32",
+    "fused L=8 F=24 products=rz:bf16 -> rz f32",
+    "fused L=4 F=24 product-limit=10 -> rz f32",
+    "fused L=8 F=24 grid=products -> rz f32",
+    "fused L=8 F=24 Fc=20 e0=-126 grid=products -> rne f32",
+    "fused L=8 F=24 sticky=kept -> rne f32",
+    "fused L=8 F=24 zero-times-inf=signed inf-minus-inf=plus -> rz f32",
+    "fused L=8 F=24 zero-times-inf=zero inf-minus-inf=minus -> rz f32",
+    "fused L=8 F=24 operands=rz:bf16 round-c=rne:bf16 -> rz f32",
+    "fused L=8 F=24 flush-in=plus flush-of=a flush-c=kept -> rz f32",
+    "fused L=8 F=24 -> rz f32 flush=kept",
+    "fused L=8 F=24 over k%2=0,1 -> rz f32",
+    "add-mul P=4 -> rne f32",
+    "add-mul P=4 adds=sequential products=rz:bf16 flush-in=kept -> rz f32 flush=plus",
+    "add-mul P=1 round-c=rz:bf16 flush-products=kept -> rne f32",
+    "s = add-mul P=4 from product -> rne f32; d = add c s -> rne f32",
+    "s = fused L=8 F=24 over k=0,1,2,3 from +0 -> rz f32; d = join fused L=8 F=26 over k=4,5,6,7 of c s -> rne f32",
+];
+
+/// The second way to the result gives the same for the steps of the model space.
+#[test]
+fn steps_of_the_model_space_are_explained() {
+    for program in GENERAL {
+        let unit = unit("f16 f16 f32 f32 8", program);
+        let mut random = Random::seeded(program, 5);
+        for number in 0..2100 {
+            let mut case = Case::of(unit.signature(), &mut random, number);
+            case.modifiers = Default::default();
+            let trace = Trace::of(&unit, &case.operands(), &case.modifiers).expect("lengths fit");
+            let reference = unit
+                .dot(&case.operands(), &case.modifiers)
+                .expect("lengths fit");
+            assert_eq!(trace.word(), reference, "{program} {case:x?}\n{trace}");
+        }
+    }
+}

@@ -45,8 +45,35 @@ pub(crate) enum Over {
     Nan,
 }
 
+/// What an invalid operation on infinities gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rule {
+    Nan,
+    Zero,
+    Signed,
+    Plus,
+}
+
+/// Habits that few units have.
+#[derive(Clone, Debug)]
+pub(crate) struct Twists {
+    /// `flush_in` concerns a alone.
+    pub(crate) only_a: bool,
+    pub(crate) operands: Option<(Ieee, Mode)>,
+    pub(crate) c: Option<(Ieee, Mode)>,
+    /// c does not count for the largest exponent.
+    pub(crate) apart: bool,
+    /// Whatever falls off leaves a trace.
+    pub(crate) sticky: bool,
+    pub(crate) zero_times_infinity: Rule,
+    pub(crate) opposite: Rule,
+    /// The group of every product of a step, in place of neighbours.
+    pub(crate) partition: Option<Vec<usize>>,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Mutant {
+    pub(crate) twists: Twists,
     pub(crate) name: String,
     pub(crate) operands: &'static str,
     pub(crate) k: usize,
@@ -86,6 +113,16 @@ impl Mutant {
     /// Hopper-like: everything in one truncated sum.
     pub(crate) fn new(name: &str, operands: &'static str, k: usize) -> Self {
         Self {
+            twists: Twists {
+                only_a: false,
+                operands: None,
+                c: None,
+                apart: false,
+                sticky: false,
+                zero_times_infinity: Rule::Nan,
+                opposite: Rule::Nan,
+                partition: None,
+            },
             name: name.to_owned(),
             operands,
             k,
@@ -150,6 +187,19 @@ impl Mutant {
         }
     }
 
+    /// A number rounded to another format.
+    fn narrowed(value: Value, to: Option<(Ieee, Mode)>) -> Value {
+        match (value, to) {
+            (Value::Finite(negative, x, _), Some((format, mode))) => {
+                match format.round(&x, mode, negative) {
+                    Some(code) => format.decode(code),
+                    None => Value::Infinite(negative),
+                }
+            }
+            (value, _) => value,
+        }
+    }
+
     /// A product: value, exponent for the alignment, or what it is instead.
     fn product(&self, a: &Value, b: &Value) -> Value {
         match (a, b) {
@@ -158,7 +208,12 @@ impl Mutant {
             (Value::Infinite(x), Value::Finite(y, value, _))
             | (Value::Finite(y, value, _), Value::Infinite(x)) => {
                 if value.is_zero() {
-                    Value::Nan
+                    match self.twists.zero_times_infinity {
+                        Rule::Nan => Value::Nan,
+                        Rule::Zero => Value::Finite(x != y, Dyadic::zero(), 0),
+                        Rule::Signed => Value::Infinite(x != y),
+                        Rule::Plus => Value::Infinite(false),
+                    }
                 } else {
                     Value::Infinite(x != y)
                 }
@@ -202,7 +257,11 @@ impl Mutant {
     fn step(&self, products: &[Value], c: &Value, mode: Mode, format: Ieee) -> Value {
         let all = || products.iter().chain([c]);
         let infinite = |sign: bool| all().any(|v| *v == Value::Infinite(sign));
-        if all().any(|v| *v == Value::Nan) || infinite(true) && infinite(false) {
+        let both = infinite(true) && infinite(false);
+        if !all().any(|v| *v == Value::Nan) && both && self.twists.opposite == Rule::Plus {
+            return Value::Infinite(false);
+        }
+        if all().any(|v| *v == Value::Nan) || both {
             return Value::Nan;
         }
         if !matches!(self.sum, Sum::Rounded { .. }) && (infinite(true) || infinite(false)) {
@@ -241,9 +300,11 @@ impl Mutant {
                                 let own: Vec<(Dyadic, i32)> = terms
                                     .iter()
                                     .enumerate()
-                                    .filter(
-                                        |(i, _)| if strided { i % n == j } else { i / size == j },
-                                    )
+                                    .filter(|(i, _)| match &self.twists.partition {
+                                        Some(groups) => groups[*i] == j,
+                                        None if strided => i % n == j,
+                                        None => i / size == j,
+                                    })
                                     .filter_map(|(_, t)| t.clone())
                                     .collect();
                                 let e = own.iter().map(|t| t.1).max()?;
@@ -254,17 +315,30 @@ impl Mutant {
                             .collect()
                     }
                 };
-                let e = terms
-                    .iter()
-                    .chain(&c_term)
-                    .map(|t| t.1)
-                    .chain(e0)
-                    .max()
-                    .unwrap_or(0);
+                let of_c = c_term.iter().filter(|_| !self.twists.apart);
+                let e = terms.iter().chain(of_c).map(|t| t.1).chain(e0).max();
+                let e = e.unwrap_or_else(|| c_term.as_ref().map_or(0, |c| c.1 - 1000));
                 let mut parts: Vec<Dyadic> =
                     terms.iter().map(|t| t.0.to_grid(e - f, align)).collect();
                 parts.extend(c_term.iter().map(|t| t.0.to_grid(e - f_c, align_c)));
-                sum_of(&parts)
+                let total = sum_of(&parts);
+                let exact: Vec<Dyadic> = terms.iter().chain(&c_term).map(|t| t.0.clone()).collect();
+                let lost = parts.iter().zip(&exact).any(|(part, whole)| {
+                    let opposite = Dyadic {
+                        m: -whole.m.clone(),
+                        e: whole.e,
+                    };
+                    !part.plus(&opposite).is_zero()
+                });
+                if self.twists.sticky && lost && !total.is_zero() {
+                    let trace = Dyadic {
+                        m: BigInt::from(if total.negative() { -1 } else { 1 }),
+                        e: total.e - 400,
+                    };
+                    total.plus(&trace)
+                } else {
+                    total
+                }
             }
             Sum::Late { f, join, align } => {
                 let e = terms.iter().flatten().map(|t| t.1).max();
@@ -338,9 +412,21 @@ impl Mutant {
     fn dot(&self, a: &[u64], b: &[u64], c: u64) -> u64 {
         let (operand, result) = (ieee(self.operands), ieee(self.result));
         let inner = self.inner.unwrap_or(result);
-        let product =
-            |&k: &usize| self.product(&self.operand(operand, a[k]), &self.operand(operand, b[k]));
-        let c = self.operand(result, c);
+        let taken = |code: u64, is_a: bool| {
+            let value = if is_a || !self.twists.only_a {
+                self.operand(operand, code)
+            } else {
+                operand.decode(code)
+            };
+            Self::narrowed(value, self.twists.operands)
+        };
+        let product = |&k: &usize| self.product(&taken(a[k], true), &taken(b[k], false));
+        let c = if self.twists.only_a {
+            result.decode(c)
+        } else {
+            self.operand(result, c)
+        };
+        let c = Self::narrowed(c, self.twists.c);
         let zero = Value::Finite(
             false,
             Dyadic {

@@ -9,7 +9,7 @@ use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
 use crate::exact::{BRAIN, HALF, Mode, SINGLE};
-use crate::mutant::{Device, Mutant, Over, Place, Sum};
+use crate::mutant::{Device, Mutant, Over, Place, Rule, Sum};
 
 fn truncated(f: i32, align: Mode) -> Sum {
     Sum::Truncated {
@@ -199,6 +199,45 @@ pub(crate) fn mutants() -> Vec<Mutant> {
             }
         }));
     }
+    // Habits that few units have.
+    found.push(new("flush a alone", "bf16", 8).with(|m| {
+        m.flush_in = true;
+        m.twists.only_a = true;
+    }));
+    found.push(
+        new("operands cut to bf16", "f16", 8).with(|m| m.twists.operands = Some((BRAIN, Mode::Rz))),
+    );
+    found.push(new("c cut to bf16", "bf16", 8).with(|m| m.twists.c = Some((BRAIN, Mode::Rz))));
+    found.push(new("c rounded to f16", "f16", 8).with(|m| m.twists.c = Some((HALF, Mode::Rne))));
+    found.push(new("c beside the grid", "bf16", 8).with(|m| {
+        m.twists.apart = true;
+        m.sum = truncated(24, Mode::Rz);
+    }));
+    found.push(new("sticky", "bf16", 8).with(|m| {
+        m.twists.sticky = true;
+        m.sum = truncated(25, Mode::Rz);
+        m.end = Mode::Rne;
+    }));
+    for rule in [Rule::Zero, Rule::Signed, Rule::Plus] {
+        found.push(
+            new(&format!("0 times infinity: {rule:?}"), "f16", 8)
+                .with(|m| m.twists.zero_times_infinity = rule),
+        );
+    }
+    found.push(new("opposite infinities", "bf16", 8).with(|m| m.twists.opposite = Rule::Plus));
+    found.push(new("groups by a permutation", "bf16", 16).with(|m| {
+        m.groups = Some((4, false));
+        m.twists.partition = Some(vec![0, 2, 1, 3, 1, 0, 3, 3, 2, 0, 1, 2, 0, 3, 2, 1]);
+    }));
+    found.push(new("f16 between steps", "f16", 8).chunks(4).with(|m| {
+        m.inner = Some(HALF);
+        m.between = Mode::Rne;
+    }));
+    found.push(new("rounded one by one", "bf16", 6).chunks(1).with(|m| {
+        m.sum = Sum::Rounded { sequential: true };
+        m.end = Mode::Rne;
+        m.between = Mode::Rne;
+    }));
     // Narrow results and operands.
     found.push(new("f16 result", "f16", 8).with(|m| {
         m.result = "f16";
@@ -274,7 +313,8 @@ fn mutants_are_recovered() {
     let mutants = mutants();
     println!("{} mutants", mutants.len());
     for mutant in mutants {
-        if only.as_ref().is_some_and(|only| *only != mutant.name) {
+        let is_asked = |only: &String| only.split(';').any(|name| name == mutant.name);
+        if !only.as_ref().is_none_or(is_asked) {
             continue;
         }
         let mut device = Device::new(mutant.clone());

@@ -68,6 +68,97 @@ fn revealed_trees_are_the_schedules_trees() {
     }
 }
 
+/// Schedules whose units are no IEEE operations are replayed, not only seen by masks: by truncated sums
+/// where those have the bits, otherwise by the model of the instruction, a node at a time.
+#[test]
+fn added_and_fused_nodes_are_replayed() {
+    let catalogue = Catalogue::built_in();
+    let f16 = "hopper:mma.m16n8k16.f32.f16.f16.f32";
+    let cdna3 = "cdna3:v_mfma_f32_32x32x8_f16";
+    for (text, n, arithmetic) in [
+        (
+            format!("gemm:{f16}:split-k=2 reduce=ascending/f32"),
+            64,
+            "4 fused f32 keeping 25 bits rounding rz, 1 add f32",
+        ),
+        (
+            format!("gemm:{f16}:promote=2/f64"),
+            64,
+            "4 fused f32 keeping 25 bits rounding rz, 2 add f64",
+        ),
+        (
+            "gemm:hopper:wgmma.m64n8k32.f32.e4m3.e4m3:promote=1/f32".to_owned(),
+            128,
+            "4 fused e8m13 keeping 13 bits rounding rz, 4 add f32",
+        ),
+        (
+            "gemm:ampere:mma.m8n8k4.f64.f64.f64.f64:split-k=2 reduce=ascending/f32".to_owned(),
+            16,
+            "15 fma f64, 1 add f32",
+        ),
+        (
+            "gemm:cdna2:v_mfma_f32_32x32x8_f16:split-k=2 reduce=ascending/f64".to_owned(),
+            32,
+            "31 add f32, 1 add f64",
+        ),
+        (
+            format!("gemm:{cdna3}"),
+            32,
+            "4 fused f32 by the instruction's own model",
+        ),
+        (
+            format!("gemm:{cdna3}:split-k=2 reduce=pairwise/f32"),
+            32,
+            "4 fused f32 by the instruction's own model, 1 add f32",
+        ),
+        (
+            format!("gemm:{cdna3}:promote=1/f32; out=rne f16"),
+            32,
+            "4 fused f32 by the instruction's own model, 4 add f32",
+        ),
+    ] {
+        let subject: Subject = text.parse().expect("a subject");
+        let subject = subject.with_products(Some(n));
+        let instruction = subject.instruction(catalogue).expect("a row");
+        let mut device = subject
+            .open(catalogue, None, mmascope::dut::DEFAULT_TIMEOUT)
+            .expect("opens");
+        let device: &mut dyn Dut = device.as_mut();
+        let sum = DeviceSum::new(device).expect("float operands");
+        let mut sum = sum.with_instruction(instruction.expect("a model"));
+        let report = reveal(&mut sum, &Options::default()).expect("a model does not fail");
+        assert_eq!(
+            report.verdict(),
+            format!("verified over 100 trials ({arithmetic})"),
+            "{text}: {:?}",
+            report.notes
+        );
+    }
+}
+
+/// The model of another instruction does not reproduce the bits, and the report says so.
+#[test]
+fn a_wrong_model_is_refuted() {
+    let catalogue = Catalogue::built_in();
+    let open = |text: &str| {
+        let subject: Subject = text.parse().expect("a subject");
+        subject.open(catalogue, None, mmascope::dut::DEFAULT_TIMEOUT)
+    };
+    let mut device = open("gemm:cdna3:v_mfma_f32_32x32x8_f16").expect("opens");
+    let device: &mut dyn Dut = device.as_mut();
+    let other = open("model:cdna2:v_mfma_f32_32x32x8_f16").expect("opens");
+    let mut sum = DeviceSum::new(device)
+        .expect("float operands")
+        .with_instruction(other);
+    let report = reveal(&mut sum, &Options::default()).expect("a model does not fail");
+    assert!(!report.holds(), "{}", report.verdict());
+    let example = report.verified.counter_example.expect("a counter-example");
+    assert!(
+        example.contains("subject") && example.contains("tree"),
+        "{example}"
+    );
+}
+
 #[test]
 fn subjects_that_are_wrong() {
     for (text, message) in [

@@ -117,6 +117,52 @@ impl Schedule {
         Ok(d)
     }
 
+    /// Parts of D alone, region by region, each row by row: the words that [`Schedule::run`] has
+    /// there.
+    ///
+    /// # Errors
+    /// As [`Schedule::run`].
+    pub(crate) fn sample(
+        &self,
+        product: &Product<'_>,
+        wanted: &[Region],
+        watch: &Watch<'_>,
+    ) -> Result<Vec<u64>> {
+        let whole = product.whole();
+        let extent = Extent {
+            batch: whole.batch.len(),
+            m: whole.rows.len(),
+            n: whole.columns.len(),
+            steps: product.steps(),
+        };
+        self.check_scales(&extent, None)?;
+        let run = Run {
+            schedule: self,
+            product,
+            scales: None,
+            sequence: self.order.sequence(extent.steps)?,
+            watch,
+        };
+        let regions = self.regions(&extent);
+        let mut found = Vec::new();
+        for wanted in wanted {
+            let mut words = vec![0; wanted.len()];
+            for (index, region) in regions.iter().enumerate() {
+                let common = region.intersection(wanted);
+                if common.is_empty() {
+                    continue;
+                }
+                let parts = self.parts(index, regions.len(), extent.steps)?;
+                let values = run.region(&common, &parts)?;
+                for (index, word) in values.words.iter().enumerate() {
+                    words[wanted.index(common.place(index))] = word;
+                }
+            }
+            found.extend(words);
+        }
+        Ok(found)
+    }
+
     fn check_modifiers(&self, modifiers: &Modifiers) -> Result<()> {
         let outside = match (self.promotion, self.c) {
             (_, C::Epilogue { .. }) => "the epilogue",

@@ -1,0 +1,319 @@
+//! Fused sums with every parameter of the model space.
+
+use super::{Fused, Groups, Invalid, Specials, Terms};
+use crate::dpa::output::Output;
+use crate::dpa::pair::{Pair, Term, special_product};
+use crate::dpa::t_fdpa::{self, common_zero};
+use crate::dpa::tr_fdpa::floor_to;
+use crate::dpa::wide::Wide;
+use crate::dpa::{Special, special_sum, special_value};
+use crate::format::{Class, Exact, Rounding, Unpacked};
+
+/// A finite product, or what it is instead.
+enum Product {
+    Term(Option<Term>),
+    Special(Special),
+}
+
+impl Fused {
+    pub(super) fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+        let odd_scale = |pair: &Pair| (pair.scales.a.significand | pair.scales.b.significand) != 1;
+        if let Some(f) = self
+            .f
+            .filter(|_| self.is_truncated() && !pairs.iter().any(odd_scale))
+        {
+            let e0 = self.e0.unwrap_or(i32::MIN / 2);
+            let zero = || t_fdpa::no_terms(pairs, c);
+            return if self.e0.is_none() && zero() {
+                output.fixed(0, 0, common_zero(pairs, c))
+            } else {
+                t_fdpa::block(pairs, c, f, e0, self.align, output)
+            };
+        }
+        let pairs: Vec<Pair> = pairs.iter().map(|pair| self.terms.pair(pair)).collect();
+        let products: Vec<Product> = pairs
+            .iter()
+            .map(|pair| self.product(pair, output))
+            .collect();
+        let specials = products.iter().map(|product| match product {
+            Product::Special(special) => Some(*special),
+            Product::Term(_) => None,
+        });
+        if let Some(special) = self.special_of(specials.chain([special_value(c)])) {
+            return output.special(special);
+        }
+        let terms: Vec<Option<Term>> = products
+            .iter()
+            .map(|product| match product {
+                Product::Term(term) => *term,
+                Product::Special(_) => None,
+            })
+            .collect();
+        let zeros = common_zero(&pairs, c);
+        let sums: Vec<Sum> = match self.groups {
+            None => terms.iter().flatten().map(Sum::of_term).collect(),
+            Some(groups) => groups.sums(&terms),
+        };
+        let c = Term::of_value(c).map(|term| Sum::of_term(&term));
+        let (Some(f), Some(f_c)) = (self.f, self.f_c) else {
+            return self.finish(exact_total(sums.iter().chain(&c)), zeros, output);
+        };
+        let of_c = c.iter().filter(|_| !self.apart);
+        let exponents = sums.iter().chain(of_c).map(|sum| sum.exponent);
+        let Some(largest) = exponents.chain(self.e0).max() else {
+            return match &c {
+                Some(c) => self.finish(c.value, zeros, output),
+                None => output.fixed(0, 0, zeros),
+            };
+        };
+        let (grid, c_grid) = (largest - f as i32, largest - f_c as i32);
+        let sticky = self.sticky
+            && (sums.iter().any(|sum| sum.falls_off(grid))
+                || c.iter().any(|c| c.falls_off(c_grid)));
+        let total: i128 = sums.iter().map(|sum| sum.align(grid, self.align)).sum();
+        if let Some(c) = c.as_ref().filter(|c| self.apart && c.exponent > largest) {
+            // Far above the grid, perhaps: more bits than an integer has.
+            let products = Sum::on_grid(total, grid);
+            let c = match c.falls_off(c_grid) {
+                true => Sum::on_grid(c.align(c_grid, self.align_c), c_grid),
+                false => Sum { ..*c },
+            };
+            let total = exact_total([&products, &c]);
+            let sticky = total.sticky || sticky && total.magnitude != 0;
+            return self.finish(Exact { sticky, ..total }, zeros, output);
+        }
+        let c = c.map_or(0, |sum| sum.align(c_grid, self.align_c));
+        let fine = grid.min(c_grid);
+        let total = (total << (grid - fine)) + (c << (c_grid - fine));
+        let exact = Exact {
+            sticky: sticky && total != 0,
+            ..Sum::on_grid(total, fine).value
+        };
+        self.finish(exact, zeros, output)
+    }
+
+    /// NaN or ∞, if the terms make one.
+    fn special_of(
+        &self,
+        specials: impl Iterator<Item = Option<Special>> + Clone,
+    ) -> Option<Special> {
+        let has = |wanted: Special| specials.clone().flatten().any(|special| special == wanted);
+        let opposite =
+            has(Special::Infinite { negative: false }) && has(Special::Infinite { negative: true });
+        if self.specials.opposite != Invalid::Nan && opposite && !has(Special::Nan) {
+            return self.specials.opposite.special(false);
+        }
+        special_sum(specials)
+    }
+
+    /// Whether it is nothing but T-FDPA of powers of two as scales, which has a shorter way.
+    fn is_truncated(&self) -> bool {
+        self.terms == Terms::default()
+            && !self.normalised
+            && self.product_limit.is_none()
+            && self.groups.is_none()
+            && self.f == self.f_c
+            && self.align == self.align_c
+            && !self.apart
+            && !self.sticky
+            && self.specials == Specials::default()
+            && self.f2.is_none()
+    }
+
+    fn product(&self, pair: &Pair, output: &Output) -> Product {
+        if let Some(special) = pair.special() {
+            let zero_times_infinity = special == Special::Nan
+                && pair.a.class != Class::Nan
+                && pair.b.class != Class::Nan
+                && special_product(&pair.a, &pair.b).is_some();
+            if !zero_times_infinity {
+                return Product::Special(special);
+            }
+            let instead = self.specials.zero_times_infinity.special(pair.negative());
+            return instead.map_or(Product::Term(None), Product::Special);
+        }
+        if let Some((rounding, format)) = self.terms.products {
+            let value = self.terms.rounded(pair, rounding, format, output);
+            return match special_value(&value) {
+                Some(special) => Product::Special(special),
+                None => Product::Term(Term::of_value(&value)),
+            };
+        }
+        let Some(product) = pair.product() else {
+            return Product::Term(None);
+        };
+        let scales = [&pair.scales.a, &pair.scales.b];
+        let mut term = product;
+        for scale in scales {
+            term.exponent += scale.exponent;
+            term.significand *= u128::from(scale.significand);
+            term.fraction_bits += scale.fraction_bits as i32;
+        }
+        if term.significand == 0 {
+            return Product::Term(None);
+        }
+        let top = term.exponent - term.fraction_bits + term.significand.ilog2() as i32;
+        if self.product_limit.is_some_and(|limit| top >= limit) {
+            return Product::Special(Special::Infinite {
+                negative: term.negative,
+            });
+        }
+        if self.normalised {
+            term.fraction_bits += top - term.exponent;
+            term.exponent = top;
+        }
+        Product::Term(Some(term))
+    }
+
+    /// The sum is brought to F2 bits of its own exponent, if it has them, and rounded.
+    fn finish(&self, exact: Exact, zeros: Option<bool>, output: &Output) -> u64 {
+        let Some(f2) = self.f2.filter(|_| exact.magnitude != 0) else {
+            return output.finite(&exact, zeros);
+        };
+        let smallest = output.format.float().map_or(0, |float| float.emin());
+        let top = exact.exponent + exact.magnitude.ilog2() as i32;
+        let grid = top.max(smallest) - f2 as i32;
+        if grid <= exact.exponent {
+            return output.finite(&exact, zeros);
+        }
+        if self.floor == Rounding::Rd && !exact.sticky && exact.magnitude >> 127 == 0 {
+            let signed = exact.magnitude as i128;
+            let signed = if exact.negative { -signed } else { signed };
+            let (floored, place) = floor_to(signed, exact.exponent, grid);
+            return output.fixed(floored, place, None);
+        }
+        let width = (grid - exact.exponent) as u32;
+        let magnitude =
+            self.floor
+                .shift_right(exact.negative, exact.magnitude, exact.sticky, width);
+        let exact = Exact {
+            magnitude,
+            exponent: grid,
+            sticky: false,
+            ..exact
+        };
+        output.finite(&exact, None)
+    }
+}
+
+/// A term of the sum: an exact value and the exponent with which it takes part in alignment.
+struct Sum {
+    value: Exact,
+    exponent: i32,
+}
+
+impl Sum {
+    fn of_term(term: &Term) -> Self {
+        Self {
+            value: Exact {
+                negative: term.negative,
+                magnitude: term.significand,
+                exponent: term.exponent - term.fraction_bits,
+                sticky: false,
+            },
+            exponent: term.exponent,
+        }
+    }
+
+    /// A multiple of 2^grid.
+    fn on_grid(total: i128, grid: i32) -> Self {
+        Self {
+            value: Exact {
+                negative: total < 0,
+                magnitude: total.unsigned_abs(),
+                exponent: grid,
+                sticky: false,
+            },
+            exponent: grid,
+        }
+    }
+
+    /// Whether it has bits below 2^grid.
+    fn falls_off(&self, grid: i32) -> bool {
+        let below = grid.saturating_sub(self.value.exponent);
+        self.value.sticky
+            || below > 0 && (below > 127 || self.value.magnitude.trailing_zeros() < below as u32)
+    }
+
+    /// As a multiple of 2^grid, rounded. The grid lies at most 64 bits below the largest exponent.
+    fn align(&self, grid: i32, rounding: Rounding) -> i128 {
+        let Exact {
+            negative,
+            magnitude,
+            exponent,
+            sticky,
+        } = self.value;
+        let magnitude = if exponent >= grid {
+            magnitude << (exponent - grid).min(127)
+        } else {
+            rounding.shift_right(negative, magnitude, sticky, (grid - exponent) as u32)
+        } as i128;
+        if negative { -magnitude } else { magnitude }
+    }
+}
+
+/// The exact sum.
+fn exact_total<'a>(sums: impl IntoIterator<Item = &'a Sum>) -> Exact {
+    let mut wide = Wide::default();
+    for sum in sums {
+        wide.add_exact(&sum.value);
+    }
+    wide.exact()
+}
+
+impl Groups {
+    fn sums(&self, terms: &[Option<Term>]) -> Vec<Sum> {
+        let g = self.g as usize;
+        let count = terms.len().div_ceil(g);
+        (0..count)
+            .filter_map(|group| {
+                if self.strided {
+                    self.sum(terms.iter().skip(group).step_by(count))
+                } else {
+                    self.sum(terms.iter().skip(group * g).take(g))
+                }
+            })
+            .collect()
+    }
+
+    /// The sum of a group; `None` when it takes no part.
+    fn sum<'a>(&self, terms: impl Iterator<Item = &'a Option<Term>>) -> Option<Sum> {
+        let terms: Vec<Sum> = terms.flatten().map(Sum::of_term).collect();
+        let largest = terms.iter().map(|term| term.exponent).max()?;
+        let value = match self.f {
+            None => exact_total(&terms),
+            Some(f) => {
+                let grid = largest - f as i32;
+                let total: i128 = terms.iter().map(|term| term.align(grid, self.align)).sum();
+                Sum::on_grid(total, grid).value
+            }
+        };
+        if !self.normalised {
+            return Some(Sum {
+                value,
+                exponent: largest,
+            });
+        }
+        (value.magnitude != 0).then(|| Sum {
+            exponent: value.exponent + value.magnitude.ilog2() as i32,
+            value,
+        })
+    }
+}
+
+impl Wide {
+    /// Adds an exact value.
+    fn add_exact(&mut self, value: &Exact) {
+        let (low, high) = (
+            value.magnitude & u128::from(u64::MAX),
+            value.magnitude >> 64,
+        );
+        for (part, exponent) in [(low, value.exponent), (high, value.exponent + 64)] {
+            if part != 0 {
+                // Trailing zeros may lie below the accumulator's last place.
+                let zeros = part.trailing_zeros();
+                self.add(value.negative, part >> zeros, exponent + zeros as i32);
+            }
+        }
+    }
+}

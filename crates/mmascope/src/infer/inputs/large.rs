@@ -1,0 +1,156 @@
+//! Inputs for overflow, ∞ and NaN, and for zeros.
+
+use super::middle::core;
+use super::{Focus, between, places};
+use crate::cases::Case;
+use crate::infer::maker::{Maker, Number, fraction};
+use crate::reveal::Random;
+
+/// Terms near the top of the result's format.
+pub(super) fn huge(maker: &Maker, random: &mut Random) -> Case {
+    let mut case = maker.blank();
+    let (_, high) = maker.products();
+    let mut top = maker.d.top.min(high);
+    if let Some(range) = maker.scale {
+        let sum = between(0, 2 * range.top, random).min(maker.d.top - high + 2);
+        for block in 0..case.scale_a.len() {
+            maker.set_scales(&mut case, block, sum.max(0));
+        }
+        top = maker.d.top;
+    }
+    let anchor = match random.below(3) {
+        0 => top + between(-1, 1, random),
+        1 => high + between(-2, 0, random),
+        _ => top + between(-maker.bits - 3, 2, random),
+    };
+    let count = [1, 1, 2, 2, 3, usize::MAX][random.below(6)];
+    let places = places(maker, count, random);
+    let (sign, mixed) = (random.below(2) == 0, random.below(3) == 0);
+    for &k in &places {
+        let number = Number {
+            negative: if mixed { random.below(2) == 0 } else { sign },
+            exponent: anchor - between(0, 2, random),
+            fraction: fraction(random),
+        };
+        let other = fraction(random);
+        maker.product(&mut case, k, number, other, random);
+    }
+    if random.below(3) != 0 {
+        let number = Number {
+            negative: if random.below(4) == 0 { !sign } else { sign },
+            exponent: maker.c.top - between(0, 2, random),
+            fraction: if random.below(2) == 0 {
+                (1 << 60) - 1
+            } else {
+                fraction(random)
+            },
+        };
+        maker.set_c(&mut case, number);
+    }
+    case
+}
+
+/// ∞ and NaN among ordinary operands.
+pub(super) fn special(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
+    let mut case = match random.below(3) {
+        0 => maker.blank(),
+        1 => huge(maker, random),
+        _ => core(maker, focus, true, random),
+    };
+    let crate::dpa::Signature { a, b, c, k, .. } = maker.signature;
+    let pick = |format: &crate::format::Format, random: &mut Random| {
+        let negative = random.below(2) == 0;
+        let nan = Maker::nan(format).map(|nan| {
+            // Another payload, where there is one.
+            let word = nan | (random.bits() & 1) << format.register.shift;
+            let code = format.from_register(word);
+            let other = format.decode(code).class == crate::format::Class::Nan;
+            if other { word } else { nan }
+        });
+        match random.below(3) {
+            0 => nan,
+            _ => Maker::infinity(format, negative).or(nan),
+        }
+    };
+    for _ in 0..1 + random.below(2) {
+        let at = random.below(k);
+        match random.below(4) {
+            0 => case.c = pick(&c, random).unwrap_or(case.c),
+            1 | 2 => {
+                case.a[at] = pick(&a, random).unwrap_or(case.a[at]);
+                if random.below(2) == 0 {
+                    case.b[at] = Number::power(random.below(2) == 0, 0).word(&b);
+                }
+            }
+            _ => case.b[at] = pick(&b, random).unwrap_or(case.b[at]),
+        }
+    }
+    if let Some(scale) = maker.signature.scale
+        && let Some(nan) = Maker::nan(&scale.format)
+        && random.below(4) == 0
+    {
+        let block = random.below(case.scale_a.len());
+        case.scale_a[block] = nan;
+    }
+    case
+}
+
+/// Sums that are zero, exactly or after rounding, with every sign.
+pub(super) fn zeros(maker: &Maker, random: &mut Random) -> Case {
+    let mut case = maker.blank();
+    let crate::dpa::Signature { a, b, c, k, .. } = maker.signature;
+    let zero =
+        |format: &crate::format::Format, negative: bool| format.to_register(format.zero(negative));
+    let signs = random.below(3);
+    let pick = |random: &mut Random| match signs {
+        0 => true,
+        1 => random.below(2) == 0,
+        _ => random.below(4) == 0,
+    };
+    for at in 0..k {
+        let negative = pick(random);
+        case.a[at] = zero(&a, negative);
+        case.b[at] = match random.below(3) {
+            0 => Number::power(false, 0).word(&b),
+            _ => zero(&b, signs == 1 && random.below(2) == 0),
+        };
+    }
+    case.c = zero(
+        &c,
+        if signs == 0 {
+            random.below(4) != 0
+        } else {
+            random.below(2) == 0
+        },
+    );
+    let (low, high) = maker.products();
+    match random.below(5) {
+        0 | 1 => {}
+        // Exact cancellation.
+        2 if k > 1 => {
+            let exponent = between(low.max(-20), high.min(10), random);
+            let places = places(maker, 2, random);
+            if let [x, y] = places[..] {
+                maker.power(&mut case, x, false, exponent);
+                maker.power(&mut case, y, true, exponent);
+            }
+        }
+        3 => {
+            let exponent = between(
+                low.max(-10).max(maker.c.normal),
+                high.min(maker.c.top),
+                random,
+            );
+            maker.power(&mut case, random.below(k), true, exponent);
+            maker.set_c(&mut case, Number::power(false, exponent));
+        }
+        // Far below the smallest result.
+        _ => {
+            let lowest = maker.a.lowest + maker.b.lowest;
+            let exponent = between(lowest, (maker.d.lowest - 1).max(lowest), random);
+            let at = random.below(k);
+            maker.power(&mut case, at, random.below(3) != 0, exponent);
+        }
+    }
+    case
+}

@@ -1,0 +1,185 @@
+//! How a parameter is changed in a program.
+
+use super::Setting;
+use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Terms};
+use crate::format::{Format, Rounding};
+use crate::infer::forms;
+
+impl Setting {
+    /// The program with this value; `None` when it has no such parameter.
+    pub(crate) fn apply(&self, program: &Program, k: usize) -> Option<Program> {
+        if let Self::Between(rounding, format) = *self {
+            return between(program, k, rounding, format);
+        }
+        if let Self::Swap(i, j) = *self {
+            return swapped(program, k, i, j);
+        }
+        let mut changed = program.clone();
+        let mut applied = false;
+        let last = changed.statements.len() - 1;
+        for (index, statement) in changed.statements.iter_mut().enumerate() {
+            if let Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } =
+                &mut statement.operation
+            {
+                applied |= self.on_algorithm(algorithm);
+            }
+            applied |= self.on_output(&mut statement.output, index == last);
+        }
+        applied.then_some(changed)
+    }
+
+    fn on_algorithm(&self, algorithm: &mut Dpa) -> bool {
+        match (algorithm, *self) {
+            (Dpa::General(General::Fused(fused)), _) => return self.on_fused(fused),
+            (Dpa::General(General::AddMul(step)), _) => return self.on_add_mul(step),
+            (
+                Dpa::TFdpa { l, .. }
+                | Dpa::GstFdpa { l, .. }
+                | Dpa::EFdpa { l }
+                | Dpa::TrFdpa { l, .. }
+                | Dpa::GtrFdpa { l, .. },
+                Self::L(value),
+            ) => *l = value,
+            (
+                Dpa::TFdpa { f, .. }
+                | Dpa::GstFdpa { f, .. }
+                | Dpa::TrFdpa { f, .. }
+                | Dpa::GtrFdpa { f, .. },
+                Self::F(Some(value)),
+            ) => *f = value,
+            (Dpa::TrFdpa { f2, .. } | Dpa::GtrFdpa { f2, .. }, Self::F2(Some(value))) => {
+                *f2 = value
+            }
+            (Dpa::TFdpa { e0, .. } | Dpa::GstFdpa { e0, .. }, Self::E0(Some(value))) => *e0 = value,
+            (Dpa::TFdpa { align, .. } | Dpa::GstFdpa { align, .. }, Self::Align(value)) => {
+                *align = value;
+            }
+            (Dpa::GstFdpa { g, .. }, Self::G(value)) => *g = value,
+            (Dpa::FtzAddMul { p, .. }, Self::P(value)) => *p = value,
+            (Dpa::FtzAddMul { flush_in, .. }, Self::FlushIn(Some(sign))) => *flush_in = sign,
+            (Dpa::FtzAddMul { flush_out, .. }, Self::FlushOut(Some(sign))) => *flush_out = sign,
+            _ => return false,
+        }
+        true
+    }
+
+    fn on_fused(&self, fused: &mut Fused) -> bool {
+        match *self {
+            Self::L(l) => fused.l = l,
+            Self::F(f) => {
+                if fused.f_c == fused.f || f.is_none() {
+                    fused.f_c = f;
+                } else if fused.f_c.is_none() {
+                    return false;
+                }
+                fused.f = f;
+            }
+            Self::Fc(f) if fused.f.is_some() => fused.f_c = Some(f),
+            Self::E0(e0) => fused.e0 = e0,
+            Self::Align(align) => {
+                if fused.align == fused.align_c {
+                    fused.align_c = align;
+                }
+                fused.align = align;
+            }
+            Self::AlignC(align) => fused.align_c = align,
+            Self::Apart(apart) => fused.apart = apart,
+            Self::Sticky(sticky) => fused.sticky = sticky,
+            Self::ZeroTimesInfinity(invalid) => fused.specials.zero_times_infinity = invalid,
+            Self::InfinityMinusInfinity(invalid) => fused.specials.opposite = invalid,
+            Self::Groups(groups) => fused.groups = groups,
+            Self::G(g) => match &mut fused.groups {
+                Some(groups) => groups.g = g,
+                None => return false,
+            },
+            Self::F2(f2) => fused.f2 = f2,
+            Self::Floor(floor) if fused.f2.is_some() => fused.floor = floor,
+            Self::Normalised(normalised) => {
+                fused.normalised = normalised;
+                fused.terms.products = None;
+            }
+            Self::Limit(limit) => fused.product_limit = limit,
+            _ => return self.on_terms(&mut fused.terms),
+        }
+        true
+    }
+
+    fn on_add_mul(&self, step: &mut AddMul) -> bool {
+        match *self {
+            Self::P(p) => step.p = p,
+            Self::Sequential(sequential) => step.sequential = sequential,
+            Self::Products(None) => return false,
+            _ => return self.on_terms(&mut step.terms),
+        }
+        true
+    }
+
+    fn on_terms(&self, terms: &mut Terms) -> bool {
+        match *self {
+            Self::Products(products) => terms.products = products,
+            Self::Operands(operands) => terms.operands = operands,
+            Self::RoundC(rounded) => terms.round_c = rounded,
+            Self::FlushIn(flush) => terms.flush_in = flush,
+            Self::FlushOf(side) if terms.flush_in.is_some() => terms.flush_of = side,
+            Self::FlushC(flush) => terms.flush_c = flush,
+            Self::FlushProducts(flush) => terms.flush_products = flush,
+            _ => return false,
+        }
+        true
+    }
+
+    fn on_output(&self, output: &mut Output, is_last: bool) -> bool {
+        match *self {
+            Self::End(rounding) if is_last => output.rounding = rounding,
+            Self::Everywhere(rounding) => output.rounding = rounding,
+            Self::Width(format) if output.format.container() == format.container() => {
+                output.format = format;
+            }
+            Self::Overflow(overflow) => output.overflow = overflow,
+            Self::Zero(zero) => output.zero = zero,
+            Self::FlushOut(flush) => output.flush = flush,
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Another output for every statement but the last; a chain is split for it.
+fn between(program: &Program, k: usize, rounding: Rounding, format: Format) -> Option<Program> {
+    let mut changed = if program.statements.len() == 1 {
+        forms::split(program, k)?
+    } else {
+        program.clone()
+    };
+    let last = changed.statements.len() - 1;
+    for statement in &mut changed.statements[..last] {
+        statement.output.rounding = rounding;
+        statement.output.format = format;
+    }
+    Some(changed)
+}
+
+/// Two k that change their places in the first chain whose steps have groups.
+fn swapped(program: &Program, k: usize, i: usize, j: usize) -> Option<Program> {
+    let mut changed = program.clone();
+    for statement in &mut changed.statements {
+        if let Operation::Dot {
+            algorithm:
+                Dpa::General(General::Fused(Fused {
+                    groups: Some(_), ..
+                })),
+            over,
+            ..
+        } = &mut statement.operation
+        {
+            let mut order = over.indices(k);
+            if i.max(j) >= order.len() {
+                return None;
+            }
+            order.swap(i, j);
+            *over = Select::List(order);
+            return Some(changed);
+        }
+    }
+    None
+}

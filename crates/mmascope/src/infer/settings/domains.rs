@@ -1,0 +1,282 @@
+//! Which values the parameters have.
+
+use super::{ALIGNMENTS, ROUNDINGS, Setting};
+use crate::dpa::{
+    Dpa, FlushSign, Fused, General, Groups, Invalid, Operation, Program, Side, Signature, ZeroSign,
+};
+use crate::format::{BF16, E8M13, F16, F32, Format, Overflow, Rounding, TF32};
+
+const FLUSHES: [Option<FlushSign>; 3] = [None, Some(FlushSign::Plus), Some(FlushSign::Kept)];
+/// The most fraction bits that are tried.
+const MOST_BITS: u32 = 64;
+
+/// Formats that a unit may round to on the way.
+fn formats(signature: &Signature) -> Vec<Format> {
+    let mut formats = vec![signature.d];
+    for format in [F32, E8M13, TF32, BF16, F16] {
+        if !formats.contains(&format) {
+            formats.push(format);
+        }
+    }
+    formats
+}
+
+/// Roundings to formats with fewer fraction bits, and none.
+fn narrower(format: &Format) -> impl Iterator<Item = Option<(Rounding, Format)>> {
+    let bits = |format: &Format| format.float().map_or(0, |float| float.fraction_bits);
+    let own = bits(format);
+    let formats = [E8M13, TF32, F16, BF16]
+        .into_iter()
+        .filter(move |format| bits(format) < own);
+    let rounded = formats.flat_map(|format| {
+        [Rounding::Rz, Rounding::Rne, Rounding::Rna].map(|rounding| Some((rounding, format)))
+    });
+    std::iter::once(None).chain(rounded)
+}
+
+/// Groups that are worth trying in a block of l.
+fn groups(l: u32, f: Option<u32>) -> Vec<Option<Groups>> {
+    let mut found = vec![None];
+    for g in (2..=l).filter(|g| l.is_multiple_of(*g)) {
+        for strided in [false, true] {
+            if strided && g == l {
+                continue;
+            }
+            let mut bits = vec![None, f];
+            bits.extend(f.map(|f| Some(f + 1)));
+            for bits in bits {
+                for normalised in [false, true] {
+                    found.push(Some(Groups {
+                        g,
+                        strided,
+                        f: bits,
+                        align: Rounding::Rz,
+                        normalised,
+                    }));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Every value of every parameter, parameter by parameter, for a program in the general form.
+pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setting>> {
+    let k = signature.k as u32;
+    let fused = program
+        .statements
+        .iter()
+        .find_map(|statement| match &statement.operation {
+            Operation::Dot {
+                algorithm: Dpa::General(General::Fused(fused)),
+                ..
+            } => Some(*fused),
+            _ => None,
+        });
+    let bits = || (1..=MOST_BITS).map(Some);
+    let formats = formats(signature);
+    let mut found: Vec<Vec<Setting>> = vec![
+        bits().chain([None]).map(Setting::F).collect(),
+        ALIGNMENTS.map(Setting::Align).to_vec(),
+        ROUNDINGS.map(Setting::End).to_vec(),
+        bits().flatten().map(Setting::Fc).collect(),
+        ALIGNMENTS.map(Setting::AlignC).to_vec(),
+        bits().chain([None]).map(Setting::F2).collect(),
+        ALIGNMENTS.map(Setting::Floor).to_vec(),
+        [false, true].map(Setting::Normalised).to_vec(),
+        FLUSHES.map(Setting::FlushIn).to_vec(),
+        [Side::Both, Side::A, Side::B]
+            .map(Setting::FlushOf)
+            .to_vec(),
+        FLUSHES.map(Setting::FlushC).to_vec(),
+        FLUSHES.map(Setting::FlushOut).to_vec(),
+        floors(fused.and_then(|fused| fused.e0))
+            .map(Setting::E0)
+            .collect(),
+        (1..=k.min(256)).map(Setting::L).collect(),
+        (0..=8)
+            .map(|log| Setting::P(1 << log))
+            .filter(|p| matches!(p, Setting::P(p) if *p <= k))
+            .collect(),
+        [false, true].map(Setting::Sequential).to_vec(),
+        [
+            Overflow::Infinity,
+            Overflow::Ieee,
+            Overflow::Saturate,
+            Overflow::SaturateFinite,
+            Overflow::Nan,
+            Overflow::NanFinite,
+        ]
+        .map(Setting::Overflow)
+        .to_vec(),
+        [ZeroSign::Plus, ZeroSign::Exact, ZeroSign::Ieee]
+            .map(Setting::Zero)
+            .to_vec(),
+        (1..=k.min(256))
+            .filter(|g| k.is_multiple_of(*g))
+            .map(Setting::G)
+            .collect(),
+    ];
+    let word = signature.d.container();
+    let widths = [signature.d, word, E8M13, TF32];
+    let widths = widths
+        .into_iter()
+        .filter(|format| format.container() == word);
+    found.push(widths.map(Setting::Width).collect());
+    let mut between = Vec::new();
+    for &format in &formats {
+        between.extend(ROUNDINGS.map(|rounding| Setting::Between(rounding, format)));
+    }
+    found.push(between);
+    found.push(narrower(&signature.a).map(Setting::Operands).collect());
+    found.push(narrower(&signature.c).map(Setting::RoundC).collect());
+    if let Some(fused) = fused {
+        found.push([false, true].map(Setting::Apart).to_vec());
+        found.push([false, true].map(Setting::Sticky).to_vec());
+        let invalid = [
+            Invalid::Nan,
+            Invalid::Plus,
+            Invalid::Minus,
+            Invalid::Signed,
+            Invalid::Zero,
+        ];
+        found.push(invalid.map(Setting::ZeroTimesInfinity).to_vec());
+        found.push(
+            invalid[..3]
+                .iter()
+                .copied()
+                .map(Setting::InfinityMinusInfinity)
+                .collect(),
+        );
+        if let Some(groups) = fused.groups.filter(|groups| groups.g < fused.l) {
+            let count = fused.l.div_ceil(groups.g);
+            let of = |place: u32| match groups.strided {
+                true => place % fused.l % count,
+                false => place % fused.l / groups.g,
+            };
+            let pairs = (0..k).flat_map(|i| (i + 1..k).map(move |j| (i, j)));
+            let apart = pairs.filter(|&(i, j)| i / fused.l == j / fused.l && of(i) != of(j));
+            found.push(
+                apart
+                    .map(|(i, j)| Setting::Swap(i as usize, j as usize))
+                    .collect(),
+            );
+        }
+        found.push(
+            groups(fused.l.min(k), fused.f)
+                .into_iter()
+                .map(Setting::Groups)
+                .collect(),
+        );
+        if let Some(own) = fused.groups {
+            let with_f = bits().chain([None]).map(|f| Groups { f, ..own });
+            let with_align = ALIGNMENTS.map(|align| Groups { align, ..own });
+            let all = with_f
+                .chain(with_align)
+                .map(|groups| Setting::Groups(Some(groups)));
+            found.push(all.collect());
+        }
+        // Limits that products reach.
+        let top = |format: &Format| format.decode(format.max_finite(false)).exponent;
+        let reach = top(&signature.a) + top(&signature.b) + 1;
+        let limits = [128, 127, 129, 16, 15, 17, 1024];
+        let limits = limits.into_iter().filter(|limit| *limit <= reach).map(Some);
+        found.push(
+            [None]
+                .into_iter()
+                .chain(limits)
+                .map(Setting::Limit)
+                .collect(),
+        );
+    }
+    let mut products = vec![Setting::Products(None)];
+    for format in formats {
+        let roundings = [
+            Rounding::Rne,
+            Rounding::Rz,
+            Rounding::Rna,
+            Rounding::Rd,
+            Rounding::Ru,
+        ];
+        products.extend(roundings.map(|rounding| Setting::Products(Some((rounding, format)))));
+    }
+    found.push(products);
+    if fused.is_none_or(|fused| fused.terms.products.is_some()) {
+        found.push(FLUSHES.map(Setting::FlushProducts).to_vec());
+    }
+    found
+}
+
+/// Floors: near the one in use, and everywhere that formats reach.
+fn floors(own: Option<i32>) -> impl Iterator<Item = Option<i32>> {
+    let near = own.into_iter().flat_map(|own| own - 12..=own + 12);
+    let mut all: Vec<i32> = near.chain(-330..=40).collect();
+    all.sort_unstable();
+    all.dedup();
+    [None].into_iter().chain(all.into_iter().map(Some))
+}
+
+/// The settings of a plain truncated sum, and a floor as the shipped units have it: what is stated
+/// where an answer does not ask for something else.
+pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting> {
+    let fused = program.statements.iter().find_map(|s| match &s.operation {
+        Operation::Dot {
+            algorithm: Dpa::General(General::Fused(fused)),
+            ..
+        } => Some(*fused),
+        _ => None,
+    });
+    let mut found = vec![
+        Setting::L(fused.map_or(1, |fused| fused.l.min(signature.k as u32))),
+        Setting::Groups(None),
+        Setting::Normalised(false),
+        Setting::Products(None),
+        Setting::Limit(None),
+        Setting::Operands(None),
+        Setting::RoundC(None),
+        Setting::Apart(false),
+        Setting::Sticky(false),
+        Setting::ZeroTimesInfinity(Invalid::Nan),
+        Setting::InfinityMinusInfinity(Invalid::Nan),
+        Setting::FlushOf(Side::Both),
+        Setting::FlushIn(None),
+        Setting::FlushC(None),
+        Setting::FlushProducts(None),
+        Setting::FlushOut(None),
+        Setting::F2(None),
+        Setting::Floor(Rounding::Rd),
+    ];
+    if let Some(Fused {
+        f: Some(f), align, ..
+    }) = fused
+    {
+        // So many bits are rather all bits.
+        if f >= 28 {
+            found.push(Setting::F(None));
+        }
+        found.extend([
+            Setting::Align(Rounding::Rz),
+            Setting::Fc(f),
+            Setting::AlignC(align),
+        ]);
+        let bits = f as i32;
+        let single = signature.d.container() == F32;
+        let floor = match fused.and_then(|fused| fused.f2) {
+            // Sums that are floored to bits of their own begin at the smallest normal number.
+            Some(_) => signature.d.float().map_or(-126, |float| float.emin()),
+            None if single => -108 - bits,
+            None => 4 - bits,
+        };
+        // The last ones that the answers allow are stated; the named algorithms have a floor.
+        let floors = [-300, -160, -126, -131, -132, -133, floor];
+        found.push(Setting::E0(None));
+        found.extend(floors.map(|floor| Setting::E0(Some(floor))));
+    }
+    found.extend([
+        Setting::Everywhere(Rounding::Rz),
+        Setting::Sequential(false),
+        Setting::Overflow(Overflow::Infinity),
+        Setting::Zero(ZeroSign::Plus),
+    ]);
+    found
+}

@@ -1,0 +1,201 @@
+//! Validation: tiles and single cases compare the same questions, differences are replayed from their
+//! numbers, interrupted runs go on where they were.
+
+use mmascope::cases::{Family, Generator};
+use mmascope::dpa::{Modifiers, Signature, Unit};
+use mmascope::dut::{Batch, Dut, ModelDut};
+use mmascope::isa::Catalogue;
+use mmascope::validate::{Mismatch, Plan, SIDE, State, shrink, validate};
+use mmascope::vector::Answer;
+
+fn unit(arch: &str, inst: &str) -> &'static Unit {
+    let row = Catalogue::built_in().find(arch, inst).expect("a row");
+    row.unit().expect("a unit")
+}
+
+/// A device that knows single dot products only, and counts them.
+struct Single {
+    model: ModelDut,
+    asked: usize,
+}
+
+impl Single {
+    fn new(unit: &Unit) -> Self {
+        Self {
+            model: ModelDut::new("single", unit.clone()),
+            asked: 0,
+        }
+    }
+}
+
+impl Dut for Single {
+    fn signature(&self) -> &Signature {
+        self.model.signature()
+    }
+
+    fn name(&self) -> &str {
+        "single"
+    }
+
+    fn run(&mut self, batch: &Batch) -> mmascope::Result<Vec<Answer>> {
+        self.asked += batch.len();
+        self.model.run(batch)
+    }
+}
+
+fn run(device: &mut dyn Dut, model: &Unit, families: &[Family], trials: u64) -> State {
+    let plan = Plan {
+        families: families.to_vec(),
+        seed: 3,
+    };
+    let mut state = State::new(&plan, model).expect("a plan");
+    validate(device, model, &mut state, trials, &mut |_| true).expect("answers");
+    state
+}
+
+/// The mismatch is there when its case is made again from its numbers, and computed without tiles.
+fn replays(device: &Unit, model: &Unit, mismatch: &Mismatch) {
+    let family = Family::named(&mismatch.family).expect("a family");
+    let generator = Generator::for_unit(family, mismatch.seed, model).expect("a generator");
+    let row = generator.case(mismatch.index);
+    let column = generator.case(mismatch.column.unwrap_or(mismatch.index));
+    let even = (mismatch.index + mismatch.column.unwrap_or(mismatch.index)).is_multiple_of(2);
+    let mut case = row.clone();
+    (case.b, case.scale_b) = (column.b, column.scale_b);
+    case.c = if even { row.c } else { column.c };
+    let word = |unit: &Unit| {
+        let word = unit
+            .dot(&case.operands(), &Modifiers::default())
+            .expect("computes");
+        mmascope::vector::answer(unit, word)
+    };
+    assert_eq!(
+        (word(device), word(model)),
+        (mismatch.device.clone(), mismatch.model.clone())
+    );
+    assert_ne!(mismatch.device, mismatch.model);
+}
+
+/// The engine, the reference and single questions give the same state.
+#[test]
+fn tiles_are_the_same_questions() {
+    let model = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let other = unit("ampere", "mma.m16n8k16.f32.f16.f16.f32");
+    let families = [Family::Normal, Family::Sparse, Family::Close];
+    let trials = 3 * 4096 + 2 * SIDE * SIDE + 1000;
+    let mut single = Single::new(other);
+    let by_single = run(&mut single, model, &families, trials);
+    assert_eq!(single.asked as u64, trials);
+    let mut engine = ModelDut::new("engine", other.clone());
+    let by_engine = run(&mut engine, model, &families, trials);
+    let mut reference = ModelDut::new("reference", other.clone()).by_reference();
+    assert_eq!(by_single, by_engine);
+    assert_eq!(by_single, run(&mut reference, model, &families, trials));
+    assert_eq!(by_single.trials(), trials);
+    assert!(by_single.families[0].tiles == 1 && by_single.families[1].tiles == 1);
+    assert!(by_single.mismatches() > 0);
+    for mismatch in &by_single.examples {
+        replays(other, model, mismatch);
+    }
+}
+
+/// A difference that only tiles reach is found, replayed and shrunk.
+#[test]
+fn a_difference_inside_a_tile_is_named() {
+    let model = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let other = unit("ampere", "mma.m16n8k16.f32.f16.f16.f32");
+    let plan = Plan {
+        families: vec![Family::Normal],
+        seed: 3,
+    };
+    let mut state = State::new(&plan, model).expect("a plan");
+    // Right until the first tile, then another unit.
+    let mut right = ModelDut::new("right", model.clone());
+    validate(&mut right, model, &mut state, 4096, &mut |_| true).expect("answers");
+    assert_eq!((state.mismatches(), state.families[0].tiles), (0, 0));
+    let mut wrong = ModelDut::new("wrong", other.clone());
+    validate(
+        &mut wrong,
+        model,
+        &mut state,
+        4096 + SIDE * SIDE,
+        &mut |_| true,
+    )
+    .expect("answers");
+    assert_eq!(state.families[0].tiles, 1);
+    assert!(
+        state
+            .examples
+            .iter()
+            .any(|mismatch| mismatch.column.is_some())
+    );
+    for mismatch in &state.examples {
+        replays(other, model, mismatch);
+        let example = shrink(&mut wrong, model, mismatch).expect("answers");
+        assert_ne!(example.device, Answer::Word(example.model));
+    }
+    let text = serde_json::to_string(&state).expect("JSON");
+    assert_eq!(
+        serde_json::from_str::<State>(&text).expect("a state"),
+        state
+    );
+}
+
+/// All pairs of narrow operands: a tile for each c, every index once.
+#[test]
+fn all_pairs_are_tiles() {
+    let model = unit("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3");
+    let other = unit(
+        "blackwell",
+        "tcgen05.mma.m128n8k32.kind::f8f6f4.f32.e4m3.e4m3",
+    );
+    let mut single = Single::new(other);
+    let trials = 3 * 65_536 + 5000;
+    let by_single = run(&mut single, model, &[Family::Exhaustive], trials);
+    let mut engine = ModelDut::new("engine", other.clone());
+    assert_eq!(
+        by_single,
+        run(&mut engine, model, &[Family::Exhaustive], trials)
+    );
+    assert_eq!(by_single.families[0].done, trials);
+    assert!(by_single.mismatches() > 0);
+    for mismatch in &by_single.examples {
+        assert_eq!(mismatch.column, None);
+        replays(other, model, mismatch);
+    }
+}
+
+/// Scales are part of a tile.
+#[test]
+fn block_scales_are_crossed_too() {
+    let inst = "tcgen05.mma.m128n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.ue8m0";
+    let model = unit("blackwell", inst);
+    let mut single = Single::new(model);
+    let trials = 4096 + SIDE * SIDE;
+    let state = run(&mut single, model, &[Family::Normal], trials);
+    assert_eq!((state.mismatches(), state.families[0].tiles), (0, 1));
+}
+
+/// Stopped after every turn and begun again from its state file, a run is the same.
+#[test]
+fn a_stopped_run_goes_on() {
+    let model = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let other = unit("ampere", "mma.m16n8k16.f32.f16.f16.f32");
+    let families = [Family::Normal, Family::Boundary];
+    let trials = 2 * SIDE * SIDE;
+    let mut device = ModelDut::new("other", other.clone());
+    let whole = run(&mut device, model, &families, trials);
+    let plan = Plan {
+        families: families.to_vec(),
+        seed: 3,
+    };
+    let fresh = State::new(&plan, model).expect("a plan");
+    let mut state = fresh.clone();
+    while state.trials() < trials {
+        let text = serde_json::to_string(&state).expect("JSON");
+        state = serde_json::from_str(&text).expect("a state");
+        assert!(state.continues(&fresh));
+        validate(&mut device, model, &mut state, trials, &mut |_| false).expect("answers");
+    }
+    assert_eq!(state, whole);
+}
