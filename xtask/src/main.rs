@@ -1,14 +1,23 @@
 //! Project tasks: `cargo xtask test` runs every check that the machine allows, `cargo xtask prove`
-//! the long proofs.
+//! the long proofs, `cargo xtask emulate` those of instruction sets that this machine lacks.
+
+mod bounds;
 
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test | cargo xtask prove NAME
+const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds
   test    build, format, lint, documentation, licence and test checks; skips are printed
   prove   long proofs; NAME is one of: fp8 infer kernels
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
-            kernels  every kernel equals the reference on 10^6 outputs a row";
+            kernels  every kernel equals the reference on 10^6 outputs a row
+  emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
+            avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
+            neon     in qemu-aarch64
+  bounds  what llvm-mca says of the inner loops of the release build's kernels";
+
+/// What runs in an emulator: every operation of the lanes, then some outputs of every row.
+const OUTPUTS_EMULATED: &str = "2500";
 
 /// A check that needs a program that may be missing.
 struct Optional {
@@ -65,6 +74,10 @@ fn main() -> ExitCode {
         ["prove", "fp8"] => prove("oracle", "fp8"),
         ["prove", "infer"] => prove("infer", "infer"),
         ["prove", "kernels"] => prove("kernel", "kernels"),
+        ["emulate", "avx512"] => emulate_avx512(),
+        ["emulate", "neon"] => emulate_neon(),
+        ["bounds"] => release() && bounds::bounds("target/release/mmascope"),
+        ["bounds", program] => bounds::bounds(program),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -91,6 +104,16 @@ fn test() -> bool {
             println!("skipped: {what}: `{}` does not run here", probe.join(" "));
         }
     }
+    // Without kernels: that it compiles, tests and all.
+    passed &= run(&[
+        "cargo",
+        "check",
+        "--package",
+        "mmascope",
+        "--no-default-features",
+        "--tests",
+        "--quiet",
+    ]);
     passed & run(&["cargo", "test", "--workspace"])
 }
 
@@ -106,6 +129,77 @@ fn prove(test: &str, name: &str) -> bool {
         "--",
     ];
     run(&[&arguments[..], &["--ignored", "--nocapture", &filter]].concat())
+}
+
+fn release() -> bool {
+    run(&["cargo", "build", "--release", "--package", "mmascope-cli"])
+}
+
+/// The test binaries of the kernels and of their lanes.
+const KERNEL_TESTS: [&str; 7] = [
+    "--release",
+    "--package",
+    "mmascope",
+    "--test",
+    "kernel",
+    "--test",
+    "inner",
+];
+
+fn emulate_avx512() -> bool {
+    let build = [
+        &["cargo", "test"],
+        &KERNEL_TESTS[..],
+        &["--no-run", "--message-format=json"],
+    ]
+    .concat();
+    println!("running: {}", build.join(" "));
+    let output = Command::new(build[0])
+        .args(&build[1..])
+        .stderr(std::process::Stdio::inherit())
+        .output();
+    let Ok(output) = output else { return false };
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
+    let binaries: Vec<&str> = messages
+        .split("\"executable\":\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    let line = format!(
+        "/inner --nocapture lanes && MMASCOPE_PROVE_LEVELS=avx512 MMASCOPE_PROVE_OUTPUTS={OUTPUTS_EMULATED} \
+         /kernel --nocapture --ignored prove_kernels"
+    );
+    let script = ["sh", "xtask/emulate-avx512.sh", "target/emulate", &line];
+    run(&[&script[..], &binaries].concat())
+}
+
+fn emulate_neon() -> bool {
+    const TARGET: &str = "aarch64-unknown-linux-gnu";
+    let variables = [
+        (
+            "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER",
+            "aarch64-linux-gnu-gcc",
+        ),
+        (
+            "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+            "qemu-aarch64 -L /usr/aarch64-linux-gnu",
+        ),
+        ("MMASCOPE_PROVE_LEVELS", "neon"),
+        ("MMASCOPE_PROVE_OUTPUTS", OUTPUTS_EMULATED),
+    ];
+    let tests = [&["test", "--target", TARGET], &KERNEL_TESTS[..], &["--"]].concat();
+    let filters: [&[&str]; 2] = [
+        &["--nocapture", "lanes"],
+        &["--nocapture", "--ignored", "prove_kernels"],
+    ];
+    filters.into_iter().all(|filter| {
+        let status = Command::new("cargo")
+            .args(&tests)
+            .args(filter)
+            .envs(variables)
+            .status();
+        status.is_ok_and(|status| status.success())
+    })
 }
 
 fn is_there(probe: &[&str]) -> bool {

@@ -20,6 +20,7 @@
 
 mod chart;
 mod data;
+mod scaled;
 
 pub use chart::chart;
 pub use data::Data;
@@ -27,7 +28,9 @@ pub use data::Data;
 use crate::array::Casting;
 use crate::dpa::Modifiers;
 use crate::error::{Error, Result};
-use crate::gemm::{Product, Schedule, Statistics, Watch, scheduled_statistics};
+use crate::gemm::{
+    Matrices, Product, Schedule, SoftwareScales, Statistics, Watch, scheduled_statistics,
+};
 use crate::isa::Instruction;
 
 /// What a curve is of.
@@ -35,7 +38,8 @@ use crate::isa::Instruction;
 pub struct Setting<'c> {
     /// The instruction.
     pub row: &'c Instruction,
-    /// The schedule; one without software scales.
+    /// The schedule. Software scales are made from the data: each block's largest magnitude over the
+    /// format's largest number, as f32, and operands rounded in units of them.
     pub schedule: Schedule,
 }
 
@@ -79,14 +83,15 @@ impl Curve {
         let unit = row.unit()?;
         let mut points = Vec::new();
         for k in setting.ks(data)? {
-            let matrices = data.matrices(unit.signature(), k, &Casting::default())?;
+            let (matrices, scales) = setting.operands(data, k)?;
+            let scales = scales.as_ref();
             let product = Product::new(unit, &matrices, Modifiers::default())?;
-            let d = schedule.run(&product, None, watch)?;
+            let d = schedule.run(&product, scales, watch)?;
             let quiet = Watch {
                 progress: &|_| (),
                 cancel: watch.cancel,
             };
-            let statistics = scheduled_statistics(schedule, &product, None, &d, sample, &quiet)?;
+            let statistics = scheduled_statistics(schedule, &product, scales, &d, sample, &quiet)?;
             points.push(Point { k, statistics });
         }
         Ok(Self {
@@ -120,16 +125,21 @@ impl Curve {
 }
 
 impl Setting<'_> {
+    /// The operands over the first k products, with software scales where the schedule has some.
+    fn operands(&self, data: &Data, k: usize) -> Result<(Matrices, Option<SoftwareScales>)> {
+        let signature = self.row.unit()?.signature();
+        match self.schedule.promotion.map(|it| (it, it.scale)) {
+            Some((promotion, Some(scale))) => {
+                let (matrices, scales) = data.scaled(signature, k, &promotion, scale)?;
+                Ok((matrices, Some(scales)))
+            }
+            _ => Ok((data.matrices(signature, k, &Casting::default())?, None)),
+        }
+    }
+
     /// One instruction's K, its doubles, and the largest multiple that the data have; from as many
     /// steps on as the schedule needs.
     fn ks(&self, data: &Data) -> Result<Vec<usize>> {
-        if self.schedule.software_scale().is_some() {
-            return Err(Error::Argument(
-                "schedule: software scales belong to given matrices; the error is measured \
-                 without them"
-                    .into(),
-            ));
-        }
         let native = self.row.unit()?.signature().k;
         let last = data.k() / native * native;
         let least = native.saturating_mul(self.schedule.least_steps());

@@ -63,6 +63,89 @@ fn promotion_rescues_fp8_on_hopper() {
     }
 }
 
+/// The scheme of DeepSeek-V3's fp8 products: scales of 1 × 128 of A and 128 × 128 of B, promotion every
+/// 128 products. On data that fp8 holds by itself it is as exact as promotion alone; on data beyond
+/// fp8's range the scales keep it so, where without them everything is lost.
+#[test]
+fn software_scales_keep_fp8_exact_beyond_its_range() {
+    let built_in = Catalogue::built_in();
+    let row = ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3");
+    let shape = [16, 160, 1024];
+    let of = |schedule: &str, dist: &str| {
+        let curve = measured(built_in, row, schedule, dist, shape);
+        last(&curve).statistics.clone()
+    };
+    let scaled = of("promote=4/f32 scale=1x128", "normal");
+    let promoted = of("promote=4/f32", "normal");
+    let [with, without] = [&scaled, &promoted].map(|it| it.relative_to_products.mean);
+    assert!(
+        with < 1.5 * without && without < 1.5 * with,
+        "{with:e} beside {without:e}"
+    );
+    assert!(with < 1e-4 && scaled.vanished == 0, "{with:e}");
+    // A power of two goes into the scales: the same codes, the same errors but for the ends of f32.
+    let tiny = of("promote=4/f32 scale=1x128", "normal*2^-40");
+    assert_eq!(tiny.relative_to_products, scaled.relative_to_products);
+    let lost = of("promote=4/f32", "normal*2^-40");
+    assert_eq!(
+        lost.relative_to_products.count, 0,
+        "fp8 holds no 2^-40: {lost:?}"
+    );
+    // The chain without promotion keeps 13 bits of its sums.
+    let plain = of("chain", "normal");
+    assert!(plain.relative_to_products.mean > 2.0 * with, "{plain:?}");
+}
+
+/// Scales and codes again, in another way, on matrices that are given.
+#[test]
+fn software_scales_are_largest_magnitudes_over_448() {
+    let array = |name, shape: [usize; 2], number: &dyn Fn(usize, usize) -> f64| {
+        let bytes = (0..shape[0] * shape[1])
+            .flat_map(|at| number(at / shape[1], at % shape[1]).to_le_bytes())
+            .collect();
+        Array::new(name, &shape, Element::Number(F64), bytes).expect("fits")
+    };
+    let a = array("A", [2, 64], &|i, j| match (i, j / 32) {
+        (1, 0) => 0.0,
+        (_, block) => [-28.0, 1.0][block] / 2_f64.powi((j % 5) as i32),
+    });
+    let b = array("B", [64, 3], &|k, j| {
+        if k == 5 { 2.0 } else { [0.25, 1.0, 0.3][j] }
+    });
+    let data = Data::given(a, b).expect("fits");
+    let row = Catalogue::built_in().find("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3");
+    let signature = row.and_then(|row| row.unit()).expect("a row").signature();
+    let schedule: Schedule = "promote=1/f32 scale=1x2".parse().expect("a schedule");
+    let promotion = schedule.promotion.expect("one");
+    let scale = promotion.scale.expect("one");
+    let made = data.scaled(signature, 64, &promotion, scale);
+    let (matrices, scales) = made.expect("fits");
+    let word = |value: f32| u64::from(value.to_bits());
+    // 28/448 = 2^-4, 1/448 rounded to f32; a block of zeros has 1.
+    let of_a: Vec<u64> = scales.a.iter().collect();
+    assert_eq!(of_a, [0.0625, 1.0 / 448.0, 1.0, 1.0 / 448.0].map(word));
+    // Two columns share a scale, the third has its own; only the first block along K has the 2.
+    let of_b: Vec<u64> = scales.b.iter().collect();
+    let wide = 2.0 / 448.0;
+    assert_eq!(of_b, [wide, wide, 1.0 / 448.0, 0.3_f32 / 448.0].map(word));
+    // Codes of the numbers in units of their scales: −448, −224; 448/4, 448/8.
+    assert_eq!(
+        [0, 1, 32, 33].map(|k| matrices.a().at(0, 0, k)),
+        [0xfe, 0xf6, 0x6e, 0x66]
+    );
+    assert_eq!(matrices.a().at(0, 1, 31), 0);
+    // 0.25 · 224 = 56 = 1.75·2^5; 1 · 224 = 1.75·2^7; 0.3 · 224 = 67.2 becomes 64 = 2^6.
+    assert_eq!(
+        [0, 1, 2].map(|j| matrices.b().at(0, 0, j)),
+        [0x66, 0x76, 0x68]
+    );
+    // In the second block 0.25 and 1 share 1/448, 0.3 has its own.
+    assert_eq!(
+        [0, 1, 2].map(|j| matrices.b().at(0, 40, j)),
+        [0x6e, 0x7e, 0x7e]
+    );
+}
+
 /// CDNA3 floors c where the products are larger: its errors have a direction. A hypothetical unit of
 /// the same size that truncates toward zero has none on symmetric data.
 #[test]
@@ -162,7 +245,8 @@ fn k_doubles_from_one_instruction_on() {
         result.expect_err(schedule).to_string()
     };
     assert!(refused("split-k=3 reduce=pairwise/f32").contains("needs at least 48"));
-    assert!(refused("promote=1/f32 scale=1x1").contains("software scales"));
+    let refusal = refused("promote=1/bf16 scale=1x1");
+    assert!(refusal.contains("f32 and f64 are possible"), "{refusal}");
     assert!(Data::generated("normal".parse().expect("known"), 1, [1, 0, 32]).is_err());
 }
 

@@ -4,7 +4,10 @@
 
 mod kernel {
     pub(crate) mod adversary;
+    pub(crate) mod cases;
     pub(crate) mod oracle;
     mod parts;
+    mod prove;
     mod rows;
+    pub(crate) mod schedules;
 }

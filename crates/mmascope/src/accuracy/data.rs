@@ -6,7 +6,7 @@ use crate::array::{Array, Casting, Words};
 use crate::cases::{Distribution, Operand};
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
-use crate::format::{Exact, Format, Overflow, Rounding};
+use crate::format::{Exact, F64, Format, Overflow, Rounding};
 use crate::gemm::{Matrices, Matrix};
 
 /// A, m × k, and B, k × n, as numbers: every unit gets them rounded to its own formats. C is +0
@@ -123,7 +123,12 @@ impl Data {
                 (part(&a, (m, k), all)?, part(&b, (k, n), n)?)
             }
         };
-        let mut matrices = Matrices::new(a, b)?;
+        self.complete(signature, Matrices::new(a, b)?)
+    }
+
+    /// With C and block scales.
+    fn complete(&self, signature: &Signature, mut matrices: Matrices) -> Result<Matrices> {
+        let ([m, n, _], k) = (self.shape, matrices.k());
         if let Some((distribution, seed)) = &self.c {
             let c = generated(distribution, *seed, &signature.c, Operand::C, (m, n))?;
             matrices = matrices.with_c(c)?;
@@ -145,6 +150,44 @@ impl Data {
             Matrix::row_major(rows, columns, words)
         };
         matrices.with_scales(ones(m, blocks)?, ones(blocks, n)?)
+    }
+}
+
+impl Data {
+    /// The numbers of A and of B over the first k products, row by row, as f64.
+    ///
+    /// # Errors
+    /// As [`Data::matrices`].
+    pub(super) fn numbers(&self, k: usize) -> Result<[Vec<f64>; 2]> {
+        let [m, n, all] = self.shape;
+        let [a, b] = match &self.source {
+            Source::Generated { distribution, seed } => {
+                let of = |operand, shape| generated(distribution, *seed, &F64, operand, shape);
+                [of(Operand::A, (m, k))?, of(Operand::B, (k, n))?]
+            }
+            Source::Given(given) => {
+                let [a, b] = &**given;
+                let casting = Casting::default();
+                [
+                    part(&a.words(&F64, &casting)?, (m, k), all)?,
+                    part(&b.words(&F64, &casting)?, (k, n), n)?,
+                ]
+            }
+        };
+        Ok([a, b].map(|matrix| matrix.iter().map(f64::from_bits).collect()))
+    }
+
+    /// The same data with these words as A and B, which are row-major over the first k products.
+    pub(super) fn with_words(
+        &self,
+        signature: &Signature,
+        k: usize,
+        [a, b]: [Vec<u64>; 2],
+    ) -> Result<Matrices> {
+        let [m, n, _] = self.shape;
+        let a = Matrix::row_major(m, k, Words::of(&signature.a, a)?)?;
+        let b = Matrix::row_major(k, n, Words::of(&signature.b, b)?)?;
+        self.complete(signature, Matrices::new(a, b)?)
     }
 }
 

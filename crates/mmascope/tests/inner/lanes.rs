@@ -73,9 +73,11 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("d_trunc", |a, _b, _c| doubles(a).d_trunc());
     operation!("d_floor", |a, _b, _c| doubles(a).d_floor());
     operation!("d_negative", |a, _b, _c| a.d_negative());
-    operation!("d_to_f", |a, b, _c| {
-        let (low, high) = (doubles(a), doubles(b));
-        low.d_to_f(low).and(high.d_to_f(high))
+    operation!("d_to_f rounds", |a, _b, _c| {
+        // Halves of a register go where they came from, whatever its width.
+        let (x, by) = (numbers(a), V::d_splat(1.000_000_123_4));
+        let (low, high) = (x.f_low_to_d().d_mul(by), x.f_high_to_d().d_mul(by));
+        low.d_to_f(high)
     });
     operation!("l_add", |a, b, _c| a.l_add(b));
     operation!("b_dot4", |a, b, _c| {

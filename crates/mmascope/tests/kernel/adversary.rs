@@ -358,8 +358,11 @@ pub(crate) fn matrices(
     };
     let mut out = Matrices::new(a.expect("A"), b.expect("B")).expect("shapes fit");
     if let Some(c) = c {
-        let c = Matrix::row_major(m, n, words(&signature.c, c)).expect("C");
-        out = out.with_c(c).expect("C fits");
+        let c = match layouts {
+            2 => Matrix::column_major(m, n, words(&signature.c, c)),
+            _ => Matrix::row_major(m, n, words(&signature.c, c)),
+        };
+        out = out.with_c(c.expect("C")).expect("C fits");
     }
     if let Some(scale) = signature.scale {
         let blocks = k / scale.block;

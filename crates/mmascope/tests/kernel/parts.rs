@@ -1,24 +1,21 @@
 //! What must not change a bit: modifiers, parts of D, batches, threads, steps in several calls;
 //! and units that are in no catalogue.
 
-use std::sync::atomic::AtomicBool;
-
 use mmascope::dpa::{Modifiers, Unit};
-use mmascope::gemm::{Matrices, Matrix, Product, Region, Watch};
+use mmascope::gemm::{Matrices, Matrix, Product, Region};
 use mmascope::isa::Catalogue;
 use mmascope::kernel::{Kernel, Level};
 
 use super::adversary::{ELEMENTS, Elements, STARTS, Start, matrices};
+use super::cases::{Case, watch};
 use super::oracle::by_dots;
-use super::rows::compare;
+use super::schedules::Plan;
 
-static GO: AtomicBool = AtomicBool::new(false);
-
-fn watch() -> Watch<'static> {
-    Watch {
-        progress: &|_| (),
-        cancel: &GO,
-    }
+/// Compares all levels with the oracle on the plain chain.
+fn compare(name: &str, unit: &Unit, case: &Case) {
+    let levels: Vec<Level> = Level::available().collect();
+    let compared = case.compare(name, unit, &levels);
+    compared.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 fn unit(arch: &str, inst: &str) -> &'static Unit {
@@ -66,17 +63,11 @@ fn modifiers() {
             }
             for start in STARTS {
                 let elements = ELEMENTS[number % ELEMENTS.len()];
-                let shape = [3, 35, 2];
-                let result = compare(
-                    inst,
-                    unit(arch, inst),
-                    shape,
-                    [elements; 2],
-                    start,
-                    &modifiers,
-                    77,
-                );
-                result.unwrap_or_else(|failure| panic!("{failure}"));
+                let case = Case {
+                    modifiers,
+                    ..Case::plain([3, 35, 2], [elements; 2], start, 77)
+                };
+                compare(inst, unit(arch, inst), &case);
             }
         }
     }
@@ -128,17 +119,8 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             for (other, start) in STARTS.into_iter().enumerate() {
                 let seed = (number * 1000 + index * 10 + other) as u64;
                 let shape = [3, 17, 1 + index % 4];
-                let modifiers = Modifiers::default();
-                let result = compare(
-                    program,
-                    &unit,
-                    shape,
-                    [elements; 2],
-                    start,
-                    &modifiers,
-                    seed,
-                );
-                result.unwrap_or_else(|failure| panic!("{failure}"));
+                let case = Case::plain(shape, [elements; 2], start, seed);
+                compare(program, &unit, &case);
             }
         }
     }
@@ -188,6 +170,35 @@ fn regions_and_steps_in_several_calls() {
                 assert_eq!(*sums.words(), inside, "{inst} at {level}");
             }
         }
+    }
+}
+
+/// Every kernel under every number of threads, whole and in tiles, against the oracle.
+#[test]
+fn threads_and_tiles() {
+    let more = [
+        ("cdna1", "v_mfma_f32_32x32x4_bf16"),
+        (
+            "blackwell",
+            "tcgen05.mma.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+        ),
+    ];
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
+        pool.install(|| {
+            for (arch, inst) in UNITS.into_iter().chain(more) {
+                for plan in [Plan::Chain, Plan::StreamK, Plan::SplitPairwise] {
+                    let case = Case {
+                        plan,
+                        ..Case::plain([70, 71, 3], [Elements::Wide; 2], Start::Near, 9)
+                    };
+                    compare(inst, unit(arch, inst), &case);
+                }
+            }
+        });
     }
 }
 

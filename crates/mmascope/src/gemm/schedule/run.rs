@@ -255,16 +255,16 @@ impl Run<'_> {
         } = self.schedule.c
         {
             sum = sum.converted(&scalar)?;
-            let c = match scalar.is_zero(beta) {
-                true => None,
-                false => self.c(region, &scalar)?,
+            // No C is a C of +0, so that both give one sign of zero.
+            let reads_c = !scalar.is_zero(beta);
+            let c = match reads_c {
+                true => self.c(region, &scalar)?,
+                false => None,
             };
-            sum.update(|index, x| match &c {
-                Some(c) => {
-                    let c = scalar.multiply(beta, c.words.get(index));
-                    by.multiply_add(&scalar, alpha, x, c)
-                }
-                None => scalar.multiply(alpha, x),
+            let c = |index| c.as_ref().map_or(0, |c| c.words.get(index));
+            sum.update(|index, x| match reads_c {
+                true => by.multiply_add(&scalar, alpha, x, scalar.multiply(beta, c(index))),
+                false => scalar.multiply(alpha, x),
             });
         }
         match &self.schedule.output {
