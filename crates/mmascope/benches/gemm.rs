@@ -321,6 +321,48 @@ impl NativeDouble {
     }
 }
 
+/// OpenBLAS's sgemm, where its library is: another native product to compare with. (Its dgemm and the
+/// crate `gemm` are left out: the one would say nothing new, the other takes minutes to compile in every
+/// build of the tests.)
+fn open_blas(size: usize) -> Option<f64> {
+    type Sgemm = unsafe extern "C" fn(
+        layout: i32,
+        a_transposed: i32,
+        b_transposed: i32,
+        m: i32,
+        n: i32,
+        k: i32,
+        alpha: f32,
+        a: *const f32,
+        row_a: i32,
+        b: *const f32,
+        row_b: i32,
+        beta: f32,
+        c: *mut f32,
+        row_c: i32,
+    );
+    let name = std::env::var("OPENBLAS").unwrap_or_else(|_| "libopenblas.so.0".to_owned());
+    let mut native = Native::new([size; 3]);
+    let n = size as i32;
+    // SAFETY: the library is OpenBLAS, whose functions these are; the three matrices have these sizes.
+    #[allow(unsafe_code)]
+    let run = unsafe {
+        let library = libloading::Library::new(name).ok()?;
+        let threads = library.get::<unsafe extern "C" fn(i32)>(b"openblas_set_num_threads\0");
+        threads.ok()?(1);
+        let sgemm = library.get::<Sgemm>(b"cblas_sgemm\0").ok()?;
+        let mut one = || {
+            let (a, b, c) = (native.a.as_ptr(), native.b.as_ptr(), native.c.as_mut_ptr());
+            sgemm(101, 111, 111, n, n, n, 1.0, a, n, b, n, 0.0, c, n);
+        };
+        one();
+        let mut times: Vec<f64> = (0..9).map(|_| seconds(&mut one)).collect();
+        times.sort_by(f64::total_cmp);
+        times[4]
+    };
+    Some((size as f64).powi(3) / 1e9 / run)
+}
+
 /// One line: products a second of both, and the median ratio.
 fn line(title: &str, unit: &Unit, size: [usize; 3], data: Data) {
     let level = Level::current().expect("a level");
@@ -362,13 +404,14 @@ fn run() {
     let asked = arguments.first().map_or("1024", String::as_str);
     let only = arguments.get(1).map(String::as_str);
     println!("level {level}, one thread; 10^9 products a second\n");
-    println!("| path | mmascope | native | ratio |\n|---|---|---|---|");
     let unit = |arch: &str, inst: &str| {
         let row = Catalogue::built_in().find(arch, inst);
         row.and_then(|row| row.unit())
             .unwrap_or_else(|error| panic!("{error}"))
     };
+    let head = || println!("| path | mmascope | native | ratio |\n|---|---|---|---|");
     if asked == "sizes" || asked == "data" {
+        head();
         for (title, arch, inst) in [PATHS[0], PATHS[7], PATHS[12], PATHS[16]] {
             let unit = unit(arch, inst);
             if asked == "sizes" {
@@ -390,6 +433,18 @@ fn run() {
         return;
     }
     let size = asked.parse().unwrap_or(1024);
+    if only.is_none() {
+        let mut native = Native::new([size; 3]);
+        native.run();
+        let mut times: Vec<f64> = (0..9).map(|_| seconds(&mut || native.run())).collect();
+        times.sort_by(f64::total_cmp);
+        let rate = (size as f64).powi(3) / 1e9 / times[4];
+        match open_blas(size) {
+            Some(blas) => println!("native f32: matrixmultiply {rate:.1}, OpenBLAS {blas:.1}\n"),
+            None => println!("native f32: matrixmultiply {rate:.1}; no OpenBLAS here\n"),
+        }
+    }
+    head();
     for (title, arch, inst) in PATHS {
         if only.is_none_or(|only| title.contains(only)) {
             line(title, unit(arch, inst), [size; 3], Data::Normal);

@@ -50,9 +50,11 @@ pub(crate) trait Stored: Copy + Send + Sync {
 macro_rules! stored {
     ($($type:ty),*) => {$(
         impl Stored for $type {
+            #[inline(always)]
             fn word(self) -> u64 {
                 u64::from(self)
             }
+            #[inline(always)]
             fn stored(word: u64) -> Self {
                 word as Self
             }

@@ -12,16 +12,16 @@ pub(super) struct Batch<'a> {
 
 impl Batch<'_> {
     /// Words from an element on, so many apart.
-    fn copy(matrix: &Matrix, from: usize, stride: usize, out: &mut [u64]) {
+    fn copy<W: Stored>(matrix: &Matrix, from: usize, stride: usize, out: &mut [W]) {
         each_width!(matrix.words(), words => {
             if stride == 1 {
                 let words = &words[from..from + out.len()];
                 for (out, word) in out.iter_mut().zip(words) {
-                    *out = word.word();
+                    *out = W::stored(word.word());
                 }
             } else {
                 for (index, out) in out.iter_mut().enumerate() {
-                    *out = words[from + index * stride].word();
+                    *out = W::stored(words[from + index * stride].word());
                 }
             }
         });
@@ -44,6 +44,16 @@ impl Elements for Batch<'_> {
     fn a_row(&self, i: usize, k: usize, out: &mut [u64]) {
         let a = self.matrices.a();
         Self::copy(a, a.place(self.batch, i, k), a.strides().column, out);
+    }
+
+    fn narrow_a_row(&self, i: usize, k: usize, out: &mut [u32]) {
+        let a = self.matrices.a();
+        Self::copy(a, a.place(self.batch, i, k), a.strides().column, out);
+    }
+
+    fn narrow_b_row(&self, k: usize, j: usize, out: &mut [u32]) {
+        let b = self.matrices.b();
+        Self::copy(b, b.place(self.batch, k, j), b.strides().column, out);
     }
 
     fn b_row(&self, k: usize, j: usize, out: &mut [u64]) {

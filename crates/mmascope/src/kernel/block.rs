@@ -127,19 +127,12 @@ impl<W: Stored> Shared<W> {
     }
 
     /// # Safety
-    /// No other thread uses the element.
-    pub(super) unsafe fn get(&self, index: usize) -> u64 {
-        assert!(index < self.len);
+    /// Nobody else uses these elements while the slice lives.
+    #[allow(clippy::mut_from_ref)]
+    pub(super) unsafe fn run(&self, from: usize, length: usize) -> &mut [W] {
+        assert!(from <= self.len && length <= self.len - from);
         // SAFETY: in bounds; the caller promises that it is ours.
-        unsafe { *self.words.add(index) }.word()
-    }
-
-    /// # Safety
-    /// No other thread uses the element.
-    pub(super) unsafe fn set(&self, index: usize, word: u64) {
-        assert!(index < self.len);
-        // SAFETY: in bounds; the caller promises that it is ours.
-        unsafe { *self.words.add(index) = W::stored(word) };
+        unsafe { std::slice::from_raw_parts_mut(self.words.add(from), length) }
     }
 }
 
@@ -173,34 +166,27 @@ impl<P: Packed> Job<'_, P> {
                     rows: first..rows.end.min(first + ROWS),
                     columns: columns.start.max(panel * width)..columns.end.min((panel + 1) * width),
                 };
-                let place = |at: usize| {
-                    let (row, column) = (at / tile.columns.len(), at % tile.columns.len());
-                    let row = tile.rows.start - rows.start + row;
-                    row * columns.len() + tile.columns.start - columns.start + column
-                };
-                let count = tile.rows.len() * tile.columns.len();
-                // SAFETY: each output belongs to one tile.
-                let mut words: Vec<u64> = (0..count)
-                    .map(|at| unsafe { shared.get(place(at)) })
+                let mut words: Vec<&mut [W]> = (tile.rows.clone())
+                    .map(|row| {
+                        let from = (row - rows.start) * columns.len();
+                        let from = from + tile.columns.start - columns.start;
+                        // SAFETY: each output belongs to one tile.
+                        unsafe { shared.run(from, tile.columns.len()) }
+                    })
                     .collect();
-                self.tile(level, &tile, panel, &mut words, watch)?;
-                for (at, word) in words.iter().enumerate() {
-                    // SAFETY: as above.
-                    unsafe { shared.set(place(at), *word) };
-                }
-                Ok(())
+                self.tile(level, &tile, panel, &mut words, watch)
             })
     }
 
-    /// Runs steps of one row and panel by the kernel, lanes in and out.
+    /// Runs steps of some rows and a panel by the kernel, lanes in and out.
     fn attempt(
         &self,
         level: Level,
-        row: usize,
-        panel: usize,
+        place: &Place,
         steps: Range<usize>,
         lanes: &mut [u32],
-    ) -> Masks {
+        masks: &mut [Masks],
+    ) {
         assert!(level.is_there());
         match level {
             #[cfg(target_arch = "x86_64")]
@@ -208,49 +194,52 @@ impl<P: Packed> Job<'_, P> {
                 #[target_feature(enable = "avx2,fma")]
                 fn enter<P: Packed>(
                     packed: &P,
-                    row: usize,
-                    panel: usize,
+                    place: &Place,
                     steps: Range<usize>,
                     lanes: &mut [u32],
-                ) -> Masks {
+                    masks: &mut [Masks],
+                ) {
                     // SAFETY: this function has AVX2 and FMA.
-                    unsafe { attempt::<super::lanes::Avx2, P>(packed, row, panel, steps, lanes) }
+                    unsafe { attempt::<super::lanes::Avx2, P>(packed, place, steps, lanes, masks) }
                 }
                 // SAFETY: the level is there.
-                unsafe { enter(self.packed, row, panel, steps, lanes) }
+                unsafe { enter(self.packed, place, steps, lanes, masks) }
             }
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
                 fn enter<P: Packed>(
                     packed: &P,
-                    row: usize,
-                    panel: usize,
+                    place: &Place,
                     steps: Range<usize>,
                     lanes: &mut [u32],
-                ) -> Masks {
+                    masks: &mut [Masks],
+                ) {
                     // SAFETY: this function has AVX-512 F, BW, DQ and VL.
-                    unsafe { attempt::<super::lanes::Avx512, P>(packed, row, panel, steps, lanes) }
+                    unsafe {
+                        attempt::<super::lanes::Avx512, P>(packed, place, steps, lanes, masks)
+                    }
                 }
                 // SAFETY: the level is there.
-                unsafe { enter(self.packed, row, panel, steps, lanes) }
+                unsafe { enter(self.packed, place, steps, lanes, masks) }
             }
             #[cfg(target_arch = "aarch64")]
             // SAFETY: the level is there.
             Level::Neon => unsafe {
-                attempt::<super::lanes::Neon, P>(self.packed, row, panel, steps, lanes)
+                attempt::<super::lanes::Neon, P>(self.packed, place, steps, lanes, masks)
             },
             // SAFETY: plain Rust.
-            _ => unsafe { attempt::<Portable, P>(self.packed, row, panel, steps, lanes) },
+            _ => unsafe { attempt::<Portable, P>(self.packed, place, steps, lanes, masks) },
         }
     }
 
-    fn tile(
+    /// `words`: the tile's rows of accumulators.
+    fn tile<W: Stored>(
         &self,
         level: Level,
         tile: &Part,
         panel: usize,
-        words: &mut [u64],
+        words: &mut [&mut [W]],
         watch: &Watch<'_>,
     ) -> Result<()> {
         let shape = self.packed.shape();
@@ -261,9 +250,19 @@ impl<P: Packed> Job<'_, P> {
         let mut lanes = vec![0_u32; rows.len() * width];
         // Before the first step: columns whose c the kernel's lanes cannot show.
         let mut hidden = vec![0_u64; rows.len()];
-        for (r, words) in words.chunks(columns).enumerate() {
+        // Where words are the lanes themselves.
+        let modified = self.first && self.reference.modifiers != later(&self.reference.modifiers);
+        let same = self.c.is_plain() && self.d.is_plain() && !modified;
+        for (r, words) in words.iter().enumerate() {
+            if same {
+                let lanes = &mut lanes[r * width + shift..];
+                for (lane, word) in lanes.iter_mut().zip(words.iter()) {
+                    *lane = word.word() as u32;
+                }
+                continue;
+            }
             for (v, word) in words.iter().enumerate() {
-                let (lane, shown) = self.load(*word);
+                let (lane, shown) = self.load(word.word());
                 lanes[r * width + shift + v] = lane;
                 hidden[r] |= u64::from(!shown) << (shift + v);
             }
@@ -275,34 +274,59 @@ impl<P: Packed> Job<'_, P> {
             let end = self.steps.end.min((step / shape.chunk + 1) * shape.chunk);
             let marked = self.packed.marks().panel(shape, panel, step..end) & whole;
             let at_start = self.first && step == self.steps.start;
-            for (r, row) in rows.clone().enumerate() {
-                let lanes = &mut lanes[r * width..(r + 1) * width];
-                let plain = marked == 0
-                    && !self.packed.marks().row(shape, row, step..end)
-                    && !(at_start && hidden[r] != 0);
-                if plain && self.fast(level, row, panel, step..end, lanes, whole) {
-                    continue;
-                }
-                for one in step..end {
-                    let is_first = at_start && one == step;
-                    let asked = Asked {
-                        row,
+            let plain = |r: usize| {
+                marked == 0
+                    && !self.packed.marks().row(shape, rows.start + r, step..end)
+                    && !(at_start && hidden[r] != 0)
+            };
+            let mut r = 0;
+            while r < rows.len() {
+                let run = (r..rows.len()).take_while(|r| plain(*r)).count();
+                let failed = if run > 0 {
+                    let lanes = &mut lanes[r * width..(r + run) * width];
+                    let place = Place {
+                        row: rows.start + r,
                         panel,
-                        step: one,
-                        hidden: if is_first { hidden[r] } else { 0 },
-                        original: is_first.then(|| &words[r * columns..(r + 1) * columns]),
-                        shift,
                         whole,
+                        wanted: true,
                     };
-                    self.careful(level, &asked, lanes)?;
+                    self.fast(level, &place, step..end, lanes)
+                } else {
+                    1
+                };
+                for at in bits(failed) {
+                    let r = r + at;
+                    let lanes = &mut lanes[r * width..(r + 1) * width];
+                    for one in step..end {
+                        let is_first = at_start && one == step;
+                        let asked = Asked {
+                            row: rows.start + r,
+                            panel,
+                            step: one,
+                            hidden: if is_first { hidden[r] } else { 0 },
+                            original: is_first.then(|| &*words[r]),
+                            shift,
+                            whole,
+                        };
+                        self.careful(level, &asked, lanes)?;
+                    }
                 }
+                r += run.max(1);
             }
             (watch.progress)((rows.len() * columns * (end - step)) as u64);
             step = end;
         }
-        for (r, words) in words.chunks_mut(columns).enumerate() {
-            for (v, word) in words.iter_mut().enumerate() {
-                *word = self.d.encode(lanes[r * width + shift + v]);
+        for (words, lanes) in words.iter_mut().zip(lanes.chunks(width)) {
+            let lanes = &lanes[shift..shift + columns];
+            if let Some(nan) = self.d.plain_nan() {
+                for (word, lane) in words.iter_mut().zip(lanes) {
+                    let is_nan = lane & !(1 << 31) > 0x7f80_0000;
+                    *word = W::stored(u64::from(if is_nan { nan } else { *lane }));
+                }
+            } else {
+                for (word, lane) in words.iter_mut().zip(lanes) {
+                    *word = W::stored(self.d.encode(*lane));
+                }
             }
         }
         Ok(())
@@ -334,34 +358,23 @@ impl<P: Packed> Job<'_, P> {
         (lane.wrapping_add((modifiers.scale_d << 23) as u32), normal)
     }
 
-    /// All steps by the kernel; `false`, with nothing changed, when some lane cannot be used.
-    fn fast(
-        &self,
-        level: Level,
-        row: usize,
-        panel: usize,
-        steps: Range<usize>,
-        lanes: &mut [u32],
-        whole: u64,
-    ) -> bool {
-        let mut before = [0_u32; WIDEST];
-        let before = &mut before[..lanes.len()];
-        before.copy_from_slice(lanes);
-        let masks = self.attempt(level, row, panel, steps, lanes);
-        let special = masks.special & whole;
-        let lost = masks.outside & whole != 0 || special != 0 && !self.packed.settles();
-        if lost {
-            lanes.copy_from_slice(before);
-            return false;
-        }
-        for v in bits(special) {
-            lanes[v] = before[v];
-        }
-        true
+    /// All steps of some rows by the kernel; gives the rows, a bit each, in which some lane cannot be
+    /// used, where nothing changes.
+    fn fast(&self, level: Level, place: &Place, steps: Range<usize>, lanes: &mut [u32]) -> u64 {
+        let mut masks = [Masks::default(); ROWS];
+        let masks = &mut masks[..lanes.len() / self.packed.shape().columns];
+        self.attempt(level, place, steps, lanes, masks);
+        let lost = |(r, masks): (usize, &Masks)| u64::from(masks.outside & place.whole != 0) << r;
+        masks.iter().enumerate().map(lost).sum()
     }
 
     /// One step, each lane by the kernel if it may, else by the reference.
-    fn careful(&self, level: Level, asked: &Asked<'_>, lanes: &mut [u32]) -> Result<()> {
+    fn careful<W: Stored>(
+        &self,
+        level: Level,
+        asked: &Asked<'_, W>,
+        lanes: &mut [u32],
+    ) -> Result<()> {
         let shape = self.packed.shape();
         let steps = asked.step..asked.step + 1;
         let marks = self.packed.marks();
@@ -372,7 +385,15 @@ impl<P: Packed> Job<'_, P> {
         };
         let mut before = [0_u32; WIDEST];
         before[..lanes.len()].copy_from_slice(lanes);
-        let masks = self.attempt(level, asked.row, asked.panel, steps, lanes);
+        let place = Place {
+            row: asked.row,
+            panel: asked.panel,
+            whole: asked.whole,
+            wanted: false,
+        };
+        let mut masks = [Masks::default()];
+        self.attempt(level, &place, steps, lanes, &mut masks);
+        let [masks] = masks;
         let settled = if self.packed.settles() {
             masks.special & !marked & !asked.hidden & asked.whole
         } else {
@@ -384,7 +405,7 @@ impl<P: Packed> Job<'_, P> {
         let wrong = marked | masks.outside | masks.special | asked.hidden;
         for v in bits(wrong & asked.whole & !settled) {
             let word = match asked.original {
-                Some(words) => words[v - asked.shift],
+                Some(words) => words[v - asked.shift].word(),
                 None => self.d.encode(before[v]),
             };
             let column = asked.panel * shape.columns + v;
@@ -399,6 +420,7 @@ impl<P: Packed> Job<'_, P> {
 }
 
 /// Columns of a row whose results are not the kernel's, a bit each.
+#[derive(Clone, Copy, Default)]
 struct Masks {
     /// c lay outside the domain, or something left it on the way.
     outside: u64,
@@ -406,37 +428,68 @@ struct Masks {
     special: u64,
 }
 
+/// Where some rows' lanes lie.
+struct Place {
+    /// The first row.
+    row: usize,
+    panel: usize,
+    /// Lanes that count.
+    whole: u64,
+    /// Only results of which all lanes can be used are wanted, with what settles itself in place.
+    wanted: bool,
+}
+
+/// Rows one after the other, as many as there are masks.
+///
 /// # Safety
 /// The instruction set of `V`.
 #[inline(always)]
 unsafe fn attempt<V: Lanes, P: Packed>(
     packed: &P,
-    row: usize,
-    panel: usize,
+    place: &Place,
     steps: Range<usize>,
     lanes: &mut [u32],
-) -> Masks {
-    // SAFETY: the caller has the instruction set; `read` and `write` check the length.
-    unsafe {
-        let mut c: Tile<V> = read(lanes);
-        let mut masks = Masks {
-            outside: 0,
-            special: 0,
-        };
-        for (v, c) in c.iter_mut().enumerate() {
-            let (finite, special) = packed.outside(*c);
-            masks.outside |= u64::from(finite.top_bits()) << (v * V::WIDTH);
-            masks.special |= u64::from(special.top_bits()) << (v * V::WIDTH);
-            // Such a lane runs along as +0.
-            *c = special.or(finite).not_and(*c);
+    masks: &mut [Masks],
+) {
+    let width = VECTORS * V::WIDTH;
+    assert!(lanes.len() == masks.len() * width);
+    for (r, (lanes, masks)) in lanes.chunks_exact_mut(width).zip(masks).enumerate() {
+        // SAFETY: the caller has the instruction set; `read` and `write` check the length.
+        unsafe {
+            let mut c: Tile<V> = read(lanes);
+            for (v, c) in c.iter_mut().enumerate() {
+                let (finite, special) = packed.outside(*c);
+                masks.outside |= u64::from(finite.top_bits()) << (v * V::WIDTH);
+                masks.special |= u64::from(special.top_bits()) << (v * V::WIDTH);
+                // Such a lane runs along as +0.
+                *c = special.or(finite).not_and(*c);
+            }
+            let bad = packed.run(place.row + r, place.panel, steps.clone(), &mut c);
+            let bad = u64::from(bad.top_bits());
+            for v in 0..VECTORS {
+                // One mask for the four registers: a lane that is bad in any of them.
+                masks.outside |= bad << (v * V::WIDTH);
+            }
+            if !place.wanted {
+                write(&c, lanes);
+                continue;
+            }
+            let special = masks.special & place.whole;
+            if special != 0 && !packed.settles() {
+                masks.outside |= special;
+            }
+            if masks.outside & place.whole != 0 {
+                continue;
+            }
+            let mut before = [0_u32; WIDEST];
+            if special != 0 {
+                before[..width].copy_from_slice(lanes);
+            }
+            write(&c, lanes);
+            for v in bits(special) {
+                lanes[v] = before[v];
+            }
         }
-        let bad = u64::from(packed.run(row, panel, steps, &mut c).top_bits());
-        for v in 0..VECTORS {
-            // One mask for the four registers: a lane that is bad in any of them.
-            masks.outside |= bad << (v * V::WIDTH);
-        }
-        write(&c, lanes);
-        masks
     }
 }
 
@@ -450,13 +503,13 @@ fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
 }
 
 /// What `careful` needs to know.
-struct Asked<'a> {
+struct Asked<'a, W> {
     row: usize,
     panel: usize,
     step: usize,
     hidden: u64,
     /// The words of C, when this is the first step.
-    original: Option<&'a [u64]>,
+    original: Option<&'a [W]>,
     /// Lanes before the tile's first column.
     shift: usize,
     whole: u64,

@@ -48,6 +48,16 @@ impl Codec {
         self.ieee
     }
 
+    /// Whether a word is its lane.
+    pub(super) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// The word of a NaN where all other words are their lanes.
+    pub(super) fn plain_nan(&self) -> Option<u32> {
+        self.plain.then_some(self.nan as u32)
+    }
+
     /// Field of the smallest normal number as f32's in place; 0 where it is f32's own.
     pub(super) fn smallest(&self) -> u32 {
         match self.decoder.fields().0 {
@@ -62,7 +72,7 @@ impl Codec {
         if self.plain {
             return word as u32;
         }
-        let (bits, special) = self.decoder.decode(word);
+        let (bits, special) = self.decoder.decode(word as u32);
         if !special {
             return bits;
         }

@@ -17,13 +17,16 @@ use crate::dpa::{Dpa, Modifiers, Nan, Operation, Select, Source, Unit, ZeroSign}
 use crate::format::{F64, Overflow, Rounding};
 use crate::gemm::Watch;
 
-/// Rows and registers of a micro-kernel: twelve accumulators, three columns' registers, one
-/// broadcast.
-const ROWS: usize = 4;
-const VECTORS: usize = 3;
-/// k of a chunk, and rows of a tile.
-const CHUNK: usize = 128;
-const TILE: usize = 64;
+/// Rows and registers of a micro-kernel: twelve accumulators, two columns' registers, and two for
+/// broadcasts, of which one alone would do; with three columns' registers one accumulator goes through
+/// memory, and the loop takes twice as long.
+const ROWS: usize = 6;
+const VECTORS: usize = 2;
+/// k of a chunk: a panel's chunk lies in the first cache beside the rows that pass it.
+const CHUNK: usize = 256;
+/// Blocks of rows of a tile, whose chunk lies in the second cache, and panels that it meets there.
+const TILE: usize = 16;
+const SPAN: usize = 30;
 /// Doubles in the widest row of accumulators.
 const WIDEST: usize = VECTORS * 8;
 
@@ -76,7 +79,7 @@ impl Plan {
     }
 }
 
-/// Packed operands: A by blocks of four rows, B by panels, k after k.
+/// Packed operands: A by blocks of rows, B by panels, k after k.
 #[derive(Debug)]
 pub(super) struct Doubles {
     plan: Plan,
@@ -109,11 +112,13 @@ impl Doubles {
         a.par_chunks_mut(ROWS * k)
             .enumerate()
             .for_each(|(block, out)| {
-                let mut words = vec![0; k];
-                for row in 0..ROWS.min(m - block * ROWS) {
-                    elements.a_row(block * ROWS + row, 0, &mut words);
-                    for (at, word) in words.iter().enumerate() {
-                        out[at * ROWS + row] = value(*word, modifiers.negate_a);
+                let mut words = vec![0; ROWS * k];
+                for (row, words) in words.chunks_mut(k).enumerate().take(m - block * ROWS) {
+                    elements.a_row(block * ROWS + row, 0, words);
+                }
+                for (at, out) in out.chunks_exact_mut(ROWS).enumerate() {
+                    for (row, out) in out.iter_mut().enumerate() {
+                        *out = value(words[row * k + at], modifiers.negate_a);
                     }
                 }
             });
@@ -152,62 +157,97 @@ impl Doubles {
         watch: &Watch<'_>,
     ) -> crate::error::Result<()> {
         let (rows, columns) = (&part.rows, &part.columns);
-        let tiles = rows.start / TILE..rows.end.div_ceil(TILE);
-        let panels = columns.start / self.columns..columns.end.div_ceil(self.columns);
+        // Tiles of blocks of rows by spans of panels.
+        let tiles = rows.start / (TILE * ROWS)..rows.end.div_ceil(TILE * ROWS);
+        let spans =
+            columns.start / (SPAN * self.columns)..columns.end.div_ceil(SPAN * self.columns);
         let shared = Shared::new(accumulators);
         let ks = steps.start * self.step..steps.end * self.step;
-        (0..tiles.len() * panels.len())
+        (0..tiles.len() * spans.len())
             .into_par_iter()
             .try_for_each(|index| {
-                let (panel, tile) = (
-                    panels.start + index / tiles.len(),
-                    tiles.start + index % tiles.len(),
+                let (tile, span) = (
+                    tiles.start + index / spans.len(),
+                    spans.start + index % spans.len(),
                 );
-                let own_rows = rows.start.max(tile * TILE)..rows.end.min((tile + 1) * TILE);
-                let first_column = panel * self.columns;
-                let own =
-                    columns.start.max(first_column)..columns.end.min(first_column + self.columns);
-                let mut sums = vec![0.0_f64; TILE * self.columns];
-                let places = || {
-                    own_rows
-                        .clone()
-                        .flat_map(|i| own.clone().map(move |j| (i, j)))
+                let within = |part: &Range<usize>, index: usize, size: usize| {
+                    part.start.max(index * size)..part.end.min((index + 1) * size)
                 };
-                let in_sums = |(i, j): (usize, usize)| (i % TILE) * self.columns + j - first_column;
-                let in_words =
-                    |(i, j): (usize, usize)| (i - rows.start) * columns.len() + j - columns.start;
-                for place in places() {
+                let own_rows = within(rows, tile, TILE * ROWS);
+                let own_columns = within(columns, span, SPAN * self.columns);
+                let blocks = own_rows.start / ROWS..own_rows.end.div_ceil(ROWS);
+                let panels =
+                    own_columns.start / self.columns..own_columns.end.div_ceil(self.columns);
+                // Accumulators in the order in which the micro-kernel takes them.
+                let size = ROWS * self.columns;
+                let mut sums = vec![0.0_f64; blocks.len() * panels.len() * size];
+                let at = |panel: usize, block: usize| {
+                    ((panel - panels.start) * blocks.len() + block - blocks.start) * size
+                };
+                // Each row's run of words in a panel, with where it begins in the accumulators.
+                let runs = || {
+                    own_rows.clone().flat_map(|row| {
+                        let own = &own_columns;
+                        panels
+                            .clone()
+                            .map(move |panel| (row, within(own, panel, self.columns)))
+                    })
+                };
+                let in_sums = |row: usize, run: &Range<usize>| {
+                    let panel = run.start / self.columns;
+                    at(panel, row / ROWS) + row % ROWS * self.columns + run.start % self.columns
+                };
+                let words = |row: usize, run: &Range<usize>| {
+                    let from = (row - rows.start) * columns.len() + run.start - columns.start;
                     // SAFETY: each output belongs to one tile.
-                    let word = unsafe { shared.get(in_words(place)) };
-                    sums[in_sums(place)] = match (first, self.no_c) {
-                        (true, true) => 0.0,
-                        _ => f64::from_bits(word ^ u64::from(first && self.negate_c) << 63),
-                    };
+                    unsafe { shared.run(from, run.len()) }
+                };
+                let sign = u64::from(first && self.negate_c) << 63;
+                if !(first && self.no_c) {
+                    for (row, run) in runs() {
+                        let sums = &mut sums[in_sums(row, &run)..];
+                        for (sum, word) in sums.iter_mut().zip(words(row, &run).iter()) {
+                            *sum = f64::from_bits(word.word() ^ sign);
+                        }
+                    }
                 }
                 let mut from = ks.start;
                 while from < ks.end {
                     watch.check()?;
                     let end = ks.end.min(from + CHUNK);
-                    for block in own_rows.start / ROWS..own_rows.end.div_ceil(ROWS) {
-                        let at = (block * ROWS) % TILE * self.columns;
-                        let sums = &mut sums[at..at + ROWS * self.columns];
-                        self.micro(level, block, panel, from..end, sums);
+                    for panel in panels.clone() {
+                        let sums = &mut sums[at(panel, blocks.start)..][..blocks.len() * size];
+                        self.micros(level, blocks.clone(), panel, from..end, sums);
                     }
                     from = end;
                 }
-                for place in places() {
-                    let sum = sums[in_sums(place)];
-                    let word = if sum.is_nan() {
-                        self.plan.nan
-                    } else {
-                        sum.to_bits()
-                    };
-                    // SAFETY: as above.
-                    unsafe { shared.set(in_words(place), word) };
+                for (row, run) in runs() {
+                    let sums = &sums[in_sums(row, &run)..];
+                    for (sum, word) in sums.iter().zip(words(row, &run)) {
+                        *word = W::stored(if sum.is_nan() {
+                            self.plan.nan
+                        } else {
+                            sum.to_bits()
+                        });
+                    }
                 }
-                (watch.progress)((own_rows.len() * own.len() * steps.len()) as u64);
+                (watch.progress)((own_rows.len() * own_columns.len() * steps.len()) as u64);
                 Ok(())
             })
+    }
+
+    /// Some blocks of rows by one panel.
+    fn micros(
+        &self,
+        level: Level,
+        blocks: Range<usize>,
+        panel: usize,
+        ks: Range<usize>,
+        sums: &mut [f64],
+    ) {
+        for (block, sums) in blocks.zip(sums.chunks_exact_mut(ROWS * self.columns)) {
+            self.micro(level, block, panel, ks.clone(), sums);
+        }
     }
 
     fn micro(&self, level: Level, block: usize, panel: usize, ks: Range<usize>, sums: &mut [f64]) {
@@ -264,20 +304,21 @@ unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: &mut [f64]) {
         }
         let (mut a, mut b) = (a.as_ptr(), b.as_ptr());
         for _ in 0..ks {
-            let (b0, b1, b2) = (load(b), load(b.add(width)), load(b.add(2 * width)));
+            let (b0, b1) = (load(b), load(b.add(width)));
             // Written out: as a loop it is rolled up again.
             macro_rules! row {
                 ($row:expr) => {
                     let value = V::d_splat(*a.add($row));
                     c[$row][0] = value.d_fma(b0, c[$row][0]);
                     c[$row][1] = value.d_fma(b1, c[$row][1]);
-                    c[$row][2] = value.d_fma(b2, c[$row][2]);
                 };
             }
             row!(0);
             row!(1);
             row!(2);
             row!(3);
+            row!(4);
+            row!(5);
             a = a.add(ROWS);
             b = b.add(columns);
         }

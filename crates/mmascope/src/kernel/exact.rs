@@ -1,6 +1,8 @@
 //! Exact sums rounded once (E-FDPA, §2.6), in f64 lanes with a proof for each result.
 //!
-//! The products are exact in f64; their sum with c is off by less than 2^(E − 40), E being the
+//! [`whole`] is right where all operands of a chunk are so near each other that f64 holds every sum of them.
+//! [`chain`] proves each result by itself:
+//! //! The products are exact in f64; their sum with c is off by less than 2^(E − 40), E being the
 //! largest exponent among them. Where the sum moved by that much either way rounds to the same f32,
 //! the exact sum rounds to it too (Ziv's test). Elsewhere it has to be exact: all terms are multiples of
 //! the last place of the smallest, and that lies at most 53 bits below their sum's first. A lane where
@@ -78,5 +80,63 @@ pub(super) unsafe fn chain<V: Lanes>(
             at = at.on::<V>(l, 0, false);
         }
         bad
+    }
+}
+
+/// The same where all terms are whole numbers of 2^`grain`: as long as they stay below 2^53 of it, the sum
+/// in f64 is exact on the way too, and one conversion rounds it. That each group's products are, and
+/// together stay below 2^52 of it, is the caller's promise; gives the lanes in which c does not, or is no
+/// whole number at the start.
+///
+/// # Safety
+/// As [`chain`].
+#[inline(always)]
+pub(super) unsafe fn whole<V: Lanes>(
+    l: usize,
+    grain: i32,
+    mut at: At,
+    groups: usize,
+    c: &mut Tile<V>,
+) -> V {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let power = |exponent: i32| V::splat(((exponent + 127) as u32) << 23);
+        let magnitude = V::splat(u32::MAX >> 1);
+        let zero = V::splat(0);
+        let mut bad = V::splat(0);
+        let mut largest = zero;
+        for c in c.iter() {
+            let grains = c.f_mul(power(-grain));
+            let is_whole = grains.f_floor().f_sub(grains).i_equal(zero);
+            bad = bad.or(is_whole.not_and(V::splat(u32::MAX)));
+            largest = largest.i_max(c.and(magnitude));
+        }
+        let mut tile = *c;
+        for _ in 0..groups {
+            let mut low = [zero; VECTORS];
+            let mut high = [zero; VECTORS];
+            fused::four!(|v| {
+                low[v] = tile[v].f_low_to_d();
+                high[v] = tile[v].f_high_to_d();
+            });
+            for k in 0..l {
+                let a = V::d_splat(f64::from(*at.a.add(k)));
+                let b = at.b.add(k * VECTORS * V::WIDTH).cast::<u32>();
+                fused::four!(|v| {
+                    let b = V::load(b.add(v * V::WIDTH));
+                    low[v] = a.d_fma(b.f_low_to_d(), low[v]);
+                    high[v] = a.d_fma(b.f_high_to_d(), high[v]);
+                });
+            }
+            fused::four!(|v| {
+                // (−0 is +0.)
+                tile[v] = low[v].d_to_f(high[v]).f_add(zero);
+                largest = largest.i_max(tile[v].and(magnitude));
+            });
+            at = at.on::<V>(l, 0, false);
+        }
+        *c = tile;
+        let limit = (grain + 52).min(100);
+        bad.or(largest.i_greater(power(limit).i_sub(V::splat(1))))
     }
 }

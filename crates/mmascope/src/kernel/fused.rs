@@ -63,8 +63,10 @@ pub(super) struct Sum {
     pub(super) f: u32,
     /// Terms are rounded to nearest even instead of toward zero.
     pub(super) nearest: bool,
-    /// The two half sums may together leave i32.
+    /// The two half sums may together leave i32, and what comes of that is not told by its size.
     pub(super) may_overflow: bool,
+    /// Sums whose magnitude has at least this first byte may have left i32; 256 when none can.
+    pub(super) suspicious: u32,
     pub(super) finish: Finish,
     /// Exponent field of a subnormal c of a narrow format; 0 when c is f32.
     pub(super) c_smallest: u32,
@@ -149,18 +151,31 @@ pub(super) unsafe fn chain<V: Lanes>(
     unsafe {
         let truncates = matches!(sum.finish, Finish::TowardZero { .. });
         let plain = truncates && !sum.sticky && sum.c_smallest == 0 && sum.smallest == 0;
-        match (sum.kind, sum.nearest) {
-            (Kind::Fused, false) if plain => {
-                fused::<V, false, false, true>(sum, offsets, at, groups, c)
+        let halves = sum.may_overflow;
+        match (sum.kind, sum.nearest, halves) {
+            (Kind::Fused, false, false) if plain => {
+                fused::<V, false, false, true, false>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, false) => fused::<V, false, false, false>(sum, offsets, at, groups, c),
-            (Kind::Fused, true) => fused::<V, false, true, false>(sum, offsets, at, groups, c),
-            (Kind::Scaled, _) if plain => {
-                fused::<V, true, false, true>(sum, offsets, at, groups, c)
+            (Kind::Fused, false, true) if plain => {
+                fused::<V, false, false, true, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Scaled, _) => fused::<V, true, false, false>(sum, offsets, at, groups, c),
-            (Kind::Late, _) => late::<V, false>(sum, offsets, at, groups, c),
-            (Kind::Parity, _) => late::<V, true>(sum, offsets, at, groups, c),
+            (Kind::Fused, false, false) => {
+                fused::<V, false, false, false, false>(sum, offsets, at, groups, c)
+            }
+            (Kind::Fused, false, true) => {
+                fused::<V, false, false, false, true>(sum, offsets, at, groups, c)
+            }
+            (Kind::Fused, true, _) => {
+                fused::<V, false, true, false, true>(sum, offsets, at, groups, c)
+            }
+            (Kind::Scaled, _, _) if plain => {
+                fused::<V, true, false, true, true>(sum, offsets, at, groups, c)
+            }
+            (Kind::Scaled, _, _) => {
+                fused::<V, true, false, false, true>(sum, offsets, at, groups, c)
+            }
+            (Kind::Late, _, _) => late::<V, false>(sum, offsets, at, groups, c),
+            (Kind::Parity, _, _) => late::<V, true>(sum, offsets, at, groups, c),
         }
     }
 }
@@ -187,6 +202,8 @@ macro_rules! four {
         }
     }};
 }
+
+pub(super) use four;
 
 /// The byte sums of one slot.
 macro_rules! exponents {
@@ -269,9 +286,175 @@ pub(super) unsafe fn fields<V: Lanes>(bytes: V, offset: V) -> Tile<V> {
     }
 }
 
-/// `PLAIN`: results are truncated and c is f32 and stays finite.
+/// What is the same in all groups.
+#[derive(Clone, Copy)]
+struct Constants<V> {
+    offset: V,
+    lowest: V,
+    empty: V,
+    top: V,
+    mask: V,
+    start: V,
+    slots: usize,
+    half: usize,
+}
+
+/// Four registers of a row through one group.
+///
+/// `PLAIN`: results are truncated and c is f32 and stays finite. `HALVES`: the halves' sums are kept apart,
+/// since they may together leave i32. `bytes`: this group's largest byte sums going in, the next one's
+/// coming out.
 #[inline(always)]
-unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const PLAIN: bool>(
+unsafe fn group<
+    V: Lanes,
+    const SCALED: bool,
+    const NEAREST: bool,
+    const PLAIN: bool,
+    const HALVES: bool,
+>(
+    sum: &Sum,
+    constants: &Constants<V>,
+    at: &At,
+    smallest: u32,
+    bytes: &mut V,
+    tile: &mut Tile<V>,
+    bad: &mut V,
+) {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let zero = V::splat(0);
+        let field = V::splat(FIELD);
+        let fields = [
+            bytes.shl::<23>().and(field).i_add(constants.offset),
+            bytes.shl::<15>().and(field).i_add(constants.offset),
+            bytes.shl::<7>().and(field).i_add(constants.offset),
+            bytes.shr::<1>().and(field).i_add(constants.offset),
+        ];
+        let mut units = [zero; VECTORS];
+        let mut scales = [zero; VECTORS];
+        let mut sums = [zero; VECTORS];
+        four!(|v| {
+            let mut e = fields[v];
+            let mut own = tile[v].and(field);
+            if !PLAIN && smallest != 0 {
+                // A subnormal of a narrow format has the exponent of its field.
+                let none = tile[v].and(V::splat(!SIGN)).i_equal(zero);
+                own = none.not_and(own.i_max(V::splat(smallest)));
+            }
+            let mut shift = zero;
+            if SCALED {
+                shift = V::splat(*at.a_scales).i_add(V::load(at.b_scales.add(v * V::WIDTH)));
+                let none = e.i_equal(constants.lowest);
+                e = V::select(none, constants.empty, e.i_add(shift));
+            }
+            units[v] = constants.top.i_sub(e.i_max(own));
+            scales[v] = if SCALED {
+                units[v].i_add(shift)
+            } else {
+                units[v]
+            };
+            let aligned = tile[v].f_mul(units[v]);
+            sums[v] = if NEAREST {
+                aligned.f_to_i_nearest()
+            } else {
+                aligned.f_to_i()
+            };
+        });
+        let row = VECTORS * V::WIDTH;
+        let mut b = at.b.cast::<u32>();
+        let mut a = at.a;
+        let mut a_next = at.a_exponents.add(constants.slots);
+        let mut b_next = at.b_exponents.add(constants.slots * row);
+        let mut found = constants.start;
+        macro_rules! slot {
+            ($k:expr) => {
+                let x = V::splat((*a.add($k)).to_bits());
+                four!(|v| {
+                    let product = x.f_mul(V::load(b.add($k * row + v * V::WIDTH)));
+                    let aligned = product.f_mul(scales[v]);
+                    let term = if NEAREST {
+                        aligned.f_to_i_nearest()
+                    } else {
+                        aligned.f_to_i()
+                    };
+                    sums[v] = sums[v].i_add(term);
+                });
+                let byte = V::b_splat(*a_next.add($k));
+                let bytes = V::load(b_next.add($k * row).cast()).b_add(byte);
+                found = found.b_max(bytes);
+            };
+        }
+        macro_rules! slots {
+            ($count:expr) => {
+                let mut left = $count;
+                while left >= 4 {
+                    slot!(0);
+                    slot!(1);
+                    slot!(2);
+                    slot!(3);
+                    a = a.add(4);
+                    b = b.add(4 * row);
+                    a_next = a_next.add(4);
+                    b_next = b_next.add(4 * row);
+                    left -= 4;
+                }
+                while left > 0 {
+                    slot!(0);
+                    a = a.add(1);
+                    b = b.add(row);
+                    a_next = a_next.add(1);
+                    b_next = b_next.add(row);
+                    left -= 1;
+                }
+            };
+        }
+        slots!(constants.half);
+        if HALVES {
+            let first = sums;
+            sums = [zero; VECTORS];
+            slots!(constants.slots - constants.half);
+            four!(|v| {
+                let second = sums[v];
+                sums[v] = first[v].i_add(second);
+                *bad = bad.or(first[v].xor(sums[v]).and(second.xor(sums[v])));
+            });
+        }
+        *bytes = found;
+        four!(|v| {
+            // 2^(E − F), when the unit is 2^(F − E).
+            let back = V::splat(254 << 23).i_sub(units[v]);
+            if PLAIN {
+                let magnitude = sums[v].i_abs();
+                if !HALVES {
+                    *bad = bad.b_max(magnitude);
+                }
+                let sign = sums[v].and(V::splat(SIGN));
+                let result = toward_zero(magnitude).f_mul(back).or(sign);
+                tile[v] = result.and(constants.mask);
+            } else {
+                if !HALVES {
+                    *bad = bad.b_max(sums[v].i_abs());
+                }
+                let result = finish(&sum.finish, sums[v], back);
+                tile[v] = if sum.sticky {
+                    let infinite = tile[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
+                    V::select(infinite, tile[v], result)
+                } else {
+                    result
+                };
+            }
+        });
+    }
+}
+
+#[inline(always)]
+unsafe fn fused<
+    V: Lanes,
+    const SCALED: bool,
+    const NEAREST: bool,
+    const PLAIN: bool,
+    const HALVES: bool,
+>(
     sum: &Sum,
     offsets: &Offsets,
     mut at: At,
@@ -280,90 +463,39 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const PLAIN: 
 ) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
-        let zero = V::splat(0);
-        let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
-        let top = V::splat((sum.f + 254) << 23);
-        let drop = V::splat(sum.f << 23);
-        let mut bad = zero;
+        let start = V::b_splat(offsets.start);
+        let mask = match sum.finish {
+            Finish::TowardZero { mask } => mask,
+            _ => u32::MAX,
+        };
+        let constants = Constants {
+            offset: V::splat(offsets.offset),
+            lowest: V::splat(offsets.lowest()),
+            empty: V::splat(offsets.empty),
+            top: V::splat((sum.f + 254) << 23),
+            mask: V::splat(mask),
+            start,
+            slots: sum.slots,
+            half: if HALVES { sum.slots / 2 } else { sum.slots },
+        };
+        let mut bad = V::splat(0);
         let mut bytes = largest::<V, 1>(at, 0, sum.slots, start);
         let mut smallest = sum.c_smallest;
-        // The halves' sums are kept apart where they may together leave i32.
-        let half = if sum.may_overflow {
-            sum.slots / 2
-        } else {
-            sum.slots
-        };
         let mut tile = *c;
         for _ in 0..groups {
-            let mut e = fields(bytes, offset);
-            let mut scale = [zero; VECTORS];
-            let mut sums = [zero; VECTORS];
-            four!(|v| {
-                let mut own = tile[v].and(V::splat(FIELD));
-                if !PLAIN && smallest != 0 {
-                    // A subnormal of a narrow format has the exponent of its field.
-                    let none = tile[v].and(V::splat(!SIGN)).i_equal(zero);
-                    own = none.not_and(own.i_max(V::splat(smallest)));
-                }
-                let mut shift = zero;
-                if SCALED {
-                    shift = V::splat(*at.a_scales).i_add(V::load(at.b_scales.add(v * V::WIDTH)));
-                    let none = e[v].i_equal(V::splat(offsets.lowest()));
-                    e[v] = V::select(none, V::splat(offsets.empty), e[v].i_add(shift));
-                }
-                e[v] = e[v].i_max(own);
-                let unit = top.i_sub(e[v]);
-                scale[v] = if SCALED { unit.i_add(shift) } else { unit };
-                let aligned = tile[v].f_mul(unit);
-                sums[v] = if NEAREST {
-                    aligned.f_to_i_nearest()
-                } else {
-                    aligned.f_to_i()
-                };
-            });
-            let next = at.on::<V>(sum.slots, 1, SCALED);
-            let mut found = start;
-            products::<V, NEAREST, 1>(&at, &next, 0..half, &scale, &mut sums, &mut found);
-            if sum.may_overflow {
-                let first = sums;
-                sums = [zero; VECTORS];
-                let rest = half..sum.slots;
-                products::<V, NEAREST, 1>(&at, &next, rest, &scale, &mut sums, &mut found);
-                four!(|v| {
-                    let second = sums[v];
-                    sums[v] = first[v].i_add(second);
-                    bad = bad.or(first[v].xor(sums[v]).and(second.xor(sums[v])));
-                });
-            }
-            bytes = found;
-            at = next;
+            group::<V, SCALED, NEAREST, PLAIN, HALVES>(
+                sum, &constants, &at, smallest, &mut bytes, &mut tile, &mut bad,
+            );
+            at = at.on::<V>(sum.slots, 1, SCALED);
             smallest = sum.smallest;
-            if PLAIN {
-                let Finish::TowardZero { mask } = sum.finish else {
-                    return V::splat(u32::MAX);
-                };
-                let mask = V::splat(mask);
-                four!(|v| {
-                    let sign = sums[v].and(V::splat(SIGN));
-                    let result = toward_zero(sums[v].i_abs())
-                        .f_mul(e[v].i_sub(drop))
-                        .or(sign);
-                    tile[v] = result.and(mask);
-                });
-            } else {
-                for v in 0..VECTORS {
-                    let result = finish(&sum.finish, sums[v], e[v].i_sub(drop));
-                    tile[v] = if sum.sticky {
-                        let infinite = tile[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
-                        V::select(infinite, tile[v], result)
-                    } else {
-                        result
-                    };
-                }
-            }
         }
         *c = tile;
-        bad
+        if HALVES {
+            bad
+        } else {
+            // A sum that left i32 is back with a magnitude of at least this.
+            bad.shr::<24>().i_greater(V::splat(sum.suspicious - 1))
+        }
     }
 }
 

@@ -22,6 +22,10 @@ pub(crate) trait Elements: Sync {
     fn k(&self) -> usize;
     /// Consecutive words of a row of A.
     fn a_row(&self, i: usize, k: usize, out: &mut [u64]);
+    /// The same, the lower 32 bits of each.
+    fn narrow_a_row(&self, i: usize, k: usize, out: &mut [u32]);
+    /// Consecutive words of a row of B, the lower 32 bits of each.
+    fn narrow_b_row(&self, k: usize, j: usize, out: &mut [u32]);
     /// Consecutive words of a row of B.
     fn b_row(&self, k: usize, j: usize, out: &mut [u64]);
     /// Consecutive words of a column of B.
@@ -43,7 +47,6 @@ pub(super) struct Decoder {
     mask: u32,
     fraction_bits: u32,
     sign_shift: u32,
-    field_mask: u32,
     /// Added to a field in place to make it f32's.
     rebias: u32,
     /// Unit of a subnormal.
@@ -83,7 +86,6 @@ impl Decoder {
             mask: format.mask() as u32,
             fraction_bits,
             sign_shift: 32 - format.bits,
-            field_mask: (1 << exponent_bits) - 1,
             rebias: (127 - bias) as u32,
             unit: 2_f64.powi(1 - bias - fraction_bits as i32) as f32,
             special_from: match specials {
@@ -120,18 +122,26 @@ impl Decoder {
 
     /// The value as f32 bits and whether it is ∞ or NaN (its value is then any).
     #[inline(always)]
-    pub(super) fn decode(&self, word: u64) -> (u32, bool) {
-        let code = (word as u32 >> self.shift) & self.mask;
+    pub(super) fn decode(&self, word: u32) -> (u32, bool) {
+        let (bits, special) = self.masks(word);
+        (bits, special != 0)
+    }
+
+    /// The same, "whether" as a mask: without a branch, so that the compiler makes vectors of loops.
+    #[inline(always)]
+    fn masks(&self, word: u32) -> (u32, u32) {
+        let code = (word >> self.shift) & self.mask;
         let sign = (code << self.sign_shift) & 1 << 31;
         let magnitude = code & self.mask >> 1;
-        let field = (magnitude >> self.fraction_bits) & self.field_mask;
         let normal = (magnitude << (23 - self.fraction_bits)).wrapping_add(self.rebias << 23);
         let subnormal = (magnitude as i32 as f32 * self.unit).to_bits();
-        let bits = if field == 0 { subnormal } else { normal };
-        let special =
-            magnitude >= self.special_from || (self.negative_zero && magnitude == 0 && sign != 0);
+        let is_subnormal = mask(magnitude >> self.fraction_bits == 0);
+        let bits = choose(is_subnormal, subnormal, normal);
+        let zero_is_special = mask(self.negative_zero);
+        let special = mask(magnitude >= self.special_from)
+            | (zero_is_special & mask(magnitude == 0) & mask(sign != 0));
         let bits = (bits | sign) ^ self.flip;
-        (if field == 0 { bits & self.left } else { bits }, special)
+        (bits & choose(is_subnormal, self.left, u32::MAX), special)
     }
 
     /// The exponent field with which a value takes part in alignment; 0 for a zero.
@@ -139,8 +149,20 @@ impl Decoder {
     pub(super) fn field(&self, bits: u32) -> u32 {
         let magnitude = bits & !(1 << 31);
         let field = (magnitude >> 23).max(self.smallest);
-        if magnitude == 0 { 0 } else { field }
+        field & mask(magnitude != 0)
     }
+}
+
+/// All ones or none.
+#[inline(always)]
+fn mask(whether: bool) -> u32 {
+    u32::from(whether).wrapping_neg()
+}
+
+/// The one where the mask is set, the other where not.
+#[inline(always)]
+fn choose(mask: u32, one: u32, other: u32) -> u32 {
+    mask & one | !mask & other
 }
 
 /// The exponents that packed operands may have, as f32 fields, and how bytes show them.
@@ -152,6 +174,17 @@ pub(super) struct Window {
     pub(super) high: u32,
     /// The byte of `low`; a zero has byte 0.
     pub(super) first: u32,
+}
+
+/// Smallest and largest exponent that bytes show; `None` when all are zeros.
+pub(super) fn span(bytes: &[u8], window: &Window) -> Option<(i32, i32)> {
+    // (A zero's byte wraps to the largest.)
+    let smallest = bytes
+        .iter()
+        .fold(u8::MAX, |least, byte| least.min(byte.wrapping_sub(1)));
+    let largest = bytes.iter().fold(0, |most, byte| *byte.max(&most));
+    let exponent = |byte: u8| i32::from(byte) - window.first as i32 + window.low as i32 - 127;
+    (largest > 0).then(|| (exponent(smallest + 1), exponent(largest)))
 }
 
 /// How the slots of a step are filled from its k: `None` is a zero.
@@ -253,60 +286,86 @@ struct Segment<'a> {
 }
 
 impl Segment<'_> {
-    /// One pass over contiguous words; the compiler makes vectors of it.
+    /// One pass over contiguous words, in place: what comes out are exponent bytes, in 32 bits each.
+    /// The compiler makes vectors of it, since nothing in it branches.
     #[inline(always)]
-    fn turn(&self, words: &[u64], values: &mut [f32], bytes: &mut [u8]) -> bool {
-        let mut marked = false;
-        for ((word, value), byte) in words.iter().zip(values).zip(bytes) {
-            let (bits, special) = self.decoder.decode(*word);
-            let field = self.decoder.field(bits);
-            let zero = field < self.window.vanish;
-            let inside = field >= self.window.low && field <= self.window.high;
-            let outside = special || !(zero || inside);
-            marked |= outside;
-            let keep = inside && !zero && !special;
+    fn turn(&self, words: &mut [u32], values: &mut [f32]) -> bool {
+        let (decoder, window) = (*self.decoder, *self.window);
+        let mut marked = 0;
+        for (word, value) in words.iter_mut().zip(values) {
+            let (bits, special) = decoder.masks(*word);
+            let field = decoder.field(bits);
+            let zero = mask(field < window.vanish);
+            let inside = mask(field >= window.low) & mask(field <= window.high);
+            marked |= special | !(zero | inside);
+            let keep = inside & !zero & !special;
             // (A zero keeps its sign.)
-            *value = f32::from_bits(if keep || field == 0 && !special {
-                bits
-            } else {
-                0
-            });
-            *byte = if keep {
-                (field - self.window.low + self.window.first) as u8
-            } else {
-                0
-            };
+            let value_stays = keep | (mask(field == 0) & !special);
+            *value = f32::from_bits(bits & value_stays);
+            *word = field.wrapping_sub(window.low).wrapping_add(window.first) & keep;
+        }
+        marked != 0
+    }
+
+    /// Whether the kernel cannot carry a word.
+    fn is_marked(&self, word: u32) -> bool {
+        let (bits, special) = self.decoder.decode(word);
+        let field = self.decoder.field(bits);
+        let inside = field >= self.window.low && field <= self.window.high;
+        special || !(field < self.window.vanish || inside)
+    }
+
+    /// Words of a row of A.
+    #[inline(always)]
+    fn row(&self, words: &mut [u32], values: &mut [f32], bytes: &mut [u8]) -> bool {
+        let marked = self.turn(words, values);
+        for (byte, word) in bytes.iter_mut().zip(words) {
+            *byte = *word as u8;
         }
         marked
     }
 
-    /// Which words of a segment are marked, as bits.
-    fn marked(&self, words: &[u64]) -> u64 {
-        let mark = |word: &u64| {
-            let (bits, special) = self.decoder.decode(*word);
-            let field = self.decoder.field(bits);
-            let inside = field >= self.window.low && field <= self.window.high;
-            special || !(field < self.window.vanish || inside)
-        };
-        let bits = words.iter().enumerate();
-        bits.fold(0, |mask, (i, word)| mask | u64::from(mark(word)) << i)
-    }
-
-    fn run(&self, words: &[u64], values: &mut [f32], bytes: &mut [u8]) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        if super::Level::Avx2.is_there() {
-            // SAFETY: AVX2 is there.
-            return unsafe { self.run_avx2(words, values, bytes) };
+    /// Words of a row of B, one for each column of a panel; byte 4·i+v is that of column v·width+i.
+    #[inline(always)]
+    fn slot(&self, words: &mut [u32], values: &mut [f32], bytes: &mut [u8]) -> bool {
+        let marked = self.turn(words, values);
+        let width = words.len() / VECTORS;
+        let (low, high) = words.split_at(2 * width);
+        let ((a, b), (c, d)) = (low.split_at(width), high.split_at(width));
+        for (i, out) in bytes.chunks_exact_mut(VECTORS).enumerate() {
+            let word = a[i] | b[i] << 8 | c[i] << 16 | d[i] << 24;
+            out.copy_from_slice(&word.to_le_bytes());
         }
-        self.turn(words, values, bytes)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn run_avx2(&self, words: &[u64], values: &mut [f32], bytes: &mut [u8]) -> bool {
-        self.turn(words, values, bytes)
+        marked
     }
 }
+
+/// Calls a method of [`Segment`] where the compiler may use AVX2, if it is there.
+macro_rules! fast {
+    ($name:ident, $inner:ident) => {
+        impl Segment<'_> {
+            fn $name(&self, words: &mut [u32], values: &mut [f32], bytes: &mut [u8]) -> bool {
+                #[cfg(target_arch = "x86_64")]
+                if super::Level::Avx2.is_there() {
+                    #[target_feature(enable = "avx2")]
+                    fn enter(
+                        segment: &Segment<'_>,
+                        words: &mut [u32],
+                        values: &mut [f32],
+                        bytes: &mut [u8],
+                    ) -> bool {
+                        segment.$inner(words, values, bytes)
+                    }
+                    // SAFETY: AVX2 is there.
+                    return unsafe { enter(self, words, values, bytes) };
+                }
+                self.$inner(words, values, bytes)
+            }
+        }
+    };
+}
+fast!(run_row, row);
+fast!(run_slot, slot);
 
 /// Packs A. Rows with marks are entered in `marks`.
 pub(super) fn pack_a(
@@ -330,30 +389,32 @@ pub(super) fn pack_a(
         .zip(side.exponents[..used].par_chunks_mut(length))
         .enumerate();
     let found: Vec<Vec<bool>> = chunks
-        .map(|(index, (values, bytes))| {
-            let (chunk, row) = (index / shape.m, index % shape.m);
-            let first = chunk * shape.chunk;
-            let steps = shape.chunk.min(shape.steps - first);
-            let mut words = vec![0; steps * shape.k];
-            elements.a_row(row, first * shape.k, &mut words);
-            if !plain {
-                words = ordered(&words, shape.k, order);
-            }
-            let each = |step: usize| {
-                let slots = step * shape.slots..(step + 1) * shape.slots;
-                (slots.clone(), slots)
-            };
-            let whole = ..steps * shape.slots;
-            if !segment.run(&words[whole], &mut values[whole], &mut bytes[whole]) {
-                return Vec::new();
-            }
-            (0..steps)
-                .map(|step| {
-                    let (slots, same) = each(step);
-                    segment.turn(&words[slots.clone()], &mut values[slots], &mut bytes[same])
-                })
-                .collect()
-        })
+        .map_init(
+            || [Vec::new(), Vec::new()],
+            |[words, ordered], (index, (values, bytes))| {
+                let (chunk, row) = (index / shape.m, index % shape.m);
+                let first = chunk * shape.chunk;
+                let steps = shape.chunk.min(shape.steps - first);
+                let read = |words: &mut Vec<u32>, ordered: &mut Vec<u32>| {
+                    words.resize(steps * shape.k, 0);
+                    elements.narrow_a_row(row, first * shape.k, words);
+                    if !plain {
+                        in_order(words, shape.k, order, ordered);
+                        std::mem::swap(words, ordered);
+                    }
+                };
+                read(words, ordered);
+                let whole = ..steps * shape.slots;
+                if !segment.run_row(&mut words[whole], &mut values[whole], &mut bytes[whole]) {
+                    return Vec::new();
+                }
+                read(words, ordered);
+                let steps = words.chunks(shape.slots);
+                steps
+                    .map(|step| step.iter().any(|word| segment.is_marked(*word)))
+                    .collect()
+            },
+        )
         .collect();
     for (index, found) in found.iter().enumerate() {
         let (chunk, row) = (index / shape.m, index % shape.m);
@@ -365,12 +426,11 @@ pub(super) fn pack_a(
 }
 
 /// The words of some steps in the order of slots.
-fn ordered(words: &[u64], k: usize, order: &Order) -> Vec<u64> {
-    let slots = |step: &[u64]| -> Vec<u64> {
-        let word = |k: &Option<usize>| k.map_or(0, |k| step[k]);
-        order.iter().map(word).collect()
-    };
-    words.chunks(k).flat_map(slots).collect()
+fn in_order(words: &[u32], k: usize, order: &Order, out: &mut Vec<u32>) {
+    out.clear();
+    for step in words.chunks(k) {
+        out.extend(order.iter().map(|k| k.map_or(0, |k| step[k])));
+    }
 }
 
 /// Packs B. Marked columns are entered in `marks`.
@@ -397,55 +457,50 @@ pub(super) fn pack_b(
         .for_each(|(panel, ((values, bytes), marks))| {
             let first = panel * shape.columns;
             let columns = shape.columns.min(shape.n - first);
-            let mut words = vec![0; columns];
-            let mut plain = vec![0; shape.columns];
+            let mut words = vec![0; shape.columns];
             for slot in 0..shape.steps * shape.slots {
                 let step = slot / shape.slots;
                 let Some(k) = order[slot % shape.slots] else {
                     continue;
                 };
-                elements.b_row(step * shape.k + k, first, &mut words);
+                let k = step * shape.k + k;
+                elements.narrow_b_row(k, first, &mut words[..columns]);
+                words[columns..].fill(0);
                 let at = slot * shape.columns;
-                let values = &mut values[at..at + columns];
-                if segment.run(&words, values, &mut plain[..columns]) {
-                    marks[step] |= segment.marked(&words);
+                let all = at..at + shape.columns;
+                if segment.run_slot(&mut words, &mut values[all.clone()], &mut bytes[all]) {
+                    let words = &mut words[..columns];
+                    elements.narrow_b_row(k, first, words);
+                    for (column, word) in words.iter().enumerate() {
+                        marks[step] |= u64::from(segment.is_marked(*word)) << column;
+                    }
                 }
-                interleave(&plain, &mut bytes[at..at + shape.columns]);
             }
         });
     side
-}
-
-/// Bytes of columns to bytes of lanes: byte 4·i+v is column v·width+i.
-#[inline(always)]
-fn interleave(plain: &[u8], bytes: &mut [u8]) {
-    let width = plain.len() / VECTORS;
-    let (low, high) = plain.split_at(2 * width);
-    let ((a, b), (c, d)) = (low.split_at(width), high.split_at(width));
-    for (i, out) in bytes.chunks_exact_mut(VECTORS).enumerate() {
-        out.copy_from_slice(&[a[i], b[i], c[i], d[i]]);
-    }
 }
 
 /// How often each exponent field stands in the operands, f32's, zeros and specials left out.
 pub(super) fn histogram_a(elements: &dyn Elements, decoder: &Decoder) -> Vec<u64> {
     let k = elements.k();
     histogram(decoder, elements.m(), k, &|i, words| {
-        elements.a_row(i, 0, words)
+        elements.narrow_a_row(i, 0, words)
     })
 }
 
 /// The same for B.
 pub(super) fn histogram_b(elements: &dyn Elements, decoder: &Decoder) -> Vec<u64> {
     let (k, n) = (elements.k(), elements.n());
-    histogram(decoder, k, n, &|k, words| elements.b_row(k, 0, words))
+    histogram(decoder, k, n, &|k, words| {
+        elements.narrow_b_row(k, 0, words)
+    })
 }
 
 fn histogram(
     decoder: &Decoder,
     rows: usize,
     length: usize,
-    read: &(dyn Fn(usize, &mut [u64]) + Sync),
+    read: &(dyn Fn(usize, &mut [u32]) + Sync),
 ) -> Vec<u64> {
     let one = |row: usize| {
         let mut words = vec![0; length];

@@ -400,6 +400,9 @@ fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
     Ok((finish, wide))
 }
 
+/// The first byte, of 128, from which on a sum may be suspected of an overflow.
+const SUSPICIOUS: u32 = 112;
+
 fn fused_sum(
     algorithm: &Dpa,
     signature: &Signature,
@@ -447,6 +450,15 @@ fn fused_sum(
             "L={l} terms of F={f} fraction bits do not fit 32 bits"
         ));
     }
+    // A sum that leaves i32 comes back as itself minus 2^32: at least so large a number that hardly any
+    // other sum is suspected, or else the halves are kept apart.
+    let most = whole + 2.0 * unit + 1.0;
+    let apart = nearest || kind == Kind::Scaled;
+    let (may_overflow, suspicious) = match ((2.0 * limit - most) / 2_f64.powi(24)).floor() {
+        _ if late || most < limit => (false, 256),
+        first if first >= f64::from(SUSPICIOUS) && !apart => (false, first as u32),
+        _ => (true, 256),
+    };
     let mut reach = 0;
     if late {
         if f < 23 || !(30..=40).contains(&f2) || f2 < f || c_smallest != 0 {
@@ -481,7 +493,8 @@ fn fused_sum(
         slots,
         f,
         nearest,
-        may_overflow: !late && whole + 2.0 * unit >= limit,
+        may_overflow,
+        suspicious,
         finish,
         c_smallest,
         smallest: if wide { 0 } else { out_smallest },

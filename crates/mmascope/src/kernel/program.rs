@@ -27,7 +27,12 @@ pub(super) struct Sums {
     b: Side,
     scales: Scales,
     marks: Marks,
+    /// For exact sums: exponents of the non-zero operands of each row's and each panel's chunks.
+    spans: [Vec<Option<Span>>; 2],
 }
+
+/// Smallest and largest exponent.
+type Span = (i32, i32);
 
 impl Sums {
     /// `None` when the operands' exponents leave nothing for the kernel.
@@ -67,6 +72,16 @@ impl Sums {
         );
         let limit = ranges.scale_limit;
         let scales = pack::pack_scales(elements, &shape, signature, limit, &mut marks);
+        let mut spans = [Vec::new(), Vec::new()];
+        if matches!(plan.stages[..], [Stage::Exact { .. }]) {
+            let span = |index, bytes: &[u8]| pack::span(bytes, [&ranges.a, &ranges.b][index]);
+            let length = shape.chunk * slots;
+            let rows = a.exponents[..shape.a_len()].chunks(length);
+            spans[0] = rows.map(|bytes| span(0, bytes)).collect();
+            let panels = b.exponents[..shape.b_len()].chunks(shape.steps * slots * columns);
+            let chunks = panels.flat_map(|panel| panel.chunks(length * columns));
+            spans[1] = chunks.map(|bytes| span(1, bytes)).collect();
+        }
         Some(Self {
             plan: plan.clone(),
             shape,
@@ -75,7 +90,23 @@ impl Sums {
             b,
             scales,
             marks,
+            spans,
         })
+    }
+
+    /// The largest power of two of which all products of a row, a panel and a chunk are whole numbers, when
+    /// sums of `l` of them stay below 2^52 of it.
+    #[inline(always)]
+    fn grain(&self, row: usize, panel: usize, chunk: usize, l: usize) -> Option<i32> {
+        let chunks = self.shape.chunks();
+        let a = self.spans[0][chunk * self.shape.m + row]?;
+        let b = self.spans[1][panel * chunks + chunk]?;
+        let places = self.plan.a.fraction_bits() + self.plan.b.fraction_bits();
+        let grain = a.0 + b.0 - places as i32;
+        // Each product lies below 2^(its exponent + 2).
+        let above = a.1 + b.1 + 2 + l.next_power_of_two().trailing_zeros() as i32;
+        let fits = above <= grain + 52 && (-126..=126).contains(&-grain);
+        fits.then_some(grain)
     }
 
     #[inline(always)]
@@ -254,6 +285,19 @@ impl Packed for Sums {
         unsafe {
             if self.plan.single {
                 let at = self.at(row, panel, steps.start);
+                if let Stage::Exact { slots, l, .. } = self.plan.stages[0] {
+                    let chunk = steps.start / self.shape.chunk;
+                    let within = steps.end <= (chunk + 1) * self.shape.chunk;
+                    if let (true, Some(grain)) = (within, self.grain(row, panel, chunk, l)) {
+                        let mut tile = *c;
+                        let groups = slots / l * steps.len();
+                        let bad = exact::whole(l, grain, at, groups, &mut tile);
+                        if bad.top_bits() == 0 {
+                            *c = tile;
+                            return bad;
+                        }
+                    }
+                }
                 return self.stages(at, steps.len(), c);
             }
             let mut bad = V::splat(0);
