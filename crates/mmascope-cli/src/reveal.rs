@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::args::{Common, Reveal};
 use crate::device;
 use crate::report::{self, Failure, Status};
-use crate::tree::{statistics, write_drawing};
+use crate::tree::{ending, statistics, write_drawing};
 use mmascope::dpa::Signature;
 use mmascope::dut::{Dut, Interface, Subject};
 use mmascope::format::Format;
@@ -26,6 +26,15 @@ pub(crate) fn run(
         seed: options.seed,
         verify: true,
     };
+    // A long run must not end with a name that cannot be written.
+    if let Some(file) = &options.output {
+        ending(file)?;
+    }
+    if let Some(n) = options.n.filter(|&n| n >= 1 << 24) {
+        let words = format!("-n {n}: 1 to {} products are supported", (1 << 24) - 1);
+        return Err(Failure::Input(words));
+    }
+    type_of_process(options)?;
     let progress = progress();
     let mut tell = |measurements: u64| progress.set_position(measurements);
     let report = if let Some(rest) = options.subject.strip_prefix("lib:") {
@@ -110,6 +119,24 @@ fn library(rest: &str, options: &Reveal) -> Result<Box<dyn Summation>, Failure> 
         }
     }
     device::open_library(path, symbol, n, &options.device.options)
+}
+
+/// `--dtype` is for sums that have no type of their own, and goes with `-n` there.
+fn type_of_process(options: &Reveal) -> Result<(), Failure> {
+    let Some(dtype) = &options.dtype else {
+        return Ok(());
+    };
+    let device = &options.device;
+    let wrong = |why: &str| Err(Failure::Input(format!("--dtype {dtype}: {why}")));
+    match options.subject.split_once(':').map(|(kind, _)| kind) {
+        Some("lib") => Ok(()),
+        Some("cmd") if device.signature.is_some() || device.arch.is_some() => {
+            wrong("--signature or --arch and --inst say the types already")
+        }
+        Some("cmd") if options.n.is_none() => wrong("the number of products is needed: -n N"),
+        Some("cmd") => Ok(()),
+        _ => wrong("only lib: and cmd: subjects take one; others have types of their own"),
+    }
 }
 
 /// The interface of a process that is said by `--dtype` and `-n`: a dot product of one type.

@@ -19,7 +19,7 @@ pub(crate) fn run(
         TreeCommand::Show(options) => show(catalogue, common, options),
         TreeCommand::Diff(options) => diff(catalogue, common, options),
         TreeCommand::Run(options) => execute(catalogue, common, options),
-        TreeCommand::Export(options) => export(options),
+        TreeCommand::Export(options) => export(catalogue, common, options),
     }
 }
 
@@ -56,6 +56,19 @@ pub(crate) fn statistics(tree: &Tree) -> String {
     )
 }
 
+/// What drawings can be written as.
+const ENDINGS: [&str; 5] = ["svg", "dot", "html", "json", "txt"];
+
+/// The ending of a file's name, if a drawing can have it.
+pub(crate) fn ending(file: &str) -> Result<&str, Failure> {
+    let ending = file.rsplit_once('.').map(|(_, ending)| ending);
+    ending.filter(|it| ENDINGS.contains(it)).ok_or_else(|| {
+        Failure::Input(format!(
+            "-o {file}: the name must end with .svg, .dot, .html, .json or .txt"
+        ))
+    })
+}
+
 /// Writes a tree in the form that the file's name asks for.
 pub(crate) fn write_drawing(
     file: &str,
@@ -65,17 +78,12 @@ pub(crate) fn write_drawing(
     names: &[String],
     json: String,
 ) -> Result<(), Failure> {
-    let text = match file.rsplit_once('.').map(|(_, ending)| ending) {
-        Some("svg") => tree.svg(title, names),
-        Some("dot") => tree.dot(names),
-        Some("html") => tree.html(title, facts, names),
-        Some("json") => json,
-        Some("txt") => format!("{tree}\n"),
-        _ => {
-            return Err(Failure::Input(format!(
-                "-o {file}: the name must end with .svg, .dot, .html, .json or .txt"
-            )));
-        }
+    let text = match ending(file)? {
+        "svg" => tree.svg(title, names),
+        "dot" => tree.dot(names),
+        "html" => tree.html(title, facts, names),
+        "json" => json,
+        _ => format!("{tree}\n"),
     };
     let mut output = Output::create("-o", file)?;
     output.line(text.trim_end())?;
@@ -156,7 +164,7 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
     Ok(Status::Done)
 }
 
-fn export(options: &TreeExport) -> Result<Status, Failure> {
+fn export(catalogue: &Catalogue, common: &Common, options: &TreeExport) -> Result<Status, Failure> {
     let text = read_text(&options.file)?;
     let (tree, _) =
         Tree::read(&text).map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
@@ -171,7 +179,15 @@ fn export(options: &TreeExport) -> Result<Status, Failure> {
             output.line(code.trim_end())?;
             output.finish()?;
         }
+        None if common.json => {}
         None => write!(io::stdout(), "{code}")?,
+    }
+    if common.json {
+        let mut body = Map::new();
+        body.insert("language".into(), language.name().into());
+        body.insert("products".into(), products.into());
+        body.insert("code".into(), code.into());
+        report::print_json(catalogue, body)?;
     }
     Ok(Status::Done)
 }

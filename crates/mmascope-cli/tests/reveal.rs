@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const HOPPER: &str = "model:hopper:mma.m16n8k16.f32.f16.f16.f32";
+const CHAIN: &str = "gemm:hopper:mma.m16n8k16.f32.f16.f16.f32";
 
 fn mmascope(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mmascope"));
@@ -69,10 +70,11 @@ fn files_are_written_by_their_ending() {
         let written = std::fs::read_to_string(&path).expect("the file");
         assert!(written.starts_with(start), "{name}: {}", &written[..40]);
     }
-    assert_eq!(
-        mmascope(&["reveal", HOPPER, "-o", "t.png"]).status.code(),
-        Some(2)
-    );
+    // Said before the subject is asked anything.
+    let output = mmascope(&["reveal", "cmd:true", "-o", "t.png"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("must end with .svg"), "{message}");
 }
 
 #[test]
@@ -96,6 +98,12 @@ fn wrong_input_is_status_2_and_a_broken_device_3() {
         &["reveal", "lib:libm.so.6:cblas_sdot"],
         &["reveal", "lib:libm.so.6:cos", "-n", "8"],
         &["reveal", "cmd:cat"],
+        &["reveal", "cmd:cat", "--dtype", "f32"],
+        &["reveal", "cmd:cat", "--dtype", "e8m0", "-n", "4"],
+        &["reveal", "cmd:cat", "--dtype", "f32", "-n", "0"],
+        &["reveal", "cmd:cat", "--dtype", "f32", "-n", "99999999"],
+        &["reveal", HOPPER, "--dtype", "f32"],
+        &["reveal", CHAIN, "-n", "160000000"],
         &["tree", "show", "/nonexistent"],
     ] {
         assert_eq!(mmascope(arguments).status.code(), Some(2), "{arguments:?}");
@@ -158,7 +166,15 @@ fn trees_are_shown_compared_run_and_exported() {
     ] {
         let output = mmascope(&["tree", "export", &left, "--language", language]);
         assert!(text(&output).contains(words), "{}", text(&output));
+        let json = mmascope(&["tree", "export", &left, "--language", language, "--json"]);
+        let value: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+        assert_eq!(value["code"].as_str(), Some(&*text(&output)));
+        assert!(value["catalogue"].is_string() && value["mmascope"].is_string());
     }
+    let output = mmascope(&["tree", "export", &left, "--language", "fortran"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("rust, c, python, cuda"), "{message}");
 }
 
 /// What `reveal --json` says of the arithmetic is what running and exporting its tree takes.
@@ -275,6 +291,37 @@ fn the_sum_of_numpy_is_revealed() {
         let expected = add(&rule(0, n), &count);
         assert_eq!(tree, expected.parse().expect("a tree"), "{n}");
     }
+}
+
+/// A ring of processes: chunk c of the vector sets out from rank c and goes around.
+#[test]
+fn the_ring_of_the_examples_is_revealed() {
+    let python = std::env::var("MMASCOPE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    if Command::new(&python).arg("--version").output().is_err() {
+        return println!("skipped: {python} does not run");
+    }
+    let device = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/devices/all_reduce.py"
+    );
+    for (ranks, chunk) in [(1, 0), (4, 0), (8, 3)] {
+        let subject = format!("cmd:{python} {device} {chunk}");
+        let n = ranks.to_string();
+        let output = mmascope(&["reveal", &subject, "--dtype", "f32", "-n", &n, "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{ranks} {chunk}");
+        let (tree, _) = mmascope::tree::Tree::read(&text(&output)).expect("a tree");
+        let around = (0..ranks).map(|step| ((chunk + step) % ranks).to_string());
+        let sum = around
+            .chain([n])
+            .reduce(|sum, leaf| format!("(add f32 {sum} {leaf})"));
+        let expected = sum.unwrap_or_default();
+        assert_eq!(tree, expected.parse().expect("a tree"), "{ranks} {chunk}");
+    }
+    let subject = format!("cmd:{python} {device} 4");
+    let output = mmascope(&["reveal", &subject, "--dtype", "f32", "-n", "4"]);
+    assert_eq!(output.status.code(), Some(3));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("4 ranks have chunks 0 to 3"), "{message}");
 }
 
 /// Intel's MKL where `MMASCOPE_MKL` names its library.

@@ -22,6 +22,7 @@ mod naming;
 mod nature;
 mod process;
 mod random;
+mod range;
 mod replay;
 mod report;
 mod sets;
@@ -96,7 +97,7 @@ impl Algorithm {
         Self::ALL
             .into_iter()
             .find(|algorithm| algorithm.name() == name)
-            .ok_or_else(|| Error::unknown("algorithm", name, Self::ALL.map(Self::name)))
+            .ok_or_else(|| Error::unknown_of_few("algorithm", name, &Self::ALL.map(Self::name)))
     }
 }
 
@@ -179,22 +180,23 @@ pub fn reveal_with_progress(
 }
 
 fn run(subject: &mut dyn Summation, options: &Options, progress: Progress<'_>) -> Result<Report> {
-    let leaves = subject.leaves();
-    if leaves == 0 {
+    let batched = matches!(options.algorithm, Algorithm::Pivot | Algorithm::Distinct);
+    let mut meter = Meter::new(subject, batched, progress);
+    if meter.subject.leaves() == 0 {
         return Err(Error::Argument(format!(
             "{}: nothing to sum",
-            subject.name()
+            meter.subject.name()
         )));
     }
+    meter.prepare()?;
+    let leaves = meter.subject.leaves();
     if options.algorithm == Algorithm::Naive && leaves > brute::MOST_LEAVES {
         return Err(Error::Argument(format!(
             "naive: {leaves} leaves; it tries every tree and takes at most {}",
             brute::MOST_LEAVES
         )));
     }
-    let batched = matches!(options.algorithm, Algorithm::Pivot | Algorithm::Distinct);
     let mut random = Random::new(options.seed);
-    let mut meter = Meter::new(subject, batched, progress);
     let seen = meter.choose_masks().map_err(Trouble::from).and_then(|()| {
         if options.verify {
             nature::steady(&mut meter, &mut random)?;

@@ -20,6 +20,7 @@ pub use draw::FOLD_ABOVE;
 pub use execute::{Arithmetic, FusedSum, Term, Truncated};
 pub(crate) use execute::{decode, encode, power_of_two, round};
 pub use export::Language;
+pub(crate) use value::MAX_LEAVES;
 pub use value::{Builder, Inner, Statistics, Tree};
 pub use visible::{Sight, visible};
 

@@ -75,6 +75,8 @@ fn bad_trees_are_refused() {
         ("(add 0 1)", "without operation or type"),
         ("(add f32 0 99999999999)", "beyond the limit"),
         ("(add f32)", "no children"),
+        ("(add f32 0 1 2)", "add of 3 terms, which has at most two"),
+        ("(fma f32 0 1 2)", "fma of 3 terms"),
         ("(add f32 0 %)", "unexpected character"),
     ] {
         let error = text.parse::<Tree>().expect_err(text).to_string();

@@ -1,11 +1,12 @@
 //! Devices under test as subjects: K products and c are the leaves.
 
+use super::range::{Choice, Factors, Raised, Range, exponent};
 use super::subject::{Masks, Query, Summation};
 use crate::dpa::Signature;
 use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
-use crate::format::{Format, Specials};
-use crate::tree::{Sight, Term, decode, encode, power_of_two};
+use crate::format::Format;
+use crate::tree::{MAX_LEAVES, Sight, Term, decode, encode, power_of_two};
 use crate::vector::Answer;
 
 /// The most queries a call: what a device takes in one batch.
@@ -24,97 +25,27 @@ pub struct DeviceSum<'a> {
     shift: i32,
     /// Exponents of scales for blocks with and without a mask, while blocks are raised.
     raised: Option<Raised>,
-}
-
-/// Exponents of M and of the unit, for both operands.
-#[derive(Clone, Copy)]
-struct Choice {
-    large: (i32, i32),
-    unit: (i32, i32),
-    /// Units are negative: sums rounded toward +∞ absorb only those.
-    negative: bool,
-}
-
-/// Exponents of block scales: of each operand's masked blocks, and of the others.
-#[derive(Clone, Copy)]
-struct Raised {
-    high: i32,
-    low: i32,
-}
-
-/// Exponents of the powers of two of a format.
-#[derive(Clone, Copy)]
-struct Range {
-    subnormal: i32,
-    normal: i32,
-    top: i32,
-}
-
-impl Range {
-    fn of(format: Format) -> Option<Self> {
-        let float = format.float()?;
-        let field = (1 << float.exponent_bits) - 1;
-        let top = match float.specials {
-            Specials::Ieee => field - 1 - float.bias,
-            Specials::AllOnesNan if float.fraction_bits == 0 => field - 1 - float.bias,
-            _ => field - float.bias,
-        };
-        Some(Self {
-            subnormal: if float.subnormals {
-                float.emin() - float.fraction_bits as i32
-            } else {
-                float.emin()
-            },
-            normal: float.emin(),
-            top,
-        })
-    }
-
-    /// Two exponents that add to `sum`, each in its range; both start from their least.
-    fn split(sum: i32, a: (i32, i32), b: (i32, i32)) -> (i32, i32) {
-        let more = (sum - a.0 - b.0).max(0);
-        let first = (more / 2 + more % 2).min(a.1 - a.0);
-        let second = (more - first).min(b.1 - b.0);
-        ((a.0 + more - second).min(a.1), b.0 + second)
-    }
+    factors: Factors,
 }
 
 impl<'a> DeviceSum<'a> {
     /// A device as a subject.
     ///
     /// # Errors
-    /// [`Error::Argument`] when an operand is no float.
+    /// [`Error::Argument`] when an operand is no float with a sign, or there are no products or more than
+    /// 2^24 − 1.
     pub fn new(device: &'a mut dyn Dut) -> Result<Self> {
         let signature = *device.signature();
-        let range = |format: Format| {
-            Range::of(format)
-                .ok_or_else(|| Error::Argument(format!("{format}: masks need signed floats")))
-        };
-        let (a, b) = (range(signature.a)?, range(signature.b)?);
-        let (c, d) = (range(signature.c)?, range(signature.d)?);
-        let top = (a.top + b.top).min(c.top).min(d.top);
-        let floors = [
-            // As far down as the formats reach; then results that are normal; then all normal.
-            ((a.subnormal, b.subnormal), c.subnormal.max(d.subnormal)),
-            ((a.subnormal, b.subnormal), c.normal.max(d.normal)),
-            ((a.normal, b.normal), c.normal.max(d.normal)),
-        ];
-        let mut choices = Vec::new();
-        for (negative, large) in [
-            (false, top),
-            (false, top - 1),
-            (false, top / 2),
-            (true, top),
-        ] {
-            for (least, floor) in floors {
-                let sum = floor.max(least.0 + least.1);
-                choices.push(Choice {
-                    large: Range::split(large, (a.normal, a.top), (b.normal, b.top)),
-                    unit: Range::split(sum, (least.0, a.top), (least.1, b.top)),
-                    negative,
-                });
-            }
+        if !(1..MAX_LEAVES).contains(&signature.k) {
+            return Err(Error::Argument(format!(
+                "{}: {} products; 1 to {} are supported",
+                device.name(),
+                signature.k,
+                MAX_LEAVES - 1
+            )));
         }
+        let factors = Factors::default();
+        let choices = Choice::all(&signature, &factors)?;
         Ok(Self {
             device,
             instruction: None,
@@ -123,6 +54,7 @@ impl<'a> DeviceSum<'a> {
             choices,
             shift: 0,
             raised: None,
+            factors,
         })
     }
 
@@ -148,13 +80,29 @@ impl<'a> DeviceSum<'a> {
     fn scales(&self) -> Option<Raised> {
         let range = Range::of(self.signature.scale?.format)?;
         // Both operands have a scale; c must reach the masks and the units.
-        let c = Range::of(self.signature.c)?;
+        let c = self.c_range()?;
         let large = self.current.large.0 + self.current.large.1;
         let unit = self.current.unit.0 + self.current.unit.1;
         Some(Raised {
             high: range.top.min((c.top - large) / 2 - 4),
             low: range.subnormal.max((c.normal - unit) / 2 + 4).min(0),
         })
+    }
+
+    /// Whether c is a leaf.
+    fn has_c(&self) -> bool {
+        self.factors.c != 0.0
+    }
+
+    /// Exponents of c as a summand.
+    fn c_range(&self) -> Option<Range> {
+        let range = Range::of(self.signature.c)?;
+        Some(range.lowered(self.factors.c_shift()))
+    }
+
+    /// The word of c that counts as this summand.
+    fn c_word(&self, value: f64) -> u64 {
+        encode(self.signature.c, value * self.factors.for_c())
     }
 
     /// Scales alone take part in the alignment of groups, so M counts by its scales.
@@ -176,13 +124,15 @@ impl<'a> DeviceSum<'a> {
         (split.0 + split.1 == sum).then_some(split)
     }
 
+    /// Results before the products' factor.
     fn run(&mut self, batch: &Batch) -> Result<Vec<f64>> {
         let d = self.signature.d;
+        let factor = self.factors.products;
         let answers = self.device.run(batch)?;
         Ok(answers
             .into_iter()
             .map(|answer| match answer {
-                Answer::Word(word) => decode(d, d.from_register(word)),
+                Answer::Word(word) => decode(d, d.from_register(word)) / factor,
                 Answer::AnyNan => f64::NAN,
             })
             .collect())
@@ -209,7 +159,7 @@ impl Summation for DeviceSum<'_> {
     }
 
     fn leaves(&self) -> usize {
-        self.signature.k + 1
+        self.signature.k + usize::from(self.has_c())
     }
 
     fn leaf_name(&self, leaf: usize) -> String {
@@ -234,6 +184,39 @@ impl Summation for DeviceSum<'_> {
 
     fn is_product(&self, leaf: usize) -> bool {
         leaf < self.signature.k
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.factors.words().into_iter().collect()
+    }
+
+    fn prepare(&mut self) -> Result<usize> {
+        let mut inputs = vec![vec![Term::Product(0.0, 0.0); self.signature.k]; 4];
+        inputs[0][0] = Term::Product(1.0, 1.0);
+        inputs[1][0] = Term::Product(1.0, 2.0);
+        for (input, c) in inputs.iter_mut().zip([0.0, 0.0, 1.0, 2.0]) {
+            input.push(Term::Value(c));
+        }
+        let results = self.evaluate(&inputs)?;
+        let is_power = |x: f64| x.is_normal() && x.abs() == power_of_two(exponent(x));
+        let is_factor = |one: f64, two: f64| one.is_finite() && two == 2.0 * one;
+        let [products, twice, c, twice_c] = results[..] else {
+            return Ok(inputs.len());
+        };
+        // Where no factors show, the checks of the masks say what a lone unit gives.
+        if products != 0.0 && is_factor(products, twice) && is_factor(c, twice_c) {
+            if !is_power(products) || c != 0.0 && !is_power(c) {
+                return Err(Error::Argument(format!(
+                    "{}: a product of 1 gives {products}, and c = 1 gives {c}: masks need factors that \
+                     are powers of two (or 0 for c), with which M and the units stay exact",
+                    self.device.name()
+                )));
+            }
+            self.factors = Factors { products, c };
+            self.choices = Choice::all(&self.signature, &self.factors)?;
+            self.current = self.choices[0];
+        }
+        Ok(inputs.len())
     }
 
     fn capacity(&self) -> usize {
@@ -276,7 +259,8 @@ impl Summation for DeviceSum<'_> {
     }
 
     fn block(&self) -> Option<usize> {
-        self.signature.scale.map(|scale| scale.block)
+        let scale = self.signature.scale.filter(|_| self.has_c())?;
+        Some(scale.block)
     }
 
     fn raise_blocks(&mut self, on: bool) -> Option<i32> {
@@ -287,7 +271,7 @@ impl Summation for DeviceSum<'_> {
 
     fn alignment(&mut self) -> Result<Option<i32>> {
         let unit = self.unit_exponent();
-        let Some(range) = Range::of(self.signature.c) else {
+        let Some(range) = self.c_range().filter(|_| self.has_c()) else {
             return Ok(None);
         };
         let Some((a, b)) = self.unit_operands(0) else {
@@ -314,21 +298,21 @@ impl Summation for DeviceSum<'_> {
     }
 
     fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
-        let Signature { a, b, c, k, .. } = self.signature;
+        let Signature { a, b, k, .. } = self.signature;
         let raised = self.raised;
         let sign = if self.current.negative { -1.0 } else { 1.0 };
         let unit = self.unit_exponent();
         let missing = || Error::Argument("a unit of that weight has no code".to_owned());
         let unit_words = |weight: f64| -> Result<(u64, u64, u64)> {
             if weight == 0.0 {
-                return Ok((encode(a, 0.0), encode(b, 0.0), encode(c, 0.0)));
+                return Ok((encode(a, 0.0), encode(b, 0.0), self.c_word(0.0)));
             }
             let more = weight.log2() as i32;
             let (first, second) = self.unit_operands(more).ok_or_else(missing)?;
             Ok((
                 encode(a, sign * power_of_two(first)),
                 encode(b, power_of_two(second)),
-                encode(c, sign * power_of_two(unit + more)),
+                self.c_word(sign * power_of_two(unit + more)),
             ))
         };
         let zero = unit_words(0.0)?;
@@ -355,7 +339,7 @@ impl Summation for DeviceSum<'_> {
             (
                 encode(a, sign * power_of_two(large_a)),
                 encode(b, power_of_two(large_b)),
-                encode(c, sign * power_of_two(scaled_large)),
+                self.c_word(sign * power_of_two(scaled_large)),
             )
         };
         let (plus, minus) = (mask(1.0), mask(-1.0));
@@ -402,7 +386,7 @@ impl Summation for DeviceSum<'_> {
     }
 
     fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
-        let Signature { a, b, c, k, .. } = self.signature;
+        let Signature { a, b, k, .. } = self.signature;
         let scales = self.plain_scales();
         let mut batch = Batch::new(self.signature);
         for terms in inputs {
@@ -415,12 +399,12 @@ impl Summation for DeviceSum<'_> {
                 .map(product)
                 .map(|(x, y)| (encode(a, x), encode(b, y)))
                 .collect();
-            let (x, y) = product(&terms[k]);
+            let (x, y) = terms.get(k).map_or((0.0, 0.0), product);
             let (first, second): (Vec<u64>, Vec<u64>) = codes.into_iter().unzip();
             batch.push(&crate::dpa::Operands {
                 a: &first,
                 b: &second,
-                c: encode(c, x * y),
+                c: self.c_word(x * y),
                 scale_a: &scales,
                 scale_b: &scales,
             })?;

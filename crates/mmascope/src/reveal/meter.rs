@@ -46,6 +46,13 @@ impl<'a> Meter<'a> {
         self.found_after = (self.calls - before.0, self.measurements - before.1);
     }
 
+    /// Lets the subject ask what it must know first.
+    pub(super) fn prepare(&mut self) -> Result<()> {
+        let inputs = self.subject.prepare()?;
+        self.count(inputs);
+        Ok(())
+    }
+
     fn count(&mut self, queries: usize) {
         let capacity = if self.batched {
             self.subject.capacity().max(1)

@@ -63,6 +63,15 @@ pub trait Summation {
     /// The subject as the user named it.
     fn name(&self) -> &str;
 
+    /// Asks what must be known before there are masks, for instance a factor of the results; gives the
+    /// number of inputs this took. Called once, before anything else is asked.
+    ///
+    /// # Errors
+    /// The subject's.
+    fn prepare(&mut self) -> Result<usize> {
+        Ok(0)
+    }
+
     /// Number of summands.
     fn leaves(&self) -> usize;
 

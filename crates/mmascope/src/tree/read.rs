@@ -89,6 +89,12 @@ impl std::str::FromStr for Tree {
                     let (Some(op), Some(format)) = (open.op, open.format) else {
                         return Err(wrong("a node without operation or type"));
                     };
+                    // A node of one term is a product that is rounded by itself.
+                    if matches!(op, Op::Add | Op::Fma) && open.children.len() > 2 {
+                        let (op, terms) = (op.name(), open.children.len());
+                        let what = format!("a node {op} of {terms} terms, which has at most two,");
+                        return Err(wrong(&what));
+                    }
                     builder.node(op, format, open.children)
                 }
                 _ => {

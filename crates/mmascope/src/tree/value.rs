@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 
 /// The most leaves a tree may have.
-pub(super) const MAX_LEAVES: usize = 1 << 24;
+pub(crate) const MAX_LEAVES: usize = 1 << 24;
 
 /// An inner node: an operation over children.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

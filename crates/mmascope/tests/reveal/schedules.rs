@@ -27,6 +27,9 @@ fn revealed_trees_are_the_schedules_trees() {
             "stream-k=4 tile=8x8 reduce=ascending/TYPE",
             "promote=2/TYPE",
             "c=epilogue/TYPE by=mul-add",
+            "c=epilogue/TYPE alpha=0.25 beta=-8 by=mul-add",
+            "split-k=2 reduce=ascending/TYPE; c=epilogue/TYPE alpha=-1 beta=2 by=mul-add",
+            "c=epilogue/TYPE alpha=-1024 beta=0",
             "order=descending; split-k=2 reduce=ascending/TYPE; promote=1/TYPE; c=epilogue/TYPE by=mul-add",
         ] {
             let schedule = schedule.replace("TYPE", name);
@@ -134,6 +137,50 @@ fn added_and_fused_nodes_are_replayed() {
             report.notes
         );
     }
+}
+
+/// α and β are no nodes: powers of two are taken out, and said; others are refused with numbers.
+#[test]
+fn factors_are_said() {
+    let revealed = |epilogue: &str| {
+        let text = format!(
+            "gemm:hopper:mma.m16n8k16.f32.f16.f16.f32:c=epilogue/f32 {epilogue}; out=rne f16"
+        );
+        let subject: Subject = text.parse().expect("a subject");
+        let opened = subject.with_products(Some(32)).open(
+            Catalogue::built_in(),
+            None,
+            mmascope::dut::DEFAULT_TIMEOUT,
+        );
+        let mut device = opened.expect("opens");
+        let device: &mut dyn Dut = device.as_mut();
+        let mut sum = DeviceSum::new(device).expect("float operands");
+        reveal(&mut sum, &Options::default())
+    };
+    let plain = revealed("by=mul-add").expect("a tree");
+    assert!(plain.holds() && plain.notes.is_empty(), "{:?}", plain.notes);
+    let scaled = revealed("alpha=0.5 beta=-4 by=mul-add").expect("a tree");
+    assert!(scaled.holds(), "{}", scaled.verdict());
+    assert_eq!(scaled.tree, plain.tree);
+    assert_eq!(
+        scaled.notes,
+        [
+            "the sum of the products counts 0.5 times, c -4 times: factors are no nodes, and the tree \
+             is that of the numbers before them"
+        ]
+    );
+    let alone = revealed("beta=0").expect("a tree");
+    assert!(alone.holds(), "{}", alone.verdict());
+    assert_eq!(
+        (alone.leaves.len(), &*alone.notes[0]),
+        (32, "c is not read, so it is no leaf")
+    );
+    let refused = revealed("alpha=3").expect_err("3 is no power of two");
+    let refused = refused.to_string();
+    assert!(
+        refused.contains("a product of 1 gives 3, and c = 1 gives 1"),
+        "{refused}"
+    );
 }
 
 /// The model of another instruction does not reproduce the bits, and the report says so.
