@@ -381,7 +381,7 @@ fn print_statistics(
     writeln!(out, "{}", table.trim_fmt())?;
     writeln!(
         out,
-        "exact result 0: {} ({} missed); exact result not finite: {}; result not finite: {}",
+        "exact result 0: {} ({} missed); exact result not finite: {}; exact result finite, result not: {}",
         statistics.exact_zeros,
         statistics.missed_zeros,
         statistics.exact_not_finite,

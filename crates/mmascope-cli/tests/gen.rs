@@ -181,6 +181,10 @@ fn wrong_input_ends_with_2_and_says_why() {
             "nearest: hopper",
         ),
         (
+            format!("{HOPPER} --family foo"),
+            "unknown family 'foo'; allowed: bits, normal, outlier, stress, sparse, close, boundary, exhaustive",
+        ),
+        (
             "--arch hopper --inst nothing --family bits".into(),
             "unknown instruction",
         ),

@@ -378,7 +378,12 @@ fn wrong_input_is_exit_2_with_a_message_and_no_output_file() {
         (
             &base,
             &["a.npy", "b.npy", "--mods", "neg"],
-            "unknown modifier 'neg'",
+            "unknown modifier 'neg'; nearest: negA, negB, negC",
+        ),
+        (
+            &base,
+            &["a.npy", "b.npy", "--mods", "half"],
+            "unknown modifier 'half'; allowed: negA, negB, negC, noC, scaleD",
         ),
         (&base, &["a.npy", "b.npy", "--round", "up"], "--round"),
         (&base, &["a.npy", "b.npy", "--stats", "some"], "--stats"),
@@ -422,6 +427,9 @@ fn wrong_input_is_exit_2_with_a_message_and_no_output_file() {
         ("no/d.npy", "no folder"),
         (".", "folder"),
         ("/dev/null", "regular"),
+        // It would replace all arrays of that file by one that is no safetensors file.
+        ("x.safetensors", "what is written is an .npy file"),
+        ("x.safetensors:d", "what is written is an .npy file"),
     ] {
         let output = place.run(&[&base[..], &["a.npy", "b.npy", "-o", output]].concat());
         assert_eq!(output.status.code(), Some(2));

@@ -36,6 +36,8 @@ pub enum Error {
         name: String,
         /// Valid names near it, best first; may be empty.
         nearest: Vec<String>,
+        /// All valid names, where none is near and they are few.
+        allowed: Vec<String>,
     },
     /// The instruction exists, but nobody has published its arithmetic.
     Unmodelled {
@@ -73,6 +75,9 @@ pub enum Error {
 
 /// Names longer than this (in bytes) are not compared with the valid ones.
 pub(crate) const LONGEST_NAME: usize = 200;
+
+/// As many valid names are all listed when none of them is near the given one.
+const FEW_NAMES: usize = 12;
 
 /// A message, or its beginning when it repeats too much of a hostile text.
 pub(crate) fn shortened(message: &str) -> String {
@@ -116,25 +121,32 @@ impl Error {
         // No valid name is that long, and comparing it with every candidate would take long.
         let comparable = name.len() <= LONGEST_NAME;
         let wanted = quoted(name).to_lowercase();
-        let mut scored: Vec<(f64, String)> = candidates
-            .into_iter()
-            .filter(|_| comparable)
-            .map(|candidate| {
-                let lower = candidate.as_ref().to_lowercase();
-                (
-                    strsim::jaro_winkler(&wanted, &lower),
-                    candidate.as_ref().to_owned(),
-                )
-            })
-            .filter(|(score, _)| *score > 0.75)
-            .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let mut allowed = Vec::new();
+        let mut scored = Vec::new();
+        for candidate in candidates {
+            let candidate = candidate.as_ref();
+            if comparable {
+                let score = strsim::jaro_winkler(&wanted, &candidate.to_lowercase());
+                if score > 0.75 {
+                    scored.push((score, candidate.to_owned()));
+                }
+            }
+            // One more than are listed says that there are too many.
+            if allowed.len() <= FEW_NAMES {
+                allowed.push(candidate.to_owned());
+            }
+        }
+        if !scored.is_empty() || allowed.len() > FEW_NAMES {
+            allowed.clear();
+        }
+        scored.sort_by(|a: &(f64, String), b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         scored.dedup_by(|a, b| a.1 == b.1);
         scored.truncate(3);
         Self::Unknown {
             what,
             name: quoted(name),
             nearest: scored.into_iter().map(|(_, candidate)| candidate).collect(),
+            allowed,
         }
     }
 }
@@ -147,10 +159,14 @@ impl fmt::Display for Error {
                 what,
                 name,
                 nearest,
+                allowed,
             } => {
                 write!(out, "unknown {what} '{name}'")?;
                 if !nearest.is_empty() {
                     write!(out, "; nearest: {}", nearest.join(", "))?;
+                }
+                if !allowed.is_empty() {
+                    write!(out, "; allowed: {}", allowed.join(", "))?;
                 }
                 Ok(())
             }

@@ -290,10 +290,13 @@ impl Architecture {
             found => found,
         };
         match error {
-            Error::Unknown { nearest, .. } => Error::Unknown {
+            Error::Unknown {
+                nearest, allowed, ..
+            } => Error::Unknown {
                 what,
                 name: format!("{}' of '{}", quoted(instruction), self.name),
                 nearest,
+                allowed,
             },
             other => other,
         }

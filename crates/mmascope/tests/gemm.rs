@@ -528,7 +528,9 @@ fn statistics_are_those_of_a_separate_computation() {
                 "{got:?}"
             );
             assert!(close(got.mean, sum / count as f64), "{got:?}");
-            assert!(close(got.median, expected[(count - 1) / 2]), "{got:?}");
+            let middle = &expected[(count - 1) / 2..=count / 2];
+            let median = middle.iter().sum::<f64>() / middle.len() as f64;
+            assert!(close(got.median, median), "{got:?}");
         }
     }
 }
@@ -591,6 +593,23 @@ fn statistics_of_scaled_wide_and_special_operands() {
     matrices.a[3] = f64::INFINITY.to_bits();
     let special = statistics(double, &matrices, &[0], &Modifiers::default());
     assert_eq!((special.exact_not_finite, special.relative.count), (1, 0));
+}
+
+#[test]
+fn the_median_of_an_even_number_is_between_the_middle_two() {
+    let unit = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let (m, n, k) = (1, 2, 16);
+    let matrices = Matrices {
+        m,
+        n,
+        k,
+        a: vec![0x3c00; m * k],
+        b: vec![0x3c00; k * n],
+        ..Matrices::default()
+    };
+    let d = [16.0_f32, 32.0].map(|value| u64::from(value.to_bits()));
+    let relative = statistics(unit, &matrices, &d, &Modifiers::default()).relative;
+    assert_eq!((relative.max, relative.median), (1.0, 0.5));
 }
 
 #[test]

@@ -30,6 +30,7 @@ pub(super) fn read<R: Read + Seek>(
                 what,
                 name,
                 nearest,
+                ..
             } if nearest.is_empty() => Error::Argument(format!(
                 "{file}: unknown {what} '{name}'; the file has {}",
                 listed(&names)

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::NamedTempFile;
 
-use super::{elements_of, io_error};
+use super::{Tensor, elements_of, io_error, split_name};
 use crate::error::{Error, Result};
 use crate::format::{F16, F32, F64, Format};
 
@@ -19,9 +19,10 @@ const CHUNK: usize = 1 << 16;
 /// end in a folder that is not there.
 ///
 /// # Errors
-/// [`Error::Io`] when the folder cannot be written to, or the file exists and is no regular file.
+/// [`Error::Io`] when the folder cannot be written to, the file exists and is no regular file, or
+/// its name is that of a safetensors file.
 pub fn check_writable(file: &str) -> Result<()> {
-    let path = output_path(file)?;
+    let path = npy_path(file)?;
     temporary(file, &path).map(drop)
 }
 
@@ -49,7 +50,7 @@ pub fn write_npy(
             words.len()
         )));
     }
-    let path = output_path(file)?;
+    let path = npy_path(file)?;
     let mut temporary = temporary(file, &path)?;
     let failed = |error: std::io::Error| io_error(file, &error.to_string());
     let (descr, size) = element(format);
@@ -74,6 +75,16 @@ pub fn write_npy(
         .persist(&path)
         .map_err(|error| failed(error.error))?;
     Ok(())
+}
+
+/// [`output_path`] of an `.npy` file. Under the name of a safetensors file it would replace all
+/// arrays of one that is there, and no reader would take it.
+fn npy_path(file: &str) -> Result<PathBuf> {
+    if !matches!(split_name(file), (_, Tensor::None)) {
+        let message = "this names a .safetensors file; what is written is an .npy file";
+        return Err(io_error(file, message));
+    }
+    output_path(file)
 }
 
 /// The most links that lead from one to the next, as on Linux.

@@ -54,7 +54,7 @@ pub struct Summary {
     pub max: f64,
     /// The mean.
     pub mean: f64,
-    /// The median: the middle one, or the lower of the two middle ones.
+    /// The median: the middle one, or the mean of the two middle ones.
     pub median: f64,
 }
 
@@ -265,15 +265,15 @@ impl Summary {
         let mut errors: Vec<f64> = errors.collect();
         errors.sort_by(f64::total_cmp);
         let count = errors.len();
-        let (Some(&max), Some(&median)) = (errors.last(), errors.get(count.saturating_sub(1) / 2))
-        else {
+        let Some(&max) = errors.last() else {
             return Self::default();
         };
+        let (below, above) = (errors[(count - 1) / 2], errors[count / 2]);
         Self {
             count: count as u64,
             max,
             mean: errors.iter().sum::<f64>() / count as f64,
-            median,
+            median: below.midpoint(above),
         }
     }
 }

@@ -286,6 +286,7 @@ fn near_misses_suggest_the_right_name() {
                 what,
                 name,
                 nearest,
+                ..
             }) => {
                 assert_eq!((what, &*name), ("architecture", wrong));
                 assert!(
