@@ -71,7 +71,7 @@ running=$!
 until terminal=$(grep -ao '/dev/pts/[0-9]*' "$work/screen.txt" 2>/dev/null); do sleep 1; done
 cat "$terminal" >/dev/null 2>&1 &
 reader=$!
-trap 'kill $running $reader 2>/dev/null' EXIT INT TERM
+trap 'kill $running $reader 2>/dev/null || :' EXIT INT TERM
 shown=0
 while kill -0 $running 2>/dev/null; do
     sleep 2

@@ -100,18 +100,6 @@ fn beginning(text: &str, longest: usize) -> String {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An [`Error::Unknown`] where the valid names are few: all of them are said where none is near.
-    pub(crate) fn unknown_of_few(what: &'static str, name: &str, valid: &[&str]) -> Self {
-        match Self::unknown(what, name, valid) {
-            Self::Unknown { nearest, name, .. } if nearest.is_empty() => Self::Unknown {
-                what,
-                name,
-                nearest: valid.iter().map(|&name| name.to_owned()).collect(),
-            },
-            other => other,
-        }
-    }
-
     /// An [`Error::Unknown`] whose nearest names are chosen from `candidates`.
     pub fn unknown<I, S>(what: &'static str, name: &str, candidates: I) -> Self
     where
