@@ -97,7 +97,7 @@ impl Algorithm {
         Self::ALL
             .into_iter()
             .find(|algorithm| algorithm.name() == name)
-            .ok_or_else(|| Error::unknown("algorithm", name, &Self::ALL.map(Self::name)))
+            .ok_or_else(|| Error::unknown("algorithm", name, Self::ALL.map(Self::name)))
     }
 }
 

@@ -48,7 +48,7 @@ impl Language {
         Self::ALL
             .into_iter()
             .find(|language| language.name() == name)
-            .ok_or_else(|| Error::unknown("language", name, &Self::ALL.map(Self::name)))
+            .ok_or_else(|| Error::unknown("language", name, Self::ALL.map(Self::name)))
     }
 
     /// The type of a number in this language.
