@@ -27,6 +27,8 @@ const CHUNK: usize = 256;
 /// Blocks of rows of a tile, whose chunk lies in the second cache, and panels that it meets there.
 const TILE: usize = 16;
 const SPAN: usize = 30;
+/// Panels of B that are packed together.
+const PANELS: usize = 8;
 /// Doubles in the widest row of accumulators.
 const WIDEST: usize = VECTORS * 8;
 
@@ -107,7 +109,6 @@ impl Doubles {
         }
         let (m, n, k) = (elements.m(), elements.n(), elements.k());
         let columns = VECTORS * width / 2;
-        let value = |word: u64, negate: bool| f64::from_bits(word ^ u64::from(negate) << 63);
         let mut a = Aligned::zeros(m.div_ceil(ROWS) * ROWS * k);
         a.par_chunks_mut(ROWS * k)
             .enumerate()
@@ -121,20 +122,25 @@ impl Doubles {
                 let rows: [_; ROWS] = std::array::from_fn(|_| rows.next().unwrap_or(&[]));
                 let [r0, r1, r2, r3, r4, r5] = rows.map(|row| row.iter().map(|word| word ^ sign));
                 let all = r0.zip(r1).zip(r2.zip(r3)).zip(r4.zip(r5));
-                for (out, (((w0, w1), (w2, w3)), (w4, w5))) in out.chunks_exact_mut(ROWS).zip(all) {
-                    out.copy_from_slice(&[w0, w1, w2, w3, w4, w5].map(f64::from_bits));
+                let (blocks, _) = out.as_chunks_mut::<ROWS>();
+                for (out, (((w0, w1), (w2, w3)), (w4, w5))) in blocks.iter_mut().zip(all) {
+                    *out = [w0, w1, w2, w3, w4, w5].map(f64::from_bits);
                 }
             });
         let mut b = Aligned::zeros(n.div_ceil(columns) * columns * k);
-        b.par_chunks_mut(columns * k)
+        b.par_chunks_mut(PANELS * columns * k)
             .enumerate()
-            .for_each(|(panel, out)| {
-                let first = panel * columns;
-                let mut words = vec![0; columns.min(n - first)];
-                for (at, out) in out.chunks_mut(columns).enumerate() {
+            .for_each(|(index, out)| {
+                let first = index * PANELS * columns;
+                let sign = u64::from(modifiers.negate_b) << 63;
+                let mut words = vec![0; (PANELS * columns).min(n - first)];
+                for at in 0..k {
                     elements.b_row(at, first, &mut words);
-                    for (out, word) in out.iter_mut().zip(&words) {
-                        *out = value(*word, modifiers.negate_b);
+                    for (panel, words) in words.chunks(columns).enumerate() {
+                        let out = &mut out[(panel * k + at) * columns..][..words.len()];
+                        for (out, word) in out.iter_mut().zip(words) {
+                            *out = f64::from_bits(word ^ sign);
+                        }
                     }
                 }
             });

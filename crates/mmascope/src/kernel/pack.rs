@@ -543,6 +543,68 @@ pub(super) fn pack_b(
     side
 }
 
+/// Smallest and largest exponent of A's operands, zeros and specials left out; 0 and 0 when no others are there.
+pub(super) fn extent_a(elements: &dyn Elements, decoder: &Decoder) -> (i32, i32) {
+    let k = elements.k();
+    extent(decoder, elements.m(), k, &|i, words| {
+        elements.narrow_a_row(i, 0, words)
+    })
+}
+
+/// The same for B.
+pub(super) fn extent_b(elements: &dyn Elements, decoder: &Decoder) -> (i32, i32) {
+    let (k, n) = (elements.k(), elements.n());
+    extent(decoder, k, n, &|k, words| {
+        elements.narrow_b_row(k, 0, words)
+    })
+}
+
+fn extent(
+    decoder: &Decoder,
+    rows: usize,
+    length: usize,
+    read: &(dyn Fn(usize, &mut [u32]) + Sync),
+) -> (i32, i32) {
+    // Smallest field less 1, of which a zero's is the largest, and largest field.
+    let nothing = || [u32::MAX, 0];
+    let join = |x: [u32; 2], y: [u32; 2]| [x[0].min(y[0]), x[1].max(y[1])];
+    let one = |words: &mut Vec<u32>, row| {
+        words.resize(length, 0);
+        read(row, words);
+        fields(decoder, words)
+    };
+    let each = (0..rows).into_par_iter().map_init(Vec::new, one);
+    let [low, high] = each.reduce(nothing, join);
+    if high == 0 {
+        return (0, 0);
+    }
+    (low as i32 + 1 - 127, high as i32 - 127)
+}
+
+fn fields(decoder: &Decoder, words: &[u32]) -> [u32; 2] {
+    #[inline(always)]
+    fn fold(decoder: Decoder, words: &[u32]) -> [u32; 2] {
+        let mut found = [u32::MAX, 0];
+        for word in words {
+            let (bits, special) = decoder.masks(*word);
+            let field = decoder.field(bits) & !special;
+            found[0] = found[0].min(field.wrapping_sub(1));
+            found[1] = found[1].max(field);
+        }
+        found
+    }
+    #[cfg(target_arch = "x86_64")]
+    if super::Level::Avx2.is_there() {
+        #[target_feature(enable = "avx2")]
+        fn enter(decoder: Decoder, words: &[u32]) -> [u32; 2] {
+            fold(decoder, words)
+        }
+        // SAFETY: AVX2 is there.
+        return unsafe { enter(*decoder, words) };
+    }
+    fold(*decoder, words)
+}
+
 /// How often each exponent field stands in the operands, f32's, zeros and specials left out.
 pub(super) fn histogram_a(elements: &dyn Elements, decoder: &Decoder) -> Vec<u64> {
     let k = elements.k();
