@@ -258,8 +258,8 @@ fn shape(question: &Question<'_>) -> Result<[usize; 3]> {
     Ok([m, n, k])
 }
 
-/// How many schedules of a unit were tried, and the best; `None` when K is too short for it or too long
-/// to be a chain of it.
+/// How many schedules of a unit were tried, and the best; `None` when there is none: results that are not
+/// accumulators make no chain, and scales may have no shape of this product's.
 fn try_unit(
     unit: &Unit,
     names: &[String],
@@ -272,7 +272,8 @@ fn try_unit(
     if is_chain && signature.c.container() != signature.d.container() {
         return Ok(None);
     }
-    with_row(unit, names, given, question, cancel, |row| row.run())
+    let found = with_row(unit, names, given, question, cancel, |row| row.run())?;
+    Ok(found.filter(|(tried, _)| *tried > 0))
 }
 
 /// Does something with a unit and its operands, filled up; `None` when they cannot be.

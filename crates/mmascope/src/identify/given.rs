@@ -78,9 +78,11 @@ pub(super) fn given(question: &Question<'_>, signature: &Signature) -> Option<Gi
     })
 }
 
-/// Scales as numbers of that format; `None` when they are not exactly that.
+/// Scales as numbers of that format; `None` when they are not exactly that. Codes are block scales.
 fn software(a: &Array, b: &Array, format: &Format) -> Result<Option<SoftwareScales>> {
-    if !a.is_exact_in(format) || !b.is_exact_in(format) {
+    let is_number =
+        |array: &Array| matches!(array.element(), Element::Number(_)) && array.is_exact_in(format);
+    if !is_number(a) || !is_number(b) {
         return Ok(None);
     }
     SoftwareScales::from_arrays(a, b, format).map(Some)
