@@ -198,13 +198,36 @@ pub(crate) struct Identify {
     /// M × N: the bits in question
     #[arg(value_name = "D")]
     pub(crate) d: String,
+    /// A's file holds K × M; its scales are M × K/block all the same
+    #[arg(long)]
+    pub(crate) transpose_a: bool,
+    /// B's file holds N × K; its scales are K/block × N all the same
+    #[arg(long)]
+    pub(crate) transpose_b: bool,
     /// M × N [default: +0]
     #[arg(long, value_name = "FILE")]
     pub(crate) c: Option<String>,
-    /// Block scales of A, M × K/block
+    /// What the product was multiplied by
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
+    pub(crate) alpha: f64,
+    /// What C was multiplied by
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
+    pub(crate) beta: f64,
+    /// Scales of A: block scales, M × K/block, for instructions that take them; for all others
+    /// numbers that the kernel multiplied its sums by, M/rows × K/products of any such shape
     #[arg(long, value_name = "FILE", requires = "scale_b")]
     pub(crate) scale_a: Option<String>,
-    /// Block scales of B, K/block × N
+    /// Scales of B, K/block × N, or K/products × N/columns
     #[arg(long, value_name = "FILE", requires = "scale_a")]
     pub(crate) scale_b: Option<String>,
 }

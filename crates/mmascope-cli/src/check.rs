@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{Check, Common};
 use crate::report::{self, Failure, Status};
+use crate::tested;
 use mmascope::Error;
 use mmascope::isa::{Architecture, Catalogue};
 use mmascope::vector::{self, Answer, BadLine, Line, Lines, Reader, Vector};
@@ -116,15 +117,11 @@ fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failur
             flags: options.flags,
         });
     };
-    let Some((arch, inst)) = against.split_once(':') else {
-        return Err(Failure::Input(format!(
-            "--as {against}: expected ARCH:INST"
-        )));
-    };
-    catalogue.find(arch, inst)?.unit()?;
+    let (arch, inst) = tested::row("--as", against)?;
+    catalogue.find(&arch, &inst)?.unit()?;
     Ok(Selection {
-        arch: Some(arch.to_owned()),
-        inst: Some(inst.to_owned()),
+        arch: Some(arch),
+        inst: Some(inst),
         replace: true,
         flags: options.flags,
     })

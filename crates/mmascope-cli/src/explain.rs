@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, Explain};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::tested;
 use mmascope::dpa::Modifiers;
 use mmascope::explain::{Difference, Input, Request, Trace, page, page_against};
 use mmascope::isa::{Catalogue, Instruction};
@@ -176,16 +177,8 @@ fn other<'c>(
     subject: &Subject<'_>,
     against: &str,
 ) -> Result<Subject<'c>, Failure> {
-    // A single ':' separates; '::' stands in instruction names.
-    let Some((arch, inst)) = against
-        .split_once(':')
-        .filter(|(_, inst)| !inst.starts_with(':'))
-    else {
-        return Err(Failure::Input(format!(
-            "--against {against}: expected ARCH:INST"
-        )));
-    };
-    let instruction = catalogue.find(arch, inst)?;
+    let (arch, inst) = tested::row("--against", against)?;
+    let instruction = catalogue.find(&arch, &inst)?;
     let (from, to) = (
         subject.instruction.unit()?.signature(),
         instruction.unit()?.signature(),

@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::report::{self, Failure, Status};
 use mmascope::array::Array;
 use mmascope::gemm::Arrays;
-use mmascope::identify::{Candidate, Identification, Question, identify};
+use mmascope::identify::{Candidate, Factors, Identification, Question, identify};
 use mmascope::isa::Catalogue;
 
 /// Runners-up that are printed.
@@ -30,10 +30,14 @@ pub(crate) fn run(
             c: c.as_ref(),
             scale_a: scale_a.as_ref(),
             scale_b: scale_b.as_ref(),
-            transpose_a: false,
-            transpose_b: false,
+            transpose_a: options.transpose_a,
+            transpose_b: options.transpose_b,
         },
         d: &d,
+        factors: Factors {
+            alpha: options.alpha,
+            beta: options.beta,
+        },
     };
     let progress = report::progress("rows");
     let tell = |row: &str| {
@@ -80,6 +84,9 @@ fn print(found: &Identification) -> Result<(), Failure> {
             "identified, {all} {} elements: {}, schedule {}",
             candidate.compared, candidate.arithmetic, candidate.schedule
         )?;
+        if candidate.k != k {
+            writeln!(out, "  K filled up to {} with +0", candidate.k)?;
+        }
         for row in &candidate.rows {
             writeln!(out, "  {row}")?;
         }

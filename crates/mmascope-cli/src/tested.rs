@@ -55,11 +55,12 @@ impl Tested {
     }
 }
 
-/// `ARCH:INST`, split at the first single colon.
-pub(crate) fn row(text: &str) -> Result<(String, String), Failure> {
-    let expected = "expected ARCH:INST, as volta:mma.m8n8k4.f32.f16.f16.f32";
+/// The `ARCH:INST` that an argument names, split at the first single colon.
+pub(crate) fn row(argument: &str, text: &str) -> Result<(String, String), Failure> {
     match format!("model:{text}").parse() {
         Ok(Subject::Model { arch, inst }) => Ok((arch, inst)),
-        _ => Err(Failure::Input(format!("'{text}': {expected}"))),
+        _ => Err(Failure::Input(format!(
+            "{argument} {text}: expected ARCH:INST"
+        ))),
     }
 }

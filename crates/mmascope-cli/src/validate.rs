@@ -29,7 +29,7 @@ pub(crate) fn run(
     common: &Common,
     options: &Validate,
 ) -> Result<Status, Failure> {
-    let (arch, inst) = tested::row(&options.against)?;
+    let (arch, inst) = tested::row("--against", &options.against)?;
     let row = catalogue.find(&arch, &inst)?;
     let unit = row.unit()?;
     let interface = Interface::of_row(catalogue, &arch, &inst)?;

@@ -2,9 +2,14 @@
 //! happened and ends with 3. `reveal plugin:` finds the orders of plugins, and what is wrong with some.
 #![cfg(unix)]
 
+#[path = "common/c.rs"]
+mod c;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
+
+use c::compiled;
 
 /// What every library here begins with: a sum of products from the last to the first.
 const DOT: &str = r#"
@@ -19,30 +24,6 @@ static float dot(int n, const float *x, const float *y) {
 }
 static int calls = 0;
 "#;
-
-/// Compiles C; `None`, printed, without a compiler.
-fn compiled(folder: &Path, name: &str, text: &str) -> Option<PathBuf> {
-    let source = folder.join(format!("{name}.c"));
-    let library = folder.join(format!("{name}.so"));
-    std::fs::write(&source, text).expect("the source");
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mmascope/include");
-    let status = Command::new("cc")
-        .args(["-ffp-contract=off", "-shared", "-fPIC", "-I"])
-        .arg(include)
-        .arg("-o")
-        .args([&library, &source])
-        .status();
-    match status {
-        Err(error) => {
-            println!("skipped: no C compiler: {error}");
-            None
-        }
-        Ok(status) => {
-            assert!(status.success(), "{name} does not compile");
-            Some(library)
-        }
-    }
-}
 
 /// A library whose `cblas_sdot` runs these statements first.
 fn library(folder: &Path, name: &str, statements: &str) -> Option<PathBuf> {

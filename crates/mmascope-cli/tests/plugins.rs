@@ -2,9 +2,14 @@
 //! query and ends with 3.
 #![cfg(unix)]
 
+#[path = "common/c.rs"]
+mod c;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use c::compiled;
 
 /// What every plugin here begins with.
 const HEAD: &str = r#"
@@ -23,36 +28,11 @@ int mmascope_run(size_t n, const uint64_t *a, const uint64_t *b, const uint64_t 
 
 /// The plugin that answers with c after these statements; `None`, printed, without a C compiler.
 fn plugin(folder: &Path, name: &str, statements: &str) -> Option<PathBuf> {
-    source(
+    compiled(
         folder,
         name,
         &format!("{HEAD}    {statements}\n    return 0;\n}}\n"),
     )
-}
-
-fn source(folder: &Path, name: &str, text: &str) -> Option<PathBuf> {
-    let (source, library) = (
-        folder.join(format!("{name}.c")),
-        folder.join(format!("{name}.so")),
-    );
-    std::fs::write(&source, text).expect("the source");
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mmascope/include");
-    let compiled = Command::new("cc")
-        .args(["-shared", "-fPIC", "-I"])
-        .arg(include)
-        .arg("-o")
-        .args([&library, &source])
-        .status();
-    match compiled {
-        Err(error) => {
-            println!("skipped: no C compiler: {error}");
-            None
-        }
-        Ok(status) => {
-            assert!(status.success(), "{name} does not compile");
-            Some(library)
-        }
-    }
 }
 
 /// Questions for the plugins, with a bad line between them: queries 0 to 99 are lines 1 to 101.
@@ -170,7 +150,7 @@ fn loading_may_fail_as_well() {
         ("nothing", "int nothing;".to_owned(), "mmascope_abi"),
     ];
     for (name, text, words) in cases {
-        let Some(plugin) = source(folder.path(), name, &text) else {
+        let Some(plugin) = compiled(folder.path(), name, &text) else {
             return;
         };
         let (output, time) = eval(&plugin, &file, &["--timeout", "1"]);
@@ -186,7 +166,7 @@ fn what_a_plugin_leaves_unanswered_is_no_answer() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = questions(folder.path());
     let text = HEAD.replace("i < n;", "i + 1 < n;") + "return 0; }";
-    let Some(plugin) = source(folder.path(), "leaves_one", &text) else {
+    let Some(plugin) = compiled(folder.path(), "leaves_one", &text) else {
         return;
     };
     for way in [&[][..], &["--in-process"]] {

@@ -268,6 +268,29 @@ fn the_producer_of_a_product_is_found() {
         "{rows}"
     );
     assert!(found["runners_up"][0]["first_disagreeing"]["i"].is_u64());
+    // α times the same, by the options of both programs.
+    let scaled = [&matmul[..], &["--schedule", "c=epilogue alpha=-0.3 beta=0"]].concat();
+    let scaled = [&scaled[..8], &["e.npy"], &scaled[9..]].concat();
+    assert_eq!(mmascope(folder.path(), &scaled).status.code(), Some(0));
+    let files = ["identify", "a.npy", "b.npy", "e.npy"];
+    let with = |more: &[&str]| mmascope(folder.path(), &[&files[..], more].concat());
+    assert_eq!(with(&[]).status.code(), Some(1));
+    let output = with(&["--alpha", "-0.3"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("alpha=-0.3 beta=0"), "{text}");
+    for (wrong, words) in [
+        (&["--beta", "2"][..], "beta = 2: there is no C (--c)"),
+        (&["--alpha", "inf"], "alpha = inf is not finite"),
+        (&["--alpha", "two"], "--alpha"),
+        (&["--scale-a", "a.npy"], "--scale-b"),
+        (&["--transpose-a"], "expected M × K, K × N and M × N"),
+    ] {
+        let output = with(wrong);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {text}");
+        assert!(text.contains(words), "{wrong:?}: {text}");
+    }
     // The lowest bit of one element changed.
     let path = folder.path().join("d.npy");
     let mut bytes = std::fs::read(&path).expect("D");

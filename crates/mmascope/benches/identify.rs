@@ -10,7 +10,7 @@ use mmascope::cases::{Distribution, Operand};
 use mmascope::dpa::Modifiers;
 use mmascope::format::{F16, F32, Format};
 use mmascope::gemm::{Arrays, Matrices, Matrix, Product, Schedule, Watch};
-use mmascope::identify::{Question, identify};
+use mmascope::identify::{Factors, Question, identify};
 use mmascope::isa::Catalogue;
 
 const SIZE: usize = 1024;
@@ -56,6 +56,7 @@ fn main() {
                 transpose_b: false,
             },
             d: &d,
+            factors: Factors::default(),
         };
         let begun = Instant::now();
         let found = identify(Catalogue::built_in(), &question, &GO, &|_| ()).expect("an answer");

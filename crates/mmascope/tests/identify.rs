@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicBool;
 
 use mmascope::array::{Array, Element};
 use mmascope::cases::philox;
-use mmascope::dpa::Modifiers;
+use mmascope::dpa::{Modifiers, Operands};
 use mmascope::format::{BF16, F16, F32, Format};
 use mmascope::gemm::{Arrays, Matrices, Matrix, Product, Schedule, Watch};
-use mmascope::identify::{Identification, Question, identify};
+use mmascope::identify::{Factors, Identification, Question, identify};
 use mmascope::isa::Catalogue;
 
 static GO: AtomicBool = AtomicBool::new(false);
@@ -80,9 +80,8 @@ fn make(schedule: &str, [m, n, k]: [usize; 3], with_c: bool) -> Made {
     }
 }
 
-fn found(made: &Made, with_c: bool) -> Identification {
-    let d = array("D", made.shape, &made.format, &made.d);
-    let operands = Arrays {
+fn arrays(made: &Made, with_c: bool) -> Arrays<'_> {
+    Arrays {
         a: &made.a,
         b: &made.b,
         c: with_c.then_some(&made.c),
@@ -90,9 +89,28 @@ fn found(made: &Made, with_c: bool) -> Identification {
         scale_b: None,
         transpose_a: false,
         transpose_b: false,
+    }
+}
+
+fn found(made: &Made, with_c: bool) -> Identification {
+    answer(arrays(made, with_c), made, Factors::default())
+}
+
+fn answer(operands: Arrays<'_>, made: &Made, factors: Factors) -> Identification {
+    let d = array("D", made.shape, &made.format, &made.d);
+    let question = Question {
+        operands,
+        d: &d,
+        factors,
     };
-    let question = Question { operands, d: &d };
     identify(Catalogue::built_in(), &question, &GO, &|_| ()).expect("an answer")
+}
+
+/// The schedules under which the unit is said to have made it.
+fn schedules(found: &Identification) -> Vec<String> {
+    let name = format!("{}:{}", UNIT.0, UNIT.1);
+    let own = found.identified().filter(|it| it.rows.contains(&name));
+    own.map(|it| it.schedule.clone()).collect()
 }
 
 #[test]
@@ -166,4 +184,149 @@ fn the_output_format_is_part_of_the_answer() {
             .all(|candidate| candidate.schedule.contains("bf16"))
     );
     assert!(found.identified().count() > 0);
+}
+
+/// Conversion at the end of a split sum, and α and β, whose epilogue the host's arithmetic does here.
+#[test]
+fn epilogues_are_found() {
+    let shape = [32, 24, 256];
+    let split = "split-k=4 reduce=ascending/f32; out=rne f16";
+    let made = make(split, shape, false);
+    let own = schedules(&found(&made, false));
+    assert!(own.iter().any(|text| text == split), "{own:?}");
+
+    let (alpha, beta) = (0.7f32, -1.3f32);
+    let factors = Factors {
+        alpha: 0.7,
+        beta: -1.3,
+    };
+    let sums = make("chain", shape, false);
+    let c: Vec<u64> = words(3, shape[0] * shape[1])
+        .iter()
+        .map(|word| 0x4000_0000 | word << 8)
+        .collect();
+    let epilogue = |by: &str, element: &dyn Fn(f32, f32) -> f32| {
+        let d = sums.d.iter().zip(&c).map(|(&sum, &c)| {
+            let d = element(f32::from_bits(sum as u32), f32::from_bits(c as u32));
+            u64::from(d.to_bits())
+        });
+        let made = Made {
+            d: d.collect(),
+            ..make("chain", shape, true)
+        };
+        let own = schedules(&answer(arrays(&made, true), &made, factors));
+        let expected = format!("c=epilogue/f32 alpha=0.7 beta=-1.3{by}");
+        assert_eq!(own, [expected]);
+        let none = schedules(&found(&made, true));
+        assert!(none.is_empty(), "{none:?}");
+    };
+    epilogue(" by=fma", &|sum, c| alpha.mul_add(sum, beta * c));
+    epilogue(" by=mul-add", &|sum, c| alpha * sum + beta * c);
+
+    let beta = Factors {
+        beta: 2.0,
+        ..Factors::default()
+    };
+    let d = array("D", made.shape, &made.format, &made.d);
+    let question = Question {
+        operands: arrays(&made, false),
+        d: &d,
+        factors: beta,
+    };
+    let error = identify(Catalogue::built_in(), &question, &GO, &|_| ()).expect_err("no C");
+    assert!(error.to_string().contains("beta = 2"), "{error}");
+}
+
+/// Scales of 8 rows, all columns and 4 instructions, applied by the host's arithmetic.
+#[test]
+fn scales_of_a_kernel_are_found() {
+    let [m, n, k] = [32, 24, 256];
+    let parts: Vec<Vec<u64>> = (0..4)
+        .map(|part| sums([m, n, k], part * 64..part * 64 + 64))
+        .collect();
+    let scale = |seed: u32, count: usize| -> Vec<u64> {
+        let word = |index| philox([index as u32, 7, 0, 0], [seed, 0])[0] >> 9;
+        (0..count)
+            .map(|index| u64::from(0x3f00_0000 | word(index)))
+            .collect()
+    };
+    let (scale_a, scale_b) = (scale(5, m / 8 * 4), scale(6, 4));
+    let value = |word: u64| f32::from_bits(word as u32);
+    let d = (0..m * n).map(|at| {
+        let sum = (0..4).fold(0f32, |sum, part| {
+            let scale = value(scale_a[at / n / 8 * 4 + part]) * value(scale_b[part]);
+            scale.mul_add(value(parts[part][at]), sum)
+        });
+        u64::from(sum.to_bits())
+    });
+    let made = Made {
+        d: d.collect(),
+        ..make("chain", [m, n, k], false)
+    };
+    let (scale_a, scale_b) = (
+        array("the scale of A", [m / 8, 4], &F32, &scale_a),
+        array("the scale of B", [4, 1], &F32, &scale_b),
+    );
+    let operands = Arrays {
+        scale_a: Some(&scale_a),
+        scale_b: Some(&scale_b),
+        ..arrays(&made, false)
+    };
+    let own = schedules(&answer(operands, &made, Factors::default()));
+    assert_eq!(own, ["promote=4/f32 scale=8x32 by=fma"]);
+}
+
+/// A ragged K, and operands that lie the other way in their files.
+#[test]
+fn padding_and_transposes_are_found() {
+    let [m, n, k] = [24, 16, 72];
+    let made = Made {
+        a: array("A", [m, k], &F16, &words(1, m * k)),
+        b: array("B", [k, n], &F16, &words(2, k * n)),
+        c: array("C", [m, n], &F32, &vec![0; m * n]),
+        d: sums([m, n, k], 0..k),
+        shape: [m, n],
+        format: F32,
+    };
+    let given = |seed, rows: usize, columns: usize| {
+        let words = words(seed, rows * columns);
+        let turned = (0..columns).flat_map(|j| (0..rows).map(move |i| (i, j)));
+        let turned: Vec<u64> = turned.map(|(i, j)| words[i * columns + j]).collect();
+        array("a turned one", [columns, rows], &F16, &turned)
+    };
+    let (a, b) = (given(1, m, k), given(2, k, n));
+    let operands = Arrays {
+        a: &a,
+        b: &b,
+        transpose_a: true,
+        transpose_b: true,
+        ..arrays(&made, false)
+    };
+    let found = answer(operands, &made, Factors::default());
+    assert!(schedules(&found).iter().any(|text| text == "chain"));
+    let own = found.identified().find(|it| it.schedule == "chain");
+    assert_eq!((found.shape[2], own.map(|it| it.k)), (72, Some(80)));
+}
+
+/// The sums of some of K, filled up to whole instructions, by single dot products.
+fn sums([m, n, k]: [usize; 3], some: std::ops::Range<usize>) -> Vec<u64> {
+    let unit = Catalogue::built_in().find(UNIT.0, UNIT.1).expect("a row");
+    let unit = unit.unit().expect("a unit");
+    let (a, b) = (words(1, m * k), words(2, k * n));
+    let dot = |at: usize| {
+        some.clone().step_by(16).fold(0, |c, first| {
+            let of = |word: &dyn Fn(usize) -> u64| -> Vec<u64> {
+                let own = (first..first + 16).map(|at| if at < k { word(at) } else { 0 });
+                own.collect()
+            };
+            let operands = Operands {
+                a: &of(&|place| a[at / n * k + place]),
+                b: &of(&|place| b[place * n + at % n]),
+                c,
+                ..Operands::default()
+            };
+            unit.dot(&operands, &Modifiers::default()).expect("a dot")
+        })
+    };
+    (0..m * n).map(dot).collect()
 }

@@ -113,17 +113,45 @@ impl Array {
             Way::Same | Way::Word => return self.collect(operand, |index| Ok(self.bits(index))),
             Way::Rounded(rounding) => rounding,
         };
+        let mut known = Known::new(self, from);
         self.collect(operand, |index| {
-            let value = from.decode(self.bits(index));
-            let code = match fit(&value, operand, rounding) {
+            let bits = self.bits(index);
+            let fitted = || fit(&from.decode(bits), operand, rounding);
+            let code = match known.get(bits, fitted) {
                 Fit::Code(code) => code,
                 Fit::NoNan => {
                     return Err(self.misfit(index, &format!("does not fit: {operand} has no NaN")));
                 }
-                Fit::Beyond if casting.saturate => operand.max_finite(value.negative),
+                Fit::Beyond if casting.saturate => operand.max_finite(from.decode(bits).negative),
                 Fit::Beyond => return Err(self.beyond(index, operand)),
             };
             Ok(operand.to_register(code))
+        })
+    }
+
+    /// Whether every element is a number of the operand's format, or a code of it: rounding down and
+    /// up are the same.
+    pub(crate) fn is_exact_in(&self, operand: &Format) -> bool {
+        let Element::Number(from) = self.element else {
+            return self.codes(operand).is_ok();
+        };
+        if from == *operand {
+            return true;
+        }
+        if !operand.signed || operand.float().is_none() {
+            return false;
+        }
+        let mut known = Known::new(self, &from);
+        (0..self.count()).all(|index| {
+            let bits = self.bits(index);
+            known.get(bits, || {
+                let value = from.decode(bits);
+                let fit = |rounding| fit(&value, operand, rounding);
+                match (fit(Rounding::Rz), fit(Rounding::Ra)) {
+                    (Fit::Code(down), Fit::Code(up)) => down == up,
+                    _ => false,
+                }
+            })
         })
     }
 
@@ -162,7 +190,11 @@ impl Array {
         })
     }
 
-    fn collect(&self, operand: &Format, word: impl Fn(usize) -> Result<u64>) -> Result<Words> {
+    fn collect(
+        &self,
+        operand: &Format,
+        mut word: impl FnMut(usize) -> Result<u64>,
+    ) -> Result<Words> {
         let count = self.count();
         let mut words = Words::with_capacity(operand.register.bits, count)
             .map_err(|error| Error::Argument(format!("{}: {error}", self.name)))?;
@@ -210,7 +242,28 @@ fn number_text(format: &Format, code: u64) -> String {
     format!("{:e}", f64::from_bits(format.convert(code, &F64, rne)))
 }
 
+/// What is known of numbers met before, where an array has more of them than there are different ones.
+struct Known<T>(Vec<Option<T>>);
+
+impl<T: Copy> Known<T> {
+    fn new(array: &Array, from: &Format) -> Self {
+        let is_worth_it = from.bits <= 16 && array.count() >> from.bits > 0;
+        Self(match is_worth_it {
+            true => vec![None; 1 << from.bits],
+            false => Vec::new(),
+        })
+    }
+
+    fn get(&mut self, bits: u64, find: impl FnOnce() -> T) -> T {
+        match self.0.get_mut(bits as usize) {
+            Some(known) => *known.get_or_insert_with(find),
+            None => find(),
+        }
+    }
+}
+
 /// What a number becomes in a format.
+#[derive(Clone, Copy)]
 enum Fit {
     Code(u64),
     /// Its magnitude is too large, even after rounding.

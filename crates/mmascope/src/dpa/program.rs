@@ -86,12 +86,29 @@ impl Select {
     /// The k in order, for a dot product of `k` terms.
     #[must_use]
     pub fn indices(&self, k: usize) -> Vec<usize> {
+        let mut indices = Vec::new();
+        self.each(k, |index| indices.push(index));
+        indices
+    }
+
+    /// Every k in order.
+    fn each(&self, k: usize, mut action: impl FnMut(usize)) {
         match self {
-            Self::All => (0..k).collect(),
-            Self::Residues { modulus, residues } => (0..k)
-                .filter(|index| residues.contains(&(index % modulus)))
-                .collect(),
-            Self::List(list) => list.clone(),
+            Self::All => (0..k).for_each(action),
+            Self::Residues { modulus, residues } => {
+                let mut residue = 0;
+                for index in 0..k {
+                    if residues.contains(&residue) {
+                        action(index);
+                    }
+                    residue = if residue + 1 == *modulus {
+                        0
+                    } else {
+                        residue + 1
+                    };
+                }
+            }
+            Self::List(list) => list.iter().copied().for_each(action),
         }
     }
 }
@@ -144,11 +161,11 @@ impl Program {
                     if *over == Select::All && widened.is_none() {
                         algorithm.run(&pairs, start, output)
                     } else {
-                        let chosen: Vec<Pair<'_>> = over
-                            .indices(pairs.len())
-                            .iter()
-                            .map(|&k| widened.map_or(pairs[k], |format| pairs[k].widened(&format)))
-                            .collect();
+                        let mut chosen: Vec<Pair<'_>> = Vec::with_capacity(pairs.len());
+                        over.each(pairs.len(), |k| {
+                            chosen
+                                .push(widened.map_or(pairs[k], |format| pairs[k].widened(&format)));
+                        });
                         algorithm.run(&chosen, start, output)
                     }
                 }

@@ -1,42 +1,42 @@
 //! The matrices of a question in the formats of a row, where they are exactly that.
 
 use super::Question;
-use crate::array::{Array, Casting, Words};
+use super::schedules::Scaled;
+use crate::array::{Array, Casting, Element, Words};
 use crate::dpa::Signature;
-use crate::format::{BF16, F16, F32, Format};
-use crate::gemm::Matrices;
+use crate::error::Result;
+use crate::format::{BF16, F16, F32, F64, Format};
+use crate::gemm::{Arrays, Matrices, SoftwareScales};
 
 /// The matrices as register words of one signature.
 pub(super) struct Given {
     pub(super) matrices: Matrices,
     /// D in each of its possible formats.
     pub(super) d: Vec<(Format, Words)>,
+    /// Scales that the unit does not take, so that a kernel must have.
+    pub(super) scales: Option<SoftwareScales>,
 }
 
 pub(super) fn same_formats(x: &Signature, y: &Signature) -> bool {
     (x.a, x.b, x.c, x.d, x.scale) == (y.a, y.b, y.c, y.d, y.scale)
 }
 
-/// Whether an array's numbers are numbers of the format: rounding them up and down is the same.
-fn is_exact(array: &Array, format: &Format) -> bool {
-    let words = |rounding: &str| {
-        let casting = Casting::default().with_rounding(rounding).ok()?;
-        array.words(format, &casting).ok()
-    };
-    match (words("rz"), words("ra")) {
-        (Some(down), Some(up)) => (0..down.len()).all(|index| down.get(index) == up.get(index)),
-        _ => false,
+/// The format in which a kernel computes outside a unit with these results.
+pub(super) fn outside(signature: &Signature) -> Format {
+    match signature.d.container() {
+        F64 => F64,
+        _ => F32,
     }
 }
 
 /// The matrices in a row's formats; `None` when one of them is not exact in its format. D may be in
 /// the row's own result format or in another one, to which a kernel may convert at its end.
 pub(super) fn given(question: &Question<'_>, signature: &Signature) -> Option<Given> {
-    let Question { operands, d } = question;
-    let exact = is_exact(operands.a, &signature.a)
-        && is_exact(operands.b, &signature.b)
-        && operands.c.is_none_or(|c| is_exact(c, &signature.c))
-        && operands.scale_a.is_some() == signature.scale.is_some();
+    let Question { operands, d, .. } = question;
+    let exact = operands.a.is_exact_in(&signature.a)
+        && operands.b.is_exact_in(&signature.b)
+        && operands.c.is_none_or(|c| c.is_exact_in(&signature.c))
+        && (operands.scale_a.is_some() || signature.scale.is_none());
     if !exact {
         return None;
     }
@@ -48,14 +48,68 @@ pub(super) fn given(question: &Question<'_>, signature: &Signature) -> Option<Gi
             .into_iter()
             .filter(|format| *format != own && own.bits > 8),
     );
+    // Numbers of a narrower format in a file are what a kernel converted to it.
+    let is_wider = |format: &Format| match d.element() {
+        Element::Number(own) => *format != own && format.has_all_values_of(&own),
+        _ => false,
+    };
     let d: Vec<(Format, Words)> = formats
         .into_iter()
-        .filter(|format| is_exact(d, format))
+        .filter(|format| !is_wider(format) && d.is_exact_in(format))
         .filter_map(|format| Some((format, d.words(&format, &casting).ok()?)))
         .collect();
     if d.is_empty() {
         return None;
     }
-    let matrices = Matrices::from_arrays(operands, signature, &casting).ok()?;
-    Some(Given { matrices, d })
+    let scales = match (signature.scale, operands.scale_a, operands.scale_b) {
+        (None, Some(a), Some(b)) => Some(software(a, b, &outside(signature)).ok()??),
+        _ => None,
+    };
+    let own = Arrays {
+        scale_a: operands.scale_a.filter(|_| scales.is_none()),
+        scale_b: operands.scale_b.filter(|_| scales.is_none()),
+        ..*operands
+    };
+    let matrices = Matrices::from_arrays(&own, signature, &casting).ok()?;
+    Some(Given {
+        matrices,
+        d,
+        scales,
+    })
+}
+
+/// Scales as numbers of that format; `None` when they are not exactly that. Codes are block scales.
+fn software(a: &Array, b: &Array, format: &Format) -> Result<Option<SoftwareScales>> {
+    let is_number =
+        |array: &Array| matches!(array.element(), Element::Number(_)) && array.is_exact_in(format);
+    if !is_number(a) || !is_number(b) {
+        return Ok(None);
+    }
+    SoftwareScales::from_arrays(a, b, format).map(Some)
+}
+
+impl Given {
+    /// Which elements share a scale, so that the scales' shapes come out: `None` when nothing does it.
+    pub(super) fn scaled(&self, m: usize, n: usize, steps: usize) -> Option<Scaled> {
+        let SoftwareScales { a, b } = self.scales.as_ref()?;
+        if a.columns() != b.rows() {
+            return None;
+        }
+        Some(Scaled {
+            rows: shared(m, a.rows())?,
+            columns: shared(n, b.columns())?,
+            steps: shared(steps, a.columns())?,
+        })
+    }
+}
+
+/// How many of `length` share one of `count`: a power of two when one gives that count.
+fn shared(length: usize, count: usize) -> Option<usize> {
+    let powers = (0..usize::BITS - 1).map(|bit| 1 << bit);
+    let even = length.checked_div(count).filter(|&even| even > 0);
+    powers
+        .take_while(|power| *power < 2 * length)
+        .chain(even)
+        .chain(even.map(|even| even + 1))
+        .find(|each| length.div_ceil(*each) == count)
 }

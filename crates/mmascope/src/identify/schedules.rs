@@ -1,7 +1,9 @@
 //! The schedules that kernels usually have: what `identify` tries with every row.
 
+use super::Factors;
+use super::given::outside;
 use crate::dpa::Signature;
-use crate::format::{F16, F32, F64, Format};
+use crate::format::{F16, Format};
 use crate::gemm::Schedule;
 
 /// Instructions between two promotions.
@@ -28,6 +30,19 @@ pub(super) struct Shape {
     pub(super) n: usize,
     pub(super) steps: usize,
     pub(super) with_c: bool,
+    pub(super) factors: Factors,
+    pub(super) scaled: Option<Scaled>,
+}
+
+/// Which elements share a software scale.
+#[derive(Clone, Copy)]
+pub(super) struct Scaled {
+    /// Rows of A.
+    pub(super) rows: usize,
+    /// Columns of B.
+    pub(super) columns: usize,
+    /// Steps of K.
+    pub(super) steps: usize,
 }
 
 /// The schedules to try with a unit, the simplest first. `output` is the narrower format of D, where
@@ -47,26 +62,63 @@ pub(super) fn usual(signature: &Signature, shape: &Shape, output: Option<Format>
 }
 
 fn texts(signature: &Signature, shape: &Shape, output: Option<Format>) -> Vec<String> {
-    let own = signature.d.container();
-    let wide = if own == F64 { F64 } else { F32 };
+    let wide = outside(signature);
     let mut types = vec![wide];
-    if own == F16 {
+    if signature.d.container() == F16 {
         types.push(F16);
     }
-    let mut mains = mainloops(signature, shape, &types);
-    if shape.with_c {
-        let epilogues = mains
-            .iter()
-            .map(|main| join(main, &format!("c=epilogue/{wide}")));
-        let epilogues: Vec<String> = epilogues.collect();
-        mains.extend(epilogues);
-    }
+    let mains = match &shape.scaled {
+        None => mainloops(signature, shape, &types),
+        Some(scaled) => scaled.mainloops(shape, &wide),
+    };
+    let mains = epilogues(mains, shape, &wide);
     match output {
         None => mains,
         Some(format) => mains
             .iter()
             .map(|main| join(main, &format!("out=rne {format}")))
             .collect(),
+    }
+}
+
+/// The same with each place that C may have, and with α and β.
+fn epilogues(mains: Vec<String>, shape: &Shape, wide: &Format) -> Vec<String> {
+    let Factors { alpha, beta } = shape.factors;
+    let with = |epilogue: &str| -> Vec<String> {
+        let epilogue = format!("c=epilogue/{wide}{epilogue}");
+        // Without C inside, one promotion of everything is the plain chain.
+        let all = format!("promote={}/{wide}", shape.steps);
+        let mains = mains.iter().filter(|main| **main != all);
+        mains.map(|main| join(main, &epilogue)).collect()
+    };
+    let factors = format!(" alpha={alpha} beta={beta}");
+    match (alpha == 1.0, beta == 1.0, shape.with_c) {
+        (true, _, false) => mains,
+        (false, _, false) => with(&format!(" alpha={alpha} beta=0")),
+        (true, true, true) => [mains.clone(), with("")].concat(),
+        (true, false, true) => with(&factors),
+        (false, _, true) => [with(&factors), with(&format!("{factors} by=mul-add"))].concat(),
+    }
+}
+
+impl Scaled {
+    /// One promotion for each scale, in one part or several.
+    fn mainloops(&self, shape: &Shape, wide: &Format) -> Vec<String> {
+        let Self {
+            rows,
+            columns,
+            steps,
+        } = self;
+        let promotions = ["fma", "mul-add"]
+            .map(|by| format!("promote={steps}/{wide} scale={rows}x{columns} by={by}"));
+        let mut found = promotions.to_vec();
+        for parts in (2..=PARTS).filter(|parts| shape.steps.is_multiple_of(parts * steps)) {
+            for kind in ["ascending", "pairwise", "descending"] {
+                let split = format!("split-k={parts} reduce={kind}/{wide}");
+                found.extend(promotions.iter().map(|main| format!("{main}; {split}")));
+            }
+        }
+        found
     }
 }
 

@@ -30,26 +30,26 @@ impl Fused {
                 t_fdpa::block(pairs, c, f, e0, self.align, output)
             };
         }
-        let pairs: Vec<Pair> = pairs.iter().map(|pair| self.terms.pair(pair)).collect();
-        let products: Vec<Product> = pairs
-            .iter()
-            .map(|pair| self.product(pair, output))
-            .collect();
-        let specials = products.iter().map(|product| match product {
-            Product::Special(special) => Some(*special),
-            Product::Term(_) => None,
-        });
-        if let Some(special) = self.special_of(specials.chain([special_value(c)])) {
+        let changed: Vec<Pair>;
+        let pairs = match self.terms == Terms::default() {
+            true => pairs,
+            false => {
+                changed = pairs.iter().map(|pair| self.terms.pair(pair)).collect();
+                &changed
+            }
+        };
+        let mut specials: Vec<Special> = special_value(c).into_iter().collect();
+        let mut terms: Vec<Option<Term>> = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            match self.product(pair, output) {
+                Product::Special(special) => specials.push(special),
+                Product::Term(term) => terms.push(term),
+            }
+        }
+        if let Some(special) = self.special_of(&specials) {
             return output.special(special);
         }
-        let terms: Vec<Option<Term>> = products
-            .iter()
-            .map(|product| match product {
-                Product::Term(term) => *term,
-                Product::Special(_) => None,
-            })
-            .collect();
-        let zeros = common_zero(&pairs, c);
+        let zeros = common_zero(pairs, c);
         let sums: Vec<Sum> = match self.groups {
             None => terms.iter().flatten().map(Sum::of_term).collect(),
             Some(groups) => groups.sums(&terms),
@@ -93,17 +93,14 @@ impl Fused {
     }
 
     /// NaN or ∞, if the terms make one.
-    fn special_of(
-        &self,
-        specials: impl Iterator<Item = Option<Special>> + Clone,
-    ) -> Option<Special> {
-        let has = |wanted: Special| specials.clone().flatten().any(|special| special == wanted);
+    fn special_of(&self, specials: &[Special]) -> Option<Special> {
+        let has = |wanted: Special| specials.contains(&wanted);
         let opposite =
             has(Special::Infinite { negative: false }) && has(Special::Infinite { negative: true });
         if self.specials.opposite != Invalid::Nan && opposite && !has(Special::Nan) {
             return self.specials.opposite.special(false);
         }
-        special_sum(specials)
+        special_sum(specials.iter().map(|special| Some(*special)))
     }
 
     /// Whether it is nothing but T-FDPA of powers of two as scales, which has a shorter way.

@@ -125,6 +125,7 @@ impl Schedule {
     pub(crate) fn sample(
         &self,
         product: &Product<'_>,
+        scales: Option<&SoftwareScales>,
         wanted: &[Region],
         watch: &Watch<'_>,
     ) -> Result<Vec<u64>> {
@@ -135,11 +136,11 @@ impl Schedule {
             n: whole.columns.len(),
             steps: product.steps(),
         };
-        self.check_scales(&extent, None)?;
+        self.check_scales(&extent, scales)?;
         let run = Run {
             schedule: self,
             product,
-            scales: None,
+            scales,
             sequence: self.order.sequence(extent.steps)?,
             watch,
         };
