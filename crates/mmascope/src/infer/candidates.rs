@@ -155,18 +155,9 @@ impl Run<'_> {
             .filter_map(|start| core.rough(start))
             .collect();
         rough.sort_by_key(|candidate| candidate.failing.len());
-        let mut shaped: Vec<Candidate> = Vec::new();
+        let mut found = Vec::new();
         for candidate in rough.into_iter().take(6) {
             let candidate = core.climb(candidate);
-            let done = candidate.failing.is_empty();
-            shaped.push(candidate);
-            if done || Instant::now() > self.deadline {
-                break;
-            }
-        }
-        shaped.sort_by_key(|candidate| candidate.failing.len());
-        let mut found = Vec::new();
-        for candidate in shaped {
             let Some(candidate) = all.candidate(candidate.unit.program()) else {
                 continue;
             };
