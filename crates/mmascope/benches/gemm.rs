@@ -5,7 +5,8 @@
 //! ratios is given: other work on the machine then changes the ratio little. That is why this is no
 //! criterion benchmark, which cannot alternate two subjects. The table is Markdown, as in the README.
 //!
-//! Arguments (behind `--`): a size (default 1024), or `sizes` for 256 to 2048, `data` for other data.
+//! Arguments (behind `--`): a size (default 1024), or `sizes` for 256 to 2048, `data` for other data,
+//! `threads` for two threads against one; behind that a part of the titles of the rows that are wanted.
 
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
@@ -95,26 +96,39 @@ const PATHS: [(&str, &str, &str); 19] = [
 /// A unit that is in no catalogue.
 const USER: &str = "t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32";
 
-/// CPU time of this thread in seconds.
+/// CPU time of this thread in seconds; elsewhere than on Linux and macOS the time that passes.
 fn now() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat");
-    let nanoseconds = text
-        .ok()
-        .and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
-    nanoseconds.unwrap_or_else(|| {
-        static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-        START
-            .get_or_init(std::time::Instant::now)
-            .elapsed()
-            .as_secs_f64()
-            * 1e9
-    }) / 1e9
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    {
+        passed()
+    }
 }
 
-fn seconds(run: &mut dyn FnMut()) -> f64 {
-    let start = now();
-    run();
-    now() - start
+/// Seconds that have passed since the first call.
+fn passed() -> f64 {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START
+        .get_or_init(std::time::Instant::now)
+        .elapsed()
+        .as_secs_f64()
+}
+
+/// What one run takes by a clock: of as many as it needs for 50 ms.
+fn seconds(clock: fn() -> f64, run: &mut dyn FnMut()) -> f64 {
+    let start = clock();
+    for runs in 1.. {
+        run();
+        let so_far = clock() - start;
+        if so_far >= 0.05 {
+            return so_far / f64::from(runs);
+        }
+    }
+    unreachable!("fewer runs than i32 has")
 }
 
 struct Random(u64);
@@ -356,7 +370,7 @@ fn open_blas(size: usize) -> Option<f64> {
             sgemm(101, 111, 111, n, n, n, 1.0, a, n, b, n, 0.0, c, n);
         };
         one();
-        let mut times: Vec<f64> = (0..9).map(|_| seconds(&mut one)).collect();
+        let mut times: Vec<f64> = (0..9).map(|_| seconds(now, &mut one)).collect();
         times.sort_by(f64::total_cmp);
         times[4]
     };
@@ -382,7 +396,7 @@ fn line(title: &str, unit: &Unit, size: [usize; 3], data: Data) {
     ours();
     theirs();
     let mut pairs: Vec<[f64; 2]> = (0..9)
-        .map(|_| [seconds(&mut ours), seconds(&mut theirs)])
+        .map(|_| [seconds(now, &mut ours), seconds(now, &mut theirs)])
         .collect();
     let count = size.iter().product::<usize>() as f64 / 1e9;
     pairs.sort_by(|x, y| (x[1] / x[0]).total_cmp(&(y[1] / y[0])));
@@ -410,6 +424,9 @@ fn run() {
             .unwrap_or_else(|error| panic!("{error}"))
     };
     let head = || println!("| path | mmascope | native | ratio |\n|---|---|---|---|");
+    if asked == "threads" {
+        return threads(&unit);
+    }
     if asked == "sizes" || asked == "data" {
         head();
         for (title, arch, inst) in [PATHS[0], PATHS[7], PATHS[12], PATHS[16]] {
@@ -436,7 +453,7 @@ fn run() {
     if only.is_none() {
         let mut native = Native::new([size; 3]);
         native.run();
-        let mut times: Vec<f64> = (0..9).map(|_| seconds(&mut || native.run())).collect();
+        let mut times: Vec<f64> = (0..9).map(|_| seconds(now, &mut || native.run())).collect();
         times.sort_by(f64::total_cmp);
         let rate = (size as f64).powi(3) / 1e9 / times[4];
         match open_blas(size) {
@@ -455,6 +472,31 @@ fn run() {
         let user = Unit::new(signature, USER.parse().expect("a program")).expect("a unit");
         let title = "user's row: L=12 F=20 align=rne";
         line(title, &user, [size, size, size / 12 * 12], Data::Normal);
+    }
+}
+
+/// Two threads against one, in time that passes; the best of nine, since others may use the machine.
+fn threads(unit: &dyn Fn(&str, &str) -> &'static Unit) {
+    println!("| path, 1024³ | one thread | two | ratio |\n|---|---|---|---|");
+    for (title, arch, inst) in [PATHS[0], PATHS[7], PATHS[12], PATHS[18]] {
+        let unit = unit(arch, inst);
+        let Ok(kernel) = Kernel::at_level(unit, Level::current().expect("a level")) else {
+            continue;
+        };
+        let matrices = operands(unit, [1024; 3], Data::Normal);
+        let pools = [1, 2].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            pool.build().expect("threads")
+        });
+        let mut best = [f64::MAX; 2];
+        for _ in 0..9 {
+            for (best, pool) in best.iter_mut().zip(&pools) {
+                let mut run = || pool.install(|| product(unit, &matrices, Some(kernel.clone())));
+                *best = best.min(seconds(passed, &mut run));
+            }
+        }
+        let [one, two] = best.map(|seconds| 1024_f64.powi(3) / 1e9 / seconds);
+        println!("| {title} | {one:.2} | {two:.2} | **{:.2}** |", two / one);
     }
 }
 

@@ -33,7 +33,9 @@ mod pack;
 mod plan;
 mod program;
 mod range;
+mod truncated;
 
+pub(crate) use aligned::in_large_pages;
 pub use level::{Level, VARIABLE};
 pub(crate) use pack::Elements;
 

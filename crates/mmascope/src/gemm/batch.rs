@@ -1,5 +1,7 @@
 //! One product of a batch as kernels read it.
 
+use std::ops::Range;
+
 use super::{Matrices, Matrix};
 use crate::array::{Stored, each_width};
 use crate::kernel::Elements;
@@ -54,6 +56,34 @@ impl Elements for Batch<'_> {
     fn narrow_b_row(&self, k: usize, j: usize, out: &mut [u32]) {
         let b = self.matrices.b();
         Self::copy(b, b.place(self.batch, k, j), b.strides().column, out);
+    }
+
+    fn narrow_b_rows(
+        &self,
+        ks: Range<usize>,
+        columns: Range<usize>,
+        out: &mut [u32],
+        stride: usize,
+    ) {
+        let b = self.matrices.b();
+        let apart = b.strides();
+        let first = b.place(self.batch, ks.start, columns.start);
+        let length = columns.len();
+        each_width!(b.words(), words => {
+            for (row, out) in out.chunks_mut(stride).take(ks.len()).enumerate() {
+                let from = first + row * apart.row;
+                let out = &mut out[..length];
+                if apart.column == 1 {
+                    for (out, word) in out.iter_mut().zip(&words[from..from + length]) {
+                        *out = word.word() as u32;
+                    }
+                } else {
+                    for (column, out) in out.iter_mut().enumerate() {
+                        *out = words[from + column * apart.column].word() as u32;
+                    }
+                }
+            }
+        });
     }
 
     fn b_row(&self, k: usize, j: usize, out: &mut [u64]) {

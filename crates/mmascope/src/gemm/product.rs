@@ -15,7 +15,7 @@ use crate::array::{Stored, Words, each_width};
 use crate::dpa::{Modifiers, Operands, Signature, Unit};
 use crate::error::{Error, Result};
 #[cfg(feature = "kernel")]
-use crate::kernel::{Kernel, Operand, Steps};
+use crate::kernel::{Kernel, Operand, Steps, in_large_pages};
 
 /// Elements of D that one task computes.
 const CHUNK: usize = 64;
@@ -182,13 +182,18 @@ impl<'a> Product<'a> {
         }
         let Signature { c, d, .. } = self.unit.signature();
         let bits = c.register.bits.max(d.register.bits);
-        let words = Words::filled(bits, region.len(), 0).map_err(|_| {
+        let mut words = Words::with_capacity(bits, region.len()).map_err(|_| {
             Error::Argument(format!(
                 "D, {} × {}, does not fit the memory",
                 self.matrices.m(),
                 self.matrices.n()
             ))
         })?;
+        each_width!(&mut words, words => {
+            #[cfg(feature = "kernel")]
+            in_large_pages(words.spare_capacity_mut());
+            words.resize(region.len(), Stored::stored(0));
+        });
         Ok(Accumulators {
             region,
             words,

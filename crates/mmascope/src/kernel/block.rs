@@ -25,6 +25,9 @@ const ROWS: usize = 64;
 /// The widest panel: four registers of sixteen lanes.
 pub(super) const WIDEST: usize = 64;
 
+/// Chunks after which every c is looked at again: far fewer than 2^28 products.
+const LOOK_AGAIN: usize = 1024;
+
 /// Packed operands with the kernel that reads them.
 pub(super) trait Packed: Sync {
     fn shape(&self) -> &Shape;
@@ -50,6 +53,9 @@ pub(super) trait Packed: Sync {
 
     /// Whether an ∞ or a NaN in c is the result, when nothing else is special.
     fn settles(&self) -> bool;
+
+    /// Whether a c within the domain stays there for as long as 2^28 products.
+    fn keeps(&self) -> bool;
 }
 
 /// The reference for single outputs and steps.
@@ -133,6 +139,14 @@ impl<W: Stored> Shared<W> {
         assert!(from <= self.len && length <= self.len - from);
         // SAFETY: in bounds; the caller promises that it is ours.
         unsafe { std::slice::from_raw_parts_mut(self.words.add(from), length) }
+    }
+
+    /// Where a block of rows begins, each so many words behind the last.
+    pub(super) fn block(&self, from: usize, stride: usize, rows: usize, columns: usize) -> *mut W {
+        let length = stride * (rows - 1) + columns;
+        assert!(from <= self.len && length <= self.len - from);
+        // SAFETY: in bounds.
+        unsafe { self.words.add(from) }
     }
 }
 
@@ -268,12 +282,17 @@ impl<P: Packed> Job<'_, P> {
             }
         }
         let whole = (u64::MAX >> (64 - columns)) << shift;
+        // Rows whose lanes are known to lie within the kernel's domain, a bit each.
+        let mut inside = 0_u64;
         let mut step = self.steps.start;
         while step < self.steps.end {
             watch.check()?;
             let end = self.steps.end.min((step / shape.chunk + 1) * shape.chunk);
             let marked = self.packed.marks().panel(shape, panel, step..end) & whole;
             let at_start = self.first && step == self.steps.start;
+            if (step / shape.chunk).is_multiple_of(LOOK_AGAIN) {
+                inside = 0;
+            }
             let plain = |r: usize| {
                 marked == 0
                     && !self.packed.marks().row(shape, rows.start + r, step..end)
@@ -289,9 +308,16 @@ impl<P: Packed> Job<'_, P> {
                         panel,
                         whole,
                         wanted: true,
+                        inside: inside >> r,
                     };
-                    self.fast(level, &place, step..end, lanes)
+                    let [failed, special] = self.fast(level, &place, step..end, lanes);
+                    if self.packed.keeps() {
+                        let own = (u64::MAX >> (64 - run)) << r;
+                        inside = inside & !own | own & !((failed | special) << r);
+                    }
+                    failed
                 } else {
+                    inside &= !(1 << r);
                     1
                 };
                 for at in bits(failed) {
@@ -359,13 +385,23 @@ impl<P: Packed> Job<'_, P> {
     }
 
     /// All steps of some rows by the kernel; gives the rows, a bit each, in which some lane cannot be
-    /// used, where nothing changes.
-    fn fast(&self, level: Level, place: &Place, steps: Range<usize>, lanes: &mut [u32]) -> u64 {
+    /// used, where nothing changes, and those with a special c.
+    fn fast(
+        &self,
+        level: Level,
+        place: &Place,
+        steps: Range<usize>,
+        lanes: &mut [u32],
+    ) -> [u64; 2] {
         let mut masks = [Masks::default(); ROWS];
         let masks = &mut masks[..lanes.len() / self.packed.shape().columns];
         self.attempt(level, place, steps, lanes, masks);
-        let lost = |(r, masks): (usize, &Masks)| u64::from(masks.outside & place.whole != 0) << r;
-        masks.iter().enumerate().map(lost).sum()
+        let mut rows = [0; 2];
+        for (r, masks) in masks.iter().enumerate() {
+            rows[0] |= u64::from(masks.outside & place.whole != 0) << r;
+            rows[1] |= u64::from(masks.special & place.whole != 0) << r;
+        }
+        rows
     }
 
     /// One step, each lane by the kernel if it may, else by the reference.
@@ -390,6 +426,7 @@ impl<P: Packed> Job<'_, P> {
             panel: asked.panel,
             whole: asked.whole,
             wanted: false,
+            inside: 0,
         };
         let mut masks = [Masks::default()];
         self.attempt(level, &place, steps, lanes, &mut masks);
@@ -437,6 +474,8 @@ struct Place {
     whole: u64,
     /// Only results of which all lanes can be used are wanted, with what settles itself in place.
     wanted: bool,
+    /// Rows whose c need not be looked at, a bit each.
+    inside: u64,
 }
 
 /// Rows one after the other, as many as there are masks.
@@ -457,7 +496,8 @@ unsafe fn attempt<V: Lanes, P: Packed>(
         // SAFETY: the caller has the instruction set; `read` and `write` check the length.
         unsafe {
             let mut c: Tile<V> = read(lanes);
-            for (v, c) in c.iter_mut().enumerate() {
+            let known = place.inside >> r & 1 != 0;
+            for (v, c) in c.iter_mut().enumerate().filter(|_| !known) {
                 let (finite, special) = packed.outside(*c);
                 masks.outside |= u64::from(finite.top_bits()) << (v * V::WIDTH);
                 masks.special |= u64::from(special.top_bits()) << (v * V::WIDTH);

@@ -27,6 +27,8 @@ const CHUNK: usize = 256;
 /// Blocks of rows of a tile, whose chunk lies in the second cache, and panels that it meets there.
 const TILE: usize = 16;
 const SPAN: usize = 30;
+/// Panels of B that are packed together.
+const PANELS: usize = 8;
 /// Doubles in the widest row of accumulators.
 const WIDEST: usize = VECTORS * 8;
 
@@ -107,7 +109,6 @@ impl Doubles {
         }
         let (m, n, k) = (elements.m(), elements.n(), elements.k());
         let columns = VECTORS * width / 2;
-        let value = |word: u64, negate: bool| f64::from_bits(word ^ u64::from(negate) << 63);
         let mut a = Aligned::zeros(m.div_ceil(ROWS) * ROWS * k);
         a.par_chunks_mut(ROWS * k)
             .enumerate()
@@ -116,22 +117,30 @@ impl Doubles {
                 for (row, words) in words.chunks_mut(k).enumerate().take(m - block * ROWS) {
                     elements.a_row(block * ROWS + row, 0, words);
                 }
-                for (at, out) in out.chunks_exact_mut(ROWS).enumerate() {
-                    for (row, out) in out.iter_mut().enumerate() {
-                        *out = value(words[row * k + at], modifiers.negate_a);
-                    }
+                let sign = u64::from(modifiers.negate_a) << 63;
+                let mut rows = words.chunks_exact(k);
+                let rows: [_; ROWS] = std::array::from_fn(|_| rows.next().unwrap_or(&[]));
+                let [r0, r1, r2, r3, r4, r5] = rows.map(|row| row.iter().map(|word| word ^ sign));
+                let all = r0.zip(r1).zip(r2.zip(r3)).zip(r4.zip(r5));
+                let (blocks, _) = out.as_chunks_mut::<ROWS>();
+                for (out, (((w0, w1), (w2, w3)), (w4, w5))) in blocks.iter_mut().zip(all) {
+                    *out = [w0, w1, w2, w3, w4, w5].map(f64::from_bits);
                 }
             });
         let mut b = Aligned::zeros(n.div_ceil(columns) * columns * k);
-        b.par_chunks_mut(columns * k)
+        b.par_chunks_mut(PANELS * columns * k)
             .enumerate()
-            .for_each(|(panel, out)| {
-                let first = panel * columns;
-                let mut words = vec![0; columns.min(n - first)];
-                for (at, out) in out.chunks_mut(columns).enumerate() {
+            .for_each(|(index, out)| {
+                let first = index * PANELS * columns;
+                let sign = u64::from(modifiers.negate_b) << 63;
+                let mut words = vec![0; (PANELS * columns).min(n - first)];
+                for at in 0..k {
                     elements.b_row(at, first, &mut words);
-                    for (out, word) in out.iter_mut().zip(&words) {
-                        *out = value(*word, modifiers.negate_b);
+                    for (panel, words) in words.chunks(columns).enumerate() {
+                        let out = &mut out[(panel * k + at) * columns..][..words.len()];
+                        for (out, word) in out.iter_mut().zip(words) {
+                            *out = f64::from_bits(word ^ sign);
+                        }
                     }
                 }
             });
@@ -178,57 +187,71 @@ impl Doubles {
                 let blocks = own_rows.start / ROWS..own_rows.end.div_ceil(ROWS);
                 let panels =
                     own_columns.start / self.columns..own_columns.end.div_ceil(self.columns);
-                // Accumulators in the order in which the micro-kernel takes them.
-                let size = ROWS * self.columns;
-                let mut sums = vec![0.0_f64; blocks.len() * panels.len() * size];
-                let at = |panel: usize, block: usize| {
-                    ((panel - panels.start) * blocks.len() + block - blocks.start) * size
+                let at = |row: usize, column: usize| {
+                    (row - rows.start) * columns.len() + column - columns.start
                 };
-                // Each row's run of words in a panel, with where it begins in the accumulators.
-                let runs = || {
-                    own_rows.clone().flat_map(|row| {
-                        let own = &own_columns;
-                        panels
-                            .clone()
-                            .map(move |panel| (row, within(own, panel, self.columns)))
-                    })
+                let lines = || {
+                    // SAFETY: each output belongs to one tile, and nobody keeps a line.
+                    let line =
+                        |row| unsafe { shared.run(at(row, own_columns.start), own_columns.len()) };
+                    own_rows.clone().map(line)
                 };
-                let in_sums = |row: usize, run: &Range<usize>| {
-                    let panel = run.start / self.columns;
-                    at(panel, row / ROWS) + row % ROWS * self.columns + run.start % self.columns
-                };
-                let words = |row: usize, run: &Range<usize>| {
-                    let from = (row - rows.start) * columns.len() + run.start - columns.start;
-                    // SAFETY: each output belongs to one tile.
-                    unsafe { shared.run(from, run.len()) }
-                };
-                let sign = u64::from(first && self.negate_c) << 63;
-                if !(first && self.no_c) {
-                    for (row, run) in runs() {
-                        let sums = &mut sums[in_sums(row, &run)..];
-                        for (sum, word) in sums.iter_mut().zip(words(row, &run).iter()) {
-                            *sum = f64::from_bits(word.word() ^ sign);
-                        }
-                    }
+                if first && self.no_c {
+                    lines().for_each(|line| line.fill(W::stored(0)));
+                } else if first && self.negate_c {
+                    let negated = |word: &mut W| *word = W::stored(word.word() ^ 1 << 63);
+                    lines().for_each(|line| line.iter_mut().for_each(negated));
                 }
                 let mut from = ks.start;
                 while from < ks.end {
                     watch.check()?;
                     let end = ks.end.min(from + CHUNK);
                     for panel in panels.clone() {
-                        let sums = &mut sums[at(panel, blocks.start)..][..blocks.len() * size];
-                        self.micros(level, blocks.clone(), panel, from..end, sums);
+                        for block in blocks.clone() {
+                            let rows = within(&own_rows, block, ROWS);
+                            let own = within(&own_columns, panel, self.columns);
+                            let factors = self.factors(block, panel, from..end);
+                            let (row, column) = (rows.start, own.start);
+                            if rows.len() == ROWS && own.len() == self.columns {
+                                let stride = columns.len();
+                                let sums = shared.block(at(row, column), stride, ROWS, own.len());
+                                // SAFETY: the block belongs to this tile.
+                                unsafe { micro_at(level, factors, sums.cast(), stride, own.len()) };
+                                continue;
+                            }
+                            // At the edges the block is larger than what is left of D.
+                            let mut sums = [0.0_f64; ROWS * WIDEST];
+                            let skip = (row % ROWS) * self.columns + column % self.columns;
+                            let line = |row| {
+                                // SAFETY: as above.
+                                unsafe { shared.run(at(row, column), own.len()) }
+                            };
+                            for (row, sums) in
+                                rows.clone().zip(sums[skip..].chunks_mut(self.columns))
+                            {
+                                for (sum, word) in sums.iter_mut().zip(line(row).iter()) {
+                                    *sum = f64::from_bits(word.word());
+                                }
+                            }
+                            let all = sums.as_mut_ptr();
+                            // SAFETY: there is room for whole blocks.
+                            unsafe { micro_at(level, factors, all, self.columns, self.columns) };
+                            for (row, sums) in rows.zip(sums[skip..].chunks(self.columns)) {
+                                for (sum, word) in sums.iter().zip(line(row)) {
+                                    *word = W::stored(sum.to_bits());
+                                }
+                            }
+                        }
                     }
                     from = end;
                 }
-                for (row, run) in runs() {
-                    let sums = &sums[in_sums(row, &run)..];
-                    for (sum, word) in sums.iter().zip(words(row, &run)) {
-                        *word = W::stored(if sum.is_nan() {
-                            self.plan.nan
-                        } else {
-                            sum.to_bits()
-                        });
+                for line in lines() {
+                    let is_nan = |word: &W| f64::from_bits(word.word()).is_nan();
+                    if line.iter().fold(false, |any, word| any | is_nan(word)) {
+                        let nan = W::stored(self.plan.nan);
+                        line.iter_mut()
+                            .filter(|word| is_nan(word))
+                            .for_each(|word| *word = nan);
                     }
                 }
                 (watch.progress)((own_rows.len() * own_columns.len() * steps.len()) as u64);
@@ -236,70 +259,72 @@ impl Doubles {
             })
     }
 
-    /// Some blocks of rows by one panel.
-    fn micros(
-        &self,
-        level: Level,
-        blocks: Range<usize>,
-        panel: usize,
-        ks: Range<usize>,
-        sums: &mut [f64],
-    ) {
-        for (block, sums) in blocks.zip(sums.chunks_exact_mut(ROWS * self.columns)) {
-            self.micro(level, block, panel, ks.clone(), sums);
-        }
+    /// A block's and a panel's packed operands of some k.
+    fn factors(&self, block: usize, panel: usize, ks: Range<usize>) -> [&[f64]; 2] {
+        let of = |index: usize, lanes: usize| {
+            (index * self.k + ks.start) * lanes..(index * self.k + ks.end) * lanes
+        };
+        [&self.a[of(block, ROWS)], &self.b[of(panel, self.columns)]]
     }
+}
 
-    fn micro(&self, level: Level, block: usize, panel: usize, ks: Range<usize>, sums: &mut [f64]) {
-        let a = &self.a[(block * self.k + ks.start) * ROWS..(block * self.k + ks.end) * ROWS];
-        let b = &self.b
-            [(panel * self.k + ks.start) * self.columns..(panel * self.k + ks.end) * self.columns];
-        assert!(level.is_there() && self.columns <= WIDEST && sums.len() == ROWS * self.columns);
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => {
-                #[target_feature(enable = "avx2,fma")]
-                fn enter(a: &[f64], b: &[f64], sums: &mut [f64]) {
-                    // SAFETY: this function has AVX2 and FMA.
-                    unsafe { micro::<super::lanes::Avx2>(a, b, sums) }
-                }
-                // SAFETY: the level is there.
-                unsafe { enter(a, b, sums) }
+/// One block of rows by one panel: so many columns, rows so many numbers apart.
+///
+/// # Safety
+/// The block of sums is there, and nobody else's.
+unsafe fn micro_at(
+    level: Level,
+    [a, b]: [&[f64]; 2],
+    sums: *mut f64,
+    stride: usize,
+    columns: usize,
+) {
+    assert!(level.is_there() && columns <= WIDEST && stride >= columns);
+    assert!(a.len() / ROWS * columns == b.len());
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => {
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn enter(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
+                // SAFETY: this function has AVX2 and FMA.
+                unsafe { micro::<super::lanes::Avx2>(a, b, sums, stride) }
             }
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => {
-                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-                fn enter(a: &[f64], b: &[f64], sums: &mut [f64]) {
-                    // SAFETY: this function has AVX-512 F, BW, DQ and VL.
-                    unsafe { micro::<super::lanes::Avx512>(a, b, sums) }
-                }
-                // SAFETY: the level is there.
-                unsafe { enter(a, b, sums) }
-            }
-            #[cfg(target_arch = "aarch64")]
             // SAFETY: the level is there.
-            Level::Neon => unsafe { micro::<super::lanes::Neon>(a, b, sums) },
-            // SAFETY: plain Rust.
-            _ => unsafe { micro::<Portable>(a, b, sums) },
+            unsafe { enter(a, b, sums, stride) }
         }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => {
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+            unsafe fn enter(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
+                // SAFETY: this function has AVX-512 F, BW, DQ and VL.
+                unsafe { micro::<super::lanes::Avx512>(a, b, sums, stride) }
+            }
+            // SAFETY: the level is there.
+            unsafe { enter(a, b, sums, stride) }
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: the level is there.
+        Level::Neon => unsafe { micro::<super::lanes::Neon>(a, b, sums, stride) },
+        // SAFETY: plain Rust.
+        _ => unsafe { micro::<Portable>(a, b, sums, stride) },
     }
 }
 
 /// # Safety
-/// The instruction set of `V`.
+/// The instruction set of `V`; the sums as for `micro_at`.
 #[inline(always)]
-unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: &mut [f64]) {
+unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
     let (width, columns) = (V::WIDTH / 2, VECTORS * V::WIDTH / 2);
     let ks = a.len() / ROWS;
-    assert!(b.len() == ks * columns && sums.len() == ROWS * columns);
+    assert!(b.len() == ks * columns);
     // SAFETY: lengths were checked; the caller has the instruction set.
     unsafe {
-        let at = |row: usize, v: usize| row * columns + v * width;
+        let at = |row: usize, v: usize| row * stride + v * width;
         let load = |from: *const f64| V::load(from.cast());
         let mut c = [[V::splat(0); VECTORS]; ROWS];
         for (row, c) in c.iter_mut().enumerate() {
             for (v, c) in c.iter_mut().enumerate() {
-                *c = load(sums.as_ptr().add(at(row, v)));
+                *c = load(sums.add(at(row, v)));
             }
         }
         let (mut a, mut b) = (a.as_ptr(), b.as_ptr());
@@ -324,7 +349,7 @@ unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: &mut [f64]) {
         }
         for (row, c) in c.iter().enumerate() {
             for (v, c) in c.iter().enumerate() {
-                c.store(sums.as_mut_ptr().add(at(row, v)).cast());
+                c.store(sums.add(at(row, v)).cast());
             }
         }
     }

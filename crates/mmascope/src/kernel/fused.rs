@@ -7,12 +7,14 @@
 //!
 //! Each register holds as many columns as it has lanes; a tile is one row by four registers.
 
-use super::lanes::Lanes;
+pub(super) use super::lanes::four;
+use super::lanes::{Lanes, Slots};
+use super::truncated::{self, overflow};
 
 /// Sign bit of an f32.
-const SIGN: u32 = 1 << 31;
+pub(super) const SIGN: u32 = 1 << 31;
 /// Exponent field of an f32.
-const FIELD: u32 = 0xff << 23;
+pub(super) const FIELD: u32 = 0xff << 23;
 /// +∞ as f32.
 const INFINITY: u32 = FIELD;
 /// Registers of a tile.
@@ -78,6 +80,17 @@ pub(super) struct Sum {
     pub(super) reach: u32,
     /// [`Kind::Late`], [`Kind::Parity`]: F2.
     pub(super) f2: u32,
+}
+
+/// Binades above the products' exponent up to which c's first bit lies at bit 29 at most, F being 24.
+const REACH: u32 = 5;
+
+impl Sum {
+    /// Whether a c beyond the products' reach can be added at bit 29 of 32, as `shifted` does.
+    fn lies_at_29(&self) -> bool {
+        let room = self.reach >= REACH || self.kind == Kind::Parity && self.reach >= REACH - 1;
+        self.f + REACH == 29 && self.f2 == 31 && room
+    }
 }
 
 /// What depends on the operands' range of exponents.
@@ -149,125 +162,65 @@ pub(super) unsafe fn chain<V: Lanes>(
 ) -> V {
     // SAFETY: as the caller promises.
     unsafe {
-        let truncates = matches!(sum.finish, Finish::TowardZero { .. });
-        let plain = truncates && !sum.sticky && sum.c_smallest == 0 && sum.smallest == 0;
-        let halves = sum.may_overflow;
-        match (sum.kind, sum.nearest, halves) {
-            (Kind::Fused, false, false) if plain => {
-                fused::<V, false, false, true, false>(sum, offsets, at, groups, c)
+        let whole = match sum.finish {
+            Finish::TowardZero { mask } => Some(mask == u32::MAX),
+            _ => None,
+        };
+        let plain = whole.filter(|_| !sum.sticky && sum.c_smallest == 0 && sum.smallest == 0);
+        let told = sum.suspicious < 256;
+        match (sum.kind, sum.nearest, sum.may_overflow) {
+            (Kind::Fused, false, false) if plain == Some(true) && told => {
+                truncated::chain::<V, false, { overflow::TOLD }, false>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, false, true) if plain => {
-                fused::<V, false, false, true, true>(sum, offsets, at, groups, c)
+            (Kind::Fused, false, false) if plain == Some(true) => {
+                truncated::chain::<V, false, { overflow::NEVER }, false>(
+                    sum, offsets, at, groups, c,
+                )
+            }
+            (Kind::Fused, false, false) if plain == Some(false) && !told => {
+                truncated::chain::<V, false, { overflow::NEVER }, true>(sum, offsets, at, groups, c)
+            }
+            (Kind::Fused, false, true) if plain == Some(true) => {
+                truncated::chain::<V, false, { overflow::HALVES }, false>(
+                    sum, offsets, at, groups, c,
+                )
+            }
+            (Kind::Scaled, false, _) if plain == Some(true) => {
+                truncated::chain::<V, true, { overflow::HALVES }, false>(
+                    sum, offsets, at, groups, c,
+                )
             }
             (Kind::Fused, false, false) => {
-                fused::<V, false, false, false, false>(sum, offsets, at, groups, c)
+                fused::<V, false, false, false>(sum, offsets, at, groups, c)
             }
             (Kind::Fused, false, true) => {
-                fused::<V, false, false, false, true>(sum, offsets, at, groups, c)
+                fused::<V, false, false, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, true, _) => {
-                fused::<V, false, true, false, true>(sum, offsets, at, groups, c)
+            (Kind::Fused, true, _) => fused::<V, false, true, true>(sum, offsets, at, groups, c),
+            (Kind::Scaled, _, _) => fused::<V, true, false, true>(sum, offsets, at, groups, c),
+            (Kind::Late, _, _) if sum.lies_at_29() => {
+                late::<V, false, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Scaled, _, _) if plain => {
-                fused::<V, true, false, true, true>(sum, offsets, at, groups, c)
+            (Kind::Late, _, _) => late::<V, false, false>(sum, offsets, at, groups, c),
+            (Kind::Parity, _, _) if sum.lies_at_29() => {
+                late::<V, true, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Scaled, _, _) => {
-                fused::<V, true, false, false, true>(sum, offsets, at, groups, c)
-            }
-            (Kind::Late, _, _) => late::<V, false>(sum, offsets, at, groups, c),
-            (Kind::Parity, _, _) => late::<V, true>(sum, offsets, at, groups, c),
+            (Kind::Parity, _, _) => late::<V, true, false>(sum, offsets, at, groups, c),
         }
     }
 }
 
-/// A body for each of the four registers. Written out: as a loop over four, LLVM keeps it a loop, with
-/// the registers in memory, and the kernel loses a third.
-macro_rules! four {
-    (|$v:ident| $body:expr) => {{
-        {
-            let $v = 0;
-            $body;
-        }
-        {
-            let $v = 1;
-            $body;
-        }
-        {
-            let $v = 2;
-            $body;
-        }
-        {
-            let $v = 3;
-            $body;
-        }
-    }};
-}
-
-pub(super) use four;
-
-/// The byte sums of one slot.
-macro_rules! exponents {
-    ($v:ty, $at:expr, $k:expr) => {
-        <$v>::b_splat(*$at.a_exponents.add($k)).b_add(<$v>::load(
-            $at.b_exponents.add($k * VECTORS * <$v>::WIDTH).cast(),
-        ))
-    };
-}
-
-/// The largest byte sums of every `STRIDE`th slot.
+/// The largest byte sums of some slots.
 #[inline(always)]
-unsafe fn largest<V: Lanes, const STRIDE: usize>(at: At, from: usize, slots: usize, start: V) -> V {
+pub(super) unsafe fn largest<V: Lanes>(at: At, slots: std::ops::Range<usize>, start: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let mut found = start;
-        let mut k = from;
-        while k < slots {
-            found = found.b_max(exponents!(V, at, k));
-            k += STRIDE;
+        for k in slots {
+            let bytes = V::load(at.b_exponents.add(k * VECTORS * V::WIDTH).cast());
+            found = found.b_max(bytes.b_add(V::b_splat(*at.a_exponents.add(k))));
         }
         found
-    }
-}
-
-/// Products of every `STRIDE`th slot: multiplied, scaled, converted, added; and the next group's byte
-/// sums, which find free ports between them.
-#[inline(always)]
-unsafe fn products<V: Lanes, const NEAREST: bool, const STRIDE: usize>(
-    at: &At,
-    next: &At,
-    slots: std::ops::Range<usize>,
-    scale: &Tile<V>,
-    sums: &mut Tile<V>,
-    found: &mut V,
-) {
-    // SAFETY: as the caller of `chain` promises.
-    unsafe {
-        macro_rules! slot {
-            ($k:expr) => {
-                let k = $k;
-                let a = V::splat((*at.a.add(k)).to_bits());
-                let b = at.b.add(k * VECTORS * V::WIDTH).cast::<u32>();
-                four!(|v| {
-                    let aligned = a.f_mul(V::load(b.add(v * V::WIDTH))).f_mul(scale[v]);
-                    let term = if NEAREST {
-                        aligned.f_to_i_nearest()
-                    } else {
-                        aligned.f_to_i()
-                    };
-                    sums[v] = sums[v].i_add(term);
-                });
-                *found = found.b_max(exponents!(V, next, k));
-            };
-        }
-        let mut k = slots.start;
-        while k + STRIDE < slots.end {
-            slot!(k);
-            slot!(k + STRIDE);
-            k += 2 * STRIDE;
-        }
-        if k < slots.end {
-            slot!(k);
-        }
     }
 }
 
@@ -293,25 +246,39 @@ struct Constants<V> {
     lowest: V,
     empty: V,
     top: V,
-    mask: V,
     start: V,
     slots: usize,
     half: usize,
 }
 
+impl At {
+    /// Some slots of a group, with those of the next for the byte sums.
+    #[inline(always)]
+    pub(super) unsafe fn slots<V: Lanes>(
+        &self,
+        range: std::ops::Range<usize>,
+        all: usize,
+    ) -> Slots {
+        let row = VECTORS * V::WIDTH;
+        // SAFETY: as for `on`.
+        unsafe {
+            Slots {
+                a: self.a.add(range.start),
+                b: self.b.add(range.start * row),
+                a_exponents: self.a_exponents.add(all + range.start),
+                b_exponents: self.b_exponents.add((all + range.start) * row),
+                count: range.len(),
+            }
+        }
+    }
+}
+
 /// Four registers of a row through one group.
 ///
-/// `PLAIN`: results are truncated and c is f32 and stays finite. `HALVES`: the halves' sums are kept apart,
-/// since they may together leave i32. `bytes`: this group's largest byte sums going in, the next one's
-/// coming out.
+/// `HALVES`: the halves' sums are kept apart, since they may together leave i32. `bytes`: this group's largest
+/// byte sums going in, the next one's coming out.
 #[inline(always)]
-unsafe fn group<
-    V: Lanes,
-    const SCALED: bool,
-    const NEAREST: bool,
-    const PLAIN: bool,
-    const HALVES: bool,
->(
+unsafe fn group<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES: bool>(
     sum: &Sum,
     constants: &Constants<V>,
     at: &At,
@@ -323,20 +290,14 @@ unsafe fn group<
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let zero = V::splat(0);
-        let field = V::splat(FIELD);
-        let fields = [
-            bytes.shl::<23>().and(field).i_add(constants.offset),
-            bytes.shl::<15>().and(field).i_add(constants.offset),
-            bytes.shl::<7>().and(field).i_add(constants.offset),
-            bytes.shr::<1>().and(field).i_add(constants.offset),
-        ];
+        let fields = fields(*bytes, constants.offset);
         let mut units = [zero; VECTORS];
         let mut scales = [zero; VECTORS];
         let mut sums = [zero; VECTORS];
         four!(|v| {
             let mut e = fields[v];
-            let mut own = tile[v].and(field);
-            if !PLAIN && smallest != 0 {
+            let mut own = tile[v].and(V::splat(FIELD));
+            if smallest != 0 {
                 // A subnormal of a narrow format has the exponent of its field.
                 let none = tile[v].and(V::splat(!SIGN)).i_equal(zero);
                 own = none.not_and(own.i_max(V::splat(smallest)));
@@ -360,59 +321,15 @@ unsafe fn group<
                 aligned.f_to_i()
             };
         });
-        let row = VECTORS * V::WIDTH;
-        let mut b = at.b.cast::<u32>();
-        let mut a = at.a;
-        let mut a_next = at.a_exponents.add(constants.slots);
-        let mut b_next = at.b_exponents.add(constants.slots * row);
+        let (half, all) = (constants.half, constants.slots);
         let mut found = constants.start;
-        macro_rules! slot {
-            ($k:expr) => {
-                let x = V::splat((*a.add($k)).to_bits());
-                four!(|v| {
-                    let product = x.f_mul(V::load(b.add($k * row + v * V::WIDTH)));
-                    let aligned = product.f_mul(scales[v]);
-                    let term = if NEAREST {
-                        aligned.f_to_i_nearest()
-                    } else {
-                        aligned.f_to_i()
-                    };
-                    sums[v] = sums[v].i_add(term);
-                });
-                let byte = V::b_splat(*a_next.add($k));
-                let bytes = V::load(b_next.add($k * row).cast()).b_add(byte);
-                found = found.b_max(bytes);
-            };
-        }
-        macro_rules! slots {
-            ($count:expr) => {
-                let mut left = $count;
-                while left >= 4 {
-                    slot!(0);
-                    slot!(1);
-                    slot!(2);
-                    slot!(3);
-                    a = a.add(4);
-                    b = b.add(4 * row);
-                    a_next = a_next.add(4);
-                    b_next = b_next.add(4 * row);
-                    left -= 4;
-                }
-                while left > 0 {
-                    slot!(0);
-                    a = a.add(1);
-                    b = b.add(row);
-                    a_next = a_next.add(1);
-                    b_next = b_next.add(row);
-                    left -= 1;
-                }
-            };
-        }
-        slots!(constants.half);
+        let slots = at.slots::<V>(0..half, all);
+        V::add_products::<NEAREST>(&slots, &scales, &mut sums, &mut found);
         if HALVES {
             let first = sums;
             sums = [zero; VECTORS];
-            slots!(constants.slots - constants.half);
+            let slots = at.slots::<V>(half..all, all);
+            V::add_products::<NEAREST>(&slots, &scales, &mut sums, &mut found);
             four!(|v| {
                 let second = sums[v];
                 sums[v] = first[v].i_add(second);
@@ -423,38 +340,22 @@ unsafe fn group<
         four!(|v| {
             // 2^(E − F), when the unit is 2^(F − E).
             let back = V::splat(254 << 23).i_sub(units[v]);
-            if PLAIN {
-                let magnitude = sums[v].i_abs();
-                if !HALVES {
-                    *bad = bad.b_max(magnitude);
-                }
-                let sign = sums[v].and(V::splat(SIGN));
-                let result = toward_zero(magnitude).f_mul(back).or(sign);
-                tile[v] = result.and(constants.mask);
-            } else {
-                if !HALVES {
-                    *bad = bad.b_max(sums[v].i_abs());
-                }
-                let result = finish(&sum.finish, sums[v], back);
-                tile[v] = if sum.sticky {
-                    let infinite = tile[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
-                    V::select(infinite, tile[v], result)
-                } else {
-                    result
-                };
+            if !HALVES {
+                *bad = bad.b_max(sums[v].i_abs());
             }
+            let result = finish(&sum.finish, sums[v], back);
+            tile[v] = if sum.sticky {
+                let infinite = tile[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
+                V::select(infinite, tile[v], result)
+            } else {
+                result
+            };
         });
     }
 }
 
 #[inline(always)]
-unsafe fn fused<
-    V: Lanes,
-    const SCALED: bool,
-    const NEAREST: bool,
-    const PLAIN: bool,
-    const HALVES: bool,
->(
+unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES: bool>(
     sum: &Sum,
     offsets: &Offsets,
     mut at: At,
@@ -464,26 +365,21 @@ unsafe fn fused<
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let start = V::b_splat(offsets.start);
-        let mask = match sum.finish {
-            Finish::TowardZero { mask } => mask,
-            _ => u32::MAX,
-        };
         let constants = Constants {
             offset: V::splat(offsets.offset),
             lowest: V::splat(offsets.lowest()),
             empty: V::splat(offsets.empty),
             top: V::splat((sum.f + 254) << 23),
-            mask: V::splat(mask),
             start,
             slots: sum.slots,
             half: if HALVES { sum.slots / 2 } else { sum.slots },
         };
         let mut bad = V::splat(0);
-        let mut bytes = largest::<V, 1>(at, 0, sum.slots, start);
+        let mut bytes = largest::<V>(at, 0..sum.slots, start);
         let mut smallest = sum.c_smallest;
         let mut tile = *c;
         for _ in 0..groups {
-            group::<V, SCALED, NEAREST, PLAIN, HALVES>(
+            group::<V, SCALED, NEAREST, HALVES>(
                 sum, &constants, &at, smallest, &mut bytes, &mut tile, &mut bad,
             );
             at = at.on::<V>(sum.slots, 1, SCALED);
@@ -499,8 +395,9 @@ unsafe fn fused<
     }
 }
 
+/// `AT_29`: how a c far above the products is added: by `shifted`, else in f64.
 #[inline(always)]
-unsafe fn late<V: Lanes, const PARITY: bool>(
+unsafe fn late<V: Lanes, const PARITY: bool, const AT_29: bool>(
     sum: &Sum,
     offsets: &Offsets,
     mut at: At,
@@ -518,12 +415,13 @@ unsafe fn late<V: Lanes, const PARITY: bool>(
         let slots = sum.slots;
         let mut bytes = if PARITY {
             [
-                largest::<V, 2>(at, 0, slots, start),
-                largest::<V, 2>(at, 1, slots, start),
+                largest::<V>(at, 0..slots / 2, start),
+                largest::<V>(at, slots / 2..slots, start),
             ]
         } else {
-            [largest::<V, 1>(at, 0, slots, start); 2]
+            [largest::<V>(at, 0..slots, start); 2]
         };
+        let mut bad = zero;
         let mut tile = *c;
         for _ in 0..groups {
             let both = if PARITY {
@@ -540,7 +438,6 @@ unsafe fn late<V: Lanes, const PARITY: bool>(
                 e[v] = V::select(none, e[v].i_max(own), e[v]);
                 scale[v] = top.i_sub(e[v]);
             });
-            let next = at.on::<V>(slots, 0, false);
             let mut sums = [zero; VECTORS];
             if PARITY {
                 let mut total = [zero; VECTORS];
@@ -550,8 +447,10 @@ unsafe fn late<V: Lanes, const PARITY: bool>(
                     four!(|v| scale[v] = top.i_sub(own[v]));
                     let mut found = start;
                     sums = [zero; VECTORS];
-                    let all = parity..slots;
-                    products::<V, false, 2>(&at, &next, all, &scale, &mut sums, &mut found);
+                    // The even k of a group come first, then the odd.
+                    let from = parity * slots / 2;
+                    let half = at.slots::<V>(from..from + slots / 2, slots);
+                    V::add_products::<false>(&half, &scale, &mut sums, &mut found);
                     *bytes = found;
                     four!(|v| {
                         let down = e[v].i_sub(own[v]).shr::<23>();
@@ -561,28 +460,71 @@ unsafe fn late<V: Lanes, const PARITY: bool>(
                 sums = total;
             } else {
                 let mut found = start;
-                products::<V, false, 1>(&at, &next, 0..slots, &scale, &mut sums, &mut found);
+                let all = at.slots::<V>(0..slots, slots);
+                V::add_products::<false>(&all, &scale, &mut sums, &mut found);
                 bytes = [found; 2];
             }
-            at = next;
+            at = at.on::<V>(slots, 0, false);
             four!(|v| {
                 let own = tile[v].and(V::splat(FIELD));
-                let mut late = tile[v].f_mul(scale[v]).f_floor().f_to_i();
-                if PARITY {
-                    let far = own.i_add(V::splat((sum.f + 1) << 23));
-                    late = e[v].i_greater(far).not_and(late);
-                }
-                let result = sums[v].i_add(late).i_to_f().f_mul(e[v].i_sub(drop));
                 let far = own.i_greater(e[v].i_add(reach));
-                tile[v] = if far.top_bits() == 0 {
-                    result
+                let mut shift = zero;
+                if AT_29 {
+                    let above = own.i_sub(e[v].i_add(V::splat(REACH << 23)));
+                    shift = above.i_max(zero);
+                }
+                let unit = scale[v].i_sub(shift);
+                let mut late = tile[v].f_mul(unit).f_floor().f_to_i();
+                if PARITY {
+                    let below = own.i_add(V::splat((sum.f + 1) << 23));
+                    late = e[v].i_greater(below).not_and(late);
+                }
+                let unit = e[v].i_sub(drop);
+                tile[v] = if AT_29 {
+                    let total = shifted::<V, PARITY>(sums[v], late, shift, &mut bad);
+                    total.i_to_f().f_mul(unit.i_add(shift))
                 } else {
-                    V::select(far, beyond(sum, sums[v], e[v], tile[v], own), result)
+                    let result = sums[v].i_add(late).i_to_f().f_mul(unit);
+                    if far.top_bits() == 0 {
+                        result
+                    } else {
+                        V::select(far, beyond(sum, sums[v], e[v], tile[v], own), result)
+                    }
                 };
             });
         }
         *c = tile;
-        zero
+        bad
+    }
+}
+
+/// §2.7 steps 3 and 4 in whole numbers: the products' sum, shifted down so that c begins at bit 29, and c.
+///
+/// What the shift drops lies below bit 0 of the total, whose rounding drops four bits and more; it only
+/// tells a tie from what lies above it. Of it the floor to F2 = 31 fraction bits keeps 2 bits, 1
+/// where the total has reached bit 30, and 3 where it is back at bit 28: those go into the last three
+/// bits of the total, where any of them says the same. (At the ends of a binade, where the floor
+/// could move the exponent, no tie is near.) c is a multiple of 2^6 then.
+///
+/// `CHECKED`: 16 products can be as large as c, so that the total leaves i32 or comes out small.
+#[inline(always)]
+unsafe fn shifted<V: Lanes, const CHECKED: bool>(products: V, c: V, shift: V, bad: &mut V) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let count = shift.shr::<23>();
+        let above = products.sar_by(count);
+        let below = products.shl_by(V::splat(32).i_sub(count));
+        let total = above.i_add(c);
+        let magnitude = total.i_abs();
+        if CHECKED {
+            let left = above.xor(total).and(c.xor(total));
+            let small = V::splat(1 << 27).i_greater(magnitude);
+            let small = shift.i_greater(V::splat(0)).and(small);
+            *bad = bad.or(left).or(small);
+        }
+        let reached = magnitude.or(magnitude.shr::<1>());
+        let kept = reached.not_and(below.and(V::splat(0b111 << 29)));
+        total.or(kept.shr::<29>())
     }
 }
 
@@ -648,7 +590,7 @@ unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
 /// A non-negative i32 as f32, toward zero. Clearing bits of x>>24 clears the first bit that is
 /// discarded and none that is kept, so that rounding to nearest goes down.
 #[inline(always)]
-unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
+pub(super) unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe { magnitude.shr::<24>().not_and(magnitude).i_to_f() }
 }

@@ -440,4 +440,8 @@ impl Packed for Groups {
     fn settles(&self) -> bool {
         true
     }
+
+    fn keeps(&self) -> bool {
+        false
+    }
 }

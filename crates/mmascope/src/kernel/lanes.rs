@@ -13,6 +13,7 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+mod products;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;
@@ -21,6 +22,9 @@ pub(crate) use avx512::Avx512;
 #[cfg(target_arch = "aarch64")]
 pub(crate) use neon::Neon;
 pub(crate) use portable::Portable;
+pub(crate) use products::Slots;
+#[allow(unused_imports)] // by `tests/inner.rs`, which takes the lanes alone
+pub(crate) use products::four;
 
 /// A vector register.
 ///
@@ -54,11 +58,15 @@ pub(crate) trait Lanes: Copy {
     unsafe fn i_max(self, other: Self) -> Self;
     unsafe fn i_min(self, other: Self) -> Self;
     unsafe fn i_abs(self) -> Self;
+    /// Negated where `other` is negative; where that is 0, as it is or 0.
+    unsafe fn i_signed(self, other: Self) -> Self;
     /// All ones where signed `self > other`.
     unsafe fn i_greater(self, other: Self) -> Self;
     unsafe fn i_equal(self, other: Self) -> Self;
     unsafe fn shl<const N: i32>(self) -> Self;
     unsafe fn shr<const N: i32>(self) -> Self;
+    /// Shift by lane; counts of 32 and more, unsigned, leave 0.
+    unsafe fn shl_by(self, count: Self) -> Self;
     /// Arithmetic shift by lane; counts of 32 and more leave the sign.
     unsafe fn sar_by(self, count: Self) -> Self;
     /// `yes` where this mask's lane is all ones, else `no`.
@@ -106,4 +114,17 @@ pub(crate) trait Lanes: Copy {
     /// Sums of the products of four neighbouring bytes, unsigned in `self`, signed in `other`, in
     /// i32 lanes. Two neighbouring products together must fit 16 bits.
     unsafe fn b_dot4(self, other: Self) -> Self;
+
+    /// Products of a row by four registers of columns, slot by slot: multiplied, scaled, converted as
+    /// [`Lanes::f_to_i`] does or `NEAREST`, and added to `sums`; and the largest byte sums, with `found`.
+    #[inline(always)]
+    unsafe fn add_products<const NEAREST: bool>(
+        slots: &Slots,
+        scales: &[Self; 4],
+        sums: &mut [Self; 4],
+        found: &mut Self,
+    ) {
+        // SAFETY: as the caller promises.
+        unsafe { products::add::<Self, NEAREST>(slots, scales, sums, found) }
+    }
 }

@@ -26,6 +26,14 @@ pub(crate) trait Elements: Sync {
     fn narrow_a_row(&self, i: usize, k: usize, out: &mut [u32]);
     /// Consecutive words of a row of B, the lower 32 bits of each.
     fn narrow_b_row(&self, k: usize, j: usize, out: &mut [u32]);
+    /// The same of the rows `ks`, each at its multiple of `stride` in `out`.
+    fn narrow_b_rows(
+        &self,
+        ks: std::ops::Range<usize>,
+        columns: std::ops::Range<usize>,
+        out: &mut [u32],
+        stride: usize,
+    );
     /// Consecutive words of a row of B.
     fn b_row(&self, k: usize, j: usize, out: &mut [u64]);
     /// Consecutive words of a column of B.
@@ -325,6 +333,25 @@ impl Segment<'_> {
         marked
     }
 
+    /// Slots of a panel, one after the other.
+    #[inline(always)]
+    fn slots(
+        &self,
+        words: &mut [u32],
+        values: &mut [f32],
+        bytes: &mut [u8],
+        columns: usize,
+    ) -> bool {
+        let mut marked = false;
+        let out = values
+            .chunks_exact_mut(columns)
+            .zip(bytes.chunks_exact_mut(columns));
+        for (words, (values, bytes)) in words.chunks_exact_mut(columns).zip(out) {
+            marked |= self.slot(words, values, bytes);
+        }
+        marked
+    }
+
     /// Words of a row of B, one for each column of a panel; byte 4·i+v is that of column v·width+i.
     #[inline(always)]
     fn slot(&self, words: &mut [u32], values: &mut [f32], bytes: &mut [u8]) -> bool {
@@ -342,9 +369,15 @@ impl Segment<'_> {
 
 /// Calls a method of [`Segment`] where the compiler may use AVX2, if it is there.
 macro_rules! fast {
-    ($name:ident, $inner:ident) => {
+    ($name:ident, $inner:ident $(, $columns:ident)?) => {
         impl Segment<'_> {
-            fn $name(&self, words: &mut [u32], values: &mut [f32], bytes: &mut [u8]) -> bool {
+            fn $name(
+                &self,
+                words: &mut [u32],
+                values: &mut [f32],
+                bytes: &mut [u8],
+                $($columns: usize,)?
+            ) -> bool {
                 #[cfg(target_arch = "x86_64")]
                 if super::Level::Avx2.is_there() {
                     #[target_feature(enable = "avx2")]
@@ -353,19 +386,20 @@ macro_rules! fast {
                         words: &mut [u32],
                         values: &mut [f32],
                         bytes: &mut [u8],
+                        $($columns: usize,)?
                     ) -> bool {
-                        segment.$inner(words, values, bytes)
+                        segment.$inner(words, values, bytes $(, $columns)?)
                     }
                     // SAFETY: AVX2 is there.
-                    return unsafe { enter(self, words, values, bytes) };
+                    return unsafe { enter(self, words, values, bytes $(, $columns)?) };
                 }
-                self.$inner(words, values, bytes)
+                self.$inner(words, values, bytes $(, $columns)?)
             }
         }
     };
 }
 fast!(run_row, row);
-fast!(run_slot, slot);
+fast!(run_slots, slots, columns);
 
 /// Packs A. Rows with marks are entered in `marks`.
 pub(super) fn pack_a(
@@ -381,7 +415,7 @@ pub(super) fn pack_a(
         exponents: Aligned::zeros(shape.a_len() + room(shape)),
     };
     let segment = Segment { decoder, window };
-    let plain = order.iter().enumerate().all(|(slot, k)| *k == Some(slot));
+    let plain = is_plain(order, shape);
     let length = shape.chunk * shape.slots;
     let used = shape.a_len();
     let chunks = side.values[..used]
@@ -425,6 +459,14 @@ pub(super) fn pack_a(
     side
 }
 
+/// Rows of B that are read at once.
+const ROWS: usize = 64;
+
+/// Whether slots are the k themselves.
+fn is_plain(order: &Order, shape: &Shape) -> bool {
+    order.len() == shape.k && order.iter().zip(0..).all(|(k, slot)| *k == Some(slot))
+}
+
 /// The words of some steps in the order of slots.
 fn in_order(words: &[u32], k: usize, order: &Order, out: &mut Vec<u32>) {
     out.clear();
@@ -447,6 +489,7 @@ pub(super) fn pack_b(
         exponents: Aligned::zeros(shape.b_len() + room(shape) * shape.columns),
     };
     let segment = Segment { decoder, window };
+    let plain = is_plain(order, shape);
     let length = shape.steps * shape.slots * shape.columns;
     let used = shape.b_len();
     side.values[..used]
@@ -457,20 +500,40 @@ pub(super) fn pack_b(
         .for_each(|(panel, ((values, bytes), marks))| {
             let first = panel * shape.columns;
             let columns = shape.columns.min(shape.n - first);
-            let mut words = vec![0; shape.columns];
-            for slot in 0..shape.steps * shape.slots {
-                let step = slot / shape.slots;
-                let Some(k) = order[slot % shape.slots] else {
-                    continue;
+            let own = first..first + columns;
+            let block = (ROWS / shape.k).max(1);
+            let row = |k: usize| k * shape.columns..(k + 1) * shape.columns;
+            // Columns beyond the last stay zeros.
+            let mut read = vec![0; block * row(shape.k).start];
+            let mut ordered = Vec::new();
+            for from in (0..shape.steps).step_by(block) {
+                let steps = from..shape.steps.min(from + block);
+                let ks = steps.start * shape.k..steps.end * shape.k;
+                let words = &mut read[..row(ks.len()).start];
+                elements.narrow_b_rows(ks.clone(), own.clone(), words, shape.columns);
+                let words = if plain {
+                    words
+                } else {
+                    ordered.clear();
+                    for step in words.chunks(row(shape.k).start) {
+                        for k in order {
+                            match k {
+                                Some(k) => ordered.extend_from_slice(&step[row(*k)]),
+                                None => ordered.resize(ordered.len() + shape.columns, 0),
+                            }
+                        }
+                    }
+                    &mut ordered[..]
                 };
-                let k = step * shape.k + k;
-                elements.narrow_b_row(k, first, &mut words[..columns]);
-                words[columns..].fill(0);
-                let at = slot * shape.columns;
-                let all = at..at + shape.columns;
-                if segment.run_slot(&mut words, &mut values[all.clone()], &mut bytes[all]) {
-                    let words = &mut words[..columns];
-                    elements.narrow_b_row(k, first, words);
+                let all = row(steps.start * shape.slots).start..row(steps.end * shape.slots).start;
+                let (values, bytes) = (&mut values[all.clone()], &mut bytes[all]);
+                if !segment.run_slots(words, values, bytes, shape.columns) {
+                    continue;
+                }
+                let mut words = vec![0; columns];
+                for (k, step) in ks.clone().zip(0..) {
+                    elements.narrow_b_row(k, first, &mut words);
+                    let step = steps.start + step / shape.k;
                     for (column, word) in words.iter().enumerate() {
                         marks[step] |= u64::from(segment.is_marked(*word)) << column;
                     }
@@ -478,6 +541,68 @@ pub(super) fn pack_b(
             }
         });
     side
+}
+
+/// Smallest and largest exponent of A's operands, zeros and specials left out; 0 and 0 when no others are there.
+pub(super) fn extent_a(elements: &dyn Elements, decoder: &Decoder) -> (i32, i32) {
+    let k = elements.k();
+    extent(decoder, elements.m(), k, &|i, words| {
+        elements.narrow_a_row(i, 0, words)
+    })
+}
+
+/// The same for B.
+pub(super) fn extent_b(elements: &dyn Elements, decoder: &Decoder) -> (i32, i32) {
+    let (k, n) = (elements.k(), elements.n());
+    extent(decoder, k, n, &|k, words| {
+        elements.narrow_b_row(k, 0, words)
+    })
+}
+
+fn extent(
+    decoder: &Decoder,
+    rows: usize,
+    length: usize,
+    read: &(dyn Fn(usize, &mut [u32]) + Sync),
+) -> (i32, i32) {
+    // Smallest field less 1, of which a zero's is the largest, and largest field.
+    let nothing = || [u32::MAX, 0];
+    let join = |x: [u32; 2], y: [u32; 2]| [x[0].min(y[0]), x[1].max(y[1])];
+    let one = |words: &mut Vec<u32>, row| {
+        words.resize(length, 0);
+        read(row, words);
+        fields(decoder, words)
+    };
+    let each = (0..rows).into_par_iter().map_init(Vec::new, one);
+    let [low, high] = each.reduce(nothing, join);
+    if high == 0 {
+        return (0, 0);
+    }
+    (low as i32 + 1 - 127, high as i32 - 127)
+}
+
+fn fields(decoder: &Decoder, words: &[u32]) -> [u32; 2] {
+    #[inline(always)]
+    fn fold(decoder: Decoder, words: &[u32]) -> [u32; 2] {
+        let mut found = [u32::MAX, 0];
+        for word in words {
+            let (bits, special) = decoder.masks(*word);
+            let field = decoder.field(bits) & !special;
+            found[0] = found[0].min(field.wrapping_sub(1));
+            found[1] = found[1].max(field);
+        }
+        found
+    }
+    #[cfg(target_arch = "x86_64")]
+    if super::Level::Avx2.is_there() {
+        #[target_feature(enable = "avx2")]
+        fn enter(decoder: Decoder, words: &[u32]) -> [u32; 2] {
+            fold(decoder, words)
+        }
+        // SAFETY: AVX2 is there.
+        return unsafe { enter(*decoder, words) };
+    }
+    fold(*decoder, words)
 }
 
 /// How often each exponent field stands in the operands, f32's, zeros and specials left out.

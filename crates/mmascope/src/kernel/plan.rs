@@ -195,13 +195,7 @@ impl Plan {
                     }
                     (plan.f, plan.e0) = (sum.f, e0);
                     plan.vanishes &= sum.kind == Kind::Fused;
-                    fill(
-                        &mut plan.order,
-                        over,
-                        signature.k,
-                        algorithm.block(),
-                        sum.slots,
-                    );
+                    fill(&mut plan.order, over, signature.k, algorithm.block(), &sum);
                     let groups = (plan.order.len() - slot) / sum.slots;
                     (
                         Stage::Sum {
@@ -331,11 +325,17 @@ impl Plan {
 /// Longest program.
 pub(super) const MAX_STAGES: usize = 6;
 
-/// Fills up slots with a statement's k, each group to `slots` slots.
-fn fill(order: &mut Order, over: &Select, k: usize, block: usize, slots: usize) {
+/// Fills up slots with a statement's k, each group to its slots; even and odd ones apart where the sum
+/// takes them so.
+fn fill(order: &mut Order, over: &Select, k: usize, block: usize, sum: &Sum) {
+    let parts = if sum.kind == Kind::Parity { 2 } else { 1 };
     for group in over.indices(k).chunks(block) {
-        order.extend(group.iter().map(|k| Some(*k)));
-        order.extend(std::iter::repeat_n(None, slots - group.len()));
+        for part in 0..parts {
+            let own = group.iter().skip(part).step_by(parts);
+            let zeros = sum.slots / parts - own.len();
+            order.extend(own.map(|k| Some(*k)));
+            order.extend(std::iter::repeat_n(None, zeros));
+        }
     }
 }
 

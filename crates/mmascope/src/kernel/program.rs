@@ -312,6 +312,11 @@ impl Packed for Sums {
     fn settles(&self) -> bool {
         self.plan.single && !self.plan.native
     }
+
+    fn keeps(&self) -> bool {
+        let wide = |stage: &Stage| matches!(stage, Stage::Sum { sum, .. } if !sum.sticky);
+        self.plan.single && self.plan.stages.iter().all(wide)
+    }
 }
 
 /// The name of a kernel, for people.

@@ -64,11 +64,8 @@ impl Ranges {
         if let Some(ranges) = Self::with(plan, formats, [i32::MIN; 2]) {
             return Some(ranges);
         }
-        let counts = [
-            pack::histogram_a(elements, &plan.a),
-            pack::histogram_b(elements, &plan.b),
-        ];
-        let [mut a, mut b] = counts.each_ref().map(|counts| span(counts));
+        let mut a = pack::extent_a(elements, &plan.a);
+        let mut b = pack::extent_b(elements, &plan.b);
         let mut vanish = [i32::MIN; 2];
         if let (true, Some(e0)) = (plan.vanishes, plan.e0) {
             // |p| < 2^(e(p)+2) ≤ 2^(e0−F−1) truncates and rounds to nothing, whatever E is.
@@ -84,7 +81,8 @@ impl Ranges {
             let median = median(counts);
             (low.max(median - BELOW), high.min(median + ABOVE).max(low))
         };
-        let (a, b) = (narrowed(a, &counts[0]), narrowed(b, &counts[1]));
+        let a = narrowed(a, &pack::histogram_a(elements, &plan.a));
+        let b = narrowed(b, &pack::histogram_b(elements, &plan.b));
         Self::with(plan, [a, b], vanish)
     }
 
@@ -103,8 +101,8 @@ impl Ranges {
         let flush = plan.flushes
             && !normal(low(&plan.a), low(&plan.b))
             && !normal(
-                span(&pack::histogram_a(elements, &plan.a)).0,
-                span(&pack::histogram_b(elements, &plan.b)).0,
+                pack::extent_a(elements, &plan.a).0,
+                pack::extent_b(elements, &plan.b).0,
             );
         Self {
             a: all,
@@ -183,14 +181,6 @@ impl Ranges {
             flush: false,
         })
     }
-}
-
-/// Smallest and largest exponent that occur; 0 and 0 when all are zeros.
-fn span(counts: &[u64]) -> (i32, i32) {
-    let first = counts.iter().position(|&count| count > 0);
-    let last = counts.iter().rposition(|&count| count > 0);
-    let exponent = |field: Option<usize>| field.map_or(0, |field| field as i32 - 127);
-    (exponent(first), exponent(last))
 }
 
 fn median(counts: &[u64]) -> i32 {

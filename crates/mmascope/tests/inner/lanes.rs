@@ -42,10 +42,13 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("i_max", |a, b, _c| a.i_max(b));
     operation!("i_min", |a, b, _c| a.i_min(b));
     operation!("i_abs", |a, _b, _c| a.i_abs());
+    operation!("i_signed", |a, b, _c| a.i_signed(b.or(V::splat(1))));
     operation!("i_greater", |a, b, _c| a.i_greater(b));
     operation!("i_equal", |a, b, c| a.i_equal(b).or(b.i_equal(c)));
     operation!("shl", |a, _b, _c| a.shl::<7>());
     operation!("shr", |a, _b, _c| a.shr::<24>());
+    operation!("shl_by", |a, b, _c| a.shl_by(b.and(V::splat(63))));
+    operation!("shl_by far", |a, b, _c| a.shl_by(b));
     operation!("sar_by", |a, b, _c| a.sar_by(b.and(V::splat(63))));
     operation!("sar_by far", |a, b, _c| a.sar_by(b.shr::<1>()));
     operation!("select", |a, b, c| V::select(a.i_greater(b), b, c));

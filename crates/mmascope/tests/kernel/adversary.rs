@@ -163,17 +163,20 @@ pub(crate) enum Start {
     Near,
     /// All fraction bits set, at the products' exponent or one more.
     NearMaximum,
+    /// As large as a sum of 4 to 32 products near their maximum: together they cancel, or leave the lanes.
+    Total,
     /// The smallest and the largest numbers, ∞, NaN, ±0.
     Edge,
     /// Around powers of two where a kernel's range ends: 2^100, and what floor and F give.
     Range,
 }
 
-pub(crate) const STARTS: [Start; 7] = [
+pub(crate) const STARTS: [Start; 8] = [
     Start::None,
     Start::Usual,
     Start::Near,
     Start::NearMaximum,
+    Start::Total,
     Start::Edge,
     Start::Range,
     Start::Bits,
@@ -413,6 +416,10 @@ fn c_word(
             number(format, negative, product + away, bits)
         }
         Start::NearMaximum => number(format, negative, product + random.between(0, 2), u64::MAX),
+        Start::Total => {
+            let fraction = if random.one_in(2) { u64::MAX } else { bits };
+            number(format, negative, product + random.between(3, 7), fraction)
+        }
         Start::Edge => match random.below(8) {
             0 | 1 => zero(format, random),
             2 => special(format, random),

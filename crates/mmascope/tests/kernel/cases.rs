@@ -65,7 +65,8 @@ impl Case {
             ELEMENTS[(index + index / 18 * 5) % 18],
         ];
         let seed = (number * 100_000 + index) as u64;
-        let mut case = Self::plain([1, 1, 1], elements, STARTS[index % 7], seed);
+        let start = STARTS[(index + index / STARTS.len()) % STARTS.len()];
+        let mut case = Self::plain([1, 1, 1], elements, start, seed);
         let odd = index < 32 && !is_short;
         let [m, n] = match odd {
             _ if is_short => [1 + index % 2, 67],

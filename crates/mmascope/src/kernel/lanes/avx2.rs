@@ -3,7 +3,8 @@
 
 use std::arch::x86_64::*;
 
-use super::Lanes;
+use super::products::avx2;
+use super::{Lanes, Slots};
 
 /// A 256-bit register.
 #[derive(Clone, Copy)]
@@ -112,8 +113,10 @@ impl Lanes for Avx2 {
         i_max(x, y) => Self(_mm256_max_epi32(x.0, y.0));
         i_min(x, y) => Self(_mm256_min_epi32(x.0, y.0));
         i_abs(x) => Self(_mm256_abs_epi32(x.0));
+        i_signed(x, y) => Self(_mm256_sign_epi32(x.0, y.0));
         i_greater(x, y) => Self(_mm256_cmpgt_epi32(x.0, y.0));
         i_equal(x, y) => Self(_mm256_cmpeq_epi32(x.0, y.0));
+        shl_by(x, n) => Self(_mm256_sllv_epi32(x.0, n.0));
         sar_by(x, n) => Self(_mm256_srav_epi32(x.0, n.0));
         select(mask, yes, no) => Self::of(_mm256_blendv_ps(no.f(), yes.f(), mask.f()));
         f_add(x, y) => Self::of(_mm256_add_ps(x.f(), y.f()));
@@ -137,5 +140,19 @@ impl Lanes for Avx2 {
         d_negative(x) => Self(_mm256_cmpgt_epi64(_mm256_setzero_si256(), x.0));
         l_add(x, y) => Self(_mm256_add_epi64(x.0, y.0));
         b_dot4(x, y) => Self(_mm256_madd_epi16(_mm256_maddubs_epi16(x.0, y.0), _mm256_set1_epi16(1)));
+    }
+
+    #[inline(always)]
+    unsafe fn add_products<const NEAREST: bool>(
+        slots: &Slots,
+        scales: &[Self; 4],
+        sums: &mut [Self; 4],
+        found: &mut Self,
+    ) {
+        let words = |tile: &[Self; 4]| [tile[0].0, tile[1].0, tile[2].0, tile[3].0];
+        let mut all = words(sums);
+        // SAFETY: the caller has AVX2 and gives readable slots.
+        unsafe { avx2::add::<NEAREST>(slots, &words(scales), &mut all, &mut found.0) };
+        *sums = [Self(all[0]), Self(all[1]), Self(all[2]), Self(all[3])];
     }
 }

@@ -112,8 +112,10 @@ impl Lanes for Avx512 {
         i_max(x, y) => Self(_mm512_max_epi32(x.0, y.0));
         i_min(x, y) => Self(_mm512_min_epi32(x.0, y.0));
         i_abs(x) => Self(_mm512_abs_epi32(x.0));
+        i_signed(x, y) => Self(_mm512_mask_sub_epi32(x.0, _mm512_movepi32_mask(y.0), _mm512_setzero_si512(), x.0));
         i_greater(x, y) => Self(_mm512_movm_epi32(_mm512_cmpgt_epi32_mask(x.0, y.0)));
         i_equal(x, y) => Self(_mm512_movm_epi32(_mm512_cmpeq_epi32_mask(x.0, y.0)));
+        shl_by(x, n) => Self(_mm512_sllv_epi32(x.0, n.0));
         sar_by(x, n) => Self(_mm512_srav_epi32(x.0, n.0));
         select(mask, yes, no) => Self(_mm512_mask_blend_epi32(_mm512_movepi32_mask(mask.0), no.0, yes.0));
         f_add(x, y) => Self::of(_mm512_add_ps(x.f(), y.f()));

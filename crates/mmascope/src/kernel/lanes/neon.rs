@@ -139,8 +139,10 @@ impl Lanes for Neon {
         i_max(x, y) => Self::of_i(vmaxq_s32(x.i(), y.i()));
         i_min(x, y) => Self::of_i(vminq_s32(x.i(), y.i()));
         i_abs(x) => Self::of_i(vabsq_s32(x.i()));
+        i_signed(x, y) => Self(vbslq_u32(vcltzq_s32(y.i()), vreinterpretq_u32_s32(vnegq_s32(x.i())), x.0));
         i_greater(x, y) => Self(vcgtq_s32(x.i(), y.i()));
         i_equal(x, y) => Self(vceqq_u32(x.0, y.0));
+        shl_by(x, n) => Self(vshlq_u32(x.0, vreinterpretq_s32_u32(vminq_u32(n.0, vdupq_n_u32(32)))));
         sar_by(x, n) => Self::of_i(vshlq_s32(x.i(), vnegq_s32(vreinterpretq_s32_u32(vminq_u32(n.0, vdupq_n_u32(31))))));
         select(mask, yes, no) => Self(vbslq_u32(vreinterpretq_u32_s32(vshrq_n_s32::<31>(mask.i())), yes.0, no.0));
         f_add(x, y) => Self::of(vaddq_f32(x.f(), y.f()));

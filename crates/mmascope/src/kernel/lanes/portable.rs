@@ -139,6 +139,11 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    unsafe fn i_signed(self, other: Self) -> Self {
+        self.signed(other, |x, y| if y < 0 { x.wrapping_neg() } else { x })
+    }
+
+    #[inline(always)]
     unsafe fn i_greater(self, other: Self) -> Self {
         self.signed(other, |x, y| -i32::from(x > y))
     }
@@ -156,6 +161,11 @@ impl Lanes for Portable {
     #[inline(always)]
     unsafe fn shr<const N: i32>(self) -> Self {
         self.each(|x| x >> N)
+    }
+
+    #[inline(always)]
+    unsafe fn shl_by(self, count: Self) -> Self {
+        self.pairs(count, |x, n| x.checked_shl(n).unwrap_or(0))
     }
 
     #[inline(always)]

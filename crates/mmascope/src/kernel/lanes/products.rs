@@ -1,0 +1,228 @@
+//! The inner loop of the fused sums: products of a row and four registers of columns, aligned and added.
+
+use super::Lanes;
+
+/// Where the operands of some slots lie: values of these, and exponent bytes of those whose byte sums are
+/// looked for meanwhile.
+#[derive(Clone, Copy)]
+pub(crate) struct Slots {
+    pub(crate) a: *const f32,
+    /// Four registers a slot.
+    pub(crate) b: *const f32,
+    pub(crate) a_exponents: *const u8,
+    /// A register a slot.
+    pub(crate) b_exponents: *const u8,
+    pub(crate) count: usize,
+}
+
+/// A body for each of the four registers. Written out: as a loop over four, LLVM keeps it a loop, with
+/// the registers in memory, and the kernel loses a third.
+macro_rules! four {
+    (|$v:ident| $body:expr) => {{
+        {
+            let $v = 0;
+            $body;
+        }
+        {
+            let $v = 1;
+            $body;
+        }
+        {
+            let $v = 2;
+            $body;
+        }
+        {
+            let $v = 3;
+            $body;
+        }
+    }};
+}
+pub(crate) use four;
+
+/// [`Lanes::add_products`] as the compiler makes it of single operations.
+///
+/// # Safety
+/// The instruction set of `V`; all slots are readable.
+#[inline(always)]
+pub(super) unsafe fn add<V: Lanes, const NEAREST: bool>(
+    slots: &Slots,
+    scales: &[V; 4],
+    sums: &mut [V; 4],
+    found: &mut V,
+) {
+    let row = 4 * V::WIDTH;
+    let mut at = *slots;
+    // SAFETY: as the caller promises.
+    unsafe {
+        macro_rules! slot {
+            ($k:expr) => {
+                let a = V::splat((*at.a.add($k)).to_bits());
+                let b = at.b.add($k * row).cast::<u32>();
+                four!(|v| {
+                    let product = a.f_mul(V::load(b.add(v * V::WIDTH)));
+                    let aligned = product.f_mul(scales[v]);
+                    let term = if NEAREST {
+                        aligned.f_to_i_nearest()
+                    } else {
+                        aligned.f_to_i()
+                    };
+                    sums[v] = sums[v].i_add(term);
+                });
+                let byte = V::b_splat(*at.a_exponents.add($k));
+                let bytes = V::load(at.b_exponents.add($k * row).cast());
+                *found = found.b_max(bytes.b_add(byte));
+            };
+        }
+        macro_rules! on {
+            ($k:expr) => {
+                at.a = at.a.add($k);
+                at.b = at.b.add($k * row);
+                at.a_exponents = at.a_exponents.add($k);
+                at.b_exponents = at.b_exponents.add($k * row);
+                at.count -= $k;
+            };
+        }
+        while at.count >= 4 {
+            slot!(0);
+            slot!(1);
+            slot!(2);
+            slot!(3);
+            on!(4);
+        }
+        while at.count > 0 {
+            slot!(0);
+            on!(1);
+        }
+    }
+}
+
+/// The same for AVX2, as instructions. The compiler's order of them takes 6.5 to 7 cycles a slot
+/// (it keeps broadcasts in registers and puts scales into memory for that); this one 5.2, where
+/// 4.5 are the bound.
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx2 {
+    use std::arch::asm;
+    use std::arch::x86_64::__m256i;
+
+    use super::Slots;
+
+    /// One slot: stage by stage, all four registers.
+    macro_rules! slot {
+        ($convert:literal, $a:literal, $b0:literal, $b1:literal, $b2:literal, $b3:literal, $byte:literal, $bytes:literal) => {
+            concat!(
+                "vbroadcastss {x}, dword ptr [{a} + ",
+                $a,
+                "]\n",
+                "vmulps {t0}, {x}, ymmword ptr [{b} + ",
+                $b0,
+                "]\n",
+                "vmulps {t1}, {x}, ymmword ptr [{b} + ",
+                $b1,
+                "]\n",
+                "vmulps {t2}, {x}, ymmword ptr [{b} + ",
+                $b2,
+                "]\n",
+                "vmulps {t3}, {x}, ymmword ptr [{b} + ",
+                $b3,
+                "]\n",
+                "vmulps {t0}, {t0}, {f0}\n",
+                "vmulps {t1}, {t1}, {f1}\n",
+                "vmulps {t2}, {t2}, {f2}\n",
+                "vmulps {t3}, {t3}, {f3}\n",
+                $convert,
+                " {t0}, {t0}\n",
+                $convert,
+                " {t1}, {t1}\n",
+                $convert,
+                " {t2}, {t2}\n",
+                $convert,
+                " {t3}, {t3}\n",
+                "vpaddd {s0}, {s0}, {t0}\n",
+                "vpaddd {s1}, {s1}, {t1}\n",
+                "vpaddd {s2}, {s2}, {t2}\n",
+                "vpaddd {s3}, {s3}, {t3}\n",
+                "vpbroadcastb {x}, byte ptr [{a_byte} + ",
+                $byte,
+                "]\n",
+                "vpaddb {x}, {x}, ymmword ptr [{b_byte} + ",
+                $bytes,
+                "]\n",
+                "vpmaxub {found}, {found}, {x}\n",
+            )
+        };
+    }
+
+    /// All slots, four a turn, then one a turn.
+    macro_rules! all {
+        ($convert:literal, $slots:ident, $scales:ident, $sums:ident, $found:ident) => {
+            asm!(
+                "sub {n}, 4",
+                "jb 3f",
+                ".p2align 4",
+                "2:",
+                slot!($convert, 0, 0, 32, 64, 96, 0, 0),
+                slot!($convert, 4, 128, 160, 192, 224, 1, 32),
+                slot!($convert, 8, 256, 288, 320, 352, 2, 64),
+                slot!($convert, 12, 384, 416, 448, 480, 3, 96),
+                "add {a}, 16",
+                "add {b}, 512",
+                "add {a_byte}, 4",
+                "add {b_byte}, 128",
+                "sub {n}, 4",
+                "jae 2b",
+                "3:",
+                "add {n}, 4",
+                "je 5f",
+                "4:",
+                slot!($convert, 0, 0, 32, 64, 96, 0, 0),
+                "add {a}, 4",
+                "add {b}, 128",
+                "add {a_byte}, 1",
+                "add {b_byte}, 32",
+                "sub {n}, 1",
+                "jne 4b",
+                "5:",
+                a = inout(reg) $slots.a => _,
+                b = inout(reg) $slots.b => _,
+                a_byte = inout(reg) $slots.a_exponents => _,
+                b_byte = inout(reg) $slots.b_exponents => _,
+                n = inout(reg) $slots.count => _,
+                f0 = in(ymm_reg) $scales[0],
+                f1 = in(ymm_reg) $scales[1],
+                f2 = in(ymm_reg) $scales[2],
+                f3 = in(ymm_reg) $scales[3],
+                s0 = inout(ymm_reg) $sums[0],
+                s1 = inout(ymm_reg) $sums[1],
+                s2 = inout(ymm_reg) $sums[2],
+                s3 = inout(ymm_reg) $sums[3],
+                found = inout(ymm_reg) *$found,
+                x = out(ymm_reg) _,
+                t0 = out(ymm_reg) _,
+                t1 = out(ymm_reg) _,
+                t2 = out(ymm_reg) _,
+                t3 = out(ymm_reg) _,
+                options(nostack, readonly),
+            )
+        };
+    }
+
+    /// # Safety
+    /// AVX2; all slots are readable.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(in super::super) unsafe fn add<const NEAREST: bool>(
+        slots: &Slots,
+        scales: &[__m256i; 4],
+        sums: &mut [__m256i; 4],
+        found: &mut __m256i,
+    ) {
+        // SAFETY: reads the slots, all readable, and nothing else; the instructions are AVX2's.
+        unsafe {
+            if NEAREST {
+                all!("vcvtps2dq", slots, scales, sums, found);
+            } else {
+                all!("vcvttps2dq", slots, scales, sums, found);
+            }
+        }
+    }
+}
