@@ -262,7 +262,7 @@ pub(crate) struct Validate {
     #[arg(long, value_name = "ARCH:INST")]
     pub(crate) against: String,
     /// Cases in all, every family in turn [default: 1000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
     /// Minutes to run
     #[arg(long, value_name = "M", conflicts_with = "trials", value_parser = minutes)]

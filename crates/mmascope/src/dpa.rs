@@ -40,7 +40,7 @@ mod unit;
 mod wide;
 
 pub use describe::Parameter;
-pub use general::{AddMul, Fused, General, Groups, Invalid, Side, Specials, Terms};
+pub use general::{AddMul, Codes, Fused, General, Groups, Invalid, Side, Specials, Terms};
 pub use modifiers::Modifiers;
 pub(crate) use notation::{Flaw, at, parse};
 pub use output::{Nan, Output, ZeroSign};

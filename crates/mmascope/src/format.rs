@@ -359,6 +359,15 @@ impl Format {
         self.register.bits.div_ceil(4) as usize
     }
 
+    /// The format whose ∞ and NaN codes are numbers, as their exponent and fraction say.
+    #[must_use]
+    pub(crate) fn without_specials(mut self) -> Self {
+        if let Kind::Float(float) = &mut self.kind {
+            float.specials = Specials::None;
+        }
+        self
+    }
+
     /// The float parameters, if this is a floating-point format.
     #[must_use]
     pub fn float(&self) -> Option<Float> {

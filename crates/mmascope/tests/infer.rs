@@ -15,3 +15,5 @@ mod mutant;
 mod mutants;
 #[path = "infer/outside.rs"]
 mod outside;
+#[path = "infer/parts.rs"]
+mod parts;

@@ -243,6 +243,25 @@ fn the_findings_of_fttn() {
     }
 }
 
+/// A narrow result of a wide accumulator: what it hides is not taken for a finding.
+#[test]
+fn a_wide_accumulator_under_a_narrow_result() {
+    holds(
+        "turing",
+        "wmma.m16n16k16.f16.f16.f16.f32",
+        &[
+            ("subnormal-c", "not reachable"),
+            ("e0", "<=-24"),
+            ("width", "10"),
+            ("width-between", "23"),
+            ("rounding-result", "rne"),
+            ("rounding-between", "rz"),
+            ("block", "hidden"),
+            ("products-per-step", "8"),
+        ],
+    );
+}
+
 /// Every modelled kind of row can be probed, and says what it cannot reach instead of guessing.
 #[test]
 fn reports_have_json_and_a_page() {

@@ -335,6 +335,7 @@ fn output_words(output: &Output) -> String {
     };
     let zero = match zero {
         ZeroSign::Plus => "every zero is +0",
+        ZeroSign::Minus => "every zero is −0",
         ZeroSign::Exact => "an exact zero is +0, a tiny negative sum −0",
         ZeroSign::Ieee => "zeros are signed as IEEE 754 says",
     };

@@ -22,6 +22,8 @@ pub enum General {
 /// What is done to operands and products before anything is added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Terms {
+    /// What the ∞ and NaN codes of a and b mean.
+    pub codes: Codes,
     /// a and b are rounded to this format first, after the flush.
     pub operands: Option<(Rounding, Format)>,
     /// Subnormal a and b become zeros of this sign.
@@ -36,6 +38,33 @@ pub struct Terms {
     pub products: Option<(Rounding, Format)>,
     /// Subnormal rounded products become zeros of this sign.
     pub flush_products: Option<FlushSign>,
+}
+
+/// What the codes of a and b mean that are ∞ or NaN in IEEE 754.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Codes {
+    /// ∞ and NaN.
+    #[default]
+    Special,
+    /// Numbers, as their exponent and fraction say.
+    Numbers,
+    /// ∞ is the largest number of its sign; NaN stays.
+    Largest,
+}
+
+impl Codes {
+    /// What an operand's code means.
+    pub(super) fn decode(self, format: &Format, code: u64) -> Unpacked {
+        match (self, format.decode(code)) {
+            (Self::Numbers, x) if matches!(x.class, Class::Infinite | Class::Nan) => {
+                format.without_specials().decode(code)
+            }
+            (Self::Largest, x) if x.class == Class::Infinite => {
+                format.decode(format.max_finite(x.negative))
+            }
+            (_, x) => x,
+        }
+    }
 }
 
 /// Operands.
@@ -136,6 +165,8 @@ pub struct Groups {
     pub align: Rounding,
     /// The group's sum takes part with its normalised exponent, not that of its largest product.
     pub normalised: bool,
+    /// A group whose sum is zero takes no part, whatever its largest product was.
+    pub drops_zero: bool,
 }
 
 /// Rounded products and additions with all their parameters.
@@ -175,6 +206,14 @@ impl Fused {
 }
 
 impl General {
+    /// What is done to operands.
+    pub(super) fn terms(&self) -> &Terms {
+        match self {
+            Self::Fused(fused) => &fused.terms,
+            Self::AddMul(add_mul) => &add_mul.terms,
+        }
+    }
+
     /// Products per block.
     pub(super) fn block(&self) -> usize {
         match self {
@@ -185,7 +224,7 @@ impl General {
 
     /// c as the first block takes it.
     pub(super) fn start(&self, c: Unpacked) -> Unpacked {
-        let (Self::Fused(Fused { terms, .. }) | Self::AddMul(AddMul { terms, .. })) = self;
+        let terms = self.terms();
         narrowed(flushed(&c, terms.flush_c), terms.round_c)
     }
 

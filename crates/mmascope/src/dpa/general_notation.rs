@@ -1,16 +1,16 @@
 //! The text form of the steps of the model space.
 //!
 //! ```text
-//! fused L=16 F=25|exact [Fc=…] [e0=…] [align=…] [align-c=…] [G=4 [groups=strided] [Fg=…|exact] [align-g=…] [exponent-g=own]]
+//! fused L=16 F=25|exact [Fc=…] [e0=…] [align=…] [align-c=…] [G=4 [groups=strided] [Fg=…|exact] [align-g=…] [exponent-g=own] [zero-g=dropped]]
 //!       [F2=…] [floor=…] [products=exact|normalised|rne:f32] [product-limit=128] [grid=products] [sticky=kept]
 //!       [zero-times-inf=zero|signed|plus|minus] [inf-minus-inf=plus|minus] [terms]
 //! add-mul P=4 [adds=sequential] [products=rne:f32] [terms]
-//! terms: [operands=rz:bf16] [flush-in=…] [flush-of=a|b] [round-c=rz:bf16] [flush-c=…] [flush-products=…]
+//! terms: [codes=numbers|largest] [operands=rz:bf16] [flush-in=…] [flush-of=a|b] [round-c=rz:bf16] [flush-c=…] [flush-products=…]
 //! ```
 
 use std::fmt;
 
-use super::general::{AddMul, Fused, General, Groups, Invalid, Side, Specials, Terms};
+use super::general::{AddMul, Codes, Fused, General, Groups, Invalid, Side, Specials, Terms};
 use super::limits::{MAX_E0, MAX_F, MAX_L};
 use super::notation::{Flaw, at};
 use super::{FlushSign, Token};
@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::format::{Format, Rounding};
 
 /// What `fused` may be given.
-const FUSED: [&str; 25] = [
+const FUSED: [&str; 27] = [
     "L",
     "F",
     "Fc",
@@ -30,6 +30,7 @@ const FUSED: [&str; 25] = [
     "Fg",
     "align-g",
     "exponent-g",
+    "zero-g",
     "F2",
     "floor",
     "products",
@@ -38,6 +39,7 @@ const FUSED: [&str; 25] = [
     "sticky",
     "zero-times-inf",
     "inf-minus-inf",
+    "codes",
     "operands",
     "flush-in",
     "flush-of",
@@ -46,10 +48,11 @@ const FUSED: [&str; 25] = [
     "flush-products",
 ];
 /// What `add-mul` may be given.
-const ADD_MUL: [&str; 9] = [
+const ADD_MUL: [&str; 10] = [
     "P",
     "adds",
     "products",
+    "codes",
     "operands",
     "flush-in",
     "flush-of",
@@ -60,6 +63,8 @@ const ADD_MUL: [&str; 9] = [
 
 /// Words for operands.
 const SIDES: [(&str, Side); 2] = [("a", Side::A), ("b", Side::B)];
+/// Words for what ∞ and NaN codes mean instead.
+const CODES: [(&str, Codes); 2] = [("numbers", Codes::Numbers), ("largest", Codes::Largest)];
 /// Words for what an invalid operation gives; the first two are those of ∞ − ∞.
 const INVALID: [(&str, Invalid); 4] = [
     ("plus", Invalid::Plus),
@@ -208,6 +213,7 @@ impl<'a> Given<'a, '_> {
             Some(_) => self.rounded("products")?,
         };
         Ok(Terms {
+            codes: self.one_of("codes", &CODES)?,
             operands: self.rounded("operands")?,
             flush_in: self.flush("flush-in")?,
             flush_of: self.one_of("flush-of", &SIDES)?,
@@ -239,9 +245,10 @@ impl<'a> Given<'a, '_> {
                 f: self.bits("Fg")?.unwrap_or(None),
                 align: self.rounding("align-g", Rounding::Rz)?,
                 normalised: self.word("exponent-g", "own")?,
+                drops_zero: self.word("zero-g", "dropped")?,
             }),
         };
-        let of_groups = ["groups", "Fg", "align-g", "exponent-g"];
+        let of_groups = ["groups", "Fg", "align-g", "exponent-g", "zero-g"];
         if let (None, Some(name)) = (
             groups,
             of_groups.into_iter().find(|n| self.find(n).is_some()),
@@ -332,6 +339,9 @@ impl Terms {
         } else if normalised {
             found.push(("products", "normalised".to_owned()));
         }
+        if self.codes != Codes::Special {
+            found.push(("codes", self.codes.to_string()));
+        }
         let mut flush = |name, flush: Option<FlushSign>| {
             found.extend(flush.map(|sign| (name, sign.to_string())));
         };
@@ -379,6 +389,9 @@ impl Fused {
             if groups.normalised {
                 found.push(("exponent-g", "own".to_owned()));
             }
+            if groups.drops_zero {
+                found.push(("zero-g", "dropped".to_owned()));
+            }
         }
         if let Some(f2) = self.f2 {
             found.push(("F2", f2.to_string()));
@@ -414,6 +427,13 @@ impl fmt::Display for Side {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = SIDES.iter().find(|(_, side)| side == self);
         out.write_str(word.map_or("both", |(word, _)| word))
+    }
+}
+
+impl fmt::Display for Codes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = CODES.iter().find(|(_, codes)| codes == self);
+        out.write_str(word.map_or("special", |(word, _)| word))
     }
 }
 

@@ -9,7 +9,7 @@
 //! select    := "k=0,1,2" | "k%4=0,1"                   default: every k, ascending
 //!                                                      "as": operands widened to that format first
 //! source    := "c" | "+0" | "product" | name           default of "from": c
-//! output    := rounding format { nan=any|WORD | zero=plus|exact|ieee | overflow=… | flush=plus|kept }
+//! output    := rounding format { nan=any|WORD | zero=plus|minus|exact|ieee | overflow=… | flush=plus|kept }
 //! ```
 
 use std::fmt;
@@ -481,10 +481,14 @@ fn parse_output(
             ("nan", "any") => output.nan = Nan::Any,
             ("nan", _) => output.nan = parse_nan(word, value, format)?,
             ("zero", "plus") => output.zero = ZeroSign::Plus,
+            ("zero", "minus") => output.zero = ZeroSign::Minus,
             ("zero", "exact") => output.zero = ZeroSign::Exact,
             ("zero", "ieee") => output.zero = ZeroSign::Ieee,
             ("zero", _) => {
-                return flaw(word, format!("zero={value}: expected plus, exact or ieee"));
+                return flaw(
+                    word,
+                    format!("zero={value}: expected plus, minus, exact or ieee"),
+                );
             }
             ("flush", _) => match super::general_notation::flush_named(name, value) {
                 Ok(sign) => output.flush = Some(sign),
@@ -624,6 +628,7 @@ impl fmt::Display for ZeroSign {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Plus => "plus",
+            Self::Minus => "minus",
             Self::Exact => "exact",
             Self::Ieee => "ieee",
         })

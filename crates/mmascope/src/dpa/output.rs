@@ -37,6 +37,8 @@ pub enum Nan {
 pub enum ZeroSign {
     /// Every zero is +0 (§2.2 step 7).
     Plus,
+    /// Every zero is −0; no known unit does that.
+    Minus,
     /// An exactly zero sum is +0; a negative sum that rounds to zero is −0 (§2.6, §2.7).
     Exact,
     /// IEEE 754 §6.3: as `Exact`, but zeros of one sign keep it, and other exact zeros
@@ -88,6 +90,7 @@ impl Output {
         }
         let negative = match self.zero {
             ZeroSign::Plus => false,
+            ZeroSign::Minus => true,
             ZeroSign::Exact => exact.negative && !is_zero,
             ZeroSign::Ieee if is_zero => zeros.unwrap_or(self.rounding == Rounding::Rd),
             ZeroSign::Ieee => exact.negative,

@@ -2,7 +2,7 @@
 
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
-use super::{Dpa, Modifiers, Nan, Operands, Scale, Signature, general, ieee};
+use super::{Codes, Dpa, Modifiers, Nan, Operands, Scale, Signature, general, ieee};
 use crate::format::{Format, Unpacked};
 
 /// A short program; its last statement computes d. Almost every row is one statement.
@@ -137,7 +137,7 @@ impl Program {
         modifiers: &Modifiers,
     ) -> u64 {
         let scales = decode_scales(signature, operands);
-        let pairs = decode_pairs(signature, operands, &scales, modifiers);
+        let pairs = decode_pairs(signature, operands, &scales, modifiers, self.codes());
         let c = decode_c(signature, operands, modifiers);
         let mut values: Vec<u64> = Vec::with_capacity(self.statements.len());
         for Statement {
@@ -191,6 +191,22 @@ impl Program {
         values.last().map_or(PLUS_ZERO, |&word| word)
     }
 
+    /// What the ∞ and NaN codes of a and b mean: the first step that says so says it for all.
+    pub(crate) fn codes(&self) -> Codes {
+        let of = |statement: &Statement| match &statement.operation {
+            Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => match algorithm
+            {
+                Dpa::General(step) => step.terms().codes,
+                _ => Codes::Special,
+            },
+            _ => Codes::Special,
+        };
+        let mut codes = self.statements.iter().map(of);
+        codes
+            .find(|codes| *codes != Codes::Special)
+            .unwrap_or_default()
+    }
+
     /// Whether every NaN result is one known word.
     #[must_use]
     pub fn nan_is_known(&self) -> bool {
@@ -217,8 +233,9 @@ fn decode_pairs<'a>(
     operands: &Operands<'_>,
     scales: &'a [Scales],
     modifiers: &Modifiers,
+    codes: Codes,
 ) -> Vec<Pair<'a>> {
-    let decode = |format: &Format, word: u64| format.decode(format.from_register(word));
+    let decode = |format: &Format, word: u64| codes.decode(format, format.from_register(word));
     let negate = |value: Unpacked, by: bool| Unpacked {
         negative: value.negative ^ by,
         ..value

@@ -223,15 +223,6 @@ impl Block<'_> {
             };
             return Product::Special((reason, Value::Infinite { negative }));
         }
-        if let Some(to) = fused.terms.products {
-            let (step, value) = self.rounded(&fused.terms, lane, to);
-            let name = step.name.clone();
-            steps.push(step);
-            return match special_value(&name, &value.value) {
-                Some(special) => Product::Special(special),
-                None => Product::Addend(Addend::of(&name, &value.value, value.cover)),
-            };
-        }
         let mut addend = addend_of(lane);
         if let Addend::Term(term) = &mut addend {
             let top = term.value.top().unwrap_or(term.exponent);
@@ -245,6 +236,15 @@ impl Block<'_> {
             if fused.normalised {
                 (term.exponent, term.high) = (top, top);
             }
+        }
+        if let Some(to) = fused.terms.products {
+            let (step, value) = self.rounded(&fused.terms, lane, to);
+            let name = step.name.clone();
+            steps.push(step);
+            return match special_value(&name, &value.value) {
+                Some(special) => Product::Special(special),
+                None => Product::Addend(Addend::of(&name, &value.value, value.cover)),
+            };
         }
         Product::Addend(addend)
     }
@@ -305,6 +305,10 @@ impl Block<'_> {
                 low = largest - f;
             }
             let exponent = match (groups.normalised, step.sum.top()) {
+                (false, None) if groups.drops_zero => {
+                    steps.push(step);
+                    continue;
+                }
                 (false, _) => largest,
                 (true, Some(top)) => top,
                 (true, None) => {

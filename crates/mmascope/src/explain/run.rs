@@ -6,7 +6,7 @@ use super::lane::{Lane, special_sum, special_value};
 use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
 use super::value::Value;
 use crate::dpa::{
-    Dpa, Modifiers, Operands, Operation, Output, Program, Scale, Select, Signature, Source,
+    Codes, Dpa, Modifiers, Operands, Operation, Output, Program, Scale, Select, Signature, Source,
     Statement, Unit, check_operands,
 };
 use crate::error::Result;
@@ -58,7 +58,7 @@ impl Trace {
             scale_block,
             exact,
         } = Decoded::of(&whole, operands, modifiers)?;
-        let lanes = lanes(&whole, operands, modifiers);
+        let lanes = lanes(&whole, operands, modifiers, unit.program().codes());
         let first_c = c_of(&signature.c, operands.c, modifiers);
         let mut steps: Vec<Step> = Vec::new();
         let mut c = Start::c(first_c);
@@ -112,7 +112,7 @@ impl Decoded {
         modifiers: &Modifiers,
     ) -> Result<Self> {
         check_operands(signature, operands, modifiers)?;
-        let lanes = lanes(signature, operands, modifiers);
+        let lanes = lanes(signature, operands, modifiers, Codes::Special);
         let c = c_of(&signature.c, operands.c, modifiers);
         let scales = |words: &[u64]| match signature.scale {
             Some(Scale { format, .. }) => words
@@ -148,15 +148,30 @@ fn decode(format: &Format, word: u64) -> Unpacked {
 }
 
 /// Decoded operands, modifiers applied.
-fn lanes(signature: &Signature, operands: &Operands<'_>, modifiers: &Modifiers) -> Vec<Lane> {
+fn lanes(
+    signature: &Signature,
+    operands: &Operands<'_>,
+    modifiers: &Modifiers,
+    codes: Codes,
+) -> Vec<Lane> {
+    let decode_code = |format: &Format, word: u64| {
+        let special = decode(format, word);
+        match (codes, special.class) {
+            (Codes::Numbers, Class::Infinite | Class::Nan) => {
+                decode(&format.without_specials(), word)
+            }
+            (Codes::Largest, Class::Infinite) => format.decode(format.max_finite(special.negative)),
+            _ => special,
+        }
+    };
     let negated = |value: Unpacked, by: bool| Unpacked {
         negative: value.negative ^ by,
         ..value
     };
     let lane = |k: usize| Lane {
         k,
-        a: negated(decode(&signature.a, operands.a[k]), modifiers.negate_a),
-        b: negated(decode(&signature.b, operands.b[k]), modifiers.negate_b),
+        a: negated(decode_code(&signature.a, operands.a[k]), modifiers.negate_a),
+        b: negated(decode_code(&signature.b, operands.b[k]), modifiers.negate_b),
         scales: signature.scale.map(|Scale { format, block }| {
             let scale = |words: &[u64]| decode(&format, words[k / block]);
             let (a, b) = (scale(operands.scale_a), scale(operands.scale_b));

@@ -216,6 +216,7 @@ impl Step {
         let Some((float, top)) = format.float().zip(number.top()) else {
             let negative = match output.zero {
                 ZeroSign::Plus | ZeroSign::Exact => false,
+                ZeroSign::Minus => true,
                 ZeroSign::Ieee => zeros.unwrap_or(output.rounding == Rounding::Rd),
             };
             return self.set_zero(negative, output);
@@ -226,7 +227,11 @@ impl Step {
         let value = rounded.value();
         self.rounding = Some(rounded);
         if value.is_zero() {
-            let negative = output.zero != ZeroSign::Plus && number.is_negative();
+            let negative = match output.zero {
+                ZeroSign::Plus => false,
+                ZeroSign::Minus => true,
+                ZeroSign::Exact | ZeroSign::Ieee => number.is_negative(),
+            };
             self.set_zero(negative, output);
         } else {
             let exact = Exact {

@@ -37,6 +37,7 @@ fn general_step(algorithm: &Dpa, from: Source, output: &Output, wide: bool) -> O
                 f: Some(f),
                 align: Rounding::Rz,
                 normalised: false,
+                drops_zero: false,
             }),
             f_c: Some(f),
             e0: Some(smallest_exponent(&output.format)),
@@ -89,6 +90,14 @@ pub(crate) fn named(program: &Program, k: usize, scaled: bool) -> Program {
 }
 
 fn named_step(fused: &Fused, _from: Source, output: &Output, scaled: bool) -> Dpa {
+    let mut fused = *fused;
+    if fused.f.is_none() {
+        // An exact sum has no grid.
+        fused.e0 = None;
+        (fused.align, fused.align_c) = (Rounding::Rz, Rounding::Rz);
+        (fused.apart, fused.sticky) = (false, false);
+    }
+    let fused = &fused;
     let own = Dpa::General(General::Fused(*fused));
     let plain = Fused {
         e0: fused.e0,
@@ -97,9 +106,7 @@ fn named_step(fused: &Fused, _from: Source, output: &Output, scaled: bool) -> Dp
         floor: fused.floor,
         ..Fused::plain(fused.l, fused.f)
     };
-    // An exact sum rounds nothing to a grid.
-    let same_rounding = fused.align == fused.align_c || fused.f.is_none();
-    if plain == *fused && same_rounding {
+    if plain == *fused && fused.align == fused.align_c {
         return match (fused.f, fused.e0) {
             (Some(f), Some(e0)) => Dpa::TFdpa {
                 l: fused.l,
@@ -121,6 +128,19 @@ fn named_step(fused: &Fused, _from: Source, output: &Output, scaled: bool) -> Dp
         Some(same) if same == *fused => tr,
         _ => own,
     }
+}
+
+/// The program whose last sum makes the result itself, in place of a conversion after it.
+pub(crate) fn without_conversion(program: &Program) -> Option<Program> {
+    let mut changed = program.clone();
+    let last = changed.statements.pop()?;
+    let index = changed.statements.len().checked_sub(1)?;
+    if last.operation != Operation::Convert(Source::Statement(index)) {
+        return None;
+    }
+    let sum = &mut changed.statements[index];
+    (sum.name, sum.output) = (last.name, last.output);
+    Some(changed)
 }
 
 /// Shortest way to say which k.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::asker::Asked;
-use super::settings::{ALIGNMENTS, ROUNDINGS, Setting, domains};
+use super::settings::{ALIGNMENTS, Part, ROUNDINGS, Setting, domains};
 use crate::dpa::{Program, Signature, Unit};
 use crate::format::Rounding;
 
@@ -215,6 +215,11 @@ impl Search<'_> {
                 best = next.clone();
                 continue;
             }
+            // The last step, or those before it, may differ from the others.
+            if let Some(part) = self.of_parts(&best, &domains).filter(|part| helps(part)) {
+                best = part;
+                continue;
+            }
             let mut joints = joints(&domains, self.usual);
             let mut joined = best.clone();
             if !joints.any(|joint| self.sweep(&mut joined, &joint)) {
@@ -230,6 +235,30 @@ impl Search<'_> {
     }
 }
 
+impl Search<'_> {
+    /// The best program that has a parameter changed in a part of its statements.
+    fn of_parts(&self, best: &Candidate, domains: &[Vec<Setting>]) -> Option<Candidate> {
+        let mut found: Option<Candidate> = None;
+        if self.usual {
+            return found;
+        }
+        for settings in domains {
+            let variants = [Part::Before, Part::Last].into_iter().flat_map(|part| {
+                let of = move |setting: &Setting| {
+                    setting.apply_to(part, best.unit.program(), self.signature.k)
+                };
+                settings.iter().filter_map(of)
+            });
+            let bound = found.as_ref().unwrap_or(best).failing.len();
+            let better = self.better(best, variants.collect());
+            if let Some(better) = better.filter(|better| better.failing.len() < bound) {
+                found = Some(better);
+            }
+        }
+        found
+    }
+}
+
 /// What is changed together.
 fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> {
     let of = |name: &str| -> Vec<Setting> {
@@ -238,6 +267,13 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
     };
     let bits = |from: u32, to: u32| (from..=to).map(Setting::Fc).collect::<Vec<_>>();
     let second = (10..=48).map(|bits| Setting::F2(Some(bits))).collect();
+    // Floors at which the end of the range of f32 and of f16 is rounded once more.
+    let near = |setting: &Setting| {
+        let around = |floor: i32| (-150..=-114).contains(&floor) || (-36..=-8).contains(&floor);
+        matches!(*setting, Setting::E0(floor) if floor.is_none_or(around))
+    };
+    let floors = of("e0").into_iter().filter(near).collect();
+    let everywhere = ROUNDINGS[..8].iter().copied().map(Setting::Everywhere);
     let f = || (4..=48).map(|f| Setting::F(Some(f))).collect::<Vec<_>>();
     vec![
         alignment(1..=64),
@@ -247,9 +283,11 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
         vec![f(), of("round-c")],
         vec![f(), of("operands")],
         vec![of("rounding-between"), ROUNDINGS.map(Setting::End).to_vec()],
+        vec![floors, everywhere.collect()],
         vec![of("overflow"), of("zero")],
         vec![of("overflow"), of("product-limit")],
         vec![of("products"), of("flush-products")],
+        vec![of("products"), of("product-limit")],
         vec![f(), of("rounding-between")],
         vec![f(), of("groups")],
         vec![second, ALIGNMENTS.map(Setting::Floor).to_vec()],

@@ -6,7 +6,7 @@ mod domains;
 
 pub(crate) use domains::{defaults, domains};
 
-use crate::dpa::{FlushSign, Groups, Invalid, Side, ZeroSign};
+use crate::dpa::{Codes, FlushSign, Groups, Invalid, Program, Side, Statement, ZeroSign};
 use crate::format::{Format, Overflow, Rounding};
 
 /// A parameter with a value.
@@ -28,6 +28,8 @@ pub(crate) enum Setting {
     Normalised(bool),
     Products(Option<(Rounding, Format)>),
     Limit(Option<i32>),
+    /// What the ∞ and NaN codes of a and b are.
+    Codes(Codes),
     /// What a and b are rounded to.
     Operands(Option<(Rounding, Format)>),
     /// What c is rounded to.
@@ -56,6 +58,28 @@ pub(crate) enum Setting {
     Width(Format),
     Overflow(Overflow),
     Zero(ZeroSign),
+}
+
+/// A part of a program's statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All but the last one.
+    Before,
+    /// The one that makes the result.
+    Last,
+}
+
+impl Part {
+    /// The statements of this part; none before the only one.
+    pub(crate) fn of(self, program: &Program) -> &[Statement] {
+        let (before, last) = program
+            .statements
+            .split_at(program.statements.len().saturating_sub(1));
+        match self {
+            Self::Before => before,
+            Self::Last => last,
+        }
+    }
 }
 
 /// The roundings of alignments, the likely ones first.
@@ -101,6 +125,7 @@ impl Setting {
             Self::Floor(_) => "floor",
             Self::Normalised(_) | Self::Products(_) => "products",
             Self::Limit(_) => "product-limit",
+            Self::Codes(_) => "codes",
             Self::Operands(_) => "operands",
             Self::RoundC(_) => "round-c",
             Self::Apart(_) => "grid",
@@ -133,6 +158,7 @@ impl Setting {
                 | Self::Normalised(_)
                 | Self::Products(_)
                 | Self::Limit(_)
+                | Self::Codes(_)
                 | Self::Operands(_)
                 | Self::RoundC(_)
                 | Self::Apart(_)
@@ -162,8 +188,13 @@ impl Setting {
                 } else {
                     ""
                 };
+                let zero = if groups.drops_zero {
+                    " zeros dropped"
+                } else {
+                    ""
+                };
                 format!(
-                    "{}{strided} F={} {}{own}",
+                    "{}{strided} F={} {}{own}{zero}",
                     groups.g,
                     bits(&groups.f),
                     groups.align
@@ -179,6 +210,7 @@ impl Setting {
             Self::ZeroTimesInfinity(value) | Self::InfinityMinusInfinity(value) => {
                 value.to_string()
             }
+            Self::Codes(value) => value.to_string(),
             Self::Swap(i, j) => format!("{i} {j}"),
             Self::FlushOf(value) => value.to_string(),
             Self::FlushIn(value)

@@ -100,7 +100,13 @@ impl Writer {
 }
 
 /// The program that sums in the order of a tree over K products and c.
-pub(crate) fn of_tree(tree: &Tree, signature: &Signature, step: Step) -> Option<Program> {
+/// `apart`: a step with fewer products than those before it is no part of their chain.
+pub(crate) fn of_tree(
+    tree: &Tree,
+    signature: &Signature,
+    step: Step,
+    apart: bool,
+) -> Option<Program> {
     let (k, leaves) = (signature.k, signature.k + 1);
     if tree.leaves() != leaves {
         return None;
@@ -125,7 +131,7 @@ pub(crate) fn of_tree(tree: &Tree, signature: &Signature, step: Step) -> Option<
             ([], [only]) => *only,
             ([], [left, right]) => writer.push(Operation::Add(*left, *right)),
             (_, []) => writer.dot(&products, products.len(), step.nothing()),
-            (_, [from]) => chain(&mut writer, &products, *from),
+            (_, [from]) => chain(&mut writer, &products, *from, apart),
             // A rounded sum has no more than two terms.
             _ if step == Step::Rounded => return None,
             _ => writer.push(Operation::Join {
@@ -140,7 +146,7 @@ pub(crate) fn of_tree(tree: &Tree, signature: &Signature, step: Step) -> Option<
 }
 
 /// A step after another: part of its chain when it has the same length.
-fn chain(writer: &mut Writer, products: &[usize], from: Source) -> Source {
+fn chain(writer: &mut Writer, products: &[usize], from: Source, apart: bool) -> Source {
     let last = writer.statements.len();
     let is_last = matches!(from, Source::Statement(index) if index + 1 == last);
     if is_last
@@ -154,7 +160,7 @@ fn chain(writer: &mut Writer, products: &[usize], from: Source) -> Source {
             ..
         }) = writer.statements.last_mut()
         && list.len() % algorithm.block() == 0
-        && products.len() <= algorithm.block()
+        && (products.len() == algorithm.block() || !apart && products.len() < algorithm.block())
     {
         list.extend(products);
         return from;
@@ -254,6 +260,63 @@ pub(crate) fn added(
         sum = writer.push(Operation::Add(sum, own));
     }
     writer.finish()
+}
+
+/// Chains of steps over parts of the k, each by itself, their results added pairwise or one after the
+/// other; c begins the first chain or is added at the end.
+pub(crate) fn joined(
+    signature: &Signature,
+    step: Step,
+    parts: &[Vec<usize>],
+    size: usize,
+    place: Place,
+    pairwise: bool,
+) -> Option<Program> {
+    let mut writer = Writer {
+        step,
+        output: output(signature, step),
+        statements: Vec::new(),
+    };
+    let mut sums = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let from = match place {
+            Place::First if index == 0 => Source::C,
+            _ => step.nothing(),
+        };
+        sums.push(writer.dot(part, size, from));
+    }
+    while let [first, second, ..] = sums[..] {
+        if pairwise {
+            let pairs: Vec<Vec<Source>> = sums.chunks(2).map(<[Source]>::to_vec).collect();
+            sums = pairs
+                .iter()
+                .map(|pair| match pair[..] {
+                    [left, right] => writer.push(Operation::Add(left, right)),
+                    _ => pair[0],
+                })
+                .collect();
+        } else {
+            let sum = writer.push(Operation::Add(first, second));
+            sums.splice(..2, [sum]);
+        }
+    }
+    if place == Place::Last {
+        writer.push(Operation::Add(Source::C, sums[0]));
+    }
+    writer.finish()
+}
+
+/// Partitions of the k into that many parts that units may have: neighbours, and strided.
+pub(crate) fn partitions(k: usize, count: usize) -> [Vec<Vec<usize>>; 2] {
+    let each = k / count;
+    [
+        (0..count)
+            .map(|part| (part * each..(part + 1) * each).collect())
+            .collect(),
+        (0..count)
+            .map(|part| (part..k).step_by(count).collect())
+            .collect(),
+    ]
 }
 
 /// The same program with a wider accumulator and one conversion at the end.

@@ -1,8 +1,9 @@
 //! Where the search begins: rows of the catalogue, then programs in the order that masks show, then
 //! the usual orders with every kind of step.
 
+use super::forms;
+use super::run::Run;
 use super::shapes::{self, Place, Step};
-use super::{Run, forms};
 use crate::dpa::{
     Dpa, FlushSign, Fused, Groups, Operation, Output, Program, Select, Signature, Source,
     Statement, Unit,
@@ -59,6 +60,7 @@ fn steps(signature: &Signature) -> Vec<Step> {
             f: Some(24),
             align: Rounding::Rz,
             normalised: false,
+            drops_zero: false,
         }),
         ..Fused::plain(1, Some(28))
     };
@@ -97,10 +99,13 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     let mut seen = Vec::new();
     if let Some(tree) = tree(run)? {
         for step in steps(&signature) {
-            if let Some(program) = shapes::of_tree(&tree, &signature, step) {
-                seen.extend(shapes::converted(&program, &signature));
-                seen.extend(shapes::wide_between(&program, &signature));
-                seen.push(program);
+            for apart in [false, true] {
+                let program = shapes::of_tree(&tree, &signature, step, apart);
+                if let Some(program) = program.filter(|program| !seen.contains(program)) {
+                    seen.extend(shapes::converted(&program, &signature));
+                    seen.extend(shapes::wide_between(&program, &signature));
+                    seen.push(program);
+                }
             }
         }
     }
@@ -120,6 +125,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
             usual.extend(shapes::added(&signature, step, &order, size));
         }
     }
+    usual.extend(separate(&signature));
     lists.push(usual);
     let mut odd = Vec::new();
     for step in steps(&signature).into_iter().take(3) {
@@ -133,6 +139,29 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     }
     lists.push(odd);
     Ok(lists)
+}
+
+/// Several accumulators that are added at the end: masks do not show them where the additions round in
+/// one direction.
+fn separate(signature: &Signature) -> Vec<Program> {
+    let k = signature.k;
+    let mut found = Vec::new();
+    for count in (2..=k.min(16)).filter(|count| k.is_multiple_of(*count)) {
+        for parts in shapes::partitions(k, count) {
+            for size in sizes(k / count).into_iter().take(4) {
+                for step in steps(signature).into_iter().take(3) {
+                    for place in [Place::First, Place::Last] {
+                        for pairwise in [true, false] {
+                            found.extend(shapes::joined(
+                                signature, step, &parts, size, place, pairwise,
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Block sizes: divisors of K, the largest first.

@@ -111,7 +111,7 @@ impl Plan {
         let rounds = align == Rounding::Rz
             && output.rounding == Rounding::Rz
             && output.format == F32
-            && output.zero != ZeroSign::Ieee;
+            && matches!(output.zero, ZeroSign::Plus | ZeroSign::Exact);
         if !fits || !rounds || e0 > FLOOR || !scale.block.is_multiple_of(group) {
             return Err(format!("groups of {group} in blocks of {l}, {align}"));
         }

@@ -366,7 +366,7 @@ fn round(output: &Output) -> Result<Round, Refusal> {
     }
     let signed_zero = match output.zero {
         ZeroSign::Ieee => true,
-        ZeroSign::Plus | ZeroSign::Exact => {
+        ZeroSign::Plus | ZeroSign::Minus | ZeroSign::Exact => {
             return Err("a sum whose zeros are not IEEE 754's".into());
         }
     };

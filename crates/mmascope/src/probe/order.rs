@@ -15,6 +15,8 @@ pub(super) struct Order {
     pub(super) last: Vec<usize>,
     /// Whether c is a term of a step with products, or that is not known.
     fused: bool,
+    /// Fraction bits of what goes from the first step to the last one, where results have fewer.
+    pub(super) between: Option<i32>,
 }
 
 pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
@@ -30,6 +32,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
         step: (0..k).collect(),
         last: vec![k - 1],
         fused: true,
+        between: None,
     };
     let report = match report {
         Ok(report) => report,
@@ -53,7 +56,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
         return Ok(unknown);
     }
     let tree = &report.tree;
-    let order = of_tree(tree, k);
+    let mut order = of_tree(tree, k);
     let value = if tree.leaves() <= 40 {
         tree.to_string()
     } else {
@@ -86,8 +89,52 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
     );
     let (value, text) = place_of_c(tree, k, resolved);
     bench.conclude("c", 3, "where c enters", value, text);
+    between(bench, &mut order)?;
     block_size(bench, &order)?;
     Ok(order)
+}
+
+/// How many fraction bits a partial sum has: 1 + 2^-j in the first step, -1 in the last one.
+fn between(bench: &mut Bench<'_>, order: &mut Order) -> Result<()> {
+    let (bits, last) = (bench.maker.bits, order.last[0]);
+    let [one, .., small] = order.with_c[..] else {
+        return Ok(());
+    };
+    if order.with_c.contains(&last) {
+        return Ok(());
+    }
+    let lowest = bench.maker.d.lowest;
+    let distances: Vec<i32> = (1..=60)
+        .take_while(|j| -j >= lowest && bench.reaches(-j))
+        .collect();
+    let mut inputs = Vec::new();
+    for j in &distances {
+        let mut input = bench.input(format!("1 + 2^-{j} in the first step, -1 in the last"));
+        bench.power(&mut input, one, false, 0);
+        bench.power(&mut input, small, false, -j);
+        bench.power(&mut input, last, true, 0);
+        inputs.push(input);
+    }
+    let readings = bench.ask(inputs)?;
+    let exact = |(reading, j): &(&super::bench::Reading, &i32)| reading.is_power(false, -**j);
+    let widest = readings.iter().zip(&distances).take_while(exact).last();
+    let widest = widest.map_or(0, |(_, j)| *j);
+    let (value, text) = if distances.last().is_none_or(|far| *far == widest) {
+        (
+            format!(">={widest}"),
+            "as many as the formats show".to_owned(),
+        )
+    } else {
+        let more = widest - bits;
+        (
+            widest.to_string(),
+            format!("{more} more than results have (the alignment may keep no more)"),
+        )
+    };
+    let title = "fraction bits of sums between steps";
+    bench.conclude("width-between", 10, title, value, text);
+    order.between = (widest > bits).then_some(widest);
+    Ok(())
 }
 
 fn of_tree(tree: &Tree, k: usize) -> Order {
@@ -125,6 +172,7 @@ fn of_tree(tree: &Tree, k: usize) -> Order {
         step,
         last,
         fused,
+        between: None,
     }
 }
 
@@ -204,6 +252,16 @@ fn block_size(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
             title,
             "hidden",
             "1 + (1 + u) rounds up by itself here",
+        );
+        return Ok(());
+    }
+    if order.between.is_some() {
+        bench.conclude(
+            "block",
+            3,
+            title,
+            "hidden",
+            "sums between steps have more bits than results: a unit of results stays in any step",
         );
         return Ok(());
     }

@@ -59,6 +59,16 @@ fn c(bench: &mut Bench<'_>) -> Result<()> {
     let range = bench.maker.c;
     // The largest power of two: narrow results have that one too.
     let small = (range.normal - 1).max(range.lowest);
+    if small < bench.maker.d.lowest {
+        bench.conclude(
+            "subnormal-c",
+            1,
+            "subnormal c",
+            "not reachable",
+            format!("results are multiples of 2^{}", bench.maker.d.lowest),
+        );
+        return Ok(());
+    }
     let mut inputs = Vec::new();
     for negative in [false, true] {
         let sign = if negative { "-" } else { "" };
@@ -183,7 +193,14 @@ pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result
         ),
         Some((place, anchor)) => {
             let exponent = place + f;
-            if exponent <= anchor {
+            if place == low && exponent > anchor {
+                (
+                    format!("<={exponent}"),
+                    format!(
+                        "every product counts, down to the smallest, 2^{low}: no floor above {exponent}"
+                    ),
+                )
+            } else if exponent <= anchor {
                 (
                     "none".to_owned(),
                     format!(

@@ -143,9 +143,12 @@ impl Test {
 #[must_use]
 pub fn page_of_both(left: &Report, right: &Report) -> String {
     let mut rows = String::new();
-    for feature in &left.features {
+    let only_right = |feature: &&Feature| left.value(feature.name).is_none();
+    let features = left.features.iter();
+    for feature in features.chain(right.features.iter().filter(only_right)) {
+        let own = left.value(feature.name).unwrap_or("-");
         let other = right.value(feature.name).unwrap_or("-");
-        let mark = if other == feature.value {
+        let mark = if other == own {
             ""
         } else {
             " class=\"differs\""
@@ -153,7 +156,7 @@ pub fn page_of_both(left: &Report, right: &Report) -> String {
         rows += &format!(
             "<tr{mark}><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             escaped(&feature.title),
-            escaped(&feature.value),
+            escaped(own),
             escaped(other)
         );
     }

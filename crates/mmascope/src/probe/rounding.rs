@@ -18,6 +18,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Resu
         bench,
         &last,
         bits,
+        None,
         "rounding-result",
         "rounding of the result",
     )?;
@@ -32,10 +33,13 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Resu
         );
         return Ok(());
     }
+    // What is wider than results is read once the last step has taken the leading bit away.
+    let wide = order.between.map(|width| (width, last[0]));
     result(
         bench,
         &first,
         bits,
+        wide,
         "rounding-between",
         "rounding between steps",
     )
@@ -205,10 +209,11 @@ fn result(
     bench: &mut Bench<'_>,
     step: &[usize],
     bits: &Bits,
+    wide: Option<(i32, usize)>,
     name: &'static str,
     title: &str,
 ) -> Result<()> {
-    let m = bits.width;
+    let m = wide.map_or(bits.width, |(width, _)| width);
     let c_bits = bench
         .signature
         .c
@@ -271,6 +276,18 @@ fn result(
         bench.conclude(name, 5, title, "unknown", text);
         return Ok(());
     }
+    if let Some((_, at)) = wide {
+        let top = if base == power(false, 0) { 0 } else { 2 };
+        for (input, (negative, _)) in inputs.iter_mut().zip(&asked) {
+            bench.power(input, at, !negative, top);
+            input.what += &format!(", less ±2^{top} in the last step");
+        }
+    }
+    let base = if wide.is_some() {
+        Dyadic::default()
+    } else {
+        base
+    };
     let readings = bench.ask(inputs)?;
     let found: Vec<_> = asked
         .into_iter()

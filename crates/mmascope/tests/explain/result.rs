@@ -146,7 +146,7 @@ fn wrong_lengths_are_refused() {
 }
 
 /// Programs of the model space: every parameter of `fused`, `add-mul` and `join` once.
-const GENERAL: [&str; 25] = [
+const GENERAL: [&str; 29] = [
     "fused L=4 F=22 Fc=26 e0=-130 align=rd align-c=ru -> rz f32",
     "fused L=8 F=exact -> rne f32",
     "fused L=8 F=24 F2=20 floor=rne -> rz f32",
@@ -159,6 +159,10 @@ const GENERAL: [&str; 25] = [
     "fused L=8 F=24 products=rz:bf16 -> rz f32",
     "fused L=4 F=24 product-limit=10 -> rz f32",
     "fused L=8 F=24 grid=products -> rz f32",
+    "fused L=8 F=24 G=2 Fg=24 zero-g=dropped -> rz f32",
+    "fused L=8 F=24 codes=numbers -> rz f32 zero=minus",
+    "fused L=8 F=24 codes=largest products=rz:f16 product-limit=16 -> rz f32",
+    "add-mul P=4 codes=numbers -> rne f32",
     "fused L=8 F=24 Fc=20 e0=-126 grid=products -> rne f32",
     "fused L=8 F=24 sticky=kept -> rne f32",
     "fused L=8 F=24 zero-times-inf=signed inf-minus-inf=plus -> rz f32",

@@ -106,6 +106,7 @@ pub(crate) fn finite_outcome<'a>(
         Rounded::Finite(0) => match output.zero {
             _ if float(&output.format).specials == Specials::NegativeZeroNan => false,
             ZeroSign::Plus => false,
+            ZeroSign::Minus => true,
             ZeroSign::Exact => sum.is_negative(),
             ZeroSign::Ieee if !sum.is_zero() => sum.is_negative(),
             // IEEE 754 §6.3: zeros of one sign keep it; else +0, or −0 toward −∞.

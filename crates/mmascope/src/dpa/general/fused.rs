@@ -129,6 +129,16 @@ impl Fused {
             let instead = self.specials.zero_times_infinity.special(pair.negative());
             return instead.map_or(Product::Term(None), Product::Special);
         }
+        let term = exact_product(pair);
+        let top =
+            term.map(|term| term.exponent - term.fraction_bits + term.significand.ilog2() as i32);
+        if let (Some(top), Some(limit)) = (top, self.product_limit)
+            && top >= limit
+        {
+            return Product::Special(Special::Infinite {
+                negative: pair.negative(),
+            });
+        }
         if let Some((rounding, format)) = self.terms.products {
             let value = self.terms.rounded(pair, rounding, format, output);
             return match special_value(&value) {
@@ -136,25 +146,9 @@ impl Fused {
                 None => Product::Term(Term::of_value(&value)),
             };
         }
-        let Some(product) = pair.product() else {
+        let (Some(mut term), Some(top)) = (term, top) else {
             return Product::Term(None);
         };
-        let scales = [&pair.scales.a, &pair.scales.b];
-        let mut term = product;
-        for scale in scales {
-            term.exponent += scale.exponent;
-            term.significand *= u128::from(scale.significand);
-            term.fraction_bits += scale.fraction_bits as i32;
-        }
-        if term.significand == 0 {
-            return Product::Term(None);
-        }
-        let top = term.exponent - term.fraction_bits + term.significand.ilog2() as i32;
-        if self.product_limit.is_some_and(|limit| top >= limit) {
-            return Product::Special(Special::Infinite {
-                negative: term.negative,
-            });
-        }
         if self.normalised {
             term.fraction_bits += top - term.exponent;
             term.exponent = top;
@@ -191,6 +185,17 @@ impl Fused {
         };
         output.finite(&exact, None)
     }
+}
+
+/// The product times both scales; `None` when it is zero.
+fn exact_product(pair: &Pair) -> Option<Term> {
+    let mut term = pair.product()?;
+    for scale in [&pair.scales.a, &pair.scales.b] {
+        term.exponent += scale.exponent;
+        term.significand *= u128::from(scale.significand);
+        term.fraction_bits += scale.fraction_bits as i32;
+    }
+    (term.significand != 0).then_some(term)
 }
 
 /// A term of the sum: an exact value and the exponent with which it takes part in alignment.
@@ -285,6 +290,9 @@ impl Groups {
                 Sum::on_grid(total, grid).value
             }
         };
+        if self.drops_zero && value.magnitude == 0 {
+            return None;
+        }
         if !self.normalised {
             return Some(Sum {
                 value,

@@ -1,11 +1,44 @@
 //! How a parameter is changed in a program.
 
-use super::Setting;
+use super::{Part, Setting};
 use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Terms};
 use crate::format::{Format, Rounding};
 use crate::infer::forms;
 
 impl Setting {
+    /// The program with this value in a part of its statements; a chain is split for it.
+    pub(crate) fn apply_to(&self, part: Part, program: &Program, k: usize) -> Option<Program> {
+        // These concern several statements, or the whole unit.
+        let whole = matches!(
+            self,
+            Self::Between(..) | Self::Swap(..) | Self::End(_) | Self::Codes(_)
+        );
+        if whole {
+            return None;
+        }
+        let own = if program.statements.len() == 1 {
+            forms::split(program, k)?
+        } else {
+            program.clone()
+        };
+        let (before, last) = own.statements.split_at(own.statements.len() - 1);
+        let chosen = match part {
+            Part::Before => before,
+            Part::Last => last,
+        };
+        let changed = self.apply(
+            &Program {
+                statements: chosen.to_vec(),
+            },
+            k,
+        )?;
+        let statements = match part {
+            Part::Before => [&changed.statements[..], last].concat(),
+            Part::Last => [before, &changed.statements[..]].concat(),
+        };
+        Some(Program { statements })
+    }
+
     /// The program with this value; `None` when it has no such parameter.
     pub(crate) fn apply(&self, program: &Program, k: usize) -> Option<Program> {
         if let Self::Between(rounding, format) = *self {
@@ -117,6 +150,7 @@ impl Setting {
     fn on_terms(&self, terms: &mut Terms) -> bool {
         match *self {
             Self::Products(products) => terms.products = products,
+            Self::Codes(codes) => terms.codes = codes,
             Self::Operands(operands) => terms.operands = operands,
             Self::RoundC(rounded) => terms.round_c = rounded,
             Self::FlushIn(flush) => terms.flush_in = flush,

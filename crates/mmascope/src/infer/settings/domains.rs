@@ -2,9 +2,11 @@
 
 use super::{ALIGNMENTS, ROUNDINGS, Setting};
 use crate::dpa::{
-    Dpa, FlushSign, Fused, General, Groups, Invalid, Operation, Program, Side, Signature, ZeroSign,
+    Codes, Dpa, FlushSign, Fused, General, Groups, Invalid, Operation, Program, Side, Signature,
+    ZeroSign,
 };
 use crate::format::{BF16, E8M13, F16, F32, Format, Overflow, Rounding, TF32};
+use crate::infer::maker::Maker;
 
 const FLUSHES: [Option<FlushSign>; 3] = [None, Some(FlushSign::Plus), Some(FlushSign::Kept)];
 /// The most fraction bits that are tried.
@@ -34,6 +36,11 @@ fn narrower(format: &Format) -> impl Iterator<Item = Option<(Rounding, Format)>>
     std::iter::once(None).chain(rounded)
 }
 
+/// Whether a format has ∞ or NaN.
+fn specials(format: &Format) -> bool {
+    format.nan().is_some()
+}
+
 /// Groups that are worth trying in a block of l.
 fn groups(l: u32, f: Option<u32>) -> Vec<Option<Groups>> {
     let mut found = vec![None];
@@ -45,13 +52,14 @@ fn groups(l: u32, f: Option<u32>) -> Vec<Option<Groups>> {
             let mut bits = vec![None, f];
             bits.extend(f.map(|f| Some(f + 1)));
             for bits in bits {
-                for normalised in [false, true] {
+                for (normalised, drops_zero) in [(false, false), (true, false), (false, true)] {
                     found.push(Some(Groups {
                         g,
                         strided,
                         f: bits,
                         align: Rounding::Rz,
                         normalised,
+                        drops_zero,
                     }));
                 }
             }
@@ -109,9 +117,14 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         ]
         .map(Setting::Overflow)
         .to_vec(),
-        [ZeroSign::Plus, ZeroSign::Exact, ZeroSign::Ieee]
-            .map(Setting::Zero)
-            .to_vec(),
+        [
+            ZeroSign::Plus,
+            ZeroSign::Exact,
+            ZeroSign::Ieee,
+            ZeroSign::Minus,
+        ]
+        .map(Setting::Zero)
+        .to_vec(),
         (1..=k.min(256))
             .filter(|g| k.is_multiple_of(*g))
             .map(Setting::G)
@@ -128,6 +141,14 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         between.extend(ROUNDINGS.map(|rounding| Setting::Between(rounding, format)));
     }
     found.push(between);
+    if specials(&signature.a) || specials(&signature.b) {
+        let infinite = |format: &Format| Maker::infinity(format, false).is_some();
+        let mut codes = vec![Codes::Special, Codes::Numbers];
+        if infinite(&signature.a) || infinite(&signature.b) {
+            codes.push(Codes::Largest);
+        }
+        found.push(codes.into_iter().map(Setting::Codes).collect());
+    }
     found.push(narrower(&signature.a).map(Setting::Operands).collect());
     found.push(narrower(&signature.c).map(Setting::RoundC).collect());
     if let Some(fused) = fused {
@@ -171,8 +192,10 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         if let Some(own) = fused.groups {
             let with_f = bits().chain([None]).map(|f| Groups { f, ..own });
             let with_align = ALIGNMENTS.map(|align| Groups { align, ..own });
+            let with_zero = [false, true].map(|drops_zero| Groups { drops_zero, ..own });
             let all = with_f
                 .chain(with_align)
+                .chain(with_zero)
                 .map(|groups| Setting::Groups(Some(groups)));
             found.push(all.collect());
         }
@@ -232,6 +255,7 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
         Setting::Normalised(false),
         Setting::Products(None),
         Setting::Limit(None),
+        Setting::Codes(Codes::Special),
         Setting::Operands(None),
         Setting::RoundC(None),
         Setting::Apart(false),

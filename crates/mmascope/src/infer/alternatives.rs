@@ -1,0 +1,217 @@
+//! Every parameter of a program with its values: in the named form and in that of the model space, of all
+//! steps or of some; other places of c, other orders.
+
+use super::settings::{Part, Setting, domains};
+use super::shapes::{self, Place, Step};
+use super::{forms, space};
+use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Signature, Source};
+
+/// Marks a parameter of the steps before the last one.
+pub(super) const BEFORE: &str = "-before";
+/// Marks a parameter of the last step.
+pub(super) const END: &str = "-end";
+
+/// The name of a parameter of `fused` beside one of a named algorithm that is called the same.
+fn of_general(name: &'static str) -> &'static str {
+    match name {
+        "L" => "fused L",
+        "F" => "fused F",
+        "Fc" => "fused Fc",
+        "F2" => "fused F2",
+        "e0" => "fused e0",
+        "G" => "fused G",
+        "align" => "fused align",
+        other => other,
+    }
+}
+
+/// A parameter with its values: text and program, `None` for the value that it has.
+pub(crate) type Values = (String, Vec<(String, Option<Program>)>);
+
+/// Every parameter with its values, for a program.
+pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Values> {
+    let scaled = signature.scale.is_some();
+    let wide = space::is_wide(signature);
+    let k = signature.k;
+    let canonical = |program: &Program| forms::named(&forms::general(program, wide), k, scaled);
+    let own = canonical(program);
+    let base = forms::general(program, wide);
+    let mut found: Vec<Values> = Vec::new();
+    let mut seen: Vec<Program> = vec![own.clone()];
+    // The named form first, so that a named algorithm's own parameters are changed as it has them.
+    for form in [&own, &base] {
+        for settings in domains(signature, form) {
+            let Some(name) = settings.first().map(Setting::name) else {
+                continue;
+            };
+            // Other groups are for the search: there are too many to refute each.
+            if name == "swap" {
+                continue;
+            }
+            let mut values: Vec<(String, Option<Program>)> = Vec::new();
+            for setting in settings {
+                let Some(changed) = setting.apply(form, k) else {
+                    continue;
+                };
+                let canonical = canonical(&changed);
+                if canonical == own {
+                    values.push((setting.value(), None));
+                } else if !seen.contains(&canonical) {
+                    seen.push(canonical.clone());
+                    values.push((setting.value(), Some(changed)));
+                }
+            }
+            let stated = |values: &[(String, Option<Program>)]| {
+                let own = values.iter().find(|(_, program)| program.is_none());
+                own.map(|(value, _)| value.clone())
+            };
+            // The named algorithm's own parameter of that name is another one.
+            let other = found.iter().any(|(known, known_values)| {
+                *known == name && stated(known_values) != stated(&values)
+            });
+            if values.iter().any(|(_, program)| program.is_some()) {
+                let name = if other { of_general(name) } else { name };
+                found.push((name.to_owned(), values));
+            }
+        }
+        if own == base {
+            break;
+        }
+    }
+    found.extend(placements(signature, program, wide));
+    found.extend(of_parts(signature, &base, &own, canonical));
+    found
+}
+
+/// Parameters of the last step, or of those before it, alone: what becomes of their results always, the
+/// others where the steps differ in them.
+fn of_parts(
+    signature: &Signature,
+    base: &Program,
+    own: &Program,
+    canonical: impl Fn(&Program) -> Program,
+) -> Vec<Values> {
+    let mut found = Vec::new();
+    let differ = steps_differ(base);
+    for settings in domains(signature, base) {
+        let Some(first) = settings.first() else {
+            continue;
+        };
+        let (of_results, name) = match first {
+            Setting::Overflow(_) | Setting::Zero(_) | Setting::FlushOut(_) => (true, first.name()),
+            _ => (false, first.name()),
+        };
+        for (part, suffix) in [(Part::Before, BEFORE), (Part::Last, END)] {
+            // A chain of one statement has one rule for all results.
+            let several = base.statements.len() > 1 || part == Part::Before;
+            if !(differ || of_results && several) {
+                continue;
+            }
+            let suffix = match part {
+                Part::Before if of_results => "-between",
+                _ => suffix,
+            };
+            let values = settings.iter().filter_map(|setting| {
+                let changed = setting.apply_to(part, base, signature.k)?;
+                let same = canonical(&changed) == *own;
+                Some((setting.value(), (!same).then_some(changed)))
+            });
+            let values: Vec<_> = values.collect();
+            if values.iter().any(|(_, program)| program.is_some()) {
+                found.push((format!("{name}{suffix}"), values));
+            }
+        }
+    }
+    found
+}
+
+/// Whether the steps of a program are of different kinds; how many products they take does not count.
+fn steps_differ(program: &Program) -> bool {
+    let mut kinds = program
+        .statements
+        .iter()
+        .filter_map(|statement| match &statement.operation {
+            Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => {
+                Some(match *algorithm {
+                    Dpa::General(General::Fused(fused)) => {
+                        Dpa::General(General::Fused(Fused { l: 1, ..fused }))
+                    }
+                    Dpa::General(General::AddMul(step)) => {
+                        Dpa::General(General::AddMul(AddMul { p: 1, ..step }))
+                    }
+                    other => other,
+                })
+            }
+            _ => None,
+        });
+    let first = kinds.next();
+    kinds.any(|kind| Some(kind) != first)
+}
+
+/// Other places of c and other orders, for a program of one chain.
+fn placements(signature: &Signature, program: &Program, wide: bool) -> Vec<Values> {
+    let base = forms::general(program, wide);
+    let [statement] = &base.statements[..] else {
+        return Vec::new();
+    };
+    let Operation::Dot {
+        algorithm,
+        over,
+        from: Source::C,
+        ..
+    } = &statement.operation
+    else {
+        return Vec::new();
+    };
+    let (k, output) = (signature.k, statement.output);
+    let own_order = over.indices(k);
+    let with_own_output = |mut program: Program| {
+        for statement in &mut program.statements {
+            statement.output = output;
+        }
+        program
+    };
+    let mut places = vec![("fused".to_owned(), None)];
+    let mut orders = vec![("as stated".to_owned(), None)];
+    if let Dpa::General(General::Fused(fused)) = algorithm {
+        let (step, size) = (Step::Fused(*fused), algorithm.block());
+        for place in [
+            Place::Last,
+            Place::AfterFirst,
+            Place::LastStep,
+            Place::Absent,
+        ] {
+            if let Some(program) = shapes::chained(signature, step, &own_order, size, place) {
+                places.push((place_name(place).to_owned(), Some(with_own_output(program))));
+            }
+        }
+    }
+    if algorithm.block() < k {
+        for order in shapes::orders(k) {
+            if order == own_order {
+                continue;
+            }
+            let text = Select::List(order.clone()).to_string();
+            let mut changed = base.clone();
+            if let Operation::Dot { over, .. } = &mut changed.statements[0].operation {
+                *over = Select::List(order);
+            }
+            orders.push((text.trim_start_matches(" over ").to_owned(), Some(changed)));
+        }
+    }
+    [("c", places), ("order", orders)]
+        .into_iter()
+        .filter(|(_, values)| values.len() > 1)
+        .map(|(name, values)| (name.to_owned(), values))
+        .collect()
+}
+
+fn place_name(place: Place) -> &'static str {
+    match place {
+        Place::First => "fused",
+        Place::Last => "separate-last",
+        Place::AfterFirst => "separate-first",
+        Place::LastStep => "last-step",
+        Place::Absent => "absent",
+    }
+}

@@ -1,0 +1,174 @@
+//! Candidates for what a device is: rows that give every answer, programs that the search finds, and
+//! the simplest of those that say the same.
+
+use std::time::Instant;
+
+use super::run::Run;
+use super::search::{Candidate, Search};
+use super::settings::{Part, Setting};
+use super::{forms, settings, space};
+use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
+use crate::error::Result;
+
+impl Run<'_> {
+    /// A row that gives every answer, the first in the catalogue's order.
+    pub(super) fn fitting_row(&self, rows: &[space::Row]) -> Option<Candidate> {
+        let fits = |unit: &Unit| {
+            self.asker
+                .asked
+                .iter()
+                .all(|asked| asked.fits_exactly(unit))
+        };
+        let row = rows.iter().find(|row| fits(&row.unit))?;
+        Some(Candidate {
+            unit: row.unit.clone(),
+            failing: Vec::new(),
+        })
+    }
+
+    /// The candidate with every parameter at its default that need not have another value, perhaps
+    /// with other values of the rest.
+    pub(super) fn simplest(&self, candidate: &Candidate) -> Candidate {
+        let search = self.everything();
+        let usual = Search {
+            usual: true,
+            ..self.everything()
+        };
+        let mut best = candidate.clone();
+        let converted = forms::without_conversion(best.unit.program());
+        if let Some(shorter) = converted.and_then(|program| search.candidate(&program))
+            && shorter.failing.is_empty()
+        {
+            best = shorter;
+        }
+        // Twice: what is usual for one parameter may depend on another.
+        for _ in 0..2 {
+            for setting in settings::defaults(&self.signature, best.unit.program()) {
+                let Some(program) = setting.apply(best.unit.program(), self.signature.k) else {
+                    continue;
+                };
+                if program == *best.unit.program() {
+                    continue;
+                }
+                let Some(other) = search.candidate(&program) else {
+                    continue;
+                };
+                let other = if setting.is_uncommon() {
+                    usual.climb(other)
+                } else {
+                    other
+                };
+                if other.failing.is_empty() {
+                    best = other;
+                }
+            }
+        }
+        self.exact_parts(&mut best);
+        best
+    }
+
+    /// In a part of the steps, too, so many bits are rather all bits.
+    fn exact_parts(&self, best: &mut Candidate) {
+        let search = self.everything();
+        for part in [Part::Before, Part::Last] {
+            let program = best.unit.program();
+            let many = part.of(program).iter().any(|statement| {
+                matches!(&statement.operation, Operation::Dot {
+                    algorithm: Dpa::General(General::Fused(Fused { f: Some(f), .. })),
+                    ..
+                } if *f >= 28)
+            });
+            let changed = Setting::F(None).apply_to(part, program, self.signature.k);
+            if let Some(other) = changed.filter(|_| many).and_then(|p| search.candidate(&p))
+                && other.failing.is_empty()
+            {
+                *best = other;
+            }
+        }
+    }
+
+    pub(super) fn everything(&self) -> Search<'_> {
+        Search {
+            asked: &self.asker.asked,
+            scope: (0..self.asker.asked.len()).collect(),
+            signature: self.signature,
+            deadline: self.deadline,
+            usual: false,
+        }
+    }
+
+    /// A program of the model space that gives every answer, or the nearest.
+    pub(super) fn search(
+        &mut self,
+        rows: &[space::Row],
+        near: Option<Candidate>,
+        tried: &mut Vec<Candidate>,
+    ) -> Result<Option<Candidate>> {
+        let wide = space::is_wide(&self.signature);
+        if let Some(near) = near {
+            let start = forms::general(near.unit.program(), wide);
+            let search = self.everything();
+            if let Some(start) = search.candidate(&start) {
+                let found = search.climb(start);
+                if found.failing.is_empty() {
+                    return Ok(Some(found));
+                }
+                tried.push(found);
+            }
+        }
+        if tried.len() > 3 || Instant::now() > self.deadline {
+            tried.sort_by_key(|candidate| candidate.failing.len());
+            return Ok(tried.first().cloned());
+        }
+        let starts = space::starts(self, rows)?;
+        let mut best: Option<Candidate> = None;
+        for starts in starts {
+            let found = self.climb_all(&starts);
+            for candidate in found {
+                let done = candidate.failing.is_empty();
+                if best
+                    .as_ref()
+                    .is_none_or(|best| candidate.failing.len() < best.failing.len())
+                {
+                    best = Some(candidate);
+                }
+                if done {
+                    return Ok(best);
+                }
+            }
+        }
+        if let Some(best) = &best {
+            tried.push(best.clone());
+        }
+        Ok(best)
+    }
+
+    /// Climbs from the most promising starts, first on alignment and rounding only.
+    fn climb_all(&self, starts: &[Program]) -> Vec<Candidate> {
+        let core = Search {
+            scope: (0..self.core).collect(),
+            ..self.everything()
+        };
+        let all = self.everything();
+        let mut rough: Vec<Candidate> = starts
+            .iter()
+            .filter_map(|start| core.rough(start))
+            .collect();
+        rough.sort_by_key(|candidate| candidate.failing.len());
+        let mut found = Vec::new();
+        for candidate in rough.into_iter().take(6) {
+            let candidate = core.climb(candidate);
+            let Some(candidate) = all.candidate(candidate.unit.program()) else {
+                continue;
+            };
+            let candidate = all.climb(candidate);
+            let done = candidate.failing.is_empty();
+            found.push(candidate);
+            if done || Instant::now() > self.deadline {
+                break;
+            }
+        }
+        found.sort_by_key(|candidate| candidate.failing.len());
+        found
+    }
+}

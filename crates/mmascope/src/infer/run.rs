@@ -1,0 +1,208 @@
+//! The course of an inference: questions, a candidate, fresh inputs, neighbours; and again after a mismatch.
+
+use std::time::Instant;
+
+use super::asker::Asker;
+use super::inputs::{Focus, Kind, make};
+use super::maker::Maker;
+use super::search::Candidate;
+use super::{Options, Outcome, Progress, forms, neighbours, report, shrinking, space};
+use crate::cases::{Case, Family, Generator, Hints};
+use crate::dpa::{Signature, Unit};
+use crate::error::Result;
+use crate::isa::Catalogue;
+use crate::reveal::Random;
+
+/// Questions of each kind to begin with.
+const QUESTIONS: [(Kind, usize); 7] = [
+    (Kind::Tie, 300),
+    (Kind::Core, 600),
+    (Kind::Products, 300),
+    (Kind::Tiny, 400),
+    (Kind::Huge, 150),
+    (Kind::Special, 100),
+    (Kind::Zeros, 120),
+];
+/// Repairs after a mismatch on fresh inputs.
+const REPAIRS: usize = 12;
+
+/// An inference on its way.
+pub(super) struct Run<'a> {
+    pub(super) maker: Maker,
+    pub(super) signature: Signature,
+    pub(super) asker: Asker<'a>,
+    pub(super) random: Random,
+    pub(super) options: &'a Options,
+    pub(super) deadline: Instant,
+    /// Random inputs with which the model at the end was verified.
+    pub(super) trials: u64,
+    /// How many of the first questions are about alignment and rounding.
+    pub(super) core: usize,
+}
+
+impl Run<'_> {
+    pub(super) fn run(
+        &mut self,
+        catalogue: Option<&Catalogue>,
+        progress: Progress<'_>,
+    ) -> Result<Outcome> {
+        self.first_questions()?;
+        if let Some(noise) = self.noise()? {
+            return Ok(noise);
+        }
+        progress(self.asker.queries, "rows of the catalogue");
+        let rows = space::rows(catalogue, &self.signature);
+        let mut best = self.fitting_row(&rows);
+        let mut tried: Vec<Candidate> = Vec::new();
+        for repair in 0..REPAIRS {
+            if best.as_ref().is_none_or(|best| !best.failing.is_empty()) {
+                progress(self.asker.queries, "the model space");
+                best = self.search(&rows, best, &mut tried)?;
+            }
+            let Some(found) = best.as_mut().filter(|best| best.failing.is_empty()) else {
+                break;
+            };
+            progress(self.asker.queries, "fresh inputs");
+            if !rows.iter().any(|row| row.unit == found.unit) {
+                let simplest = self.simplest(found);
+                *found = simplest;
+            }
+            let unit = found.unit.clone();
+            let failing = self.verify(&unit)?;
+            if failing.is_empty() {
+                progress(self.asker.queries, "neighbours");
+                match neighbours::study(self, &unit, &rows)? {
+                    neighbours::Study::Stands(study) => {
+                        if let Some(noise) = self.noise()? {
+                            return Ok(noise);
+                        }
+                        return Ok(Outcome::Model(Box::new(report::found(self, *study))));
+                    }
+                    neighbours::Study::Refuted => {}
+                }
+            }
+            if repair + 1 < REPAIRS {
+                // The new answers decide: another row, or a repaired program.
+                best = self
+                    .fitting_row(&rows)
+                    .or_else(|| self.everything().candidate(unit.program()));
+            }
+        }
+        if let Some(noise) = self.noise()? {
+            return Ok(noise);
+        }
+        self.no_model(best)
+    }
+
+    fn first_questions(&mut self) -> Result<()> {
+        let focus = Focus {
+            bits: vec![13, 22, 23, 24, 25, 26, 27, 28, 30, 31, 32, 35],
+            floors: vec![-126, -133, self.maker.d.normal],
+        };
+        let mut cases = Vec::new();
+        for (kind, count) in QUESTIONS {
+            cases.extend((0..count).map(|_| make(&self.maker, kind, &focus, &mut self.random)));
+            if kind == Kind::Products {
+                self.core = cases.len();
+            }
+        }
+        self.asker.ask(cases)?;
+        self.core = self.core.min(self.asker.asked.len());
+        self.asker.recheck(8)?;
+        let families = [
+            Family::Normal,
+            Family::Close,
+            Family::Stress,
+            Family::Boundary,
+        ];
+        self.families(&families, 60, None)?;
+        Ok(())
+    }
+
+    /// Asks fresh cases of families; gives their places.
+    fn families(
+        &mut self,
+        families: &[Family],
+        count: usize,
+        unit: Option<&Unit>,
+    ) -> Result<Vec<usize>> {
+        let hints = unit.map_or_else(|| Hints::of_signature(&self.signature), Hints::of_unit);
+        let mut cases: Vec<Case> = Vec::new();
+        for &family in families {
+            let seed = self.random.bits();
+            let Ok(generator) = Generator::new(family, seed, &self.signature, hints) else {
+                continue;
+            };
+            let first = if family == Family::Exhaustive {
+                self.random.bits() >> 44
+            } else {
+                0
+            };
+            cases.extend((0..count as u64).map(|index| generator.case(first + index * 977)));
+        }
+        self.asker.ask(cases)
+    }
+
+    fn noise(&mut self) -> Result<Option<Outcome>> {
+        if self.asker.noise.is_none() {
+            self.asker.recheck(23)?;
+        }
+        Ok(self.asker.noise.clone().map(|noise| Outcome::Noise {
+            case: noise.case,
+            answers: noise.answers,
+        }))
+    }
+
+    /// Fresh inputs of every family and kind; gives the places that the unit does not answer alike.
+    fn verify(&mut self, unit: &Unit) -> Result<Vec<usize>> {
+        let left = (self.options.budget.saturating_sub(self.asker.queries) / 16) as usize;
+        let trials = self.options.trials.min(left).max(20);
+        let mut places = self.families(&Family::ALL, trials, Some(unit))?;
+        let focus = Focus::of(unit);
+        let cases = (0..trials * 2)
+            .map(|index| {
+                let kind = Kind::ALL[index % Kind::ALL.len()];
+                make(&self.maker, kind, &focus, &mut self.random)
+            })
+            .collect();
+        places.extend(self.asker.ask(cases)?);
+        self.trials = places.len() as u64;
+        let fails = |&place: &usize| !self.asker.asked[place].fits(unit);
+        Ok(places.into_iter().filter(fails).collect())
+    }
+
+    fn no_model(&mut self, nearest: Option<Candidate>) -> Result<Outcome> {
+        let Some(nearest) = nearest else {
+            return Ok(Outcome::NoModel {
+                nearest: None,
+                agreeing: 0.0,
+                example: None,
+            });
+        };
+        let total = self.asker.asked.len().max(1);
+        let failing: Vec<usize> = (0..self.asker.asked.len())
+            .filter(|&place| !self.asker.asked[place].fits(&nearest.unit))
+            .collect();
+        let example = match failing.first() {
+            None => None,
+            Some(&place) => {
+                let case = self.asker.asked[place].case.clone();
+                Some(shrinking::shrink_asking(
+                    &mut self.asker,
+                    &nearest.unit,
+                    &case,
+                )?)
+            }
+        };
+        let program = forms::named(
+            nearest.unit.program(),
+            self.signature.k,
+            self.signature.scale.is_some(),
+        );
+        Ok(Outcome::NoModel {
+            nearest: Some(program),
+            agreeing: 1.0 - failing.len() as f64 / total as f64,
+            example,
+        })
+    }
+}
