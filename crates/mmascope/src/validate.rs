@@ -232,7 +232,12 @@ fn turn(
     left: u64,
 ) -> Result<Vec<Mismatch>> {
     let generator = Generator::for_unit(Family::named(&progress.family)?, seed, model)?;
-    let next = Tile::next(&generator, progress.done, progress.tiles);
+    let next = Tile::next(
+        &generator,
+        progress.done,
+        progress.tiles,
+        device.has_tiles(),
+    );
     let differing = match next.filter(|tile| tile.len() <= left) {
         Some(tile) => {
             let differing = tile.compare(device, model, &generator)?;

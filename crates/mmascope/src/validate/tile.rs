@@ -29,8 +29,15 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// The next tile after `done` single cases and `tiles` tiles; `None` where there is none.
-    pub(super) fn next(generator: &Generator, done: u64, tiles: u64) -> Option<Self> {
+    /// The next tile after `done` single cases and `tiles` tiles; `None` where there is none. A device
+    /// that knows single dot products only gains little from tiles, whose cases share their c: it gets as many
+    /// single ones.
+    pub(super) fn next(
+        generator: &Generator,
+        done: u64,
+        tiles: u64,
+        has_tiles: bool,
+    ) -> Option<Self> {
         if let Some((a, b)) = generator.pairs() {
             let size = 1_u64 << (a + b);
             let tile = Self {
@@ -47,7 +54,8 @@ impl Tile {
             columns: SIDE,
             bits_a: None,
         };
-        (generator.is_crossed() && done >= SINGLE).then_some(tile)
+        let crossed = if has_tiles { 0 } else { tiles * SIDE * SIDE };
+        (generator.is_crossed() && done >= SINGLE.max(crossed)).then_some(tile)
     }
 
     pub(super) fn len(&self) -> u64 {
