@@ -205,8 +205,8 @@ const TEXTS: &[(&str, &str)] = &[
         "expected 'any' or 8 hex digits",
     ),
     (
-        "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §zero=minus | hw",
-        "expected plus, exact or ieee",
+        "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §zero=odd | hw",
+        "expected plus, minus, exact or ieee",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §overflow=up | hw",
