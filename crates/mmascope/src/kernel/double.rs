@@ -165,6 +165,8 @@ impl Doubles {
         accumulators: &mut [W],
         watch: &Watch<'_>,
     ) -> crate::error::Result<()> {
+        // Accumulators of f64 have the words of f64; that they are summed in place relies on it.
+        assert!(size_of::<W>() == size_of::<f64>());
         let (rows, columns) = (&part.rows, &part.columns);
         // Tiles of blocks of rows by spans of panels.
         let tiles = rows.start / (TILE * ROWS)..rows.end.div_ceil(TILE * ROWS);

@@ -86,9 +86,13 @@ pub(super) struct Sum {
 const REACH: u32 = 5;
 
 impl Sum {
-    /// Whether a c beyond the products' reach can be added at bit 29 of 32, as `shifted` does.
+    /// Whether a c beyond the products' reach can be added at bit 29 of 32, as `shifted` does: its first bit
+    /// survives where the products stay below 2^29, as eight do, or is looked at.
     fn lies_at_29(&self) -> bool {
-        let room = self.reach >= REACH || self.kind == Kind::Parity && self.reach >= REACH - 1;
+        let room = match self.kind {
+            Kind::Parity => self.reach >= REACH - 1,
+            _ => self.reach >= REACH && self.slots <= 8,
+        };
         self.f + REACH == 29 && self.f2 == 31 && room
     }
 }
@@ -340,9 +344,12 @@ unsafe fn group<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES:
         four!(|v| {
             // 2^(E − F), when the unit is 2^(F − E).
             let back = V::splat(254 << 23).i_sub(units[v]);
-            if !HALVES {
-                *bad = bad.b_max(sums[v].i_abs());
-            }
+            let whole = sums[v].i_abs();
+            *bad = match HALVES {
+                // −2^31 does not wrap and has no magnitude.
+                true => bad.or(whole),
+                false => bad.b_max(whole),
+            };
             let result = finish(&sum.finish, sums[v], back);
             tile[v] = if sum.sticky {
                 let infinite = tile[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));

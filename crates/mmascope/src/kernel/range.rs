@@ -142,8 +142,12 @@ impl Ranges {
             return None;
         }
         let field = |exponent: i32| ((exponent + 127) as u32) << 23;
-        // 2^(F − E + e(scales)) has to be finite where no product is there to raise E.
-        let scale_limit = ((126 - f + low - 1) / 4).min(30);
+        // 2^(F − E + e(scales)) has to be finite where no product is there to raise E, and normal where c does;
+        // products times scales stay as small as products without them.
+        let scale_limit = ((126 - f + low - 1) / 4)
+            .min((126 + f - C_HIGH) / 2)
+            .min((HIGH - high) / 2)
+            .min(30);
         let floor = match kind {
             Kind::Scaled if scale_limit < 1 => return None,
             Kind::Scaled => floor - 2 * scale_limit,

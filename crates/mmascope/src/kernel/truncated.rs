@@ -101,8 +101,11 @@ pub(super) unsafe fn chain<V: Lanes, const SCALED: bool, const OVERFLOW: u8, con
                 // 2^(E − F), when the unit is 2^(F − E).
                 let back = V::splat(254 << 23).i_sub(units[v]);
                 let whole = sums[v].i_abs();
-                if OVERFLOW == overflow::TOLD {
-                    bad = bad.b_max(whole);
+                match OVERFLOW {
+                    overflow::TOLD => bad = bad.b_max(whole),
+                    // −2^31 does not wrap and has no magnitude.
+                    overflow::HALVES => bad = bad.or(whole),
+                    _ => {}
                 }
                 signed[v] = sums[v];
                 let result = toward_zero(whole).f_mul(back);

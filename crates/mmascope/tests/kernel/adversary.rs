@@ -112,6 +112,9 @@ pub(crate) enum Elements {
     NearMaximum,
     /// So, with few exceptions.
     AlmostMaximum,
+    /// Of the first 32, 28 times 1½ and once 1: with F = 25, 63 + 1 products' units are the one sum whose magnitude is no
+    /// i32. Then ones, so that nothing else tells. A's are positive, B's negative.
+    Brim,
     /// One exponent each row or column, random fractions.
     Level,
     /// Exponents over the whole format.
@@ -132,10 +135,11 @@ pub(crate) enum Elements {
     Family(Family),
 }
 
-pub(crate) const ELEMENTS: [Elements; 18] = [
+pub(crate) const ELEMENTS: [Elements; 19] = [
     Elements::Usual,
     Elements::Bits,
     Elements::NearMaximum,
+    Elements::Brim,
     Elements::AlmostMaximum,
     Elements::Level,
     Elements::Wide,
@@ -210,6 +214,7 @@ fn vector(
     let (low, high) = exponents(format);
     let anchor = anchor.clamp(low, high);
     let sign = random.one_in(2);
+    let half = 1 << (float(format).fraction_bits - 1);
     let mut words = Vec::with_capacity(k);
     for index in 0..k {
         let bits = random.bits();
@@ -223,6 +228,11 @@ fn vector(
                 1 => number(format, !sign, anchor, u64::MAX),
                 2 => number(format, sign, anchor - 1, u64::MAX),
                 _ => number(format, sign, anchor, u64::MAX),
+            },
+            Elements::Brim => match index % 32 {
+                0..28 if index < 32 => number(format, false, anchor, half),
+                0 | 28 => number(format, false, anchor, 0),
+                _ => number(format, false, i32::MIN / 2, 0),
             },
             Elements::Level => number(format, negative, anchor, fraction),
             Elements::Wide => number(format, negative, random.between(low - 2, high), fraction),
@@ -307,6 +317,15 @@ pub(crate) fn matrices(
             Some(generator) => (0..steps)
                 .flat_map(|step| generator.case((j * steps + step) as u64).b)
                 .collect(),
+            None if b_style == Elements::Brim => {
+                // Negative in all columns: the positive sum wraps, and its row would be done again.
+                let words = vector(&signature.b, b_style, column, k, random);
+                let sign = signature.b.to_register(1 << (signature.b.bits - 1));
+                words
+                    .into_iter()
+                    .map(|word| if word == 0 { 0 } else { word | sign })
+                    .collect()
+            }
             None if b_style == Elements::Cancelling => {
                 // The same for both neighbours, so that the products cancel.
                 let mut words = vector(&signature.b, Elements::Level, column, k, random);

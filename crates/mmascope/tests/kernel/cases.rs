@@ -61,8 +61,8 @@ impl Case {
         const SIZES: [usize; 4] = [1, 3, 17, 255];
         const SHAPES: [[usize; 2]; 4] = [[65, 129], [33, 47], [129, 63], [17, 255]];
         let elements = [
-            ELEMENTS[index % 18],
-            ELEMENTS[(index + index / 18 * 5) % 18],
+            ELEMENTS[index % ELEMENTS.len()],
+            ELEMENTS[(index + index / ELEMENTS.len() * 5) % ELEMENTS.len()],
         ];
         let seed = (number * 100_000 + index) as u64;
         let start = STARTS[(index + index / STARTS.len()) % STARTS.len()];
@@ -77,6 +77,10 @@ impl Case {
         if !odd && index % 2 == 1 {
             case.plan = Plan::ALL[index / 2 % Plan::ALL.len()];
             case.shape[2] = 3 + index / 2 % 4;
+        }
+        // More than a chunk of K, so that c is taken for granted in the later ones.
+        if index % 12 == 10 && case.plan == Plan::Chain {
+            case.shape[2] = 9 + index / 12 * 5 % 32;
         }
         case.modifiers.negate_a = index % 7 == 3;
         case.modifiers.negate_b = index % 11 == 5;

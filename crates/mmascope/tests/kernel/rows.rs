@@ -54,7 +54,10 @@ fn schedules_are_what_the_reference_gives_step_by_step() {
         }
         for (index, plan) in Plan::ALL.into_iter().enumerate() {
             let at = number + index;
-            let elements = [ELEMENTS[at % 18], ELEMENTS[(at / 2 + 1) % 18]];
+            let elements = [
+                ELEMENTS[at % ELEMENTS.len()],
+                ELEMENTS[(at / 2 + 1) % ELEMENTS.len()],
+            ];
             let shape = [14, 75, 3 + at % 3];
             let start = STARTS[at % STARTS.len()];
             let case = Case {
