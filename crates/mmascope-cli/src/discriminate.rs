@@ -12,6 +12,14 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failur
     let row = catalogue.find(&options.arch, &options.inst)?;
     let unit = row.unit()?;
     let vectors = discriminate(unit, options.cases.seed)?;
+    // Before anything is written: there may be no program for this instruction.
+    let architecture = catalogue.architecture(&options.arch)?;
+    let mut programs = Vec::new();
+    for (language, file) in [("cuda", &options.cuda), ("hip", &options.hip)] {
+        if let Some(file) = file {
+            programs.push((file, runner(architecture, row, &vectors, language)?));
+        }
+    }
     let mut output = Output::create("-o", &options.output)?;
     for line in &vectors.lines {
         let separates = serde_json::Value::from(line.separates.clone()).to_string();
@@ -32,13 +40,10 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failur
         output.line(&text)?;
     }
     output.finish()?;
-    for (language, file) in [("cuda", &options.cuda), ("hip", &options.hip)] {
-        if let Some(file) = file {
-            let text = runner(row, &vectors, language)?;
-            let mut output = Output::create("--cuda, --hip", file)?;
-            output.line(text.trim_end())?;
-            output.finish()?;
-        }
+    for (file, text) in programs {
+        let mut output = Output::create("--cuda, --hip", file)?;
+        output.line(text.trim_end())?;
+        output.finish()?;
     }
     report::tell(format!(
         "{} lines separate {} neighbours",

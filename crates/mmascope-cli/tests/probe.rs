@@ -203,6 +203,26 @@ fn discriminating_vectors_pass_on_their_row_and_fail_on_a_neighbour() {
     assert!(source.contains("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"));
 }
 
+/// Nothing is written where there is no program to write.
+#[test]
+fn a_refused_program_leaves_no_vectors() {
+    let folder = folder();
+    let row = [
+        "--arch",
+        "volta",
+        "--inst",
+        "wmma.m16n16k16.f32.f16.f16.f32",
+    ];
+    let file = ["--cuda", "run.cu"];
+    let output = mmascope(
+        folder.path(),
+        &[&["gen", "--discriminating"], &row[..], &file].concat(),
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    assert!(!folder.path().join("run.cu").exists());
+}
+
 /// A product of the example matrices is recognised; one bit off is not.
 #[test]
 fn the_producer_of_a_product_is_found() {

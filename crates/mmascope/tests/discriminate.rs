@@ -2,7 +2,7 @@
 
 use mmascope::discriminate::{discriminate, runner};
 use mmascope::dpa::{Modifiers, Unit};
-use mmascope::isa::{Catalogue, Instruction};
+use mmascope::isa::{Architecture, Catalogue, Instruction};
 
 fn row(arch: &str, inst: &str) -> &'static Instruction {
     Catalogue::built_in().find(arch, inst).expect("a row")
@@ -55,6 +55,11 @@ fn neighbours_are_separated() {
     }
 }
 
+fn architecture(name: &str) -> &'static Architecture {
+    let found = Catalogue::built_in().architecture(name);
+    found.expect("an architecture")
+}
+
 #[test]
 fn runners_hold_every_line() {
     for (arch, inst, language) in [
@@ -92,7 +97,7 @@ fn runners_hold_every_line() {
     ] {
         let row = row(arch, inst);
         let vectors = discriminate(row.unit().expect("a unit"), 1).expect("vectors");
-        let text = runner(row, &vectors, language).expect("a runner");
+        let text = runner(architecture(arch), row, &vectors, language).expect("a runner");
         assert_eq!(
             text.matches("ull, 0, \"").count() + text.matches("ull, 1, \"").count(),
             vectors.lines.len(),
@@ -103,6 +108,9 @@ fn runners_hold_every_line() {
             text.matches('}').count(),
             "{arch} {inst}"
         );
+        // What only one architecture has is compiled for it.
+        let own = inst.starts_with("wgmma") || inst.contains("kind::");
+        assert_eq!(text.contains("-gencode arch=compute_"), own, "{inst}");
         if language == "cuda" {
             compiled(&text, arch, inst);
         } else {
@@ -111,7 +119,7 @@ fn runners_hold_every_line() {
     }
     let wmma = row("ampere", "wmma.m16n16k16.f32.f16.f16.f32");
     let vectors = discriminate(wmma.unit().expect("a unit"), 1).expect("vectors");
-    let error = runner(wmma, &vectors, "cuda").expect_err("no runner");
+    let error = runner(architecture("ampere"), wmma, &vectors, "cuda").expect_err("no runner");
     assert!(error.to_string().contains("runner"), "{error}");
 }
 

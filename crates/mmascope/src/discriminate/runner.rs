@@ -12,15 +12,20 @@ use std::fmt::Write;
 use super::Vectors;
 use crate::dpa::Unit;
 use crate::error::{Error, Result};
-use crate::isa::Instruction;
+use crate::isa::{Architecture, Instruction};
 use crate::vector::answer;
 
-/// The source that runs the vectors of a row: `language` is `cuda` or `hip`.
+/// The source that runs the vectors of a row of an architecture: `language` is `cuda` or `hip`.
 ///
 /// # Errors
 /// [`Error::Argument`] when the instruction has no runner: its operands do not lie in registers, its
 /// fragment layout is not written down here, or it is not one of that language.
-pub fn runner(row: &Instruction, vectors: &Vectors, language: &str) -> Result<String> {
+pub fn runner(
+    architecture: &Architecture,
+    row: &Instruction,
+    vectors: &Vectors,
+    language: &str,
+) -> Result<String> {
     let unit = row.unit()?;
     let kernel = match language {
         "cuda" => cuda::kernel(row),
@@ -34,19 +39,38 @@ pub fn runner(row: &Instruction, vectors: &Vectors, language: &str) -> Result<St
             row.name
         )));
     };
-    Ok(whole(row, unit, vectors, &kernel, language))
+    let compile = compile(architecture, &kernel, language);
+    Ok(whole(row, unit, vectors, &kernel, (language, &compile)))
 }
 
 /// Device code and its launch.
 struct Kernel {
     /// Threads that work together.
     lanes: u32,
-    /// The command that compiles the file.
-    compile: &'static str,
+    /// Whether only this architecture has the instruction, not the later ones too.
+    is_own: bool,
     /// The body of `dot`, with `lane`, `a`, `b` (64-bit words: k ascending, then the scales), `c` and `*d`.
     body: String,
     /// What comes before it.
     head: String,
+}
+
+/// The command that compiles the file. An architecture's own instructions need its target by name, which ends
+/// with an `a`.
+fn compile(architecture: &Architecture, kernel: &Kernel, language: &str) -> String {
+    if language == "hip" {
+        return "hipcc FILE -o run".to_owned();
+    }
+    let own = architecture.aliases.iter().find_map(|alias| {
+        let number = alias.strip_prefix("sm_")?;
+        number.ends_with('a').then_some(number)
+    });
+    match own.filter(|_| kernel.is_own) {
+        Some(number) => {
+            format!("nvcc -gencode arch=compute_{number},code=sm_{number} FILE -o run")
+        }
+        None => "nvcc -arch=native FILE -o run".to_owned(),
+    }
 }
 
 /// The words of a list as C++ initialisers.
@@ -63,7 +87,7 @@ fn whole(
     unit: &Unit,
     vectors: &Vectors,
     kernel: &Kernel,
-    language: &str,
+    (language, compile): (&str, &str),
 ) -> String {
     // Scales stand behind the operands.
     let k = row.signature.k + row.signature.scales();
@@ -88,10 +112,7 @@ fn whole(
         );
     }
     let Kernel {
-        lanes,
-        compile,
-        body,
-        head,
+        lanes, body, head, ..
     } = kernel;
     let digits = row.signature.d.digits();
     let float = row.signature.d.container().float();

@@ -4,9 +4,6 @@
 use super::Kernel;
 use crate::isa::Instruction;
 
-/// `-arch` of nvcc for the chip that is there.
-const NATIVE: &str = "nvcc -arch=native FILE -o run";
-
 pub(super) fn kernel(row: &Instruction) -> Option<Kernel> {
     if row.name.contains('@') {
         return None;
@@ -47,7 +44,7 @@ fn m8n8k4(shape: &str, types: &str) -> Kernel {
     );
     Kernel {
         lanes: 32,
-        compile: NATIVE,
+        is_own: false,
         body,
         head: String::new(),
     }
@@ -60,13 +57,13 @@ fn list(first: u32, count: u32) -> String {
 }
 
 /// What stands between `mma.sync.aligned` and the shape, between the layout and the types, and after
-/// the types: for kinds and block scales. And the flags of nvcc.
-fn words(types: &str) -> Option<(String, String, &'static str)> {
+/// the types: for kinds and block scales. And whether only
+/// this architecture has it.
+fn words(types: &str) -> Option<(String, String, bool)> {
     let Some(rest) = types.strip_prefix("kind::") else {
-        return Some((String::new(), types.to_owned(), NATIVE));
+        return Some((String::new(), types.to_owned(), false));
     };
     let (kind, rest) = rest.split_once('.')?;
-    let compile = "nvcc -gencode arch=compute_120a,code=sm_120a FILE -o run";
     let vectors = match (kind, rest.split_once('.')) {
         ("f8f6f4", _) => None,
         ("mxf8f6f4", Some(("block32", types))) => Some(("1X", types)),
@@ -75,10 +72,10 @@ fn words(types: &str) -> Option<(String, String, &'static str)> {
         _ => return None,
     };
     Some(match vectors {
-        None => (format!(".kind::{kind}"), rest.to_owned(), compile),
+        None => (format!(".kind::{kind}"), rest.to_owned(), true),
         Some((count, types)) => {
             let kind = format!(".kind::{kind}.block_scale.scale_vec::{count}");
-            (kind, types.to_owned(), compile)
+            (kind, types.to_owned(), true)
         }
     })
 }
@@ -88,7 +85,7 @@ fn registers(row: &Instruction, shape: &str, types: &str) -> Option<Kernel> {
     if !shape.starts_with("m16n8k") {
         return None;
     }
-    let (kind, types, compile) = words(types)?;
+    let (kind, types, is_own) = words(types)?;
     let signature = &row.signature;
     let in_bytes = kind.contains("f8f6f4");
     let (bits, shift_a) = place(signature.a.name, in_bytes)?;
@@ -146,7 +143,7 @@ fn registers(row: &Instruction, shape: &str, types: &str) -> Option<Kernel> {
     );
     Some(Kernel {
         lanes: 32,
-        compile,
+        is_own,
         body,
         head: String::new(),
     })
@@ -218,7 +215,7 @@ fn wgmma(row: &Instruction, rest: &str) -> Option<Kernel> {
     );
     Some(Kernel {
         lanes: 128,
-        compile: "nvcc -gencode arch=compute_90a,code=sm_90a FILE -o run",
+        is_own: true,
         body,
         head: String::new(),
     })

@@ -79,7 +79,7 @@ pub(super) fn kernel(row: &Instruction) -> Option<Kernel> {
     );
     Some(Kernel {
         lanes: 64,
-        compile: "hipcc FILE -o run",
+        is_own: false,
         body,
         head: head.replace("typedef __vec ", "typedef "),
     })
