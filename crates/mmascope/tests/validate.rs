@@ -99,6 +99,20 @@ fn tiles_are_the_same_questions() {
     }
 }
 
+/// Tiles share their c: a device without tiles meets as many single cases, each with its own.
+#[test]
+fn single_cases_keep_up_where_there_are_no_tiles() {
+    let model = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let trials = 4096 + 3 * SIDE * SIDE;
+    let by_single = run(&mut Single::new(model), model, &[Family::Normal], trials);
+    let mut engine = ModelDut::new("engine", model.clone());
+    let by_engine = run(&mut engine, model, &[Family::Normal], trials);
+    assert_eq!((by_single.trials(), by_engine.trials()), (trials, trials));
+    let counts = |state: &State| (state.families[0].done, state.families[0].tiles);
+    assert_eq!(counts(&by_engine), (4096, 3));
+    assert_eq!(counts(&by_single), (4096 + SIDE * SIDE, 2));
+}
+
 /// A difference that only tiles reach is found, replayed and shrunk.
 #[test]
 fn a_difference_inside_a_tile_is_named() {

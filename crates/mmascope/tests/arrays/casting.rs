@@ -221,3 +221,32 @@ fn arrays_that_cannot_be_are_refused() {
     }
     assert!(Array::new("x", &[0, usize::MAX], Element::Unsigned(1), Vec::new()).is_ok());
 }
+
+/// Long arrays remember what became of a number; short ones do not.
+#[test]
+fn long_arrays_are_cast_as_short_ones() {
+    let number = |bytes: Vec<u8>| {
+        Array::new("x", &[1, bytes.len()], Element::Number(E4M3FN), bytes).expect("an array")
+    };
+    let all: Vec<u8> = (0..=255).chain((0..=255).rev()).collect();
+    let words = |bytes: &[u8], operand: &Format, casting: &Casting| {
+        number(bytes.to_vec()).words(operand, casting)
+    };
+    for operand in [F16, E5M2, TF32, E2M1FN] {
+        let finite: Vec<u8> = all
+            .iter()
+            .copied()
+            .filter(|code| code & 0x7f != 0x7f)
+            .collect();
+        let long = words(&finite, &operand, &SATURATE).expect("words").to_vec();
+        let each = finite.iter().flat_map(|code| {
+            let word = words(&[*code], &operand, &SATURATE);
+            word.expect("a word").to_vec()
+        });
+        assert_eq!(long, each.collect::<Vec<u64>>(), "{operand}");
+    }
+    // An error names the first element, also the second time that its number is met.
+    let twice = [&[0x38; 256][..], &[0x7e, 0x7e]].concat();
+    let error = words(&twice, &E2M1FN, &Casting::default()).expect_err("448");
+    assert!(error.to_string().contains("[0, 256]"), "{error}");
+}

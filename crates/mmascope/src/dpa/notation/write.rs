@@ -1,0 +1,173 @@
+//! Programs as text, in their canonical form.
+
+use std::fmt;
+
+use super::defaults;
+use crate::dpa::{Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, ZeroSign};
+use crate::format::Rounding;
+
+impl fmt::Display for Program {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, statement) in self.statements.iter().enumerate() {
+            if index > 0 {
+                out.write_str(" ; ")?;
+            }
+            if self.statements.len() > 1 {
+                write!(out, "{} = ", statement.name)?;
+            }
+            match &statement.operation {
+                Operation::Dot {
+                    algorithm,
+                    widened,
+                    over,
+                    from,
+                } => {
+                    write!(out, "{algorithm}")?;
+                    if let Some(format) = widened {
+                        write!(out, " as {format}")?;
+                    }
+                    write!(out, "{over}")?;
+                    if *from != Source::C {
+                        write!(out, " from {}", self.source_name(*from))?;
+                    }
+                }
+                Operation::Add(left, right) => {
+                    let (left, right) = (self.source_name(*left), self.source_name(*right));
+                    write!(out, "add {left} {right}")?;
+                }
+                Operation::Convert(source) => {
+                    write!(out, "convert {}", self.source_name(*source))?;
+                }
+                Operation::Join {
+                    algorithm,
+                    over,
+                    of,
+                } => {
+                    write!(out, "join {algorithm}")?;
+                    if !over.is_empty() {
+                        write!(out, "{}", Select::List(over.clone()))?;
+                    }
+                    out.write_str(" of")?;
+                    for source in of {
+                        write!(out, " {}", self.source_name(*source))?;
+                    }
+                }
+            }
+            let Output {
+                format,
+                rounding,
+                overflow,
+                nan,
+                zero,
+                flush,
+            } = &statement.output;
+            write!(out, " -> {rounding} {format}")?;
+            if let Nan::Word(bits) = nan {
+                write!(
+                    out,
+                    " nan={bits:0width$x}",
+                    width = format.container().digits()
+                )?;
+            }
+            let (default_overflow, default_zero) = defaults(&statement.operation);
+            if *zero != default_zero {
+                write!(out, " zero={zero}")?;
+            }
+            if *overflow != default_overflow {
+                write!(out, " overflow={overflow}")?;
+            }
+            if let Some(sign) = flush {
+                write!(out, " flush={sign}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Program {
+    /// How a statement's source is written.
+    pub(in crate::dpa) fn source_name(&self, source: Source) -> &str {
+        match source {
+            Source::C => "c",
+            Source::Zero => "+0",
+            Source::Product => "product",
+            Source::Statement(index) => &self.statements[index].name,
+        }
+    }
+}
+
+impl fmt::Display for ZeroSign {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Plus => "plus",
+            Self::Minus => "minus",
+            Self::Exact => "exact",
+            Self::Ieee => "ieee",
+        })
+    }
+}
+
+impl fmt::Display for Select {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let join = |list: &[usize]| {
+            list.iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(",")
+        };
+        match self {
+            Self::All => Ok(()),
+            Self::Residues { modulus, residues } => {
+                write!(out, " over k%{modulus}={}", join(residues))
+            }
+            Self::List(list) => write!(out, " over k={}", join(list)),
+        }
+    }
+}
+
+impl fmt::Display for Dpa {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let align_suffix = |align: Rounding| match align {
+            Rounding::Rz => String::new(),
+            other => format!(" align={other}"),
+        };
+        match *self {
+            Self::FmaChain => out.write_str("fma-chain"),
+            Self::TFdpa {
+                l,
+                f,
+                e0,
+                align,
+                scaled,
+            } => {
+                let name = if scaled { "st-fdpa" } else { "t-fdpa" };
+                write!(out, "{name} L={l} F={f} e0={e0}{}", align_suffix(align))
+            }
+            Self::GstFdpa { l, g, f, e0, align } => {
+                write!(
+                    out,
+                    "gst-fdpa L={l} G={g} F={f} e0={e0}{}",
+                    align_suffix(align)
+                )
+            }
+            Self::FtzAddMul {
+                p,
+                flush_in,
+                flush_out,
+            } => {
+                write!(out, "ftz-addmul P={p}")?;
+                if flush_in == FlushSign::Kept {
+                    out.write_str(" flush-in=kept")?;
+                }
+                if flush_out == FlushSign::Plus {
+                    out.write_str(" flush-out=plus")?;
+                }
+                Ok(())
+            }
+            Self::EFdpa { l } => write!(out, "e-fdpa L={l}"),
+            Self::General(ref step) => step.fmt(out),
+            Self::TrFdpa { l, f, f2 } => write!(out, "tr-fdpa L={l} F={f} F2={f2}"),
+            Self::GtrFdpa { l, f, f2 } => write!(out, "gtr-fdpa L={l} F={f} F2={f2}"),
+        }
+    }
+}
