@@ -1,11 +1,14 @@
 // A chip in C++, enough for the generated programs: threads in lockstep, and the instructions as the PTX manual
 // describes them, on whole numbers. Inline assembly becomes a call of `instruction` (tests/runners.rs).
 #include <barrier>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,6 +75,8 @@ typedef std::vector<Word> Ins;
 static Ins given[256];
 static unsigned tensor_memory[128][512];
 static bool has_arrived;
+static std::mutex arriving;
+static std::condition_variable arrival;
 static Word field(Word from, int at, int count) { return from >> at & ((1ull << count) - 1); }
 
 // An element that a shared memory descriptor points to: row, k; so many elements in 16 bytes.
@@ -244,10 +249,16 @@ static void instruction(const std::string &text, Outs outs, Ins ins) {
   }
   else if (has("tcgen05.mma")) tcgen05_mma(text, ins);
   else if (has("mbarrier.init")) has_arrived = false;
-  else if (has("tcgen05.commit")) has_arrived = true;
+  else if (has("tcgen05.commit")) {
+    std::lock_guard<std::mutex> lock(arriving);
+    has_arrived = true;
+    arrival.notify_all();
+  }
   else if (has("mbarrier.try_wait")) {
-    unsigned done = __atomic_load_n(&has_arrived, __ATOMIC_SEQ_CST);
-    if (!done) std::this_thread::yield();
+    // Asleep, not spinning: this machine has other work.
+    std::unique_lock<std::mutex> lock(arriving);
+    unsigned done = arrival.wait_for(lock, std::chrono::seconds(60), [] { return has_arrived; });
+    if (!done) fprintf(stderr, "nothing was committed\n"), exit(9);
     memcpy(outs[0], &done, 4);
   }
   else if (has("wgmma.mma_async")) wgmma(text, outs, ins);
