@@ -213,7 +213,7 @@ fn a_refused_program_leaves_no_vectors() {
         "--inst",
         "wmma.m16n16k16.f32.f16.f16.f32",
     ];
-    let file = ["--cuda", "run.cu"];
+    let file = ["--hip", "run.cu"];
     let output = mmascope(
         folder.path(),
         &[&["gen", "--discriminating"], &row[..], &file].concat(),

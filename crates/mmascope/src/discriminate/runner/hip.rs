@@ -1,91 +1,104 @@
-//! HIP: MFMA of one block, operands in vector registers.
+//! HIP: MFMA with operands in vector registers, of one block or several.
 
-use super::Kernel;
+use super::{Kernel, fill};
 use crate::isa::Instruction;
 
-pub(super) fn kernel(row: &Instruction) -> Option<Kernel> {
-    let rest = row.name.strip_prefix("v_mfma_")?;
+const TEXT: &str = include_str!("hip/mfma.hip");
+
+pub(super) fn kernel(row: &Instruction) -> Result<Kernel, String> {
+    let Some(rest) = row.name.strip_prefix("v_mfma_") else {
+        return Err("it is no v_mfma_ instruction of AMD".to_owned());
+    };
+    mfma(row, rest).ok_or_else(|| {
+        let signature = &row.signature;
+        format!(
+            "the compiler's function for {} x {} with {} products is not written down here",
+            signature.a, signature.b, signature.k
+        )
+    })
+}
+
+fn mfma(row: &Instruction, rest: &str) -> Option<Kernel> {
     let (result, rest) = rest.split_once('_')?;
-    let (shape, types) = rest.split_once('_')?;
-    let sizes: Vec<usize> = shape.split('x').filter_map(|n| n.parse().ok()).collect();
-    let [m, n, k] = sizes[..] else { return None };
-    if m != n
-        || types.starts_with(|c: char| c.is_ascii_digit())
-        || k != row.signature.k
-        || m * k < 64
-    {
+    let (_, types) = rest.split_once('_')?;
+    let (shape, k) = (&row.shapes[0], u32::try_from(row.signature.k).ok()?);
+    let (m, n, blocks) = (shape.m[0], shape.n[0], shape.blocks);
+    // A function of the compiler has no count of blocks in its name.
+    let types = types.strip_prefix(&format!("{blocks}b_")).unwrap_or(types);
+    let (each, sums) = (m * k * blocks / 64, m * n * blocks / 64);
+    if m != n || each == 0 || !(m * k * blocks).is_multiple_of(64) {
         return None;
     }
-    let each = m * k / 64;
-    let accumulators = m * n / 64;
-    let (element, operand, name) = match types {
-        "f16" => (
+    let size = format!("{m}x{n}x{k}");
+    let (element, operand, name) = match (types, each) {
+        ("f16", _) => ("unsigned short", vector("_Float16", each), "f16".to_owned()),
+        // Four of a lane have the later form, whatever the row is called.
+        ("bf16" | "bf16_1k", 4) => (
             "unsigned short",
-            vector_of("_Float16", each),
-            format!("{shape}f16"),
+            vector("short", each),
+            "bf16_1k".to_owned(),
         ),
-        "bf16_1k" => (
-            "unsigned short",
-            vector_of("short", each),
-            format!("{shape}bf16_1k"),
-        ),
-        "bf16" => (
-            "unsigned short",
-            vector_of("short", each),
-            format!("{shape}bf16"),
-        ),
-        "f32" if each == 1 => ("unsigned", "float".to_owned(), format!("{shape}f32")),
-        "xf32" => (
-            "unsigned",
-            vector_of("float", each),
-            format!("{shape}_xf32"),
-        ),
-        "f64" if each == 1 => (
-            "unsigned long long",
-            "double".to_owned(),
-            format!("{shape}f64"),
-        ),
-        _ if types.contains("fp8") || types.contains("bf8") => (
-            "unsigned char",
-            "long".to_owned(),
-            format!("{shape}_{types}"),
-        ),
+        ("bf16", 2) => ("unsigned short", vector("short", each), "bf16".to_owned()),
+        ("f32", 1) => ("unsigned", "float".to_owned(), "f32".to_owned()),
+        ("xf32", _) => ("unsigned", vector("float", each), "_xf32".to_owned()),
+        ("f64", 1) => ("word", "double".to_owned(), "f64".to_owned()),
+        ("fp8_fp8" | "fp8_bf8" | "bf8_fp8" | "bf8_bf8", 8) => {
+            ("unsigned char", "long".to_owned(), format!("_{types}"))
+        }
         _ => return None,
     };
-    let scalar = if result == "f64" { "double" } else { "float" };
-    let bytes = if result == "f64" { 8 } else { 4 };
-    let body = format!(
-        "  // Lane l holds row (column) l % {m} and {each} consecutive k from l / {m} * {each} on.\n\
-         \x20 {element} xs[{each}] = {{0}}, ys[{each}] = {{0}};\n\
-         \x20 if (lane % {m} == 0)\n\
-         \x20   for (int e = 0; e < {each}; e++) {{\n\
-         \x20     int k = lane / {m} * {each} + e;\n\
-         \x20     xs[e] = ({element})a[k];\n\
-         \x20     ys[e] = ({element})b[k];\n\
-         \x20   }}\n\
-         \x20 operand x, y;\n\
-         \x20 memcpy(&x, xs, sizeof x);\n\
-         \x20 memcpy(&y, ys, sizeof y);\n\
-         \x20 sums z = {{0}};\n\
-         \x20 {scalar} first = 0;\n\
-         \x20 if (lane == 0) memcpy(&first, &c, {bytes});\n\
-         \x20 z[0] = first;\n\
-         \x20 z = __builtin_amdgcn_mfma_{result}_{name}(x, y, z, 0, 0, 0);\n\
-         \x20 first = z[0];\n\
-         \x20 if (lane == 0) {{ *d = 0; memcpy(d, &first, {bytes}); }}\n"
-    );
-    let head = format!(
-        "typedef {operand} operand;\ntypedef {scalar} sums __attribute__((ext_vector_type({accumulators})));\n"
+    let is_double = result == "f64";
+    let scalar = if is_double { "double" } else { "float" };
+    let sums_type = if sums == 1 {
+        scalar.to_owned()
+    } else {
+        vector(scalar, sums)
+    };
+    // Sums of 64 bits go round the rows of four lanes, those of 32 bits four by four.
+    let row_of = match (is_double, blocks) {
+        (true, 1) => "4 * r + lane / N",
+        (true, _) => "lane / (N * BLOCKS)",
+        (false, 1) => "r / 4 * 4 * (64 / N) + lane / N * 4 + r % 4",
+        (false, _) if n == 4 => "r",
+        (false, _) => "r % EACH_BLOCK / 4 * 4 * (64 / N) + lane / N * 4 + r % 4",
+    };
+    let block_of = match (is_double, blocks) {
+        (_, 1) => "0",
+        (true, _) => "lane / N % BLOCKS",
+        (false, _) if n == 4 => "lane / N",
+        (false, _) => "r / EACH_BLOCK",
+    };
+    let body = fill(
+        TEXT,
+        &[
+            ("OPERAND", operand),
+            ("SUMS_TYPE", sums_type),
+            ("ELEMENT", element.to_owned()),
+            (
+                "RESULT",
+                if is_double { "word" } else { "unsigned" }.to_owned(),
+            ),
+            (
+                "CALL",
+                format!("__builtin_amdgcn_mfma_{result}_{size}{name}"),
+            ),
+            ("EACH", each.to_string()),
+            ("SUMS", sums.to_string()),
+            ("ROW", row_of.to_owned()),
+            ("BLOCK", block_of.to_owned()),
+        ],
     );
     Some(Kernel {
         lanes: 64,
+        ctas: 1,
+        tile: [m, n, blocks],
         is_own: false,
+        head: String::new(),
         body,
-        head: head.replace("typedef __vec ", "typedef "),
     })
 }
 
 /// A vector type of clang.
-fn vector_of(element: &str, count: usize) -> String {
+fn vector(element: &str, count: u32) -> String {
     format!("{element} __attribute__((ext_vector_type({count})))")
 }

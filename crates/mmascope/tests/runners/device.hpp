@@ -1,0 +1,293 @@
+// A chip in C++, enough for the generated programs: threads in lockstep, and the instructions as the PTX manual
+// describes them, on whole numbers. Inline assembly becomes a call of `instruction` (tests/runners.rs).
+#include <barrier>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+typedef unsigned long long Word;
+#define __global__
+#define __device__
+#define __align__(n) __attribute__((aligned(n)))
+// One thread block at a time: its shared memory is a section of the program.
+#define __shared__ static __attribute__((section("shared_memory")))
+extern "C" unsigned char __start_shared_memory[] __attribute__((weak));
+struct dim3 { unsigned x; dim3(unsigned x) : x(x) {} };
+struct Index { unsigned x; };
+static thread_local Index threadIdx, blockIdx;
+static std::barrier<> *all_threads;
+static void __syncthreads() { all_threads->arrive_and_wait(); }
+static void __syncwarp() {}
+static size_t __cvta_generic_to_shared(const void *p) { return (const unsigned char *)p - __start_shared_memory; }
+template <class To, class From> static To same_bits(From from) { To to = 0; memcpy(&to, &from, sizeof from); return to; }
+static double __longlong_as_double(long long x) { return same_bits<double>(x); }
+static long long __double_as_longlong(double x) { return same_bits<long long>(x); }
+static float __uint_as_float(unsigned x) { return same_bits<float>(x); }
+static unsigned __float_as_uint(float x) { return same_bits<unsigned>(x); }
+
+// How this chip is wrong: nothing, or what the environment says.
+static bool wrong(const char *what) { const char *w = getenv("WRONG"); return w && strcmp(w, what) == 0; }
+
+static Word bits_of(Word x) { return x; }
+static Word bits_of(unsigned x) { return x; }
+static Word bits_of(unsigned short x) { return x; }
+static Word bits_of(double x) { return same_bits<Word>(x); }
+static Word bits_of(float x) { return same_bits<unsigned>(x); }
+template <class T> static Word bits_of(T *x) { return (Word)x; }
+
+struct Type { const char *name; int bits, exponent, fraction, bias; };
+static const Type types[] = {{"f64", 64, 11, 52, 1023}, {"f32", 32, 8, 23, 127}, {"tf32", 32, 8, 23, 127}, {"f16", 16, 5, 10, 15},
+  {"bf16", 16, 8, 7, 127}, {"e4m3", 8, 4, 3, 7}, {"e5m2", 8, 5, 2, 15}, {"e2m3", 6, 2, 3, 1}, {"e3m2", 6, 3, 2, 3}, {"e2m1", 4, 2, 1, 1},
+  {"ue8m0", 8, 8, 0, 127}, {"ue4m3", 8, 4, 3, 7}};
+static const Type &type(const std::string &name) {
+  for (const Type &t : types) if (name == t.name) return t;
+  fprintf(stderr, "no type %s\n", name.c_str());
+  exit(9);
+}
+static double decode(Word code, const Type &t) {
+  Word fraction = code & ((1ull << t.fraction) - 1), exponent = code >> t.fraction & ((1ull << t.exponent) - 1);
+  double size = exponent || !t.fraction ? std::ldexp(1 + std::ldexp((double)fraction, -t.fraction), (int)exponent - t.bias)
+                                        : std::ldexp((double)fraction, 1 - t.bias - t.fraction);
+  return t.name[0] != 'u' && code >> (t.exponent + t.fraction) & 1 ? -size : size;
+}
+static Word encode(double x, const Type &t) {
+  if (t.bits == 64) return same_bits<Word>(x);
+  if (t.bits == 32) return same_bits<unsigned>((float)x);
+  return same_bits<unsigned short>((_Float16)x);
+}
+static std::vector<std::string> parts(const std::string &text) {
+  std::vector<std::string> all(1);
+  for (char c : text) if (c == '.') all.emplace_back(); else if (c == ' ') break; else all.back() += c;
+  return all;
+}
+static void shape(const std::string &s, int &m, int &n, int &k) { sscanf(s.c_str(), "m%dn%dk%d", &m, &n, &k); }
+
+typedef std::vector<void *> Outs;
+typedef std::vector<Word> Ins;
+static Ins given[256];
+static unsigned tensor_memory[128][512];
+static bool has_arrived;
+static std::mutex arriving;
+static std::condition_variable arrival;
+static Word field(Word from, int at, int count) { return from >> at & ((1ull << count) - 1); }
+
+// An element that a shared memory descriptor points to: row, k; so many elements in 16 bytes.
+static Word element(Word descriptor, int row, int k, int bits, int per) {
+  Word start = field(descriptor, 0, 14) * 16, leading = field(descriptor, 16, 14) * 16, stride = field(descriptor, 32, 14) * 16;
+  if (wrong("descriptor")) std::swap(leading, stride);
+  const unsigned char *core = __start_shared_memory + start + row / 8 * stride + k / per * leading + row % 8 * 16;
+  Word code = 0;
+  for (int bit = 0; bit < bits; bit++) {
+    int at = k % per * bits + bit;
+    code |= (Word)(core[at / 8] >> (at % 8) & 1) << bit;
+  }
+  return code;
+}
+
+// mma.sync: who holds which element.
+static void mma(const std::string &text, Outs outs, Ins ins) {
+  auto p = parts(text);
+  int m, n, k, lane = threadIdx.x, scaled = text.find("block_scale") != std::string::npos;
+  size_t at = 3;
+  shape(p[at], m, n, k);
+  const Type *scale = scaled ? &type(p.back()) : nullptr;
+  size_t last = p.size() - 1 - scaled;
+  const Type &tc = type(p[last]), &tb = type(p[last - 1]), &ta = type(p[last - 2]), &td = type(p[last - 3]);
+  bool bytes = text.find("f8f6f4") != std::string::npos, four = ta.name == std::string("f16") && k == 4;
+  int width = bytes ? 8 : ta.bits, each = width > 32 ? 1 : 32 / width, ra = four ? 2 : m * k / 32 / each, rb = four ? 2 : n * k / 32 / each;
+  auto code = [&](Word reg, int e, const Type &t) { return reg >> (width == 64 ? 0 : e * width) >> (bytes && t.bits == 4 ? 2 : 0) & (t.bits == 64 ? ~0ull : (1ull << t.bits) - 1); };
+  given[lane] = ins;
+  __syncthreads();
+  std::vector<double> x(m * k), y(n * k), z(m * n), sa(16 * 4, 1), sb(8 * 4, 1);
+  int count = !scaled ? 1 : text.find("::1X") != std::string::npos ? 1 : text.find("::2X") != std::string::npos ? 2 : 4;
+  for (int l = 0; l < 32; l++) {
+    const Ins &in = given[l];
+    int group = l / 4, four_th = l % 4;
+    if (four) {
+      // Quads l / 4 % 4 and that of the upper half.
+      if (l / 4 % 4 != lane / 4 % 4) continue;
+      int own = l % 4 + (l >= 16 ? 4 : 0);
+      for (int e = 0; e < 4; e++) x[own * 4 + e] = decode(code(in[e / 2], e % 2, ta), ta), y[own * 4 + e] = decode(code(in[2 + e / 2], e % 2, tb), tb);
+      for (int i = 0; i < 8; i++) {
+        int row = tc.bits == 16 ? own : (l & 1) + (i & 2) + (l >= 16 ? 4 : 0), column = tc.bits == 16 ? i : (i & 4) + (l & 2) + (i & 1);
+        z[row * 8 + column] = decode(tc.bits == 16 ? in[4 + i / 2] >> (16 * (i % 2)) & 0xffff : in[4 + i], tc);
+      }
+      continue;
+    }
+    int high = m / 8;
+    for (int i = 0; i < ra * each; i++) x[(group + i / each % high * 8) * k + four_th * each + i % each + i / each / high * 4 * each] = decode(code(in[i / each], i % each, ta), ta);
+    for (int i = 0; i < rb * each; i++) y[group * k + four_th * each + i % each + i / each * 4 * each] = decode(code(in[ra + i / each], i % each, tb), tb);
+    for (int i = 0; i < m * n / 32; i++) {
+      Word reg = tc.bits == 16 ? in[ra + rb + i / 2] >> (16 * (i % 2)) & 0xffff : in[ra + rb + i];
+      z[(group + (i >= 2 ? 8 : 0)) * n + four_th * 2 + (i & 1)] = decode(reg, tc);
+    }
+    // Selectors 0: lanes 0 and 1 of four give the scales of rows g and g + 8, lane 0 those of column g.
+    for (int s = 0; s < count && scaled; s++) {
+      if (four_th < 2) sa[(group + 8 * four_th) * 4 + s] = decode(in[in.size() - 2] >> (8 * s) & 255, *scale);
+      if (four_th == 0) sb[group * 4 + s] = decode(in[in.size() - 1] >> (8 * s) & 255, *scale);
+    }
+  }
+  __syncthreads();
+  auto result = [&](int row, int column) {
+    double sum = z[row * n + column];
+    for (int i = 0; i < k; i++) sum += x[row * k + i] * y[column * k + i] * (scaled ? sa[row * 4 + i * count / k] * sb[column * 4 + i * count / k] : 1);
+    return encode(sum, td);
+  };
+  int group = lane / 4, four_th = lane % 4;
+  for (int i = 0; i < (four ? 8 : m * n / 32); i++) {
+    int row = group + (i >= 2 ? 8 : 0), column = four_th * 2 + (i & 1);
+    if (four) {
+      int upper = lane >= 16 ? 4 : 0;
+      row = td.bits == 16 ? lane % 4 + upper : (lane & 1) + (i & 2) + upper, column = td.bits == 16 ? i : (i & 4) + (lane & 2) + (i & 1);
+    }
+    if (wrong("transposed")) row ^= 1;
+    Word d = result(row, column);
+    if (td.bits == 16) ((unsigned short *)outs[i / 2])[i % 2] = (unsigned short)d;
+    else memcpy(outs[i], &d, td.bits / 8);
+  }
+}
+
+// wmma: loads, product and store in one text; the strides stand in it.
+static void wmma(const std::string &text, Ins ins) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    auto line = [&](const char *what) { return text.substr(text.find(what)); };
+    auto stride = [&](const std::string &s) { size_t end = s.find(";"); return atoi(s.c_str() + s.rfind(' ', end) + 1); };
+    std::vector<double> all[3];
+    int m, n, k;
+    const char *names[] = {"wmma.load.a", "wmma.load.b", "wmma.load.c"};
+    for (int o = 0; o < 3; o++) {
+      std::string s = line(names[o]);
+      auto p = parts(s);
+      shape(p[6], m, n, k);
+      const Type &t = type(p[7]);
+      int rows = o == 1 ? k : m, columns = o == 0 ? k : n, by_rows = p[5] == "row";
+      if (wrong("transposed") && o == 0) by_rows = !by_rows;
+      for (int r = 0; r < rows; r++) for (int c = 0; c < columns; c++) {
+        Word code = 0;
+        memcpy(&code, (unsigned char *)ins[o] + (by_rows ? r * stride(s) + c : c * stride(s) + r) * (t.bits / 8), t.bits / 8);
+        all[o].push_back(decode(code, t));
+      }
+    }
+    std::string s = line("wmma.store.d");
+    const Type &t = type(parts(s)[7]);
+    for (int r = 0; r < m; r++) for (int c = 0; c < n; c++) {
+      double sum = all[2][r * n + c];
+      for (int i = 0; i < k; i++) sum += all[0][r * k + i] * all[1][i * n + c];
+      Word d = encode(sum, t);
+      memcpy((unsigned char *)ins[3] + (r * stride(s) + c) * (t.bits / 8), &d, t.bits / 8);
+    }
+  }
+  __syncthreads();
+}
+
+static void wgmma(const std::string &text, Outs outs, Ins ins) {
+  auto p = parts(text.substr(text.find("wgmma.mma_async")));
+  int m, n, k, lane = threadIdx.x;
+  shape(p[4], m, n, k);
+  const Type &td = type(p[5]), &ta = type(p[6]), &tb = type(p[7]);
+  for (int i = 0; i < 4; i++) {
+    int row = lane / 32 * 16 + lane % 32 / 4 + (i >= 2 ? 8 : 0), column = lane % 4 * 2 + (i & 1);
+    unsigned short *half = (unsigned short *)outs[td.bits == 16 ? i / 2 : i] + (td.bits == 16 ? i % 2 : 0);
+    Word c = 0;
+    memcpy(&c, half, td.bits / 8);
+    double sum = decode(c, td);
+    for (int j = 0; j < k; j++)
+      sum += decode(element(ins[0], row, j, ta.bits, 128 / ta.bits), ta) * decode(element(ins[1], column, j, tb.bits, 128 / tb.bits), tb);
+    Word d = encode(sum, td);
+    memcpy(half, &d, td.bits / 8);
+  }
+}
+
+static void tcgen05_mma(const std::string &text, Ins ins) {
+  unsigned desc = (unsigned)ins[3];
+  int m = field(desc, 24, 5) * 16, n = field(desc, 17, 6) * 8, scaled = text.find("block_scale") != std::string::npos;
+  std::string kind = text.substr(text.find("kind::") + 6);
+  kind = kind.substr(0, kind.find_first_of(". "));
+  bool four = kind == "mxf4" || kind == "mxf4nvf4";
+  auto named = [&](int number) -> const Type & {
+    if (four) return type("e2m1");
+    if (kind == "f16") return type(number ? "bf16" : "f16");
+    if (kind == "tf32") return type("tf32");
+    const char *names[] = {"e4m3", "e5m2", "", "e2m3", "e3m2", "e2m1"};
+    return type(names[number]);
+  };
+  const Type &ta = named(field(desc, 7, 3)), &tb = named(field(desc, 10, 3)), &td = type(scaled || field(desc, 4, 2) == 1 ? "f32" : "f16");
+  const Type &scale = type(field(desc, 23, 1) ? "ue8m0" : "ue4m3");
+  int k = four ? 64 : kind == "f16" ? 16 : kind == "tf32" ? 8 : 32, per = k / 2;
+  int count = text.find("::1X") != std::string::npos ? 1 : text.find("::2X") != std::string::npos ? 2 : 4;
+  if (m != 128 || field(ins[1], 46, 3) != 1 || field(ins[2], 46, 3) != 1) fprintf(stderr, "bad descriptor\n"), exit(9);
+  auto factor = [&](Word from, int row, int block) { return decode(tensor_memory[row % 32][(from & 0xffff) + row / 32] >> (8 * block) & 255, scale); };
+  for (int r = 0; r < m; r++) for (int c = 0; c < n; c++) {
+    unsigned &cell = tensor_memory[r][(ins[0] & 0xffff) + c];
+    double sum = decode(td.bits == 16 ? cell & 0xffff : cell, td);
+    for (int i = 0; i < k; i++) {
+      double x = decode(element(ins[1], r, i, ta.bits, per), ta), y = decode(element(ins[2], c, i, tb.bits, per), tb);
+      sum += x * y * (scaled ? factor(ins[4], r, i * count / k) * factor(ins[5], c, i * count / k) : 1);
+    }
+    cell = (unsigned)encode(sum, td);
+  }
+}
+
+static void instruction(const std::string &text, Outs outs, Ins ins) {
+  auto has = [&](const char *what) { return text.find(what) != std::string::npos; };
+  const int warp = threadIdx.x / 32 * 32, lane = threadIdx.x;
+  if (has("tcgen05.alloc")) { unsigned at = 256; memcpy(__start_shared_memory + ins[0], &at, 4); }
+  else if (has("tcgen05.st.sync") || has("tcgen05.ld.sync")) {
+    Word at = ins[0];
+    if ((int)(at >> 16) != warp) fprintf(stderr, "lanes of another warp\n"), exit(9);
+    for (size_t i = 0; i < ins.size() - 1; i++) tensor_memory[lane][(at & 0xffff) + i] = (unsigned)ins[i + 1];
+    for (size_t i = 0; i < outs.size(); i++) memcpy(outs[i], &tensor_memory[lane][(at & 0xffff) + i], 4);
+  }
+  else if (has("tcgen05.mma")) tcgen05_mma(text, ins);
+  else if (has("mbarrier.init")) has_arrived = false;
+  else if (has("tcgen05.commit")) {
+    std::lock_guard<std::mutex> lock(arriving);
+    has_arrived = true;
+    arrival.notify_all();
+  }
+  else if (has("mbarrier.try_wait")) {
+    // Asleep, not spinning: this machine has other work.
+    std::unique_lock<std::mutex> lock(arriving);
+    unsigned done = arrival.wait_for(lock, std::chrono::seconds(60), [] { return has_arrived; });
+    if (!done) fprintf(stderr, "nothing was committed\n"), exit(9);
+    memcpy(outs[0], &done, 4);
+  }
+  else if (has("wgmma.mma_async")) wgmma(text, outs, ins);
+  else if (has("wmma.mma")) wmma(text, ins);
+  else if (has("mma.sync")) mma(text, outs, ins);
+  else if (has("trap")) fprintf(stderr, "trap\n"), exit(9);
+  else if (!has("fence") && !has("tcgen05.wait") && !has("tcgen05.dealloc") && !has("tcgen05.relinquish"))
+    fprintf(stderr, "no instruction %s\n", text.c_str()), exit(9);
+}
+
+enum cudaError_t { cudaSuccess };
+static cudaError_t cudaMallocManaged(void **to, size_t bytes) { *to = malloc(bytes); return cudaSuccess; }
+static cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+static cudaError_t cudaGetLastError() { return cudaSuccess; }
+static const char *cudaGetErrorString(cudaError_t) { return "none"; }
+static cudaError_t cudaLaunchKernel(const void *kernel, dim3 blocks, dim3 threads, void **arguments, size_t, void *) {
+  auto tile = (void (*)(const Word *, const Word *, const Word *, Word *))kernel;
+  Word **p[4];
+  for (int i = 0; i < 4; i++) p[i] = (Word **)arguments[i];
+  for (unsigned block = 0; block < blocks.x; block++) {
+    std::barrier<> barrier(threads.x);
+    all_threads = &barrier;
+    std::vector<std::thread> running;
+    for (unsigned lane = 0; lane < threads.x; lane++)
+      running.emplace_back([&, lane] {
+        threadIdx.x = lane, blockIdx.x = block;
+        tile(*p[0], *p[1], *p[2], *p[3]);
+      });
+    for (auto &one : running) one.join();
+  }
+  return cudaSuccess;
+}
