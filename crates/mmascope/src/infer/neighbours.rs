@@ -112,6 +112,20 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
             }
         }
     }
+    // An answer to a later question may have shown another NaN than a row's.
+    for row in rows {
+        let own = |name: &String| row.names.contains(name);
+        if !stands.equivalent.iter().any(own) {
+            continue;
+        }
+        let asked = &run.asker.asked;
+        let differs = |place: &usize| !asked[*place].fits_exactly(&row.unit);
+        if let Some(place) = (0..asked.len()).find(differs) {
+            stands.equivalent.retain(|name| !own(name));
+            let name = row.names.first().cloned().unwrap_or_default();
+            stands.rejected.push((name, row.unit.clone(), place));
+        }
+    }
     Ok(Study::Stands(Box::new(stands)))
 }
 
