@@ -73,7 +73,8 @@ impl Fused {
 
     fn sum(&self, pairs: &[Pair], c: &Unpacked, output: &Output, scratch: &mut Scratch) -> u64 {
         let Scratch { terms, sums } = scratch;
-        (terms.clear(), sums.clear());
+        terms.clear();
+        sums.clear();
         let mut found = Found::default();
         found.add(special_value(c));
         let mut all_zero = c.class == Class::Zero;
