@@ -23,6 +23,7 @@ mod aligned;
 mod block;
 mod codec;
 mod double;
+mod down;
 mod exact;
 mod fused;
 mod grouped;
@@ -117,29 +118,32 @@ impl Kernel {
         self.level
     }
 
-    /// Columns of a panel.
-    fn columns(&self) -> usize {
-        VECTORS
-            * match self.level {
-                #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => <lanes::Avx2 as Lanes>::WIDTH,
-                #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => <lanes::Avx512 as Lanes>::WIDTH,
-                #[cfg(target_arch = "aarch64")]
-                Level::Neon => <lanes::Neon as Lanes>::WIDTH,
-                _ => <Portable as Lanes>::WIDTH,
-            }
+    /// Lanes of a register, and whether sums may round toward −∞.
+    fn lanes(&self) -> (usize, bool) {
+        fn of<V: Lanes>() -> (usize, bool) {
+            (V::WIDTH, V::DOWN)
+        }
+        match self.level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => of::<lanes::Avx2>(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => of::<lanes::Avx512>(),
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => of::<lanes::Neon>(),
+            _ => of::<Portable>(),
+        }
     }
 
     /// Packs the operands of a product. K is a multiple of the unit's; `None` when the operands'
     /// exponents leave nothing for the kernel.
     pub(crate) fn pack(&self, elements: &dyn Elements, modifiers: &Modifiers) -> Option<Operand> {
         let negate = [modifiers.negate_a, modifiers.negate_b];
-        let columns = self.columns();
+        let (width, down) = self.lanes();
+        let columns = VECTORS * width;
         let signature = self.unit.signature();
         match Family::of(&self.unit, negate).ok()? {
             Family::Sums(plan) => {
-                let sums = Sums::pack(&plan, signature, elements, columns)?;
+                let sums = Sums::pack(&plan, signature, elements, columns, down)?;
                 Some(Operand(Packs::Sums(Box::new(sums), plan)))
             }
             Family::Groups(plan) => {
@@ -147,7 +151,6 @@ impl Kernel {
                 Some(Operand(Packs::Groups(Box::new(groups), plan)))
             }
             Family::Double(plan) => {
-                let width = columns / VECTORS;
                 let packed = Doubles::pack(plan, &self.unit, elements, modifiers, width)?;
                 Some(Operand(Packs::Double(packed)))
             }
@@ -227,7 +230,7 @@ pub(crate) struct Steps<'a> {
 impl std::fmt::Display for Kernel {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.family {
-            Family::Sums(plan) => out.write_str(&program::describe(plan)),
+            Family::Sums(plan) => out.write_str(&program::describe(plan, self.lanes().1)),
             Family::Groups(_) => out.write_str("grouped sums of bytes, aligned in f64 lanes"),
             Family::Double(_) => out.write_str("multiply-adds in f64 lanes"),
         }

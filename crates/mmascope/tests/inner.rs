@@ -23,6 +23,9 @@ mod inner {
     mod cuts;
     #[cfg(feature = "kernel")]
     #[allow(unsafe_code)]
+    mod down;
+    #[cfg(feature = "kernel")]
+    #[allow(unsafe_code)]
     mod lanes;
     mod normal;
     mod philox;

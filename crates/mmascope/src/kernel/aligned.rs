@@ -15,6 +15,8 @@ pub(super) unsafe trait Plain: Copy + Send + Sync {}
 // SAFETY: every bit pattern is a value.
 unsafe impl Plain for u8 {}
 // SAFETY: as above.
+unsafe impl Plain for u32 {}
+// SAFETY: as above.
 unsafe impl Plain for f32 {}
 // SAFETY: as above.
 unsafe impl Plain for f64 {}

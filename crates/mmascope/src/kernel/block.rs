@@ -51,6 +51,28 @@ pub(super) trait Packed: Sync {
         c: &mut Tile<V>,
     ) -> V;
 
+    /// Whether two neighbouring rows at a time are faster.
+    #[inline(always)]
+    fn by_two(&self) -> bool {
+        false
+    }
+
+    /// The same of this row and the next; asked only where [`Packed::by_two`] says so.
+    ///
+    /// # Safety
+    /// As for [`Packed::run`], for both rows.
+    #[inline(always)]
+    unsafe fn run_two<V: Lanes>(
+        &self,
+        row: usize,
+        panel: usize,
+        steps: Range<usize>,
+        c: &mut [Tile<V>; 2],
+    ) -> V {
+        let _ = (row, panel, steps, c);
+        unreachable!("`by_two` says so")
+    }
+
     /// Whether an ∞ or a NaN in c is the result, when nothing else is special.
     fn settles(&self) -> bool;
 
@@ -174,7 +196,8 @@ impl<P: Packed> Job<'_, P> {
         (0..blocks * panels.len())
             .into_par_iter()
             .try_for_each(|index| {
-                let (panel, block) = (panels.start + index / blocks, index % blocks);
+                // Rows stay in the second cache while panel after panel passes by.
+                let (block, panel) = (index / panels.len(), panels.start + index % panels.len());
                 let first = rows.start + block * ROWS;
                 let tile = Part {
                     rows: first..rows.end.min(first + ROWS),
@@ -492,43 +515,101 @@ unsafe fn attempt<V: Lanes, P: Packed>(
 ) {
     let width = VECTORS * V::WIDTH;
     assert!(lanes.len() == masks.len() * width);
-    for (r, (lanes, masks)) in lanes.chunks_exact_mut(width).zip(masks).enumerate() {
-        // SAFETY: the caller has the instruction set; `read` and `write` check the length.
+    let pairs = if packed.by_two() { masks.len() / 2 } else { 0 };
+    let (two, one) = lanes.split_at_mut(2 * pairs * width);
+    let (masks_of_two, masks_of_one) = masks.split_at_mut(2 * pairs);
+    let both = two
+        .chunks_exact_mut(2 * width)
+        .zip(masks_of_two.chunks_exact_mut(2));
+    for (r, (lanes, masks)) in (0..).step_by(2).zip(both) {
+        let (first, second) = lanes.split_at_mut(width);
+        // SAFETY: the caller has the instruction set.
         unsafe {
-            let mut c: Tile<V> = read(lanes);
-            let known = place.inside >> r & 1 != 0;
-            for (v, c) in c.iter_mut().enumerate().filter(|_| !known) {
-                let (finite, special) = packed.outside(*c);
-                masks.outside |= u64::from(finite.top_bits()) << (v * V::WIDTH);
-                masks.special |= u64::from(special.top_bits()) << (v * V::WIDTH);
-                // Such a lane runs along as +0.
-                *c = special.or(finite).not_and(*c);
-            }
+            let mut c = [
+                begin::<V, P>(packed, place, r, first, &mut masks[0]),
+                begin::<V, P>(packed, place, r + 1, second, &mut masks[1]),
+            ];
+            let bad = packed.run_two(place.row + r, place.panel, steps.clone(), &mut c);
+            end(packed, place, &c[0], bad, first, &mut masks[0]);
+            end(packed, place, &c[1], bad, second, &mut masks[1]);
+        }
+    }
+    let each = one.chunks_exact_mut(width).zip(masks_of_one);
+    for (r, (lanes, masks)) in (2 * pairs..).zip(each) {
+        // SAFETY: the caller has the instruction set.
+        unsafe {
+            let mut c = begin::<V, P>(packed, place, r, lanes, masks);
             let bad = packed.run(place.row + r, place.panel, steps.clone(), &mut c);
-            let bad = u64::from(bad.top_bits());
-            for v in 0..VECTORS {
-                // One mask for the four registers: a lane that is bad in any of them.
-                masks.outside |= bad << (v * V::WIDTH);
-            }
-            if !place.wanted {
-                write(&c, lanes);
-                continue;
-            }
-            let special = masks.special & place.whole;
-            if special != 0 && !packed.settles() {
-                masks.outside |= special;
-            }
-            if masks.outside & place.whole != 0 {
-                continue;
-            }
-            let mut before = [0_u32; WIDEST];
-            if special != 0 {
-                before[..width].copy_from_slice(lanes);
-            }
-            write(&c, lanes);
-            for v in bits(special) {
-                lanes[v] = before[v];
-            }
+            end(packed, place, &c, bad, lanes, masks);
+        }
+    }
+}
+
+/// The lanes of the r-th row, those that the kernel cannot carry as +0, with their masks.
+///
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn begin<V: Lanes, P: Packed>(
+    packed: &P,
+    place: &Place,
+    r: usize,
+    lanes: &[u32],
+    masks: &mut Masks,
+) -> Tile<V> {
+    // SAFETY: the caller has the instruction set; `read` checks the length.
+    unsafe {
+        let mut c: Tile<V> = read(lanes);
+        let known = place.inside >> r & 1 != 0;
+        for (v, c) in c.iter_mut().enumerate().filter(|_| !known) {
+            let (finite, special) = packed.outside(*c);
+            masks.outside |= u64::from(finite.top_bits()) << (v * V::WIDTH);
+            masks.special |= u64::from(special.top_bits()) << (v * V::WIDTH);
+            // Such a lane runs along as +0.
+            *c = special.or(finite).not_and(*c);
+        }
+        c
+    }
+}
+
+/// A row's results are written, if they are wanted.
+///
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn end<V: Lanes, P: Packed>(
+    packed: &P,
+    place: &Place,
+    c: &Tile<V>,
+    bad: V,
+    lanes: &mut [u32],
+    masks: &mut Masks,
+) {
+    // SAFETY: the caller has the instruction set; `write` checks the length.
+    unsafe {
+        let bad = u64::from(bad.top_bits());
+        for v in 0..VECTORS {
+            // One mask for the four registers: a lane that is bad in any of them.
+            masks.outside |= bad << (v * V::WIDTH);
+        }
+        if !place.wanted {
+            write(c, lanes);
+            return;
+        }
+        let special = masks.special & place.whole;
+        if special != 0 && !packed.settles() {
+            masks.outside |= special;
+        }
+        if masks.outside & place.whole != 0 {
+            return;
+        }
+        let mut before = [0_u32; WIDEST];
+        if special != 0 {
+            before[..lanes.len()].copy_from_slice(lanes);
+        }
+        write(c, lanes);
+        for v in bits(special) {
+            lanes[v] = before[v];
         }
     }
 }

@@ -10,6 +10,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod down;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
@@ -19,6 +20,7 @@ mod products;
 pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
+pub(crate) use down::Pair;
 #[cfg(target_arch = "aarch64")]
 pub(crate) use neon::Neon;
 pub(crate) use portable::Portable;
@@ -63,6 +65,12 @@ pub(crate) trait Lanes: Copy {
     /// All ones where signed `self > other`.
     unsafe fn i_greater(self, other: Self) -> Self;
     unsafe fn i_equal(self, other: Self) -> Self;
+    /// How many bits are set.
+    #[inline(always)]
+    unsafe fn i_ones(self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe { lane_by_lane([self; 3], |[x, ..]| x.count_ones()) }
+    }
     unsafe fn shl<const N: i32>(self) -> Self;
     unsafe fn shr<const N: i32>(self) -> Self;
     /// Shift by lane; counts of 32 and more, unsigned, leave 0.
@@ -79,6 +87,22 @@ pub(crate) trait Lanes: Copy {
     unsafe fn f_mul(self, other: Self) -> Self;
     /// `self · b + c`, rounded once.
     unsafe fn f_fma(self, b: Self, c: Self) -> Self;
+    /// `self + other`, rounded toward −∞.
+    #[inline(always)]
+    unsafe fn f_add_down(self, other: Self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe { self.f_fma_down(Self::splat(ONE), other) }
+    }
+    /// `self · b + c`, rounded once, toward −∞.
+    #[inline(always)]
+    unsafe fn f_fma_down(self, b: Self, c: Self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            lane_by_lane([self, b, c], |words| {
+                down::multiply_add(words.map(f32::from_bits)).to_bits()
+            })
+        }
+    }
     /// Toward zero; any value where i32 has none.
     unsafe fn f_to_i(self) -> Self;
     /// To nearest, ties to even; any value where i32 has none.
@@ -126,5 +150,36 @@ pub(crate) trait Lanes: Copy {
     ) {
         // SAFETY: as the caller promises.
         unsafe { products::add::<Self, NEAREST>(slots, scales, sums, found) }
+    }
+
+    /// Whether `sum_down` is faster than `add_products` where it can do the same.
+    const DOWN: bool = false;
+
+    /// Fused sums of a pair of rows by rounding toward −∞: `c` is what they begin with, and what comes of it.
+    #[inline(always)]
+    unsafe fn sum_down(pair: &Pair, c: &mut [[Self; 4]; 2]) {
+        // SAFETY: as the caller promises.
+        unsafe { down::sum::<Self>(pair, c) }
+    }
+}
+
+/// Bits of 1.0.
+const ONE: u32 = 127 << 23;
+
+/// An operation that an instruction set lacks, in plain Rust.
+///
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn lane_by_lane<V: Lanes>(x: [V; 3], operation: impl Fn([u32; 3]) -> u32) -> V {
+    let mut words = [[0; 16]; 3];
+    // SAFETY: as the caller promises; a register has at most 16 lanes.
+    unsafe {
+        for (words, x) in words.iter_mut().zip(x) {
+            x.store(words.as_mut_ptr());
+        }
+        let [x, y, z] = words;
+        let result: [u32; 16] = std::array::from_fn(|i| operation([x[i], y[i], z[i]]));
+        V::load(result.as_ptr())
     }
 }

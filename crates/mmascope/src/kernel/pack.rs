@@ -8,6 +8,7 @@
 use rayon::prelude::*;
 
 use super::aligned::Aligned;
+use super::down;
 use super::fused::VECTORS;
 use crate::dpa::{FlushSign, Signature};
 use crate::format::{Class, Float, Format, Specials};
@@ -248,6 +249,19 @@ impl Shape {
 pub(super) struct Side {
     pub(super) values: Aligned<f32>,
     pub(super) exponents: Aligned<u8>,
+    /// A word a group, of B a group and column, for sums that round toward −∞.
+    pub(super) signs: Aligned<u32>,
+}
+
+impl Side {
+    /// Zeros; `down`: slots of a group whose signs are kept.
+    fn zeros(len: usize, room: usize, down: Option<usize>) -> Self {
+        Self {
+            values: Aligned::zeros(len + room),
+            exponents: Aligned::zeros(len + room),
+            signs: Aligned::zeros(down.map_or(0, |slots| len / slots)),
+        }
+    }
 }
 
 /// Marks of what the kernel cannot carry.
@@ -401,31 +415,31 @@ macro_rules! fast {
 fast!(run_row, row);
 fast!(run_slots, slots, columns);
 
-/// Packs A. Rows with marks are entered in `marks`.
+/// Packs A. Rows with marks are entered in `marks`. `down`: for sums that round toward −∞, by groups of so
+/// many slots.
 pub(super) fn pack_a(
     elements: &dyn Elements,
     shape: &Shape,
     order: &Order,
     decoder: &Decoder,
     window: &Window,
+    down: Option<usize>,
     marks: &mut Marks,
 ) -> Side {
-    let mut side = Side {
-        values: Aligned::zeros(shape.a_len() + room(shape)),
-        exponents: Aligned::zeros(shape.a_len() + room(shape)),
-    };
+    let used = shape.a_len();
+    let mut side = Side::zeros(used, room(shape), down);
     let segment = Segment { decoder, window };
     let plain = is_plain(order, shape);
     let length = shape.chunk * shape.slots;
-    let used = shape.a_len();
     let chunks = side.values[..used]
         .par_chunks_mut(length)
         .zip(side.exponents[..used].par_chunks_mut(length))
+        .zip(of_chunks(&mut side.signs, used / length))
         .enumerate();
     let found: Vec<Vec<bool>> = chunks
         .map_init(
             || [Vec::new(), Vec::new()],
-            |[words, ordered], (index, (values, bytes))| {
+            |[words, ordered], (index, ((values, bytes), signs))| {
                 let (chunk, row) = (index / shape.m, index % shape.m);
                 let first = chunk * shape.chunk;
                 let steps = shape.chunk.min(shape.steps - first);
@@ -439,7 +453,12 @@ pub(super) fn pack_a(
                 };
                 read(words, ordered);
                 let whole = ..steps * shape.slots;
-                if !segment.run_row(&mut words[whole], &mut values[whole], &mut bytes[whole]) {
+                let values = &mut values[whole];
+                let marked = segment.run_row(&mut words[whole], values, &mut bytes[whole]);
+                if let Some(slots) = down {
+                    down::prepare_a(values, signs, slots);
+                }
+                if !marked {
                     return Vec::new();
                 }
                 read(words, ordered);
@@ -459,6 +478,15 @@ pub(super) fn pack_a(
     side
 }
 
+/// Equal parts, or nothing for each where there is nothing.
+fn of_chunks(signs: &mut [u32], chunks: usize) -> Vec<&mut [u32]> {
+    if signs.is_empty() {
+        return (0..chunks).map(|_| Default::default()).collect();
+    }
+    let length = signs.len() / chunks;
+    signs.chunks_mut(length).collect()
+}
+
 /// Rows of B that are read at once.
 const ROWS: usize = 64;
 
@@ -475,29 +503,28 @@ fn in_order(words: &[u32], k: usize, order: &Order, out: &mut Vec<u32>) {
     }
 }
 
-/// Packs B. Marked columns are entered in `marks`.
+/// Packs B, as [`pack_a`]. Marked columns are entered in `marks`.
 pub(super) fn pack_b(
     elements: &dyn Elements,
     shape: &Shape,
     order: &Order,
     decoder: &Decoder,
     window: &Window,
+    down: Option<usize>,
     marks: &mut Marks,
 ) -> Side {
-    let mut side = Side {
-        values: Aligned::zeros(shape.b_len() + room(shape) * shape.columns),
-        exponents: Aligned::zeros(shape.b_len() + room(shape) * shape.columns),
-    };
+    let used = shape.b_len();
+    let mut side = Side::zeros(used, room(shape) * shape.columns, down);
     let segment = Segment { decoder, window };
     let plain = is_plain(order, shape);
     let length = shape.steps * shape.slots * shape.columns;
-    let used = shape.b_len();
     side.values[..used]
         .par_chunks_mut(length)
         .zip(side.exponents[..used].par_chunks_mut(length))
+        .zip(of_chunks(&mut side.signs, shape.panels()))
         .zip(marks.columns.par_chunks_mut(shape.steps))
         .enumerate()
-        .for_each(|(panel, ((values, bytes), marks))| {
+        .for_each(|(panel, (((values, bytes), signs), marks))| {
             let first = panel * shape.columns;
             let columns = shape.columns.min(shape.n - first);
             let own = first..first + columns;
@@ -526,8 +553,13 @@ pub(super) fn pack_b(
                     &mut ordered[..]
                 };
                 let all = row(steps.start * shape.slots).start..row(steps.end * shape.slots).start;
-                let (values, bytes) = (&mut values[all.clone()], &mut bytes[all]);
-                if !segment.run_slots(words, values, bytes, shape.columns) {
+                let (values, bytes) = (&mut values[all.clone()], &mut bytes[all.clone()]);
+                let marked = segment.run_slots(words, values, bytes, shape.columns);
+                if let Some(slots) = down {
+                    let signs = &mut signs[all.start / slots..all.end / slots];
+                    down::prepare_b(values, signs, slots, shape.columns);
+                }
+                if !marked {
                     continue;
                 }
                 let mut words = vec![0; columns];

@@ -2,6 +2,7 @@
 //! Only parameters of the program and its formats decide.
 
 use super::codec::Codec;
+use super::down;
 use super::fused::{Finish, Kind, Narrow, Sum};
 use super::pack::{Decoder, Order};
 use crate::dpa::{Dpa, FlushSign, Operation, Output, Select, Signature, Source, Unit, ZeroSign};
@@ -233,6 +234,16 @@ impl Plan {
             formats.push(out_smallest);
         }
         Ok(plan)
+    }
+
+    /// The program's only statement, if its sum can round toward −∞ product by product.
+    pub(super) fn down(&self) -> Option<Sum> {
+        match self.stages[..] {
+            [Stage::Sum { sum, .. }] if self.single && down::fits(&sum, &self.a, &self.b) => {
+                Some(sum)
+            }
+            _ => None,
+        }
     }
 
     /// The stages that are no fused sum, with their slots entered.

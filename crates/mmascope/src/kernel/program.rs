@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::block::Packed;
+use super::down;
 use super::exact;
-use super::fused::{self, At, Finish, Kind, Tile};
-use super::lanes::Lanes;
+use super::fused::{self, At, Finish, Kind, Sum, Tile};
+use super::lanes::{Lanes, Pair};
 use super::native;
 use super::pack::{self, Elements, Marks, Scales, Shape, Side};
 use super::plan::{From, MAX_STAGES, Plan, Round, Stage};
@@ -27,6 +28,8 @@ pub(super) struct Sums {
     b: Side,
     scales: Scales,
     marks: Marks,
+    /// The sum, where it rounds toward −∞ product by product.
+    down: Option<Sum>,
     /// For exact sums: exponents of the non-zero operands of each row's and each panel's chunks.
     spans: [Vec<Option<Span>>; 2],
 }
@@ -35,14 +38,18 @@ pub(super) struct Sums {
 type Span = (i32, i32);
 
 impl Sums {
-    /// `None` when the operands' exponents leave nothing for the kernel.
+    /// `None` when the operands' exponents leave nothing for the kernel. `down`: sums may round toward −∞.
     pub(super) fn pack(
         plan: &Plan,
         signature: &Signature,
         elements: &dyn Elements,
         columns: usize,
+        down: bool,
     ) -> Option<Self> {
         let ranges = Ranges::of(plan, elements)?;
+        let down = plan
+            .down()
+            .filter(|sum| down && down::reaches(sum, &ranges.a, &ranges.b, ranges.offsets.empty));
         let slots = plan.order.len();
         let shape = Shape {
             m: elements.m(),
@@ -60,6 +67,7 @@ impl Sums {
             &plan.order,
             &plan.a,
             &ranges.a,
+            down.map(|sum| sum.slots),
             &mut marks,
         );
         let b = pack::pack_b(
@@ -68,6 +76,7 @@ impl Sums {
             &plan.order,
             &plan.b,
             &ranges.b,
+            down.map(|sum| sum.slots),
             &mut marks,
         );
         let limit = ranges.scale_limit;
@@ -90,6 +99,7 @@ impl Sums {
             b,
             scales,
             marks,
+            down,
             spans,
         })
     }
@@ -128,6 +138,44 @@ impl Sums {
             b_exponents: self.b.exponents[b..].as_ptr(),
             a_scales: self.scales.a[scale_a..].as_ptr(),
             b_scales: self.scales.b[scale_b..].as_ptr(),
+        }
+    }
+
+    /// Steps of two rows that round toward −∞: `rows` are neighbours, or twice the same.
+    #[inline(always)]
+    unsafe fn round_down<V: Lanes>(
+        &self,
+        sum: &Sum,
+        rows: [usize; 2],
+        panel: usize,
+        steps: &Range<usize>,
+        c: &mut [Tile<V>; 2],
+    ) -> V {
+        let at = rows.map(|row| self.at(row, panel, steps.start));
+        let [first, second] = rows.map(|row| self.shape.a_at(row, steps.start));
+        let Finish::TowardZero { mask } = sum.finish else {
+            unreachable!("`Plan::down` asks for it");
+        };
+        let group = self.shape.b_at(panel, steps.start) / sum.slots;
+        let pair = Pair {
+            a: at[0].a,
+            b: at[0].b,
+            a_exponents: at[0].a_exponents,
+            b_exponents: at[0].b_exponents,
+            a_signs: [first, second].map(|a| self.a.signs[a / sum.slots..].as_ptr()),
+            b_signs: self.b.signs[group..].as_ptr(),
+            apart: second - first,
+            slots: sum.slots,
+            groups: self.shape.slots / sum.slots * steps.len(),
+            f: sum.f,
+            mask,
+            offset: self.ranges.offsets.offset,
+            start: self.ranges.offsets.start,
+        };
+        // SAFETY: as for `run`: `at` checks rows, panel and step; the second row lies behind the first.
+        unsafe {
+            V::sum_down(&pair, c);
+            V::splat(0)
         }
     }
 
@@ -283,6 +331,12 @@ impl Packed for Sums {
     ) -> V {
         // SAFETY: as this function's; `at` checks row, panel and step.
         unsafe {
+            if let (true, Some(sum)) = (V::DOWN, &self.down) {
+                let mut twice = [*c; 2];
+                let bad = self.round_down(sum, [row; 2], panel, &steps, &mut twice);
+                *c = twice[0];
+                return bad;
+            }
             if self.plan.single {
                 let at = self.at(row, panel, steps.start);
                 if let Stage::Exact { slots, l, .. } = self.plan.stages[0] {
@@ -309,6 +363,26 @@ impl Packed for Sums {
         }
     }
 
+    #[inline(always)]
+    fn by_two(&self) -> bool {
+        self.down.is_some()
+    }
+
+    #[inline(always)]
+    unsafe fn run_two<V: Lanes>(
+        &self,
+        row: usize,
+        panel: usize,
+        steps: Range<usize>,
+        c: &mut [Tile<V>; 2],
+    ) -> V {
+        match &self.down {
+            // SAFETY: as this function's.
+            Some(sum) => unsafe { self.round_down(sum, [row, row + 1], panel, &steps, c) },
+            None => unreachable!("`by_two` says so"),
+        }
+    }
+
     fn settles(&self) -> bool {
         self.plan.single && !self.plan.native
     }
@@ -319,8 +393,8 @@ impl Packed for Sums {
     }
 }
 
-/// The name of a kernel, for people.
-pub(super) fn describe(plan: &Plan) -> String {
+/// The name of a kernel, for people. `down`: sums may round toward −∞.
+pub(super) fn describe(plan: &Plan, down: bool) -> String {
     let sums = plan.stages.iter().find_map(|stage| match stage {
         Stage::Sum { sum, .. } => Some(*sum),
         _ => None,
@@ -334,6 +408,7 @@ pub(super) fn describe(plan: &Plan) -> String {
         .to_owned();
     };
     let kind = match sum.kind {
+        Kind::Fused if down && plan.down().is_some() => "fused sum by rounding down",
         Kind::Fused => "fused sum",
         Kind::Scaled => "fused sum with a block scale",
         Kind::Late => "fused sum, c late",

@@ -45,6 +45,7 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("i_signed", |a, b, _c| a.i_signed(b.or(V::splat(1))));
     operation!("i_greater", |a, b, _c| a.i_greater(b));
     operation!("i_equal", |a, b, c| a.i_equal(b).or(b.i_equal(c)));
+    operation!("i_ones", |a, _b, _c| a.i_ones());
     operation!("shl", |a, _b, _c| a.shl::<7>());
     operation!("shr", |a, _b, _c| a.shr::<24>());
     operation!("shl_by", |a, b, _c| a.shl_by(b.and(V::splat(63))));
@@ -59,6 +60,14 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("f_sub", |a, b, _c| numbers(a).f_sub(numbers(b)));
     operation!("f_mul", |a, b, _c| numbers(a).f_mul(numbers(b)));
     operation!("f_fma", |a, b, c| numbers(a).f_fma(numbers(b), numbers(c)));
+    operation!("f_add_down", |a, b, _c| numbers(a).f_add_down(numbers(b)));
+    operation!("f_fma_down", |a, b, c| numbers(a)
+        .f_fma_down(numbers(b), numbers(c)));
+    operation!("f_fma_down near", |a, b, _c| {
+        // All but cancelled.
+        let (x, y) = (numbers(a), numbers(b));
+        x.f_fma_down(y, x.f_mul(y).xor(V::splat(1 << 31)))
+    });
     operation!("f_to_i", |a, _b, _c| small(a).f_to_i());
     operation!("f_to_i_nearest", |a, _b, _c| small(a).f_to_i_nearest());
     operation!("f_floor", |a, _b, _c| small(a).f_floor());

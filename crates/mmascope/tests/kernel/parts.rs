@@ -141,6 +141,69 @@ fn users_units_have_kernels_where_their_parameters_fit() {
     }
 }
 
+/// Sums that round toward −∞ product by product, up to the largest that they can be, and just beyond.
+#[test]
+fn sums_round_down_to_their_brim() {
+    let rows = [
+        (
+            "a=e4m3 b=e4m3 c=f32 d=f32 k=60",
+            "t-fdpa L=30 F=15 e0=-132 -> rz e8m13",
+            true,
+        ),
+        (
+            "a=e4m3 b=e5m2 c=f32 d=f32 k=64",
+            "t-fdpa L=32 F=14 e0=-30 -> rz f32",
+            true,
+        ),
+        (
+            "a=e2m3 b=bf16 c=f32 d=f32 k=28",
+            "t-fdpa L=14 F=16 e0=-132 -> rz f32",
+            true,
+        ),
+        (
+            "a=e4m3 b=f16 c=f32 d=f32 k=13",
+            "t-fdpa L=6 F=17 e0=-10 -> rz tf32",
+            true,
+        ),
+        (
+            "a=e5m2 b=tf32 c=bf16 d=bf16 k=5",
+            "t-fdpa L=2 F=9 e0=-132 -> rz bf16",
+            true,
+        ),
+        (
+            "a=e4m3 b=e4m3 c=f32 d=f32 k=64",
+            "t-fdpa L=32 F=15 e0=-132 -> rz e8m13",
+            false,
+        ),
+        (
+            "a=f16 b=e4m3 c=f32 d=f32 k=16",
+            "t-fdpa L=16 F=13 e0=-132 -> rz e8m13",
+            false,
+        ),
+        (
+            "a=e4m3 b=e4m3 c=f32 d=f32 k=32",
+            "t-fdpa L=32 F=13 e0=-132 -> rne f32",
+            false,
+        ),
+    ];
+    for (number, (signature, program, down)) in rows.into_iter().enumerate() {
+        let unit = own(signature, program);
+        for level in Level::available() {
+            let kernel = Kernel::at_level(&unit, level).expect("a kernel");
+            let rounds = matches!(level, Level::Avx2 | Level::Avx512) && down;
+            let says = kernel.to_string().contains("by rounding down");
+            assert_eq!(says, rounds, "{program} at {level}: {kernel}");
+        }
+        for (index, elements) in ELEMENTS.into_iter().enumerate() {
+            for (other, start) in STARTS.into_iter().enumerate() {
+                let seed = (number * 1000 + index * 10 + other) as u64;
+                let case = Case::plain([4 + other % 2, 33, 3], [elements; 2], start, seed);
+                compare(program, &unit, &case);
+            }
+        }
+    }
+}
+
 #[test]
 fn regions_and_steps_in_several_calls() {
     for (arch, inst) in UNITS {

@@ -4,11 +4,11 @@
 use std::arch::x86_64::*;
 
 use super::products::avx2;
-use super::{Lanes, Slots};
+use super::{Lanes, Pair, Slots, down};
 
 /// A 256-bit register.
 #[derive(Clone, Copy)]
-pub(crate) struct Avx2(__m256i);
+pub(crate) struct Avx2(pub(super) __m256i);
 
 impl Avx2 {
     #[inline(always)]
@@ -154,5 +154,13 @@ impl Lanes for Avx2 {
         // SAFETY: the caller has AVX2 and gives readable slots.
         unsafe { avx2::add::<NEAREST>(slots, &words(scales), &mut all, &mut found.0) };
         *sums = [Self(all[0]), Self(all[1]), Self(all[2]), Self(all[3])];
+    }
+
+    const DOWN: bool = true;
+
+    #[inline(always)]
+    unsafe fn sum_down(pair: &Pair, c: &mut [[Self; 4]; 2]) {
+        // SAFETY: as the caller promises.
+        unsafe { down::avx2::sum(pair, c) };
     }
 }

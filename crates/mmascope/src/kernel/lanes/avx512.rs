@@ -114,6 +114,13 @@ impl Lanes for Avx512 {
         i_abs(x) => Self(_mm512_abs_epi32(x.0));
         i_signed(x, y) => Self(_mm512_mask_sub_epi32(x.0, _mm512_movepi32_mask(y.0), _mm512_setzero_si512(), x.0));
         i_greater(x, y) => Self(_mm512_movm_epi32(_mm512_cmpgt_epi32_mask(x.0, y.0)));
+        i_ones(x) => {
+            let table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+            let nibble = _mm512_set1_epi8(15);
+            let low = _mm512_shuffle_epi8(table, _mm512_and_si512(x.0, nibble));
+            let high = _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16::<4>(x.0), nibble));
+            Self(_mm512_add_epi8(low, high)).b_dot4(Self(_mm512_set1_epi8(1)))
+        };
         i_equal(x, y) => Self(_mm512_movm_epi32(_mm512_cmpeq_epi32_mask(x.0, y.0)));
         shl_by(x, n) => Self(_mm512_sllv_epi32(x.0, n.0));
         sar_by(x, n) => Self(_mm512_srav_epi32(x.0, n.0));
@@ -122,6 +129,8 @@ impl Lanes for Avx512 {
         f_sub(x, y) => Self::of(_mm512_sub_ps(x.f(), y.f()));
         f_mul(x, y) => Self::of(_mm512_mul_ps(x.f(), y.f()));
         f_fma(x, y, z) => Self::of(_mm512_fmadd_ps(x.f(), y.f(), z.f()));
+        f_add_down(x, y) => Self::of(_mm512_add_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f(), y.f()));
+        f_fma_down(x, y, z) => Self::of(_mm512_fmadd_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f(), y.f(), z.f()));
         f_to_i(x) => Self(_mm512_cvttps_epi32(x.f()));
         f_to_i_nearest(x) => Self(_mm512_cvtps_epi32(x.f()));
         f_floor(x) => Self::of(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
@@ -143,4 +152,6 @@ impl Lanes for Avx512 {
         l_add(x, y) => Self(_mm512_add_epi64(x.0, y.0));
         b_dot4(x, y) => Self(_mm512_madd_epi16(_mm512_maddubs_epi16(x.0, y.0), _mm512_set1_epi16(1)));
     }
+
+    const DOWN: bool = true;
 }
