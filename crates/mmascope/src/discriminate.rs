@@ -19,7 +19,7 @@ pub use runner::runner;
 use crate::cases::Case;
 use crate::dpa::{Modifiers, Unit};
 use crate::error::Result;
-use crate::infer::{Maker, differ, each_neighbour, find_difference};
+use crate::infer::{Distinguisher, Maker, differ, each_neighbour};
 use crate::reveal::Random;
 
 /// Inputs that are tried for a neighbour.
@@ -57,6 +57,7 @@ pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
     let signature = *unit.signature();
     let maker = Maker::new(&signature)?;
     let mut random = Random::new(seed);
+    let mut distinguisher = Distinguisher::new(unit);
     let mut cases: Vec<(Case, Vec<usize>)> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut units: Vec<Unit> = Vec::new();
@@ -75,7 +76,7 @@ pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
         let alike = |name: &&String| name.starts_with(&parameter);
         let hopeless = inseparable.iter().filter(alike).count() >= 2;
         let tries = if hopeless { TRIES_AFTER } else { TRIES };
-        match find_difference(&maker, unit, &other, tries, &mut random) {
+        match distinguisher.find(&maker, &other, tries, &mut random) {
             Some(case) => {
                 cases.push((case, Vec::new()));
                 names.push(name);

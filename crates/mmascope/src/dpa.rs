@@ -15,6 +15,7 @@
 
 #![deny(clippy::float_arithmetic)]
 
+mod decoded;
 mod describe;
 mod e_fdpa;
 mod fma_chain;
@@ -39,6 +40,7 @@ mod tr_fdpa;
 mod unit;
 mod wide;
 
+pub(crate) use decoded::Decoded;
 pub use describe::Parameter;
 pub use general::{AddMul, Codes, Fused, General, Groups, Invalid, Side, Specials, Terms};
 pub use modifiers::Modifiers;

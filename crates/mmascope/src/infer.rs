@@ -23,9 +23,11 @@ mod asker;
 mod candidates;
 mod distinguish;
 mod forms;
+mod grouped;
 mod inputs;
 mod maker;
 mod neighbours;
+mod patience;
 mod report;
 mod run;
 mod search;
@@ -34,7 +36,7 @@ mod shapes;
 mod shrinking;
 mod space;
 
-pub(crate) use distinguish::{differ, find as find_difference};
+pub(crate) use distinguish::{Distinguisher, differ};
 pub(crate) use maker::{Maker, Number};
 pub(crate) use neighbours::each as each_neighbour;
 pub(crate) use report::line;
@@ -51,6 +53,7 @@ use crate::isa::Catalogue;
 use crate::reveal::Random;
 use crate::vector::Answer;
 use asker::Asker;
+use patience::Patience;
 use run::Run;
 
 /// What is asked for.
@@ -62,7 +65,8 @@ pub struct Options {
     pub seed: u64,
     /// Fresh random inputs of each family with which the model is verified.
     pub trials: usize,
-    /// Time after which the search through the model space gives up.
+    /// Time of computing (the device's own does not count) after which the search through the model
+    /// space gives up.
     pub patience: Duration,
 }
 
@@ -113,7 +117,7 @@ pub fn infer_with_progress(
         asker: Asker::new(device, options.budget),
         random: Random::new(options.seed),
         options,
-        deadline: begin + options.patience,
+        patience: Patience::new(options.patience),
         trials: 0,
         core: 0,
     };

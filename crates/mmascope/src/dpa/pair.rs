@@ -83,6 +83,16 @@ impl Pair<'_> {
         special_product(&self.a, &self.b)
     }
 
+    /// Whether an operand is ∞ or NaN, or a scale NaN: without one the product is a number.
+    #[inline]
+    pub(super) fn has_special(&self) -> bool {
+        let is_nan = |x: &Unpacked| x.class == Class::Nan;
+        self.a.is_special()
+            || self.b.is_special()
+            || is_nan(&self.scales.a)
+            || is_nan(&self.scales.b)
+    }
+
     /// The pair with both operands as numbers of another format that has all their values.
     pub(super) fn widened(&self, format: &Format) -> Self {
         Self {
@@ -117,6 +127,9 @@ fn widened(value: &Unpacked, format: &Format) -> Unpacked {
     let Some(top) = value.significand.checked_ilog2() else {
         return *value;
     };
+    if top >= value.fraction_bits {
+        return *value;
+    }
     let emin = format.float().map_or(0, |float| float.emin());
     let up = (value.fraction_bits - top).min((value.exponent - emin) as u32);
     Unpacked {

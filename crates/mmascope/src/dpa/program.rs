@@ -1,9 +1,13 @@
 //! What an instruction computes: a few statements over native algorithms (§3).
 
+use super::decoded::{self, Decoded};
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
-use super::{Codes, Dpa, Modifiers, Nan, Operands, Scale, Signature, general, ieee};
+use super::{Codes, Dpa, Modifiers, Nan, Operands, Signature, general, ieee};
 use crate::format::{Format, Unpacked};
+
+/// Statements whose values need no memory of their own; almost every program has so few.
+const FEW: usize = 8;
 
 /// A short program; its last statement computes d. Almost every row is one statement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +100,16 @@ impl Select {
         match self {
             Self::All => (0..k).for_each(action),
             Self::Residues { modulus, residues } => {
+                if !residues.is_empty()
+                    && residues.is_sorted_by(|x, y| x < y)
+                    && residues.last() < Some(modulus)
+                {
+                    for first in (0..k).step_by(*modulus) {
+                        let own = residues.iter().map(|residue| first + residue);
+                        own.take_while(|&index| index < k).for_each(&mut action);
+                    }
+                    return;
+                }
                 let mut residue = 0;
                 for index in 0..k {
                     if residues.contains(&residue) {
@@ -136,18 +150,50 @@ impl Program {
         operands: &Operands<'_>,
         modifiers: &Modifiers,
     ) -> u64 {
-        let scales = decode_scales(signature, operands);
-        let pairs = decode_pairs(signature, operands, &scales, modifiers, self.codes());
-        let c = decode_c(signature, operands, modifiers);
-        let mut values: Vec<u64> = Vec::with_capacity(self.statements.len());
-        for Statement {
-            operation, output, ..
-        } in &self.statements
-        {
-            let zero = output.unpack(PLUS_ZERO);
+        let scales = decoded::scales(signature, operands);
+        let pairs = decoded::pairs(signature, operands, &scales, modifiers, self.codes());
+        self.sum(&pairs, decoded::c(signature, operands, modifiers), &|_| {
+            None
+        })
+    }
+
+    /// The same for operands that have been decoded; `None` when this program means other numbers by
+    /// some of their codes.
+    pub(super) fn run_decoded(&self, operands: &Decoded) -> Option<u64> {
+        if operands.special && self.codes() != Codes::Special {
+            return None;
+        }
+        Some(match operands.scaled() {
+            Some(pairs) => self.sum(&pairs, operands.c, &|_| None),
+            None => self.sum(&operands.pairs, operands.c, &|format| {
+                operands.widened(format)
+            }),
+        })
+    }
+
+    /// `wide` has the pairs in a wider format, if they are known.
+    fn sum<'a>(
+        &self,
+        pairs: &'a [Pair<'a>],
+        c: Unpacked,
+        wide: &dyn Fn(Format) -> Option<&'a [Pair<'a>]>,
+    ) -> u64 {
+        let (mut few, mut many) = ([PLUS_ZERO; FEW], Vec::new());
+        let values = match few.get_mut(..self.statements.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(self.statements.len(), PLUS_ZERO);
+                &mut many[..]
+            }
+        };
+        let mut chosen: Vec<Pair<'_>> = Vec::new();
+        for (place, statement) in self.statements.iter().enumerate() {
+            let Statement {
+                operation, output, ..
+            } = statement;
             let read = |source: Source| match source {
                 Source::C => c,
-                Source::Zero | Source::Product => zero,
+                Source::Zero | Source::Product => output.unpack(PLUS_ZERO),
                 Source::Statement(index) => self.statements[index].output.unpack(values[index]),
             };
             let value = match operation {
@@ -159,13 +205,19 @@ impl Program {
                 } => {
                     let start = (*from != Source::Product).then(|| read(*from));
                     if *over == Select::All && widened.is_none() {
-                        algorithm.run(&pairs, start, output)
+                        algorithm.run(pairs, start, output)
                     } else {
-                        let mut chosen: Vec<Pair<'_>> = Vec::with_capacity(pairs.len());
-                        over.each(pairs.len(), |k| {
-                            chosen
-                                .push(widened.map_or(pairs[k], |format| pairs[k].widened(&format)));
-                        });
+                        chosen.clear();
+                        chosen.reserve(pairs.len());
+                        match widened.map(|format| (format, wide(format))) {
+                            None => over.each(pairs.len(), |k| chosen.push(pairs[k])),
+                            Some((_, Some(wide))) => {
+                                over.each(wide.len(), |k| chosen.push(wide[k]))
+                            }
+                            Some((format, None)) => over.each(pairs.len(), |k| {
+                                chosen.push(pairs[k].widened(&format));
+                            }),
+                        }
                         algorithm.run(&chosen, start, output)
                     }
                 }
@@ -185,8 +237,7 @@ impl Program {
                     algorithm.run_whole(&terms, read(of[0]), output)
                 }
             };
-            let value = general::finished(value, output);
-            values.push(value);
+            values[place] = general::finished(value, output);
         }
         values.last().map_or(PLUS_ZERO, |&word| word)
     }
@@ -211,52 +262,5 @@ impl Program {
     #[must_use]
     pub fn nan_is_known(&self) -> bool {
         self.output().nan != Nan::Any
-    }
-}
-
-/// The scales of every block of k; none for a unit without.
-fn decode_scales(signature: &Signature, operands: &Operands<'_>) -> Vec<Scales> {
-    let Some(Scale { format, .. }) = &signature.scale else {
-        return Vec::new();
-    };
-    let decode = |word: &u64| format.decode(format.from_register(*word));
-    (operands.scale_a.iter().zip(operands.scale_b))
-        .map(|(a, b)| Scales {
-            a: decode(a),
-            b: decode(b),
-        })
-        .collect()
-}
-
-fn decode_pairs<'a>(
-    signature: &Signature,
-    operands: &Operands<'_>,
-    scales: &'a [Scales],
-    modifiers: &Modifiers,
-    codes: Codes,
-) -> Vec<Pair<'a>> {
-    let decode = |format: &Format, word: u64| codes.decode(format, format.from_register(word));
-    let negate = |value: Unpacked, by: bool| Unpacked {
-        negative: value.negative ^ by,
-        ..value
-    };
-    let block = signature.scale.map_or(signature.k, |scale| scale.block);
-    (0..signature.k)
-        .map(|k| Pair {
-            a: negate(decode(&signature.a, operands.a[k]), modifiers.negate_a),
-            b: negate(decode(&signature.b, operands.b[k]), modifiers.negate_b),
-            scales: scales.get(k / block).unwrap_or(&Scales::NONE),
-        })
-        .collect()
-}
-
-fn decode_c(signature: &Signature, operands: &Operands<'_>, modifiers: &Modifiers) -> Unpacked {
-    let word = if modifiers.no_c { 0 } else { operands.c };
-    let c = signature.c.decode(signature.c.from_register(word));
-    let negative = c.negative ^ (modifiers.negate_c && !modifiers.no_c);
-    Unpacked {
-        negative,
-        exponent: c.exponent + modifiers.scale_d,
-        ..c
     }
 }

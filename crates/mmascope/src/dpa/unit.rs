@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Dpa, General, Modifiers, Operands, Operation, Program, Select, Signature};
+use super::{Decoded, Dpa, General, Modifiers, Operands, Operation, Program, Select, Signature};
 use crate::error::{Error, Result};
 use crate::format::{Class, Float, Format, Specials};
 
@@ -87,6 +87,14 @@ impl Unit {
     pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
         check_operands(&self.signature, operands, modifiers)?;
         Ok(self.program.run(&self.signature, operands, modifiers))
+    }
+
+    /// The same for operands that were decoded for this signature; `operands` are the words they
+    /// came from.
+    pub(crate) fn dot_decoded(&self, decoded: &Decoded, operands: &Operands<'_>) -> u64 {
+        self.program
+            .run_decoded(decoded)
+            .unwrap_or_else(|| (self.program).run(&self.signature, operands, &Modifiers::default()))
     }
 
     /// One instruction: D, m × n, row-major.

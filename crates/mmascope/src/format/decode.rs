@@ -34,6 +34,12 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
+    /// Whether it is ∞ or NaN.
+    #[inline]
+    pub(crate) fn is_special(&self) -> bool {
+        matches!(self.class, Class::Infinite | Class::Nan)
+    }
+
     /// The exact value; `None` for ∞ and NaN.
     #[must_use]
     pub fn exact(&self) -> Option<Exact> {

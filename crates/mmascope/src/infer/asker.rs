@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::cases::Case;
-use crate::dpa::{Modifiers, Unit};
+use crate::dpa::{Decoded, Signature, Unit};
 use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
 use crate::vector::Answer;
@@ -15,32 +15,41 @@ const BATCH: usize = 4096;
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) case: Case,
+    decoded: Decoded,
     pub(crate) answer: Answer,
 }
 
 impl Asked {
+    /// # Errors
+    /// [`Error::Argument`] when the case does not fit the signature.
+    pub(crate) fn new(signature: &Signature, case: Case, answer: Answer) -> Result<Self> {
+        Ok(Self {
+            decoded: Decoded::new(signature, &case.operands())?,
+            case,
+            answer,
+        })
+    }
+
+    /// A unit's result.
+    fn word(&self, unit: &Unit) -> u64 {
+        unit.dot_decoded(&self.decoded, &self.case.operands())
+    }
+
     /// Whether a unit gives this answer; which NaN is not compared.
     pub(crate) fn fits(&self, unit: &Unit) -> bool {
-        match (
-            unit.dot(&self.case.operands(), &Modifiers::default()),
-            self.answer,
-        ) {
-            (Ok(word), Answer::AnyNan) => unit.is_nan(word),
-            (Ok(word), Answer::Word(wanted)) => {
-                word == wanted || unit.is_nan(word) && unit.is_nan(wanted)
-            }
-            (Err(_), _) => false,
+        let word = self.word(unit);
+        match self.answer {
+            Answer::AnyNan => unit.is_nan(word),
+            Answer::Word(wanted) => word == wanted || unit.is_nan(word) && unit.is_nan(wanted),
         }
     }
 
     /// Whether a unit gives this answer, NaN words included.
     pub(crate) fn fits_exactly(&self, unit: &Unit) -> bool {
-        match (
-            unit.dot(&self.case.operands(), &Modifiers::default()),
-            self.answer,
-        ) {
-            (Ok(word), Answer::Word(wanted)) => unit.agrees(word, wanted),
-            _ => self.fits(unit),
+        let word = self.word(unit);
+        match self.answer {
+            Answer::AnyNan => unit.is_nan(word),
+            Answer::Word(wanted) => unit.agrees(word, wanted),
         }
     }
 }
@@ -113,9 +122,10 @@ impl<'a> Asker<'a> {
             places.push(place);
         }
         let answers = self.answers(&new)?;
-        let asked = new.into_iter().zip(answers);
-        self.asked
-            .extend(asked.map(|(case, answer)| Asked { case, answer }));
+        let signature = *self.device.signature();
+        for (case, answer) in new.into_iter().zip(answers) {
+            self.asked.push(Asked::new(&signature, case, answer)?);
+        }
         Ok(places)
     }
 

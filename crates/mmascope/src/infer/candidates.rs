@@ -1,8 +1,6 @@
 //! Candidates for what a device is: rows that give every answer, programs that the search finds, and
 //! the simplest of those that say the same.
 
-use std::time::Instant;
-
 use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
@@ -92,7 +90,7 @@ impl Run<'_> {
             asked: &self.asker.asked,
             scope: (0..self.asker.asked.len()).collect(),
             signature: self.signature,
-            deadline: self.deadline,
+            patience: self.patience,
             usual: false,
         }
     }
@@ -116,7 +114,7 @@ impl Run<'_> {
                 tried.push(found);
             }
         }
-        if tried.len() > 3 || Instant::now() > self.deadline {
+        if tried.len() > 3 || self.patience.is_over() {
             tried.sort_by_key(|candidate| candidate.failing.len());
             return Ok(tried.first().cloned());
         }
@@ -164,7 +162,7 @@ impl Run<'_> {
             let candidate = all.climb(candidate);
             let done = candidate.failing.is_empty();
             found.push(candidate);
-            if done || Instant::now() > self.deadline {
+            if done || self.patience.is_over() {
                 break;
             }
         }

@@ -44,7 +44,7 @@ impl Kind {
 }
 
 /// Distances and exponents at which candidates differ.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Focus {
     /// Numbers of fraction bits.
     pub(crate) bits: Vec<i32>,
@@ -87,6 +87,15 @@ impl Focus {
     pub(crate) fn with(mut self, other: &Self) -> Self {
         self.bits.extend(&other.bits);
         self.floors.extend(&other.floors);
+        self
+    }
+
+    /// Each of them once.
+    pub(crate) fn distinct(mut self) -> Self {
+        for numbers in [&mut self.bits, &mut self.floors] {
+            numbers.sort_unstable();
+            numbers.dedup();
+        }
         self
     }
 }

@@ -3,8 +3,9 @@
 
 use super::alternatives::{BEFORE, END, alternatives};
 use super::asker::Asker;
+use super::distinguish::Distinguisher;
 use super::run::Run;
-use super::{distinguish, space};
+use super::space;
 use crate::dpa::{Program, Signature, Unit};
 use crate::error::Result;
 
@@ -46,6 +47,16 @@ enum Verdict {
     Refuted,
 }
 
+/// What makes it cheap to settle many neighbours of one unit.
+struct Aids<'a> {
+    distinguisher: Distinguisher<'a>,
+    /// Places of answers that rejected others, the latest first.
+    telling: Vec<usize>,
+}
+
+/// Answers that are remembered as telling.
+const TELLING: usize = 64;
+
 /// Whether a parameter's values are an ordered scale, along which the search stops at a rejection.
 fn is_scale(name: &str) -> bool {
     let name = name.strip_prefix("fused ").unwrap_or(name);
@@ -57,6 +68,10 @@ fn is_scale(name: &str) -> bool {
 /// Settles every neighbour of a unit.
 pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Result<Study> {
     let signature = run.signature;
+    let mut aids = Aids {
+        distinguisher: Distinguisher::new(unit),
+        telling: Vec::new(),
+    };
     let mut stands = Stands {
         unit: unit.clone(),
         equivalent: Vec::new(),
@@ -68,7 +83,7 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
             stands.equivalent.extend(row.names.clone());
             continue;
         }
-        match settle(run, unit, &row.unit, true, true)? {
+        match settle(run, &mut aids, unit, &row.unit, true, true)? {
             Verdict::Rejected(place) => {
                 let name = row.names.first().cloned().unwrap_or_default();
                 stands.rejected.push((name, row.unit.clone(), place));
@@ -78,7 +93,7 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
         }
     }
     for (name, values) in alternatives(&signature, unit.program()) {
-        let Some(outcome) = scan(run, unit, &name, &values, &mut stands)? else {
+        let Some(outcome) = scan(run, &mut aids, unit, &name, &values, &mut stands)? else {
             return Ok(Study::Refuted);
         };
         if !outcome.is_empty() {
@@ -95,6 +110,20 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
                 }
                 None => stands.open.push((name, own, outcome)),
             }
+        }
+    }
+    // An answer to a later question may have shown another NaN than a row's.
+    for row in rows {
+        let own = |name: &String| row.names.contains(name);
+        if !stands.equivalent.iter().any(own) {
+            continue;
+        }
+        let asked = &run.asker.asked;
+        let differs = |place: &usize| !asked[*place].fits_exactly(&row.unit);
+        if let Some(place) = (0..asked.len()).find(differs) {
+            stands.equivalent.retain(|name| !own(name));
+            let name = row.names.first().cloned().unwrap_or_default();
+            stands.rejected.push((name, row.unit.clone(), place));
         }
     }
     Ok(Study::Stands(Box::new(stands)))
@@ -121,6 +150,7 @@ fn stated(unit: &Unit, name: &str) -> String {
 /// answer.
 fn scan(
     run: &mut Run<'_>,
+    aids: &mut Aids<'_>,
     unit: &Unit,
     name: &str,
     values: &[(String, Option<Program>)],
@@ -140,7 +170,10 @@ fn scan(
             let other = program.as_ref();
             let other = other.and_then(|other| Unit::new(run.signature, other.clone()).ok());
             match other
-                .map(|other| Ok((settle(run, unit, &other, false, is_scale(name))?, other)))
+                .map(|other| {
+                    let verdict = settle(run, aids, unit, &other, false, is_scale(name))?;
+                    Ok((verdict, other))
+                })
                 .transpose()?
             {
                 None => high = at,
@@ -166,6 +199,7 @@ fn scan(
 
 fn settle(
     run: &mut Run<'_>,
+    aids: &mut Aids<'_>,
     unit: &Unit,
     other: &Unit,
     exactly: bool,
@@ -179,12 +213,21 @@ fn settle(
             !asked.fits(unit)
         }
     };
-    if let Some(place) = (0..run.asker.asked.len()).find(|&place| fails(&run.asker, place, other)) {
+    // What has rejected others is likely to reject this one.
+    let telling = aids.telling.iter().copied();
+    let places = telling.chain(0..run.asker.asked.len());
+    if let Some(place) = places
+        .into_iter()
+        .find(|&place| fails(&run.asker, place, other))
+    {
+        aids.telling.retain(|known| *known != place);
+        aids.telling.insert(0, place);
+        aids.telling.truncate(TELLING);
         return Ok(Verdict::Rejected(place));
     }
     // The answers so far do not decide: an input is looked for, and asked.
     let tries = if thorough { TRIES_ALONG } else { TRIES };
-    let found = distinguish::find(&run.maker, unit, other, tries, &mut run.random);
+    let found = (aids.distinguisher).find(&run.maker, other, tries, &mut run.random);
     let Some(case) = found.filter(|_| run.asker.affords(1)) else {
         return Ok(Verdict::Same);
     };

@@ -1,10 +1,9 @@
 //! The course of an inference: questions, a candidate, fresh inputs, neighbours; and again after a mismatch.
 
-use std::time::Instant;
-
 use super::asker::Asker;
 use super::inputs::{Focus, Kind, make};
 use super::maker::Maker;
+use super::patience::Patience;
 use super::search::Candidate;
 use super::{Options, Outcome, Progress, forms, neighbours, report, shrinking, space};
 use crate::cases::{Case, Family, Generator, Hints};
@@ -33,7 +32,7 @@ pub(super) struct Run<'a> {
     pub(super) asker: Asker<'a>,
     pub(super) random: Random,
     pub(super) options: &'a Options,
-    pub(super) deadline: Instant,
+    pub(super) patience: Patience,
     /// Random inputs with which the model at the end was verified.
     pub(super) trials: u64,
     /// How many of the first questions are about alignment and rounding.

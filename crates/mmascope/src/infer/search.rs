@@ -1,8 +1,7 @@
 //! Climbing: from a program towards one that gives every answer of the device.
 
-use std::time::Instant;
-
 use super::asker::Asked;
+use super::patience::Patience;
 use super::settings::{ALIGNMENTS, Part, ROUNDINGS, Setting, domains};
 use crate::dpa::{Program, Signature, Unit};
 use crate::format::Rounding;
@@ -31,7 +30,7 @@ pub(crate) struct Search<'a> {
     pub(crate) scope: Vec<usize>,
     pub(crate) signature: Signature,
     /// No further sweep is begun after this.
-    pub(crate) deadline: Instant,
+    pub(crate) patience: Patience,
     /// Whether uncommon parameters are left as they are.
     pub(crate) usual: bool,
 }
@@ -138,7 +137,7 @@ impl Search<'_> {
     }
 
     fn sweep(&self, best: &mut Candidate, joint: &Joint) -> bool {
-        if best.failing.is_empty() || Instant::now() > self.deadline {
+        if best.failing.is_empty() || self.patience.is_over() {
             return false;
         }
         let mut variants = vec![best.unit.program().clone()];
@@ -185,7 +184,7 @@ impl Search<'_> {
     /// only when none does.
     pub(crate) fn climb(&self, mut best: Candidate) -> Candidate {
         for _ in 0..24 {
-            if best.failing.is_empty() || Instant::now() > self.deadline {
+            if best.failing.is_empty() || self.patience.is_over() {
                 break;
             }
             let mut domains = domains(&self.signature, best.unit.program());
@@ -200,10 +199,20 @@ impl Search<'_> {
             let mut next: Option<Candidate> = None;
             for settings in &domains {
                 let bound = next.as_ref().unwrap_or(&best);
-                let variants = settings
-                    .iter()
-                    .filter_map(|setting| setting.apply(best.unit.program(), self.signature.k));
-                if let Some(better) = self.better(&best, variants.collect())
+                let program = best.unit.program();
+                let whole = settings.iter();
+                let whole = whole.filter_map(|setting| setting.apply(program, self.signature.k));
+                let mut variants: Vec<Program> = whole.collect();
+                // What becomes of results between steps is often another matter than at the end, and a
+                // parameter of all steps that explains some of it would lead astray.
+                let of_results = matches!(
+                    settings.first(),
+                    Some(Setting::Overflow(_) | Setting::Zero(_) | Setting::FlushOut(_))
+                );
+                if of_results && !self.usual {
+                    variants.extend(self.variants_of_parts(&best, settings));
+                }
+                if let Some(better) = self.better(&best, variants)
                     && better.failing.len() < bound.failing.len()
                 {
                     next = Some(better);
@@ -236,6 +245,18 @@ impl Search<'_> {
 }
 
 impl Search<'_> {
+    /// The programs with a parameter changed in the last step, or in those before it.
+    fn variants_of_parts(&self, best: &Candidate, settings: &[Setting]) -> Vec<Program> {
+        let (program, k) = (best.unit.program(), self.signature.k);
+        [Part::Before, Part::Last]
+            .into_iter()
+            .flat_map(|part| {
+                let of = move |setting: &Setting| setting.apply_to(part, program, k);
+                settings.iter().filter_map(of)
+            })
+            .collect()
+    }
+
     /// The best program that has a parameter changed in a part of its statements.
     fn of_parts(&self, best: &Candidate, domains: &[Vec<Setting>]) -> Option<Candidate> {
         let mut found: Option<Candidate> = None;
@@ -243,14 +264,9 @@ impl Search<'_> {
             return found;
         }
         for settings in domains {
-            let variants = [Part::Before, Part::Last].into_iter().flat_map(|part| {
-                let of = move |setting: &Setting| {
-                    setting.apply_to(part, best.unit.program(), self.signature.k)
-                };
-                settings.iter().filter_map(of)
-            });
+            let variants = self.variants_of_parts(best, settings);
             let bound = found.as_ref().unwrap_or(best).failing.len();
-            let better = self.better(best, variants.collect());
+            let better = self.better(best, variants);
             if let Some(better) = better.filter(|better| better.failing.len() < bound) {
                 found = Some(better);
             }

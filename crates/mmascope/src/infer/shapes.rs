@@ -1,8 +1,8 @@
 //! Orders as programs: from a tree that masks show, and the usual ones where they show none.
 
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Source,
-    Statement, Terms, ZeroSign,
+    AddMul, Dpa, Fused, General, Groups, Nan, Operation, Output, Program, Select, Signature,
+    Source, Statement, Terms, ZeroSign,
 };
 use crate::format::{F32, Overflow, Rounding};
 use crate::tree::Tree;
@@ -32,9 +32,11 @@ impl Step {
         Dpa::General(match self {
             Self::Fused(fused) => General::Fused(Fused {
                 l: size,
-                groups: fused
-                    .groups
-                    .map(|groups| crate::dpa::Groups { g: size, ..groups }),
+                // Groups of 1 stand for the whole step.
+                groups: fused.groups.map(|groups| Groups {
+                    g: if groups.g == 1 { size } else { groups.g },
+                    ..groups
+                }),
                 ..fused
             }),
             Self::Rounded => General::AddMul(AddMul {

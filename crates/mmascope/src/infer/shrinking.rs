@@ -60,16 +60,12 @@ fn run(
             batches += 1;
             let cases: Vec<Case> = chunk.iter().map(|input| input.case.clone()).collect();
             let answers = ask(&cases)?;
-            let differing = cases.into_iter().zip(answers).find(|(case, answer)| {
-                let asked = Asked {
-                    case: case.clone(),
-                    answer: *answer,
-                };
-                !asked.fits(unit)
-            });
-            if let Some((case, _)) = differing {
-                current.case = case;
-                continue 'smaller;
+            for (case, answer) in cases.into_iter().zip(answers) {
+                let asked = Asked::new(unit.signature(), case, answer)?;
+                if !asked.fits(unit) {
+                    current.case = asked.case;
+                    continue 'smaller;
+                }
             }
         }
         break;

@@ -1,9 +1,9 @@
 //! Where the search begins: rows of the catalogue, then programs in the order that masks show, then
 //! the usual orders with every kind of step.
 
-use super::forms;
 use super::run::Run;
 use super::shapes::{self, Place, Step};
+use super::{forms, grouped};
 use crate::dpa::{
     Dpa, FlushSign, Fused, Groups, Operation, Output, Program, Select, Signature, Source,
     Statement, Unit,
@@ -98,6 +98,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     }
     let mut seen = Vec::new();
     if let Some(tree) = tree(run)? {
+        seen.extend(grouped::of_tree(&tree, &signature));
         for step in steps(&signature) {
             for apart in [false, true] {
                 let program = shapes::of_tree(&tree, &signature, step, apart);

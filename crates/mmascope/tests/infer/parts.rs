@@ -195,6 +195,7 @@ fn units() -> Vec<Unit> {
         nan: |_| 0x7fff_ffff,
         ends: match (k, name) {
             (10, _) => &[4, 8, 9],
+            (24, _) => &[12],
             (_, "largest between, infinity at the end" | "flush between, none at the end") => &[4],
             _ => &[],
         },
@@ -278,6 +279,44 @@ fn units() -> Vec<Unit> {
             }
             Number(truncated(&joined(&groups, c), 27, -133), Mode::Rne)
         }),
+        unit(
+            "sums of four, then one of the sums",
+            "f16",
+            12,
+            |terms, c| {
+                let sums: Option<Vec<Term>> = terms
+                    .chunks(4)
+                    .map(|step| single(&truncated(step, 24, -133), Mode::Rz))
+                    .collect();
+                let sums = sums.expect("products of f16 are in range");
+                Number(truncated(&joined(&sums, c), 26, -133), Mode::Rz)
+            },
+        ),
+        unit(
+            "groups of six within steps of twelve",
+            "f16",
+            24,
+            |terms, c| {
+                let mut sum = c.clone();
+                for step in terms.chunks(12) {
+                    let groups: Vec<Term> = step
+                        .chunks(6)
+                        .filter_map(|group| {
+                            let own = group.iter().filter(|term| !term.0.is_zero());
+                            let e = own.map(|term| term.1).max()?;
+                            let cut = group.iter().map(|term| term.0.to_grid(e - 14, Mode::Rz));
+                            Some((total(&cut.collect::<Vec<_>>()), e))
+                        })
+                        .collect();
+                    let x = truncated(&joined(&groups, &sum), 25, -133);
+                    match single(&x, Mode::Rz) {
+                        Some(next) => sum = next,
+                        None => return Infinite(x.negative()),
+                    }
+                }
+                Number(sum.0, Mode::Rz)
+            },
+        ),
         unit("every zero negative", "bf16", 8, |terms, c| {
             let x = truncated(&joined(terms, c), 25, -133);
             match SINGLE.round(&x, Mode::Rz, true) {

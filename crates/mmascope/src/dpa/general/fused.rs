@@ -1,13 +1,47 @@
 //! Fused sums with every parameter of the model space.
 
+use std::cell::Cell;
+
 use super::{Fused, Groups, Invalid, Specials, Terms};
 use crate::dpa::output::Output;
 use crate::dpa::pair::{Pair, Term, special_product};
-use crate::dpa::t_fdpa::{self, common_zero};
+use crate::dpa::t_fdpa::{self, common_zero, is_zero_like};
 use crate::dpa::tr_fdpa::floor_to;
 use crate::dpa::wide::Wide;
-use crate::dpa::{Special, special_sum, special_value};
+use crate::dpa::{Special, special_value};
 use crate::format::{Class, Exact, Rounding, Unpacked};
+
+/// What a sum is made of, while it is made.
+#[derive(Default)]
+struct Scratch {
+    /// Products before they are summed in groups.
+    terms: Vec<Option<Term>>,
+    /// Products or groups.
+    sums: Vec<Sum>,
+}
+
+thread_local! {
+    static SCRATCH: Cell<Scratch> = Cell::default();
+}
+
+/// Which special values there are among the terms.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    nan: bool,
+    plus: bool,
+    minus: bool,
+}
+
+impl Found {
+    fn add(&mut self, special: Option<Special>) {
+        match special {
+            None => {}
+            Some(Special::Nan) => self.nan = true,
+            Some(Special::Infinite { negative: false }) => self.plus = true,
+            Some(Special::Infinite { negative: true }) => self.minus = true,
+        }
+    }
+}
 
 /// A finite product, or what it is instead.
 enum Product {
@@ -30,30 +64,38 @@ impl Fused {
                 t_fdpa::block(pairs, c, f, e0, self.align, output)
             };
         }
-        let changed: Vec<Pair>;
-        let pairs = match self.terms == Terms::default() {
-            true => pairs,
-            false => {
-                changed = pairs.iter().map(|pair| self.terms.pair(pair)).collect();
-                &changed
-            }
-        };
-        let mut specials: Vec<Special> = special_value(c).into_iter().collect();
-        let mut terms: Vec<Option<Term>> = Vec::with_capacity(pairs.len());
+        // Most blocks have few terms, and millions are summed: their memory is kept.
+        let mut scratch = SCRATCH.take();
+        let result = self.sum(pairs, c, output, &mut scratch);
+        SCRATCH.set(scratch);
+        result
+    }
+
+    fn sum(&self, pairs: &[Pair], c: &Unpacked, output: &Output, scratch: &mut Scratch) -> u64 {
+        let Scratch { terms, sums } = scratch;
+        terms.clear();
+        sums.clear();
+        let mut found = Found::default();
+        found.add(special_value(c));
+        let mut all_zero = c.class == Class::Zero;
+        let plain = self.terms == Terms::default();
         for pair in pairs {
+            let changed = (!plain).then(|| self.terms.pair(pair));
+            let pair = changed.as_ref().unwrap_or(pair);
+            all_zero &= is_zero_like(pair, c);
             match self.product(pair, output) {
-                Product::Special(special) => specials.push(special),
-                Product::Term(term) => terms.push(term),
+                Product::Special(special) => found.add(Some(special)),
+                Product::Term(term) if self.groups.is_some() => terms.push(term),
+                Product::Term(term) => sums.extend(term.map(|term| Sum::of_term(&term))),
             }
         }
-        if let Some(special) = self.special_of(&specials) {
+        if let Some(special) = self.special_of(found) {
             return output.special(special);
         }
-        let zeros = common_zero(pairs, c);
-        let sums: Vec<Sum> = match self.groups {
-            None => terms.iter().flatten().map(Sum::of_term).collect(),
-            Some(groups) => groups.sums(&terms),
-        };
+        let zeros = all_zero.then_some(c.negative);
+        if let Some(groups) = self.groups {
+            groups.sums(terms, sums);
+        }
         let c = Term::of_value(c).map(|term| Sum::of_term(&term));
         let (Some(f), Some(f_c)) = (self.f, self.f_c) else {
             return self.finish(exact_total(sums.iter().chain(&c)), zeros, output);
@@ -93,14 +135,17 @@ impl Fused {
     }
 
     /// NaN or ∞, if the terms make one.
-    fn special_of(&self, specials: &[Special]) -> Option<Special> {
-        let has = |wanted: Special| specials.contains(&wanted);
-        let opposite =
-            has(Special::Infinite { negative: false }) && has(Special::Infinite { negative: true });
-        if self.specials.opposite != Invalid::Nan && opposite && !has(Special::Nan) {
-            return self.specials.opposite.special(false);
+    fn special_of(&self, found: Found) -> Option<Special> {
+        let Found { nan, plus, minus } = found;
+        match (nan, plus, minus) {
+            (false, false, false) => None,
+            (false, true, false) => Some(Special::Infinite { negative: false }),
+            (false, false, true) => Some(Special::Infinite { negative: true }),
+            (false, true, true) if self.specials.opposite != Invalid::Nan => {
+                self.specials.opposite.special(false)
+            }
+            _ => Some(Special::Nan),
         }
-        special_sum(specials.iter().map(|special| Some(*special)))
     }
 
     /// Whether it is nothing but T-FDPA of powers of two as scales, which has a shorter way.
@@ -264,30 +309,32 @@ fn exact_total<'a>(sums: impl IntoIterator<Item = &'a Sum>) -> Exact {
 }
 
 impl Groups {
-    fn sums(&self, terms: &[Option<Term>]) -> Vec<Sum> {
+    /// The sums of the groups that take part.
+    fn sums(&self, terms: &[Option<Term>], sums: &mut Vec<Sum>) {
         let g = self.g as usize;
         let count = terms.len().div_ceil(g);
-        (0..count)
-            .filter_map(|group| {
-                if self.strided {
-                    self.sum(terms.iter().skip(group).step_by(count))
-                } else {
-                    self.sum(terms.iter().skip(group * g).take(g))
-                }
-            })
-            .collect()
+        sums.extend((0..count).filter_map(|group| {
+            if self.strided {
+                self.sum(terms.iter().skip(group).step_by(count).flatten())
+            } else {
+                self.sum(terms[group * g..].iter().take(g).flatten())
+            }
+        }));
     }
 
     /// The sum of a group; `None` when it takes no part.
-    fn sum<'a>(&self, terms: impl Iterator<Item = &'a Option<Term>>) -> Option<Sum> {
-        let terms: Vec<Sum> = terms.flatten().map(Sum::of_term).collect();
-        let largest = terms.iter().map(|term| term.exponent).max()?;
+    fn sum<'a>(&self, terms: impl Iterator<Item = &'a Term> + Clone) -> Option<Sum> {
+        let largest = terms.clone().map(|term| term.exponent).max()?;
         let value = match self.f {
-            None => exact_total(&terms),
+            None => {
+                let mut wide = Wide::default();
+                terms.for_each(|term| wide.add_exact(&Sum::of_term(term).value));
+                wide.exact()
+            }
             Some(f) => {
                 let grid = largest - f as i32;
-                let total: i128 = terms.iter().map(|term| term.align(grid, self.align)).sum();
-                Sum::on_grid(total, grid).value
+                let aligned = terms.map(|term| Sum::of_term(term).align(grid, self.align));
+                Sum::on_grid(aligned.sum(), grid).value
             }
         };
         if self.drops_zero && value.magnitude == 0 {

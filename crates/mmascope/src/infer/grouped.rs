@@ -1,0 +1,86 @@
+//! Orders in which groups of products are summed first, within a step: masks show such a step as a node
+//! whose children are the groups' nodes.
+
+use super::shapes::{self, Place, Step};
+use crate::dpa::{Fused, Groups, Program, Signature};
+use crate::format::Rounding;
+use crate::tree::Tree;
+
+/// Steps of equal groups, in the order in which they are taken.
+struct Chain {
+    order: Vec<usize>,
+    /// Products of a step.
+    step: usize,
+    /// Products of a group.
+    group: usize,
+}
+
+/// The chain that a tree is, from the node that takes c up to the root.
+fn chain(tree: &Tree, k: usize) -> Option<Chain> {
+    let leaves = k + 1;
+    let inner = |child: usize| child.checked_sub(leaves).map(|index| &tree.nodes()[index]);
+    let mut steps: Vec<Vec<usize>> = Vec::new();
+    let mut group = None;
+    let mut node = tree.nodes().last()?;
+    loop {
+        let mut products = Vec::new();
+        let mut before = None;
+        for &child in &node.children {
+            match inner(child) {
+                Some(own) if own.children.iter().all(|&leaf| leaf < k) => {
+                    if *group.get_or_insert(own.children.len()) != own.children.len() {
+                        return None;
+                    }
+                    products.extend(&own.children);
+                }
+                _ if child < k || before.is_some() => return None,
+                _ => before = Some(child),
+            }
+        }
+        steps.push(products);
+        match inner(before?) {
+            Some(next) => node = next,
+            None => break,
+        }
+    }
+    steps.reverse();
+    let step = steps.first()?.len();
+    let equal = steps.iter().all(|products| products.len() == step);
+    (equal && step > 0).then(|| Chain {
+        order: steps.concat(),
+        step,
+        group: group.unwrap_or(1),
+    })
+}
+
+/// Programs with groups within the steps, for a tree that looks so.
+pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Vec<Program> {
+    let Some(chain) = chain(tree, signature.k) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for normalised in [false, true] {
+        for f in [Some(24), None] {
+            let groups = Some(Groups {
+                g: chain.group as u32,
+                strided: false,
+                f,
+                align: Rounding::Rz,
+                normalised,
+                drops_zero: false,
+            });
+            let step = Step::Fused(Fused {
+                groups,
+                ..Fused::plain(1, Some(24))
+            });
+            found.extend(shapes::chained(
+                signature,
+                step,
+                &chain.order,
+                chain.step,
+                Place::First,
+            ));
+        }
+    }
+    found
+}
