@@ -166,7 +166,7 @@ impl Search<'_> {
     pub(crate) fn rough(&self, program: &Program) -> Option<Candidate> {
         let mut best = self.candidate(program)?;
         let bits = (8..=44).step_by(3).map(Some).chain([None]);
-        let joint = vec![
+        let mut joint = vec![
             bits.map(Setting::F).collect(),
             ALIGNMENTS[..4]
                 .iter()
@@ -176,6 +176,11 @@ impl Search<'_> {
                 .map(Setting::Everywhere)
                 .to_vec(),
         ];
+        // Rounded sums have no alignment, only roundings.
+        joint.retain(|settings: &Vec<Setting>| {
+            let applies = |setting: &Setting| setting.apply(program, self.signature.k).is_some();
+            settings.iter().any(applies)
+        });
         self.sweep(&mut best, &joint);
         Some(best)
     }

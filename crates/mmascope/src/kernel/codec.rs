@@ -99,10 +99,12 @@ impl Codec {
         let code = if magnitude == 0x7f80_0000 {
             self.infinity
         } else {
-            let field = (magnitude >> 23) as i32 - 127 + self.bias;
+            // (A subnormal f32 has the exponent of field 1 and no hidden bit.)
+            let field = (magnitude >> 23).max(1) as i32 - 127 + self.bias;
             let drop = 23 - self.fraction_bits;
             let normal = (magnitude >> drop) as i32 - ((127 - self.bias) << self.fraction_bits);
-            let significand = magnitude & 0x7f_ffff | 1 << 23;
+            let hidden = u32::from(magnitude >> 23 != 0) << 23;
+            let significand = magnitude & 0x7f_ffff | hidden;
             // Field 1 is subnormal without its hidden bit, field 0 one place lower, …
             let subnormal = significand.checked_shr((drop as i32 + 1 - field) as u32);
             let zero = magnitude == 0;
