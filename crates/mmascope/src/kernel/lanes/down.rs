@@ -149,6 +149,11 @@ unsafe fn first<V: Lanes>(pair: &Pair) -> [V; 2] {
 pub(super) fn multiply_add([a, b, c]: [f32; 3]) -> f32 {
     let (x, y) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = x + y;
+    if sum == 0.0 {
+        // IEEE 754 §6.3: −0, but for a sum of nothing but +0.
+        let plus = x.is_sign_positive() && y.is_sign_positive();
+        return if plus { 0.0 } else { -0.0 };
+    }
     let back = sum - x;
     let lost = (x - (sum - back)) + (y - back);
     #[allow(clippy::cast_possible_truncation)]
