@@ -22,9 +22,12 @@
 mod aligned;
 mod block;
 mod codec;
+mod decoder;
 mod double;
 mod down;
 mod exact;
+mod exponents;
+mod fast;
 mod fused;
 mod grouped;
 mod lanes;

@@ -1,6 +1,6 @@
 //! Accumulators between register words and f32 lanes.
 
-use super::pack::Decoder;
+use super::decoder::Decoder;
 use crate::dpa::{Nan, Output};
 use crate::format::{Format, Specials};
 

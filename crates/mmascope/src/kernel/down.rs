@@ -8,8 +8,10 @@
 //! * c's last bit lies below the grid: F < 23 (c's exponent is at most E);
 //! * a product with a zero (±2^-90) lies below the grid: `reaches` is asked once the exponents are known.
 
+use super::decoder::{Decoder, choose, mask};
+use super::exponents::Window;
+use super::fast::fast;
 use super::fused::{Finish, Kind, Sum};
-use super::pack::{Decoder, Window};
 
 /// What stands for a zero.
 const TINY: u32 = (127 - 90) << 23;
@@ -36,31 +38,18 @@ pub(super) fn reaches(sum: &Sum, a: &Window, b: &Window, floor: u32) -> bool {
     largest + 127 - 90 < (floor >> 23) + 127 - sum.f
 }
 
-/// Calls a function where the compiler may use AVX2, if it is there.
-macro_rules! fast {
-    ($(#[$document:meta])* $name:ident, $inner:ident, ($($argument:ident: $kind:ty),*)) => {
-        $(#[$document])*
-        pub(super) fn $name($($argument: $kind),*) {
-            #[cfg(target_arch = "x86_64")]
-            if super::Level::Avx2.is_there() {
-                #[target_feature(enable = "avx2")]
-                fn enter($($argument: $kind),*) {
-                    $inner($($argument),*);
-                }
-                // SAFETY: AVX2 is there.
-                return unsafe { enter($($argument),*) };
-            }
-            $inner($($argument),*);
-        }
-    };
-}
 fast!(
     /// Groups of A's values, `slots` each, as such sums take them; a word of signs a group.
-    prepare_a, rows, (values: &mut [f32], signs: &mut [u32], slots: usize)
+    pub(super) fn prepare_a(values: &mut [f32], signs: &mut [u32], slots: usize) = rows
 );
 fast!(
     /// Groups of B's values, `slots` of `columns` each; a word of signs a group and column.
-    prepare_b, panel, (values: &mut [f32], signs: &mut [u32], slots: usize, columns: usize)
+    pub(super) fn prepare_b(
+        values: &mut [f32],
+        signs: &mut [u32],
+        slots: usize,
+        columns: usize,
+    ) = panel
 );
 
 #[inline(always)]
@@ -94,6 +83,5 @@ fn panel(values: &mut [f32], signs: &mut [u32], slots: usize, columns: usize) {
 #[inline(always)]
 fn stand_in(bits: u32, other: u32) -> u32 {
     let sign = 1 << 31;
-    let zero = u32::from(bits & !sign == 0).wrapping_neg();
-    zero & (TINY | bits & sign) | !zero & other
+    choose(mask(bits & !sign == 0), TINY | bits & sign, other)
 }

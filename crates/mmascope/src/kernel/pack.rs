@@ -8,10 +8,13 @@
 use rayon::prelude::*;
 
 use super::aligned::Aligned;
+use super::decoder::{Decoder, mask};
 use super::down;
+use super::exponents::Window;
+use super::fast::fast;
 use super::fused::VECTORS;
-use crate::dpa::{FlushSign, Signature};
-use crate::format::{Class, Float, Format, Specials};
+use crate::dpa::Signature;
+use crate::format::Class;
 
 /// Where a kernel finds operand words, as the instruction's formats have them.
 pub(crate) trait Elements: Sync {
@@ -47,153 +50,6 @@ pub(crate) trait Elements: Sync {
     fn scale_a(&self, i: usize, block: usize) -> u64;
     /// The scale of a column of B.
     fn scale_b(&self, block: usize, j: usize) -> u64;
-}
-
-/// Turns register words of a format into f32, branch-free.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Decoder {
-    shift: u32,
-    mask: u32,
-    fraction_bits: u32,
-    sign_shift: u32,
-    /// Added to a field in place to make it f32's.
-    rebias: u32,
-    /// Unit of a subnormal.
-    unit: f32,
-    /// Codes, without their sign, from here on are special; or only the code of −0.
-    special_from: u32,
-    negative_zero: bool,
-    flip: u32,
-    /// What is left of a number whose field is 0: all, its sign, or nothing.
-    left: u32,
-    /// Field of the smallest normal number, as f32's: subnormals align there.
-    smallest: u32,
-    /// Field of the largest finite number, as f32's.
-    largest: u32,
-}
-
-impl Decoder {
-    /// `None` for formats that f32 does not contain. `widened`: the format whose exponents count.
-    pub(super) fn new(format: &Format, widened: Option<&Format>, negate: bool) -> Option<Self> {
-        let Float {
-            exponent_bits,
-            fraction_bits,
-            bias,
-            specials,
-            subnormals,
-        } = format.float()?;
-        let fits = fraction_bits <= 23 && exponent_bits <= 8 && bias <= 127 && subnormals;
-        let top = (1_i32 << exponent_bits) - 1 - bias;
-        if !fits || !format.signed || top > 128 {
-            return None;
-        }
-        let smallest = widened.unwrap_or(format).float()?.emin() + 127;
-        let all = (1_u32 << (exponent_bits + fraction_bits)) - 1;
-        let infinity = ((1_u32 << exponent_bits) - 1) << fraction_bits;
-        Some(Self {
-            shift: format.register.shift,
-            mask: format.mask() as u32,
-            fraction_bits,
-            sign_shift: 32 - format.bits,
-            rebias: (127 - bias) as u32,
-            unit: 2_f64.powi(1 - bias - fraction_bits as i32) as f32,
-            special_from: match specials {
-                Specials::Ieee => infinity,
-                Specials::AllOnesNan => all,
-                Specials::NegativeZeroNan | Specials::None => u32::MAX,
-            },
-            negative_zero: specials == Specials::NegativeZeroNan,
-            flip: if negate { 1 << 31 } else { 0 },
-            left: u32::MAX,
-            smallest: smallest.max(1) as u32,
-            largest: (format.decode(format.max_finite(false)).exponent + 127) as u32,
-        })
-    }
-
-    /// The same, where operands whose field is 0 become zeros of this sign.
-    pub(super) fn flushed(self, sign: FlushSign) -> Self {
-        let left = match sign {
-            FlushSign::Plus => 0,
-            FlushSign::Kept => 1 << 31,
-        };
-        Self { left, ..self }
-    }
-
-    /// Fraction bits of the format.
-    pub(super) fn fraction_bits(&self) -> u32 {
-        self.fraction_bits
-    }
-
-    /// Fields of the smallest and the largest finite number, as f32's.
-    pub(super) fn fields(&self) -> (u32, u32) {
-        (self.smallest, self.largest)
-    }
-
-    /// The value as f32 bits and whether it is ∞ or NaN (its value is then any).
-    #[inline(always)]
-    pub(super) fn decode(&self, word: u32) -> (u32, bool) {
-        let (bits, special) = self.masks(word);
-        (bits, special != 0)
-    }
-
-    /// The same, "whether" as a mask: without a branch, so that the compiler makes vectors of loops.
-    #[inline(always)]
-    fn masks(&self, word: u32) -> (u32, u32) {
-        let code = (word >> self.shift) & self.mask;
-        let sign = (code << self.sign_shift) & 1 << 31;
-        let magnitude = code & self.mask >> 1;
-        let normal = (magnitude << (23 - self.fraction_bits)).wrapping_add(self.rebias << 23);
-        let subnormal = (magnitude as i32 as f32 * self.unit).to_bits();
-        let is_subnormal = mask(magnitude >> self.fraction_bits == 0);
-        let bits = choose(is_subnormal, subnormal, normal);
-        let zero_is_special = mask(self.negative_zero);
-        let special = mask(magnitude >= self.special_from)
-            | (zero_is_special & mask(magnitude == 0) & mask(sign != 0));
-        let bits = (bits | sign) ^ self.flip;
-        (bits & choose(is_subnormal, self.left, u32::MAX), special)
-    }
-
-    /// The exponent field with which a value takes part in alignment; 0 for a zero.
-    #[inline(always)]
-    pub(super) fn field(&self, bits: u32) -> u32 {
-        let magnitude = bits & !(1 << 31);
-        let field = (magnitude >> 23).max(self.smallest);
-        field & mask(magnitude != 0)
-    }
-}
-
-/// All ones or none.
-#[inline(always)]
-fn mask(whether: bool) -> u32 {
-    u32::from(whether).wrapping_neg()
-}
-
-/// The one where the mask is set, the other where not.
-#[inline(always)]
-fn choose(mask: u32, one: u32, other: u32) -> u32 {
-    mask & one | !mask & other
-}
-
-/// The exponents that packed operands may have, as f32 fields, and how bytes show them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Window {
-    /// Smaller ones count as zero, exactly so: no result can depend on them.
-    pub(super) vanish: u32,
-    pub(super) low: u32,
-    pub(super) high: u32,
-    /// The byte of `low`; a zero has byte 0.
-    pub(super) first: u32,
-}
-
-/// Smallest and largest exponent that bytes show; `None` when all are zeros.
-pub(super) fn span(bytes: &[u8], window: &Window) -> Option<(i32, i32)> {
-    // (A zero's byte wraps to the largest.)
-    let smallest = bytes
-        .iter()
-        .fold(u8::MAX, |least, byte| least.min(byte.wrapping_sub(1)));
-    let largest = bytes.iter().fold(0, |most, byte| *byte.max(&most));
-    let exponent = |byte: u8| i32::from(byte) - window.first as i32 + window.low as i32 - 127;
-    (largest > 0).then(|| (exponent(smallest + 1), exponent(largest)))
 }
 
 /// How the slots of a step are filled from its k: `None` is a zero.
@@ -381,39 +237,23 @@ impl Segment<'_> {
     }
 }
 
-/// Calls a method of [`Segment`] where the compiler may use AVX2, if it is there.
-macro_rules! fast {
-    ($name:ident, $inner:ident $(, $columns:ident)?) => {
-        impl Segment<'_> {
-            fn $name(
-                &self,
-                words: &mut [u32],
-                values: &mut [f32],
-                bytes: &mut [u8],
-                $($columns: usize,)?
-            ) -> bool {
-                #[cfg(target_arch = "x86_64")]
-                if super::Level::Avx2.is_there() {
-                    #[target_feature(enable = "avx2")]
-                    fn enter(
-                        segment: &Segment<'_>,
-                        words: &mut [u32],
-                        values: &mut [f32],
-                        bytes: &mut [u8],
-                        $($columns: usize,)?
-                    ) -> bool {
-                        segment.$inner(words, values, bytes $(, $columns)?)
-                    }
-                    // SAFETY: AVX2 is there.
-                    return unsafe { enter(self, words, values, bytes $(, $columns)?) };
-                }
-                self.$inner(words, values, bytes $(, $columns)?)
-            }
-        }
-    };
-}
-fast!(run_row, row);
-fast!(run_slots, slots, columns);
+fast!(
+    fn run_row(
+        segment: &Segment<'_>,
+        words: &mut [u32],
+        values: &mut [f32],
+        bytes: &mut [u8],
+    ) -> bool = Segment::row
+);
+fast!(
+    fn run_slots(
+        segment: &Segment<'_>,
+        words: &mut [u32],
+        values: &mut [f32],
+        bytes: &mut [u8],
+        columns: usize,
+    ) -> bool = Segment::slots
+);
 
 /// Packs A. Rows with marks are entered in `marks`. `down`: for sums that round toward −∞, by groups of so
 /// many slots.
@@ -454,7 +294,7 @@ pub(super) fn pack_a(
                 read(words, ordered);
                 let whole = ..steps * shape.slots;
                 let values = &mut values[whole];
-                let marked = segment.run_row(&mut words[whole], values, &mut bytes[whole]);
+                let marked = run_row(&segment, &mut words[whole], values, &mut bytes[whole]);
                 if let Some(slots) = down {
                     down::prepare_a(values, signs, slots);
                 }
@@ -554,7 +394,7 @@ pub(super) fn pack_b(
                 };
                 let all = row(steps.start * shape.slots).start..row(steps.end * shape.slots).start;
                 let (values, bytes) = (&mut values[all.clone()], &mut bytes[all.clone()]);
-                let marked = segment.run_slots(words, values, bytes, shape.columns);
+                let marked = run_slots(&segment, words, values, bytes, shape.columns);
                 if let Some(slots) = down {
                     let signs = &mut signs[all.start / slots..all.end / slots];
                     down::prepare_b(values, signs, slots, shape.columns);
@@ -573,113 +413,6 @@ pub(super) fn pack_b(
             }
         });
     side
-}
-
-/// Smallest and largest exponent of A's operands, zeros and specials left out; 0 and 0 when no others are there.
-pub(super) fn extent_a(elements: &dyn Elements, decoder: &Decoder) -> (i32, i32) {
-    let k = elements.k();
-    extent(decoder, elements.m(), k, &|i, words| {
-        elements.narrow_a_row(i, 0, words)
-    })
-}
-
-/// The same for B.
-pub(super) fn extent_b(elements: &dyn Elements, decoder: &Decoder) -> (i32, i32) {
-    let (k, n) = (elements.k(), elements.n());
-    extent(decoder, k, n, &|k, words| {
-        elements.narrow_b_row(k, 0, words)
-    })
-}
-
-fn extent(
-    decoder: &Decoder,
-    rows: usize,
-    length: usize,
-    read: &(dyn Fn(usize, &mut [u32]) + Sync),
-) -> (i32, i32) {
-    // Smallest field less 1, of which a zero's is the largest, and largest field.
-    let nothing = || [u32::MAX, 0];
-    let join = |x: [u32; 2], y: [u32; 2]| [x[0].min(y[0]), x[1].max(y[1])];
-    let one = |words: &mut Vec<u32>, row| {
-        words.resize(length, 0);
-        read(row, words);
-        fields(decoder, words)
-    };
-    let each = (0..rows).into_par_iter().map_init(Vec::new, one);
-    let [low, high] = each.reduce(nothing, join);
-    if high == 0 {
-        return (0, 0);
-    }
-    (low as i32 + 1 - 127, high as i32 - 127)
-}
-
-fn fields(decoder: &Decoder, words: &[u32]) -> [u32; 2] {
-    #[inline(always)]
-    fn fold(decoder: Decoder, words: &[u32]) -> [u32; 2] {
-        let mut found = [u32::MAX, 0];
-        for word in words {
-            let (bits, special) = decoder.masks(*word);
-            let field = decoder.field(bits) & !special;
-            found[0] = found[0].min(field.wrapping_sub(1));
-            found[1] = found[1].max(field);
-        }
-        found
-    }
-    #[cfg(target_arch = "x86_64")]
-    if super::Level::Avx2.is_there() {
-        #[target_feature(enable = "avx2")]
-        fn enter(decoder: Decoder, words: &[u32]) -> [u32; 2] {
-            fold(decoder, words)
-        }
-        // SAFETY: AVX2 is there.
-        return unsafe { enter(*decoder, words) };
-    }
-    fold(*decoder, words)
-}
-
-/// How often each exponent field stands in the operands, f32's, zeros and specials left out.
-pub(super) fn histogram_a(elements: &dyn Elements, decoder: &Decoder) -> Vec<u64> {
-    let k = elements.k();
-    histogram(decoder, elements.m(), k, &|i, words| {
-        elements.narrow_a_row(i, 0, words)
-    })
-}
-
-/// The same for B.
-pub(super) fn histogram_b(elements: &dyn Elements, decoder: &Decoder) -> Vec<u64> {
-    let (k, n) = (elements.k(), elements.n());
-    histogram(decoder, k, n, &|k, words| {
-        elements.narrow_b_row(k, 0, words)
-    })
-}
-
-fn histogram(
-    decoder: &Decoder,
-    rows: usize,
-    length: usize,
-    read: &(dyn Fn(usize, &mut [u32]) + Sync),
-) -> Vec<u64> {
-    let one = |row: usize| {
-        let mut words = vec![0; length];
-        read(row, &mut words);
-        let mut counts = vec![0_u64; 256];
-        for word in words {
-            let (bits, special) = decoder.decode(word);
-            let field = if special { 0 } else { decoder.field(bits) };
-            counts[field as usize] += 1;
-        }
-        counts
-    };
-    let zero = || vec![0; 256];
-    let join = |mut x: Vec<u64>, y: Vec<u64>| {
-        for (x, y) in x.iter_mut().zip(y) {
-            *x += y;
-        }
-        x
-    };
-    let mut counts = (0..rows).into_par_iter().map(one).reduce(zero, join);
-    counts[0] = 0;
-    counts
 }
 
 /// Block scales that are powers of two, one for each group, as exponents shifted by 23.

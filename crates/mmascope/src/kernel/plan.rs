@@ -2,9 +2,10 @@
 //! Only parameters of the program and its formats decide.
 
 use super::codec::Codec;
+use super::decoder::Decoder;
 use super::down;
 use super::fused::{Finish, Kind, Narrow, Sum};
-use super::pack::{Decoder, Order};
+use super::pack::Order;
 use crate::dpa::{Dpa, FlushSign, Operation, Output, Select, Signature, Source, Unit, ZeroSign};
 use crate::format::{Overflow, Rounding};
 

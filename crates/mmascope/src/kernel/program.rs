@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::block::Packed;
 use super::down;
 use super::exact;
+use super::exponents;
 use super::fused::{self, At, Finish, Kind, Sum, Tile};
 use super::lanes::{Lanes, Pair};
 use super::native;
@@ -83,7 +84,7 @@ impl Sums {
         let scales = pack::pack_scales(elements, &shape, signature, limit, &mut marks);
         let mut spans = [Vec::new(), Vec::new()];
         if matches!(plan.stages[..], [Stage::Exact { .. }]) {
-            let span = |index, bytes: &[u8]| pack::span(bytes, [&ranges.a, &ranges.b][index]);
+            let span = |index, bytes: &[u8]| exponents::span(bytes, [&ranges.a, &ranges.b][index]);
             let length = shape.chunk * slots;
             let rows = a.exponents[..shape.a_len()].chunks(length);
             spans[0] = rows.map(|bytes| span(0, bytes)).collect();

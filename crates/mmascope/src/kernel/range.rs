@@ -10,8 +10,10 @@
 //! * a c that is 0, or at least 2^floor, or a multiple of 2^(floor − F), and below 2^100, stays so:
 //!   results are multiples of 2^(E − F), and 2^28 products add less than 2^100.
 
+use super::decoder::Decoder;
+use super::exponents::{self, Window};
 use super::fused::{Kind, Offsets};
-use super::pack::{self, Decoder, Elements, Window};
+use super::pack::Elements;
 use super::plan::{Plan, Stage};
 
 /// Smallest and largest exponent of a product.
@@ -64,8 +66,8 @@ impl Ranges {
         if let Some(ranges) = Self::with(plan, formats, [i32::MIN; 2]) {
             return Some(ranges);
         }
-        let mut a = pack::extent_a(elements, &plan.a);
-        let mut b = pack::extent_b(elements, &plan.b);
+        let mut a = exponents::extent_a(elements, &plan.a);
+        let mut b = exponents::extent_b(elements, &plan.b);
         let mut vanish = [i32::MIN; 2];
         if let (true, Some(e0)) = (plan.vanishes, plan.e0) {
             // |p| < 2^(e(p)+2) ≤ 2^(e0−F−1) truncates and rounds to nothing, whatever E is.
@@ -81,8 +83,8 @@ impl Ranges {
             let median = median(counts);
             (low.max(median - BELOW), high.min(median + ABOVE).max(low))
         };
-        let a = narrowed(a, &pack::histogram_a(elements, &plan.a));
-        let b = narrowed(b, &pack::histogram_b(elements, &plan.b));
+        let a = narrowed(a, &exponents::histogram_a(elements, &plan.a));
+        let b = narrowed(b, &exponents::histogram_b(elements, &plan.b));
         Self::with(plan, [a, b], vanish)
     }
 
@@ -101,8 +103,8 @@ impl Ranges {
         let flush = plan.flushes
             && !normal(low(&plan.a), low(&plan.b))
             && !normal(
-                pack::extent_a(elements, &plan.a).0,
-                pack::extent_b(elements, &plan.b).0,
+                exponents::extent_a(elements, &plan.a).0,
+                exponents::extent_b(elements, &plan.b).0,
             );
         Self {
             a: all,
