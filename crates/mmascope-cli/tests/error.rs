@@ -1,5 +1,9 @@
 //! `mmascope error`: tables, JSON, drawings, refusals.
 
+#[cfg(unix)]
+#[path = "common/interrupt.rs"]
+mod interrupt;
+
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
@@ -7,6 +11,9 @@ use std::sync::atomic::AtomicBool;
 use mmascope::array::write_npy;
 use mmascope::format::F32;
 use serde_json::Value;
+
+#[cfg(unix)]
+use interrupt::interrupt;
 
 const F8: &str = "wgmma.m64n8k32.f32.e4m3.e4m3";
 const F16: &str = "mma.m16n8k16.f32.f16.f16.f32";
@@ -242,30 +249,15 @@ fn given_matrices() {
 #[test]
 fn an_interrupt_leaves_no_drawing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mmascope"))
-        .args([
-            "error",
-            "--arch",
-            "hopper",
-            "--inst",
-            F16,
-            "--shape",
-            "2000x2000x4096",
-            "-o",
-            "c.svg",
-        ])
+    // The slowest way, so that any machine is still at work when the interrupt comes.
+    let child = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args(["error", "--arch", "hopper", "--inst", F16])
+        .args(["--shape", "2000x2000x4096", "-o", "c.svg", "--threads", "1"])
+        .env("MMASCOPE_SIMD", "scalar")
         .current_dir(folder.path())
         .spawn()
         .expect("the program runs");
-    std::thread::sleep(std::time::Duration::from_secs(1));
-    let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(
-        sent.is_ok_and(|status| status.success()),
-        "the program was still at work"
-    );
-    assert_eq!(child.wait().expect("ended").code(), Some(130));
+    assert_eq!(interrupt(child).code(), Some(130));
     assert_eq!(
         std::fs::read_dir(folder.path()).expect("a folder").count(),
         0

@@ -1,5 +1,9 @@
 //! `mmascope matmul`: from files to a file, and everything that must be refused.
 
+#[cfg(unix)]
+#[path = "common/interrupt.rs"]
+mod interrupt;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,6 +13,9 @@ use mmascope::dpa::Operands;
 use mmascope::format::{BF16, E4M3FN, F16, F32, Format};
 use mmascope::isa::Catalogue;
 use serde_json::Value;
+
+#[cfg(unix)]
+use interrupt::interrupt;
 
 const F16_INST: &str = "mma.m16n8k16.f32.f16.f16.f32";
 const MX_INST: &str = "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0";
@@ -455,24 +462,17 @@ fn an_output_that_is_also_an_input_is_replaced_whole() {
 #[test]
 fn an_interrupt_leaves_nothing_and_is_exit_130() {
     let place = Workplace::new();
-    place.matrix("a.npy", 3000, 512, &F16);
-    place.matrix("b.npy", 512, 3000, &F16);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mmascope"))
-        .args([
-            "matmul", "--arch", "hopper", "--inst", F16_INST, "a.npy", "b.npy", "-o", "d.npy",
-        ])
+    place.matrix("a.npy", 3000, 2048, &F16);
+    place.matrix("b.npy", 2048, 3000, &F16);
+    // The slowest way, so that any machine is still at work when the interrupt comes.
+    let child = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args(["matmul", "--arch", "hopper", "--inst", F16_INST])
+        .args(["a.npy", "b.npy", "-o", "d.npy", "--threads", "1"])
+        .env("MMASCOPE_SIMD", "scalar")
         .current_dir(place.path())
         .spawn()
         .expect("the program runs");
-    std::thread::sleep(std::time::Duration::from_secs(1));
-    let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(
-        sent.is_ok_and(|status| status.success()),
-        "the program was still at work"
-    );
-    assert_eq!(child.wait().expect("ended").code(), Some(130));
+    assert_eq!(interrupt(child).code(), Some(130));
     assert_eq!(place.files(), ["a.npy", "b.npy"]);
 }
 

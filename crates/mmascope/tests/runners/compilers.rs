@@ -35,8 +35,11 @@ for file in sys.argv[1:]:
     nvrtc.nvrtcGetProgramLog(program, log)
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     log = log.value.decode()
-    if "gpu-architecture" in log or "Illegal modifier" in log:
-        print("skipped: this NVRTC does not know", os.path.basename(file), log)
+    name = os.path.basename(file)
+    # The manual has this form; NVRTC 12.9 does not.
+    newer = "mxf4nvf4.block16" in name and "ue8m0" in name and "Illegal modifier" in log
+    if "gpu-architecture" in log or newer:
+        print("skipped: this NVRTC does not know", name, log)
     elif status:
         print(file, log)
         failed = 1
