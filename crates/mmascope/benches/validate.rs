@@ -1,5 +1,6 @@
 //! Speed of `validate`: dot products a second on one thread, by family, against a device in this
-//! process that computes by the reference and by the engine. Time of the processor.
+//! process that computes by the reference and by the engine. Time of the processor. Behind `--`: a part
+//! of the names of the families that are wanted.
 #![allow(missing_docs)]
 
 use std::time::Instant;
@@ -24,6 +25,7 @@ fn main() {
 }
 
 fn run() {
+    let wanted = std::env::args().skip(1).find(|x| !x.starts_with('-'));
     println!("million dot products a second, one thread: device by the reference | by the engine");
     for (arch, inst) in ROWS {
         let row = Catalogue::built_in().find(arch, inst).expect("a row");
@@ -31,7 +33,10 @@ fn run() {
         println!("{arch}:{inst}");
         let each = Family::ALL.map(|family| (family.name(), vec![family]));
         let all = [("all families", Family::ALL.to_vec())];
-        for (name, families) in each.into_iter().chain(all) {
+        let each = each.into_iter().chain(all);
+        for (name, families) in
+            each.filter(|(name, _)| wanted.as_ref().is_none_or(|x| name.contains(x)))
+        {
             let plan = Plan { families, seed: 1 };
             let Ok(fresh) = State::new(&plan, unit) else {
                 continue;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::pair::{Pair, Scales};
+use super::pair::{ONE, Pair, Scales};
 use super::{Codes, Modifiers, Operands, Scale, Signature, check_operands};
 use crate::error::Result;
 use crate::format::{Format, Unpacked};
@@ -92,19 +92,53 @@ pub(super) fn pairs<'a>(
     modifiers: &Modifiers,
     codes: Codes,
 ) -> Vec<Pair<'a>> {
-    let decode = |format: &Format, word: u64| codes.decode(format, format.from_register(word));
-    let negate = |value: Unpacked, by: bool| Unpacked {
-        negative: value.negative ^ by,
-        ..value
+    let none = Pair {
+        a: ONE,
+        b: ONE,
+        scales: &Scales::NONE,
     };
-    let block = signature.scale.map_or(signature.k, |scale| scale.block);
-    (0..signature.k)
-        .map(|k| Pair {
-            a: negate(decode(&signature.a, operands.a[k]), modifiers.negate_a),
-            b: negate(decode(&signature.b, operands.b[k]), modifiers.negate_b),
-            scales: scales.get(k / block).unwrap_or(&Scales::NONE),
-        })
-        .collect()
+    let mut pairs = vec![none; signature.k];
+    if !scales.is_empty() {
+        let block = signature.scale.map_or(signature.k, |scale| scale.block);
+        for (pairs, scales) in pairs.chunks_mut(block).zip(scales) {
+            for pair in pairs {
+                pair.scales = scales;
+            }
+        }
+    }
+    // One side after the other: what a format says is then read once.
+    let (a, b) = (&signature.a, &signature.b);
+    each(a, operands.a, modifiers.negate_a, codes, |k, x| {
+        pairs[k].a = x
+    });
+    each(b, operands.b, modifiers.negate_b, codes, |k, x| {
+        pairs[k].b = x
+    });
+    pairs
+}
+
+/// Decodes words, negated or not.
+#[inline(always)]
+fn each(
+    format: &Format,
+    words: &[u64],
+    negate: bool,
+    codes: Codes,
+    mut put: impl FnMut(usize, Unpacked),
+) {
+    let mut put = |k: usize, x: Unpacked| {
+        let negative = x.negative ^ negate;
+        put(k, Unpacked { negative, ..x });
+    };
+    match codes {
+        // Almost every unit.
+        Codes::Special => format.decode_each(words, put),
+        _ => {
+            for (k, word) in words.iter().enumerate() {
+                put(k, codes.decode(format, format.from_register(*word)));
+            }
+        }
+    }
 }
 
 /// c, as modifiers change it.

@@ -23,37 +23,63 @@ pub(super) fn block(
         }
     }
     // Step 2. Exact products; with block scales (powers of two) the exponents move (§2.3).
-    let products = || pairs.iter().filter_map(scaled_product);
     let own = Term::of_value(c);
     // Step 3. A zero term does not raise E; the floor e0 does.
-    let exponents = products().map(|term| term.exponent);
+    let exponents = pairs.iter().filter(|pair| !is_zero(pair)).map(exponent);
     let largest = exponents.fold(own.map_or(e0, |term| term.exponent.max(e0)), i32::max);
     // Steps 4 and 5.
     let grid = largest - f as i32;
-    let narrow = pairs
-        .iter()
-        .all(|pair| (pair.a.significand | pair.b.significand) >> 32 == 0);
-    let sum: i128 = if align == Rounding::Rz && narrow {
-        products().map(|term| truncated(&term, grid)).sum()
+    let sum: i128 = if align == Rounding::Rz && f <= 48 && pairs.iter().all(is_small) {
+        let terms = pairs.iter().map(|pair| truncated(pair, grid));
+        i128::from(terms.sum::<i64>())
     } else {
-        products().map(|term| term.align(grid, align)).sum()
+        let terms = pairs.iter().filter_map(scaled_product);
+        terms.map(|term| term.align(grid, align)).sum()
     };
     let sum = sum + own.map_or(0, |term| term.align(grid, align));
     // Steps 6 and 7.
     output.fixed(sum, grid, common_zero(pairs, c))
 }
 
-/// A product of at most 64 bits as a multiple of 2^grid, truncated; sign included.
+/// Whether the product is zero.
 #[inline]
-fn truncated(term: &Term, grid: i32) -> i128 {
-    let significand = term.significand as u64;
-    let up = term.exponent - term.fraction_bits - grid;
+fn is_zero(pair: &&Pair) -> bool {
+    pair.a.significand == 0 || pair.b.significand == 0
+}
+
+/// The product's exponent with those of its block's scales.
+#[inline]
+fn exponent(pair: &Pair) -> i32 {
+    pair.a.exponent + pair.b.exponent + pair.scales.a.exponent + pair.scales.b.exponent
+}
+
+/// Whether the product has at most 64 bits and is below 4 in units of its exponent, as those of floats are.
+#[inline]
+fn is_small(pair: &Pair) -> bool {
+    let (a, b) = (pair.a.significand, pair.b.significand);
+    (a | b) >> 32 == 0 && a >> pair.a.fraction_bits <= 1 && b >> pair.b.fraction_bits <= 1
+}
+
+/// A small product as a multiple of 2^grid, truncated; sign included. It is below 2^(F + 2), and K at
+/// most 2^12.
+#[inline]
+fn truncated(pair: &Pair, grid: i32) -> i64 {
+    let significand = pair.a.significand * pair.b.significand;
+    if significand == 0 {
+        return 0;
+    }
+    let fraction_bits = (pair.a.fraction_bits + pair.b.fraction_bits) as i32;
+    let up = exponent(pair) - fraction_bits - grid;
     let magnitude = if up >= 0 {
-        i128::from(significand) << up
+        significand << up
     } else {
-        i128::from(significand.checked_shr(up.unsigned_abs()).unwrap_or(0))
-    };
-    if term.negative { -magnitude } else { magnitude }
+        significand.checked_shr(up.unsigned_abs()).unwrap_or(0)
+    } as i64;
+    if pair.negative() {
+        -magnitude
+    } else {
+        magnitude
+    }
 }
 
 /// A product whose exponent has gained those of its blocks' scales.

@@ -73,6 +73,24 @@ impl Format {
         }
     }
 
+    /// Decodes register words, one after the other: what the format says is read once.
+    #[inline(always)]
+    pub(crate) fn decode_each(&self, words: &[u64], mut put: impl FnMut(usize, Unpacked)) {
+        let codes = words.iter().map(|word| self.from_register(*word));
+        match self.kind {
+            Kind::Float(float) => {
+                for (k, code) in codes.enumerate() {
+                    put(k, self.decode_float(float, code));
+                }
+            }
+            Kind::Fixed { scale } => {
+                for (k, code) in codes.enumerate() {
+                    put(k, self.decode_fixed(scale, code));
+                }
+            }
+        }
+    }
+
     #[inline(always)]
     fn decode_float(&self, float: Float, code: u64) -> Unpacked {
         let Float {
