@@ -98,10 +98,8 @@ pub(super) fn close(layout: &Layout, draws: &Draws) -> Case {
     let stride = stride(layout, x[2]);
     let exact = (x[3] >> 2).is_multiple_of(4);
     let (mut a, mut b) = (Vec::with_capacity(layout.k), Vec::with_capacity(layout.k));
-    let both = draws
-        .each(Role::A, layout.k)
-        .zip(draws.each(Role::B, layout.k));
-    for (k, (draw_a, draw_b)) in both.enumerate() {
+    for k in 0..layout.k {
+        let (draw_a, draw_b) = (draws.at(Role::A, k), draws.at(Role::B, k));
         if k & stride == 0 {
             let leader = |code: &Code, e: i32, draw: [u32; 4]| {
                 let random = code.random(draw[3], draw[1]);

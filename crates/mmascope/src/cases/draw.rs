@@ -1,6 +1,6 @@
 //! Draws: which random words belong to which operand of which case.
 
-use super::philox::{philox, together};
+use super::philox::philox;
 
 /// What a draw is for; its number is part of the counter.
 #[derive(Clone, Copy)]
@@ -33,20 +33,6 @@ impl Draws {
     pub(super) fn at(&self, role: Role, position: usize) -> [u32; 4] {
         let lane = ((role as u32) << 16) + position as u32;
         philox([self.index[0], self.index[1], lane, 0], self.key)
-    }
-
-    /// Those of positions 0 to `count` − 1, several at once.
-    pub(super) fn each(&self, role: Role, count: usize) -> impl Iterator<Item = [u32; 4]> {
-        const LANES: usize = 8;
-        let draws = *self;
-        let lane = move |position: usize| ((role as u32) << 16) + position as u32;
-        let some = move |first: usize| {
-            let [low, high] = draws.index;
-            let lanes = std::array::from_fn(|i| lane(first + i));
-            let words = together([[low; LANES], [high; LANES], lanes, [0; LANES]], draws.key);
-            (0..LANES).map(move |i| words.map(|word| word[i]))
-        };
-        (0..count).step_by(LANES).flat_map(some).take(count)
     }
 }
 

@@ -8,31 +8,25 @@ const ROUNDS: usize = 10;
 /// The four words of a counter under a key.
 #[must_use]
 pub fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
-    together(counter.map(|word| [word]), key).map(|[word]| word)
-}
-
-/// The same of N counters at once: `counters[i]` has the i-th word of each. The compiler makes vectors of it.
-#[inline]
-pub(super) fn together<const N: usize>(counters: [[u32; N]; 4], key: [u32; 2]) -> [[u32; N]; 4] {
-    let [mut p, mut q, mut r, mut s] = counters;
-    let mut key = key;
+    let (mut words, mut key) = (counter, key);
     for _ in 0..ROUNDS {
-        for (((p, q), r), s) in p.iter_mut().zip(&mut q).zip(&mut r).zip(&mut s) {
-            let (low0, high0) = multiply(MULTIPLIERS[0], *p);
-            let (low1, high1) = multiply(MULTIPLIERS[1], *r);
-            (*p, *r) = (high1 ^ *q ^ key[0], high0 ^ *s ^ key[1]);
-            (*q, *s) = (low1, low0);
-        }
+        let (low0, high0) = multiply(MULTIPLIERS[0], words[0]);
+        let (low1, high1) = multiply(MULTIPLIERS[1], words[2]);
+        words = [
+            high1 ^ words[1] ^ key[0],
+            low1,
+            high0 ^ words[3] ^ key[1],
+            low0,
+        ];
         key = [
             key[0].wrapping_add(KEY_STEPS[0]),
             key[1].wrapping_add(KEY_STEPS[1]),
         ];
     }
-    [p, q, r, s]
+    words
 }
 
 /// Lower and upper half of a product.
-#[inline]
 fn multiply(x: u32, y: u32) -> (u32, u32) {
     let product = u64::from(x) * u64::from(y);
     (product as u32, (product >> 32) as u32)

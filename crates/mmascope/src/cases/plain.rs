@@ -12,8 +12,8 @@ pub(super) fn each(
     scale: impl Fn(&Code, [u32; 4]) -> u64,
 ) -> Case {
     let row = |code: &Code, role: Role| -> Vec<u64> {
-        (draws.each(role, layout.k))
-            .map(|draw| operand(code, role, draw))
+        (0..layout.k)
+            .map(|k| operand(code, role, draws.at(role, k)))
             .collect()
     };
     let scales = |role: Role| -> Vec<u64> {

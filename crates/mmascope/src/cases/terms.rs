@@ -63,11 +63,10 @@ impl Plan {
                 case.scale_b.push(scale_b);
             }
         }
-        let count = self.terms.len();
-        let both = draws.each(Role::A, count).zip(draws.each(Role::B, count));
-        for ((k, term), (draw_a, draw_b)) in self.terms.iter().enumerate().zip(both) {
+        for (k, term) in self.terms.iter().enumerate() {
             let Some(term) = term else { continue };
             let by = layout.scale.map_or(0, |(_, block)| lowered[k / block]);
+            let (draw_a, draw_b) = (draws.at(Role::A, k), draws.at(Role::B, k));
             let (e_a, e_b) = split(a_code, b_code, term.exponent - by, draw_a[1]);
             let fractions = match term.style {
                 Style::Power => (0, 0),
