@@ -9,6 +9,7 @@ mod kernel {
     pub(crate) mod oracle;
     mod parts;
     mod prove;
+    mod random_rows;
     mod rows;
     pub(crate) mod schedules;
 }

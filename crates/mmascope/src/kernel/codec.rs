@@ -11,6 +11,8 @@ pub(super) struct Codec {
     ieee: bool,
     /// The word is the f32 itself.
     plain: bool,
+    /// The bits that are read of such a word: a tf32 leaves out the lowest.
+    read: u32,
     fraction_bits: u32,
     exponent_bits: u32,
     bias: i32,
@@ -23,6 +25,7 @@ pub(super) struct Codec {
 
 impl Codec {
     pub(super) fn new(format: &Format, output: &Output) -> Option<Self> {
+        let beside = format.register.shift;
         let format = format.container();
         let float = format.float()?;
         let nan = match output.nan {
@@ -33,6 +36,7 @@ impl Codec {
             decoder: Decoder::new(&format, None, false)?,
             ieee: float.specials == Specials::Ieee,
             plain: format.bits == 32,
+            read: u32::MAX << if format.bits == 32 { beside } else { 0 },
             fraction_bits: float.fraction_bits,
             exponent_bits: float.exponent_bits,
             bias: float.bias,
@@ -50,7 +54,13 @@ impl Codec {
 
     /// Whether a word is its lane.
     pub(super) fn is_plain(&self) -> bool {
-        self.plain
+        self.plain && self.read == u32::MAX
+    }
+
+    /// Whether all bits of results of a format are read.
+    pub(super) fn reads_all_of(&self, format: &Format) -> bool {
+        let bits = format.float().map_or(u32::MAX, |float| float.fraction_bits);
+        bits <= 23 - self.read.trailing_zeros().min(23)
     }
 
     /// The word of a NaN where all other words are their lanes.
@@ -70,7 +80,7 @@ impl Codec {
     #[inline(always)]
     pub(super) fn decode(&self, word: u64) -> u32 {
         if self.plain {
-            return word as u32;
+            return word as u32 & self.read;
         }
         let (bits, special) = self.decoder.decode(word as u32);
         if !special {

@@ -49,7 +49,9 @@ pub(super) enum Finish {
 pub(super) struct Narrow {
     /// Fraction bits.
     pub(super) bits: u32,
-    /// Field of the smallest normal number, as f32 bits; 0 where f32 has the same.
+    /// f32 has the same exponents.
+    pub(super) wide: bool,
+    /// Field of the smallest normal number, as f32 bits.
     pub(super) smallest: u32,
     /// The largest finite number, as f32 bits.
     pub(super) largest: u32,
@@ -607,6 +609,16 @@ pub(super) unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
 unsafe fn round_at<V: Lanes>(narrow: &Narrow, magnitude: V, sign: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
+        if narrow.wide {
+            // Words of one sign lie as their values do, subnormals and ∞ too: half a last place, less
+            // one unless the last bit kept is set, carries where it has to.
+            let drop = 23 - narrow.bits;
+            let last = magnitude.sar_by(V::splat(drop)).and(V::splat(1));
+            let half = V::splat((1 << drop >> 1) - 1).i_add(last);
+            let rounded = magnitude.i_add(half).and(V::splat(u32::MAX << drop));
+            let zero = rounded.i_equal(V::splat(0));
+            return rounded.or(zero.not_and(sign));
+        }
         let field = magnitude
             .and(V::splat(FIELD))
             .i_max(V::splat(narrow.smallest));
@@ -631,9 +643,10 @@ pub(super) unsafe fn narrowed<V: Lanes>(narrow: &Narrow, x: V, signed_zero: bool
         let magnitude = x.and(V::splat(!SIGN));
         let special = magnitude.i_greater(V::splat(INFINITY - 1));
         // Twice the largest number overflows like any larger one, and leaves room for the anchor.
-        let rounded = match narrow.smallest {
-            0 => magnitude,
-            _ => magnitude.i_min(V::splat(narrow.largest + (1 << 23))),
+        let rounded = if narrow.wide {
+            magnitude
+        } else {
+            magnitude.i_min(V::splat(narrow.largest + (1 << 23)))
         };
         let rounded = round_at(narrow, rounded, sign);
         let rounded = if signed_zero {

@@ -17,6 +17,7 @@ use super::codec::Codec;
 use super::fused::Tile;
 use super::lanes::Lanes;
 use super::pack::{Marks, Shape};
+use super::plan;
 use crate::dpa::{Dpa, Operation, Scale, Select, Source, Unit, ZeroSign};
 use crate::format::{Class, F32, Format, Rounding};
 
@@ -115,9 +116,13 @@ impl Plan {
         let rounds = align == Rounding::Rz
             && output.rounding == Rounding::Rz
             && output.format == F32
-            && matches!(output.zero, ZeroSign::Plus | ZeroSign::Exact);
+            && matches!(output.zero, ZeroSign::Plus | ZeroSign::Exact)
+            && plan::overflows(output);
         if !fits || !rounds || e0 > FLOOR || !scale.block.is_multiple_of(group) {
-            return Err(format!("groups of {group} in blocks of {l}, {align}"));
+            return Err(format!(
+                "groups of {group} in blocks of {l}, {align}, {} {} zero={} overflow={}",
+                output.rounding, output.format, output.zero, output.overflow
+            ));
         }
         let wide = || "operands that are no small whole numbers".to_owned();
         let (a, place_a) = numbers(&signature.a, negate[0]).ok_or_else(wide)?;

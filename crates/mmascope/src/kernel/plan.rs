@@ -84,6 +84,8 @@ pub(super) struct Plan {
     pub(super) vanishes: bool,
     /// One fused sum is the whole program.
     pub(super) single: bool,
+    /// Operands take part as numbers of a wider format.
+    pub(super) widened: bool,
     /// Nothing but f32 arithmetic: exponents do not matter.
     pub(super) native: bool,
     /// Subnormal results are flushed.
@@ -126,9 +128,16 @@ impl Plan {
             e0: None,
             vanishes: true,
             single: statements.len() == 1,
+            widened: widened.is_some(),
             native: true,
             flushes: false,
         };
+        if !plan.c.reads_all_of(&last.format) {
+            return Err(format!(
+                "c in {} drops bits of results in {}",
+                signature.c, last.format
+            ));
+        }
         if statements.len() > MAX_STAGES {
             return Err(format!("more than {MAX_STAGES} statements"));
         }
@@ -234,6 +243,12 @@ impl Plan {
             reads_c.push(c);
             formats.push(out_smallest);
         }
+        let is_chain = |stage: &Stage| matches!(stage, Stage::Chain { .. });
+        if !plan.native && plan.stages.iter().any(is_chain) {
+            // What a sum may leave out of its operands, and what it may take as its c, is not what a
+            // chain takes and gives.
+            return Err("chains of multiply-adds beside fused sums".into());
+        }
         Ok(plan)
     }
 
@@ -268,8 +283,8 @@ impl Plan {
         let slots = indices.len();
         let wrong = || {
             Err(format!(
-                "{} {} zero={}",
-                output.rounding, output.format, output.zero
+                "{} {} zero={} overflow={}",
+                output.rounding, output.format, output.zero, output.overflow
             ))
         };
         let ieee = is_f32 && output.zero == ZeroSign::Ieee && output.overflow == Overflow::Ieee;
@@ -287,6 +302,11 @@ impl Plan {
             } => {
                 if !ieee || flush_out != FlushSign::Kept {
                     return wrong();
+                }
+                if self.widened || self.c.smallest() != 0 {
+                    return Err(
+                        "flushes by another exponent than f32's or the operands' own".into(),
+                    );
                 }
                 let p = p as usize;
                 if !(p == 1 || p == 2 || p == 4) || !slots.is_multiple_of(p) {
@@ -309,8 +329,12 @@ impl Plan {
             Dpa::EFdpa { l } => {
                 let l = l as usize;
                 let bits = self.a.fraction_bits() + self.b.fraction_bits() + 2;
-                let fits = l <= 16 && bits <= 24 && slots.is_multiple_of(l.min(slots));
-                if !is_f32 || output.zero != ZeroSign::Exact || !fits {
+                if l > 16 || bits > 24 || !slots.is_multiple_of(l.min(slots)) {
+                    return Err(format!(
+                        "exact sums of {l} products of {bits} bits over {slots} k"
+                    ));
+                }
+                if !is_f32 || output.zero != ZeroSign::Exact || !overflows(output) {
                     return wrong();
                 }
                 let (Some(from), true) = (from, self.single) else {
@@ -351,20 +375,22 @@ fn fill(order: &mut Order, over: &Select, k: usize, block: usize, sum: &Sum) {
     }
 }
 
+/// Whether what leaves the format becomes ∞, and an ∞ stays one.
+pub(super) fn overflows(output: &Output) -> bool {
+    matches!(output.overflow, Overflow::Infinity | Overflow::Ieee)
+}
+
 fn narrow(output: &Output) -> Result<Narrow, Refusal> {
     let float = output.format.float().ok_or("no float")?;
     let wide = float.emin() == -126;
-    let overflows = matches!(output.overflow, Overflow::Infinity | Overflow::Ieee);
-    if !(wide || overflows) {
-        return Err(format!("{} that saturates", output.format));
-    }
     let bits = float.fraction_bits;
     let largest = output.format.decode(output.format.max_finite(false));
     let field = (largest.exponent + 127) as u32;
     let fraction = largest.significand as u32 & ((1 << bits) - 1);
     Ok(Narrow {
         bits,
-        smallest: if wide { 0 } else { (float.emin() + 127) as u32 } << 23,
+        wide,
+        smallest: ((float.emin() + 127) as u32) << 23,
         largest: field << 23 | fraction << (23 - bits),
     })
 }
@@ -372,8 +398,7 @@ fn narrow(output: &Output) -> Result<Narrow, Refusal> {
 /// The rounding of an addition or a conversion.
 fn round(output: &Output) -> Result<Round, Refusal> {
     let bits = output.format.float().map_or(0, |float| float.fraction_bits);
-    let infinite = matches!(output.overflow, Overflow::Infinity | Overflow::Ieee);
-    if output.rounding != Rounding::Rne || !infinite {
+    if output.rounding != Rounding::Rne || !overflows(output) {
         return Err(format!("{} {}", output.rounding, output.format));
     }
     let signed_zero = match output.zero {
@@ -397,6 +422,9 @@ fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
     let wide = float.emin() == -126 && float.exponent_bits == 8;
     let refuse = || Err(format!("{} {}", output.rounding, output.format));
     // A sum that is not zero stays away from zero in a wide format, so −0 never comes about there.
+    if !overflows(output) {
+        return Err(format!("overflow={}", output.overflow));
+    }
     let zero_fits = output.zero == ZeroSign::Plus || wide && output.zero == ZeroSign::Exact;
     if !zero_fits {
         return Err("a zero whose sign depends on the terms".into());

@@ -254,9 +254,18 @@ fn vector(
             }
             Elements::Cancelling => number(format, sign, anchor, fraction),
         };
-        words.push(word);
+        words.push(beside(format, word, bits >> 20));
     }
     words
+}
+
+/// A word with any bits beside its code, now and then: units ignore them.
+fn beside(format: &Format, word: u64, bits: u64) -> u64 {
+    if format.register.shift == 0 || bits & 3 != 0 {
+        return word;
+    }
+    let own = format.to_register(u64::MAX);
+    word | (bits >> 2) & !own & format.widest_word()
 }
 
 /// Matrices of m × n × (steps·K) for a unit.
@@ -344,7 +353,10 @@ pub(crate) fn matrices(
     let (scales, scaled) = Scales::new(unit, f, random);
     let c: Option<Vec<u64>> = (start != Start::None).then(|| {
         (0..m * n)
-            .map(|_| c_word(&signature.c, start, product, [f, e0], scaled, random))
+            .map(|_| {
+                let word = c_word(&signature.c, start, product, [f, e0], scaled, random);
+                beside(&signature.c, word, random.bits())
+            })
             .collect()
     });
     let mut scales = |side: usize, count: usize| match signature.scale {
