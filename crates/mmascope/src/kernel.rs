@@ -234,7 +234,9 @@ impl std::fmt::Display for Kernel {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.family {
             Family::Sums(plan) => out.write_str(&program::describe(plan, self.lanes().1)),
-            Family::Groups(_) => out.write_str("grouped sums of bytes, aligned in f64 lanes"),
+            Family::Groups(_) => {
+                out.write_str("grouped sums of bytes, aligned in f64 lanes where need be")
+            }
             Family::Double(_) => out.write_str("multiply-adds in f64 lanes"),
         }
     }

@@ -187,6 +187,9 @@ impl Plan {
                     if *own != widened {
                         return Err("operands widened in two ways".into());
                     }
+                    if over.indices(signature.k).is_empty() {
+                        return Err("a sum of no products".into());
+                    }
                     let slot = plan.order.len();
                     if let Some((stage, slots)) =
                         plan.other(algorithm, over, output, *source, signature.k)?

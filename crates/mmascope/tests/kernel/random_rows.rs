@@ -1,15 +1,15 @@
 //! Rows that nobody wrote: formats, parameters, outputs and programs drawn at random. Whatever has a kernel
-//! must give the bits of the reference.
+//! must give the bits of the reference. `MMASCOPE_PROVE_ROWS=n` draws more.
 
 use mmascope::dpa::Unit;
 use mmascope::kernel::{Kernel, Level};
 
 use super::adversary::{ELEMENTS, Random, STARTS};
 use super::cases::Case;
+use super::prove::asked;
 
 /// Cases of every row.
 const CASES: u64 = 4;
-const ROWS: u64 = 700;
 
 fn one<'a>(of: &[&'a str], random: &mut Random) -> &'a str {
     of[random.below(of.len() as u64) as usize]
@@ -103,11 +103,12 @@ fn row(random: &mut Random) -> (String, String) {
 
 #[test]
 fn rows_drawn_at_random() {
+    let wanted = asked("MMASCOPE_PROVE_ROWS", 4000);
     let levels: Vec<Level> = Level::available().collect();
     let random = &mut Random::new(1);
-    let (mut rows, mut drawn, mut outputs) = (0, 0_u64, 0);
+    let (mut rows, mut drawn, mut outputs) = (0, 0, 0);
     let mut failures = Vec::new();
-    while rows < ROWS && drawn < 400 * ROWS {
+    while rows < wanted && drawn < 400 * wanted {
         drawn += 1;
         let (signature, program) = row(random);
         let (Ok(signature), Ok(parsed)) = (signature.parse(), program.parse()) else {
@@ -136,7 +137,7 @@ fn rows_drawn_at_random() {
         }
     }
     println!("{rows} rows with a kernel of {drawn} drawn, {outputs} outputs");
-    assert_eq!(rows, ROWS, "rows with a kernel");
+    assert_eq!(rows, wanted, "rows with a kernel");
     assert!(
         failures.is_empty(),
         "{} rows differ: {}",
