@@ -42,7 +42,7 @@ impl Run<'_> {
         // Twice: what is usual for one parameter may depend on another.
         for _ in 0..2 {
             for setting in settings::defaults(&self.signature, best.unit.program()) {
-                let Some(program) = setting.apply(best.unit.program(), self.signature.k) else {
+                let Some(program) = setting.apply(best.unit.program(), &self.signature) else {
                     continue;
                 };
                 if program == *best.unit.program() {
@@ -68,15 +68,15 @@ impl Run<'_> {
     /// In a part of the steps, too, so many bits are rather all bits.
     fn exact_parts(&self, best: &mut Candidate) {
         let search = self.everything();
-        for part in [Part::Before, Part::Last] {
+        for part in Part::ALL {
             let program = best.unit.program();
-            let many = part.of(program).iter().any(|statement| {
+            let many = part.statements(program).iter().any(|statement| {
                 matches!(&statement.operation, Operation::Dot {
                     algorithm: Dpa::General(General::Fused(Fused { f: Some(f), .. })),
                     ..
                 } if *f >= 28)
             });
-            let changed = Setting::F(None).apply_to(part, program, self.signature.k);
+            let changed = Setting::F(None).apply_to(part, program, &self.signature);
             if let Some(other) = changed.filter(|_| many).and_then(|p| search.candidate(&p))
                 && other.failing.is_empty()
             {
@@ -167,6 +167,48 @@ impl Run<'_> {
             }
         }
         found.sort_by_key(|candidate| candidate.failing.len());
+        if let Some(best) = found.first_mut().filter(|best| !best.failing.is_empty()) {
+            *best = self.reconsidered(best);
+        }
         found
+    }
+
+    /// The candidate that is climbed to when uncommon parameters are given up, all or one, since another
+    /// may be what they stood for; the same one where that does not help.
+    fn reconsidered(&self, candidate: &Candidate) -> Candidate {
+        let all = self.everything();
+        let usual = Search {
+            usual: true,
+            ..self.everything()
+        };
+        let mut best = candidate.clone();
+        'again: loop {
+            let program = best.unit.program();
+            let defaults = settings::defaults(&self.signature, program);
+            let uncommon = defaults.iter().filter(|setting| setting.is_uncommon());
+            let without = |program: &Program, setting: &Setting| {
+                let other = setting.apply(program, &self.signature);
+                other.filter(|other| other != program)
+            };
+            let plain = uncommon.clone().fold(program.clone(), |program, setting| {
+                without(&program, setting).unwrap_or(program)
+            });
+            let each = uncommon.filter_map(|setting| without(program, setting));
+            let others = std::iter::once(plain).chain(each);
+            for other in others.filter(|other| other != program) {
+                if best.failing.is_empty() || self.patience.is_over() {
+                    return best;
+                }
+                let Some(other) = all.candidate(&other) else {
+                    continue;
+                };
+                let other = all.climb(usual.climb(other));
+                if other.failing.len() < best.failing.len() {
+                    best = other;
+                    continue 'again;
+                }
+            }
+            return best;
+        }
     }
 }

@@ -194,6 +194,7 @@ fn units() -> Vec<Unit> {
         largest: false,
         nan: |_| 0x7fff_ffff,
         ends: match (k, name) {
+            (6, _) => &[2, 4],
             (10, _) => &[4, 8, 9],
             (24, _) => &[12],
             (_, "largest between, infinity at the end" | "flush between, none at the end") => &[4],
@@ -317,6 +318,25 @@ fn units() -> Vec<Unit> {
                 Number(sum.0, Mode::Rz)
             },
         ),
+        unit("a first step of fewer bits", "bf16", 6, |terms, c| {
+            let mut sum = c.clone();
+            for (place, step) in terms.chunks(2).enumerate() {
+                let f = if place == 0 { 19 } else { 26 };
+                let x = truncated(&joined(step, &sum), f, -133);
+                match single(&x, Mode::Rz) {
+                    Some(next) => sum = next,
+                    None => return Infinite(x.negative()),
+                }
+            }
+            Number(sum.0, Mode::Rz)
+        }),
+        unit("exact zeros negative", "bf16", 4, |terms, c| {
+            let x = truncated(&joined(terms, c), 25, -133);
+            match SINGLE.round(&x, Mode::Rz, x.negative()) {
+                Some(word) if word << 33 == 0 => Zero(x.is_zero() || x.negative()),
+                _ => Number(x, Mode::Rz),
+            }
+        }),
         unit("every zero negative", "bf16", 8, |terms, c| {
             let x = truncated(&joined(terms, c), 25, -133);
             match SINGLE.round(&x, Mode::Rz, true) {
