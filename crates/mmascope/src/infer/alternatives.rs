@@ -8,15 +8,6 @@ use crate::dpa::{
     AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Source,
 };
 
-/// Marks a parameter of the steps before the last one.
-pub(super) const BEFORE: &str = "-before";
-/// Marks a parameter of the last step.
-pub(super) const END: &str = "-end";
-/// Marks a parameter of the first step.
-pub(super) const FIRST: &str = "-first";
-/// Marks a parameter of the steps after the first one.
-pub(super) const AFTER: &str = "-after";
-
 /// The name of a parameter of `fused` beside one of a named algorithm that is called the same.
 fn of_general(name: &'static str) -> &'static str {
     match name {
@@ -108,12 +99,15 @@ fn of_parts(
             Setting::Overflow(_) | Setting::Zero(_) | Setting::FlushOut(_) => (true, first.name()),
             _ => (false, first.name()),
         };
-        for (part, suffix) in [
-            (Part::Before, BEFORE),
-            (Part::Last, END),
-            (Part::First, FIRST),
-            (Part::After, AFTER),
-        ] {
+        for part in Part::all(base) {
+            let suffix = match part {
+                Part::Before => "-before".to_owned(),
+                Part::Last => "-end".to_owned(),
+                Part::First => "-first".to_owned(),
+                Part::After => "-after".to_owned(),
+                Part::Inner(place) => format!("-{}", base.statements[place].name),
+                Part::LastStep => continue,
+            };
             // A chain of one statement has one rule for all results.
             let several = base.statements.len() > 1 || part == Part::Before;
             let concerns = match part {
@@ -124,7 +118,7 @@ fn of_parts(
                 continue;
             }
             let suffix = match part {
-                Part::Before if of_results => "-between",
+                Part::Before if of_results => "-between".to_owned(),
                 _ => suffix,
             };
             let values = settings.iter().filter_map(|setting| {

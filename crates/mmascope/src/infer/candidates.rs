@@ -5,7 +5,7 @@ use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
 use super::{forms, settings, space};
-use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
+use crate::dpa::{Dpa, Fused, General, Operation, Unit};
 use crate::error::Result;
 
 impl Run<'_> {
@@ -68,7 +68,7 @@ impl Run<'_> {
     /// In a part of the steps, too, so many bits are rather all bits.
     fn exact_parts(&self, best: &mut Candidate) {
         let search = self.everything();
-        for part in Part::ALL {
+        for part in Part::all(best.unit.program()) {
             let program = best.unit.program();
             let many = part.statements(program).iter().any(|statement| {
                 matches!(&statement.operation, Operation::Dot {
@@ -119,96 +119,10 @@ impl Run<'_> {
             return Ok(tried.first().cloned());
         }
         let starts = space::starts(self, rows)?;
-        let mut best: Option<Candidate> = None;
-        for starts in starts {
-            let found = self.climb_all(&starts);
-            for candidate in found {
-                let done = candidate.failing.is_empty();
-                if best
-                    .as_ref()
-                    .is_none_or(|best| candidate.failing.len() < best.failing.len())
-                {
-                    best = Some(candidate);
-                }
-                if done {
-                    return Ok(best);
-                }
-            }
-        }
+        let best = self.climbed(&starts);
         if let Some(best) = &best {
             tried.push(best.clone());
         }
         Ok(best)
-    }
-
-    /// Climbs from the most promising starts, first on alignment and rounding only.
-    fn climb_all(&self, starts: &[Program]) -> Vec<Candidate> {
-        let core = Search {
-            scope: (0..self.core).collect(),
-            ..self.everything()
-        };
-        let all = self.everything();
-        let mut rough: Vec<Candidate> = starts
-            .iter()
-            .filter_map(|start| core.rough(start))
-            .collect();
-        rough.sort_by_key(|candidate| candidate.failing.len());
-        let mut found = Vec::new();
-        for candidate in rough.into_iter().take(6) {
-            let candidate = core.climb(candidate);
-            let Some(candidate) = all.candidate(candidate.unit.program()) else {
-                continue;
-            };
-            let candidate = all.climb(candidate);
-            let done = candidate.failing.is_empty();
-            found.push(candidate);
-            if done || self.patience.is_over() {
-                break;
-            }
-        }
-        found.sort_by_key(|candidate| candidate.failing.len());
-        if let Some(best) = found.first_mut().filter(|best| !best.failing.is_empty()) {
-            *best = self.reconsidered(best);
-        }
-        found
-    }
-
-    /// The candidate that is climbed to when uncommon parameters are given up, all or one, since another
-    /// may be what they stood for; the same one where that does not help.
-    fn reconsidered(&self, candidate: &Candidate) -> Candidate {
-        let all = self.everything();
-        let usual = Search {
-            usual: true,
-            ..self.everything()
-        };
-        let mut best = candidate.clone();
-        'again: loop {
-            let program = best.unit.program();
-            let defaults = settings::defaults(&self.signature, program);
-            let uncommon = defaults.iter().filter(|setting| setting.is_uncommon());
-            let without = |program: &Program, setting: &Setting| {
-                let other = setting.apply(program, &self.signature);
-                other.filter(|other| other != program)
-            };
-            let plain = uncommon.clone().fold(program.clone(), |program, setting| {
-                without(&program, setting).unwrap_or(program)
-            });
-            let each = uncommon.filter_map(|setting| without(program, setting));
-            let others = std::iter::once(plain).chain(each);
-            for other in others.filter(|other| other != program) {
-                if best.failing.is_empty() || self.patience.is_over() {
-                    return best;
-                }
-                let Some(other) = all.candidate(&other) else {
-                    continue;
-                };
-                let other = all.climb(usual.climb(other));
-                if other.failing.len() < best.failing.len() {
-                    best = other;
-                    continue 'again;
-                }
-            }
-            return best;
-        }
     }
 }

@@ -253,8 +253,7 @@ impl Search<'_> {
     /// The programs with a parameter changed in the last step, or in those before it.
     fn variants_of_parts(&self, best: &Candidate, settings: &[Setting]) -> Vec<Program> {
         let (program, signature) = (best.unit.program(), &self.signature);
-        Part::ALL
-            .into_iter()
+        Part::all(program)
             .flat_map(|part| {
                 let of = move |setting: &Setting| setting.apply_to(part, program, signature);
                 settings.iter().filter_map(of)

@@ -17,16 +17,28 @@ pub(crate) enum Part {
     After,
     /// The last one's last step, where others of its chain have parameters of their own already.
     LastStep,
+    /// The one at this place, which is neither the first nor the last.
+    Inner(usize),
 }
 
+/// The most statements of a program in which each is looked at by itself.
+const FEW: usize = 5;
+
 impl Part {
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Before,
-        Self::Last,
-        Self::First,
-        Self::After,
-        Self::LastStep,
-    ];
+    /// The parts that a program may have, once split.
+    pub(crate) fn all(program: &Program) -> impl Iterator<Item = Self> + use<> {
+        let count = program.statements.len();
+        let inner = 1..if count > FEW { 1 } else { count.max(2) - 1 };
+        [
+            Self::Before,
+            Self::Last,
+            Self::First,
+            Self::After,
+            Self::LastStep,
+        ]
+        .into_iter()
+        .chain(inner.map(Self::Inner))
+    }
 
     /// The statements before this part, in it, and after it.
     fn of(self, program: &Program) -> (&[Statement], &[Statement], &[Statement]) {
@@ -35,6 +47,7 @@ impl Part {
         let (from, to) = match self {
             Self::Before => (0, last),
             Self::Last | Self::LastStep => (last, all.len()),
+            Self::Inner(place) => (place, place + 1),
             Self::First => (0, all.len().min(1)),
             Self::After => (all.len().min(1), all.len()),
         };
@@ -47,11 +60,11 @@ impl Part {
     }
 
     /// The program with a chain split for this part; `None` where there is no such part, or where it is
-    /// also one of those before it in [`Part::ALL`].
+    /// also one of those before it in [`Part::all`].
     fn split(self, program: &Program, k: usize) -> Option<Program> {
         match self {
             Self::Before | Self::Last if program.statements.len() == 1 => forms::split(program, k),
-            Self::Before | Self::Last => Some(program.clone()),
+            Self::Before | Self::Last | Self::Inner(_) => Some(program.clone()),
             Self::LastStep if program.statements.len() == 1 => None,
             Self::LastStep => forms::split(program, k),
             Self::First | Self::After => match first_step_apart(program, k) {
