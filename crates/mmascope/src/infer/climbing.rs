@@ -55,7 +55,9 @@ impl Run<'_> {
         let core = self.core();
         let rough = starts.iter().filter_map(|start| core.rough(start));
         let mut rough: Vec<Candidate> = rough.collect();
-        rough.sort_by_key(|candidate| candidate.failing.len());
+        // Of two that say as much the shorter one is more likely.
+        let length = |candidate: &Candidate| candidate.unit.program().statements.len();
+        rough.sort_by_key(|candidate| (candidate.failing.len(), length(candidate)));
         rough.truncate(STARTS);
         rough
     }
