@@ -223,6 +223,15 @@ pub(crate) fn mutants() -> Vec<Mutant> {
         m.sum = truncated(25, Mode::Rz);
         m.end = Mode::Rne;
     }));
+    found.push(new("few bits, c nearest", "bf16", 8).chunks(4).with(|m| {
+        m.sum = Sum::Truncated {
+            f: 10,
+            f_c: 16,
+            e0: Some(-133),
+            align: Mode::Rz,
+            align_c: Mode::Rne,
+        };
+    }));
     found.push(new("c cut, added last", "bf16", 8).chunks(4).with(|m| {
         m.place = Place::Last;
         m.twists.c = Some((TENSOR, Mode::Rne));

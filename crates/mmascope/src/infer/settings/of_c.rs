@@ -39,6 +39,18 @@ pub(super) fn changed(
 fn of_added(setting: &Setting, program: &Program, signature: &Signature) -> Option<Program> {
     let converts = |statement: &Statement| statement.operation == Operation::Convert(Source::C);
     let known = program.statements.iter().position(converts);
+    if let Some(index) = known {
+        // One that a step begins with belongs to the row.
+        let is_step = |statement: &Statement| {
+            matches!(
+                statement.operation,
+                Operation::Dot { from: Source::Statement(read), .. } if read == index
+            )
+        };
+        if program.statements.iter().any(is_step) {
+            return None;
+        }
+    }
     let now = known.map(|index| program.statements[index].output);
     let own = conversion(setting, now, signature);
     match (known, own) {
