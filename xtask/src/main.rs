@@ -166,7 +166,8 @@ fn emulate_avx512() -> bool {
         .filter_map(|rest| rest.split('"').next())
         .collect();
     let line = format!(
-        "/inner --nocapture lanes down && MMASCOPE_PROVE_LEVELS=avx512 MMASCOPE_PROVE_OUTPUTS={OUTPUTS_EMULATED} \
+        "export MMASCOPE_PROVE_LEVELS=avx512 MMASCOPE_PROVE_OUTPUTS={OUTPUTS_EMULATED} && \
+         /inner --nocapture lanes down && /kernel --nocapture grouped_sums && \
          /kernel --nocapture --ignored prove_kernels"
     );
     let script = ["sh", "xtask/emulate-avx512.sh", "target/emulate", &line];
@@ -189,7 +190,7 @@ fn emulate_neon() -> bool {
     ];
     let tests = [&["test", "--target", TARGET], &KERNEL_TESTS[..], &["--"]].concat();
     let filters: [&[&str]; 2] = [
-        &["--nocapture", "lanes", "down"],
+        &["--nocapture", "lanes", "down", "grouped_sums"],
         &["--nocapture", "--ignored", "prove_kernels"],
     ];
     filters.into_iter().all(|filter| {

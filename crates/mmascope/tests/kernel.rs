@@ -5,6 +5,7 @@
 mod kernel {
     pub(crate) mod adversary;
     pub(crate) mod cases;
+    mod grouped;
     pub(crate) mod oracle;
     mod parts;
     mod prove;

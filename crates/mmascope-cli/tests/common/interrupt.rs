@@ -14,7 +14,7 @@ fn listens(process: u32, started: Instant) -> bool {
 }
 
 /// Interrupts a program that works for many seconds, half a second after it listens for that.
-pub fn interrupt(mut child: Child) -> ExitStatus {
+pub(crate) fn interrupt(mut child: Child) -> ExitStatus {
     let started = Instant::now();
     while !listens(child.id(), started) {
         assert!(child.try_wait().expect("a child").is_none(), "it ended");

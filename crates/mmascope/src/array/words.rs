@@ -148,6 +148,11 @@ impl Words {
         self.len() * self.width() as usize / 8
     }
 
+    /// The largest word; 0 of none.
+    pub(crate) fn largest(&self) -> u64 {
+        each_width!(self, vector => vector.iter().max().map_or(0, |word| word.word()))
+    }
+
     /// One word.
     ///
     /// # Panics

@@ -272,7 +272,7 @@ pub(super) fn block_does_not_divide(k: usize, block: usize) -> Error {
 /// not matter.
 fn check_words(name: &str, matrix: &Matrix, format: &Format) -> Result<()> {
     let widest = format.widest_word();
-    if matrix.words().width() <= format.register.bits {
+    if matrix.words().width() <= format.register.bits || matrix.words().largest() <= widest {
         return Ok(());
     }
     match matrix.iter().enumerate().find(|(_, word)| *word > widest) {

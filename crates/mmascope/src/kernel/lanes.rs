@@ -2,8 +2,8 @@
 //!
 //! Every operation is one instruction or a few where an instruction set lacks it. [`Portable`] states
 //! in plain Rust what each one means; the others are held to it by `tests/inner.rs`. The names say
-//! how an operation reads its bits: `f` f32 lanes, `d` f64 lanes (half as many), `i` i32 lanes, `b`
-//! bytes. No operation depends on the ambient rounding mode but those that round to nearest, which
+//! how an operation reads its bits: `f` f32 lanes, `d` f64 lanes (half as many), `i` i32 lanes, `w` i16
+//! lanes, `b` bytes. No operation depends on the ambient rounding mode but those that round to nearest, which
 //! is the mode that Rust guarantees.
 
 #[cfg(target_arch = "x86_64")]
@@ -138,6 +138,13 @@ pub(crate) trait Lanes: Copy {
     /// Sums of the products of four neighbouring bytes, unsigned in `self`, signed in `other`, in
     /// i32 lanes. Two neighbouring products together must fit 16 bits.
     unsafe fn b_dot4(self, other: Self) -> Self;
+    /// Sums of the products of two neighbouring bytes, unsigned in `self`, signed in `other`, in i16
+    /// lanes, which they must fit.
+    unsafe fn b_dot2(self, other: Self) -> Self;
+    /// i16 lanes, modulo 2^16.
+    unsafe fn w_add(self, other: Self) -> Self;
+    /// Sums of two neighbouring i16, in i32 lanes.
+    unsafe fn w_pairs(self) -> Self;
 
     /// Products of a row by four registers of columns, slot by slot: multiplied, scaled, converted as
     /// [`Lanes::f_to_i`] does or `NEAREST`, and added to `sums`; and the largest byte sums, with `found`.

@@ -96,6 +96,9 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
         // Two products in 16 bits.
         a.and(V::b_splat(0x7f)).b_dot4(b)
     });
+    operation!("b_dot2", |a, b, _c| a.and(V::b_splat(0x7f)).b_dot2(b));
+    operation!("w_add", |a, b, _c| a.w_add(b));
+    operation!("w_pairs", |a, _b, _c| a.w_pairs());
     found
 }
 

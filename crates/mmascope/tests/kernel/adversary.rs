@@ -341,18 +341,19 @@ pub(crate) fn matrices(
         }
     }
     let product = anchor_a + anchor_b;
+    let (scales, scaled) = Scales::new(unit, f, random);
     let c: Option<Vec<u64>> = (start != Start::None).then(|| {
         (0..m * n)
-            .map(|_| c_word(&signature.c, start, product, [f, e0], random))
+            .map(|_| c_word(&signature.c, start, product, [f, e0], scaled, random))
             .collect()
     });
-    let mut scales = |count: usize| match signature.scale {
+    let mut scales = |side: usize, count: usize| match signature.scale {
         None => Vec::new(),
         Some(scale) => (0..count / scale.block)
-            .map(|_| scale_word(&scale.format, random))
+            .map(|_| scales.word(side, &scale.format, random))
             .collect(),
     };
-    let (scale_a, scale_b) = (scales(m * k), scales(n * k));
+    let (scale_a, scale_b) = (scales(0, m * k), scales(1, n * k));
     let words = |format: &Format, words: Vec<u64>| Words::of(format, words).expect("words");
     let layouts = random.below(3);
     // B by rows, by columns, or as every other column of a wider matrix.
@@ -397,6 +398,75 @@ pub(crate) fn matrices(
     out
 }
 
+/// How the scales of A and B are made.
+struct Scales {
+    /// The greatest exponent of a side, and how far below it others lie.
+    high: [i32; 2],
+    spread: [i32; 2],
+    /// One in so many is 0.
+    zeros: u64,
+    /// Anything now and then.
+    wild: bool,
+}
+
+impl Scales {
+    /// Those of a unit, with exponents of c to aim at: where kernels of scaled sums have their borders.
+    fn new(unit: &Unit, f: i32, random: &mut Random) -> (Self, [i32; 2]) {
+        let signature = unit.signature();
+        let Some(scale) = signature.scale else {
+            let none = Self {
+                high: [0; 2],
+                spread: [0; 2],
+                zeros: 40,
+                wild: false,
+            };
+            return (none, [0; 2]);
+        };
+        let last_place =
+            |format: &Format| float(format).emin() - float(format).fraction_bits as i32;
+        let last_place = last_place(&signature.a) + last_place(&signature.b)
+            - 2 * float(&scale.format).fraction_bits as i32;
+        // So far apart that a term's last place is F below another's exponent, or one more or less.
+        let border = f + last_place;
+        let total = match random.below(5) {
+            0 => 0,
+            1 | 2 => random.between(0, 6),
+            _ => border + random.between(-1, 1),
+        };
+        let (low, high) = exponents(&scale.format);
+        let widest = (high - low).min(60);
+        let first = (total / 2 + random.between(-1, 1)).clamp(0, widest);
+        let spread = [first, (total - first).clamp(0, widest)];
+        let high = spread.map(|spread| {
+            let middle = (spread / 2 + random.between(-2, 2)).clamp(low.max(-30) + spread, high);
+            middle.min(30)
+        });
+        let sum = high[0] + high[1];
+        let made = Self {
+            high,
+            spread,
+            zeros: [2, 40][random.below(2) as usize],
+            wild: random.one_in(4),
+        };
+        (made, [sum + 23 - f, sum - spread[0] - spread[1] + border])
+    }
+
+    fn word(&self, side: usize, format: &Format, random: &mut Random) -> u64 {
+        if self.wild && random.one_in(4) {
+            return scale_word(format, random);
+        }
+        if random.one_in(self.zeros) {
+            return 0;
+        }
+        let below = match random.below(4) {
+            0 => self.spread[side],
+            1 => random.between(0, self.spread[side]),
+            _ => 0,
+        };
+        number(format, false, self.high[side] - below, random.bits()) & format.widest_word()
+    }
+}
+
 fn scale_word(format: &Format, random: &mut Random) -> u64 {
     let float = float(format);
     let near = match random.below(40) {
@@ -416,6 +486,7 @@ fn c_word(
     start: Start,
     product: i32,
     [f, e0]: [i32; 2],
+    scaled: [i32; 2],
     random: &mut Random,
 ) -> u64 {
     let bits = random.bits();
@@ -457,6 +528,8 @@ fn c_word(
                 e0 - f + 23,
                 product - f + 23,
                 product - f,
+                scaled[0],
+                scaled[1],
                 -126,
                 -28,
                 -53,

@@ -110,6 +110,19 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "a=tf32 b=bf16 c=f32 d=f32 k=6".to_owned(),
             "ftz-addmul P=2 -> rne f32",
         ),
+        (
+            "a=e2m1 b=e2m3 c=f32 d=f32 k=48 scale=ue4m3 block=16".to_owned(),
+            "gst-fdpa L=24 G=8 F=30 e0=-139 -> rz f32",
+        ),
+        (
+            "a=e2m1 b=e2m1 c=f32 d=f32 k=64 scale=ue8m0 block=16".to_owned(),
+            "gst-fdpa L=32 G=16 F=24 e0=-90 -> rz f32",
+        ),
+        // Two products' sums over a group leave 16 bits.
+        (
+            "a=e2m3 b=e2m3 c=f32 d=f32 k=32 scale=ue8m0 block=16".to_owned(),
+            "gst-fdpa L=32 G=16 F=30 e0=-120 -> rz f32",
+        ),
     ];
     for (number, (signature, program)) in with.iter().enumerate() {
         let unit = own(signature, program);

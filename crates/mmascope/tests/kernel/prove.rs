@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::cases::{Case, units};
 
 /// A number that an environment variable gives.
-fn asked(name: &str, otherwise: usize) -> usize {
+pub(super) fn asked(name: &str, otherwise: usize) -> usize {
     std::env::var(name).map_or(otherwise, |text| {
         text.parse()
             .unwrap_or_else(|_| panic!("{name}={text}: a number is expected"))
@@ -16,7 +16,7 @@ fn asked(name: &str, otherwise: usize) -> usize {
 }
 
 /// The levels that `MMASCOPE_PROVE_LEVELS` names (`avx2,avx512`), else all that there are.
-fn levels() -> Vec<Level> {
+pub(super) fn levels() -> Vec<Level> {
     let Ok(names) = std::env::var("MMASCOPE_PROVE_LEVELS") else {
         return Level::available().collect();
     };

@@ -139,6 +139,9 @@ impl Lanes for Avx2 {
         d_floor(x) => Self::of_d(_mm256_round_pd::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.d()));
         d_negative(x) => Self(_mm256_cmpgt_epi64(_mm256_setzero_si256(), x.0));
         l_add(x, y) => Self(_mm256_add_epi64(x.0, y.0));
+        b_dot2(x, y) => Self(_mm256_maddubs_epi16(x.0, y.0));
+        w_add(x, y) => Self(_mm256_add_epi16(x.0, y.0));
+        w_pairs(x) => Self(_mm256_madd_epi16(x.0, _mm256_set1_epi16(1)));
         b_dot4(x, y) => Self(_mm256_madd_epi16(_mm256_maddubs_epi16(x.0, y.0), _mm256_set1_epi16(1)));
     }
 

@@ -150,6 +150,9 @@ impl Lanes for Avx512 {
         d_floor(x) => Self::of_d(_mm512_roundscale_pd::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.d()));
         d_negative(x) => Self(_mm512_srai_epi64::<63>(x.0));
         l_add(x, y) => Self(_mm512_add_epi64(x.0, y.0));
+        b_dot2(x, y) => Self(_mm512_maddubs_epi16(x.0, y.0));
+        w_add(x, y) => Self(_mm512_add_epi16(x.0, y.0));
+        w_pairs(x) => Self(_mm512_madd_epi16(x.0, _mm512_set1_epi16(1)));
         b_dot4(x, y) => Self(_mm512_madd_epi16(_mm512_maddubs_epi16(x.0, y.0), _mm512_set1_epi16(1)));
     }
 

@@ -165,6 +165,17 @@ impl Lanes for Neon {
         d_floor(x) => Self::of_d(vrndmq_f64(x.d()));
         d_negative(x) => Self(vreinterpretq_u32_s64(vshrq_n_s64::<63>(vreinterpretq_s64_u32(x.0))));
         l_add(x, y) => Self(vreinterpretq_u32_u64(vaddq_u64(vreinterpretq_u64_u32(x.0), vreinterpretq_u64_u32(y.0))));
+        b_dot2(x, y) => {
+            let (u, s) = (x.b(), vreinterpretq_s8_u32(y.0));
+            let low = vmulq_s16(
+                vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(u))),
+                vmovl_s8(vget_low_s8(s)),
+            );
+            let high = vmulq_s16(vreinterpretq_s16_u16(vmovl_high_u8(u)), vmovl_high_s8(s));
+            Self(vreinterpretq_u32_s16(vpaddq_s16(low, high)))
+        };
+        w_add(x, y) => Self(vreinterpretq_u32_s16(vaddq_s16(vreinterpretq_s16_u32(x.0), vreinterpretq_s16_u32(y.0))));
+        w_pairs(x) => Self::of_i(vpaddlq_s16(vreinterpretq_s16_u32(x.0)));
         b_dot4(x, y) => {
             let (u, s) = (x.b(), vreinterpretq_s8_u32(y.0));
             let low = vmulq_s16(

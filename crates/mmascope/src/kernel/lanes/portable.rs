@@ -301,6 +301,28 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    unsafe fn b_dot2(self, other: Self) -> Self {
+        self.pairs(other, |x, y| {
+            let (x, y) = (x.to_le_bytes(), y.to_le_bytes());
+            let product = |i: usize| i32::from(x[i]) * i32::from(y[i] as i8);
+            let word = |i: usize| (product(i) + product(i + 1)) as u32 & 0xffff;
+            word(0) | word(2) << 16
+        })
+    }
+
+    #[inline(always)]
+    unsafe fn w_add(self, other: Self) -> Self {
+        self.pairs(other, |x, y| {
+            x.wrapping_add(y) & 0xffff | (x >> 16).wrapping_add(y >> 16) << 16
+        })
+    }
+
+    #[inline(always)]
+    unsafe fn w_pairs(self) -> Self {
+        self.each(|x| (i32::from(x as i16) + (x as i32 >> 16)) as u32)
+    }
+
+    #[inline(always)]
     unsafe fn b_dot4(self, other: Self) -> Self {
         self.pairs(other, |x, y| {
             let (x, y) = (x.to_le_bytes(), y.to_le_bytes());
