@@ -2,7 +2,7 @@
 
 use super::{Setting, of_c};
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Signature, Source, Terms,
+    AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Side, Signature, Source, Terms,
 };
 use crate::format::{Format, Rounding};
 use crate::infer::forms;
@@ -132,7 +132,12 @@ impl Setting {
             Self::Codes(codes) => terms.codes = codes,
             Self::Operands(operands) => terms.operands = operands,
             Self::RoundC(rounded) => terms.round_c = rounded,
-            Self::FlushIn(flush) => terms.flush_in = flush,
+            Self::FlushIn(flush) => {
+                terms.flush_in = flush;
+                if flush.is_none() {
+                    terms.flush_of = Side::Both;
+                }
+            }
             Self::FlushOf(side) if terms.flush_in.is_some() => terms.flush_of = side,
             Self::FlushC(flush) => terms.flush_c = flush,
             Self::FlushProducts(flush) => terms.flush_products = flush,
