@@ -42,7 +42,7 @@ mod wide;
 
 pub(crate) use decoded::Decoded;
 pub use describe::Parameter;
-pub use general::{AddMul, Codes, Fused, General, Groups, Invalid, Side, Specials, Terms};
+pub use general::{AddMul, Codes, Fused, General, Groups, Invalid, Side, Specials, Sticky, Terms};
 pub use modifiers::Modifiers;
 pub(crate) use notation::{Flaw, at, parse};
 pub use output::{Nan, Output, ZeroSign};

@@ -21,6 +21,7 @@
 mod alternatives;
 mod asker;
 mod candidates;
+mod climbing;
 mod distinguish;
 mod forms;
 mod grouped;

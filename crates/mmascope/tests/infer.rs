@@ -5,6 +5,8 @@
 mod closure;
 #[path = "infer/devices.rs"]
 mod devices;
+#[path = "infer/double.rs"]
+mod double;
 #[path = "infer/exact.rs"]
 mod exact;
 #[path = "infer/honest.rs"]

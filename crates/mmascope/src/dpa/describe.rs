@@ -338,6 +338,11 @@ fn output_words(output: &Output) -> String {
         ZeroSign::Minus => "every zero is −0",
         ZeroSign::Exact => "an exact zero is +0, a tiny negative sum −0",
         ZeroSign::Ieee => "zeros are signed as IEEE 754 says",
+        ZeroSign::ExactMinus => {
+            "an exact zero is −0, other sums that round to zero keep their sign"
+        }
+        ZeroSign::Common => "zeros of one sign keep it, other exact zeros are +0",
+        ZeroSign::CommonMinus => "zeros of one sign keep it, other exact zeros are −0",
     };
     let flush = match flush {
         None => String::new(),

@@ -142,14 +142,32 @@ pub struct Fused {
     pub align_c: Rounding,
     /// c takes no part in choosing the exponent of the alignment.
     pub apart: bool,
-    /// One sticky bit below the sum remembers that something fell off in the alignment.
-    pub sticky: bool,
+    /// What remembers that something fell off in the alignment.
+    pub sticky: Sticky,
     /// Invalid operations.
     pub specials: Specials,
     /// The sum is rounded to this many fraction bits of its own exponent.
     pub f2: Option<u32>,
     /// The rounding for F2.
     pub floor: Rounding,
+}
+
+/// What remembers, in a sum that is not zero, that something fell off in the alignment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Sticky {
+    /// Nothing.
+    #[default]
+    None,
+    /// The sum counts as longer by less than any bit.
+    Kept,
+    /// The sum is longer by the bit that lies so many places below the finer grid, at most
+    /// [`Sticky::LOWEST`].
+    Bit(u32),
+}
+
+impl Sticky {
+    /// The lowest place of the bit.
+    pub const LOWEST: u32 = 8;
 }
 
 /// Groups of a block.
@@ -197,7 +215,7 @@ impl Fused {
             align: Rounding::Rz,
             align_c: Rounding::Rz,
             apart: false,
-            sticky: false,
+            sticky: Sticky::None,
             specials: Specials::default(),
             f2: None,
             floor: Rounding::Rd,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! fused L=16 F=25|exact [Fc=…] [e0=…] [align=…] [align-c=…] [G=4 [groups=strided] [Fg=…|exact] [align-g=…] [exponent-g=own] [zero-g=dropped]]
-//!       [F2=…] [floor=…] [products=exact|normalised|rne:f32] [product-limit=128] [grid=products] [sticky=kept]
+//!       [F2=…] [floor=…] [products=exact|normalised|rne:f32] [product-limit=128] [grid=products] [sticky=kept|1]
 //!       [zero-times-inf=zero|signed|plus|minus] [inf-minus-inf=plus|minus] [terms]
 //! add-mul P=4 [adds=sequential] [products=rne:f32] [terms]
 //! terms: [codes=numbers|largest] [operands=rz:bf16] [flush-in=…] [flush-of=a|b] [round-c=rz:bf16] [flush-c=…] [flush-products=…]
@@ -10,7 +10,9 @@
 
 use std::fmt;
 
-use super::general::{AddMul, Codes, Fused, General, Groups, Invalid, Side, Specials, Terms};
+use super::general::{
+    AddMul, Codes, Fused, General, Groups, Invalid, Side, Specials, Sticky, Terms,
+};
 use super::limits::{MAX_E0, MAX_F, MAX_L};
 use super::notation::{Flaw, at};
 use super::{FlushSign, Token};
@@ -171,6 +173,17 @@ impl<'a> Given<'a, '_> {
         }
     }
 
+    fn sticky(&self) -> Found<Sticky> {
+        if self.find("sticky").is_none_or(|(_, value)| value == "kept") {
+            return Ok(match self.find("sticky") {
+                Some(_) => Sticky::Kept,
+                None => Sticky::None,
+            });
+        }
+        let place = self.number("sticky", 1, Sticky::LOWEST as i32)?;
+        Ok(place.map_or(Sticky::None, |place| Sticky::Bit(place as u32)))
+    }
+
     /// A rounding and a format, like `rne:f32`.
     fn rounded(&self, name: &str) -> Found<Option<(Rounding, Format)>> {
         let Some((word, value)) = self.find(name) else {
@@ -267,7 +280,7 @@ impl<'a> Given<'a, '_> {
             align,
             align_c: self.rounding("align-c", align)?,
             apart: self.word("grid", "products")?,
-            sticky: self.word("sticky", "kept")?,
+            sticky: self.sticky()?,
             specials: Specials {
                 zero_times_infinity: self.one_of("zero-times-inf", &INVALID)?,
                 opposite: self.one_of("inf-minus-inf", &INVALID[..2])?,
@@ -402,13 +415,11 @@ impl Fused {
         if let Some(limit) = self.product_limit {
             found.push(("product-limit", limit.to_string()));
         }
-        for (name, word, is_set) in [
-            ("grid", "products", self.apart),
-            ("sticky", "kept", self.sticky),
-        ] {
-            if is_set {
-                found.push((name, word.to_owned()));
-            }
+        if self.apart {
+            found.push(("grid", "products".to_owned()));
+        }
+        if self.sticky != Sticky::None {
+            found.push(("sticky", self.sticky.to_string()));
         }
         for (name, invalid) in [
             ("zero-times-inf", self.specials.zero_times_infinity),
@@ -434,6 +445,16 @@ impl fmt::Display for Codes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = CODES.iter().find(|(_, codes)| codes == self);
         out.write_str(word.map_or("special", |(word, _)| word))
+    }
+}
+
+impl fmt::Display for Sticky {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => out.write_str("none"),
+            Self::Kept => out.write_str("kept"),
+            Self::Bit(place) => write!(out, "{place}"),
+        }
     }
 }
 

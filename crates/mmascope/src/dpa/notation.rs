@@ -485,10 +485,16 @@ fn parse_output(
             ("zero", "minus") => output.zero = ZeroSign::Minus,
             ("zero", "exact") => output.zero = ZeroSign::Exact,
             ("zero", "ieee") => output.zero = ZeroSign::Ieee,
+            ("zero", "exact-minus") => output.zero = ZeroSign::ExactMinus,
+            ("zero", "common") => output.zero = ZeroSign::Common,
+            ("zero", "common-minus") => output.zero = ZeroSign::CommonMinus,
             ("zero", _) => {
                 return flaw(
                     word,
-                    format!("zero={value}: expected plus, minus, exact or ieee"),
+                    format!(
+                        "zero={value}: expected plus, minus, exact, ieee, exact-minus, common or \
+                         common-minus"
+                    ),
                 );
             }
             ("flush", _) => match super::general_notation::flush_named(name, value) {

@@ -44,6 +44,12 @@ pub enum ZeroSign {
     /// IEEE 754 §6.3: as `Exact`, but zeros of one sign keep it, and other exact zeros
     /// are −0 under RD.
     Ieee,
+    /// An exactly zero sum is −0; others that round to zero keep their sign. No known unit does that.
+    ExactMinus,
+    /// As `Ieee`, but other exact zeros are +0 under every rounding. No known unit does that.
+    Common,
+    /// As `Common`, but other exact zeros are −0. No known unit does that.
+    CommonMinus,
 }
 
 impl Output {
@@ -91,9 +97,12 @@ impl Output {
         let negative = match self.zero {
             ZeroSign::Plus => false,
             ZeroSign::Minus => true,
-            ZeroSign::Exact => exact.negative && !is_zero,
-            ZeroSign::Ieee if is_zero => zeros.unwrap_or(self.rounding == Rounding::Rd),
-            ZeroSign::Ieee => exact.negative,
+            _ if !is_zero => exact.negative,
+            ZeroSign::Exact => false,
+            ZeroSign::ExactMinus => true,
+            ZeroSign::Ieee => zeros.unwrap_or(self.rounding == Rounding::Rd),
+            ZeroSign::Common => zeros.unwrap_or(false),
+            ZeroSign::CommonMinus => zeros.unwrap_or(true),
         };
         self.zero(negative)
     }

@@ -255,9 +255,10 @@ impl Unit {
         result: &Format,
     ) -> std::result::Result<bool, String> {
         let Signature { a, b, c, scale, .. } = self.signature;
-        let is_chain = *algorithm == Dpa::FmaChain;
+        // Those round after every operation.
+        let is_rounded = matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
         if let Some(wide) = [a, b, c, *result].iter().find(|format| format.bits > 32)
-            && !is_chain
+            && !is_rounded
         {
             return Err(format!(
                 "{algorithm} takes at most 32-bit formats, not {wide}"

@@ -10,7 +10,8 @@ use super::step::{Addend, common_zero};
 use super::trace::{Flush, Step, Term};
 use super::value::Value;
 use crate::dpa::{
-    AddMul, Dpa, FlushSign, Fused, General, Groups, Invalid, Nan, Output, Side, Terms, ZeroSign,
+    AddMul, Dpa, FlushSign, Fused, General, Groups, Invalid, Nan, Output, Side, Sticky, Terms,
+    ZeroSign,
 };
 use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
 
@@ -158,7 +159,7 @@ impl Block<'_> {
         } else {
             format!("2^(E-{f}), and {} {c} to 2^(E-{f_c})", fused.align_c)
         };
-        step.align_each(floor, fused.align, words, counts, |term, e| {
+        let largest = step.align_each(floor, fused.align, words, counts, |term, e| {
             match term.name == c {
                 true => (e - f_c, fused.align_c),
                 false => (e - f, fused.align),
@@ -169,8 +170,12 @@ impl Block<'_> {
                 .as_ref()
                 .is_some_and(|cut| !cut.difference.is_zero())
         };
-        if fused.sticky && step.terms.iter().any(lost) && !step.sum.is_zero() {
-            let place = step.sum.exponent() - TRACE;
+        let lost = step.terms.iter().any(lost) && !step.sum.is_zero();
+        if lost && fused.sticky != Sticky::None {
+            let place = match fused.sticky {
+                Sticky::Bit(below) => largest - f.max(f_c) - i64::from(below),
+                _ => step.sum.exponent() - TRACE,
+            };
             let trace = Dyadic::new(if step.sum.is_negative() { -1 } else { 1 }.into(), place);
             step.sum = [&step.sum, &trace].into_iter().sum();
             step.value = Value::of_number(&step.sum);

@@ -216,8 +216,10 @@ impl Step {
         let Some((float, top)) = format.float().zip(number.top()) else {
             let negative = match output.zero {
                 ZeroSign::Plus | ZeroSign::Exact => false,
-                ZeroSign::Minus => true,
+                ZeroSign::Minus | ZeroSign::ExactMinus => true,
                 ZeroSign::Ieee => zeros.unwrap_or(output.rounding == Rounding::Rd),
+                ZeroSign::Common => zeros.unwrap_or(false),
+                ZeroSign::CommonMinus => zeros.unwrap_or(true),
             };
             return self.set_zero(negative, output);
         };
@@ -230,7 +232,7 @@ impl Step {
             let negative = match output.zero {
                 ZeroSign::Plus => false,
                 ZeroSign::Minus => true,
-                ZeroSign::Exact | ZeroSign::Ieee => number.is_negative(),
+                _ => number.is_negative(),
             };
             self.set_zero(negative, output);
         } else {

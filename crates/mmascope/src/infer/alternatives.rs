@@ -4,12 +4,9 @@
 use super::settings::{Part, Setting, domains};
 use super::shapes::{self, Place, Step};
 use super::{forms, space};
-use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Signature, Source};
-
-/// Marks a parameter of the steps before the last one.
-pub(super) const BEFORE: &str = "-before";
-/// Marks a parameter of the last step.
-pub(super) const END: &str = "-end";
+use crate::dpa::{
+    AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Source,
+};
 
 /// The name of a parameter of `fused` beside one of a named algorithm that is called the same.
 fn of_general(name: &'static str) -> &'static str {
@@ -50,7 +47,7 @@ pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Valu
             }
             let mut values: Vec<(String, Option<Program>)> = Vec::new();
             for setting in settings {
-                let Some(changed) = setting.apply(form, k) else {
+                let Some(changed) = setting.apply(form, signature) else {
                     continue;
                 };
                 let canonical = canonical(&changed);
@@ -93,6 +90,7 @@ fn of_parts(
 ) -> Vec<Values> {
     let mut found = Vec::new();
     let differ = steps_differ(base);
+    let results_differ = results_differ(base);
     for settings in domains(signature, base) {
         let Some(first) = settings.first() else {
             continue;
@@ -101,18 +99,30 @@ fn of_parts(
             Setting::Overflow(_) | Setting::Zero(_) | Setting::FlushOut(_) => (true, first.name()),
             _ => (false, first.name()),
         };
-        for (part, suffix) in [(Part::Before, BEFORE), (Part::Last, END)] {
+        for part in Part::all(base) {
+            let suffix = match part {
+                Part::Before => "-before".to_owned(),
+                Part::Last => "-end".to_owned(),
+                Part::First => "-first".to_owned(),
+                Part::After => "-after".to_owned(),
+                Part::Inner(place) => format!("-{}", base.statements[place].name),
+                Part::LastStep => continue,
+            };
             // A chain of one statement has one rule for all results.
             let several = base.statements.len() > 1 || part == Part::Before;
-            if !(differ || of_results && several) {
+            let concerns = match part {
+                Part::Before | Part::Last => differ || of_results && several,
+                _ => differ || results_differ,
+            };
+            if !concerns {
                 continue;
             }
             let suffix = match part {
-                Part::Before if of_results => "-between",
+                Part::Before if of_results => "-between".to_owned(),
                 _ => suffix,
             };
             let values = settings.iter().filter_map(|setting| {
-                let changed = setting.apply_to(part, base, signature.k)?;
+                let changed = setting.apply_to(part, base, signature)?;
                 let same = canonical(&changed) == *own;
                 Some((setting.value(), (!same).then_some(changed)))
             });
@@ -123,6 +133,20 @@ fn of_parts(
         }
     }
     found
+}
+
+/// Whether steps before the last one round their results in different ways.
+fn results_differ(program: &Program) -> bool {
+    let before = &program.statements[..program.statements.len().saturating_sub(1)];
+    let mut outputs = before
+        .iter()
+        .filter(|statement| matches!(statement.operation, Operation::Dot { .. }))
+        .map(|statement| Output {
+            nan: Nan::Any,
+            ..statement.output
+        });
+    let first = outputs.next();
+    outputs.any(|output| Some(output) != first)
 }
 
 /// Whether the steps of a program are of different kinds; how many products they take does not count.

@@ -5,7 +5,7 @@ use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
 use super::{forms, settings, space};
-use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
+use crate::dpa::{Dpa, Fused, General, Operation, Unit};
 use crate::error::Result;
 
 impl Run<'_> {
@@ -42,7 +42,7 @@ impl Run<'_> {
         // Twice: what is usual for one parameter may depend on another.
         for _ in 0..2 {
             for setting in settings::defaults(&self.signature, best.unit.program()) {
-                let Some(program) = setting.apply(best.unit.program(), self.signature.k) else {
+                let Some(program) = setting.apply(best.unit.program(), &self.signature) else {
                     continue;
                 };
                 if program == *best.unit.program() {
@@ -68,15 +68,15 @@ impl Run<'_> {
     /// In a part of the steps, too, so many bits are rather all bits.
     fn exact_parts(&self, best: &mut Candidate) {
         let search = self.everything();
-        for part in [Part::Before, Part::Last] {
+        for part in Part::all(best.unit.program()) {
             let program = best.unit.program();
-            let many = part.of(program).iter().any(|statement| {
+            let many = part.statements(program).iter().any(|statement| {
                 matches!(&statement.operation, Operation::Dot {
                     algorithm: Dpa::General(General::Fused(Fused { f: Some(f), .. })),
                     ..
                 } if *f >= 28)
             });
-            let changed = Setting::F(None).apply_to(part, program, self.signature.k);
+            let changed = Setting::F(None).apply_to(part, program, &self.signature);
             if let Some(other) = changed.filter(|_| many).and_then(|p| search.candidate(&p))
                 && other.failing.is_empty()
             {
@@ -119,54 +119,10 @@ impl Run<'_> {
             return Ok(tried.first().cloned());
         }
         let starts = space::starts(self, rows)?;
-        let mut best: Option<Candidate> = None;
-        for starts in starts {
-            let found = self.climb_all(&starts);
-            for candidate in found {
-                let done = candidate.failing.is_empty();
-                if best
-                    .as_ref()
-                    .is_none_or(|best| candidate.failing.len() < best.failing.len())
-                {
-                    best = Some(candidate);
-                }
-                if done {
-                    return Ok(best);
-                }
-            }
-        }
+        let best = self.climbed(&starts);
         if let Some(best) = &best {
             tried.push(best.clone());
         }
         Ok(best)
-    }
-
-    /// Climbs from the most promising starts, first on alignment and rounding only.
-    fn climb_all(&self, starts: &[Program]) -> Vec<Candidate> {
-        let core = Search {
-            scope: (0..self.core).collect(),
-            ..self.everything()
-        };
-        let all = self.everything();
-        let mut rough: Vec<Candidate> = starts
-            .iter()
-            .filter_map(|start| core.rough(start))
-            .collect();
-        rough.sort_by_key(|candidate| candidate.failing.len());
-        let mut found = Vec::new();
-        for candidate in rough.into_iter().take(6) {
-            let candidate = core.climb(candidate);
-            let Some(candidate) = all.candidate(candidate.unit.program()) else {
-                continue;
-            };
-            let candidate = all.climb(candidate);
-            let done = candidate.failing.is_empty();
-            found.push(candidate);
-            if done || self.patience.is_over() {
-                break;
-            }
-        }
-        found.sort_by_key(|candidate| candidate.failing.len());
-        found
     }
 }

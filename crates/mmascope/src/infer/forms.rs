@@ -2,7 +2,7 @@
 //! changed in, and with the named algorithms, which people know.
 
 use crate::dpa::{
-    Dpa, Fused, General, Groups, Operation, Output, Program, Select, Source, Statement,
+    Dpa, Fused, General, Groups, Operation, Output, Program, Select, Source, Statement, Sticky,
 };
 use crate::format::{Format, Rounding};
 
@@ -95,7 +95,7 @@ fn named_step(fused: &Fused, _from: Source, output: &Output, scaled: bool) -> Dp
         // An exact sum has no grid.
         fused.e0 = None;
         (fused.align, fused.align_c) = (Rounding::Rz, Rounding::Rz);
-        (fused.apart, fused.sticky) = (false, false);
+        (fused.apart, fused.sticky) = (false, Sticky::None);
     }
     let fused = &fused;
     let own = Dpa::General(General::Fused(*fused));
@@ -143,6 +143,65 @@ pub(crate) fn without_conversion(program: &Program) -> Option<Program> {
     Some(changed)
 }
 
+/// The program with another statement before the one at a place, which keeps what it reads.
+pub(crate) fn with_statement(program: &Program, place: usize, statement: Statement) -> Program {
+    let later = |source: Source| match source {
+        Source::Statement(index) if index >= place => Source::Statement(index + 1),
+        other => other,
+    };
+    let mut changed = program.clone();
+    changed.statements[place..]
+        .iter_mut()
+        .for_each(|statement| reads(statement, later));
+    changed.statements.insert(place, statement);
+    named_by_place(&mut changed);
+    changed
+}
+
+/// The program without the statement at a place, in whose stead others read `source`.
+pub(crate) fn without_statement(program: &Program, place: usize, source: Source) -> Program {
+    let earlier = |read: Source| match read {
+        Source::Statement(index) if index == place => source,
+        Source::Statement(index) if index > place => Source::Statement(index - 1),
+        other => other,
+    };
+    let mut changed = program.clone();
+    changed.statements.remove(place);
+    changed.statements[place..]
+        .iter_mut()
+        .for_each(|statement| reads(statement, earlier));
+    named_by_place(&mut changed);
+    changed
+}
+
+/// What a statement reads.
+fn sources(statement: &Statement) -> Vec<Source> {
+    match &statement.operation {
+        Operation::Dot { from, .. } => vec![*from],
+        Operation::Add(left, right) => vec![*left, *right],
+        Operation::Convert(source) => vec![*source],
+        Operation::Join { of, .. } => of.clone(),
+    }
+}
+
+/// Changes what a statement reads.
+fn reads(statement: &mut Statement, change: impl Fn(Source) -> Source) {
+    match &mut statement.operation {
+        Operation::Dot { from, .. } => *from = change(*from),
+        Operation::Add(left, right) => (*left, *right) = (change(*left), change(*right)),
+        Operation::Convert(source) => *source = change(*source),
+        Operation::Join { of, .. } => of.iter_mut().for_each(|source| *source = change(*source)),
+    }
+}
+
+/// Names that differ: places.
+fn named_by_place(program: &mut Program) {
+    let last = program.statements.len().saturating_sub(1);
+    for (index, statement) in program.statements[..last].iter_mut().enumerate() {
+        statement.name = format!("t{index}");
+    }
+}
+
 /// Shortest way to say which k.
 fn tidy(over: &Select, k: usize) -> Select {
     let Select::List(list) = over else {
@@ -165,14 +224,24 @@ fn tidy(over: &Select, k: usize) -> Select {
 
 /// Statements that continue a chain with the same step and output become one.
 fn merged(program: &Program) -> Program {
-    let mut statements = program.statements.clone();
-    while let [.., first, last] = &statements[..]
-        && let Some(joined) = join(first, last, statements.len() - 2)
-    {
-        statements.truncate(statements.len() - 2);
-        statements.push(joined);
+    let mut changed = program.clone();
+    let next = |program: &Program| {
+        let pairs = (1..program.statements.len()).rev();
+        pairs.map(|last| last - 1).find_map(|place| {
+            let pair = &program.statements[place..place + 2];
+            let is_read = program.statements[place + 2..]
+                .iter()
+                .any(|later| sources(later).contains(&Source::Statement(place)));
+            let joined = join(&pair[0], &pair[1], place).filter(|_| !is_read)?;
+            Some((place, joined))
+        })
+    };
+    while let Some((place, joined)) = next(&changed) {
+        changed = without_statement(&changed, place, Source::Zero);
+        let name = changed.statements[place].name.clone();
+        changed.statements[place] = Statement { name, ..joined };
     }
-    Program { statements }
+    changed
 }
 
 fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> {

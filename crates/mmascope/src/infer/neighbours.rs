@@ -1,7 +1,7 @@
 //! A model beside its neighbours in the model space: every value of every parameter is refuted by an
 //! answer, or no input tells it apart.
 
-use super::alternatives::{BEFORE, END, alternatives};
+use super::alternatives::alternatives;
 use super::asker::Asker;
 use super::distinguish::Distinguisher;
 use super::run::Run;
@@ -60,8 +60,8 @@ const TELLING: usize = 64;
 /// Whether a parameter's values are an ordered scale, along which the search stops at a rejection.
 fn is_scale(name: &str) -> bool {
     let name = name.strip_prefix("fused ").unwrap_or(name);
-    let name = name.strip_suffix(BEFORE).unwrap_or(name);
-    let name = name.strip_suffix(END).unwrap_or(name);
+    // Of a part of the steps, perhaps.
+    let name = name.split('-').next().unwrap_or(name);
     ["L", "F", "Fc", "F2", "e0", "P", "G"].contains(&name)
 }
 

@@ -145,7 +145,7 @@ impl Search<'_> {
             let mut more = Vec::new();
             for program in &variants {
                 for setting in settings {
-                    more.extend(setting.apply(program, self.signature.k));
+                    more.extend(setting.apply(program, &self.signature));
                 }
             }
             if more.is_empty() {
@@ -178,7 +178,7 @@ impl Search<'_> {
         ];
         // Rounded sums have no alignment, only roundings.
         joint.retain(|settings: &Vec<Setting>| {
-            let applies = |setting: &Setting| setting.apply(program, self.signature.k).is_some();
+            let applies = |setting: &Setting| setting.apply(program, &self.signature).is_some();
             settings.iter().any(applies)
         });
         self.sweep(&mut best, &joint);
@@ -206,7 +206,7 @@ impl Search<'_> {
                 let bound = next.as_ref().unwrap_or(&best);
                 let program = best.unit.program();
                 let whole = settings.iter();
-                let whole = whole.filter_map(|setting| setting.apply(program, self.signature.k));
+                let whole = whole.filter_map(|setting| setting.apply(program, &self.signature));
                 let mut variants: Vec<Program> = whole.collect();
                 // What becomes of results between steps is often another matter than at the end, and a
                 // parameter of all steps that explains some of it would lead astray.
@@ -252,11 +252,10 @@ impl Search<'_> {
 impl Search<'_> {
     /// The programs with a parameter changed in the last step, or in those before it.
     fn variants_of_parts(&self, best: &Candidate, settings: &[Setting]) -> Vec<Program> {
-        let (program, k) = (best.unit.program(), self.signature.k);
-        [Part::Before, Part::Last]
-            .into_iter()
+        let (program, signature) = (best.unit.program(), &self.signature);
+        Part::all(program)
             .flat_map(|part| {
-                let of = move |setting: &Setting| setting.apply_to(part, program, k);
+                let of = move |setting: &Setting| setting.apply_to(part, program, signature);
                 settings.iter().filter_map(of)
             })
             .collect()
@@ -299,8 +298,13 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
     vec![
         alignment(1..=64),
         vec![bits(4, 50), ALIGNMENTS.map(Setting::AlignC).to_vec()],
+        vec![
+            ALIGNMENTS.map(Setting::Align).to_vec(),
+            ALIGNMENTS.map(Setting::AlignC).to_vec(),
+        ],
         vec![of("flush-in"), of("flush-of"), of("flush-c")],
         vec![of("flush-in"), of("flush-c"), of("flush")],
+        vec![of("flush-in"), of("flush-c"), of("flush-products")],
         vec![f(), of("round-c")],
         vec![f(), of("operands")],
         vec![of("rounding-between"), ROUNDINGS.map(Setting::End).to_vec()],

@@ -3,10 +3,13 @@
 
 mod apply;
 mod domains;
+mod of_c;
+mod parts;
 
 pub(crate) use domains::{defaults, domains};
+pub(crate) use parts::Part;
 
-use crate::dpa::{Codes, FlushSign, Groups, Invalid, Program, Side, Statement, ZeroSign};
+use crate::dpa::{Codes, FlushSign, Groups, Invalid, Side, Sticky, ZeroSign};
 use crate::format::{Format, Overflow, Rounding};
 
 /// A parameter with a value.
@@ -36,7 +39,7 @@ pub(crate) enum Setting {
     RoundC(Option<(Rounding, Format)>),
     /// Whether c takes no part in choosing the grid.
     Apart(bool),
-    Sticky(bool),
+    Sticky(Sticky),
     ZeroTimesInfinity(Invalid),
     InfinityMinusInfinity(Invalid),
     /// Two places of the order change, so that two k are of other groups.
@@ -58,28 +61,6 @@ pub(crate) enum Setting {
     Width(Format),
     Overflow(Overflow),
     Zero(ZeroSign),
-}
-
-/// A part of a program's statements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// All but the last one.
-    Before,
-    /// The one that makes the result.
-    Last,
-}
-
-impl Part {
-    /// The statements of this part; none before the only one.
-    pub(crate) fn of(self, program: &Program) -> &[Statement] {
-        let (before, last) = program
-            .statements
-            .split_at(program.statements.len().saturating_sub(1));
-        match self {
-            Self::Before => before,
-            Self::Last => last,
-        }
-    }
 }
 
 /// The roundings of alignments, the likely ones first.
@@ -206,7 +187,7 @@ impl Setting {
                     format!("{rounding}:{format}")
                 }),
             Self::Apart(value) => (if *value { "products" } else { "all" }).to_owned(),
-            Self::Sticky(value) => (if *value { "kept" } else { "none" }).to_owned(),
+            Self::Sticky(value) => value.to_string(),
             Self::ZeroTimesInfinity(value) | Self::InfinityMinusInfinity(value) => {
                 value.to_string()
             }

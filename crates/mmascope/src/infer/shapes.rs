@@ -15,6 +15,8 @@ pub(crate) enum Step {
     Fused(Fused),
     /// Rounded products and additions.
     Rounded,
+    /// Fused multiply-adds, which begin with this where c takes no part.
+    Chain(Source),
 }
 
 impl Step {
@@ -24,12 +26,19 @@ impl Step {
         match self {
             Self::Fused(_) => Source::Zero,
             Self::Rounded => Source::Product,
+            Self::Chain(nothing) => nothing,
         }
+    }
+
+    /// Whether a sum of more than two terms is no step of this kind.
+    fn is_rounded(self) -> bool {
+        !matches!(self, Self::Fused(_))
     }
 
     fn algorithm(self, size: usize) -> Dpa {
         let size = size.clamp(1, 256) as u32;
         Dpa::General(match self {
+            Self::Chain(_) => return Dpa::FmaChain,
             Self::Fused(fused) => General::Fused(Fused {
                 l: size,
                 // Groups of 1 stand for the whole step.
@@ -55,12 +64,12 @@ pub(crate) fn output(signature: &Signature, step: Step) -> Output {
         rounding: Rounding::Rne,
         overflow: match step {
             Step::Fused(_) => Overflow::Infinity,
-            Step::Rounded => Overflow::Ieee,
+            Step::Rounded | Step::Chain(_) => Overflow::Ieee,
         },
         nan: Nan::Any,
         zero: match step {
             Step::Fused(_) => ZeroSign::Exact,
-            Step::Rounded => ZeroSign::Ieee,
+            Step::Rounded | Step::Chain(_) => ZeroSign::Ieee,
         },
         flush: None,
     }
@@ -135,7 +144,7 @@ pub(crate) fn of_tree(
             (_, []) => writer.dot(&products, products.len(), step.nothing()),
             (_, [from]) => chain(&mut writer, &products, *from, apart),
             // A rounded sum has no more than two terms.
-            _ if step == Step::Rounded => return None,
+            _ if step.is_rounded() => return None,
             _ => writer.push(Operation::Join {
                 algorithm: step.algorithm(products.len() + sources.len()),
                 over: products.clone(),
@@ -230,7 +239,7 @@ pub(crate) fn chained(
         }
         Place::LastStep => {
             let head = (order.len().saturating_sub(1) / size) * size;
-            if head == 0 || step == Step::Rounded {
+            if head == 0 || step.is_rounded() {
                 return None;
             }
             let sum = writer.dot(&order[..head], size, step.nothing());

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::format::Rounding;
 use crate::isa::Catalogue;
 use crate::reveal::{DeviceSum, Nature, Options, reveal};
+use crate::tree::Tree;
 
 /// A row of the catalogue with the signature asked for.
 pub(crate) struct Row {
@@ -94,7 +95,8 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         .map(|row| forms::general(row.unit.program(), wide));
     let near: Vec<Program> = near.chain(named(&signature)).collect();
     if wide {
-        return Ok(vec![near.into_iter().chain(chains(&signature)).collect()]);
+        let usual = near.into_iter().chain(chains(&signature)).collect();
+        return Ok(vec![usual, rounded(run)?]);
     }
     let mut seen = Vec::new();
     if let Some(tree) = tree(run)? {
@@ -126,7 +128,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
             usual.extend(shapes::added(&signature, step, &order, size));
         }
     }
-    usual.extend(separate(&signature));
+    usual.extend(separate(&signature, &steps(&signature)[..3]));
     lists.push(usual);
     let mut odd = Vec::new();
     for step in steps(&signature).into_iter().take(3) {
@@ -142,15 +144,42 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     Ok(lists)
 }
 
+/// Rounded sums of every shape: what there is for wide formats beside chains.
+fn rounded(run: &mut Run<'_>) -> Result<Vec<Program>> {
+    let (signature, tree) = (run.signature, tree(run)?);
+    let steps = [
+        Step::Rounded,
+        Step::Chain(Source::Product),
+        Step::Chain(Source::Zero),
+    ];
+    let mut found = Vec::new();
+    for step in steps {
+        let of_tree = |tree: &Tree| shapes::of_tree(tree, &signature, step, true);
+        found.extend(tree.as_ref().and_then(of_tree));
+        let sizes = match step {
+            Step::Rounded => sizes(signature.k),
+            _ => vec![1],
+        };
+        for order in shapes::orders(signature.k) {
+            for place in [Place::First, Place::Last, Place::Absent] {
+                let of = |&size: &usize| shapes::chained(&signature, step, &order, size, place);
+                found.extend(sizes.iter().filter_map(of));
+            }
+        }
+    }
+    found.extend(separate(&signature, &steps));
+    Ok(found)
+}
+
 /// Several accumulators that are added at the end: masks do not show them where the additions round in
 /// one direction.
-fn separate(signature: &Signature) -> Vec<Program> {
+fn separate(signature: &Signature, steps: &[Step]) -> Vec<Program> {
     let k = signature.k;
     let mut found = Vec::new();
     for count in (2..=k.min(16)).filter(|count| k.is_multiple_of(*count)) {
         for parts in shapes::partitions(k, count) {
             for size in sizes(k / count).into_iter().take(4) {
-                for step in steps(signature).into_iter().take(3) {
+                for &step in steps {
                     for place in [Place::First, Place::Last] {
                         for pairwise in [true, false] {
                             found.extend(shapes::joined(
@@ -174,7 +203,7 @@ fn sizes(k: usize) -> Vec<usize> {
 }
 
 /// The order that masks show.
-fn tree(run: &mut Run<'_>) -> Result<Option<crate::tree::Tree>> {
+fn tree(run: &mut Run<'_>) -> Result<Option<Tree>> {
     let options = Options {
         verify: false,
         ..Options::default()

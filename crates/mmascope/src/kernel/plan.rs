@@ -406,7 +406,7 @@ fn round(output: &Output) -> Result<Round, Refusal> {
     }
     let signed_zero = match output.zero {
         ZeroSign::Ieee => true,
-        ZeroSign::Plus | ZeroSign::Minus | ZeroSign::Exact => {
+        _ => {
             return Err("a sum whose zeros are not IEEE 754's".into());
         }
     };

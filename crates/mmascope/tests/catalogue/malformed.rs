@@ -206,7 +206,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §zero=odd | hw",
-        "expected plus, minus, exact or ieee",
+        "expected plus, minus, exact, ieee, exact-minus, common or common-minus",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §overflow=up | hw",

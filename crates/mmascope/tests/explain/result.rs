@@ -146,7 +146,7 @@ fn wrong_lengths_are_refused() {
 }
 
 /// Programs of the model space: every parameter of `fused`, `add-mul` and `join` once.
-const GENERAL: [&str; 29] = [
+const GENERAL: [&str; 35] = [
     "fused L=4 F=22 Fc=26 e0=-130 align=rd align-c=ru -> rz f32",
     "fused L=8 F=exact -> rne f32",
     "fused L=8 F=24 F2=20 floor=rne -> rz f32",
@@ -165,6 +165,12 @@ const GENERAL: [&str; 29] = [
     "add-mul P=4 codes=numbers -> rne f32",
     "fused L=8 F=24 Fc=20 e0=-126 grid=products -> rne f32",
     "fused L=8 F=24 sticky=kept -> rne f32",
+    "fused L=8 F=20 sticky=1 -> rne f32",
+    "fused L=4 F=18 Fc=21 sticky=3 -> rne f32 zero=exact-minus",
+    "fused L=4 F=18 Fc=12 e0=-126 grid=products sticky=2 -> rz f32",
+    "fused L=8 F=exact -> rd f32 zero=common",
+    "fused L=4 F=24 -> rne f32 zero=common-minus",
+    "s = fused L=4 F=24 from +0 -> rz f32; t = convert c -> rne tf32 flush=kept; d = add s t -> rz f32",
     "fused L=8 F=24 zero-times-inf=signed inf-minus-inf=plus -> rz f32",
     "fused L=8 F=24 zero-times-inf=zero inf-minus-inf=minus -> rz f32",
     "fused L=8 F=24 operands=rz:bf16 round-c=rne:bf16 -> rz f32",

@@ -36,6 +36,10 @@ pub(crate) const BRAIN: Ieee = Ieee {
     exponent: 8,
     fraction: 7,
 };
+pub(crate) const TENSOR: Ieee = Ieee {
+    exponent: 8,
+    fraction: 10,
+};
 pub(crate) const SINGLE: Ieee = Ieee {
     exponent: 8,
     fraction: 23,

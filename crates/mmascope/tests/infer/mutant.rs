@@ -63,8 +63,8 @@ pub(crate) struct Twists {
     pub(crate) c: Option<(Ieee, Mode)>,
     /// c does not count for the largest exponent.
     pub(crate) apart: bool,
-    /// Whatever falls off leaves a trace.
-    pub(crate) sticky: bool,
+    /// Whatever falls off leaves a bit so many places below the grid.
+    pub(crate) sticky: Option<i32>,
     pub(crate) zero_times_infinity: Rule,
     pub(crate) opposite: Rule,
     /// The group of every product of a step, in place of neighbours.
@@ -118,7 +118,7 @@ impl Mutant {
                 operands: None,
                 c: None,
                 apart: false,
-                sticky: false,
+                sticky: None,
                 zero_times_infinity: Rule::Nan,
                 opposite: Rule::Nan,
                 partition: None,
@@ -330,14 +330,12 @@ impl Mutant {
                     };
                     !part.plus(&opposite).is_zero()
                 });
-                if self.twists.sticky && lost && !total.is_zero() {
-                    let trace = Dyadic {
+                match self.twists.sticky.filter(|_| lost && !total.is_zero()) {
+                    Some(places) => total.plus(&Dyadic {
                         m: BigInt::from(if total.negative() { -1 } else { 1 }),
-                        e: total.e - 400,
-                    };
-                    total.plus(&trace)
-                } else {
-                    total
+                        e: e - f.max(f_c) - places,
+                    }),
+                    None => total,
                 }
             }
             Sum::Late { f, join, align } => {

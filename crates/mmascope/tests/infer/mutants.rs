@@ -8,7 +8,7 @@ use mmascope::infer::{Options, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
-use crate::exact::{BRAIN, HALF, Mode, SINGLE};
+use crate::exact::{BRAIN, HALF, Mode, SINGLE, TENSOR};
 use crate::mutant::{Device, Mutant, Over, Place, Rule, Sum};
 
 fn truncated(f: i32, align: Mode) -> Sum {
@@ -214,9 +214,28 @@ pub(crate) fn mutants() -> Vec<Mutant> {
         m.sum = truncated(24, Mode::Rz);
     }));
     found.push(new("sticky", "bf16", 8).with(|m| {
-        m.twists.sticky = true;
+        m.twists.sticky = Some(400);
         m.sum = truncated(25, Mode::Rz);
         m.end = Mode::Rne;
+    }));
+    found.push(new("sticky bit in the sum", "bf16", 8).with(|m| {
+        m.twists.sticky = Some(3);
+        m.sum = truncated(25, Mode::Rz);
+        m.end = Mode::Rne;
+    }));
+    found.push(new("few bits, c nearest", "bf16", 8).chunks(4).with(|m| {
+        m.sum = Sum::Truncated {
+            f: 10,
+            f_c: 16,
+            e0: Some(-133),
+            align: Mode::Rz,
+            align_c: Mode::Rne,
+        };
+    }));
+    found.push(new("c cut, added last", "bf16", 8).chunks(4).with(|m| {
+        m.place = Place::Last;
+        m.twists.c = Some((TENSOR, Mode::Rne));
+        m.sum = truncated(24, Mode::Rz);
     }));
     for rule in [Rule::Zero, Rule::Signed, Rule::Plus] {
         found.push(

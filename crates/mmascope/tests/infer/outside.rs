@@ -65,7 +65,8 @@ fn odd<F: FnMut(u64, &[f64], f64) -> f32 + Send>(name: &'static str, sum: F) -> 
 fn is_outside(mut device: impl Dut) {
     let name = device.name().to_owned();
     let options = Options {
-        patience: std::time::Duration::from_secs(12),
+        // Much longer finds no more.
+        patience: std::time::Duration::from_secs(5),
         ..Options::default()
     };
     let inference = infer(&mut device, Some(Catalogue::built_in()), &options).expect("answers");

@@ -176,6 +176,19 @@ fn two_steps(
     Ok(truncated(&joined(&terms[4..], &carried), 24, -133))
 }
 
+/// Two products and the sum so far, three times, with so many bits.
+fn steps_of_two(terms: &[Term], c: &Term, bits: [i32; 3]) -> Outcome32 {
+    let mut sum = c.clone();
+    for (step, f) in terms.chunks(2).zip(bits) {
+        let x = truncated(&joined(step, &sum), f, -133);
+        match single(&x, Mode::Rz) {
+            Some(next) => sum = next,
+            None => return Infinite(x.negative()),
+        }
+    }
+    Number(sum.0, Mode::Rz)
+}
+
 fn ended(sum: Result<Dyadic, bool>) -> Outcome32 {
     match sum {
         Ok(x) => Number(x, Mode::Rz),
@@ -194,6 +207,7 @@ fn units() -> Vec<Unit> {
         largest: false,
         nan: |_| 0x7fff_ffff,
         ends: match (k, name) {
+            (6, _) => &[2, 4],
             (10, _) => &[4, 8, 9],
             (24, _) => &[12],
             (_, "largest between, infinity at the end" | "flush between, none at the end") => &[4],
@@ -317,6 +331,19 @@ fn units() -> Vec<Unit> {
                 Number(sum.0, Mode::Rz)
             },
         ),
+        unit("a first step of fewer bits", "bf16", 6, |terms, c| {
+            steps_of_two(terms, c, [19, 26, 26])
+        }),
+        unit("every step of other bits", "bf16", 6, |terms, c| {
+            steps_of_two(terms, c, [18, 22, 26])
+        }),
+        unit("exact zeros negative", "bf16", 4, |terms, c| {
+            let x = truncated(&joined(terms, c), 25, -133);
+            match SINGLE.round(&x, Mode::Rz, x.negative()) {
+                Some(word) if word << 33 == 0 => Zero(x.is_zero() || x.negative()),
+                _ => Number(x, Mode::Rz),
+            }
+        }),
         unit("every zero negative", "bf16", 8, |terms, c| {
             let x = truncated(&joined(terms, c), 25, -133);
             match SINGLE.round(&x, Mode::Rz, true) {

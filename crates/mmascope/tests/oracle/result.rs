@@ -108,16 +108,21 @@ pub(crate) fn finite_outcome<'a>(
             ZeroSign::Plus => false,
             ZeroSign::Minus => true,
             ZeroSign::Exact => sum.is_negative(),
-            ZeroSign::Ieee if !sum.is_zero() => sum.is_negative(),
+            _ if !sum.is_zero() => sum.is_negative(),
+            ZeroSign::ExactMinus => true,
             // IEEE 754 §6.3: zeros of one sign keep it; else +0, or −0 toward −∞.
-            ZeroSign::Ieee => {
+            ZeroSign::Ieee | ZeroSign::Common | ZeroSign::CommonMinus => {
                 let of_sign = |sign| {
                     terms
                         .clone()
                         .all(|term| term.is_zero() && term.negative == sign)
                 };
                 let (all_minus, all_plus) = (of_sign(true), of_sign(false));
-                all_minus || !all_plus && output.rounding == Rounding::Rd
+                let mixed_minus = match output.zero {
+                    ZeroSign::Ieee => output.rounding == Rounding::Rd,
+                    other => other == ZeroSign::CommonMinus,
+                };
+                all_minus || !all_plus && mixed_minus
             }
         },
         Rounded::Finite(code) => return with_sign(code, sum.is_negative(), output),

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::{Fused, Groups, Invalid, Specials, Terms};
+use super::{Fused, Groups, Invalid, Specials, Sticky, Terms};
 use crate::dpa::output::Output;
 use crate::dpa::pair::{Pair, Term, special_product};
 use crate::dpa::t_fdpa::{self, common_zero, is_zero_like};
@@ -109,7 +109,7 @@ impl Fused {
             };
         };
         let (grid, c_grid) = (largest - f as i32, largest - f_c as i32);
-        let sticky = self.sticky
+        let lost = self.sticky != Sticky::None
             && (sums.iter().any(|sum| sum.falls_off(grid))
                 || c.iter().any(|c| c.falls_off(c_grid)));
         let total: i128 = sums.iter().map(|sum| sum.align(grid, self.align)).sum();
@@ -121,17 +121,37 @@ impl Fused {
                 false => Sum { ..*c },
             };
             let total = exact_total([&products, &c]);
-            let sticky = total.sticky || sticky && total.magnitude != 0;
-            return self.finish(Exact { sticky, ..total }, zeros, output);
+            let total = self.remember(lost, total, grid.min(c_grid));
+            return self.finish(total, zeros, output);
         }
         let c = c.map_or(0, |sum| sum.align(c_grid, self.align_c));
         let fine = grid.min(c_grid);
         let total = (total << (grid - fine)) + (c << (c_grid - fine));
-        let exact = Exact {
-            sticky: sticky && total != 0,
-            ..Sum::on_grid(total, fine).value
-        };
-        self.finish(exact, zeros, output)
+        let total = self.remember(lost, Sum::on_grid(total, fine).value, fine);
+        self.finish(total, zeros, output)
+    }
+
+    /// The sum with what remembers that something fell off below 2^grid.
+    fn remember(&self, lost: bool, total: Exact, grid: i32) -> Exact {
+        if !lost || total.magnitude == 0 {
+            return total;
+        }
+        match self.sticky {
+            Sticky::None => total,
+            Sticky::Kept => Exact {
+                sticky: true,
+                ..total
+            },
+            Sticky::Bit(place) => {
+                let bit = Exact {
+                    magnitude: 1,
+                    exponent: grid - place as i32,
+                    ..total
+                };
+                let sums = [total, bit].map(|value| Sum { value, exponent: 0 });
+                exact_total(&sums)
+            }
+        }
     }
 
     /// NaN or ∞, if the terms make one.
@@ -157,7 +177,7 @@ impl Fused {
             && self.f == self.f_c
             && self.align == self.align_c
             && !self.apart
-            && !self.sticky
+            && self.sticky == Sticky::None
             && self.specials == Specials::default()
             && self.f2.is_none()
     }

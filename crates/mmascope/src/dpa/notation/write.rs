@@ -103,6 +103,9 @@ impl fmt::Display for ZeroSign {
             Self::Minus => "minus",
             Self::Exact => "exact",
             Self::Ieee => "ieee",
+            Self::ExactMinus => "exact-minus",
+            Self::Common => "common",
+            Self::CommonMinus => "common-minus",
         })
     }
 }

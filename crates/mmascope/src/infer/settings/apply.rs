@@ -1,67 +1,46 @@
 //! How a parameter is changed in a program.
 
-use super::{Part, Setting};
-use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Terms};
+use super::{Setting, of_c};
+use crate::dpa::{
+    AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Side, Signature, Source, Terms,
+};
 use crate::format::{Format, Rounding};
 use crate::infer::forms;
 
 impl Setting {
-    /// The program with this value in a part of its statements; a chain is split for it.
-    pub(crate) fn apply_to(&self, part: Part, program: &Program, k: usize) -> Option<Program> {
-        // These concern several statements, or the whole unit.
-        let whole = matches!(
-            self,
-            Self::Between(..) | Self::Swap(..) | Self::End(_) | Self::Codes(_)
-        );
-        if whole {
-            return None;
+    /// The program with this value; `None` when it has no such parameter.
+    pub(crate) fn apply(&self, program: &Program, signature: &Signature) -> Option<Program> {
+        match *self {
+            Self::Between(rounding, format) => {
+                return between(program, signature.k, rounding, format);
+            }
+            Self::Swap(i, j) => return swapped(program, signature.k, i, j),
+            Self::RoundC(_) | Self::FlushC(_) => return of_c::changed(self, program, signature),
+            _ => {}
         }
-        let own = if program.statements.len() == 1 {
-            forms::split(program, k)?
-        } else {
-            program.clone()
-        };
-        let (before, last) = own.statements.split_at(own.statements.len() - 1);
-        let chosen = match part {
-            Part::Before => before,
-            Part::Last => last,
-        };
-        let changed = self.apply(
-            &Program {
-                statements: chosen.to_vec(),
-            },
-            k,
-        )?;
-        let statements = match part {
-            Part::Before => [&changed.statements[..], last].concat(),
-            Part::Last => [before, &changed.statements[..]].concat(),
-        };
-        Some(Program { statements })
+        self.on_statements(program)
     }
 
-    /// The program with this value; `None` when it has no such parameter.
-    pub(crate) fn apply(&self, program: &Program, k: usize) -> Option<Program> {
-        if let Self::Between(rounding, format) = *self {
-            return between(program, k, rounding, format);
-        }
-        if let Self::Swap(i, j) = *self {
-            return swapped(program, k, i, j);
-        }
+    /// The program with this value in each of its statements.
+    pub(super) fn on_statements(&self, program: &Program) -> Option<Program> {
         let mut changed = program.clone();
         let mut applied = false;
-        let last = changed.statements.len() - 1;
+        let last = changed.statements.len().checked_sub(1)?;
         for (index, statement) in changed.statements.iter_mut().enumerate() {
-            if let Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } =
-                &mut statement.operation
-            {
-                applied |= self.on_algorithm(algorithm);
+            match &mut statement.operation {
+                Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => {
+                    applied |= self.on_algorithm(algorithm);
+                }
+                // What c becomes on its way in is a matter of its own.
+                Operation::Convert(Source::C) => continue,
+                Operation::Add(..) | Operation::Convert(_) => {}
             }
             applied |= self.on_output(&mut statement.output, index == last);
         }
         applied.then_some(changed)
     }
 
-    fn on_algorithm(&self, algorithm: &mut Dpa) -> bool {
+    pub(super) fn on_algorithm(&self, algorithm: &mut Dpa) -> bool {
         match (algorithm, *self) {
             (Dpa::General(General::Fused(fused)), _) => return self.on_fused(fused),
             (Dpa::General(General::AddMul(step)), _) => return self.on_add_mul(step),
@@ -153,7 +132,12 @@ impl Setting {
             Self::Codes(codes) => terms.codes = codes,
             Self::Operands(operands) => terms.operands = operands,
             Self::RoundC(rounded) => terms.round_c = rounded,
-            Self::FlushIn(flush) => terms.flush_in = flush,
+            Self::FlushIn(flush) => {
+                terms.flush_in = flush;
+                if flush.is_none() {
+                    terms.flush_of = Side::Both;
+                }
+            }
             Self::FlushOf(side) if terms.flush_in.is_some() => terms.flush_of = side,
             Self::FlushC(flush) => terms.flush_c = flush,
             Self::FlushProducts(flush) => terms.flush_products = flush,
@@ -187,6 +171,9 @@ fn between(program: &Program, k: usize, rounding: Rounding, format: Format) -> O
     };
     let last = changed.statements.len() - 1;
     for statement in &mut changed.statements[..last] {
+        if statement.operation == Operation::Convert(Source::C) {
+            continue;
+        }
         statement.output.rounding = rounding;
         statement.output.format = format;
     }

@@ -3,7 +3,7 @@
 use super::{ALIGNMENTS, ROUNDINGS, Setting};
 use crate::dpa::{
     Codes, Dpa, FlushSign, Fused, General, Groups, Invalid, Operation, Program, Side, Signature,
-    ZeroSign,
+    Statement, Sticky, ZeroSign,
 };
 use crate::format::{BF16, E8M13, F16, F32, Format, Overflow, Rounding, TF32};
 use crate::infer::maker::Maker;
@@ -82,6 +82,8 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             _ => None,
         });
     let bits = || (1..=MOST_BITS).map(Some);
+    let is_down = |statement: &Statement| statement.output.rounding == Rounding::Rd;
+    let down = program.statements.iter().any(is_down);
     let formats = formats(signature);
     let mut found: Vec<Vec<Setting>> = vec![
         bits().chain([None]).map(Setting::F).collect(),
@@ -122,6 +124,12 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             ZeroSign::Exact,
             ZeroSign::Ieee,
             ZeroSign::Minus,
+            ZeroSign::ExactMinus,
+            // Under RD that is what IEEE 754 says; else it is what the other one says.
+            match down {
+                true => ZeroSign::Common,
+                false => ZeroSign::CommonMinus,
+            },
         ]
         .map(Setting::Zero)
         .to_vec(),
@@ -153,7 +161,17 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
     found.push(narrower(&signature.c).map(Setting::RoundC).collect());
     if let Some(fused) = fused {
         found.push([false, true].map(Setting::Apart).to_vec());
-        found.push([false, true].map(Setting::Sticky).to_vec());
+        found.push(
+            [
+                Sticky::None,
+                Sticky::Kept,
+                Sticky::Bit(1),
+                Sticky::Bit(2),
+                Sticky::Bit(3),
+            ]
+            .map(Setting::Sticky)
+            .to_vec(),
+        );
         let invalid = [
             Invalid::Nan,
             Invalid::Plus,
@@ -213,7 +231,7 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         );
     }
     let mut products = vec![Setting::Products(None)];
-    for format in formats {
+    for format in formats.into_iter().filter(|format| format.bits <= 32) {
         let roundings = [
             Rounding::Rne,
             Rounding::Rz,
@@ -259,7 +277,7 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
         Setting::Operands(None),
         Setting::RoundC(None),
         Setting::Apart(false),
-        Setting::Sticky(false),
+        Setting::Sticky(Sticky::None),
         Setting::ZeroTimesInfinity(Invalid::Nan),
         Setting::InfinityMinusInfinity(Invalid::Nan),
         Setting::FlushOf(Side::Both),

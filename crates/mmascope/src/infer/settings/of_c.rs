@@ -1,0 +1,116 @@
+//! What becomes of c on its way in: a parameter of the step that it begins, or, where c is added by
+//! itself, a conversion before that.
+
+use super::Setting;
+use crate::dpa::{
+    FlushSign, Nan, Operation, Output, Program, Signature, Source, Statement, ZeroSign,
+};
+use crate::format::{Format, Overflow, Rounding};
+use crate::infer::forms;
+
+/// The program with another rounding or flush of c; `None` when no statement reads c.
+pub(super) fn changed(
+    setting: &Setting,
+    program: &Program,
+    signature: &Signature,
+) -> Option<Program> {
+    let mut changed = program.clone();
+    let mut applied = false;
+    for statement in &mut changed.statements {
+        match &mut statement.operation {
+            Operation::Dot {
+                algorithm,
+                from: Source::C,
+                ..
+            } => applied |= setting.on_algorithm(algorithm),
+            Operation::Join { algorithm, of, .. } if of.first() == Some(&Source::C) => {
+                applied |= setting.on_algorithm(algorithm);
+            }
+            _ => {}
+        }
+    }
+    if applied {
+        return Some(changed);
+    }
+    of_added(setting, program, signature)
+}
+
+/// The same where an addition takes c.
+fn of_added(setting: &Setting, program: &Program, signature: &Signature) -> Option<Program> {
+    let converts = |statement: &Statement| statement.operation == Operation::Convert(Source::C);
+    let known = program.statements.iter().position(converts);
+    if let Some(index) = known {
+        // One that a step begins with belongs to the row.
+        let is_step = |statement: &Statement| {
+            matches!(
+                statement.operation,
+                Operation::Dot { from: Source::Statement(read), .. } if read == index
+            )
+        };
+        if program.statements.iter().any(is_step) {
+            return None;
+        }
+    }
+    let now = known.map(|index| program.statements[index].output);
+    let own = conversion(setting, now, signature);
+    match (known, own) {
+        (Some(index), Some(output)) => {
+            let mut changed = program.clone();
+            changed.statements[index].output = output;
+            Some(changed)
+        }
+        (Some(index), None) => Some(forms::without_statement(program, index, Source::C)),
+        (None, own) => {
+            let adds = |statement: &Statement| {
+                matches!(
+                    statement.operation,
+                    Operation::Add(Source::C, _) | Operation::Add(_, Source::C)
+                )
+            };
+            let index = program.statements.iter().position(adds)?;
+            let Some(output) = own else {
+                return Some(program.clone());
+            };
+            let convert = Statement {
+                name: String::new(),
+                operation: Operation::Convert(Source::C),
+                output,
+            };
+            let mut changed = forms::with_statement(program, index, convert);
+            if let Operation::Add(left, right) = &mut changed.statements[index + 1].operation {
+                for source in [left, right] {
+                    if *source == Source::C {
+                        *source = Source::Statement(index);
+                    }
+                }
+            }
+            Some(changed)
+        }
+    }
+}
+
+/// What the conversion of c gives, after the one that there is; `None`: c as it is.
+fn conversion(setting: &Setting, now: Option<Output>, signature: &Signature) -> Option<Output> {
+    let now = now.unwrap_or_else(|| to(signature.c, Rounding::Rne, None));
+    match *setting {
+        Setting::RoundC(Some((rounding, format))) => Some(to(format, rounding, now.flush)),
+        Setting::RoundC(None) => now
+            .flush
+            .map(|sign| to(signature.c, Rounding::Rne, Some(sign))),
+        Setting::FlushC(flush) if flush.is_some() || now.format != signature.c => {
+            Some(to(now.format, now.rounding, flush))
+        }
+        _ => None,
+    }
+}
+
+fn to(format: Format, rounding: Rounding, flush: Option<FlushSign>) -> Output {
+    Output {
+        format,
+        rounding,
+        overflow: Overflow::Ieee,
+        nan: Nan::Any,
+        zero: ZeroSign::Ieee,
+        flush,
+    }
+}

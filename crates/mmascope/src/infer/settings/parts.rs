@@ -1,0 +1,148 @@
+//! Parts of a program's statements, which may have parameters of their own.
+
+use super::Setting;
+use crate::dpa::{Operation, Program, Select, Signature, Source, Statement};
+use crate::infer::forms;
+
+/// A part of a program's statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All but the last one.
+    Before,
+    /// The one that makes the result.
+    Last,
+    /// The first one.
+    First,
+    /// All but the first one.
+    After,
+    /// The last one's last step, where others of its chain have parameters of their own already.
+    LastStep,
+    /// The one at this place, which is neither the first nor the last.
+    Inner(usize),
+}
+
+/// The most statements of a program in which each is looked at by itself.
+const FEW: usize = 5;
+
+impl Part {
+    /// The parts that a program may have, once split.
+    pub(crate) fn all(program: &Program) -> impl Iterator<Item = Self> + use<> {
+        let count = program.statements.len();
+        let inner = 1..if count > FEW { 1 } else { count.max(2) - 1 };
+        [
+            Self::Before,
+            Self::Last,
+            Self::First,
+            Self::After,
+            Self::LastStep,
+        ]
+        .into_iter()
+        .chain(inner.map(Self::Inner))
+    }
+
+    /// The statements before this part, in it, and after it.
+    fn of(self, program: &Program) -> (&[Statement], &[Statement], &[Statement]) {
+        let all = &program.statements[..];
+        let last = all.len().saturating_sub(1);
+        let (from, to) = match self {
+            Self::Before => (0, last),
+            Self::Last | Self::LastStep => (last, all.len()),
+            Self::Inner(place) => (place, place + 1),
+            Self::First => (0, all.len().min(1)),
+            Self::After => (all.len().min(1), all.len()),
+        };
+        (&all[..from], &all[from..to], &all[to..])
+    }
+
+    /// The statements of this part.
+    pub(crate) fn statements(self, program: &Program) -> &[Statement] {
+        self.of(program).1
+    }
+
+    /// The program with a chain split for this part; `None` where there is no such part, or where it is
+    /// also one of those before it in [`Part::all`].
+    fn split(self, program: &Program, k: usize) -> Option<Program> {
+        match self {
+            Self::Before | Self::Last if program.statements.len() == 1 => forms::split(program, k),
+            Self::Before | Self::Last | Self::Inner(_) => Some(program.clone()),
+            Self::LastStep if program.statements.len() == 1 => None,
+            Self::LastStep => forms::split(program, k),
+            Self::First | Self::After => match first_step_apart(program, k) {
+                // A chain of two steps has no others between them.
+                Some(own) if own.statements.len() == 2 => forms::split(&own, k).map(|_| own),
+                Some(own) => Some(own),
+                None => (program.statements.len() > 2).then(|| program.clone()),
+            },
+        }
+    }
+}
+
+/// The program whose first step is a statement of its own; `None` when it is one, or is no step.
+fn first_step_apart(program: &Program, k: usize) -> Option<Program> {
+    let (first, rest) = program.statements.split_first()?;
+    let Operation::Dot {
+        algorithm,
+        widened,
+        over,
+        from,
+    } = &first.operation
+    else {
+        return None;
+    };
+    let order = over.indices(k);
+    let (head, tail) = order.split_at_checked(algorithm.block())?;
+    if tail.is_empty() {
+        return None;
+    }
+    let dot = |over: &[usize], from: Source| Operation::Dot {
+        algorithm: *algorithm,
+        widened: *widened,
+        over: Select::List(over.to_vec()),
+        from,
+    };
+    let mut own = Program {
+        statements: vec![Statement {
+            operation: dot(tail, Source::C),
+            ..first.clone()
+        }],
+    };
+    own.statements.extend_from_slice(rest);
+    let mut own = forms::with_statement(
+        &own,
+        0,
+        Statement {
+            name: String::new(),
+            operation: dot(head, *from),
+            output: first.output,
+        },
+    );
+    own.statements[1].operation = dot(tail, Source::Statement(0));
+    Some(own)
+}
+
+impl Setting {
+    /// The program with this value in a part of its statements; a chain is split for it.
+    pub(crate) fn apply_to(
+        &self,
+        part: Part,
+        program: &Program,
+        signature: &Signature,
+    ) -> Option<Program> {
+        let own = match *self {
+            // These concern several statements, or the whole unit.
+            Self::Between(..) | Self::Swap(..) | Self::Codes(_) => return None,
+            // Before the last step, and in it, the parameters between steps and at the end say it.
+            Self::End(_) if matches!(part, Part::Before | Part::Last) => return None,
+            Self::End(rounding) => Self::Everywhere(rounding),
+            own => own,
+        };
+        let split = part.split(program, signature.k)?;
+        let (before, chosen, after) = part.of(&split);
+        let changed = own.on_statements(&Program {
+            statements: chosen.to_vec(),
+        })?;
+        Some(Program {
+            statements: [before, &changed.statements[..], after].concat(),
+        })
+    }
+}
