@@ -19,7 +19,7 @@ use mmascope::isa::Catalogue;
 use mmascope::kernel::{Kernel, Level};
 
 /// Rows of the table: title, architecture, instruction.
-const PATHS: [(&str, &str, &str); 19] = [
+const PATHS: [(&str, &str, &str); 20] = [
     (
         "f16 → f32, 16 terms",
         "hopper",
@@ -72,6 +72,11 @@ const PATHS: [(&str, &str, &str); 19] = [
         "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3",
     ),
     (
+        "mxf4, 64 terms, F=35",
+        "rtx-blackwell",
+        "mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0",
+    ),
+    (
         "f16 → f16, 16 terms",
         "hopper",
         "wgmma.m64n8k16.f16.f16.f16",
@@ -92,6 +97,21 @@ const PATHS: [(&str, &str, &str); 19] = [
         "mma.m8n8k4.f64.f64.f64.f64",
     ),
 ];
+
+/// Those of other sizes, other data and two threads: one of each kind of kernel.
+fn chosen() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    const TITLES: [&str; 8] = [
+        "f16 → f32, 16 terms",
+        "bf16 → f32, 16 terms",
+        "fp8, 32 terms, F=13",
+        "nvfp4, 64 terms, F=35",
+        "CDNA3 f16",
+        "CDNA1 f16, exact",
+        "CDNA2 f16, flush",
+        "f64 (to native f64)",
+    ];
+    PATHS.into_iter().filter(|path| TITLES.contains(&path.0))
+}
 
 /// A unit that is in no catalogue.
 const USER: &str = "t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32";
@@ -429,7 +449,7 @@ fn run() {
     }
     if asked == "sizes" || asked == "data" {
         head();
-        for (title, arch, inst) in [PATHS[0], PATHS[7], PATHS[12], PATHS[16]] {
+        for (title, arch, inst) in chosen() {
             let unit = unit(arch, inst);
             if asked == "sizes" {
                 for size in [256, 512, 1024, 2048] {
@@ -478,7 +498,7 @@ fn run() {
 /// Two threads against one, in time that passes; the best of nine, since others may use the machine.
 fn threads(unit: &dyn Fn(&str, &str) -> &'static Unit) {
     println!("| path, 1024³ | one thread | two | ratio |\n|---|---|---|---|");
-    for (title, arch, inst) in [PATHS[0], PATHS[7], PATHS[12], PATHS[18]] {
+    for (title, arch, inst) in chosen() {
         let unit = unit(arch, inst);
         let Ok(kernel) = Kernel::at_level(unit, Level::current().expect("a level")) else {
             continue;

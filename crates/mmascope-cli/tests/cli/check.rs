@@ -363,3 +363,32 @@ fn the_engine_reports_the_same() {
         "{engine:?}"
     );
 }
+
+/// All recorded hardware rows by way of the engine, at every level of this machine.
+#[test]
+fn recorded_rows_through_the_engine_at_every_level() {
+    use mmascope::kernel::Level;
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/vectors/hardware"
+    );
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        println!("skipped: {folder} is not there");
+        return;
+    };
+    let files: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    for level in Level::available() {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_mmascope"))
+            .args(["check", "--engine"])
+            .args(&files)
+            .env("MMASCOPE_SIMD", level.name())
+            .output()
+            .expect("the program runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{level}: {text}");
+        let last = text.lines().last();
+        assert_eq!(last, Some("88000 passed, 0 failed"), "{level}");
+    }
+}
