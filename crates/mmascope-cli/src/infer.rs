@@ -50,7 +50,10 @@ fn print(inference: &Inference) -> Result<(), Failure> {
             agreeing,
             example,
         } => {
-            writeln!(out, "\nno model in the space fits")?;
+            writeln!(
+                out,
+                "\nno model in the space fits, as far as the search went"
+            )?;
             if let Some(nearest) = nearest {
                 let share = 100.0 * agreeing;
                 writeln!(out, "nearest     {nearest}  ({share:.1} % of the answers)")?;

@@ -49,7 +49,9 @@ pub(crate) fn run(
         families,
         seed: options.seed,
     };
-    let mut state = begin(options, State::new(&plan, unit)?)?;
+    let mut fresh = State::new(&plan, unit)?;
+    fresh.subject.clone_from(&options.subject);
+    let mut state = begin(options, fresh)?;
     let begun = Instant::now();
     let before = state.trials();
     compare(options, device.as_mut(), unit, &mut state)?;
@@ -64,7 +66,9 @@ pub(crate) fn run(
     }
     let examples = explained(device.as_mut(), row, unit, &state)?;
     let rate = (state.trials() - before) as f64 / seconds.max(1e-9);
-    let body = summary(options, row, &state, &examples, seconds, rate);
+    let mut body = summary(options, row, &state, &examples, seconds, rate);
+    // What earlier runs of the state file had compared.
+    body.insert("trials_before".to_owned(), before.into());
     if let Some(file) = &options.output {
         let mut output = Output::create("-o", file)?;
         output.line(&report::json_text(catalogue, body.clone())?)?;
@@ -93,7 +97,8 @@ fn begin(options: &Validate, fresh: State) -> Result<State, Failure> {
     })?;
     if !state.continues(&fresh) {
         return Err(Failure::Input(format!(
-            "--state {file}: it is of another run (signature, arithmetic, seed or families differ)"
+            "--state {file}: it is of another run (subject, signature, arithmetic, seed, families or counts \
+             differ)"
         )));
     }
     report::tell(format!(

@@ -36,6 +36,8 @@ use tile::Tile;
 
 /// Cases of a family that are asked together.
 const CHUNK: u64 = 4096;
+/// More cases than any run can have compared.
+const MOST: u64 = 1 << 56;
 /// The mismatches that are kept, of each family.
 const KEPT: usize = 5;
 
@@ -60,6 +62,9 @@ impl Default for Plan {
 /// How far a validation is: what a state file holds, and what is kept as evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
+    /// Whose answers were compared, as the caller names it.
+    #[serde(default)]
+    pub subject: String,
     /// Formats and K.
     pub signature: String,
     /// The model's arithmetic.
@@ -113,7 +118,8 @@ impl Progress {
     /// Cases compared, singly and in tiles.
     #[must_use]
     pub fn trials(&self) -> u64 {
-        self.done + self.tiles * SIDE * SIDE
+        let tiles = self.tiles.saturating_mul(SIDE * SIDE);
+        self.done.saturating_add(tiles)
     }
 }
 
@@ -125,7 +131,13 @@ impl State {
     pub fn new(plan: &Plan, model: &Unit) -> Result<Self> {
         let mut families = Vec::new();
         let mut left_out = Vec::new();
-        for &family in &plan.families {
+        for (place, &family) in plan.families.iter().enumerate() {
+            if plan.families[..place].contains(&family) {
+                return Err(Error::Argument(format!(
+                    "families: '{}' is named twice",
+                    family.name()
+                )));
+            }
             match Generator::for_unit(family, plan.seed, model) {
                 Ok(generator) => families.push(Progress {
                     family: family.name().to_owned(),
@@ -144,6 +156,7 @@ impl State {
             )));
         }
         Ok(Self {
+            subject: String::new(),
             signature: model.signature().to_string(),
             arithmetic: model.program().to_string(),
             seed: plan.seed,
@@ -153,16 +166,28 @@ impl State {
         })
     }
 
-    /// Whether a saved state is one of this plan and model.
+    /// Whether a saved state is one of this subject, plan and model, with counts that can be.
     #[must_use]
     pub fn continues(&self, fresh: &Self) -> bool {
+        let can_be = |family: &Progress, fresh: &Progress| {
+            family.count == fresh.count
+                && family.done <= family.count.unwrap_or(MOST)
+                && family.tiles <= MOST / (SIDE * SIDE)
+                && family.mismatches <= family.trials()
+        };
         let names = |state: &Self| -> Vec<String> {
             state.families.iter().map(|f| f.family.clone()).collect()
         };
-        self.signature == fresh.signature
+        self.subject == fresh.subject
+            && self.signature == fresh.signature
             && self.arithmetic == fresh.arithmetic
             && self.seed == fresh.seed
             && names(self) == names(fresh)
+            && self
+                .families
+                .iter()
+                .zip(&fresh.families)
+                .all(|(family, fresh)| can_be(family, fresh))
     }
 
     /// Cases compared.

@@ -213,3 +213,35 @@ fn a_stopped_run_goes_on() {
     }
     assert_eq!(state, whole);
 }
+
+#[test]
+fn a_state_of_another_run_or_with_impossible_counts_is_refused() {
+    let model = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let plan = Plan {
+        families: vec![Family::Normal, Family::Close],
+        seed: 3,
+    };
+    let mut fresh = State::new(&plan, model).expect("a plan");
+    fresh.subject = "model:one".to_owned();
+    assert!(fresh.clone().continues(&fresh));
+    let changes: [fn(&mut State); 6] = [
+        |state| state.subject = "model:other".to_owned(),
+        |state| state.seed = 4,
+        |state| state.families[0].done = u64::MAX,
+        |state| state.families[1].tiles = 1 << 60,
+        |state| state.families[0].mismatches = 1,
+        |state| _ = state.families.pop(),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut state = fresh.clone();
+        change(&mut state);
+        let _ = state.trials();
+        assert!(!state.continues(&fresh), "change {number}");
+    }
+    let twice = Plan {
+        families: vec![Family::Normal, Family::Normal],
+        seed: 3,
+    };
+    let message = State::new(&twice, model).expect_err("twice").to_string();
+    assert!(message.contains("'normal' is named twice"), "{message}");
+}

@@ -120,7 +120,10 @@ impl<'a> Given<'a, '_> {
             Ok(number) if (low..=high).contains(&number) => Ok(Some(number)),
             _ => Err((
                 word.column,
-                format!("{name}={value}: expected a whole number {low} to {high}"),
+                format!(
+                    "{name}={value}: expected a whole number {low} to {high}{}",
+                    if name == "sticky" { ", or kept" } else { "" }
+                ),
             )),
         }
     }
@@ -249,6 +252,14 @@ impl<'a> Given<'a, '_> {
                 "F and Fc are both exact or both numbers".to_owned(),
             ));
         }
+        if let Some((word, _)) = self.find("flush-products")
+            && !matches!(self.find("products"), Some((_, value)) if value.contains(':'))
+        {
+            return Err((
+                word.column,
+                "flush-products is of rounded products: products=rne:f32, for example".to_owned(),
+            ));
+        }
         let align = self.rounding("align", Rounding::Rz)?;
         let groups = match self.number("G", 1, MAX_L as i32)? {
             None => None,
@@ -338,7 +349,7 @@ impl General {
                 if add_mul.sequential {
                     found.push(("adds", "sequential".to_owned()));
                 }
-                add_mul.terms.parameters(false, &mut found);
+                add_mul.terms.parameters(false, false, &mut found);
                 found
             }
         }
@@ -346,7 +357,16 @@ impl General {
 }
 
 impl Terms {
-    fn parameters(&self, normalised: bool, found: &mut Vec<(&'static str, String)>) {
+    fn parameters(
+        &self,
+        is_fused: bool,
+        normalised: bool,
+        found: &mut Vec<(&'static str, String)>,
+    ) {
+        // Products of a fused sum that are not rounded cannot be flushed.
+        let flush_products = self
+            .flush_products
+            .filter(|_| self.products.is_some() || !is_fused);
         if let Some((rounding, format)) = self.products {
             found.push(("products", format!("{rounding}:{format}")));
         } else if normalised {
@@ -360,7 +380,7 @@ impl Terms {
         };
         flush("flush-in", self.flush_in);
         flush("flush-c", self.flush_c);
-        flush("flush-products", self.flush_products);
+        flush("flush-products", flush_products);
         for (name, rounded) in [("operands", self.operands), ("round-c", self.round_c)] {
             if let Some((rounding, format)) = rounded {
                 found.push((name, format!("{rounding}:{format}")));
@@ -429,7 +449,7 @@ impl Fused {
                 found.push((name, invalid.to_string()));
             }
         }
-        self.terms.parameters(self.normalised, &mut found);
+        self.terms.parameters(true, self.normalised, &mut found);
         found
     }
 }

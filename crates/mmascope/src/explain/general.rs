@@ -108,9 +108,17 @@ impl Block<'_> {
         let mut specials = Vec::new();
         let mut exact = Vec::new();
         for lane in &lanes {
-            exact.push(addend_of(lane));
             match self.product(fused, lane, &mut steps) {
-                Product::Addend(addend) => addends.push(addend),
+                Product::Addend(addend) => {
+                    // A rounded product is the zero that it became.
+                    let is_rounded = fused.terms.products.is_some();
+                    exact.push(if is_rounded {
+                        addend.clone()
+                    } else {
+                        addend_of(lane)
+                    });
+                    addends.push(addend);
+                }
                 Product::Special(special) => specials.push(special),
             }
         }

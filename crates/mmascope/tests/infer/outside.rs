@@ -166,3 +166,57 @@ fn random_rounding_is_noise() {
     };
     assert_ne!(answers[0], answers[1]);
 }
+
+/// T-FDPA whose zero products take part in the largest exponent, with the exponents of both operands.
+struct RaisingZeros(Signature);
+
+impl Dut for RaisingZeros {
+    fn signature(&self) -> &Signature {
+        &self.0
+    }
+
+    fn name(&self) -> &'static str {
+        "zeros that raise the exponent"
+    }
+
+    fn run(&mut self, batch: &Batch) -> mmascope::Result<Vec<Answer>> {
+        let exponent = |x: f32| ((x.to_bits() >> 23 & 0xff) as i32).max(1) - 127;
+        let bf16 = |word: &u64| f32::from_bits((*word as u32) << 16);
+        let dot = |index| {
+            let query = batch.query(index);
+            let pairs = || query.a.iter().map(bf16).zip(query.b.iter().map(bf16));
+            let c = f32::from_bits(query.c as u32);
+            let exact: f64 = pairs().map(|(a, b)| f64::from(a) * f64::from(b)).sum();
+            if !(exact + f64::from(c)).is_finite() {
+                return (exact + f64::from(c)) as f32;
+            }
+            let of_c = if c == 0.0 {
+                -133
+            } else {
+                exponent(c).max(-133)
+            };
+            let largest = pairs()
+                .map(|(a, b)| exponent(a) + exponent(b))
+                .fold(of_c, i32::max);
+            let unit = 2_f64.powi(largest - 24);
+            let terms = pairs().map(|(a, b)| (f64::from(a) * f64::from(b) / unit).trunc());
+            let sum = terms.sum::<f64>() + (f64::from(c) / unit).trunc();
+            // Toward zero, to 24 bits and to a whole number of the smallest subnormal.
+            let kept = f64::from_bits((sum * unit).to_bits() >> 29 << 29);
+            let smallest = 2_f64.powi(-149);
+            ((kept / smallest).trunc() * smallest + 0.0) as f32
+        };
+        let word = |d: f32| if d.is_nan() { 0x7fff_ffff } else { d.to_bits() };
+        Ok((0..batch.len())
+            .map(|index| Answer::Word(word(dot(index)).into()))
+            .collect())
+    }
+}
+
+#[test]
+fn zeros_that_raise_the_exponent_are_no_other_floor() {
+    let signature = "a=bf16 b=bf16 c=f32 d=f32 k=4"
+        .parse()
+        .expect("a signature");
+    is_outside(RaisingZeros(signature));
+}

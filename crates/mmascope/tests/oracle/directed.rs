@@ -80,3 +80,30 @@ fn a_flushed_sum_keeps_its_sign_in_the_next_group() {
     let (a, b) = ([0x8d80; 4], [0x0d80; 4]);
     assert_eq!(dot(&unit, &a, &b, 0x8000_0000), 0);
 }
+
+/// A product that becomes −0 by rounding or by its flush is a zero like any other.
+#[test]
+fn rounded_products_are_zeros_too() {
+    for algorithm in ["fused L=8 F=exact", "add-mul P=8"] {
+        for (products, expected) in [
+            ("products=rne:f32 flush-products=kept", 0x8000_0000),
+            ("products=rne:f32 flush-products=plus", 0),
+            ("products=rne:f16", 0x8000_0000),
+        ] {
+            let program = format!("{algorithm} {products} -> rne f32 nan=7fffffff zero=ieee");
+            let unit = unit("bf16", "bf16", "f32", 8, &program);
+            // −2^-127, and −0 seven times.
+            let (mut a, mut b) = ([0x8000; 8], [0x3f80; 8]);
+            (a[0], b[0]) = (0xa000, 0x1f80);
+            assert_eq!(dot(&unit, &a, &b, 0x8000_0000), expected, "{program}");
+        }
+    }
+    let alone = "fused L=4 F=24 e0=-133 flush-products=kept -> rz f32";
+    let message = alone
+        .parse::<mmascope::dpa::Program>()
+        .expect_err("no rounding");
+    assert!(
+        message.to_string().contains("products=rne:f32"),
+        "{message}"
+    );
+}

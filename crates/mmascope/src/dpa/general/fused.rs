@@ -46,6 +46,8 @@ impl Found {
 /// A finite product, or what it is instead.
 enum Product {
     Term(Option<Term>),
+    /// A rounded product that is zero, and whether it is −0.
+    Zero(bool),
     Special(Special),
 }
 
@@ -82,9 +84,15 @@ impl Fused {
         for pair in pairs {
             let changed = (!plain).then(|| self.terms.pair(pair));
             let pair = changed.as_ref().unwrap_or(pair);
-            all_zero &= is_zero_like(pair, c);
-            match self.product(pair, output) {
+            let product = self.product(pair, output);
+            all_zero &= match product {
+                Product::Zero(negative) => negative == c.negative,
+                _ => is_zero_like(pair, c),
+            };
+            match product {
                 Product::Special(special) => found.add(Some(special)),
+                Product::Zero(_) if self.groups.is_some() => terms.push(None),
+                Product::Zero(_) => {}
                 Product::Term(term) if self.groups.is_some() => terms.push(term),
                 Product::Term(term) => sums.extend(term.map(|term| Sum::of_term(&term))),
             }
@@ -208,6 +216,7 @@ impl Fused {
             let value = self.terms.rounded(pair, rounding, format, output);
             return match special_value(&value) {
                 Some(special) => Product::Special(special),
+                None if value.significand == 0 => Product::Zero(value.negative),
                 None => Product::Term(Term::of_value(&value)),
             };
         }

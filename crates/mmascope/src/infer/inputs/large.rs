@@ -110,10 +110,18 @@ pub(super) fn zeros(maker: &Maker, random: &mut Random) -> Case {
     for at in 0..k {
         let negative = pick(random);
         case.a[at] = zero(&a, negative);
-        case.b[at] = match random.below(3) {
+        case.b[at] = match random.below(4) {
             0 => Number::power(false, 0).word(&b),
+            // A zero times any number: does its exponent take part?
+            1 => {
+                let exponent = between(maker.b.lowest, maker.b.top, random);
+                Number::power(signs == 1 && random.below(2) == 0, exponent).word(&b)
+            }
             _ => zero(&b, signs == 1 && random.below(2) == 0),
         };
+    }
+    if random.below(4) == 0 && a == b {
+        std::mem::swap(&mut case.a, &mut case.b);
     }
     case.c = zero(
         &c,
@@ -124,8 +132,23 @@ pub(super) fn zeros(maker: &Maker, random: &mut Random) -> Case {
         },
     );
     let (low, high) = maker.products();
-    match random.below(5) {
+    match random.below(7) {
         0 | 1 => {}
+        // A c, or a product, by itself: subnormal, or small beside what the zeros are times of.
+        4 => {
+            let exponent = between(maker.c.lowest, [maker.c.normal, 0][random.below(2)], random);
+            let number = Number {
+                negative: random.below(2) == 0,
+                exponent,
+                fraction: fraction(random),
+            };
+            maker.set_c(&mut case, number);
+        }
+        5 => {
+            let exponent = between(low, high.min(0).max(low), random);
+            let at = random.below(k);
+            maker.power(&mut case, at, random.below(2) == 0, exponent);
+        }
         // Exact cancellation.
         2 if k > 1 => {
             let exponent = between(low.max(-20), high.min(10), random);

@@ -20,6 +20,10 @@ pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
         }
     }
     let lowest = maker.a.lowest + maker.b.lowest;
+    if maker.scale.is_none() && lowest < maker.d.lowest && random.below(12) == 0 {
+        below_normal(maker, &mut case, random);
+        return case;
+    }
     let bottom = maker.d.lowest.min(maker.c.lowest);
     let reach = between(0, 50, random);
     let anchor = match random.below(5) {
@@ -99,6 +103,27 @@ pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
         maker.set_c(&mut case, number);
     }
     case
+}
+
+/// The largest subnormal number as c, and a product below its last place: together less than the smallest
+/// normal number, which they may round to.
+fn below_normal(maker: &Maker, case: &mut Case, random: &mut Random) {
+    let negative = random.below(2) == 0;
+    maker.set_c(
+        case,
+        Number {
+            negative,
+            exponent: maker.d.normal - 1,
+            fraction: u64::MAX >> 4,
+        },
+    );
+    let number = Number {
+        negative: negative ^ (random.below(4) == 0),
+        exponent: maker.d.lowest - between(1, 2, random),
+        fraction: fraction(random),
+    };
+    let at = random.below(maker.signature.k);
+    maker.product(case, at, number, 0, random);
 }
 
 /// A small power of two, and far below it something that a floor may drop: of the other sign it takes
