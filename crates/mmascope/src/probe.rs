@@ -23,7 +23,9 @@ mod range;
 mod report;
 mod rounding;
 mod special;
+mod subnormal;
 mod tile;
+mod width;
 
 pub use report::{Feature, Report, Test, page_of_both};
 
@@ -41,10 +43,10 @@ pub fn probe(device: &mut dyn Dut) -> Result<Report> {
     // What later tests need to know: which products share a step, and how many bits it keeps.
     let order = order::measure(&mut bench)?;
     let mut bits = alignment::measure(&mut bench, &order)?;
-    bits.width = rounding::width(&mut bench)?;
-    range::subnormals(&mut bench)?;
+    bits.width = width::measure(&mut bench)?;
+    subnormal::measure(&mut bench, &order)?;
     alignment::products(&mut bench, &order, &bits)?;
-    rounding::measure(&mut bench, &order, &bits)?;
+    rounding::measure(&mut bench, &order, &mut bits)?;
     normalisation::measure(&mut bench, &order, &bits)?;
     range::floor(&mut bench, &order, &bits)?;
     range::overflow(&mut bench, &order)?;

@@ -1,5 +1,6 @@
 //! Published findings about real units, from their models by probing alone.
 
+use mmascope::dpa::Unit;
 use mmascope::dut::ModelDut;
 use mmascope::isa::Catalogue;
 use mmascope::probe::{Report, probe};
@@ -58,6 +59,7 @@ fn the_tables_of_fasi_et_al() {
         ("normalised-products", "no"),
         ("normalisation", "end"),
         ("rounding-alignment", "rz"),
+        ("rounding-alignment-c", "rz"),
         ("rounding-result", "rz"),
         ("monotone", "no"),
         ("c", "fused"),
@@ -87,7 +89,7 @@ fn the_tables_of_fasi_et_al() {
         ("mma.m16n8k16.f32.bf16.bf16.f32", "8"),
         ("mma.m16n8k8.f32.tf32.tf32.f32", "4"),
     ] {
-        holds("A100", inst, &common[..8]);
+        holds("A100", inst, &common[..9]);
         holds(
             "A100",
             inst,
@@ -260,6 +262,179 @@ fn a_wide_accumulator_under_a_narrow_result() {
             ("products-per-step", "8"),
         ],
     );
+}
+
+/// A unit of the model space behind a black box.
+fn own(signature: &str, program: &str) -> Report {
+    let signature = signature.parse().expect("a signature");
+    let unit = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
+    probe(&mut ModelDut::new("a black box", unit)).expect("answers")
+}
+
+fn says(report: &Report, expected: &[(&str, &str)]) {
+    for (name, value) in expected {
+        assert_eq!(report.value(name), Some(*value), "{name}");
+    }
+}
+
+fn conclusion<'a>(report: &'a Report, name: &str) -> &'a str {
+    let feature = report.features.iter().find(|feature| feature.name == name);
+    &feature.expect("a feature").conclusion
+}
+
+/// Where c is added last, the two roundings are those of the sums of products and of that addition.
+#[test]
+fn the_roundings_where_c_is_last() {
+    holds(
+        "hopper",
+        "mma.m16n8k32.f32.e4m3.e4m3.f32",
+        &[
+            ("c", "last"),
+            ("rounding-result", "rne"),
+            ("rounding-between", "rz"),
+            ("rounding-alignment-c", "unknown"),
+        ],
+    );
+    for (between, end) in [("rz", "rne"), ("rne", "rz"), ("rd", "ru"), ("rna", "rd")] {
+        let program = format!(
+            "t = fused L=8 F=25 from +0 -> {between} f32 nan=7fffffff ; d = add c t -> {end} f32 nan=7fffffff"
+        );
+        for operands in ["a=bf16 b=bf16", "a=e4m3 b=e4m3"] {
+            let report = own(&format!("{operands} c=f32 d=f32 k=8"), &program);
+            says(
+                &report,
+                &[
+                    ("c", "last"),
+                    ("rounding-result", end),
+                    ("rounding-between", between),
+                ],
+            );
+        }
+    }
+}
+
+/// What a flush takes: operands, products, sums between steps and results apart, with their signs.
+#[test]
+fn where_subnormals_are_flushed() {
+    let of = |program: &str| own("a=bf16 b=bf16 c=f32 d=f32 k=8", program);
+    let kept = [
+        ("subnormal-a", "kept"),
+        ("subnormal-b", "kept"),
+        ("subnormal-c", "kept"),
+        ("subnormal-product", "kept"),
+        ("subnormal-result", "kept"),
+    ];
+    let cases = [
+        ("fused L=8 F=exact -> rne f32", "", ""),
+        (
+            "fused L=8 F=exact -> rne f32 flush=kept",
+            "subnormal-result",
+            "-0",
+        ),
+        (
+            "fused L=8 F=exact -> rne f32 flush=plus",
+            "subnormal-result",
+            "+0",
+        ),
+        (
+            "fused L=8 F=exact flush-c=kept -> rne f32",
+            "subnormal-c",
+            "-0",
+        ),
+        (
+            "fused L=8 F=exact flush-c=plus -> rne f32",
+            "subnormal-c",
+            "+0 too",
+        ),
+        (
+            "fused L=8 F=exact flush-products=kept -> rne f32",
+            "subnormal-product",
+            "",
+        ),
+        (
+            "fused L=8 F=exact flush-in=kept flush-of=a -> rne f32",
+            "subnormal-a",
+            "-0",
+        ),
+        (
+            "fused L=8 F=exact flush-in=plus flush-of=b -> rne f32",
+            "subnormal-b",
+            "+0 too",
+        ),
+    ];
+    for (program, flushed, sign) in cases {
+        // Zeros as IEEE sums have them: every sign shows.
+        let report = of(&format!("{program} zero=ieee"));
+        for (name, value) in kept {
+            let value = if name == flushed { "flushed" } else { value };
+            assert_eq!(report.value(name), Some(value), "{program}: {name}");
+        }
+        if !flushed.is_empty() {
+            let text = conclusion(&report, flushed);
+            assert!(text.contains(sign), "{program}: {text}");
+        }
+    }
+    // Where zero sums are +0 a sign does not show.
+    let report = of("fused L=8 F=exact flush-c=kept -> rne f32 zero=plus");
+    assert!(conclusion(&report, "subnormal-c").contains("does not show"));
+    // Between steps only: the last step's results are kept.
+    let report = of(
+        "t = fused L=8 F=exact over k=0..3 from c -> rne f32 flush=kept ; d = fused L=8 F=exact over k=4..7 from t -> rne f32",
+    );
+    says(
+        &report,
+        &[
+            ("subnormal-sum", "flushed"),
+            ("subnormal-result", "unknown"),
+        ],
+    );
+    // No f16 product lifts a subnormal f32 number.
+    let report = own(
+        "a=f16 b=f16 c=f32 d=f32 k=8",
+        "fused L=8 F=exact -> rne f32 flush=kept",
+    );
+    says(
+        &report,
+        &[("subnormal-c", "unknown"), ("subnormal-a", "kept")],
+    );
+    let report = own(
+        "a=f16 b=f16 c=f32 d=f32 k=8",
+        "fused L=8 F=exact -> rne f32",
+    );
+    says(&report, &[("subnormal-c", "kept")]);
+}
+
+/// CDNA3 truncates products and floors c, and its second floor is no floor of the alignment.
+#[test]
+fn c_is_aligned_by_a_rounding_of_its_own() {
+    holds(
+        "cdna3",
+        "v_mfma_f32_32x32x8_bf16",
+        &[
+            ("rounding-alignment", "rz"),
+            ("rounding-alignment-c", "rd"),
+            ("e0", "units of 2^-157"),
+        ],
+    );
+    // A negative term of any size shows where the alignment rounds down: no floor can be seen there.
+    for (align, align_c, e0) in [
+        ("rz", "rz", "-130"),
+        ("rz", "ru", "-130"),
+        ("rd", "rz", "unknown"),
+    ] {
+        let report = own(
+            "a=bf16 b=bf16 c=f32 d=f32 k=8",
+            &format!("fused L=8 F=24 e0=-130 align={align} align-c={align_c} -> rz f32"),
+        );
+        says(
+            &report,
+            &[
+                ("rounding-alignment", align),
+                ("rounding-alignment-c", align_c),
+                ("e0", e0),
+            ],
+        );
+    }
 }
 
 /// Every modelled kind of row can be probed, and says what it cannot reach instead of guessing.

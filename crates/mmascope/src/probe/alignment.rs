@@ -3,12 +3,17 @@
 use super::bench::{Bench, Input, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
+use crate::format::Rounding;
 use crate::infer::Number;
 
 /// Bits kept, as far as they were measured.
 pub(super) struct Bits {
     /// Of a small product beside large products.
     pub(super) products: Option<i32>,
+    /// Of a small c beside large products.
+    pub(super) c: Option<i32>,
+    /// The roundings that the alignment of products may have.
+    pub(super) alignment: Vec<Rounding>,
     /// The exponent of the anchor with which it was measured.
     pub(super) anchor: i32,
     /// Fraction bits of results.
@@ -51,7 +56,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<Bits> {
         title,
     )?;
     let title = "bits kept of a small c beside large products (F of c)";
-    kept(
+    let c = kept(
         bench,
         order,
         anchor,
@@ -61,6 +66,8 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<Bits> {
     )?;
     Ok(Bits {
         products,
+        c,
+        alignment: Vec::new(),
         anchor,
         width: bench.maker.bits,
     })

@@ -102,10 +102,63 @@ impl<'a> Bench<'a> {
         self.maker.power(&mut input.case, k, negative, exponent);
     }
 
+    /// Puts a product ±2^exponent of normal operands at k, if there is one.
+    pub(super) fn normal_product(
+        &self,
+        input: &mut Input,
+        k: usize,
+        negative: bool,
+        exponent: i32,
+    ) {
+        let (a, b) = (&self.maker.a, &self.maker.b);
+        let (low, high) = (
+            a.normal.max(exponent - b.top),
+            a.top.min(exponent - b.normal),
+        );
+        let first = i32::midpoint(low, high);
+        self.product(input, k, two(negative, first), two(false, exponent - first));
+    }
+
     /// Puts a product of two given numbers at k.
     pub(super) fn product(&self, input: &mut Input, k: usize, a: Number, b: Number) {
         input.case.a[k] = a.word(&self.signature.a);
         input.case.b[k] = b.word(&self.signature.b);
+    }
+
+    /// The product at k of the operands that the formats made of what was asked for, without scales.
+    pub(super) fn product_at(&self, input: &Input, k: usize) -> Option<Dyadic> {
+        let value = |format: &crate::format::Format, word: u64| {
+            Value::of(&format.decode(format.from_register(word))).number()
+        };
+        let (a, b) = (input.case.a[k], input.case.b[k]);
+        Some(&value(&self.signature.a, a)? * &value(&self.signature.b, b)?)
+    }
+
+    /// The number that c's format made of what was asked for.
+    pub(super) fn c_of(&self, input: &Input) -> Option<Dyadic> {
+        let format = &self.signature.c;
+        Value::of(&format.decode(format.from_register(input.case.c))).number()
+    }
+
+    /// Makes every product and c that is zero −0, where the formats have it: (−1)·(+0).
+    pub(super) fn minus_zeros(&self, input: &mut Input) {
+        let (a, b) = (&self.signature.a, &self.signature.b);
+        let zero = Dyadic::default();
+        for k in 0..self.signature.k {
+            if self.product_at(input, k).as_ref() != Some(&zero) {
+                continue;
+            }
+            let (in_a, in_b) = (a.to_register(a.zero(false)), b.to_register(b.zero(false)));
+            (input.case.a[k], input.case.b[k]) = if a.signed {
+                (two(true, 0).word(a), in_b)
+            } else {
+                (in_a, two(true, 0).word(b))
+            };
+        }
+        if self.c_of(input).as_ref() == Some(&zero) {
+            let c = &self.signature.c;
+            input.case.c = c.to_register(c.zero(true));
+        }
     }
 
     pub(super) fn c(&self, input: &mut Input, number: Number) {

@@ -1,6 +1,6 @@
 //! §1.3: how many products share a step, in which order the steps go, where c enters.
 
-use super::bench::{Bench, one_and};
+use super::bench::{Bench, one_and, two};
 use crate::error::Result;
 use crate::reveal::{DeviceSum, Nature, Options, reveal};
 use crate::tree::{Op, Tree};
@@ -15,8 +15,29 @@ pub(super) struct Order {
     pub(super) last: Vec<usize>,
     /// Whether c is a term of a step with products, or that is not known.
     fused: bool,
+    /// Whether c is a term of the step `with_c`, fused or not.
+    pub(super) shares_c: bool,
+    /// Whether c takes part at all.
+    pub(super) has_c: bool,
+    /// Whether c is added last, to a sum of all products.
+    pub(super) c_last: bool,
+    /// Two terms that meet in the step `with_c`, and in the last one.
+    pub(super) first_ends: Option<Ends>,
+    pub(super) last_ends: Option<Ends>,
     /// Fraction bits of what goes from the first step to the last one, where results have fewer.
     pub(super) between: Option<i32>,
+}
+
+/// Two terms of which nothing is rounded together before a step.
+#[derive(Clone, Copy)]
+pub(super) struct Ends {
+    /// A product, or c.
+    pub(super) large: Option<usize>,
+    pub(super) small: usize,
+    /// Whether the step is an addition of two, so that only its result is rounded.
+    pub(super) add: bool,
+    /// Whether c reaches the step on another way than the small one.
+    pub(super) c_beside: bool,
 }
 
 pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
@@ -32,6 +53,11 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
         step: (0..k).collect(),
         last: vec![k - 1],
         fused: true,
+        shares_c: true,
+        has_c: true,
+        c_last: false,
+        first_ends: ends_of(&(0..k).collect::<Vec<_>>(), true, false),
+        last_ends: ends_of(&[k - 1], true, false),
         between: None,
     };
     let report = match report {
@@ -96,11 +122,12 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
 
 /// How many fraction bits a partial sum has: 1 + 2^-j in the first step, -1 in the last one.
 fn between(bench: &mut Bench<'_>, order: &mut Order) -> Result<()> {
-    let (bits, last) = (bench.maker.bits, order.last[0]);
+    let bits = bench.maker.bits;
+    let last = order.place_to_cancel();
     let [one, .., small] = order.with_c[..] else {
         return Ok(());
     };
-    if order.with_c.contains(&last) {
+    if last.is_some_and(|last| order.with_c.contains(&last)) {
         return Ok(());
     }
     let lowest = bench.maker.d.lowest;
@@ -112,7 +139,10 @@ fn between(bench: &mut Bench<'_>, order: &mut Order) -> Result<()> {
         let mut input = bench.input(format!("1 + 2^-{j} in the first step, -1 in the last"));
         bench.power(&mut input, one, false, 0);
         bench.power(&mut input, small, false, -j);
-        bench.power(&mut input, last, true, 0);
+        match last {
+            Some(last) => bench.power(&mut input, last, true, 0),
+            None => bench.c(&mut input, two(true, 0)),
+        }
         inputs.push(input);
     }
     let readings = bench.ask(inputs)?;
@@ -137,6 +167,64 @@ fn between(bench: &mut Bench<'_>, order: &mut Order) -> Result<()> {
     Ok(())
 }
 
+impl Order {
+    /// What is added in the last step only: a product, or c.
+    pub(super) fn place_to_cancel(&self) -> Option<usize> {
+        (!self.c_last).then(|| self.last[0])
+    }
+}
+
+/// Ends of a step that has these products, and perhaps c.
+fn ends_of(step: &[usize], c: bool, add: bool) -> Option<Ends> {
+    let (large, small) = match step {
+        [large, .., small] => (Some(*large), *small),
+        [small] if c => (None, *small),
+        _ => return None,
+    };
+    Some(Ends {
+        large,
+        small,
+        add,
+        c_beside: c,
+    })
+}
+
+/// Ends of the last step, whose terms may be sums.
+fn ends_of_root(tree: &Tree, k: usize) -> Option<Ends> {
+    let root = tree.nodes().last()?;
+    // Of each term: the products in it, and whether it is one itself.
+    let terms: Vec<Vec<usize>> = root
+        .children
+        .iter()
+        .map(|&child| tree.leaves_below(child))
+        .collect();
+    let product = |term: &Vec<usize>| term.iter().copied().rfind(|&leaf| leaf < k);
+    let single = |term: &Vec<usize>| term.len() == 1 && term[0] < k;
+    let at = terms
+        .iter()
+        .rposition(single)
+        .or_else(|| {
+            terms
+                .iter()
+                .rposition(|term| product(term).is_some() && !term.contains(&k))
+        })
+        .or_else(|| terms.iter().rposition(|term| product(term).is_some()))?;
+    let small = product(&terms[at])?;
+    let others = || terms.iter().enumerate().filter(|(other, _)| *other != at);
+    let c_beside = others().any(|(_, term)| term.contains(&k));
+    let large = match others().find(|(_, term)| single(term)) {
+        Some((_, term)) => Some(term[0]),
+        None if c_beside => None,
+        None => Some(others().find_map(|(_, term)| product(term))?),
+    };
+    Some(Ends {
+        large,
+        small,
+        add: root.op == Op::Add,
+        c_beside,
+    })
+}
+
 fn of_tree(tree: &Tree, k: usize) -> Order {
     let products = |children: &[usize]| -> Vec<usize> {
         children
@@ -152,12 +240,18 @@ fn of_tree(tree: &Tree, k: usize) -> Order {
         .max_by_key(Vec::len)
         .filter(|step| !step.is_empty())
         .unwrap_or_else(|| (0..k).collect());
-    let with_c = nodes
-        .iter()
-        .find(|node| node.children.contains(&k))
+    let of_c = nodes.iter().find(|node| node.children.contains(&k));
+    let shared = of_c
         .map(|node| products(&node.children))
-        .filter(|products| !products.is_empty())
-        .unwrap_or_else(|| step.clone());
+        .filter(|products| !products.is_empty());
+    let shares_c = shared.is_some();
+    let with_c = shared.unwrap_or_else(|| step.clone());
+    let add = nodes
+        .iter()
+        .any(|node| node.op == Op::Add && with_c.iter().all(|x| node.children.contains(x)));
+    let c_last = nodes
+        .last()
+        .is_some_and(|root| root.children.contains(&k) && products(&root.children).is_empty());
     let last = nodes
         .last()
         .map(|root| products(&root.children))
@@ -168,6 +262,11 @@ fn of_tree(tree: &Tree, k: usize) -> Order {
         fused && node.children.contains(&k) && node.children.len() > 1
     });
     Order {
+        shares_c,
+        has_c: of_c.is_some(),
+        c_last,
+        first_ends: ends_of(&with_c, shares_c, add),
+        last_ends: ends_of_root(tree, k),
         with_c,
         step,
         last,

@@ -1,134 +1,10 @@
-//! §1.1, §1.8, §1.9: subnormals and flushes, the floor of the alignment, overflow.
+//! §1.8, §1.9: the floor of the alignment, overflow.
 
 use super::alignment::Bits;
 use super::bench::{Bench, Input, Reading, power, two};
 use super::order::Order;
 use crate::error::Result;
 use crate::explain::Value;
-
-pub(super) fn subnormals(bench: &mut Bench<'_>) -> Result<()> {
-    operand(bench, true)?;
-    operand(bench, false)?;
-    c(bench)?;
-    results(bench)
-}
-
-/// The smallest subnormal of an operand times a power of two that makes the product normal.
-fn operand(bench: &mut Bench<'_>, is_a: bool) -> Result<()> {
-    let (own, other) = if is_a {
-        (bench.maker.a, bench.maker.b)
-    } else {
-        (bench.maker.b, bench.maker.a)
-    };
-    let (name, letter) = if is_a {
-        ("subnormal-a", "a")
-    } else {
-        ("subnormal-b", "b")
-    };
-    let title = format!("subnormal {letter}");
-    if own.lowest == own.normal {
-        bench.conclude(
-            name,
-            1,
-            &title,
-            "not reachable",
-            "the format has no subnormals",
-        );
-        return Ok(());
-    }
-    let lift = other.top.min(10);
-    let mut inputs = Vec::new();
-    for negative in [false, true] {
-        let sign = if negative { "-" } else { "" };
-        let mut input = bench.input(format!("{letter} = {sign}2^{}, times 2^{lift}", own.lowest));
-        let (small, large) = (two(negative, own.lowest), two(false, lift));
-        if is_a {
-            bench.product(&mut input, 0, small, large);
-        } else {
-            bench.product(&mut input, 0, large, small);
-        }
-        inputs.push(input);
-    }
-    let wanted = own.lowest + lift;
-    let readings = bench.ask(inputs)?;
-    flushed(bench, name, &title, &readings, wanted);
-    Ok(())
-}
-
-fn c(bench: &mut Bench<'_>) -> Result<()> {
-    let range = bench.maker.c;
-    // The largest power of two: narrow results have that one too.
-    let small = (range.normal - 1).max(range.lowest);
-    if small < bench.maker.d.lowest {
-        bench.conclude(
-            "subnormal-c",
-            1,
-            "subnormal c",
-            "not reachable",
-            format!("results are multiples of 2^{}", bench.maker.d.lowest),
-        );
-        return Ok(());
-    }
-    let mut inputs = Vec::new();
-    for negative in [false, true] {
-        let sign = if negative { "-" } else { "" };
-        let mut input = bench.input(format!("c = {sign}2^{}, no products", small));
-        bench.c(&mut input, two(negative, small));
-        inputs.push(input);
-    }
-    let readings = bench.ask(inputs)?;
-    flushed(bench, "subnormal-c", "subnormal c", &readings, small);
-    Ok(())
-}
-
-/// A product of normal operands that is a subnormal result.
-fn results(bench: &mut Bench<'_>) -> Result<()> {
-    let title = "subnormal results from normal operands";
-    let low = bench.maker.a.normal + bench.maker.b.normal;
-    let wanted = (bench.maker.d.normal - 1).max(low);
-    if wanted >= bench.maker.d.normal {
-        bench.conclude(
-            "subnormal-result",
-            1,
-            title,
-            "not reachable",
-            "no product of normal operands is so small",
-        );
-        return Ok(());
-    }
-    let mut inputs = Vec::new();
-    for negative in [false, true] {
-        let sign = if negative { "-" } else { "" };
-        let mut input = bench.input(format!("{sign}2^{wanted} as a product of normal operands"));
-        bench.power(&mut input, 0, negative, wanted);
-        inputs.push(input);
-    }
-    let readings = bench.ask(inputs)?;
-    flushed(bench, "subnormal-result", title, &readings, wanted);
-    Ok(())
-}
-
-fn flushed(
-    bench: &mut Bench<'_>,
-    name: &'static str,
-    title: &str,
-    readings: &[Reading],
-    wanted: i32,
-) {
-    let kept = readings[0].is_power(false, wanted) && readings[1].is_power(true, wanted);
-    let zero = readings.iter().all(Reading::is_zero);
-    let signed = matches!(readings[1].value, Value::Zero { negative: true });
-    let (value, text) = match (kept, zero, signed) {
-        (true, ..) => ("kept", "taken as it is".to_owned()),
-        (_, true, true) => ("flushed", "becomes zero; a negative one -0".to_owned()),
-        (_, true, false) => ("flushed", "becomes zero; a negative one +0 too".to_owned()),
-        _ => (
-            "changed",
-            format!("{} and {}", readings[0].value, readings[1].value),
-        ),
-    };
-    bench.conclude(name, 1, title, value, text);
-}
 
 /// §1.8: the smallest term that still counts beside another tiny one. Where it is F bits below the
 /// other, no floor is seen; where it is fewer, the difference is the floor's.
@@ -178,14 +54,26 @@ pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result
             .iter()
             .rposition(|pair| !counts(pair))
             .map_or(0, |at| at + 1);
-        places.get(from).copied()
+        // Where terms of any size count, they are rounded away from zero: no place is seen.
+        let place = places.get(from).copied()?;
+        (from > 0 || place == low).then_some(place)
     };
     let anchors = [lowest - 1, lowest + 1];
     // The test that the rounding of results does not hide is the one that sees further down.
+    // Less than half a unit must not show of itself.
+    let shows_none = |negative: bool| {
+        let mut modes = bits.alignment.iter();
+        modes.all(|mode| mode.shift_right(negative, 1, false, 2) == 0)
+    };
     let seen = [0, 1]
         .into_iter()
+        .filter(|&which| shows_none(which == 1))
         .filter_map(|which| Some((smallest(which)?, anchors[which])))
         .min();
+    let by_alignment = match seen {
+        Some((place, anchor)) => rounds_as_aligned(bench, bits, [x, y], anchor, place)?,
+        None => false,
+    };
     let (value, text) = match seen {
         None => (
             "unknown".to_owned(),
@@ -207,11 +95,18 @@ pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result
                         "a term {f} bits below 2^{anchor} still counts: no floor above 2^{anchor}"
                     ),
                 )
-            } else {
+            } else if by_alignment {
                 (
                     exponent.to_string(),
                     format!(
                         "terms count down to 2^{place}, whatever the others are: a floor of {exponent} where the grid lies {f} bits below it"
+                    ),
+                )
+            } else {
+                (
+                    format!("units of 2^{place}"),
+                    format!(
+                        "terms count down to 2^{place}, whatever the others are; what is lost there is not rounded as it is in the alignment of products: a grid of its own"
                     ),
                 )
             }
@@ -219,6 +114,50 @@ pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result
     };
     bench.conclude("e0", 8, title, value, text);
     Ok(())
+}
+
+/// Whether half of the last bit above the floor, of either sign, is rounded as the alignment of
+/// products does it: a floor of another kind (one of sums, say) need not lie F bits below an exponent.
+fn rounds_as_aligned(
+    bench: &mut Bench<'_>,
+    bits: &Bits,
+    [x, y]: [usize; 2],
+    anchor: i32,
+    place: i32,
+) -> Result<bool> {
+    let lowest = bench.maker.d.lowest;
+    if place - 1 < bench.maker.a.lowest + bench.maker.b.lowest {
+        return Ok(true);
+    }
+    // Of these sums one shows the half bit: ±(2^anchor + half) or ±(2^anchor − half).
+    let outward = anchor < lowest;
+    let mut seen = Vec::new();
+    for negative in [false, true] {
+        let mut inputs = Vec::new();
+        for small in [place, place - 1] {
+            let (large, less) = (negative == outward, negative);
+            let mut input = bench.input(format!(
+                "{}2^{anchor} {} 2^{small}",
+                if large { "-" } else { "" },
+                if less { "-" } else { "+" }
+            ));
+            bench.power(&mut input, x, large, anchor);
+            bench.power(&mut input, y, less, small);
+            inputs.push(input);
+        }
+        let mut alone = bench.input(format!("±2^{anchor}"));
+        bench.power(&mut alone, x, negative == outward, anchor);
+        inputs.push(alone);
+        let readings = bench.ask(inputs)?;
+        // A whole unit that does not show says nothing about half of one.
+        if readings[0].value != readings[2].value {
+            seen.push((negative, readings[1].value != readings[2].value));
+        }
+    }
+    Ok(bits.alignment.iter().any(|mode| {
+        seen.iter()
+            .all(|&(negative, counts)| (mode.shift_right(negative, 2, false, 2) != 0) == counts)
+    }))
 }
 
 pub(super) fn overflow(bench: &mut Bench<'_>, order: &Order) -> Result<()> {

@@ -1,29 +1,36 @@
-//! §1.5 and §1.10: roundings, told from results on both sides of ties; the width of results.
+//! §1.5: roundings, told from results on both sides of ties.
 
 use super::alignment::Bits;
 use super::bench::{Bench, Input, Reading, one_and, power, two};
-use super::order::Order;
+use super::order::{Ends, Order};
 use crate::error::Result;
 use crate::explain::Dyadic;
 use crate::format::Rounding;
+use crate::infer::Number;
 
 /// Multiples of a quarter of the last place: below, at and above ties, beside even and odd.
 const QUARTERS: [i64; 6] = [1, 2, 3, 5, 6, 7];
 
-pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result<()> {
-    alignment(bench, order, bits)?;
+pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, bits: &mut Bits) -> Result<()> {
+    bits.alignment = alignment(bench, order, bits)?;
+    alignment_of_c(bench, order, bits)?;
     let k = bench.signature.k;
-    let last = order.last.clone();
+    let last = Step {
+        products: &order.last,
+        ends: order.last_ends,
+        // Steps before the last one pass c as it is.
+        c: order.has_c,
+        wide: None,
+    };
     result(
         bench,
         &last,
         bits,
-        None,
         "rounding-result",
         "rounding of the result",
     )?;
-    let first = order.with_c.clone();
-    if first.iter().all(|k| last.contains(k)) {
+    let first = &order.with_c;
+    if !order.c_last && first.iter().all(|k| order.last.contains(k)) {
         bench.conclude(
             "rounding-between",
             5,
@@ -33,13 +40,17 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Resu
         );
         return Ok(());
     }
-    // What is wider than results is read once the last step has taken the leading bit away.
-    let wide = order.between.map(|width| (width, last[0]));
+    let first = Step {
+        products: first,
+        ends: order.first_ends,
+        c: order.shares_c,
+        // What is wider than results is read once the last step has taken the leading bit away.
+        wide: order.between.map(|width| (width, order.place_to_cancel())),
+    };
     result(
         bench,
         &first,
         bits,
-        wide,
         "rounding-between",
         "rounding between steps",
     )
@@ -70,7 +81,7 @@ fn conclude(
     name: &'static str,
     title: &str,
     found: &[(bool, i64, Option<i64>)],
-) {
+) -> Vec<Rounding> {
     let modes = consistent(found);
     let text = if modes.is_empty() {
         let rows: Vec<String> = found
@@ -90,7 +101,7 @@ fn conclude(
             "none",
             format!("no rounding gives this: {}", rows.join(", ")),
         );
-        return;
+        return modes;
     } else {
         let symmetric = modes.iter().all(|mode| {
             !matches!(
@@ -106,38 +117,27 @@ fn conclude(
         format!("{} ({signs})", names(&modes))
     };
     bench.conclude(name, 5, title, names(&modes), text);
+    modes
 }
 
-/// Rounding onto the alignment grid: 2^e − 2^e and a product of some quarters of the last bit kept.
-fn alignment(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result<()> {
-    let title = "rounding in the alignment";
-    let m = bench.signature.a.float().map_or(0, |f| f.fraction_bits);
+/// Rounding of products onto the alignment grid: 2^e − 2^e and a product of some quarters of the last
+/// bit kept.
+fn alignment(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result<Vec<Rounding>> {
+    let (name, title) = (
+        "rounding-alignment",
+        "rounding of products in the alignment",
+    );
     let (Some(f), [x, .., z]) = (bits.products, &order.step[..]) else {
-        bench.conclude(
-            "rounding-alignment",
-            5,
-            title,
-            "unknown",
-            "nothing is lost in the alignment, as far as it was seen",
-        );
-        return Ok(());
+        let text = "nothing is lost in the alignment, as far as it was seen";
+        bench.conclude(name, 5, title, "unknown", text);
+        return Ok(Vec::new());
     };
     let y = order.step[order.step.len() / 2];
     let grid = bits.anchor - f;
-    if y == *x || y == *z || m < 2 || !bench.reaches(grid - 2) {
-        bench.conclude(
-            "rounding-alignment",
-            5,
-            title,
-            "not reachable",
-            "three products of a step, and quarters of the last bit, are needed",
-        );
-        return Ok(());
-    }
-    let mut inputs = Vec::new();
     let mut asked = Vec::new();
-    for negative in [false, true] {
-        for quarters in QUARTERS {
+    let mut inputs = Vec::new();
+    if y != *x && y != *z {
+        for (negative, quarters) in signed_quarters() {
             let sign = if negative { "-" } else { "" };
             let mut input = bench.input(format!(
                 "2^{0} - 2^{0}, {sign}{quarters}/4*2^{grid}",
@@ -145,47 +145,133 @@ fn alignment(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result<()> {
             ));
             bench.power(&mut input, *x, false, bits.anchor);
             bench.power(&mut input, y, true, bits.anchor);
-            quarter_product(bench, &mut input, *z, negative, quarters, grid);
+            if quarter_product(bench, &mut input, *z, negative, quarters, grid) {
+                inputs.push(input);
+                asked.push((negative, quarters));
+            }
+        }
+    }
+    let needed = "three products of a step, and quarters of the last bit, are needed";
+    quarters_kept(bench, inputs, asked, grid, name, title, needed)
+}
+
+/// Rounding of c onto the alignment grid: 2^e − 2^e in products, and c some quarters of its last bit
+/// kept. Units exist that align c other than products.
+fn alignment_of_c(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result<()> {
+    let (name, title) = ("rounding-alignment-c", "rounding of c in the alignment");
+    let (Some(f), [x, .., z]) = (bits.c.filter(|_| order.shares_c), &order.with_c[..]) else {
+        let text = "no bit of c is lost in an alignment, as far as it was seen";
+        bench.conclude(name, 5, title, "unknown", text);
+        return Ok(());
+    };
+    let grid = bits.anchor - f;
+    let mut asked = Vec::new();
+    let mut inputs = Vec::new();
+    for (negative, quarters) in signed_quarters() {
+        let sign = if negative { "-" } else { "" };
+        let mut input = bench.input(format!(
+            "2^{0} - 2^{0}, c = {sign}{quarters}/4*2^{grid}",
+            bits.anchor
+        ));
+        bench.power(&mut input, *x, false, bits.anchor);
+        bench.power(&mut input, *z, true, bits.anchor);
+        bench.c(&mut input, quarter(negative, quarters, grid));
+        if bench.c_of(&input) == Some(quarter_value(negative, quarters, grid)) {
             inputs.push(input);
             asked.push((negative, quarters));
         }
+    }
+    let needed = "c has no quarters of the last bit";
+    quarters_kept(bench, inputs, asked, grid, name, title, needed)?;
+    Ok(())
+}
+
+/// Asks for sums that are some quarters of 2^grid.
+fn quarters_kept(
+    bench: &mut Bench<'_>,
+    inputs: Vec<Input>,
+    asked: Vec<(bool, i64)>,
+    grid: i32,
+    name: &'static str,
+    title: &'static str,
+    needed: &str,
+) -> Result<Vec<Rounding>> {
+    if !enough(&asked) || grid < bench.maker.d.lowest {
+        bench.conclude(name, 5, title, "not reachable", needed);
+        return Ok(Vec::new());
     }
     let readings = bench.ask(inputs)?;
     let found: Vec<_> = asked
         .into_iter()
         .zip(&readings)
         .map(|((negative, quarters), reading)| {
-            (
-                negative,
-                quarters,
-                multiple(reading, &Dyadic::default(), grid),
-            )
+            let got = multiple(reading, &Dyadic::default(), grid);
+            (negative, quarters, got)
         })
         .collect();
-    conclude(bench, "rounding-alignment", title, &found);
-    Ok(())
+    Ok(conclude(bench, name, title, &found))
 }
 
-/// ±quarters/4 · 2^place as a product, the fraction in a.
+fn signed_quarters() -> impl Iterator<Item = (bool, i64)> {
+    [false, true]
+        .into_iter()
+        .flat_map(|negative| QUARTERS.map(|quarters| (negative, quarters)))
+}
+
+/// Whether below, at and above a tie was asked, for both signs.
+fn enough(asked: &[(bool, i64)]) -> bool {
+    [false, true]
+        .into_iter()
+        .all(|negative| (1..=3).all(|quarters| asked.contains(&(negative, quarters))))
+}
+
+/// ±quarters/4 · 2^place.
+fn quarter(negative: bool, quarters: i64, place: i32) -> Number {
+    let top = (quarters as u64).ilog2();
+    Number {
+        negative,
+        exponent: place - 2 + top as i32,
+        fraction: (quarters as u64 ^ 1 << top) << (60 - top),
+    }
+}
+
+fn quarter_value(negative: bool, quarters: i64, place: i32) -> Dyadic {
+    let quarters = if negative { -quarters } else { quarters };
+    Dyadic::new(quarters.into(), i64::from(place) - 2)
+}
+
+/// ±quarters/4 · 2^place as a product, the fraction in a. False: these formats have no such product.
 fn quarter_product(
-    bench: &mut Bench<'_>,
+    bench: &Bench<'_>,
     input: &mut Input,
     k: usize,
     negative: bool,
     quarters: i64,
     place: i32,
-) {
-    let top = (quarters as u64).ilog2();
-    let number = crate::infer::Number {
-        negative,
-        exponent: place - 2 + top as i32,
-        fraction: (quarters as u64 ^ 1 << top) << (60 - top),
+) -> bool {
+    let number = quarter(negative, quarters, place);
+    let wanted = quarter_value(negative, quarters, place);
+    let (a, b) = (&bench.maker.a, &bench.maker.b);
+    let ways = |low_a: i32, low_b: i32| {
+        let from = low_a.max(number.exponent - b.top);
+        from..=a.top.min(number.exponent - low_b)
     };
-    // The exponent goes where the formats have room; the fraction stays with a.
-    let mut random = bench.random();
-    bench
-        .maker
-        .product(&mut input.case, k, number, 0, &mut random);
+    // Normal operands where there are any, of exponents near each other.
+    let normal = ways(a.normal, b.normal);
+    let middle = i32::midpoint(*normal.start(), *normal.end());
+    let exponents = if normal.is_empty() {
+        ways(a.lowest, b.lowest)
+    } else {
+        middle..=middle
+    };
+    for exponent in exponents {
+        let other = two(false, number.exponent - exponent);
+        bench.product(input, k, Number { exponent, ..number }, other);
+        if bench.product_at(input, k).as_ref() == Some(&wanted) {
+            return true;
+        }
+    }
+    false
 }
 
 /// (reading − base) / 2^place, if it is a whole number.
@@ -203,187 +289,150 @@ fn multiple(reading: &Reading, base: &Dyadic, place: i32) -> Option<i64> {
     significand.checked_mul(1 << exponent)
 }
 
-/// The rounding of the step that has these products: ±(1 + q/4 u) with a product where the step keeps
-/// such bits, and ±(4 + q/4·4u) from c and three products otherwise.
+/// A step whose rounding is asked for.
+struct Step<'a> {
+    products: &'a [usize],
+    ends: Option<Ends>,
+    /// Whether c is a term of it, or of a step before that passes c as it is.
+    c: bool,
+    /// Fraction bits, where results have fewer, and what takes the leading bit away in the last step:
+    /// a product, or c.
+    wide: Option<(i32, Option<usize>)>,
+}
+
+/// Inputs near ±2^top, each with its sign and its quarters of 2^place.
+struct Questions {
+    top: i32,
+    place: i32,
+    inputs: Vec<Input>,
+    asked: Vec<(bool, i64)>,
+}
+
+/// The rounding of a step: ±(1 + q/4 u) with a product where the step keeps such bits, and
+/// ±(4 + q/4·4u) from c and products of 3 in all otherwise.
 fn result(
     bench: &mut Bench<'_>,
-    step: &[usize],
+    step: &Step<'_>,
     bits: &Bits,
-    wide: Option<(i32, usize)>,
     name: &'static str,
     title: &str,
 ) -> Result<()> {
-    let m = wide.map_or(bits.width, |(width, _)| width);
-    let c_bits = bench
-        .signature
-        .c
-        .float()
-        .map_or(0, |f| f.fraction_bits as i32);
-    let keeps = bits.products.is_none_or(|f| f >= m + 2) && bench.reaches(-m - 2);
-    let has_quarters = bench
-        .signature
-        .a
-        .float()
-        .is_some_and(|f| f.fraction_bits >= 2);
-    let mut inputs = Vec::new();
-    let mut asked = Vec::new();
-    let (base, place);
-    if keeps && has_quarters {
-        (base, place) = (power(false, 0), -m);
-        let one = step[0];
-        let small = step[step.len() - 1];
-        if one == small {
-            // c is the 1.
-            for negative in [false, true] {
-                for quarters in QUARTERS {
-                    let mut input = bench.input(format!("±(1 + {quarters}/4 u), u = 2^-{m}"));
-                    bench.c(&mut input, two(negative, 0));
-                    quarter_product(bench, &mut input, small, negative, quarters, -m);
-                    inputs.push(input);
-                    asked.push((negative, quarters));
-                }
-            }
-        } else {
-            for negative in [false, true] {
-                for quarters in QUARTERS {
-                    let mut input = bench.input(format!("±(1 + {quarters}/4 u), u = 2^-{m}"));
-                    bench.power(&mut input, one, negative, 0);
-                    quarter_product(bench, &mut input, small, negative, quarters, -m);
-                    inputs.push(input);
-                    asked.push((negative, quarters));
-                }
-            }
-        }
-    } else if step.len() >= 3 && c_bits >= m {
-        // The carry out of a sum near 4 frees two bits. Steps before it pass c as it is.
-        (base, place) = (power(false, 2), 2 - m);
-        for negative in [false, true] {
-            for quarters in QUARTERS {
-                let mut input = bench.input(format!(
-                    "c = ±(1 + {quarters}u), three products ±1, u = 2^-{m}"
-                ));
-                bench.c(&mut input, one_and(negative, 0, quarters as u64, m as u32));
-                for &k in &step[..3] {
-                    bench.power(&mut input, k, negative, 0);
-                }
-                inputs.push(input);
-                asked.push((negative, quarters));
-            }
-        }
-    } else {
-        let text =
-            "bits beyond the result's are not kept, and c with three products is not in that step";
+    let m = step.wide.map_or(bits.width, |(width, _)| width);
+    let keeps = |ends: &Ends| ends.add || bits.products.is_none_or(|f| f >= m + 2);
+    let beyond = step.ends.filter(keeps).and_then(|ends| {
+        // The farther up, the smaller the products that are a quarter of the last place.
+        let highest = (bench.maker.d.top - 2).min(40);
+        (0..=highest).find_map(|top| beyond_one(bench, ends, top, m))
+    });
+    let Some(mut questions) = beyond.or_else(|| carried(bench, step, m)) else {
+        let text = "bits beyond the result's are not kept, and no carry from c and products of that step makes some";
         bench.conclude(name, 5, title, "unknown", text);
         return Ok(());
-    }
-    if let Some((_, at)) = wide {
-        let top = if base == power(false, 0) { 0 } else { 2 };
-        for (input, (negative, _)) in inputs.iter_mut().zip(&asked) {
-            bench.power(input, at, !negative, top);
+    };
+    let top = questions.top;
+    if let Some((_, at)) = step.wide {
+        for (input, (negative, _)) in questions.inputs.iter_mut().zip(&questions.asked) {
+            match at {
+                Some(at) => bench.power(input, at, !negative, top),
+                None => bench.c(input, two(!negative, top)),
+            }
             input.what += &format!(", less ±2^{top} in the last step");
         }
     }
-    let base = if wide.is_some() {
-        Dyadic::default()
-    } else {
-        base
+    let base = match step.wide {
+        Some(_) => Dyadic::default(),
+        None => power(false, top),
     };
-    let readings = bench.ask(inputs)?;
-    let found: Vec<_> = asked
+    let readings = bench.ask(questions.inputs)?;
+    let found: Vec<_> = questions
+        .asked
         .into_iter()
         .zip(&readings)
         .map(|((negative, quarters), reading)| {
             let base = if negative { -&base } else { base.clone() };
-            (negative, quarters, multiple(reading, &base, place))
+            (
+                negative,
+                quarters,
+                multiple(reading, &base, questions.place),
+            )
         })
         .collect();
     conclude(bench, name, title, &found);
     Ok(())
 }
 
-/// §1.10: how many fraction bits results have, and whether a narrow one is rounded once.
-pub(super) fn width(bench: &mut Bench<'_>) -> Result<i32> {
-    let m = bench.maker.bits.max(
-        bench
-            .signature
-            .d
-            .container()
-            .float()
-            .map_or(0, |f| f.fraction_bits as i32),
-    );
-    let title = "fraction bits of results";
-    let k = bench.signature.k;
-    let mut inputs = Vec::new();
-    for j in 1..=m {
-        let mut input = bench.input(format!("1 + 2^-{j}"));
-        bench.power(&mut input, 0, false, 0);
-        if k > 1 && bench.reaches(-j) {
-            bench.power(&mut input, k - 1, false, -j);
-        } else {
-            bench.c(&mut input, two(false, -j));
-        }
-        inputs.push(input);
-        // The same bit of a sum without a large term: c itself.
-        let mut input = bench.input(format!("c = 1 + 2^-{j}"));
-        bench.c(&mut input, one_and(false, 0, 1, j as u32));
-        inputs.push(input);
-    }
-    let readings = bench.ask(inputs)?;
-    let mut widest = 0;
-    for (j, pair) in (1..=m).zip(readings.chunks(2)) {
-        let exact = &power(false, 0) + &power(false, -j);
-        if pair
-            .iter()
-            .any(|reading| reading.number().as_ref() == Some(&exact))
-        {
-            widest = j;
-        }
-    }
-    let of = bench.signature.d;
-    let text = if widest == m {
-        format!("every fraction bit of {of} is produced")
-    } else {
-        format!(
-            "{widest} of the {m} fraction bits of {of} are produced (E8M{widest}, where the exponent has 8 bits)"
-        )
+/// ±(1 + q/4 u)·2^top of two terms that meet in the step.
+fn beyond_one(bench: &Bench<'_>, ends: Ends, top: i32, m: i32) -> Option<Questions> {
+    let mut questions = Questions {
+        top,
+        place: top - m,
+        inputs: Vec::new(),
+        asked: Vec::new(),
     };
-    bench.conclude("width", 10, title, widest.to_string(), text);
-    twice(bench, widest)?;
-    Ok(widest)
+    for (negative, quarters) in signed_quarters() {
+        let mut input = bench.input(format!("±(1 + {quarters}/4 u)*2^{top}, u = 2^-{m}"));
+        let large = match ends.large {
+            Some(at) => {
+                bench.power(&mut input, at, negative, top);
+                bench.product_at(&input, at)
+            }
+            None => {
+                bench.c(&mut input, two(negative, top));
+                bench.c_of(&input)
+            }
+        };
+        if large != Some(power(negative, top)) {
+            return None;
+        }
+        if quarter_product(bench, &mut input, ends.small, negative, quarters, top - m) {
+            questions.inputs.push(input);
+            questions.asked.push((negative, quarters));
+        }
+    }
+    enough(&questions.asked).then_some(questions)
 }
 
-/// A sum just above a tie of a narrow result: rounded to f32 toward zero first it is the tie itself.
-fn twice(bench: &mut Bench<'_>, m: i32) -> Result<()> {
-    let title = "narrow results rounded once";
-    let k = bench.signature.k;
-    if bench.signature.d.bits >= 32 || bench.signature.d.container().bits >= 32 || k < 3 {
-        return Ok(());
+/// c = ±(1 + q u) and products of ±3: the carry out of a sum near 4 frees two bits.
+fn carried(bench: &Bench<'_>, step: &Step<'_>, m: i32) -> Option<Questions> {
+    let c_bits = bench.signature.c.float()?.fraction_bits as i32;
+    // A sum to which c is added is one product: only the addition may round.
+    let added = step.ends.filter(|ends| ends.add && ends.c_beside);
+    if !step.c || m < 3 || c_bits < m || added.is_none() && step.products.len() < 3 {
+        return None;
     }
-    let mut inputs = Vec::new();
-    for small in [-24, -23] {
-        let mut input = bench.input(format!("1 + 2^-{} + 2^{small}", m + 1));
-        bench.power(&mut input, 0, false, 0);
-        bench.power(&mut input, 1, false, -m - 1);
-        bench.power(&mut input, 2, false, small);
-        inputs.push(input);
-    }
-    let readings = bench.ask(inputs)?;
-    let up = &power(false, 0) + &power(false, -m);
-    let above = |reading: &Reading| reading.number().as_ref() == Some(&up);
-    let (value, text) = match (above(&readings[0]), above(&readings[1])) {
-        (true, true) => (
-            "once",
-            "2^-24 beyond a tie rounds up: not through f32 toward zero",
-        ),
-        (false, true) => (
-            "unknown",
-            "2^-24 beyond a tie is lost: in the alignment, or in f32 on the way",
-        ),
-        _ => (
-            "unknown",
-            "what lies beyond a tie is lost before the rounding, or the rounding is no nearest one",
-        ),
+    let mut questions = Questions {
+        top: 2,
+        place: 2 - m,
+        inputs: Vec::new(),
+        asked: Vec::new(),
     };
-    bench.conclude("rounded-once", 10, title, value, text);
-    Ok(())
+    for (negative, quarters) in signed_quarters() {
+        let what = if added.is_some() {
+            "a product of ±3"
+        } else {
+            "three products ±1"
+        };
+        let mut input = bench.input(format!("c = ±(1 + {quarters}u), {what}, u = 2^-{m}"));
+        bench.c(&mut input, one_and(negative, 0, quarters as u64, m as u32));
+        let sum = if let Some(ends) = added {
+            let (three, one) = (one_and(negative, 1, 1, 1), two(false, 0));
+            bench.product(&mut input, ends.small, three, one);
+            bench.product_at(&input, ends.small)?
+        } else {
+            for &k in &step.products[..3] {
+                bench.power(&mut input, k, negative, 0);
+            }
+            let terms: Option<Vec<Dyadic>> = step.products[..3]
+                .iter()
+                .map(|&k| bench.product_at(&input, k))
+                .collect();
+            terms?.iter().sum()
+        };
+        if sum != quarter_value(negative, 12, 0) {
+            return None;
+        }
+        questions.inputs.push(input);
+        questions.asked.push((negative, quarters));
+    }
+    Some(questions)
 }

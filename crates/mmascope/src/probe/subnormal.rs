@@ -1,0 +1,323 @@
+//! §1.1: subnormals of a, b, c, products, sums between steps and results: which of them are flushed,
+//! and with which sign.
+//!
+//! A subnormal that is asked for is lifted by a normal term into a normal sum: what is missing then was
+//! lost on the way in, not in the result. Terms that take no part are −0, which hides no sign.
+
+use super::bench::{Bench, Input, Reading, power, two};
+use super::order::Order;
+use crate::error::Result;
+use crate::explain::{Dyadic, Value};
+use crate::infer::Number;
+
+/// What zeros of a device show.
+struct Zeros {
+    /// Whether a sum of −0 is −0.
+    shown: bool,
+}
+
+pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
+    let mut input = bench.input("-0 in every term");
+    bench.minus_zeros(&mut input);
+    let reading = bench.ask_one(input)?;
+    let zeros = Zeros {
+        shown: matches!(reading.value, Value::Zero { negative: true }),
+    };
+    operand(bench, &zeros, true)?;
+    operand(bench, &zeros, false)?;
+    c(bench, &zeros)?;
+    products(bench)?;
+    sums(bench, order)?;
+    results(bench)
+}
+
+impl Zeros {
+    /// What a negative subnormal becomes when it is flushed on its way in.
+    fn sign(&self, negative: &Reading) -> &'static str {
+        match negative.value {
+            Value::Zero { negative: true } => "a negative one -0",
+            Value::Zero { negative: false } if self.shown => "a negative one +0 too",
+            _ => "with which sign does not show",
+        }
+    }
+}
+
+/// ±number, and the same with the terms that take no part −0.
+fn both(
+    bench: &Bench<'_>,
+    what: impl Fn(&str) -> String,
+    write: impl Fn(&mut Input, bool),
+) -> Vec<Input> {
+    [false, true]
+        .into_iter()
+        .map(|negative| {
+            let mut input = bench.input(what(if negative { "-" } else { "" }));
+            write(&mut input, negative);
+            bench.minus_zeros(&mut input);
+            input
+        })
+        .collect()
+}
+
+fn are(readings: &[Reading], wanted: &Dyadic) -> bool {
+    readings[0].number().as_ref() == Some(wanted) && readings[1].number() == Some(-wanted)
+}
+
+fn are_zeros(readings: &[Reading]) -> bool {
+    readings.iter().all(Reading::is_zero)
+}
+
+fn other(readings: &[Reading]) -> (&'static str, String) {
+    let text = format!("{} and {}", readings[0].value, readings[1].value);
+    ("changed", text)
+}
+
+/// The smallest subnormal of an operand times a power of two that makes the product a normal result.
+fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<()> {
+    let (own, times) = if is_a {
+        (bench.maker.a, bench.maker.b)
+    } else {
+        (bench.maker.b, bench.maker.a)
+    };
+    let (name, letter) = if is_a {
+        ("subnormal-a", "a")
+    } else {
+        ("subnormal-b", "b")
+    };
+    let title = format!("subnormal {letter}");
+    if own.lowest == own.normal {
+        let text = "the format has no subnormals";
+        bench.conclude(name, 1, &title, "not reachable", text);
+        return Ok(());
+    }
+    let lift = (bench.maker.d.normal - own.lowest).max(10).min(times.top);
+    let what = |sign: &str| format!("{letter} = {sign}2^{}, times 2^{lift}", own.lowest);
+    let inputs = both(bench, what, |input, negative| {
+        let (small, large) = (two(negative, own.lowest), two(false, lift));
+        if is_a {
+            bench.product(input, 0, small, large);
+        } else {
+            bench.product(input, 0, large, small);
+        }
+    });
+    let wanted = own.lowest + lift;
+    let readings = bench.ask(inputs)?;
+    let (value, text) = if are(&readings, &power(false, wanted)) {
+        ("kept", "taken as it is".to_owned())
+    } else if !are_zeros(&readings) {
+        other(&readings)
+    } else if wanted < bench.maker.d.normal {
+        let text = "becomes zero, but a result so small may be flushed itself";
+        ("unknown", text.to_owned())
+    } else {
+        let sign = zeros.sign(&readings[1]);
+        ("flushed", format!("becomes zero on the way in; {sign}"))
+    };
+    bench.conclude(name, 1, &title, value, text);
+    Ok(())
+}
+
+/// c = ±2^small without products, and beside a product that makes a normal sum of it.
+fn c(bench: &mut Bench<'_>, zeros: &Zeros) -> Result<()> {
+    let (name, title) = ("subnormal-c", "subnormal c");
+    let (range, d) = (bench.maker.c, bench.maker.d);
+    // The largest power of two: narrow results have that one too.
+    let small = (range.normal - 1).max(range.lowest);
+    if small < d.lowest {
+        let text = format!("results are multiples of 2^{}", d.lowest);
+        bench.conclude(name, 1, title, "not reachable", text);
+        return Ok(());
+    }
+    let what = |sign: &str| format!("c = {sign}2^{small}, no products");
+    let inputs = both(bench, what, |input, negative| {
+        bench.c(input, two(negative, small));
+    });
+    let alone = bench.ask(inputs)?;
+    let lifted = if small < d.normal {
+        beside(bench, d.normal, |input, negative| {
+            bench.c(input, two(negative, small));
+        })
+    } else {
+        None
+    };
+    let lifted = lifted.map(|inputs| bench.ask(inputs)).transpose()?;
+    let sum = &power(false, d.normal) + &power(false, small);
+    let (value, text) = match lifted {
+        _ if are(&alone, &power(false, small)) => ("kept", "taken as it is".to_owned()),
+        _ if !are_zeros(&alone) => other(&alone),
+        Some(lifted) if are(&lifted, &sum) => (
+            "kept",
+            "taken as it is beside a normal product; alone, the result becomes zero".to_owned(),
+        ),
+        Some(lifted) if !are(&lifted, &power(false, d.normal)) => other(&lifted),
+        None if small < d.normal => (
+            "unknown",
+            "alone it becomes zero, on the way in or as a result: no product is small enough to tell".to_owned(),
+        ),
+        _ => {
+            let sign = zeros.sign(&alone[1]);
+            ("flushed", format!("becomes zero on the way in; {sign}"))
+        }
+    };
+    bench.conclude(name, 1, title, value, text);
+    Ok(())
+}
+
+/// Inputs with a product ±2^normal of normal operands at the last k, beside what is written first.
+/// `None`: there is no such product.
+fn beside(bench: &Bench<'_>, normal: i32, write: impl Fn(&mut Input, bool)) -> Option<Vec<Input>> {
+    let k = bench.signature.k - 1;
+    let what = |sign: &str| format!("{sign}(that + 2^{normal} as a product of normal operands)");
+    let inputs = both(bench, what, |input, negative| {
+        write(input, negative);
+        bench.normal_product(input, k, negative, normal);
+    });
+    let made = |input: &Input| {
+        let product = bench.product_at(input, k);
+        product == Some(power(false, normal)) || product == Some(power(true, normal))
+    };
+    let (low, _) = bench.maker.products();
+    (normal >= low && inputs.iter().all(made)).then_some(inputs)
+}
+
+/// A product of normal operands that is subnormal for results, beside a normal c.
+fn products(bench: &mut Bench<'_>) -> Result<()> {
+    let (name, title) = ("subnormal-product", "subnormal products");
+    let (d, range) = (bench.maker.d, bench.maker.c);
+    let small = d.normal - 1;
+    let (low, _) = bench.maker.products();
+    if small < low || d.normal < range.normal || small < d.lowest {
+        let text = "no product of normal operands is so small, or no c is beside it";
+        bench.conclude(name, 1, title, "not reachable", text);
+        return Ok(());
+    }
+    let what = |sign: &str| format!("{sign}(c = 2^{} + a product 2^{small})", d.normal);
+    let inputs = both(bench, what, |input, negative| {
+        bench.c(input, two(negative, d.normal));
+        bench.normal_product(input, 0, negative, small);
+    });
+    let readings = bench.ask(inputs)?;
+    let normal = power(false, d.normal);
+    let (value, text) = if are(&readings, &(&normal + &power(false, small))) {
+        ("kept", "counts beside a normal c".to_owned())
+    } else if are(&readings, &normal) {
+        let text = "counts as zero beside a normal c; with which sign does not show";
+        ("flushed", text.to_owned())
+    } else {
+        other(&readings)
+    };
+    bench.conclude(name, 1, title, value, text);
+    Ok(())
+}
+
+/// ±(1.5 − 1)·2^normal in products and c; the products' part, if any, in the first step.
+fn difference(bench: &Bench<'_>, input: &mut Input, k: usize, negative: bool) -> bool {
+    let normal = bench.maker.d.normal;
+    let large = Number {
+        negative,
+        exponent: normal,
+        fraction: 1 << 59,
+    };
+    bench.c(input, large);
+    bench.normal_product(input, k, !negative, normal);
+    let c = &power(negative, normal) + &power(negative, normal - 1);
+    bench.c_of(input) == Some(c) && bench.product_at(input, k) == Some(power(!negative, normal))
+}
+
+/// A subnormal sum of normal terms in the step of c, lifted in the last one.
+fn sums(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
+    let (name, title) = ("subnormal-sum", "subnormal sums between steps");
+    let normal = bench.maker.d.normal;
+    let (low, _) = bench.maker.products();
+    let (first, last) = (order.with_c[0], order.last[0]);
+    let apart = !order.with_c.contains(&last) && order.shares_c && !order.c_last;
+    if !apart || normal < low || normal - 1 < bench.maker.d.lowest {
+        let text = "a later step and normal products as small as results are needed";
+        bench.conclude(name, 1, title, "not reachable", text);
+        return Ok(());
+    }
+    let what = |sign: &str| {
+        format!(
+            "{sign}(c = 1.5*2^{normal}, less 2^{normal} in its step, and 2^{normal} in the last)"
+        )
+    };
+    let made = std::cell::Cell::new(true);
+    let inputs = both(bench, what, |input, negative| {
+        made.set(made.get() && difference(bench, input, first, negative));
+        bench.normal_product(input, last, negative, normal);
+    });
+    if !made.get() {
+        bench.conclude(name, 1, title, "not reachable", "c has no such number");
+        return Ok(());
+    }
+    let readings = bench.ask(inputs)?;
+    let whole = power(false, normal);
+    let (value, text) = if are(&readings, &(&whole + &power(false, normal - 1))) {
+        ("kept", "goes on to the next step as it is".to_owned())
+    } else if are(&readings, &whole) {
+        let text = "becomes zero before the next step; with which sign does not show";
+        ("flushed", text.to_owned())
+    } else {
+        other(&readings)
+    };
+    bench.conclude(name, 1, title, value, text);
+    Ok(())
+}
+
+/// A subnormal result: of normal terms that cancel in part, and of one product of normal operands.
+fn results(bench: &mut Bench<'_>) -> Result<()> {
+    let (name, title) = ("subnormal-result", "subnormal results from normal operands");
+    let d = bench.maker.d;
+    let (low, _) = bench.maker.products();
+    let small = (d.normal - 1).max(low);
+    if small >= d.normal || small < d.lowest {
+        let text = "no product of normal operands is so small";
+        bench.conclude(name, 1, title, "not reachable", text);
+        return Ok(());
+    }
+    let what = |sign: &str| format!("{sign}2^{small} as a product of normal operands");
+    let inputs = both(bench, what, |input, negative| {
+        bench.normal_product(input, 0, negative, small);
+    });
+    let product = bench.ask(inputs)?;
+    let k = bench.signature.k - 1;
+    let made = std::cell::Cell::new(true);
+    let what = |sign: &str| format!("{sign}(c = 1.5*2^{0}, less a product 2^{0})", d.normal);
+    let inputs = both(bench, what, |input, negative| {
+        made.set(made.get() && difference(bench, input, k, negative));
+    });
+    let sum = if made.get() {
+        Some(bench.ask(inputs)?)
+    } else {
+        None
+    };
+    let sign = |readings: &[Reading]| match readings[1].value {
+        Value::Zero { negative: true } => "a negative one -0",
+        _ => "a negative one +0",
+    };
+    let (value, text) = match &sum {
+        Some(sum) if are_zeros(sum) => (
+            "flushed",
+            format!(
+                "a subnormal sum of normal terms becomes zero; {}",
+                sign(sum)
+            ),
+        ),
+        Some(sum) if !are(sum, &power(false, d.normal - 1)) => other(sum),
+        _ if are(&product, &power(false, small)) => ("kept", "given as it is".to_owned()),
+        Some(_) => (
+            "kept",
+            format!(
+                "a subnormal sum of normal terms is given as it is; a subnormal product alone gives {}",
+                product[0].value
+            ),
+        ),
+        None if are_zeros(&product) => (
+            "unknown",
+            "a subnormal product alone becomes zero, as a product or as a result".to_owned(),
+        ),
+        None => other(&product),
+    };
+    bench.conclude(name, 1, title, value, text);
+    Ok(())
+}
