@@ -120,10 +120,7 @@ impl<'a> Given<'a, '_> {
             Ok(number) if (low..=high).contains(&number) => Ok(Some(number)),
             _ => Err((
                 word.column,
-                format!(
-                    "{name}={value}: expected a whole number {low} to {high}{}",
-                    if name == "sticky" { ", or kept" } else { "" }
-                ),
+                format!("{name}={value}: expected a whole number {low} to {high}"),
             )),
         }
     }
@@ -177,14 +174,14 @@ impl<'a> Given<'a, '_> {
     }
 
     fn sticky(&self) -> Found<Sticky> {
-        if self.find("sticky").is_none_or(|(_, value)| value == "kept") {
-            return Ok(match self.find("sticky") {
-                Some(_) => Sticky::Kept,
-                None => Sticky::None,
-            });
+        match self.find("sticky") {
+            None => Ok(Sticky::None),
+            Some((_, "kept")) => Ok(Sticky::Kept),
+            Some(_) => match self.number("sticky", 1, Sticky::LOWEST as i32) {
+                Ok(place) => Ok(place.map_or(Sticky::None, |place| Sticky::Bit(place as u32))),
+                Err((column, message)) => Err((column, format!("{message}, or kept"))),
+            },
         }
-        let place = self.number("sticky", 1, Sticky::LOWEST as i32)?;
-        Ok(place.map_or(Sticky::None, |place| Sticky::Bit(place as u32)))
     }
 
     /// A rounding and a format, like `rne:f32`.
@@ -349,7 +346,7 @@ impl General {
                 if add_mul.sequential {
                     found.push(("adds", "sequential".to_owned()));
                 }
-                add_mul.terms.parameters(false, false, &mut found);
+                add_mul.terms.parameters(false, &mut found);
                 found
             }
         }
@@ -357,16 +354,7 @@ impl General {
 }
 
 impl Terms {
-    fn parameters(
-        &self,
-        is_fused: bool,
-        normalised: bool,
-        found: &mut Vec<(&'static str, String)>,
-    ) {
-        // Products of a fused sum that are not rounded cannot be flushed.
-        let flush_products = self
-            .flush_products
-            .filter(|_| self.products.is_some() || !is_fused);
+    fn parameters(&self, normalised: bool, found: &mut Vec<(&'static str, String)>) {
         if let Some((rounding, format)) = self.products {
             found.push(("products", format!("{rounding}:{format}")));
         } else if normalised {
@@ -380,7 +368,7 @@ impl Terms {
         };
         flush("flush-in", self.flush_in);
         flush("flush-c", self.flush_c);
-        flush("flush-products", flush_products);
+        flush("flush-products", self.flush_products);
         for (name, rounded) in [("operands", self.operands), ("round-c", self.round_c)] {
             if let Some((rounding, format)) = rounded {
                 found.push((name, format!("{rounding}:{format}")));
@@ -449,7 +437,7 @@ impl Fused {
                 found.push((name, invalid.to_string()));
             }
         }
-        self.terms.parameters(true, self.normalised, &mut found);
+        self.terms.parameters(self.normalised, &mut found);
         found
     }
 }

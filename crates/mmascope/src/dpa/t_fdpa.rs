@@ -43,7 +43,7 @@ pub(super) fn block(
 
 /// Whether the product is zero.
 #[inline]
-fn is_zero(pair: &&Pair) -> bool {
+fn is_zero(pair: &Pair) -> bool {
     pair.a.significand == 0 || pair.b.significand == 0
 }
 

@@ -276,38 +276,54 @@ fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> 
     })
 }
 
-/// A chain as two statements, the last block being the second; `None` when it has one block.
-pub(crate) fn split(program: &Program, k: usize) -> Option<Program> {
-    let (last, before) = program.statements.split_last()?;
+/// A dot product as one over its first `head` k and one over the rest, which begins with `sum`; `None` when
+/// either has none.
+pub(crate) fn cut(
+    statement: &Statement,
+    head: usize,
+    k: usize,
+    sum: Source,
+) -> Option<[Operation; 2]> {
     let Operation::Dot {
         algorithm,
         widened,
         over,
         from,
-    } = &last.operation
+    } = &statement.operation
     else {
         return None;
     };
     let order = over.indices(k);
-    let block = algorithm.block();
-    let head = (order.len().saturating_sub(1) / block) * block;
-    if head == 0 {
-        return None;
-    }
+    let (head, tail) = order.split_at_checked(head)?;
     let dot = |over: &[usize], from: Source| Operation::Dot {
         algorithm: *algorithm,
         widened: *widened,
         over: Select::List(over.to_vec()),
         from,
     };
+    (!head.is_empty() && !tail.is_empty()).then(|| [dot(head, *from), dot(tail, sum)])
+}
+
+/// A chain as two statements, the last block being the second; `None` when it has one block.
+pub(crate) fn split(program: &Program, k: usize) -> Option<Program> {
+    let (last, before) = program.statements.split_last()?;
+    let Operation::Dot {
+        algorithm, over, ..
+    } = &last.operation
+    else {
+        return None;
+    };
+    let block = algorithm.block();
+    let head = (over.indices(k).len().saturating_sub(1) / block) * block;
+    let [first, second] = cut(last, head, k, Source::Statement(before.len()))?;
     let mut statements = before.to_vec();
     statements.push(Statement {
         name: format!("t{}", before.len()),
-        operation: dot(&order[..head], *from),
+        operation: first,
         output: last.output,
     });
     statements.push(Statement {
-        operation: dot(&order[head..], Source::Statement(before.len())),
+        operation: second,
         ..last.clone()
     });
     Some(Program { statements })

@@ -108,8 +108,12 @@ impl Setting {
             Self::Floor(floor) if fused.f2.is_some() => fused.floor = floor,
             Self::Normalised(normalised) => {
                 fused.normalised = normalised;
-                fused.terms.products = None;
+                (fused.terms.products, fused.terms.flush_products) = (None, None);
             }
+            Self::Products(None) => {
+                (fused.terms.products, fused.terms.flush_products) = (None, None);
+            }
+            Self::FlushProducts(Some(_)) if fused.terms.products.is_none() => return false,
             Self::Limit(limit) => fused.product_limit = limit,
             _ => return self.on_terms(&mut fused.terms),
         }

@@ -1,7 +1,7 @@
 //! Parts of a program's statements, which may have parameters of their own.
 
 use super::Setting;
-use crate::dpa::{Operation, Program, Select, Signature, Source, Statement};
+use crate::dpa::{Operation, Program, Signature, Source, Statement};
 use crate::infer::forms;
 
 /// A part of a program's statements.
@@ -79,44 +79,18 @@ impl Part {
 
 /// The program whose first step is a statement of its own; `None` when it is one, or is no step.
 fn first_step_apart(program: &Program, k: usize) -> Option<Program> {
-    let (first, rest) = program.statements.split_first()?;
-    let Operation::Dot {
-        algorithm,
-        widened,
-        over,
-        from,
-    } = &first.operation
-    else {
+    let first = program.statements.first()?;
+    let Operation::Dot { algorithm, .. } = &first.operation else {
         return None;
     };
-    let order = over.indices(k);
-    let (head, tail) = order.split_at_checked(algorithm.block())?;
-    if tail.is_empty() {
-        return None;
-    }
-    let dot = |over: &[usize], from: Source| Operation::Dot {
-        algorithm: *algorithm,
-        widened: *widened,
-        over: Select::List(over.to_vec()),
-        from,
+    let [head, tail] = forms::cut(first, algorithm.block(), k, Source::Statement(0))?;
+    let step = Statement {
+        name: String::new(),
+        operation: head,
+        output: first.output,
     };
-    let mut own = Program {
-        statements: vec![Statement {
-            operation: dot(tail, Source::C),
-            ..first.clone()
-        }],
-    };
-    own.statements.extend_from_slice(rest);
-    let mut own = forms::with_statement(
-        &own,
-        0,
-        Statement {
-            name: String::new(),
-            operation: dot(head, *from),
-            output: first.output,
-        },
-    );
-    own.statements[1].operation = dot(tail, Source::Statement(0));
+    let mut own = forms::with_statement(program, 0, step);
+    own.statements[1].operation = tail;
     Some(own)
 }
 
