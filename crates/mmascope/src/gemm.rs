@@ -20,12 +20,14 @@
 
 mod accumulators;
 mod arrays;
-#[cfg(feature = "kernel")]
-mod batch;
 mod dots;
 mod exact;
 mod matrices;
 mod matrix;
+#[cfg(feature = "kernel")]
+mod packing;
+#[cfg(feature = "kernel")]
+mod piece;
 mod product;
 pub mod schedule;
 mod statistics;

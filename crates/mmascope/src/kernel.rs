@@ -137,6 +137,29 @@ impl Kernel {
         }
     }
 
+    /// About how many bytes the packed operands of a step take, for so many rows and columns of D.
+    pub(crate) fn packed_bytes(&self, rows: usize, columns: usize) -> usize {
+        let k = self.unit.signature().k;
+        let panel = VECTORS * self.lanes().0;
+        // (5 bytes a slot, a scale, a mark.)
+        let (each, rows, columns) = match &self.family {
+            Family::Sums(plan) => (
+                5 * plan.order.len() + 5,
+                rows,
+                columns.next_multiple_of(panel),
+            ),
+            Family::Groups(plan) => {
+                let each = k + 16 * k.div_ceil(plan.group()) + 1;
+                (each, rows, columns.next_multiple_of(panel))
+            }
+            Family::Double(_) => {
+                let [rows, columns] = double::filled(rows, columns, self.lanes().0);
+                (8 * k, rows, columns)
+            }
+        };
+        rows.saturating_add(columns).saturating_mul(each)
+    }
+
     /// Packs the operands of a product. K is a multiple of the unit's; `None` when the operands'
     /// exponents leave nothing for the kernel.
     pub(crate) fn pack(&self, elements: &dyn Elements, modifiers: &Modifiers) -> Option<Operand> {

@@ -9,22 +9,29 @@ use std::sync::Arc;
 
 use super::accumulators::{Accumulators, Region};
 #[cfg(feature = "kernel")]
-use super::batch::Batch;
+use super::packing::{Part, Prepared};
 use super::{Matrices, Watch};
 use crate::array::{Stored, Words, each_width};
 use crate::dpa::{Modifiers, Operands, Signature, Unit};
 use crate::error::{Error, Result};
 #[cfg(feature = "kernel")]
-use crate::kernel::{Kernel, Operand, Steps, in_large_pages};
+use crate::kernel::{Kernel, in_large_pages};
 
 /// Elements of D that one task computes.
 const CHUNK: usize = 64;
+/// Elements of parts of D that are computed at the same time.
+pub(super) const AT_ONCE: usize = 1 << 18;
 
 /// D = C + A·B by one unit, its operands checked and prepared.
 ///
 /// A *step* is one instruction: the unit's K products of every element. What order the steps come
 /// in, and what happens between them, is the caller's affair: [`chain`](super::chain) takes them
 /// ascending, a schedule as it says.
+///
+/// Operands are packed for a kernel once, as a whole, where that takes at most 15/8 of the memory of operands,
+/// C and D (or 4 MiB). Where it would take more, since K is far longer than D is wide, each
+/// [`advance`](Product::advance) packs those of its rows, columns and steps, a piece of K at a time that
+/// takes about as much memory as operands, C and D.
 #[derive(Clone, Debug)]
 pub struct Product<'a> {
     unit: &'a Unit,
@@ -32,15 +39,6 @@ pub struct Product<'a> {
     modifiers: Modifiers,
     #[cfg(feature = "kernel")]
     prepared: Option<Arc<Prepared>>,
-}
-
-/// A kernel and the operands packed for it: one for each product of the batch; `None` where the
-/// operands leave nothing for the kernel.
-#[cfg(feature = "kernel")]
-#[derive(Debug)]
-struct Prepared {
-    kernel: Kernel,
-    operands: Vec<Option<Operand>>,
 }
 
 impl<'a> Product<'a> {
@@ -98,12 +96,28 @@ impl<'a> Product<'a> {
         if kernel.unit() != unit {
             return Err(Error::Argument("the kernel is another unit's".to_owned()));
         }
-        let pack = |batch| kernel.pack(&Batch { matrices, batch }, &modifiers);
-        let operands = (0..matrices.batch()).map(pack).collect();
+        let prepared = Prepared::new(kernel, &product);
         Ok(Self {
-            prepared: Some(Arc::new(Prepared { kernel, operands })),
+            prepared: Some(Arc::new(prepared)),
             ..product
         })
+    }
+
+    /// The same with operands packed a piece of K at a time, of so many bytes but at least a step. The
+    /// result is the same.
+    #[cfg(feature = "kernel")]
+    #[must_use]
+    pub fn in_pieces(self, bytes: usize) -> Self {
+        let prepared = self.prepared.as_ref();
+        let prepared = prepared.map(|prepared| Arc::new(prepared.in_pieces(bytes)));
+        Self { prepared, ..self }
+    }
+
+    /// Whether all operands lie packed for a kernel.
+    #[cfg(feature = "kernel")]
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        (self.prepared.as_ref()).is_some_and(|prepared| prepared.is_whole())
     }
 
     /// The unit.
@@ -271,27 +285,21 @@ impl<'a> Product<'a> {
         };
         let size = region.rows.len() * region.columns.len();
         for (batch, words) in region.batch.clone().zip(words.chunks_mut(size.max(1))) {
-            let Some(operand) = &prepared.operands[batch] else {
-                let part = Region {
-                    batch: batch..batch + 1,
-                    ..region.clone()
-                };
-                self.reference(steps, first, &part, words, watch)?;
-                continue;
+            let region = Region {
+                batch: batch..batch + 1,
+                ..region.clone()
             };
-            let elements = Batch {
-                matrices: self.matrices,
-                batch,
-            };
-            let run = Steps {
-                elements: &elements,
-                modifiers: &self.modifiers,
-                steps: steps.clone(),
+            let part = Part {
+                product: self,
+                region: &region,
+                steps,
                 first,
-                rows: region.rows.clone(),
-                columns: region.columns.clone(),
             };
-            prepared.kernel.advance(operand, &run, words, watch)?;
+            let reference = |steps: &Range<usize>, words: &mut [W]| {
+                let first = first && steps.start == part.steps.start;
+                self.reference(steps, first, &region, words, watch)
+            };
+            prepared.advance(&part, words, watch, reference)?;
         }
         Ok(())
     }

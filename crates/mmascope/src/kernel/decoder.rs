@@ -14,9 +14,10 @@ pub(super) struct Decoder {
     rebias: u32,
     /// Unit of a subnormal.
     unit: f32,
-    /// Codes, without their sign, from here on are special; or only the code of −0.
-    special_from: u32,
-    negative_zero: bool,
+    /// Codes, without their sign, above this one are special; and so is this code, which a format without
+    /// specials of its own kind does not have. (Below 2^31, as signed comparisons take one instruction.)
+    last_finite: i32,
+    special_code: u32,
     flip: u32,
     /// What is left of a number whose field is 0: all, its sign, or nothing.
     left: u32,
@@ -51,12 +52,15 @@ impl Decoder {
             sign_shift: 32 - format.bits,
             rebias: (127 - bias) as u32,
             unit: 2_f64.powi(1 - bias - fraction_bits as i32) as f32,
-            special_from: match specials {
-                Specials::Ieee => infinity,
-                Specials::AllOnesNan => all,
-                Specials::NegativeZeroNan | Specials::None => u32::MAX,
+            last_finite: match specials {
+                Specials::Ieee => infinity as i32 - 1,
+                Specials::AllOnesNan => all as i32 - 1,
+                Specials::NegativeZeroNan | Specials::None => i32::MAX,
             },
-            negative_zero: specials == Specials::NegativeZeroNan,
+            special_code: match specials {
+                Specials::NegativeZeroNan => all + 1,
+                _ => u32::MAX,
+            },
             flip: if negate { 1 << 31 } else { 0 },
             left: u32::MAX,
             smallest: smallest.max(1) as u32,
@@ -100,9 +104,7 @@ impl Decoder {
         let subnormal = (magnitude as i32 as f32 * self.unit).to_bits();
         let is_subnormal = mask(magnitude >> self.fraction_bits == 0);
         let bits = choose(is_subnormal, subnormal, normal);
-        let zero_is_special = mask(self.negative_zero);
-        let special = mask(magnitude >= self.special_from)
-            | (zero_is_special & mask(magnitude == 0) & mask(sign != 0));
+        let special = mask(magnitude as i32 > self.last_finite) | mask(code == self.special_code);
         let bits = (bits | sign) ^ self.flip;
         (bits & choose(is_subnormal, self.left, u32::MAX), special)
     }
@@ -111,8 +113,13 @@ impl Decoder {
     #[inline(always)]
     pub(super) fn field(&self, bits: u32) -> u32 {
         let magnitude = bits & !(1 << 31);
-        let field = (magnitude >> 23).max(self.smallest);
-        field & mask(magnitude != 0)
+        self.field_of(magnitude) & mask(magnitude != 0)
+    }
+
+    /// The same of a magnitude that is not zero.
+    #[inline(always)]
+    pub(super) fn field_of(&self, magnitude: u32) -> u32 {
+        (magnitude >> 23).max(self.smallest)
     }
 }
 

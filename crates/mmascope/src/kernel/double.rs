@@ -32,6 +32,14 @@ const PANELS: usize = 8;
 /// Doubles in the widest row of accumulators.
 const WIDEST: usize = VECTORS * 8;
 
+/// Rows and columns with those that fill up blocks and panels.
+pub(super) fn filled(rows: usize, columns: usize, width: usize) -> [usize; 2] {
+    [
+        rows.next_multiple_of(ROWS),
+        columns.next_multiple_of(VECTORS * width / 2),
+    ]
+}
+
 /// What the kernel needs to know of a unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {

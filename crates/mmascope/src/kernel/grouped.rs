@@ -88,6 +88,11 @@ fn numbers(format: &Format, negate: bool) -> Option<(Vec<Option<i8>>, i32)> {
 }
 
 impl Plan {
+    /// Products of a group.
+    pub(super) fn group(&self) -> usize {
+        self.group
+    }
+
     pub(super) fn new(unit: &Unit, negate: [bool; 2]) -> Result<Self, String> {
         let signature = unit.signature();
         let [statement] = unit.program().statements.as_slice() else {

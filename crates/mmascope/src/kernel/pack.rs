@@ -161,13 +161,53 @@ fn room(shape: &Shape) -> usize {
 struct Segment<'a> {
     decoder: &'a Decoder,
     window: &'a Window,
+    /// Every finite number of the format lies in the window.
+    is_wide: bool,
 }
 
-impl Segment<'_> {
+impl<'a> Segment<'a> {
+    fn new(decoder: &'a Decoder, window: &'a Window) -> Self {
+        let (smallest, largest) = decoder.fields();
+        let is_wide = window.vanish <= smallest && window.low <= smallest && largest <= window.high;
+        Self {
+            decoder,
+            window,
+            is_wide,
+        }
+    }
+
     /// One pass over contiguous words, in place: what comes out are exponent bytes, in 32 bits each.
     /// The compiler makes vectors of it, since nothing in it branches.
     #[inline(always)]
     fn turn(&self, words: &mut [u32], values: &mut [f32]) -> bool {
+        if self.is_wide {
+            self.turn_all(words, values)
+        } else {
+            self.turn_some(words, values)
+        }
+    }
+
+    /// All numbers lie in the window.
+    #[inline(always)]
+    fn turn_all(&self, words: &mut [u32], values: &mut [f32]) -> bool {
+        let decoder = *self.decoder;
+        let up = self.window.first.wrapping_sub(self.window.low);
+        let mut marked = 0_u32;
+        for (word, value) in words.iter_mut().zip(values) {
+            let (bits, special) = decoder.masks(*word);
+            // (Combined by "or" it becomes a branch, and the loop no vectors.)
+            marked = marked.max(special);
+            let bits = bits & !special;
+            *value = f32::from_bits(bits);
+            let magnitude = bits & !(1 << 31);
+            let field = decoder.field_of(magnitude);
+            *word = field.wrapping_add(up) & mask(magnitude != 0);
+        }
+        marked != 0
+    }
+
+    #[inline(always)]
+    fn turn_some(&self, words: &mut [u32], values: &mut [f32]) -> bool {
         let (decoder, window) = (*self.decoder, *self.window);
         let mut marked = 0;
         for (word, value) in words.iter_mut().zip(values) {
@@ -212,28 +252,28 @@ impl Segment<'_> {
         bytes: &mut [u8],
         columns: usize,
     ) -> bool {
-        let mut marked = false;
-        let out = values
-            .chunks_exact_mut(columns)
-            .zip(bytes.chunks_exact_mut(columns));
-        for (words, (values, bytes)) in words.chunks_exact_mut(columns).zip(out) {
-            marked |= self.slot(words, values, bytes);
+        let marked = self.turn(words, values);
+        match columns / VECTORS {
+            4 => join::<4>(words, bytes),
+            8 => join::<8>(words, bytes),
+            16 => join::<16>(words, bytes),
+            _ => unreachable!("registers have 4, 8 or 16 lanes"),
         }
         marked
     }
+}
 
-    /// Words of a row of B, one for each column of a panel; byte 4·i+v is that of column v·width+i.
-    #[inline(always)]
-    fn slot(&self, words: &mut [u32], values: &mut [f32], bytes: &mut [u8]) -> bool {
-        let marked = self.turn(words, values);
-        let width = words.len() / VECTORS;
-        let (low, high) = words.split_at(2 * width);
-        let ((a, b), (c, d)) = (low.split_at(width), high.split_at(width));
-        for (i, out) in bytes.chunks_exact_mut(VECTORS).enumerate() {
-            let word = a[i] | b[i] << 8 | c[i] << 16 | d[i] << 24;
-            out.copy_from_slice(&word.to_le_bytes());
+/// Exponent bytes of slots of four registers with `W` lanes: byte 4·i+v is that of column v·W+i.
+#[inline(always)]
+fn join<const W: usize>(words: &[u32], bytes: &mut [u8]) {
+    let (registers, _) = words.as_chunks::<W>();
+    let (slots, _) = registers.as_chunks::<VECTORS>();
+    let (bytes, _) = bytes.as_chunks_mut::<VECTORS>();
+    let (bytes, _) = bytes.as_chunks_mut::<W>();
+    for ([a, b, c, d], bytes) in slots.iter().zip(bytes) {
+        for (i, bytes) in bytes.iter_mut().enumerate() {
+            *bytes = (a[i] | b[i] << 8 | c[i] << 16 | d[i] << 24).to_le_bytes();
         }
-        marked
     }
 }
 
@@ -268,7 +308,7 @@ pub(super) fn pack_a(
 ) -> Side {
     let used = shape.a_len();
     let mut side = Side::zeros(used, room(shape), down);
-    let segment = Segment { decoder, window };
+    let segment = Segment::new(decoder, window);
     let plain = is_plain(order, shape);
     let length = shape.chunk * shape.slots;
     let chunks = side.values[..used]
@@ -355,7 +395,7 @@ pub(super) fn pack_b(
 ) -> Side {
     let used = shape.b_len();
     let mut side = Side::zeros(used, room(shape) * shape.columns, down);
-    let segment = Segment { decoder, window };
+    let segment = Segment::new(decoder, window);
     let plain = is_plain(order, shape);
     let length = shape.steps * shape.slots * shape.columns;
     side.values[..used]

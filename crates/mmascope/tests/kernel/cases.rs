@@ -29,6 +29,8 @@ pub(crate) struct Case {
     pub(crate) start: Start,
     pub(crate) modifiers: Modifiers,
     pub(crate) plan: Plan,
+    /// Bytes of operands that are packed at a time, where they are not packed as a whole.
+    pub(crate) pieces: Option<usize>,
     pub(crate) seed: u64,
 }
 
@@ -51,6 +53,7 @@ impl Case {
             start,
             modifiers: Modifiers::default(),
             plan: Plan::Chain,
+            pieces: None,
             seed,
         }
     }
@@ -82,6 +85,12 @@ impl Case {
         if index % 12 == 10 && case.plan == Plan::Chain {
             case.shape[2] = 9 + index / 12 * 5 % 32;
         }
+        // A step at a time, and several.
+        case.pieces = match index % 8 {
+            5 => Some(0),
+            2 => Some(40_000),
+            _ => None,
+        };
         case.modifiers.negate_a = index % 7 == 3;
         case.modifiers.negate_b = index % 11 == 5;
         if case.plan == Plan::Chain {
@@ -130,6 +139,10 @@ impl Case {
                 .map_or("no level", |kernel| kernel.level().name());
             let product = Product::with_kernel(unit, &matrices, self.modifiers, kernel.clone());
             let product = product.expect("operands fit");
+            let product = match self.pieces {
+                Some(bytes) => product.in_pieces(bytes),
+                None => product,
+            };
             let got = schedule.run(&product, scales.as_ref(), &watch());
             let got = got.expect("a product").to_vec();
             if let Some(at) = (0..got.len()).find(|&at| got[at] != expected[at]) {

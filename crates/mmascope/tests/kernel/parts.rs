@@ -266,15 +266,54 @@ fn threads_and_tiles() {
             .expect("threads");
         pool.install(|| {
             for (arch, inst) in UNITS.into_iter().chain(more) {
-                for plan in [Plan::Chain, Plan::StreamK, Plan::SplitPairwise] {
+                for (plan, pieces) in [
+                    (Plan::Chain, None),
+                    (Plan::StreamK, None),
+                    (Plan::SplitPairwise, None),
+                    (Plan::Chain, Some(0)),
+                    (Plan::StreamK, Some(0)),
+                ] {
                     let case = Case {
                         plan,
+                        pieces,
                         ..Case::plain([70, 71, 3], [Elements::Wide; 2], Start::Near, 9)
                     };
                     compare(inst, unit(arch, inst), &case);
                 }
             }
         });
+    }
+}
+
+/// Products whose operands, packed as a whole, would take more memory than is allowed: they are packed a
+/// piece at a time, and what c is done to happens once.
+#[test]
+fn a_long_k_in_pieces() {
+    let long = [
+        ("hopper", "wgmma.m64n8k16.f32.f16.f16", 2500),
+        ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3", 1300),
+        ("ampere", "mma.m8n8k4.f64.f64.f64.f64", 12000),
+        (
+            "blackwell",
+            "tcgen05.mma.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+            1300,
+        ),
+    ];
+    for (arch, inst, steps) in long {
+        let unit = unit(arch, inst);
+        let shape = [2, 3, steps];
+        let operands = matrices(unit, shape, [Elements::Wide; 2], Start::Near, 3);
+        let product = Product::new(unit, &operands, Modifiers::default()).expect("operands");
+        assert!(!product.is_packed(), "{inst}");
+        for plan in [Plan::Chain, Plan::StreamK, Plan::Promote] {
+            let mut case = Case {
+                plan,
+                ..Case::plain(shape, [Elements::Wide; 2], Start::Near, 3)
+            };
+            case.modifiers.negate_a = true;
+            case.modifiers.negate_c = plan == Plan::Chain;
+            compare(inst, unit, &case);
+        }
     }
 }
 

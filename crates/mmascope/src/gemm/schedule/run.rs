@@ -12,10 +12,8 @@ use crate::dpa::{Modifiers, Scalar};
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::gemm::matrix::Matrix;
+use crate::gemm::product::AT_ONCE;
 use crate::gemm::{Product, Region, Watch};
-
-/// Elements of regions that are computed at the same time.
-const AT_ONCE: usize = 1 << 18;
 
 /// Software scales of a schedule's promotion, as words of its format.
 #[derive(Clone, Debug, PartialEq, Eq)]

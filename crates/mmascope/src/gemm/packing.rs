@@ -1,0 +1,160 @@
+//! What is packed for a kernel, and when: all operands at once, or piece by piece of K.
+
+use std::ops::Range;
+
+use super::piece::Piece;
+use super::product::AT_ONCE;
+use super::{Product, Region, Watch};
+use crate::array::Stored;
+use crate::error::Result;
+use crate::kernel::{Elements, Kernel, Operand, Steps};
+
+/// Packed operands of a product may always take so many bytes.
+const SMALL: usize = 4 << 20;
+/// k of a piece at least.
+const LEAST: usize = 512;
+
+/// A kernel with what is packed for it.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    kernel: Kernel,
+    packing: Packing,
+}
+
+#[derive(Debug)]
+enum Packing {
+    /// The operands of each product of the batch; `None` where they leave nothing for the kernel.
+    Whole(Vec<Option<Operand>>),
+    /// Nothing: each part packs the operands of its steps, as many at a time as there is room for.
+    Pieces(Room),
+}
+
+/// Room for packed operands.
+#[derive(Clone, Copy, Debug)]
+enum Room {
+    /// Bytes for a part of D with [`AT_ONCE`] elements, or with all of them; less for smaller parts, of
+    /// which as many may be under way.
+    Shared(usize),
+    /// Bytes for any part.
+    Each(usize),
+}
+
+impl Room {
+    /// Steps that are packed together for a part.
+    fn steps(self, kernel: &Kernel, part: &Region, whole: &Region) -> usize {
+        let step = kernel.packed_bytes(part.rows.len(), part.columns.len());
+        let fitting = |bytes: usize| (bytes / step.max(1)).max(1);
+        match self {
+            Self::Each(bytes) => fitting(bytes),
+            Self::Shared(bytes) => {
+                let all = whole.rows.len().saturating_mul(whole.columns.len());
+                let share = part.len() as f64 / all.clamp(1, AT_ONCE) as f64;
+                let least = LEAST.div_ceil(kernel.unit().signature().k);
+                fitting((bytes as f64 * share.min(1.0)) as usize).max(least)
+            }
+        }
+    }
+}
+
+/// Steps of a part of D within one product of the batch.
+pub(super) struct Part<'a> {
+    pub(super) product: &'a Product<'a>,
+    pub(super) region: &'a Region,
+    pub(super) steps: &'a Range<usize>,
+    /// C with its modifiers goes into the first of them.
+    pub(super) first: bool,
+}
+
+impl Prepared {
+    /// Packs a product's operands, where that takes no more than [`Product`] says.
+    pub(super) fn new(kernel: Kernel, product: &Product<'_>) -> Self {
+        let (whole, matrices) = (product.whole(), product.matrices());
+        let given = bytes(product);
+        let step = kernel.packed_bytes(whole.rows.len(), whole.columns.len());
+        let all = (step.saturating_mul(product.steps())).saturating_mul(whole.batch.len());
+        let packing = if all <= SMALL.max(given / 8 * 15) {
+            let modifiers = product.modifiers();
+            let pack = |batch| kernel.pack(&Piece::whole(matrices, batch), &modifiers);
+            Packing::Whole(whole.batch.map(pack).collect())
+        } else {
+            Packing::Pieces(Room::Shared(given))
+        };
+        Self { kernel, packing }
+    }
+
+    /// The same kernel with pieces of so many bytes.
+    pub(super) fn in_pieces(&self, bytes: usize) -> Self {
+        Self {
+            kernel: self.kernel.clone(),
+            packing: Packing::Pieces(Room::Each(bytes)),
+        }
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self.packing, Packing::Whole(_))
+    }
+
+    /// The steps of a part by the kernel; by `reference` those whose operands leave nothing for it.
+    pub(super) fn advance<W: Stored>(
+        &self,
+        part: &Part<'_>,
+        words: &mut [W],
+        watch: &Watch<'_>,
+        reference: impl Fn(&Range<usize>, &mut [W]) -> Result<()>,
+    ) -> Result<()> {
+        let Part {
+            product,
+            region,
+            steps,
+            first,
+        } = *part;
+        let modifiers = &product.modifiers();
+        let room = match &self.packing {
+            Packing::Whole(operands) => {
+                let batch = region.batch.start;
+                let Some(operand) = &operands[batch] else {
+                    return reference(steps, words);
+                };
+                let run = Steps {
+                    elements: &Piece::whole(product.matrices(), batch),
+                    modifiers,
+                    steps: steps.clone(),
+                    first,
+                    rows: region.rows.clone(),
+                    columns: region.columns.clone(),
+                };
+                return self.kernel.advance(operand, &run, words, watch);
+            }
+            Packing::Pieces(room) => room.steps(&self.kernel, region, &product.whole()),
+        };
+        for start in steps.clone().step_by(room) {
+            watch.check()?;
+            let own = start..steps.end.min(start.saturating_add(room));
+            let elements = Piece::of(product, region, &own);
+            let Some(operand) = self.kernel.pack(&elements, modifiers) else {
+                reference(&own, words)?;
+                continue;
+            };
+            let run = Steps {
+                elements: &elements,
+                modifiers,
+                steps: 0..own.len(),
+                first: first && start == steps.start,
+                rows: 0..elements.m(),
+                columns: 0..elements.n(),
+            };
+            self.kernel.advance(&operand, &run, words, watch)?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of operands, C and D.
+fn bytes(product: &Product<'_>) -> usize {
+    let matrices = product.matrices();
+    let scales = [matrices.scale_a(), matrices.scale_b()];
+    let given = [Some(matrices.a()), Some(matrices.b()), matrices.c()];
+    let given = given.into_iter().chain(scales).flatten();
+    let d = product.unit().signature().d.register.bits as usize / 8;
+    given.map(|matrix| matrix.words().bytes()).sum::<usize>() + d * product.whole().len()
+}
