@@ -120,6 +120,22 @@ fn at_most_three_times_operands_and_results() {
     }
 }
 
+/// D is small, so that what a schedule holds beside it tells most.
+#[test]
+fn where_d_is_small() {
+    let inst = "wgmma.m64n8k16.f32.f16.f16";
+    let schedules = [
+        "chain",
+        "promote=4/f32",
+        "split-k=4 reduce=pairwise/f32",
+        "split-k=32 reduce=pairwise/f32",
+        "split-k=8 reduce=pairwise/f64",
+    ];
+    let schedules = schedules.map(str::to_owned);
+    check("hopper", inst, [512, 512, 512], &schedules);
+    check("hopper", inst, [1024, 1024, 1024], &schedules[4..]);
+}
+
 /// Packed, these operands would take five times themselves.
 #[test]
 fn where_k_is_long() {

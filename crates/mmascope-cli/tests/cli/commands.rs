@@ -94,6 +94,16 @@ fn show_in_both_forms() {
     }
     let json = show(full, &["--json"]).expect(0).json();
     assert_eq!(json["inst"], "mma.m16n8k16.f32.bf16.bf16.f32");
+    // What computes whole products: a kernel, or the reference and why.
+    let kernel = json["kernel"].as_str().expect("a kernel");
+    assert!(text.contains(&format!("kernel      {kernel}\n")), "{text}");
+    assert!(json["no_kernel"].is_null());
+    let other = "mma.m16n8k16.rm.f64.f64.f64.f64";
+    let json = show(other, &["--json"]).expect(0).json();
+    let reason = json["no_kernel"].as_str().expect("a reason");
+    assert!(reason.contains("rd") && json["kernel"].is_null(), "{json}");
+    let line = format!("kernel      none: {reason}; the reference computes it\n");
+    assert!(show(other, &[]).expect(0).out.contains(&line));
     assert_eq!(json["k"], 16);
     assert_eq!(json["leaves"].as_array().map(Vec::len), Some(17));
     assert_eq!(json["tree"]["op"], "fused");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::piece::Piece;
-use super::product::AT_ONCE;
+use super::product::MOST;
 use super::{Product, Region, Watch};
 use crate::array::Stored;
 use crate::error::Result;
@@ -32,7 +32,7 @@ enum Packing {
 /// Room for packed operands.
 #[derive(Clone, Copy, Debug)]
 enum Room {
-    /// Bytes for a part of D with [`AT_ONCE`] elements, or with all of them; less for smaller parts, of
+    /// Bytes for a part of D with [`MOST`] elements, or with all of them; less for smaller parts, of
     /// which as many may be under way.
     Shared(usize),
     /// Bytes for any part.
@@ -47,8 +47,7 @@ impl Room {
         match self {
             Self::Each(bytes) => fitting(bytes),
             Self::Shared(bytes) => {
-                let all = whole.rows.len().saturating_mul(whole.columns.len());
-                let share = part.len() as f64 / all.clamp(1, AT_ONCE) as f64;
+                let share = part.len() as f64 / whole.len().clamp(1, MOST) as f64;
                 let least = LEAST.div_ceil(kernel.unit().signature().k);
                 fitting((bytes as f64 * share.min(1.0)) as usize).max(least)
             }

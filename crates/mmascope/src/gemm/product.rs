@@ -19,8 +19,9 @@ use crate::kernel::{Kernel, in_large_pages};
 
 /// Elements of D that one task computes.
 const CHUNK: usize = 64;
-/// Elements of parts of D that are computed at the same time.
-pub(super) const AT_ONCE: usize = 1 << 18;
+/// Elements of parts of D that are computed at the same time, at least and at most.
+const FEWEST: usize = 1 << 14;
+pub(super) const MOST: usize = 1 << 18;
 
 /// D = C + A·B by one unit, its operands checked and prepared.
 ///
@@ -118,6 +119,16 @@ impl<'a> Product<'a> {
     #[must_use]
     pub fn is_packed(&self) -> bool {
         (self.prepared.as_ref()).is_some_and(|prepared| prepared.is_whole())
+    }
+
+    /// How many elements of parts of D a schedule computes at the same time: where operands lie packed, so few
+    /// that what stands beside them takes little of D; else more, since each part packs its own.
+    pub(super) fn at_once(&self) -> usize {
+        #[cfg(feature = "kernel")]
+        if self.prepared.is_some() && !self.is_packed() {
+            return MOST;
+        }
+        (self.whole().len() / 16).clamp(FEWEST, MOST)
     }
 
     /// The unit.

@@ -38,8 +38,9 @@ impl Decoder {
             subnormals,
         } = format.float()?;
         let fits = fraction_bits <= 23 && exponent_bits <= 8 && bias <= 127 && subnormals;
-        let top = (1_i32 << exponent_bits) - 1 - bias;
-        if !fits || !format.signed || top > 128 {
+        // The largest exponent; above it IEEE 754 has its specials.
+        let top = (1_i32 << exponent_bits) - 1 - i32::from(specials == Specials::Ieee) - bias;
+        if !fits || !format.signed || top > 127 {
             return None;
         }
         let smallest = widened.unwrap_or(format).float()?.emin() + 127;

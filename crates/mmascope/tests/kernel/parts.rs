@@ -1,6 +1,7 @@
 //! What must not change a bit: modifiers, parts of D, batches, threads, steps in several calls;
 //! and units that are in no catalogue.
 
+use mmascope::array::Words;
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::gemm::{Matrices, Matrix, Product, Region};
 use mmascope::isa::Catalogue;
@@ -290,13 +291,13 @@ fn threads_and_tiles() {
 #[test]
 fn a_long_k_in_pieces() {
     let long = [
-        ("hopper", "wgmma.m64n8k16.f32.f16.f16", 2500),
-        ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3", 1300),
-        ("ampere", "mma.m8n8k4.f64.f64.f64.f64", 12000),
+        ("hopper", "wgmma.m64n8k16.f32.f16.f16", 4000),
+        ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3", 2000),
+        ("ampere", "mma.m8n8k4.f64.f64.f64.f64", 15000),
         (
             "blackwell",
             "tcgen05.mma.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
-            1300,
+            3000,
         ),
     ];
     for (arch, inst, steps) in long {
@@ -317,42 +318,78 @@ fn a_long_k_in_pieces() {
     }
 }
 
+/// Two products with an A of their own and with one A for both, as a whole and in pieces.
 #[test]
 fn batches_and_threads() {
-    let unit = unit("hopper", "wgmma.m64n8k16.f32.f16.f16");
-    let one = |seed| matrices(unit, [17, 33, 3], [Elements::Wide; 2], Start::None, seed);
-    let pair = [one(1), one(2)];
-    let stacked = |pick: fn(&Matrices) -> &Matrix| {
-        let all: Vec<u16> = pair
-            .iter()
-            .flat_map(|matrices| {
-                pick(matrices)
-                    .iter()
-                    .map(|word| word as u16)
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-        let (rows, columns) = (pick(&pair[0]).rows(), pick(&pair[0]).columns());
-        Matrix::batched(2, rows, columns, all).expect("a batch")
-    };
-    let batch = Matrices::new(stacked(Matrices::a), stacked(Matrices::b)).expect("shapes");
-    let mut expected = by_dots(unit, &pair[0], &Modifiers::default());
-    expected.extend(by_dots(unit, &pair[1], &Modifiers::default()));
-    for threads in [1, 2, 5] {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .expect("threads");
-        let kernel = Kernel::at_level(unit, Level::available().last().expect("one")).ok();
-        let got = pool.install(|| {
-            let product = Product::with_kernel(unit, &batch, Modifiers::default(), kernel);
-            let product = product.expect("operands");
-            let mut sums = product.c(product.whole()).expect("memory");
-            product
-                .advance(0..3, true, &mut sums, &watch())
-                .expect("steps");
-            sums.into_words()
-        });
-        assert_eq!(got, expected, "{threads} threads");
+    let scaled = "tcgen05.mma.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3";
+    for (arch, inst) in [
+        ("hopper", "wgmma.m64n8k16.f32.f16.f16"),
+        ("blackwell", scaled),
+    ] {
+        let unit = unit(arch, inst);
+        let one = |seed| matrices(unit, [17, 33, 3], [Elements::Wide; 2], Start::None, seed);
+        let pair = [one(1), one(2)];
+        let stacked = |first: &Matrix, second: &Matrix| {
+            let bits = if unit.signature().scale.is_some() {
+                8
+            } else {
+                16
+            };
+            let all = first.iter().chain(second.iter());
+            let mut words =
+                Words::filled(bits, 2 * first.rows() * first.columns(), 0).expect("memory");
+            all.enumerate().for_each(|(at, word)| words.set(at, word));
+            Matrix::batched(2, first.rows(), first.columns(), words).expect("a batch")
+        };
+        let joined = |a: Matrix, b: Matrix, scales: Option<(Matrix, Matrix)>| {
+            let matrices = Matrices::new(a, b).expect("shapes");
+            match scales {
+                Some((a, b)) => matrices.with_scales(a, b).expect("scales"),
+                None => matrices,
+            }
+        };
+        let scales = |index: usize| pair[index].scale_a().zip(pair[index].scale_b());
+        // A of the first product: for both, or its own for the second.
+        for shared in [true, false] {
+            let other = usize::from(!shared);
+            let apart = joined(
+                pair[other].a().clone(),
+                pair[1].b().clone(),
+                scales(1)
+                    .map(|(_, b)| (pair[other].scale_a().expect("a scale").clone(), b.clone())),
+            );
+            let a = match shared {
+                true => pair[0].a().clone(),
+                false => stacked(pair[0].a(), pair[1].a()),
+            };
+            let both = scales(0).zip(scales(1)).map(|((a0, b0), (a1, b1))| {
+                let a = if shared { a0.clone() } else { stacked(a0, a1) };
+                (a, stacked(b0, b1))
+            });
+            let batch = joined(a, stacked(pair[0].b(), pair[1].b()), both);
+            let mut expected = by_dots(unit, &pair[0].clone().without_c(), &Modifiers::default());
+            expected.extend(by_dots(unit, &apart, &Modifiers::default()));
+            for (threads, pieces) in [(1, None), (2, None), (5, None), (1, Some(0)), (5, Some(0))] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                let kernel = Kernel::at_level(unit, Level::available().last().expect("one")).ok();
+                let got = pool.expect("threads").install(|| {
+                    let product = Product::with_kernel(unit, &batch, Modifiers::default(), kernel);
+                    let product = product.expect("operands");
+                    let product = match pieces {
+                        Some(bytes) => product.in_pieces(bytes),
+                        None => product,
+                    };
+                    let mut sums = product.c(product.whole()).expect("memory");
+                    product
+                        .advance(0..3, true, &mut sums, &watch())
+                        .expect("steps");
+                    sums.into_words()
+                });
+                assert_eq!(
+                    got, expected,
+                    "{inst}, {threads} threads, {pieces:?}, {shared}"
+                );
+            }
+        }
     }
 }

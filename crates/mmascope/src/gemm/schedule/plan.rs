@@ -7,9 +7,13 @@ use super::{Order, Schedule, Split};
 use crate::error::{Error, Result};
 use crate::gemm::Region;
 
-/// Rows and columns of the regions that a product is computed in when the schedule has no tiles:
-/// what lies beside D in memory stays small.
-const REGION: (usize, usize) = (256, 1024);
+/// Rows and columns of the regions that a product is computed in when the schedule has no tiles: at most so
+/// many elements, so that what lies beside D in memory stays small.
+fn region(extent: &Extent, elements: usize) -> (usize, usize) {
+    const ROWS: usize = 64;
+    let columns = extent.n.min(1024).min(elements / ROWS);
+    (elements / columns.max(1), columns.max(1))
+}
 
 /// Batch, rows and columns of D, and steps of K.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +50,11 @@ impl Order {
 }
 
 impl Schedule {
-    /// The regions in which D is computed, in a fixed order.
-    pub(super) fn regions(&self, extent: &Extent) -> Vec<Region> {
+    /// The regions in which D is computed, in a fixed order: tiles, or regions of so many elements.
+    pub(super) fn regions(&self, extent: &Extent, elements: usize) -> Vec<Region> {
         let (rows, columns) = match self.split {
             Split::StreamK { rows, columns, .. } => (rows, columns),
-            _ => REGION,
+            _ => region(extent, elements),
         };
         let cut = |length: usize, by: usize| {
             (0..length.div_ceil(by)).map(move |index| index * by..length.min((index + 1) * by))

@@ -12,7 +12,6 @@ use crate::dpa::{Modifiers, Scalar};
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::gemm::matrix::Matrix;
-use crate::gemm::product::AT_ONCE;
 use crate::gemm::{Product, Region, Watch};
 
 /// Software scales of a schedule's promotion, as words of its format.
@@ -57,8 +56,9 @@ impl Schedule {
     /// Negations of A and B hold in every step. What is done to c concerns C where it goes into
     /// the unit; with a promotion or an epilogue C does not, and only `noC` is possible.
     ///
-    /// Beside the operands and D, at most ⌈log2 parts⌉ + 6 words are in memory for each of
-    /// max(2^18, elements of a tile) elements, however large D is; nothing for the plain chain. The
+    /// Beside the operands, what is packed of them ([`Product`]) and D, at most ⌈log2 parts⌉ + 6 words are in
+    /// memory for each of max(E, elements of a tile) elements, where E is a sixteenth of D, but at least 2^14
+    /// and at most 2^18, which it is where operands are packed by pieces; nothing for the plain chain. The
     /// result does not depend on the number of threads.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Schedule {
             steps: product.steps(),
         };
         self.check_modifiers(&product.modifiers())?;
-        self.check_scales(&extent, scales)?;
+        self.check_scales(&extent, product.at_once(), scales)?;
         if self.is_chain() {
             let mut accumulators = product.c(whole)?;
             product.advance(0..extent.steps, true, &mut accumulators, watch)?;
@@ -94,10 +94,11 @@ impl Schedule {
         };
         let format = self.format(product.unit());
         let mut d = Words::filled(format.register.bits, whole.len(), 0)?;
-        let regions = self.regions(&extent);
+        let at_once = product.at_once();
+        let regions = self.regions(&extent, at_once);
         let largest = regions.first().map_or(1, Region::len).max(1);
         let numbered: Vec<(usize, &Region)> = regions.iter().enumerate().collect();
-        for group in numbered.chunks((AT_ONCE / largest).max(1)) {
+        for group in numbered.chunks((at_once / largest).max(1)) {
             let results = group
                 .par_iter()
                 .map(|(index, region)| {
@@ -134,7 +135,7 @@ impl Schedule {
             n: whole.columns.len(),
             steps: product.steps(),
         };
-        self.check_scales(&extent, scales)?;
+        self.check_scales(&extent, product.at_once(), scales)?;
         let run = Run {
             schedule: self,
             product,
@@ -142,7 +143,7 @@ impl Schedule {
             sequence: self.order.sequence(extent.steps)?,
             watch,
         };
-        let regions = self.regions(&extent);
+        let regions = self.regions(&extent, product.at_once());
         let mut found = Vec::new();
         for wanted in wanted {
             let mut words = vec![0; wanted.len()];
@@ -182,7 +183,12 @@ impl Schedule {
         Ok(())
     }
 
-    fn check_scales(&self, extent: &Extent, scales: Option<&SoftwareScales>) -> Result<()> {
+    fn check_scales(
+        &self,
+        extent: &Extent,
+        at_once: usize,
+        scales: Option<&SoftwareScales>,
+    ) -> Result<()> {
         let (promotion, scale, scales) = match (self.promotion, self.software_scale(), scales) {
             (_, None, None) => return Ok(()),
             (_, None, Some(_)) => {
@@ -217,7 +223,7 @@ impl Schedule {
         }
         // The sums of one promotion must share a scale.
         let sequence = self.order.sequence(steps)?;
-        let count = self.regions(extent).len();
+        let count = self.regions(extent, at_once).len();
         for index in 0..count {
             for part in self.parts(index, count, steps)? {
                 for group in sequence[part].chunks(promotion.steps) {
