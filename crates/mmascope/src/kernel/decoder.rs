@@ -78,6 +78,18 @@ impl Decoder {
         Self { left, ..self }
     }
 
+    /// The same, of numbers times a power of two; the caller's numbers stay finite and normal as f32.
+    pub(super) fn moved(self, by: i32) -> Self {
+        let up = |field: u32| field.wrapping_add_signed(by);
+        Self {
+            rebias: up(self.rebias),
+            unit: (f64::from(self.unit) * 2_f64.powi(by)) as f32,
+            smallest: up(self.smallest),
+            largest: up(self.largest),
+            ..self
+        }
+    }
+
     /// Fraction bits of the format.
     pub(super) fn fraction_bits(&self) -> u32 {
         self.fraction_bits

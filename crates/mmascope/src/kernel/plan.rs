@@ -90,6 +90,8 @@ pub(super) struct Plan {
     pub(super) native: bool,
     /// Subnormal results are flushed.
     pub(super) flushes: bool,
+    /// The sign that a result which rounds to a zero keeps: f32's sign bit, or nothing.
+    pub(super) zero_sign: u32,
 }
 
 /// Why not.
@@ -131,6 +133,10 @@ impl Plan {
             widened: widened.is_some(),
             native: true,
             flushes: false,
+            zero_sign: match last.zero {
+                ZeroSign::Plus => 0,
+                _ => 1 << 31,
+            },
         };
         if !plan.c.reads_all_of(&last.format) {
             return Err(format!(

@@ -62,11 +62,12 @@ impl Sums {
             columns,
         };
         let mut marks = Marks::new(&shape);
+        let [up_a, up_b] = ranges.vanishing.unwrap_or_default();
         let a = pack::pack_a(
             elements,
             &shape,
             &plan.order,
-            &plan.a,
+            &plan.a.moved(up_a),
             &ranges.a,
             down.map(|sum| sum.slots),
             &mut marks,
@@ -75,7 +76,7 @@ impl Sums {
             elements,
             &shape,
             &plan.order,
-            &plan.b,
+            &plan.b.moved(up_b),
             &ranges.b,
             down.map(|sum| sum.slots),
             &mut marks,
@@ -180,6 +181,33 @@ impl Sums {
         }
     }
 
+    /// Groups of a sum as parts of so many: all at once, or one by one where every result is a zero.
+    #[inline(always)]
+    fn parts(&self, groups: usize) -> (usize, usize) {
+        match self.ranges.vanishing {
+            None => (1, groups),
+            Some(_) => (groups, 1),
+        }
+    }
+
+    /// Where every result is a zero: makes it one, and goes on to the next group.
+    ///
+    /// # Safety
+    /// As for `run`; there is a group at `at`.
+    #[inline(always)]
+    unsafe fn next<V: Lanes>(&self, at: At, slots: usize, value: &mut Tile<V>) -> At {
+        if self.ranges.vanishing.is_none() {
+            return at;
+        }
+        // SAFETY: as the caller promises.
+        unsafe {
+            for value in value {
+                *value = value.and(V::splat(self.plan.zero_sign));
+            }
+            at.on::<V>(slots, 0, false)
+        }
+    }
+
     /// One step, or for a program of one statement `repeat` steps.
     #[inline(always)]
     unsafe fn stages<V: Lanes>(&self, at: At, repeat: usize, c: &mut Tile<V>) -> V {
@@ -202,10 +230,13 @@ impl Sums {
                         from,
                     } => {
                         let mut value = read(from);
-                        let at = at.on::<V>(*slot, 0, false);
-                        let groups = groups * repeat;
+                        let mut at = at.on::<V>(*slot, 0, false);
                         let offsets = &self.ranges.offsets;
-                        bad = bad.or(fused::chain(sum, offsets, at, groups, &mut value));
+                        let (parts, groups) = self.parts(groups * repeat);
+                        for _ in 0..parts {
+                            bad = bad.or(fused::chain(sum, offsets, at, groups, &mut value));
+                            at = self.next(at, sum.slots, &mut value);
+                        }
                         value
                     }
                     Stage::Chain { slot, slots, from } => {
@@ -236,12 +267,15 @@ impl Sums {
                         from,
                     } => {
                         let mut value = read(from);
-                        let at = at.on::<V>(*slot, 0, false);
-                        let groups = slots / l * repeat;
+                        let mut at = at.on::<V>(*slot, 0, false);
                         let offsets = &self.ranges.offsets;
                         let places = self.plan.a.fraction_bits() + self.plan.b.fraction_bits();
-                        let l = (*l, places);
-                        bad = bad.or(exact::chain(l, offsets, at, groups, &mut value));
+                        let (parts, groups) = self.parts(slots / l * repeat);
+                        for _ in 0..parts {
+                            let sum = exact::chain((*l, places), offsets, at, groups, &mut value);
+                            bad = bad.or(sum);
+                            at = self.next(at, *l, &mut value);
+                        }
                         value
                     }
                     Stage::Add(left, right, to) => {
@@ -340,7 +374,9 @@ impl Packed for Sums {
             }
             if self.plan.single {
                 let at = self.at(row, panel, steps.start);
-                if let Stage::Exact { slots, l, .. } = self.plan.stages[0] {
+                let counts = self.ranges.vanishing.is_none();
+                if let (true, Stage::Exact { slots, l, .. }) = (counts, &self.plan.stages[0]) {
+                    let (slots, l) = (*slots, *l);
                     let chunk = steps.start / self.shape.chunk;
                     let within = steps.end <= (chunk + 1) * self.shape.chunk;
                     if let (true, Some(grain)) = (within, self.grain(row, panel, chunk, l)) {

@@ -9,6 +9,9 @@
 //! * 2^(F − E) and 2^(E − F) are normal numbers, because −126 + F ≤ floor and E < 2^7 − 24;
 //! * a c that is 0, or at least 2^floor, or a multiple of 2^(floor − F), and below 2^100, stays so:
 //!   results are multiples of 2^(E − F), and 2^28 products add less than 2^100.
+//!
+//! Products so small that every sum of them rounds to a zero leave nothing of a result but its sign. Operands are
+//! then moved up by powers of two, each result becomes a zero with its sign, and c has to be a zero.
 
 use super::decoder::Decoder;
 use super::exponents::{self, Window};
@@ -23,6 +26,10 @@ const HIGH: i32 = 66;
 const SPAN: i32 = 125;
 /// |c| stays below 2^this.
 const C_HIGH: i32 = 100;
+/// A sum below this power of two rounds to a zero of f32, whatever its last place was rounded to on the way.
+const NOTHING: i32 = -151;
+/// Smallest exponent of operands that are moved up.
+const MOVED: i32 = -30;
 /// Around the median exponent, when the data spread further than a window.
 const BELOW: i32 = 44;
 const ABOVE: i32 = 18;
@@ -49,6 +56,8 @@ pub(super) struct Ranges {
     pub(super) scale_limit: i32,
     /// Native sums have to be flushed after each operation.
     pub(super) flush: bool,
+    /// Powers of two that A and B are moved up by, where every result is a zero.
+    pub(super) vanishing: Option<[i32; 2]>,
 }
 
 impl Ranges {
@@ -77,6 +86,9 @@ impl Ranges {
             b = (b.0.max(vanish[1] + 1), b.1.max(vanish[1] + 1));
         }
         if let Some(ranges) = Self::with(plan, [a, b], vanish) {
+            return Some(ranges);
+        }
+        if let Some(ranges) = Self::vanishing(plan, [a, b]) {
             return Some(ranges);
         }
         let narrowed = |(low, high): (i32, i32), counts: &[u64]| {
@@ -117,7 +129,35 @@ impl Ranges {
             },
             scale_limit: 0,
             flush,
+            vanishing: None,
         }
+    }
+
+    /// Where every sum of products rounds to a zero: with operands moved up.
+    fn vanishing(plan: &Plan, [a, b]: [(i32, i32); 2]) -> Option<Self> {
+        let slots = match plan.stages[..] {
+            [Stage::Sum { sum, .. }] if matches!(sum.kind, Kind::Late | Kind::Parity) => sum.slots,
+            [Stage::Exact { l, .. }] => l,
+            _ => return None,
+        };
+        // Each product lies below 2^(its exponent + 2).
+        let above = a.1 + b.1 + 2 + slots.next_power_of_two().trailing_zeros() as i32;
+        if !plan.single || above > NOTHING {
+            return None;
+        }
+        let up = [MOVED - a.0, MOVED - b.0];
+        let moved = |(low, high): (i32, i32), up: i32| (low + up, high + up);
+        let ranges = Self::with(plan, [moved(a, up[0]), moved(b, up[1])], [i32::MIN; 2])?;
+        Some(Self {
+            // (Only a zero is a whole number of these grains.)
+            domain: Domain {
+                from: 0x7f80_0000,
+                below: 0,
+                grain: 0.0,
+            },
+            vanishing: Some(up),
+            ..ranges
+        })
     }
 
     fn with(plan: &Plan, [a, b]: [(i32, i32); 2], vanish: [i32; 2]) -> Option<Self> {
@@ -185,6 +225,7 @@ impl Ranges {
             },
             scale_limit,
             flush: false,
+            vanishing: None,
         })
     }
 }

@@ -123,6 +123,8 @@ pub(crate) enum Elements {
     Spread,
     /// The smallest exponents; subnormals.
     Tiny,
+    /// Subnormals, with a special or a zero here and there.
+    Subnormal,
     /// Mostly zeros.
     Zeros,
     /// Near one, with a special here and there.
@@ -242,6 +244,11 @@ fn vector(
                 number(format, negative, anchor - far, fraction)
             }
             Elements::Tiny => number(format, negative, random.between(low - 4, low + 1), fraction),
+            Elements::Subnormal if random.one_in(90) => special(format, random),
+            Elements::Subnormal if random.one_in(20) => zero(format, random),
+            Elements::Subnormal => {
+                number(format, negative, random.between(low - 4, low - 1), fraction)
+            }
             Elements::Zeros if !random.one_in(12) => zero(format, random),
             Elements::Zeros => number(format, negative, random.between(low, high), fraction),
             Elements::Sprinkled if random.one_in(60) => special(format, random),

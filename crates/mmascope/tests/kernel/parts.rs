@@ -218,6 +218,35 @@ fn sums_round_down_to_their_brim() {
     }
 }
 
+/// Operands whose products round to nothing: a result is a zero, with the sign of what rounded, until c is not one.
+#[test]
+fn sums_that_vanish() {
+    let rows = [
+        ("cdna1", "v_mfma_f32_32x32x4_bf16"),
+        ("cdna2", "v_mfma_f32_16x16x8_bf16"),
+        ("cdna3", "v_mfma_f32_32x32x8_bf16_1k"),
+        ("cdna3", "v_mfma_f32_16x16x8_xf32"),
+        ("hopper", "wgmma.m64n8k16.f32.bf16.bf16"),
+    ];
+    for (number, (arch, inst)) in rows.into_iter().enumerate() {
+        let unit = unit(arch, inst);
+        let tiny = [Elements::Tiny, Elements::Subnormal];
+        for (index, (a, b)) in tiny
+            .into_iter()
+            .flat_map(|a| tiny.map(|b| (a, b)))
+            .enumerate()
+        {
+            for (other, start) in STARTS.into_iter().enumerate() {
+                let seed = (number * 1000 + index * 100 + other) as u64;
+                let mut case = Case::plain([3, 70, 40], [a, b], start, seed);
+                case.modifiers.negate_a = index == 1;
+                case.pieces = (index == 2).then_some(0);
+                compare(inst, unit, &case);
+            }
+        }
+    }
+}
+
 #[test]
 fn regions_and_steps_in_several_calls() {
     for (arch, inst) in UNITS {
