@@ -50,11 +50,9 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failur
         vectors.lines.len(),
         vectors.separated
     ));
-    if !vectors.inseparable.is_empty() {
-        report::tell(format!(
-            "no input found for: {}",
-            vectors.inseparable.join(", ")
-        ));
+    // In the words of `infer`: the row's own value, then those that no input tells from it.
+    for open in &vectors.inseparable {
+        report::tell(open.to_string());
     }
     Ok(Status::Done)
 }

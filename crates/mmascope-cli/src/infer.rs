@@ -102,8 +102,7 @@ fn model(out: &mut impl Write, inference: &Inference, found: &Found) -> Result<(
         )?;
     }
     for open in &found.unobservable {
-        let values = open.values.join(", ");
-        writeln!(out, "unobservable {}: {values}", open.parameter)?;
+        writeln!(out, "{open}")?;
     }
     writeln!(
         out,

@@ -8,7 +8,7 @@ use crate::args::{Common, Probe};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::isa::Catalogue;
-use mmascope::probe::{Report, probe};
+use mmascope::probe::{NOISE, Report, probe};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -74,6 +74,9 @@ fn print(report: &Report) -> Result<(), Failure> {
         ]);
     }
     writeln!(out, "{table}")?;
+    if report.is_noisy() {
+        writeln!(out, "\n{NOISE}")?;
+    }
     let queries = report.queries;
     writeln!(
         out,

@@ -1,4 +1,4 @@
-//! Every `mmascope` command of the README, of examples/README.md and of the pages named here runs, on
+//! Every `mmascope` command of the README, of examples/README.md, of that of the devices and of the pages named here runs, on
 //! the examples.
 
 use std::ffi::OsString;
@@ -79,6 +79,7 @@ fn every_command_of_the_documents_runs() {
     for page in [
         "README.md",
         "examples/README.md",
+        "examples/devices/README.md",
         "docs/devices.md",
         "docs/matrices.md",
         "docs/probe.md",

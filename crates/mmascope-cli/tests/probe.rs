@@ -1,7 +1,12 @@
 //! `probe`, `infer`, `validate`, `gen --discriminating` and `identify`: output, files, exit statuses.
 
+#[path = "common/c.rs"]
+mod c;
+#[path = "common/interrupt.rs"]
+mod interrupt;
+
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -62,6 +67,48 @@ fn features_are_shown_compared_and_drawn() {
     let output = mmascope(folder.path(), &["probe", "--compare", &subject, &subject]);
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(mmascope(folder.path(), &["probe"]).status.code(), Some(2));
+}
+
+/// Adds 1/8 to every fifth answer.
+const NOISY: &str = r#"
+#include "mmascope_plugin.h"
+#include <string.h>
+uint32_t mmascope_abi(void) { return 1; }
+const char *mmascope_signature(void) { return "a=f32 b=f32 c=f32 d=f32 k=2"; }
+static float value(uint64_t word) { uint32_t u = (uint32_t)word; float x; memcpy(&x, &u, 4); return x; }
+int mmascope_run(size_t n, const uint64_t *a, const uint64_t *b, const uint64_t *c, const uint64_t *sa,
+                 const uint64_t *sb, uint64_t *d) {
+    static unsigned asked;
+    for (size_t i = 0; i < n; i++) {
+        float x = value(c[i]) + value(a[2 * i]) * value(b[2 * i]) + value(a[2 * i + 1]) * value(b[2 * i + 1]);
+        if (++asked % 5 == 0) x += 0.125f;
+        uint32_t u;
+        memcpy(&u, &x, 4);
+        d[i] = u;
+    }
+    return sa || sb;
+}
+"#;
+
+#[test]
+fn a_noisy_device_is_named() {
+    let folder = folder();
+    let Some(library) = c::compiled(folder.path(), "noisy", NOISY) else {
+        return;
+    };
+    let subject = format!("plugin:{}", library.display());
+    let output = mmascope(folder.path(), &["probe", &subject]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let words = "noise: the same input gave different answers";
+    assert!(text.contains(words), "{text}");
+    let report = json(&mmascope(folder.path(), &["probe", &subject, "--json"]));
+    assert_eq!(report["noise"], true);
+    let steady = json(&mmascope(
+        folder.path(),
+        &["probe", &format!("model:{VOLTA}"), "--json"],
+    ));
+    assert_eq!(steady["noise"], false);
 }
 
 #[test]
@@ -157,6 +204,51 @@ fn validation_goes_on_where_it_was() {
     // Another plan does not continue this state.
     let arguments = [&base[..], &["--seed", "5", "--trials", "100"]].concat();
     assert_eq!(mmascope(folder.path(), &arguments).status.code(), Some(2));
+}
+
+/// Ctrl-C in the middle: nothing that was done is lost, and nothing is done twice.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_validation_goes_on_as_if_it_had_not_been() {
+    let folder = folder();
+    let plan = [
+        "validate",
+        "model:ampere:mma.m16n8k8.f32.f16.f16.f32",
+        "--against",
+        HOPPER,
+        "--json",
+        "--families",
+        "close,boundary,normal",
+        "--threads",
+        "1",
+    ];
+    let endless = ["--state", "state.json", "--trials", "1000000000000"];
+    let child = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args(plan)
+        .args(endless)
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program");
+    let status = interrupt::interrupt(child);
+    assert_eq!(status.code(), Some(130));
+    let text = std::fs::read_to_string(folder.path().join("state.json")).expect("a state");
+    assert!(serde_json::from_str::<Value>(&text).is_ok(), "{text}");
+    let run = |rest: &[&str]| json(&mmascope(folder.path(), &[&plan[..], rest].concat()));
+    // Nothing more is asked for: what the interrupted run had done.
+    let state = ["--state", "state.json", "--trials"];
+    let done = run(&[&state[..], &["1"]].concat());
+    let done = done["trials"].as_u64().expect("a number");
+    assert!(done > 4096, "{done}");
+    let total = (done + 100_000).to_string();
+    let resumed = run(&[&state[..], &[&total]].concat());
+    let whole = run(&["--trials", &total]);
+    assert_eq!(resumed["trials_before"], done);
+    for key in ["trials", "mismatches", "families", "examples", "shrunk"] {
+        assert!(!whole[key].is_null(), "{key}");
+        assert_eq!(resumed[key], whole[key], "{key}");
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub use runner::runner;
 use crate::cases::Case;
 use crate::dpa::{Modifiers, Unit};
 use crate::error::Result;
-use crate::infer::{Distinguisher, Maker, differ, each_neighbour};
+use crate::infer::{Distinguisher, Maker, Unobservable, alternatives, differ, stated};
 use crate::reveal::Random;
 
 /// Inputs that are tried for a neighbour.
@@ -32,8 +32,8 @@ const TRIES_AFTER: usize = 300;
 pub struct Vectors {
     /// The lines, each needed for some neighbour.
     pub lines: Vec<Line>,
-    /// Neighbours for which no input was found: the same unit, as far as the search goes.
-    pub inseparable: Vec<String>,
+    /// Values of parameters for which no input was found: the same unit, as far as the search goes.
+    pub inseparable: Vec<Unobservable>,
     /// How many neighbours are separated.
     pub separated: usize,
 }
@@ -61,28 +61,40 @@ pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
     let mut cases: Vec<(Case, Vec<usize>)> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut units: Vec<Unit> = Vec::new();
-    let mut inseparable = Vec::new();
-    for neighbour in each_neighbour(&signature, unit.program()) {
-        let Ok(other) = Unit::new(signature, neighbour.program) else {
-            continue;
-        };
-        let name = format!("{}={}", neighbour.parameter, neighbour.value);
-        if cases.iter().any(|(case, _)| differ(unit, &other, case)) {
-            names.push(name);
+    let mut inseparable: Vec<(String, String, Vec<String>)> = Vec::new();
+    for (parameter, values) in alternatives(&signature, unit.program()) {
+        let own = values.iter().find(|(_, program)| program.is_none());
+        let own = own.map(|(value, _)| value.clone());
+        let mut alike: Vec<String> = Vec::new();
+        for (value, program) in values {
+            let Some(other) = program.and_then(|program| Unit::new(signature, program).ok()) else {
+                continue;
+            };
+            let known = cases.iter().any(|(case, _)| differ(unit, &other, case));
+            if !known {
+                let tries = if alike.len() < 2 { TRIES } else { TRIES_AFTER };
+                let Some(case) = distinguisher.find(&maker, &other, tries, &mut random) else {
+                    alike.push(value);
+                    continue;
+                };
+                cases.push((case, Vec::new()));
+            }
+            names.push(format!("{parameter}={value}"));
             units.push(other);
+        }
+        if alike.is_empty() {
             continue;
         }
-        let parameter = format!("{}=", neighbour.parameter);
-        let alike = |name: &&String| name.starts_with(&parameter);
-        let hopeless = inseparable.iter().filter(alike).count() >= 2;
-        let tries = if hopeless { TRIES_AFTER } else { TRIES };
-        match distinguisher.find(&maker, &other, tries, &mut random) {
-            Some(case) => {
-                cases.push((case, Vec::new()));
-                names.push(name);
-                units.push(other);
+        // A parameter may be changed in two ways.
+        match inseparable
+            .iter_mut()
+            .find(|(known, ..)| *known == parameter)
+        {
+            Some((.., values)) => values.extend(alike),
+            None => {
+                let own = own.unwrap_or_else(|| stated(unit, &parameter));
+                inseparable.push((parameter, own, alike));
             }
-            None => inseparable.push(name),
         }
     }
     for (case, separated) in &mut cases {
@@ -100,9 +112,12 @@ pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
             case,
         });
     }
+    let inseparable = inseparable
+        .into_iter()
+        .map(|(parameter, own, values)| Unobservable::new(parameter, own, values));
     Ok(Vectors {
         lines,
-        inseparable,
+        inseparable: inseparable.collect(),
         separated: names.len(),
     })
 }

@@ -45,7 +45,7 @@ pub use describe::Parameter;
 pub use general::{AddMul, Codes, Fused, General, Groups, Invalid, Side, Specials, Sticky, Terms};
 pub use modifiers::Modifiers;
 pub(crate) use notation::{Flaw, at, parse};
-pub use output::{Nan, Output, ZeroSign};
+pub use output::{Nan, Output, Tininess, ZeroSign};
 pub use program::{Operation, Program, Select, Source, Statement};
 pub use scalar::Scalar;
 pub use signature::{OperandWords, Operands, Scale, Signature};

@@ -37,9 +37,10 @@ mod shapes;
 mod shrinking;
 mod space;
 
+pub(crate) use alternatives::alternatives;
 pub(crate) use distinguish::{Distinguisher, differ};
 pub(crate) use maker::{Maker, Number};
-pub(crate) use neighbours::each as each_neighbour;
+pub(crate) use neighbours::stated;
 pub(crate) use report::line;
 pub(crate) use shrinking::shrink as shrink_on_device;
 

@@ -2,7 +2,8 @@
 //!
 //! The tests are those of Fasi et al. (PeerJ CS 7:e330), MMA-Sim (arXiv 2511.10909, §II), FTTN
 //! (arXiv 2403.00232) and Hickmann & Bradford, restated for any formats and any place of k. Nothing
-//! here sees what is behind a [`Dut`], and nothing is concluded from what was not asked.
+//! here sees what is behind a [`Dut`], and nothing is concluded from what was not asked. Some questions
+//! are asked twice at the end: a device that answers them differently is [`Report::is_noisy`].
 //!
 //! ```
 //! use mmascope::{dut::ModelDut, isa::Catalogue, probe::probe};
@@ -20,6 +21,7 @@ mod bench;
 mod normalisation;
 mod order;
 mod range;
+mod repeat;
 mod report;
 mod rounding;
 mod special;
@@ -27,7 +29,7 @@ mod subnormal;
 mod tile;
 mod width;
 
-pub use report::{Feature, Report, Test, page_of_both};
+pub use report::{Feature, NOISE, Report, Test, page_of_both};
 
 use crate::dut::Dut;
 use crate::error::Result;
@@ -52,5 +54,6 @@ pub fn probe(device: &mut dyn Dut) -> Result<Report> {
     range::overflow(&mut bench, &order)?;
     special::measure(&mut bench)?;
     tile::measure(&mut bench)?;
+    repeat::measure(&mut bench)?;
     Ok(bench.finish(subject, signature))
 }

@@ -20,6 +20,13 @@ fn neighbours_are_separated() {
         vectors.separated,
         vectors.inseparable
     );
+    // What cannot be separated is said as `infer` says it: the row's own value first, runs as ranges.
+    let of = |name: &str| {
+        let mut open = vectors.inseparable.iter();
+        open.find(|open| open.parameter == name)
+            .map(ToString::to_string)
+    };
+    assert_eq!(of("F2").as_deref(), Some("unobservable F2: none, 32..64"));
     assert!(vectors.lines.len() < 80, "{} lines", vectors.lines.len());
     for neighbour in [
         "t-fdpa L=16 F=24 e0=-133 -> rz f32 nan=7fffffff",

@@ -511,3 +511,53 @@ fn an_element_that_differs_is_named() {
             .ends_with("the first is (3, 5)")
     );
 }
+
+/// A model whose every seventh answer is one off.
+struct Noisy(ModelDut, u64);
+
+impl mmascope::dut::Dut for Noisy {
+    fn signature(&self) -> &mmascope::dpa::Signature {
+        self.0.signature()
+    }
+
+    fn name(&self) -> &str {
+        "noisy"
+    }
+
+    fn run(
+        &mut self,
+        batch: &mmascope::dut::Batch,
+    ) -> mmascope::Result<Vec<mmascope::vector::Answer>> {
+        let mut answers = self.0.run(batch)?;
+        for answer in &mut answers {
+            self.1 += 1;
+            if let (0, mmascope::vector::Answer::Word(word)) = (self.1 % 7, answer) {
+                *word ^= 1;
+            }
+        }
+        Ok(answers)
+    }
+}
+
+/// The same question twice: a device that answers differently is said to be noisy, with the questions.
+#[test]
+fn noise_is_noticed() {
+    let row = Catalogue::built_in().find("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let unit = row.and_then(|row| row.unit().cloned()).expect("a row");
+    let mut steady = ModelDut::new("steady", unit.clone());
+    let report = probe(&mut steady).expect("answers");
+    assert_eq!(report.value("repeated"), Some("same"));
+    assert!(!report.is_noisy());
+    assert_eq!(report.json()["noise"], false);
+    let mut device = Noisy(ModelDut::new("noisy", unit), 0);
+    let report = probe(&mut device).expect("answers");
+    assert_eq!(report.value("repeated"), Some("noise"));
+    assert_eq!(report.json()["noise"], true);
+    assert!(report.page().contains(mmascope::probe::NOISE));
+    let mut features = report.features.iter();
+    let feature = features.find(|feature| feature.name == "repeated");
+    // Only the questions that had two answers stay as evidence, and each says the first.
+    let tests = &feature.expect("it").tests;
+    assert!((10..128).contains(&tests.len()), "{}", tests.len());
+    assert!(tests.iter().all(|test| test.what.contains("after ")));
+}

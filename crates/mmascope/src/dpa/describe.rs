@@ -1,7 +1,8 @@
 //! Programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
-    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, ZeroSign,
+    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Tininess,
+    ZeroSign,
 };
 use crate::format::{Format, Overflow, Rounding};
 
@@ -68,6 +69,7 @@ impl Program {
                 nan,
                 zero,
                 flush,
+                tininess,
             } = &statement.output;
             push("rounding", format!("{rounding} {format}"));
             push("overflow", overflow.to_string());
@@ -75,6 +77,9 @@ impl Program {
             push("zero", zero.to_string());
             if let Some(sign) = flush {
                 push("flush", sign.to_string());
+                if *tininess == Tininess::Before {
+                    push("tininess", "before".to_owned());
+                }
             }
         }
         found
@@ -321,6 +326,7 @@ fn output_words(output: &Output) -> String {
         nan,
         zero,
         flush,
+        tininess,
     } = output;
     let overflow = match overflow {
         Overflow::Infinity => "overflow gives ∞ whatever the rounding",
@@ -346,6 +352,9 @@ fn output_words(output: &Output) -> String {
     };
     let flush = match flush {
         None => String::new(),
+        Some(sign) if *tininess == Tininess::Before => {
+            format!("; sums below the smallest normal number become zeros unrounded (sign: {sign})")
+        }
         Some(sign) => format!("; subnormal results become zeros (sign: {sign})"),
     };
     format!(

@@ -325,6 +325,7 @@ impl Terms {
             overflow: Overflow::Ieee,
             nan: super::Nan::Any,
             zero: super::ZeroSign::Ieee,
+            flush: None,
             ..*output
         };
         flushed(

@@ -257,6 +257,15 @@ impl<'a> Given<'a, '_> {
                 "flush-products is of rounded products: products=rne:f32, for example".to_owned(),
             ));
         }
+        if let (None, Some((word, value))) = (f, self.find("sticky")) {
+            return Err((
+                word.column,
+                format!(
+                    "sticky={value} remembers what the alignment drops: F=exact drops nothing; it \
+                     needs F=25, for example"
+                ),
+            ));
+        }
         let align = self.rounding("align", Rounding::Rz)?;
         let groups = match self.number("G", 1, MAX_L as i32)? {
             None => None,

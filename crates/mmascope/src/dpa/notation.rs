@@ -9,7 +9,7 @@
 //! select    := "k=0,1,2" | "k%4=0,1"                   default: every k, ascending
 //!                                                      "as": operands widened to that format first
 //! source    := "c" | "+0" | "product" | name           default of "from": c
-//! output    := rounding format { nan=any|WORD | zero=plus|minus|exact|ieee | overflow=… | flush=plus|kept }
+//! output    := rounding format { nan=any|WORD | zero=plus|minus|exact|ieee | overflow=… | flush=plus|kept [tininess=before] }
 //! ```
 
 mod write;
@@ -18,8 +18,8 @@ use std::str::FromStr;
 
 use super::limits::{MAX_E0, MAX_F, MAX_L};
 use super::{
-    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Token,
-    ZeroSign, tokens,
+    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Tininess,
+    Token, ZeroSign, tokens,
 };
 use crate::error::{Error, Position, Result, shortened};
 use crate::format::{Format, Overflow, Rounding};
@@ -476,7 +476,9 @@ fn parse_output(
         nan: Nan::Any,
         zero,
         flush: None,
+        tininess: Tininess::After,
     };
+    let mut before = None;
     for (word, name, value) in words.parameters() {
         match (name, value) {
             ("nan", "any") => output.nan = Nan::Any,
@@ -501,6 +503,14 @@ fn parse_output(
                 Ok(sign) => output.flush = Some(sign),
                 Err(message) => return flaw(word, message),
             },
+            ("tininess", "after") => output.tininess = Tininess::After,
+            ("tininess", "before") => {
+                output.tininess = Tininess::Before;
+                before = Some(word);
+            }
+            ("tininess", _) => {
+                return flaw(word, format!("tininess={value}: expected after or before"));
+            }
             ("overflow", _) => output.overflow = at(word, Overflow::named(value))?,
             _ => {
                 return at(
@@ -508,13 +518,19 @@ fn parse_output(
                     Err(Error::unknown(
                         "output parameter",
                         name,
-                        ["nan", "zero", "overflow", "flush"],
+                        ["nan", "zero", "overflow", "flush", "tininess"],
                     )),
                 );
             }
         }
     }
-    Ok(output)
+    match before {
+        Some(word) if output.flush.is_none() => flaw(
+            word,
+            "tininess=before says which results are flushed: it needs flush=plus or flush=kept",
+        ),
+        _ => Ok(output),
+    }
 }
 
 fn parse_nan(word: Token<'_>, value: &str, format: Format) -> std::result::Result<Nan, Flaw> {

@@ -18,6 +18,18 @@ pub struct Output {
     pub zero: ZeroSign,
     /// Subnormal results become zeros of this sign; no shipped unit's own sum does that.
     pub flush: Option<FlushSign>,
+    /// Which results a flush takes to be subnormal.
+    pub tininess: Tininess,
+}
+
+/// When a result is looked at for whether it is below the smallest normal number (IEEE 754 §7.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tininess {
+    /// The rounded result: what rounds up to the smallest normal number stays.
+    #[default]
+    After,
+    /// The exact one: what would round up, or to zero, is flushed as well.
+    Before,
 }
 
 /// The register word of +0, in every format of results.
@@ -82,6 +94,11 @@ impl Output {
     /// zeros.
     #[inline(always)]
     pub(super) fn finite(&self, exact: &Exact, zeros: Option<bool>) -> u64 {
+        if self.tininess == Tininess::Before
+            && let Some(zero) = self.flushed_before(exact)
+        {
+            return zero;
+        }
         let code = self.format.round(exact, self.rounding, self.overflow);
         // Almost every result: bits beside the sign, so no zero.
         if code & (self.format.mask() >> 1) != 0 {
@@ -105,6 +122,17 @@ impl Output {
             ZeroSign::CommonMinus => zeros.unwrap_or(true),
         };
         self.zero(negative)
+    }
+
+    /// The zero that a flush before the rounding makes of a sum.
+    #[cold]
+    fn flushed_before(&self, exact: &Exact) -> Option<u64> {
+        let (sign, float) = (self.flush?, self.format.float()?);
+        let is_tiny = match exact.magnitude.checked_ilog2() {
+            None => exact.sticky,
+            Some(top) => exact.exponent + (top as i32) < float.emin(),
+        };
+        is_tiny.then(|| self.zero(exact.negative && sign == FlushSign::Kept))
     }
 
     /// A value that the format holds as a normal number, decoded: rounding would not change it.

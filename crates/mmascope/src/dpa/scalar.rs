@@ -1,6 +1,6 @@
 //! IEEE arithmetic on single words of one format: what kernels compute outside the matrix unit.
 
-use super::output::{self, Nan, Output, ZeroSign};
+use super::output::{self, Nan, Output, Tininess, ZeroSign};
 use super::{ieee, single};
 use crate::error::{Error, Result};
 use crate::format::{Class, F32, Format, Overflow, Rounding, Unpacked};
@@ -43,6 +43,7 @@ impl Scalar {
                 nan: Nan::Any,
                 zero: ZeroSign::Ieee,
                 flush: None,
+                tininess: Tininess::After,
             },
             is_single: format == F32 && rounding == Rounding::Rne,
         })

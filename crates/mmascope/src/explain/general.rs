@@ -11,7 +11,7 @@ use super::trace::{Flush, Step, Term};
 use super::value::Value;
 use crate::dpa::{
     AddMul, Dpa, FlushSign, Fused, General, Groups, Invalid, Nan, Output, Side, Sticky, Terms,
-    ZeroSign,
+    Tininess, ZeroSign,
 };
 use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
 
@@ -271,6 +271,7 @@ impl Block<'_> {
             nan: Nan::Any,
             zero: ZeroSign::Ieee,
             flush: None,
+            tininess: Tininess::After,
         };
         let lane = lane.unscaled();
         let name = format!("{}.m{}", self.name, lane.k);

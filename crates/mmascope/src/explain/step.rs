@@ -3,7 +3,7 @@
 use super::dyadic::Dyadic;
 use super::trace::{Alignment, Cut, Factor, Loss, Rounded, Special, Step, Term};
 use super::value::Value;
-use crate::dpa::{Nan, Output, ZeroSign};
+use crate::dpa::{FlushSign, Nan, Output, Tininess, ZeroSign};
 use crate::format::{Exact, Rounding, Unpacked};
 
 /// The number that stands for c in [`Term::cover`].
@@ -223,6 +223,17 @@ impl Step {
             };
             return self.set_zero(negative, output);
         };
+        let sign = output.flush.filter(|_| output.tininess == Tininess::Before);
+        if let Some(sign) = sign.filter(|_| top < i64::from(float.emin())) {
+            let negative = number.is_negative() && sign == FlushSign::Kept;
+            self.set_word(format.to_register(format.zero(negative)), output);
+            self.remarks.push(format!(
+                "flushed: {number} lies below the smallest normal number and becomes {}",
+                self.value
+            ));
+            lose(&mut self.losses, "flushing the result".to_owned(), &number);
+            return;
+        }
         let binade = top.max(float.emin().into());
         let place = binade - i64::from(float.fraction_bits);
         let rounded = Rounded::of(&number, place, output.rounding);

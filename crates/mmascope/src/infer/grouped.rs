@@ -18,6 +18,9 @@ struct Chain {
 /// The chain that a tree is, from the node that takes c up to the root.
 fn chain(tree: &Tree, k: usize) -> Option<Chain> {
     let leaves = k + 1;
+    if tree.leaves() != leaves {
+        return None;
+    }
     let inner = |child: usize| child.checked_sub(leaves).map(|index| &tree.nodes()[index]);
     let mut steps: Vec<Vec<usize>> = Vec::new();
     let mut group = None;

@@ -6,21 +6,13 @@ use super::asker::Asker;
 use super::distinguish::Distinguisher;
 use super::run::Run;
 use super::space;
-use crate::dpa::{Program, Signature, Unit};
+use crate::dpa::{Program, Unit};
 use crate::error::Result;
 
 /// Inputs of each kind that are tried to tell two units apart.
 const TRIES: usize = 900;
 /// The same along a scale, where bisection asks for few.
 const TRIES_ALONG: usize = 4000;
-
-/// One neighbour: which parameter it changes and to what.
-#[derive(Clone, Debug)]
-pub(crate) struct Neighbour {
-    pub(crate) parameter: String,
-    pub(crate) value: String,
-    pub(crate) program: Program,
-}
 
 /// What became of a model.
 pub(crate) enum Study {
@@ -130,7 +122,7 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
 }
 
 /// The value of a parameter that the search has no such value of; statements may have several.
-fn stated(unit: &Unit, name: &str) -> String {
+pub(crate) fn stated(unit: &Unit, name: &str) -> String {
     let mut values: Vec<String> = Vec::new();
     for parameter in unit.program().parameters() {
         if parameter.name == name && !values.contains(&parameter.value) {
@@ -240,20 +232,4 @@ fn settle(
     } else {
         Verdict::Same
     })
-}
-
-/// Every neighbour of a program.
-pub(crate) fn each(signature: &Signature, program: &Program) -> Vec<Neighbour> {
-    alternatives(signature, program)
-        .into_iter()
-        .flat_map(|(parameter, values)| {
-            values.into_iter().filter_map(move |(value, program)| {
-                Some(Neighbour {
-                    parameter: parameter.clone(),
-                    value,
-                    program: program?,
-                })
-            })
-        })
-        .collect()
 }

@@ -3,6 +3,8 @@
 mod json;
 mod row;
 
+use std::fmt;
+
 use super::forms;
 use super::neighbours::Stands;
 use super::run::Run;
@@ -93,6 +95,24 @@ pub struct Unobservable {
     pub values: Vec<String>,
 }
 
+impl Unobservable {
+    /// A parameter, the value in use, and those that cannot be told from it, runs of numbers as ranges.
+    pub(crate) fn new(parameter: String, own: String, values: Vec<String>) -> Self {
+        Self {
+            parameter,
+            values: std::iter::once(own).chain(ranges(values)).collect(),
+        }
+    }
+}
+
+/// `unobservable PARAMETER: value in use, other values`.
+impl fmt::Display for Unobservable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { parameter, values } = self;
+        write!(out, "unobservable {parameter}: {}", values.join(", "))
+    }
+}
+
 /// A candidate and the input that rejects it.
 #[derive(Clone, Debug)]
 pub struct Rejected {
@@ -114,10 +134,7 @@ pub(super) fn found(run: &Run<'_>, stands: Stands) -> Found {
     let asked = &run.asker.asked;
     let mut unobservable: Vec<Unobservable> = open
         .into_iter()
-        .map(|(parameter, own, values)| Unobservable {
-            parameter,
-            values: std::iter::once(own).chain(ranges(values)).collect(),
-        })
+        .map(|(parameter, own, values)| Unobservable::new(parameter, own, values))
         .collect();
     let mut program = unit.program().clone();
     if equivalent.is_empty() {

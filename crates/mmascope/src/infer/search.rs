@@ -2,7 +2,7 @@
 
 use super::asker::Asked;
 use super::patience::Patience;
-use super::settings::{ALIGNMENTS, Part, ROUNDINGS, Setting, domains};
+use super::settings::{ALIGNMENTS, FLUSHES, Part, ROUNDINGS, Setting, domains};
 use crate::dpa::{Program, Signature, Unit};
 use crate::format::Rounding;
 
@@ -311,7 +311,8 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
         vec![floors, everywhere.collect()],
         vec![of("overflow"), of("zero")],
         vec![of("overflow"), of("product-limit")],
-        vec![of("products"), of("flush-products")],
+        // Before products are rounded there is no flush of them among the domains.
+        vec![of("products"), FLUSHES.map(Setting::FlushProducts).to_vec()],
         vec![of("products"), of("product-limit")],
         vec![f(), of("rounding-between")],
         vec![f(), of("groups")],

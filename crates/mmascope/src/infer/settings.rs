@@ -9,7 +9,7 @@ mod parts;
 pub(crate) use domains::{defaults, domains};
 pub(crate) use parts::Part;
 
-use crate::dpa::{Codes, FlushSign, Groups, Invalid, Side, Sticky, ZeroSign};
+use crate::dpa::{Codes, FlushSign, Groups, Invalid, Side, Sticky, Tininess, ZeroSign};
 use crate::format::{Format, Overflow, Rounding};
 
 /// A parameter with a value.
@@ -49,6 +49,8 @@ pub(crate) enum Setting {
     FlushC(Option<FlushSign>),
     FlushProducts(Option<FlushSign>),
     FlushOut(Option<FlushSign>),
+    /// When a result counts as subnormal.
+    Tininess(Tininess),
     P(u32),
     Sequential(bool),
     /// Between steps.
@@ -63,6 +65,9 @@ pub(crate) enum Setting {
     Zero(ZeroSign),
 }
 
+/// What becomes of subnormal numbers.
+pub(crate) const FLUSHES: [Option<FlushSign>; 3] =
+    [None, Some(FlushSign::Plus), Some(FlushSign::Kept)];
 /// The roundings of alignments, the likely ones first.
 pub(crate) const ALIGNMENTS: [Rounding; 9] = [
     Rounding::Rz,
@@ -119,6 +124,7 @@ impl Setting {
             Self::FlushC(_) => "flush-c",
             Self::FlushProducts(_) => "flush-products",
             Self::FlushOut(_) => "flush",
+            Self::Tininess(_) => "tininess",
             Self::P(_) => "P",
             Self::Sequential(_) => "adds",
             Self::Between(..) => "rounding-between",
@@ -198,6 +204,11 @@ impl Setting {
             | Self::FlushC(value)
             | Self::FlushProducts(value)
             | Self::FlushOut(value) => none(value.map(|sign| sign.to_string())),
+            Self::Tininess(value) => (match value {
+                Tininess::After => "after",
+                Tininess::Before => "before",
+            })
+            .to_owned(),
             Self::Sequential(value) => (if *value { "sequential" } else { "pairwise" }).to_owned(),
             Self::Between(rounding, format) => format!("{rounding} {format}"),
             Self::Width(format) => format.to_string(),

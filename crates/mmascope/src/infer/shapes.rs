@@ -2,9 +2,9 @@
 
 use crate::dpa::{
     AddMul, Dpa, Fused, General, Groups, Nan, Operation, Output, Program, Select, Signature,
-    Source, Statement, Terms, ZeroSign,
+    Source, Statement, Terms, Tininess, ZeroSign,
 };
-use crate::format::{F32, Overflow, Rounding};
+use crate::format::{BF16, F16, F32, Overflow, Rounding};
 use crate::tree::Tree;
 
 /// What the nodes with products do.
@@ -72,6 +72,7 @@ pub(crate) fn output(signature: &Signature, step: Step) -> Output {
             Step::Rounded | Step::Chain(_) => ZeroSign::Ieee,
         },
         flush: None,
+        tininess: Tininess::After,
     }
 }
 
@@ -110,7 +111,7 @@ impl Writer {
     }
 }
 
-/// The program that sums in the order of a tree over K products and c.
+/// The program that sums in the order of a tree over K products and c, or over the products alone.
 /// `apart`: a step with fewer products than those before it is no part of their chain.
 pub(crate) fn of_tree(
     tree: &Tree,
@@ -118,8 +119,8 @@ pub(crate) fn of_tree(
     step: Step,
     apart: bool,
 ) -> Option<Program> {
-    let (k, leaves) = (signature.k, signature.k + 1);
-    if tree.leaves() != leaves {
+    let (k, leaves) = (signature.k, tree.leaves());
+    if leaves != k && leaves != k + 1 {
         return None;
     }
     let mut writer = Writer {
@@ -134,7 +135,7 @@ pub(crate) fn of_tree(
         for &child in &node.children {
             match child {
                 child if child < k => products.push(child),
-                child if child == k => sources.push(Source::C),
+                child if child == k && leaves > k => sources.push(Source::C),
                 child => sources.push(values[child - leaves]),
             }
         }
@@ -368,6 +369,29 @@ pub(crate) fn wide_between(program: &Program, signature: &Signature) -> Option<P
         statement.output.rounding = Rounding::Rz;
     }
     Some(changed)
+}
+
+/// The same program with few bits between steps, where the result has more: the bits of the alignment
+/// hardly show then, and would be taken for those of the sums.
+pub(crate) fn narrow_between(program: &Program, signature: &Signature) -> Vec<Program> {
+    let split = if program.statements.len() == 1 {
+        super::forms::split(program, signature.k)
+    } else {
+        Some(program.clone())
+    };
+    let Some(program) = split.filter(|_| signature.d.container() == F32) else {
+        return Vec::new();
+    };
+    let last = program.statements.len() - 1;
+    [F16, BF16]
+        .map(|format| {
+            let mut changed = program.clone();
+            for statement in &mut changed.statements[..last] {
+                statement.output.format = format;
+            }
+            changed
+        })
+        .to_vec()
 }
 
 /// Orders of k that units may have.

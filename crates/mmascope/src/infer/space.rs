@@ -99,11 +99,12 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         return Ok(vec![usual, rounded(run)?]);
     }
     let mut seen = Vec::new();
-    if let Some(tree) = tree(run)? {
-        seen.extend(grouped::of_tree(&tree, &signature));
+    let order = order(run)?;
+    if let Order::Tree(tree) = &order {
+        seen.extend(grouped::of_tree(tree, &signature));
         for step in steps(&signature) {
             for apart in [false, true] {
-                let program = shapes::of_tree(&tree, &signature, step, apart);
+                let program = shapes::of_tree(tree, &signature, step, apart);
                 if let Some(program) = program.filter(|program| !seen.contains(program)) {
                     seen.extend(shapes::converted(&program, &signature));
                     seen.extend(shapes::wide_between(&program, &signature));
@@ -114,10 +115,13 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     }
     seen.extend(near);
     lists.push(seen);
+    if matches!(order, Order::NoMasks) {
+        lists.push(narrow(&signature));
+    }
+    let order: Vec<usize> = (0..k).collect();
     let mut usual = Vec::new();
     for step in steps(&signature) {
         for size in sizes(k) {
-            let order: Vec<usize> = (0..k).collect();
             for place in Place::ALL {
                 if let Some(program) = shapes::chained(&signature, step, &order, size, place) {
                     usual.extend(shapes::converted(&program, &signature));
@@ -144,9 +148,26 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     Ok(lists)
 }
 
+/// Chains of steps with few bits between them: what masks cannot pass, since their large terms overflow there.
+fn narrow(signature: &Signature) -> Vec<Program> {
+    let order: Vec<usize> = (0..signature.k).collect();
+    let plain = Step::Fused(Fused::plain(1, Some(24)));
+    let chained = |size| shapes::chained(signature, plain, &order, size, Place::First);
+    sizes(signature.k)
+        .into_iter()
+        .filter(|&size| size < signature.k)
+        .filter_map(chained)
+        .flat_map(|program| shapes::narrow_between(&program, signature))
+        .collect()
+}
+
 /// Rounded sums of every shape: what there is for wide formats beside chains.
 fn rounded(run: &mut Run<'_>) -> Result<Vec<Program>> {
-    let (signature, tree) = (run.signature, tree(run)?);
+    let signature = run.signature;
+    let tree = match order(run)? {
+        Order::Tree(tree) => Some(tree),
+        Order::Unknown | Order::NoMasks => None,
+    };
     let steps = [
         Step::Rounded,
         Step::Chain(Source::Product),
@@ -203,7 +224,15 @@ fn sizes(k: usize) -> Vec<usize> {
 }
 
 /// The order that masks show.
-fn tree(run: &mut Run<'_>) -> Result<Option<Tree>> {
+enum Order {
+    Tree(Tree),
+    /// No single tree.
+    Unknown,
+    /// No masks work on the device.
+    NoMasks,
+}
+
+fn order(run: &mut Run<'_>) -> Result<Order> {
     let options = Options {
         verify: false,
         ..Options::default()
@@ -211,12 +240,15 @@ fn tree(run: &mut Run<'_>) -> Result<Option<Tree>> {
     let mut subject = DeviceSum::new(run.asker.device())?;
     let report = reveal(&mut subject, &options);
     let Ok(report) = report else {
-        // Masks do not work on everything; a device that fails fails again below.
-        return Ok(None);
+        // A device that fails fails again below.
+        return Ok(Order::NoMasks);
     };
     run.asker.spend(report.all_measurements);
     let known = report.nature == Nature::Tree && report.unresolved.is_empty();
-    Ok(known.then_some(report.tree))
+    Ok(match known {
+        true => Order::Tree(report.tree),
+        false => Order::Unknown,
+    })
 }
 
 fn dot(signature: &Signature, algorithm: Dpa, step: Step) -> Program {

@@ -19,6 +19,8 @@ pub(super) struct Bench<'a> {
     /// Tests of the feature being measured.
     tests: Vec<Test>,
     pub(super) queries: u64,
+    /// Every question with its answer.
+    pub(super) asked: Vec<(Input, Reading)>,
 }
 
 /// An input being written.
@@ -80,6 +82,7 @@ impl<'a> Bench<'a> {
             features: Vec::new(),
             tests: Vec::new(),
             queries: 0,
+            asked: Vec::new(),
         })
     }
 
@@ -188,12 +191,14 @@ impl<'a> Bench<'a> {
                 Answer::Word(word) => Value::of(&d.decode(d.from_register(word))),
             };
             self.tests.push(Test {
-                what: input.what,
+                what: input.what.clone(),
                 input: line(&self.signature, &input.case, None),
                 output: answer_text(answer, &self.signature),
                 reading: value.to_string(),
             });
-            found.push(Reading { answer, value });
+            let reading = Reading { answer, value };
+            found.push(reading.clone());
+            self.asked.push((input, reading));
         }
         Ok(found)
     }
@@ -202,6 +207,12 @@ impl<'a> Bench<'a> {
     pub(super) fn ask_one(&mut self, input: Input) -> Result<Reading> {
         let mut readings = self.ask(vec![input])?;
         Ok(readings.remove(0))
+    }
+
+    /// Of the tests since the last feature only those that are marked stay.
+    pub(super) fn keep_tests(&mut self, marked: &[bool]) {
+        let mut marks = marked.iter();
+        self.tests.retain(|_| marks.next().copied().unwrap_or(true));
     }
 
     /// Ends a feature with the tests made since the last one.

@@ -4,6 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::dpa::Signature;
 
+/// What is said of a device that answers the same question differently.
+pub const NOISE: &str = "noise: the same input gave different answers; no other finding is certain";
+
 /// A feature with the tests behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feature {
@@ -55,6 +58,12 @@ impl Report {
         feature.map(|feature| &*feature.value)
     }
 
+    /// Whether the device gave different answers to the same question.
+    #[must_use]
+    pub fn is_noisy(&self) -> bool {
+        self.value("repeated") == Some("noise")
+    }
+
     /// The report as `probe --json` gives it.
     #[must_use]
     pub fn json(&self) -> Map<String, Value> {
@@ -89,6 +98,7 @@ impl Report {
             "signature": self.signature.to_string(),
             "features": features,
             "queries": self.queries,
+            "noise": self.is_noisy(),
         });
         match value {
             Value::Object(map) => map,
@@ -100,12 +110,21 @@ impl Report {
     #[must_use]
     pub fn page(&self) -> String {
         let body = format!(
-            "<p>{}; {} queries</p>\n{}",
+            "<p>{}; {} queries</p>\n{}{}",
             escaped(&self.signature.to_string()),
             self.queries,
+            self.warning(),
             self.table()
         );
         page(&format!("Features of {}", self.subject), &body)
+    }
+
+    /// What stands above the table of a noisy device.
+    fn warning(&self) -> String {
+        match self.is_noisy() {
+            true => format!("<p><b>{NOISE}</b></p>\n"),
+            false => String::new(),
+        }
     }
 
     fn table(&self) -> String {
@@ -163,8 +182,10 @@ pub fn page_of_both(left: &Report, right: &Report) -> String {
     let (l, r) = (escaped(&left.subject), escaped(&right.subject));
     let body = format!(
         "<table><tr><th>feature</th><th>{l}</th><th>{r}</th></tr>\n{rows}</table>\n\
-         <h2>{l}</h2>\n{}<h2>{r}</h2>\n{}",
+         <h2>{l}</h2>\n{}{}<h2>{r}</h2>\n{}{}",
+        left.warning(),
         left.table(),
+        right.warning(),
         right.table()
     );
     page(&format!("{} and {}", left.subject, right.subject), &body)

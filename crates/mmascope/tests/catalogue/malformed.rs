@@ -213,6 +213,18 @@ const TEXTS: &[(&str, &str)] = &[
         "unknown overflow 'up'",
     ),
     (
+        "arch a\nx | {t} | {s} | fused L=4 F=exact §sticky=1 -> rz f32 | hw",
+        "sticky=1 remembers what the alignment drops: F=exact drops nothing",
+    ),
+    (
+        "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §tininess=before | hw",
+        "it needs flush=plus or flush=kept",
+    ),
+    (
+        "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 flush=plus §tininess=soon | hw",
+        "expected after or before",
+    ),
+    (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §more | hw",
         "expected ';' or the end, found 'more'",
     ),

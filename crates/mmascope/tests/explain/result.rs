@@ -146,7 +146,7 @@ fn wrong_lengths_are_refused() {
 }
 
 /// Programs of the model space: every parameter of `fused`, `add-mul` and `join` once.
-const GENERAL: [&str; 35] = [
+const GENERAL: [&str; 37] = [
     "fused L=4 F=22 Fc=26 e0=-130 align=rd align-c=ru -> rz f32",
     "fused L=8 F=exact -> rne f32",
     "fused L=8 F=24 F2=20 floor=rne -> rz f32",
@@ -176,6 +176,8 @@ const GENERAL: [&str; 35] = [
     "fused L=8 F=24 operands=rz:bf16 round-c=rne:bf16 -> rz f32",
     "fused L=8 F=24 flush-in=plus flush-of=a flush-c=kept -> rz f32",
     "fused L=8 F=24 -> rz f32 flush=kept",
+    "s = fused L=8 F=24 -> rne f16 flush=kept tininess=before; d = convert s -> rne f32",
+    "s = add-mul P=4 products=rne:f32 -> ra f16 flush=plus tininess=before; d = convert s -> rne f32",
     "fused L=8 F=24 over k%2=0,1 -> rz f32",
     "add-mul P=4 -> rne f32",
     "add-mul P=4 adds=sequential products=rz:bf16 flush-in=kept -> rz f32 flush=plus",

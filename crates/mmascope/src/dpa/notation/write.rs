@@ -3,7 +3,9 @@
 use std::fmt;
 
 use super::defaults;
-use crate::dpa::{Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, ZeroSign};
+use crate::dpa::{
+    Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, Tininess, ZeroSign,
+};
 use crate::format::Rounding;
 
 impl fmt::Display for Program {
@@ -60,6 +62,7 @@ impl fmt::Display for Program {
                 nan,
                 zero,
                 flush,
+                tininess,
             } = &statement.output;
             write!(out, " -> {rounding} {format}")?;
             if let Nan::Word(bits) = nan {
@@ -78,6 +81,9 @@ impl fmt::Display for Program {
             }
             if let Some(sign) = flush {
                 write!(out, " flush={sign}")?;
+                if *tininess == Tininess::Before {
+                    out.write_str(" tininess=before")?;
+                }
             }
         }
         Ok(())

@@ -2,7 +2,8 @@
 
 use super::{Setting, of_c};
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Side, Signature, Source, Terms,
+    AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Side, Signature, Source,
+    Terms, Tininess,
 };
 use crate::format::{Format, Rounding};
 use crate::infer::forms;
@@ -159,7 +160,13 @@ impl Setting {
             }
             Self::Overflow(overflow) => output.overflow = overflow,
             Self::Zero(zero) => output.zero = zero,
-            Self::FlushOut(flush) => output.flush = flush,
+            Self::FlushOut(flush) => {
+                output.flush = flush;
+                if flush.is_none() {
+                    output.tininess = Tininess::After;
+                }
+            }
+            Self::Tininess(tininess) if output.flush.is_some() => output.tininess = tininess,
             _ => return false,
         }
         true

@@ -1,14 +1,13 @@
 //! Which values the parameters have.
 
-use super::{ALIGNMENTS, ROUNDINGS, Setting};
+use super::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting};
 use crate::dpa::{
-    Codes, Dpa, FlushSign, Fused, General, Groups, Invalid, Operation, Program, Side, Signature,
-    Statement, Sticky, ZeroSign,
+    Codes, Dpa, Fused, General, Groups, Invalid, Operation, Program, Side, Signature, Statement,
+    Sticky, Tininess, ZeroSign,
 };
 use crate::format::{BF16, E8M13, F16, F32, Format, Overflow, Rounding, TF32};
 use crate::infer::maker::Maker;
 
-const FLUSHES: [Option<FlushSign>; 3] = [None, Some(FlushSign::Plus), Some(FlushSign::Kept)];
 /// The most fraction bits that are tried.
 const MOST_BITS: u32 = 64;
 
@@ -100,6 +99,9 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             .to_vec(),
         FLUSHES.map(Setting::FlushC).to_vec(),
         FLUSHES.map(Setting::FlushOut).to_vec(),
+        [Tininess::After, Tininess::Before]
+            .map(Setting::Tininess)
+            .to_vec(),
         floors(fused.and_then(|fused| fused.e0))
             .map(Setting::E0)
             .collect(),
@@ -285,6 +287,7 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
         Setting::FlushC(None),
         Setting::FlushProducts(None),
         Setting::FlushOut(None),
+        Setting::Tininess(Tininess::After),
         Setting::F2(None),
         Setting::Floor(Rounding::Rd),
     ];

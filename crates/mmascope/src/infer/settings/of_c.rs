@@ -3,7 +3,7 @@
 
 use super::Setting;
 use crate::dpa::{
-    FlushSign, Nan, Operation, Output, Program, Signature, Source, Statement, ZeroSign,
+    FlushSign, Nan, Operation, Output, Program, Signature, Source, Statement, Tininess, ZeroSign,
 };
 use crate::format::{Format, Overflow, Rounding};
 use crate::infer::forms;
@@ -112,5 +112,6 @@ fn to(format: Format, rounding: Rounding, flush: Option<FlushSign>) -> Output {
         nan: Nan::Any,
         zero: ZeroSign::Ieee,
         flush,
+        tininess: Tininess::After,
     }
 }
