@@ -167,7 +167,7 @@ fn emulate_avx512() -> bool {
         .collect();
     let line = format!(
         "export MMASCOPE_PROVE_LEVELS=avx512 MMASCOPE_PROVE_OUTPUTS={OUTPUTS_EMULATED} && \
-         /inner --nocapture lanes down && /kernel --nocapture grouped_sums && \
+         /inner --nocapture lanes down && /kernel --nocapture grouped_sums vanish in_pieces && \
          /kernel --nocapture --ignored prove_kernels"
     );
     let script = ["sh", "xtask/emulate-avx512.sh", "target/emulate", &line];
@@ -190,7 +190,15 @@ fn emulate_neon() -> bool {
     ];
     let tests = [&["test", "--target", TARGET], &KERNEL_TESTS[..], &["--"]].concat();
     let filters: [&[&str]; 2] = [
-        &["--nocapture", "lanes", "down", "grouped_sums"],
+        &[
+            "--nocapture",
+            "lanes",
+            "down",
+            "grouped_sums",
+            "vanish",
+            "in_pieces",
+            "threads_and_tiles",
+        ],
         &["--nocapture", "--ignored", "prove_kernels"],
     ];
     filters.into_iter().all(|filter| {
