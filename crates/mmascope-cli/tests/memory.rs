@@ -76,7 +76,17 @@ fn check(arch: &str, inst: &str, [m, n, k]: [usize; 3], more: u64, schedules: &[
     }
     let run = |names: [&str; 2], scales: &[&str], schedule: &str| {
         let common = [
-            "--arch", arch, "--inst", inst, "-o", "d.npy", "--stats", "none",
+            "--arch",
+            arch,
+            "--inst",
+            inst,
+            "-o",
+            "d.npy",
+            "--stats",
+            "none",
+            // (Each thread touches a stack of its own.)
+            "--threads",
+            "2",
         ];
         let operands = [names[0], names[1], "--schedule", schedule];
         peak(folder, &[&common[..], &operands, scales].concat())
