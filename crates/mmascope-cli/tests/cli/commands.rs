@@ -99,9 +99,12 @@ fn show_in_both_forms() {
     assert!(text.contains(&format!("kernel      {kernel}\n")), "{text}");
     assert!(json["no_kernel"].is_null());
     let other = "mma.m16n8k16.rm.f64.f64.f64.f64";
-    let json = show(other, &["--json"]).expect(0).json();
-    let reason = json["no_kernel"].as_str().expect("a reason");
-    assert!(reason.contains("rd") && json["kernel"].is_null(), "{json}");
+    let without = show(other, &["--json"]).expect(0).json();
+    let reason = without["no_kernel"].as_str().expect("a reason");
+    assert!(
+        reason.contains("rd") && without["kernel"].is_null(),
+        "{without}"
+    );
     let line = format!("kernel      none: {reason}; the reference computes it\n");
     assert!(show(other, &[]).expect(0).out.contains(&line));
     assert_eq!(json["k"], 16);
