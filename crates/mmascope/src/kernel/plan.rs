@@ -62,6 +62,23 @@ pub(super) enum Stage {
     Convert(From, Round),
 }
 
+impl Stage {
+    /// Makes a sum one group, and says of how many slots; other stages stay.
+    pub(super) fn cut(&mut self) -> Option<usize> {
+        match self {
+            Self::Sum { sum, groups, .. } => {
+                *groups = 1;
+                Some(sum.slots)
+            }
+            Self::Exact { slots, l, .. } => {
+                *slots = *l;
+                Some(*l)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Fraction bits below the largest term at which an exact sum in f64 is in doubt.
 pub(super) const DOUBT: u32 = 40;
 

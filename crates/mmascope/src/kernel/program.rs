@@ -31,6 +31,9 @@ pub(super) struct Sums {
     marks: Marks,
     /// The sum, where it rounds toward −∞ product by product.
     down: Option<Sum>,
+    /// Slots of a group, where every result is a zero: groups are then computed one by one, and the plan's only
+    /// stage is one group.
+    alone: Option<usize>,
     /// For exact sums: exponents of the non-zero operands of each row's and each panel's chunks.
     spans: [Vec<Option<Span>>; 2],
 }
@@ -93,8 +96,13 @@ impl Sums {
             let chunks = panels.flat_map(|panel| panel.chunks(length * columns));
             spans[1] = chunks.map(|bytes| span(1, bytes)).collect();
         }
+        let mut plan = plan.clone();
+        let alone = ranges
+            .vanishing
+            .and(plan.stages.first_mut())
+            .and_then(Stage::cut);
         Some(Self {
-            plan: plan.clone(),
+            plan,
             shape,
             ranges,
             a,
@@ -102,6 +110,7 @@ impl Sums {
             scales,
             marks,
             down,
+            alone,
             spans,
         })
     }
@@ -181,33 +190,6 @@ impl Sums {
         }
     }
 
-    /// Groups of a sum as parts of so many: all at once, or one by one where every result is a zero.
-    #[inline(always)]
-    fn parts(&self, groups: usize) -> (usize, usize) {
-        match self.ranges.vanishing {
-            None => (1, groups),
-            Some(_) => (groups, 1),
-        }
-    }
-
-    /// Where every result is a zero: makes it one, and goes on to the next group.
-    ///
-    /// # Safety
-    /// As for `run`; there is a group at `at`.
-    #[inline(always)]
-    unsafe fn next<V: Lanes>(&self, at: At, slots: usize, value: &mut Tile<V>) -> At {
-        if self.ranges.vanishing.is_none() {
-            return at;
-        }
-        // SAFETY: as the caller promises.
-        unsafe {
-            for value in value {
-                *value = value.and(V::splat(self.plan.zero_sign));
-            }
-            at.on::<V>(slots, 0, false)
-        }
-    }
-
     /// One step, or for a program of one statement `repeat` steps.
     #[inline(always)]
     unsafe fn stages<V: Lanes>(&self, at: At, repeat: usize, c: &mut Tile<V>) -> V {
@@ -230,13 +212,10 @@ impl Sums {
                         from,
                     } => {
                         let mut value = read(from);
-                        let mut at = at.on::<V>(*slot, 0, false);
+                        let at = at.on::<V>(*slot, 0, false);
+                        let groups = groups * repeat;
                         let offsets = &self.ranges.offsets;
-                        let (parts, groups) = self.parts(groups * repeat);
-                        for _ in 0..parts {
-                            bad = bad.or(fused::chain(sum, offsets, at, groups, &mut value));
-                            at = self.next(at, sum.slots, &mut value);
-                        }
+                        bad = bad.or(fused::chain(sum, offsets, at, groups, &mut value));
                         value
                     }
                     Stage::Chain { slot, slots, from } => {
@@ -267,15 +246,12 @@ impl Sums {
                         from,
                     } => {
                         let mut value = read(from);
-                        let mut at = at.on::<V>(*slot, 0, false);
+                        let at = at.on::<V>(*slot, 0, false);
+                        let groups = slots / l * repeat;
                         let offsets = &self.ranges.offsets;
                         let places = self.plan.a.fraction_bits() + self.plan.b.fraction_bits();
-                        let (parts, groups) = self.parts(slots / l * repeat);
-                        for _ in 0..parts {
-                            let sum = exact::chain((*l, places), offsets, at, groups, &mut value);
-                            bad = bad.or(sum);
-                            at = self.next(at, *l, &mut value);
-                        }
+                        let l = (*l, places);
+                        bad = bad.or(exact::chain(l, offsets, at, groups, &mut value));
                         value
                     }
                     Stage::Add(left, right, to) => {
@@ -372,11 +348,9 @@ impl Packed for Sums {
                 *c = twice[0];
                 return bad;
             }
-            if self.plan.single {
+            if self.plan.single && self.alone.is_none() {
                 let at = self.at(row, panel, steps.start);
-                let counts = self.ranges.vanishing.is_none();
-                if let (true, Stage::Exact { slots, l, .. }) = (counts, &self.plan.stages[0]) {
-                    let (slots, l) = (*slots, *l);
+                if let Stage::Exact { slots, l, .. } = self.plan.stages[0] {
                     let chunk = steps.start / self.shape.chunk;
                     let within = steps.end <= (chunk + 1) * self.shape.chunk;
                     if let (true, Some(grain)) = (within, self.grain(row, panel, chunk, l)) {
@@ -392,9 +366,20 @@ impl Packed for Sums {
                 return self.stages(at, steps.len(), c);
             }
             let mut bad = V::splat(0);
+            let slots = self.alone.unwrap_or(self.shape.slots);
+            let kept = match self.alone {
+                Some(_) => self.plan.zero_sign,
+                None => u32::MAX,
+            };
             for step in steps {
-                let at = self.at(row, panel, step);
-                bad = bad.or(self.stages(at, 1, c));
+                let mut at = self.at(row, panel, step);
+                for _ in 0..self.shape.slots / slots {
+                    bad = bad.or(self.stages(at, 1, c));
+                    at = at.on::<V>(slots, 0, false);
+                    for c in c.iter_mut() {
+                        *c = c.and(V::splat(kept));
+                    }
+                }
             }
             bad
         }
