@@ -98,10 +98,14 @@ static int to_grid(Wide *x, int grid, Mode mode, int negative) {
 
 /* ---- Formats ---------------------------------------------------------------------------------------- */
 
-typedef struct { const char *name; int exponent, fraction, digits, shift; } Format; /* digits: bits of a word */
+typedef enum { AS_IEEE_754, ONE_NAN, NONE } Specials; /* ONE_NAN: the code of ones alone */
+/* digits: bits of a word; formats without infinity are for operands only */
+typedef struct { const char *name; int exponent, fraction, digits, shift; Specials specials; } Format;
 static const Format FORMATS[] = {
-    {"f16", 5, 10, 16, 0}, {"bf16", 8, 7, 16, 0}, {"f32", 8, 23, 32, 0}, {"tf32", 8, 10, 32, 13},
-    {"e8m13", 8, 13, 32, 10}, {"e5m2", 5, 2, 8, 0}, {0, 0, 0, 0, 0}};
+    {"f16", 5, 10, 16, 0, AS_IEEE_754}, {"bf16", 8, 7, 16, 0, AS_IEEE_754}, {"f32", 8, 23, 32, 0, AS_IEEE_754},
+    {"tf32", 8, 10, 32, 13, AS_IEEE_754}, {"e8m13", 8, 13, 32, 10, AS_IEEE_754}, {"e5m2", 5, 2, 8, 0, AS_IEEE_754},
+    {"e4m3", 4, 3, 8, 0, ONE_NAN}, {"e3m2", 3, 2, 6, 0, NONE}, {"e2m3", 2, 3, 6, 0, NONE}, {"e2m1", 2, 1, 4, 0, NONE},
+    {0, 0, 0, 0, 0, NONE}};
 
 static int bias(const Format *f) { return (1 << (f->exponent - 1)) - 1; }
 static int smallest(const Format *f) { return 1 - bias(f); }
@@ -127,7 +131,8 @@ static Value decoded(const Format *f, uint64_t word) {
     uint64_t code = word >> f->shift, fraction = code & ((1u << f->fraction) - 1);
     int ones = (1 << f->exponent) - 1, field = (int)(code >> f->fraction) & ones;
     int negative = code >> (f->exponent + f->fraction) & 1;
-    if (field == ones) return fraction ? not_a_number() : infinite(negative);
+    if (field == ones && f->specials == AS_IEEE_754) return fraction ? not_a_number() : infinite(negative);
+    if (field == ones && f->specials == ONE_NAN && fraction == (1u << f->fraction) - 1) return not_a_number();
     Value x = number(negative);
     x.exponent = (field ? field : 1) - bias(f);
     x.magnitude = wide(fraction | (field ? 1ull << f->fraction : 0), x.exponent - f->fraction);
@@ -170,13 +175,15 @@ static const char *const INVALIDS[] = {"nan", "zero", "signed", "plus", "minus",
 static const char *const YES[] = {"no", "yes", 0};
 static const char *const SIDES[] = {"both", "a", "b", 0};
 static const char *const WHEN[] = {"after", "before", 0};
+static const char *const ADDS[] = {"pairs", "sequence", 0};
+static const char *const PARTS[] = {"strided", "neighbours", 0};
 
 enum { NO_FLOOR = -9999, EXACT = 9999 };
 
 typedef struct {
     const Format *a, *b, *d, *between_format;
     int k, l, f, fc, e0, group, strided, fg, own_exponent, drops_zero, f2, limit, normalised, sticky, apart;
-    int own_steps, accumulators, flush_of, flush_when, order[MOST_K], group_of[MOST_K], permuted;
+    int own_steps, accumulators, adds, neighbours, flush_of, flush_when, order[MOST_K], group_of[MOST_K], permuted;
     Mode align, align_c, align_g, floor, end, between;
     Rounded products, operands, round_c;
     Flush flush_in, flush_c, flush_products, flush;
@@ -276,6 +283,8 @@ static int set(Unit *u, const char *name, const char *value) {
     if (IS("grid")) return (u->apart = !strcmp(value, "products"));
     if (IS("own-steps")) return CHOOSE(YES, own_steps);
     if (IS("accumulators")) return (u->accumulators = number) > 0;
+    if (IS("adds")) return CHOOSE(ADDS, adds);
+    if (IS("parts")) return CHOOSE(PARTS, neighbours);
     if (IS("nan")) return u->nan = strtoull(value, 0, 16), 1;
     if (IS("order")) return list_of(value, u->order) == u->k;
 #undef IS
@@ -571,13 +580,16 @@ static uint64_t dot(const Unit *u, const uint64_t *a, const uint64_t *b, uint64_
     int parts = u->accumulators, each = u->k / parts;
     for (int part = 0; part < parts; part++) {
         int places[MOST_K];
-        /* Accumulator p of n has the places p, p + n, p + 2n of the order. */
-        for (int i = 0; i < each; i++) places[i] = u->order[part + i * parts];
+        /* Accumulator p of n has the places p, p + n, p + 2n of the order, or neighbours. */
+        for (int i = 0; i < each; i++) places[i] = u->order[u->neighbours ? part * each + i : part + i * parts];
         sums[part] = chain(u, products, places, each, part ? 0 : &c, parts == 1);
     }
-    while (parts > 1) {
-        parts /= 2;
-        for (int i = 0; i < parts; i++) sums[i] = added(u, &sums[2 * i], &sums[2 * i + 1], u->d, u->end);
+    for (int i = 1; i < parts && u->adds; i++) sums[0] = added(u, &sums[0], &sums[i], u->d, u->end);
+    while (parts > 1 && !u->adds) {
+        int half = (parts + 1) / 2;
+        for (int i = 0; i < half; i++)
+            sums[i] = 2 * i + 1 < parts ? added(u, &sums[2 * i], &sums[2 * i + 1], u->d, u->end) : sums[2 * i];
+        parts = half;
     }
     if (u->place == LAST) sums[0] = added(u, &c, &sums[0], u->d, u->end);
     return sums[0].kind == NOT ? u->nan : encoded(u->d, &sums[0]);

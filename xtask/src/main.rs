@@ -7,9 +7,10 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer kernels
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
+            drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["prove", "fp8"] => prove("oracle", "fp8"),
         ["prove", "infer"] => prove("infer", "infer"),
+        ["prove", "drawn"] => prove("infer", "drawn"),
         ["prove", "kernels"] => prove("kernel", "kernels"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),

@@ -119,5 +119,8 @@ fn print_both(left: &Report, right: &Report) -> Result<(), Failure> {
         }
     }
     writeln!(out, "{table}")?;
+    for report in [left, right].into_iter().filter(|report| report.is_noisy()) {
+        writeln!(out, "\n{}: {NOISE}", report.subject)?;
+    }
     Ok(())
 }

@@ -102,6 +102,9 @@ fn a_noisy_device_is_named() {
     assert_eq!(output.status.code(), Some(0), "{text}");
     let words = "noise: the same input gave different answers";
     assert!(text.contains(words), "{text}");
+    let both = mmascope(folder.path(), &["probe", "--compare", &subject, &subject]);
+    let text = String::from_utf8_lossy(&both.stdout).into_owned();
+    assert!(text.contains(&format!("{subject}: {words}")), "{text}");
     let report = json(&mmascope(folder.path(), &["probe", &subject, "--json"]));
     assert_eq!(report["noise"], true);
     let steady = json(&mmascope(

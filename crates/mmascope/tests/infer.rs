@@ -7,6 +7,8 @@ mod closure;
 mod devices;
 #[path = "infer/double.rs"]
 mod double;
+#[path = "infer/drawn.rs"]
+mod drawn;
 #[path = "infer/exact.rs"]
 mod exact;
 #[path = "infer/honest.rs"]
@@ -19,3 +21,5 @@ mod mutants;
 mod outside;
 #[path = "infer/parts.rs"]
 mod parts;
+#[path = "infer/random.rs"]
+mod random;

@@ -121,7 +121,10 @@ impl Program {
                 let start = match from {
                     Source::C => String::new(),
                     Source::Zero => " It starts from +0 instead of c.".to_owned(),
-                    Source::Product => " It starts with a plain rounded product.".to_owned(),
+                    Source::Product => match algorithm {
+                        Dpa::General(_) => " Nothing is added to its first products.".to_owned(),
+                        _ => " It starts with a plain rounded product.".to_owned(),
+                    },
                     Source::Statement(_) => {
                         format!(" It starts from {} instead of c.", self.source_name(*from))
                     }

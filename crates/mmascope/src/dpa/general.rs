@@ -246,9 +246,22 @@ impl General {
         narrowed(flushed(&c, terms.flush_c), terms.round_c)
     }
 
-    /// Blocks of rounded sums that begin with the first group's sum, not with c.
+    /// Blocks of which the first one has no value beside its products.
     pub(super) fn run_from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
         let mut blocks = pairs.chunks(self.block());
+        if let Self::Fused(fused) = self {
+            let nothing = pairs.first().map(|first| fused.nothing(first, output));
+            let nothing = nothing.unwrap_or_else(|| output.unpack(super::output::PLUS_ZERO));
+            return blocks.fold(super::output::PLUS_ZERO, |sum, block| {
+                let is_first = std::ptr::eq(block.as_ptr(), pairs.as_ptr());
+                let start = if is_first {
+                    nothing
+                } else {
+                    output.unpack(sum)
+                };
+                finished(fused.run(block, &start, output), output)
+            });
+        }
         let first = match (self, blocks.next()) {
             (Self::AddMul(add_mul), Some(first)) => add_mul.group(first, output),
             _ => None,
@@ -317,12 +330,13 @@ impl Terms {
         pair: &Pair,
         rounding: Rounding,
         format: Format,
+        overflow: Overflow,
         output: &Output,
     ) -> Unpacked {
         let to = Output {
             format,
             rounding,
-            overflow: Overflow::Ieee,
+            overflow,
             nan: super::Nan::Any,
             zero: super::ZeroSign::Ieee,
             flush: None,

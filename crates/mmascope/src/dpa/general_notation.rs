@@ -257,13 +257,19 @@ impl<'a> Given<'a, '_> {
                 "flush-products is of rounded products: products=rne:f32, for example".to_owned(),
             ));
         }
-        if let (None, Some((word, value))) = (f, self.find("sticky")) {
+        let of_alignment = ["sticky", "align", "align-c", "e0", "grid"];
+        let given = of_alignment.into_iter().find_map(|name| {
+            let (word, value) = self.find(name)?;
+            Some((name, word, value))
+        });
+        if let (None, Some((name, word, value))) = (f, given) {
+            let what = match name {
+                "sticky" => "remembers what the alignment drops: F=exact drops nothing",
+                _ => "is of the alignment: F=exact has none",
+            };
             return Err((
                 word.column,
-                format!(
-                    "sticky={value} remembers what the alignment drops: F=exact drops nothing; it \
-                     needs F=25, for example"
-                ),
+                format!("{name}={value} {what}; it needs F=25, for example"),
             ));
         }
         let align = self.rounding("align", Rounding::Rz)?;

@@ -116,8 +116,7 @@ impl Program {
                     algorithm, from, ..
                 } => {
                     algorithm.check_limits()?;
-                    let product =
-                        matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
+                    let product = matches!(algorithm, Dpa::FmaChain | Dpa::General(_));
                     if !product || *from != Source::Product {
                         known(*from)?;
                     }

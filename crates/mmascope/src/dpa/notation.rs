@@ -218,11 +218,11 @@ fn parse_operation(
             } else {
                 Source::C
             };
-            let product = matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
+            let product = matches!(algorithm, Dpa::FmaChain | Dpa::General(_));
             if from == Source::Product && !product {
                 return flaw(
                     from_at,
-                    "only fma-chain and add-mul can start 'from product'",
+                    "only fma-chain, fused and add-mul can start 'from product'",
                 );
             }
             Ok(Operation::Dot {

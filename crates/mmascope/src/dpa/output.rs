@@ -80,9 +80,9 @@ impl Output {
     /// The result of a special sum.
     pub(super) fn special(&self, special: Special) -> u64 {
         match special {
-            Special::Infinite { negative } => self
-                .format
-                .to_register(self.format.infinity(negative, self.overflow)),
+            Special::Infinite { negative } => {
+                self.perhaps_nan(self.format.infinity(negative, self.overflow))
+            }
             Special::Nan => match self.nan {
                 Nan::Word(word) => word,
                 Nan::Any => self.format.to_register(self.format.nan_or_substitute()),
@@ -102,7 +102,10 @@ impl Output {
         let code = self.format.round(exact, self.rounding, self.overflow);
         // Almost every result: bits beside the sign, so no zero.
         if code & (self.format.mask() >> 1) != 0 {
-            return self.format.to_register(code);
+            return match self.overflow {
+                Overflow::Nan | Overflow::NanFinite => self.perhaps_nan(code),
+                _ => self.format.to_register(code),
+            };
         }
         let is_zero = exact.magnitude == 0 && !exact.sticky;
         // (In some formats the code with only the sign set is no zero but NaN.)
@@ -122,6 +125,15 @@ impl Output {
             ZeroSign::CommonMinus => zeros.unwrap_or(true),
         };
         self.zero(negative)
+    }
+
+    /// The register word of a code that an overflow may have made NaN: the one NaN that there is.
+    #[cold]
+    fn perhaps_nan(&self, code: u64) -> u64 {
+        match self.nan {
+            Nan::Word(word) if self.format.decode(code).class == Class::Nan => word,
+            _ => self.format.to_register(code),
+        }
     }
 
     /// The zero that a flush before the rounding makes of a sum.

@@ -37,15 +37,16 @@ type Values<'a> = &'a [Start];
 impl Block<'_> {
     pub(super) fn general(&self, step: &General) -> Vec<Step> {
         match step {
-            General::Fused(fused) => self.fused(fused, &[]),
+            General::Fused(fused) => self.fused(fused, &[], true),
             General::AddMul(step) => self.add_mul(step, true),
         }
     }
 
-    /// A block of rounded sums that begins with its first group.
+    /// A block that has no value beside its products.
     pub(super) fn without_start(&self, algorithm: &Dpa) -> Vec<Step> {
         match algorithm {
             Dpa::General(General::AddMul(step)) => self.add_mul(step, false),
+            Dpa::General(General::Fused(fused)) => self.fused(fused, &[], false),
             other => self.steps(other),
         }
     }
@@ -53,7 +54,7 @@ impl Block<'_> {
     /// Products and values of earlier statements in one sum.
     pub(super) fn of_values(&self, algorithm: &Dpa, values: Values<'_>) -> Vec<Step> {
         match algorithm {
-            Dpa::General(General::Fused(fused)) => self.fused(fused, values),
+            Dpa::General(General::Fused(fused)) => self.fused(fused, values, true),
             other => self.steps(other),
         }
     }
@@ -97,7 +98,7 @@ impl Block<'_> {
         }
     }
 
-    fn fused(&self, fused: &Fused, values: Values<'_>) -> Vec<Step> {
+    fn fused(&self, fused: &Fused, values: Values<'_>, with_start: bool) -> Vec<Step> {
         let Taken {
             lanes,
             start,
@@ -129,21 +130,27 @@ impl Block<'_> {
             }
             exact.extend(addends.last().cloned());
         }
-        specials.extend(special_value(&start.name, &start.value));
+        let start = with_start.then_some(start);
+        specials.extend(
+            start
+                .iter()
+                .filter_map(|c| special_value(&c.name, &c.value)),
+        );
         if let Some(special) = self.general_special(fused, specials) {
             steps.push(self.special_step(special));
             return steps;
         }
-        let c = Addend::of(&start.name, &start.value, start.cover.clone());
-        exact.push(c.clone());
+        let c = start.map(|c| Addend::of(&c.name, &c.value, c.cover.clone()));
+        exact.extend(c.clone());
         let zeros = common_zero(&exact);
         if let Some(groups) = fused.groups {
             addends = self.groups(&groups, addends, &mut steps);
         }
-        addends.push(c);
+        addends.extend(c);
         let mut step = Step::of(&self.name, self.role.clone(), addends);
         step.flushed = flushed;
-        self.align_fused(fused, &start.name, &mut step);
+        let c = if with_start { &self.start.name } else { "" };
+        self.align_fused(fused, c, &mut step);
         if let Some((f2, top)) = fused.f2.zip(step.sum.top()) {
             step.floor(top.max(self.min_exponent()) - i64::from(f2), fused.floor);
         }
@@ -251,7 +258,7 @@ impl Block<'_> {
             }
         }
         if let Some(to) = fused.terms.products {
-            let (step, value) = self.rounded(&fused.terms, lane, to);
+            let (step, value) = self.rounded(&fused.terms, lane, to, Overflow::Ieee);
             let name = step.name.clone();
             steps.push(step);
             return match special_value(&name, &value.value) {
@@ -263,11 +270,17 @@ impl Block<'_> {
     }
 
     /// A product rounded to a format, and flushed.
-    fn rounded(&self, terms: &Terms, lane: &Lane, to: (Rounding, Format)) -> (Step, Start) {
+    fn rounded(
+        &self,
+        terms: &Terms,
+        lane: &Lane,
+        to: (Rounding, Format),
+        overflow: Overflow,
+    ) -> (Step, Start) {
         let output = Output {
             format: to.1,
             rounding: to.0,
-            overflow: Overflow::Ieee,
+            overflow,
             nan: Nan::Any,
             zero: ZeroSign::Ieee,
             flush: None,
@@ -342,12 +355,19 @@ impl Block<'_> {
             start,
             flushed,
         } = self.take(&add_mul.terms);
-        let own = (self.output.rounding, self.output.format);
-        let to = add_mul.terms.products.unwrap_or(own);
+        let (rounding, format, overflow) = match add_mul.terms.products {
+            Some((rounding, format)) => (rounding, format, Overflow::Ieee),
+            None => (
+                self.output.rounding,
+                self.output.format,
+                self.output.overflow,
+            ),
+        };
         let mut steps: Vec<Step> = Vec::new();
         let mut level: Vec<Start> = Vec::new();
         for lane in &lanes {
-            let (step, value) = self.rounded(&add_mul.terms, lane, to);
+            let to = (rounding, format);
+            let (step, value) = self.rounded(&add_mul.terms, lane, to, overflow);
             steps.push(step);
             level.push(value);
         }

@@ -72,32 +72,49 @@ pub(crate) fn general(program: &Program, wide: bool) -> Program {
 pub(crate) fn named(program: &Program, k: usize, scaled: bool) -> Program {
     let mut changed = merged(program);
     for statement in &mut changed.statements {
-        let Operation::Dot {
-            algorithm,
-            over,
-            from,
-            ..
-        } = &mut statement.operation
-        else {
-            continue;
-        };
-        if let Dpa::General(General::Fused(fused)) = *algorithm {
-            *algorithm = named_step(&fused, *from, &statement.output, scaled);
+        match &mut statement.operation {
+            Operation::Dot {
+                algorithm,
+                over,
+                from,
+                ..
+            } => {
+                if let Dpa::General(General::Fused(fused)) = *algorithm {
+                    let fused = without_grid(fused);
+                    *algorithm = match from {
+                        // The shipped algorithms take a value beside the products.
+                        Source::Product => Dpa::General(General::Fused(fused)),
+                        _ => named_step(&fused, &statement.output, scaled),
+                    };
+                }
+                *over = tidy(over, k);
+            }
+            Operation::Join {
+                algorithm: Dpa::General(General::Fused(fused)),
+                ..
+            } => *fused = without_grid(*fused),
+            _ => {}
         }
-        *over = tidy(over, k);
     }
     changed
 }
 
-fn named_step(fused: &Fused, _from: Source, output: &Output, scaled: bool) -> Dpa {
-    let mut fused = *fused;
-    if fused.f.is_none() {
-        // An exact sum has no grid.
-        fused.e0 = None;
-        (fused.align, fused.align_c) = (Rounding::Rz, Rounding::Rz);
-        (fused.apart, fused.sticky) = (false, Sticky::None);
+/// The step without what only an alignment has, where its sum is exact.
+fn without_grid(fused: Fused) -> Fused {
+    match fused.f {
+        Some(_) => fused,
+        None => Fused {
+            e0: None,
+            align: Rounding::Rz,
+            align_c: Rounding::Rz,
+            apart: false,
+            sticky: Sticky::None,
+            ..fused
+        },
     }
-    let fused = &fused;
+}
+
+fn named_step(fused: &Fused, output: &Output, scaled: bool) -> Dpa {
     let own = Dpa::General(General::Fused(*fused));
     let plain = Fused {
         e0: fused.e0,

@@ -9,7 +9,7 @@ mod parts;
 pub(crate) use domains::{defaults, domains};
 pub(crate) use parts::Part;
 
-use crate::dpa::{Codes, FlushSign, Groups, Invalid, Side, Sticky, Tininess, ZeroSign};
+use crate::dpa::{Codes, FlushSign, Groups, Invalid, Side, Source, Sticky, Tininess, ZeroSign};
 use crate::format::{Format, Overflow, Rounding};
 
 /// A parameter with a value.
@@ -53,6 +53,8 @@ pub(crate) enum Setting {
     Tininess(Tininess),
     P(u32),
     Sequential(bool),
+    /// What fused sums begin with that c takes no part in: +0, or nothing.
+    Beginning(Source),
     /// Between steps.
     Between(Rounding, Format),
     /// At the end.
@@ -127,6 +129,7 @@ impl Setting {
             Self::Tininess(_) => "tininess",
             Self::P(_) => "P",
             Self::Sequential(_) => "adds",
+            Self::Beginning(_) => "from",
             Self::Between(..) => "rounding-between",
             Self::End(_) | Self::Everywhere(_) => "rounding",
             Self::Width(_) => "width",
@@ -210,6 +213,11 @@ impl Setting {
             })
             .to_owned(),
             Self::Sequential(value) => (if *value { "sequential" } else { "pairwise" }).to_owned(),
+            Self::Beginning(value) => (match value {
+                Source::Product => "product",
+                _ => "+0",
+            })
+            .to_owned(),
             Self::Between(rounding, format) => format!("{rounding} {format}"),
             Self::Width(format) => format.to_string(),
             Self::Overflow(value) => value.to_string(),

@@ -217,6 +217,22 @@ const TEXTS: &[(&str, &str)] = &[
         "sticky=1 remembers what the alignment drops: F=exact drops nothing",
     ),
     (
+        "arch a\nx | {t} | {s} | fused L=4 F=exact §align=rd -> rz f32 | hw",
+        "align=rd is of the alignment: F=exact has none",
+    ),
+    (
+        "arch a\nx | {t} | {s} | fused L=4 F=exact §align-c=rz -> rz f32 | hw",
+        "align-c=rz is of the alignment: F=exact has none",
+    ),
+    (
+        "arch a\nx | {t} | {s} | fused L=4 F=exact §e0=-133 -> rz f32 | hw",
+        "e0=-133 is of the alignment: F=exact has none",
+    ),
+    (
+        "arch a\nx | {t} | {s} | fused L=4 F=exact §grid=products -> rz f32 | hw",
+        "grid=products is of the alignment: F=exact has none",
+    ),
+    (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §tininess=before | hw",
         "it needs flush=plus or flush=kept",
     ),
@@ -282,7 +298,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 §from product -> rz f32 | hw",
-        "only fma-chain and add-mul can start 'from product'",
+        "only fma-chain, fused and add-mul can start 'from product'",
     ),
     (
         "arch a\nx | f64 x f64 + f64 -> f64 | {s} | §e-fdpa L=4 -> rz f64 | hw",

@@ -6,12 +6,15 @@ use mmascope::infer::{Options, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
+use crate::drawn::{Dice, order};
 use crate::mutants::mismatch;
 
+type Sum = Box<dyn Fn(&[f64], &[f64], f64) -> f64 + Send>;
+
 struct Double {
-    name: &'static str,
+    name: String,
     signature: Signature,
-    sum: fn(&[f64], &[f64], f64) -> f64,
+    sum: Sum,
 }
 
 impl Dut for Double {
@@ -20,7 +23,7 @@ impl Dut for Double {
     }
 
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     fn run(&mut self, batch: &Batch) -> mmascope::Result<Vec<Answer>> {
@@ -43,12 +46,12 @@ impl Dut for Double {
 
 #[test]
 fn rounded_sums_of_doubles_are_recovered() {
-    let unit = |name, sum| Double {
-        name,
+    let unit = |name: &str, sum: fn(&[f64], &[f64], f64) -> f64| Double {
+        name: name.to_owned(),
         signature: "a=f64 b=f64 c=f64 d=f64 k=4".parse().expect("a signature"),
-        sum,
+        sum: Box::new(sum),
     };
-    let units = [
+    recovered([
         unit("products, a tree, then c", |a, b, c| {
             (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + c
         }),
@@ -59,15 +62,111 @@ fn rounded_sums_of_doubles_are_recovered() {
             let even = a[2].mul_add(b[2], a[0].mul_add(b[0], c));
             even + a[3].mul_add(b[3], a[1].mul_add(b[1], 0.0))
         }),
-    ];
+    ]);
+}
+
+/// A sum drawn at random: fused or rounded, in groups, in any order, with accumulators, c first, last or
+/// absent.
+fn drawn(seed: u64) -> Double {
+    let mut dice = Dice::new(seed);
+    let k = dice.of(&[2, 3, 4, 4, 6, 8, 8, 16]);
+    let order = order(k, &mut dice);
+    let counts: Vec<usize> = [1, 1, 2, 4]
+        .into_iter()
+        .filter(|count| k % count == 0)
+        .collect();
+    let count = dice.of(&counts);
+    let each = k / count;
+    let groups: Vec<usize> = [1, 2, 4].into_iter().filter(|p| each % p == 0).collect();
+    let p = dice.of(&groups);
+    let [fused, strided, pairwise] = [(); 3].map(|()| dice.below(2) == 0);
+    // One product that is rounded and one that is not are no chain.
+    let fused = fused && (count == 1 || each > 1);
+    let place = dice.of(&["first", "first", "last", "absent"]);
+    let parts: Vec<Vec<usize>> = (0..count)
+        .map(|part| match strided {
+            true => order.iter().skip(part).step_by(count).copied().collect(),
+            false => order[part * each..(part + 1) * each].to_vec(),
+        })
+        .collect();
+    let kind = if fused {
+        "fused".to_owned()
+    } else {
+        format!("groups of {p}")
+    };
+    let adds = if pairwise { "pairwise" } else { "in sequence" };
+    let name = format!("{seed}: {kind}, {parts:?} {adds}, c {place}");
+    let chain = move |a: &[f64], b: &[f64], part: &[usize], c: Option<f64>| {
+        if fused {
+            return part.iter().fold(c, |sum, &k| {
+                Some(sum.map_or(a[k] * b[k], |sum| a[k].mul_add(b[k], sum)))
+            });
+        }
+        part.chunks(p).fold(c, |sum, group| {
+            let own = tree(group.iter().map(|&k| a[k] * b[k]).collect(), true);
+            Some(sum.map_or(own, |sum| sum + own))
+        })
+    };
+    let sum = move |a: &[f64], b: &[f64], c: f64| {
+        let of_part = |(index, part): (usize, &Vec<usize>)| {
+            chain(
+                a,
+                b,
+                part,
+                Some(c).filter(|_| index == 0 && place == "first"),
+            )
+        };
+        let sums = parts.iter().enumerate().filter_map(of_part).collect();
+        let sum = tree(sums, pairwise);
+        if place == "last" { c + sum } else { sum }
+    };
+    Double {
+        name,
+        signature: format!("a=f64 b=f64 c=f64 d=f64 k={k}")
+            .parse()
+            .expect("a signature"),
+        sum: Box::new(sum),
+    }
+}
+
+/// The sum of some numbers, pairwise or one after the other.
+fn tree(mut values: Vec<f64>, pairwise: bool) -> f64 {
+    while pairwise && values.len() > 1 {
+        values = values
+            .chunks(2)
+            .map(|pair| pair.iter().copied().reduce(|x, y| x + y).expect("one"))
+            .collect();
+    }
+    values.into_iter().reduce(|x, y| x + y).expect("one")
+}
+
+/// Part of `cargo xtask prove drawn`.
+#[test]
+#[ignore = "a minute: cargo xtask prove drawn"]
+fn prove_drawn_doubles() {
+    recovered((1..=60).map(drawn));
+}
+
+fn recovered(units: impl IntoIterator<Item = Double>) {
+    let mut failures = Vec::new();
     for mut unit in units {
-        let name = unit.name;
+        let name = unit.name.clone();
         let inference =
             infer(&mut unit, Some(Catalogue::built_in()), &Options::default()).expect("answers");
         let Outcome::Model(model) = &inference.outcome else {
-            panic!("{name}: {:?}", inference.outcome);
+            println!("{name}: NOT FOUND");
+            failures.push(format!("{name}: {:?}", inference.outcome));
+            continue;
         };
         println!("{name}: {} queries, {}", inference.queries, model.program);
-        assert_eq!(mismatch(&mut unit, model), None, "{name}");
+        failures.extend(
+            mismatch(&mut unit, model).map(|found| format!("{name}: {found}: {}", model.program)),
+        );
     }
+    assert!(
+        failures.is_empty(),
+        "{} failures\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }

@@ -4,7 +4,7 @@ use super::{AddMul, finished};
 use crate::dpa::ieee;
 use crate::dpa::output::{self, Output};
 use crate::dpa::pair::Pair;
-use crate::format::Unpacked;
+use crate::format::{Overflow, Unpacked};
 
 impl AddMul {
     pub(super) fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
@@ -18,15 +18,17 @@ impl AddMul {
     pub(super) fn group(&self, pairs: &[Pair], output: &Output) -> Option<Unpacked> {
         let sum =
             |x: &Unpacked, y: &Unpacked| output.unpack(finished(ieee::add(x, y, output), output));
-        let (rounding, format) = self
-            .terms
-            .products
-            .unwrap_or((output.rounding, output.format));
+        let (rounding, format, overflow) = match self.terms.products {
+            Some((rounding, format)) => (rounding, format, Overflow::Ieee),
+            // Results like the sums.
+            None => (output.rounding, output.format, output.overflow),
+        };
         let mut values: Vec<Unpacked> = pairs
             .iter()
             .map(|pair| {
                 let pair = self.terms.pair(pair);
-                self.terms.rounded(&pair, rounding, format, output)
+                self.terms
+                    .rounded(&pair, rounding, format, overflow, output)
             })
             .collect();
         if self.sequential {

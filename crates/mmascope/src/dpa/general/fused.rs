@@ -9,7 +9,7 @@ use crate::dpa::t_fdpa::{self, common_zero, is_zero_like};
 use crate::dpa::tr_fdpa::floor_to;
 use crate::dpa::wide::Wide;
 use crate::dpa::{Special, special_value};
-use crate::format::{Class, Exact, Rounding, Unpacked};
+use crate::format::{Class, Exact, Overflow, Rounding, Unpacked};
 
 /// What a sum is made of, while it is made.
 #[derive(Default)]
@@ -213,7 +213,9 @@ impl Fused {
             });
         }
         if let Some((rounding, format)) = self.terms.products {
-            let value = self.terms.rounded(pair, rounding, format, output);
+            let value = self
+                .terms
+                .rounded(pair, rounding, format, Overflow::Ieee, output);
             return match special_value(&value) {
                 Some(special) => Product::Special(special),
                 None if value.significand == 0 => Product::Zero(value.negative),
@@ -228,6 +230,16 @@ impl Fused {
             term.exponent = top;
         }
         Product::Term(Some(term))
+    }
+
+    /// A zero that adds nothing to a product, not even the sign of another zero.
+    pub(super) fn nothing(&self, first: &Pair, output: &Output) -> Unpacked {
+        let first = self.terms.pair(first);
+        let negative = match self.product(&first, output) {
+            Product::Zero(negative) => negative,
+            _ => first.negative(),
+        };
+        output.unpack(output.format.to_register(output.format.zero(negative)))
     }
 
     /// The sum is brought to F2 bits of its own exponent, if it has them, and rounded.

@@ -29,6 +29,16 @@ impl Setting {
         let last = changed.statements.len().checked_sub(1)?;
         for (index, statement) in changed.statements.iter_mut().enumerate() {
             match &mut statement.operation {
+                Operation::Dot {
+                    algorithm: Dpa::General(General::Fused(_)),
+                    from: from @ (Source::Zero | Source::Product),
+                    ..
+                } if matches!(self, Self::Beginning(_)) => {
+                    if let Self::Beginning(beginning) = *self {
+                        *from = beginning;
+                        applied = true;
+                    }
+                }
                 Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => {
                     applied |= self.on_algorithm(algorithm);
                 }

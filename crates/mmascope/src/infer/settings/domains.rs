@@ -2,8 +2,8 @@
 
 use super::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting};
 use crate::dpa::{
-    Codes, Dpa, Fused, General, Groups, Invalid, Operation, Program, Side, Signature, Statement,
-    Sticky, Tininess, ZeroSign,
+    Codes, Dpa, Fused, General, Groups, Invalid, Operation, Program, Side, Signature, Source,
+    Statement, Sticky, Tininess, ZeroSign,
 };
 use crate::format::{BF16, E8M13, F16, F32, Format, Overflow, Rounding, TF32};
 use crate::infer::maker::Maker;
@@ -111,6 +111,9 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             .filter(|p| matches!(p, Setting::P(p) if *p <= k))
             .collect(),
         [false, true].map(Setting::Sequential).to_vec(),
+        [Source::Zero, Source::Product]
+            .map(Setting::Beginning)
+            .to_vec(),
         [
             Overflow::Infinity,
             Overflow::Ieee,
@@ -159,7 +162,11 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         }
         found.push(codes.into_iter().map(Setting::Codes).collect());
     }
-    found.push(narrower(&signature.a).map(Setting::Operands).collect());
+    // What the longer operand loses.
+    let kept = |format: &Format| format.float().map_or(0, |float| float.fraction_bits);
+    let (a, b) = (&signature.a, &signature.b);
+    let longer = if kept(b) > kept(a) { b } else { a };
+    found.push(narrower(longer).map(Setting::Operands).collect());
     found.push(narrower(&signature.c).map(Setting::RoundC).collect());
     if let Some(fused) = fused {
         found.push([false, true].map(Setting::Apart).to_vec());
@@ -320,6 +327,7 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
     found.extend([
         Setting::Everywhere(Rounding::Rz),
         Setting::Sequential(false),
+        Setting::Beginning(Source::Zero),
         Setting::Overflow(Overflow::Infinity),
         Setting::Zero(ZeroSign::Plus),
     ]);
