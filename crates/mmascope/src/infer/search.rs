@@ -295,6 +295,17 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
     let floors = of("e0").into_iter().filter(near).collect();
     let everywhere = ROUNDINGS[..8].iter().copied().map(Setting::Everywhere);
     let f = || (4..=48).map(|f| Setting::F(Some(f))).collect::<Vec<_>>();
+    // What looks like the alignment of all may be that of groups; and its bits may hide theirs.
+    let within = (2..=64_u32).flat_map(|g| {
+        let of = move |strided| [24, 28, 32, 40].map(|f| Setting::Within(g, strided, f));
+        of(false).into_iter().chain(of(true))
+    });
+    let of_groups =
+        |settings: &&Vec<Setting>| matches!(settings[..], [Setting::Groups(Some(_)), ..]);
+    let in_groups = domains.iter().find(of_groups).into_iter().flatten();
+    let in_groups = in_groups.copied().filter(|setting| {
+        matches!(setting, Setting::Groups(Some(groups)) if groups.f.is_none_or(|f| (8..=40).contains(&f)))
+    });
     vec![
         alignment(1..=64),
         vec![bits(4, 50), ALIGNMENTS.map(Setting::AlignC).to_vec()],
@@ -316,6 +327,17 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
         vec![of("products"), of("product-limit")],
         vec![f(), of("rounding-between")],
         vec![f(), of("groups")],
+        vec![of("sticky"), ROUNDINGS.map(Setting::Everywhere).to_vec()],
+        vec![within.collect()],
+        vec![
+            in_groups.collect(),
+            f(),
+            ALIGNMENTS[..4]
+                .iter()
+                .copied()
+                .map(Setting::Align)
+                .collect(),
+        ],
         vec![second, ALIGNMENTS.map(Setting::Floor).to_vec()],
     ]
     .into_iter()

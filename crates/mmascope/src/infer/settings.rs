@@ -26,6 +26,8 @@ pub(crate) enum Setting {
     AlignC(Rounding),
     G(u32),
     Groups(Option<Groups>),
+    /// The alignment is that of groups of so many, strided or not; their sums are aligned to so many bits.
+    Within(u32, bool, u32),
     F2(Option<u32>),
     Floor(Rounding),
     Normalised(bool),
@@ -108,7 +110,7 @@ impl Setting {
             Self::Align(_) => "align",
             Self::AlignC(_) => "align-c",
             Self::G(_) => "G",
-            Self::Groups(_) => "groups",
+            Self::Groups(_) | Self::Within(..) => "groups",
             Self::F2(_) => "F2",
             Self::Floor(_) => "floor",
             Self::Normalised(_) | Self::Products(_) => "products",
@@ -143,6 +145,7 @@ impl Setting {
         matches!(
             self,
             Self::Groups(_)
+                | Self::Within(..)
                 | Self::F2(_)
                 | Self::Floor(_)
                 | Self::Normalised(_)
@@ -201,6 +204,7 @@ impl Setting {
                 value.to_string()
             }
             Self::Codes(value) => value.to_string(),
+            Self::Within(g, ..) => g.to_string(),
             Self::Swap(i, j) => format!("{i} {j}"),
             Self::FlushOf(value) => value.to_string(),
             Self::FlushIn(value)

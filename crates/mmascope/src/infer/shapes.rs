@@ -20,12 +20,10 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// What a sum begins with where c takes no part: rounded sums with their first product, whose
-    /// sign of zero stays.
+    /// What a sum begins with where c takes no part: its first products, whose sign of zero stays.
     fn nothing(self) -> Source {
         match self {
-            Self::Fused(_) => Source::Zero,
-            Self::Rounded => Source::Product,
+            Self::Fused(_) | Self::Rounded => Source::Product,
             Self::Chain(nothing) => nothing,
         }
     }

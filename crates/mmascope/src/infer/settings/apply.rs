@@ -2,8 +2,8 @@
 
 use super::{Setting, of_c};
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Side, Signature, Source,
-    Terms, Tininess,
+    AddMul, Dpa, Fused, General, Groups, Operation, Output, Program, Select, Side, Signature,
+    Source, Terms, Tininess,
 };
 use crate::format::{Format, Rounding};
 use crate::infer::forms;
@@ -111,6 +111,22 @@ impl Setting {
             Self::ZeroTimesInfinity(invalid) => fused.specials.zero_times_infinity = invalid,
             Self::InfinityMinusInfinity(invalid) => fused.specials.opposite = invalid,
             Self::Groups(groups) => fused.groups = groups,
+            Self::Within(g, strided, f) => {
+                if fused.groups.is_some() || fused.f.is_none() || !fused.l.is_multiple_of(g) {
+                    return false;
+                }
+                fused.groups = Some(Groups {
+                    g,
+                    strided,
+                    f: fused.f,
+                    align: fused.align,
+                    normalised: false,
+                    drops_zero: false,
+                });
+                (fused.f, fused.f_c) = (Some(f), Some(f));
+                (fused.align, fused.align_c) = (Rounding::Rz, Rounding::Rz);
+                fused.apart = false;
+            }
             Self::G(g) => match &mut fused.groups {
                 Some(groups) => groups.g = g,
                 None => return false,

@@ -241,14 +241,7 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
     }
     let mut products = vec![Setting::Products(None)];
     for format in formats.into_iter().filter(|format| format.bits <= 32) {
-        let roundings = [
-            Rounding::Rne,
-            Rounding::Rz,
-            Rounding::Rna,
-            Rounding::Rd,
-            Rounding::Ru,
-        ];
-        products.extend(roundings.map(|rounding| Setting::Products(Some((rounding, format)))));
+        products.extend(ROUNDINGS.map(|rounding| Setting::Products(Some((rounding, format)))));
     }
     found.push(products);
     if fused.is_none_or(|fused| fused.terms.products.is_some()) {
