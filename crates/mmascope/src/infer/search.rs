@@ -3,7 +3,7 @@
 use super::asker::Asked;
 use super::patience::Patience;
 use super::settings::{ALIGNMENTS, FLUSHES, Part, ROUNDINGS, Setting, domains};
-use crate::dpa::{Program, Signature, Unit};
+use crate::dpa::{Groups, Program, Signature, Unit};
 use crate::format::Rounding;
 
 /// Failing questions on which variants are compared first.
@@ -289,16 +289,26 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
     let second = (10..=48).map(|bits| Setting::F2(Some(bits))).collect();
     // Floors at which the end of the range of f32 and of f16 is rounded once more.
     let near = |setting: &Setting| {
-        let around = |floor: i32| (-150..=-114).contains(&floor) || (-36..=-8).contains(&floor);
+        let around = |floor: i32| (-150..=-114).contains(&floor) || (-36..=4).contains(&floor);
         matches!(*setting, Setting::E0(floor) if floor.is_none_or(around))
     };
-    let floors = of("e0").into_iter().filter(near).collect();
+    let floors: Vec<Setting> = of("e0").into_iter().filter(near).collect();
     let everywhere = ROUNDINGS[..8].iter().copied().map(Setting::Everywhere);
     let f = || (4..=48).map(|f| Setting::F(Some(f))).collect::<Vec<_>>();
     // What looks like the alignment of all may be that of groups; and its bits may hide theirs.
-    let within = (2..=64_u32).flat_map(|g| {
-        let of = move |strided| [24, 28, 32, 40].map(|f| Setting::Within(g, strided, f));
-        of(false).into_iter().chain(of(true))
+    let within = (2..=64).flat_map(|g| {
+        let kinds = [(false, false), (false, true), (true, false), (true, true)];
+        kinds.into_iter().flat_map(move |(strided, drops_zero)| {
+            let groups = Groups {
+                g,
+                strided,
+                f: None,
+                align: Rounding::Rz,
+                normalised: false,
+                drops_zero,
+            };
+            [24, 28, 32, 40].map(|f| Setting::Within(groups, f))
+        })
     });
     let of_groups =
         |settings: &&Vec<Setting>| matches!(settings[..], [Setting::Groups(Some(_)), ..]);
@@ -319,7 +329,8 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
         vec![f(), of("round-c")],
         vec![f(), of("operands")],
         vec![of("rounding-between"), ROUNDINGS.map(Setting::End).to_vec()],
-        vec![floors, everywhere.collect()],
+        vec![floors.clone(), everywhere.collect()],
+        vec![f(), floors],
         vec![of("overflow"), of("zero")],
         vec![of("overflow"), of("product-limit")],
         // Before products are rounded there is no flush of them among the domains.

@@ -26,8 +26,8 @@ pub(crate) enum Setting {
     AlignC(Rounding),
     G(u32),
     Groups(Option<Groups>),
-    /// The alignment is that of groups of so many, strided or not; their sums are aligned to so many bits.
-    Within(u32, bool, u32),
+    /// The alignment is that of these groups, whose sums are aligned to so many bits.
+    Within(Groups, u32),
     F2(Option<u32>),
     Floor(Rounding),
     Normalised(bool),
@@ -204,7 +204,7 @@ impl Setting {
                 value.to_string()
             }
             Self::Codes(value) => value.to_string(),
-            Self::Within(g, ..) => g.to_string(),
+            Self::Within(groups, _) => groups.g.to_string(),
             Self::Swap(i, j) => format!("{i} {j}"),
             Self::FlushOf(value) => value.to_string(),
             Self::FlushIn(value)

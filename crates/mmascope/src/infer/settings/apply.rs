@@ -111,17 +111,15 @@ impl Setting {
             Self::ZeroTimesInfinity(invalid) => fused.specials.zero_times_infinity = invalid,
             Self::InfinityMinusInfinity(invalid) => fused.specials.opposite = invalid,
             Self::Groups(groups) => fused.groups = groups,
-            Self::Within(g, strided, f) => {
-                if fused.groups.is_some() || fused.f.is_none() || !fused.l.is_multiple_of(g) {
+            Self::Within(groups, f) => {
+                let fits = fused.l.is_multiple_of(groups.g);
+                if fused.groups.is_some() || fused.f.is_none() || !fits {
                     return false;
                 }
                 fused.groups = Some(Groups {
-                    g,
-                    strided,
                     f: fused.f,
                     align: fused.align,
-                    normalised: false,
-                    drops_zero: false,
+                    ..groups
                 });
                 (fused.f, fused.f_c) = (Some(f), Some(f));
                 (fused.align, fused.align_c) = (Rounding::Rz, Rounding::Rz);
