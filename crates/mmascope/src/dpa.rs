@@ -197,8 +197,13 @@ impl Dpa {
 
 impl Dpa {
     /// One block over all the pairs, whatever L is.
-    fn run_whole(&self, pairs: &[Pair], start: Unpacked, output: &Output) -> u64 {
+    ///
+    /// The pairs from `products` on are values times one.
+    fn run_whole(&self, pairs: &[Pair], products: usize, start: Unpacked, output: &Output) -> u64 {
         match self {
+            Self::General(General::Fused(fused)) => {
+                fused.run(pairs, products, &fused.terms.start(start), output)
+            }
             Self::General(step) => step.run(pairs, &step.start(start), output),
             _ => self.run(pairs, Some(start), output),
         }

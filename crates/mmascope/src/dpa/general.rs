@@ -242,8 +242,7 @@ impl General {
 
     /// c as the first block takes it.
     pub(super) fn start(&self, c: Unpacked) -> Unpacked {
-        let terms = self.terms();
-        narrowed(flushed(&c, terms.flush_c), terms.round_c)
+        self.terms().start(c)
     }
 
     /// Blocks of which the first one has no value beside its products.
@@ -259,7 +258,7 @@ impl General {
                 } else {
                     output.unpack(sum)
                 };
-                finished(fused.run(block, &start, output), output)
+                finished(fused.run(block, block.len(), &start, output), output)
             });
         }
         let first = match (self, blocks.next()) {
@@ -278,7 +277,7 @@ impl General {
     /// One block.
     pub(super) fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
         match self {
-            Self::Fused(fused) => fused.run(pairs, c, output),
+            Self::Fused(fused) => fused.run(pairs, pairs.len(), c, output),
             Self::AddMul(add_mul) => add_mul.run(pairs, c, output),
         }
     }
@@ -315,6 +314,11 @@ fn narrowed(x: Unpacked, to: Option<(Rounding, Format)>) -> Unpacked {
 }
 
 impl Terms {
+    /// c as the first block takes it.
+    pub(super) fn start(&self, c: Unpacked) -> Unpacked {
+        narrowed(flushed(&c, self.flush_c), self.round_c)
+    }
+
     fn pair<'a>(&self, pair: &Pair<'a>) -> Pair<'a> {
         let flush = |x: &Unpacked, of: bool| flushed(x, self.flush_in.filter(|_| of));
         Pair {

@@ -234,7 +234,7 @@ impl Program {
                         scales: &Scales::NONE,
                     });
                     let terms: Vec<Pair> = over.iter().map(|&k| pairs[k]).chain(values).collect();
-                    algorithm.run_whole(&terms, read(of[0]), output)
+                    algorithm.run_whole(&terms, over.len(), read(of[0]), output)
                 }
             };
             values[place] = general::finished(value, output);

@@ -2,7 +2,8 @@
 //! changed in, and with the named algorithms, which people know.
 
 use crate::dpa::{
-    Dpa, Fused, General, Groups, Operation, Output, Program, Select, Source, Statement, Sticky,
+    AddMul, Dpa, Fused, General, Groups, Operation, Output, Program, Select, Source, Statement,
+    Sticky,
 };
 use crate::format::{Format, Rounding};
 
@@ -280,7 +281,8 @@ fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> 
         return None;
     };
     let whole = head.len() % algorithm.block() == 0;
-    let same = algorithm == other && widened == wide && first.output == last.output;
+    let same =
+        without_c(algorithm) == without_c(other) && widened == wide && first.output == last.output;
     (same && whole && *read == index).then(|| Statement {
         name: last.name.clone(),
         operation: Operation::Dot {
@@ -291,6 +293,18 @@ fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> 
         },
         output: last.output,
     })
+}
+
+/// The algorithm where it begins with another value than c.
+fn without_c(algorithm: &Dpa) -> Dpa {
+    let mut changed = *algorithm;
+    if let Dpa::General(
+        General::Fused(Fused { terms, .. }) | General::AddMul(AddMul { terms, .. }),
+    ) = &mut changed
+    {
+        (terms.round_c, terms.flush_c) = (None, None);
+    }
+    changed
 }
 
 /// A dot product as one over its first `head` k and one over the rest, which begins with `sum`; `None` when
@@ -312,13 +326,16 @@ pub(crate) fn cut(
     };
     let order = over.indices(k);
     let (head, tail) = order.split_at_checked(head)?;
-    let dot = |over: &[usize], from: Source| Operation::Dot {
-        algorithm: *algorithm,
+    let dot = |algorithm: Dpa, over: &[usize], from: Source| Operation::Dot {
+        algorithm,
         widened: *widened,
         over: Select::List(over.to_vec()),
         from,
     };
-    (!head.is_empty() && !tail.is_empty()).then(|| [dot(head, *from), dot(tail, sum)])
+    // What becomes of c is done once.
+    let rest = without_c(algorithm);
+    (!head.is_empty() && !tail.is_empty())
+        .then(|| [dot(*algorithm, head, *from), dot(rest, tail, sum)])
 }
 
 /// A chain as two statements, the last block being the second; `None` when it has one block.

@@ -21,6 +21,8 @@ pub(crate) enum Setting {
     /// c alone.
     Fc(u32),
     E0(Option<i32>),
+    /// F and the floor, Fc as far from F as it was: the grid at the floor stays where they change alike.
+    Floored(u32, i32),
     /// Products and c.
     Align(Rounding),
     AlignC(Rounding),
@@ -107,6 +109,7 @@ impl Setting {
             Self::F(_) => "F",
             Self::Fc(_) => "Fc",
             Self::E0(_) => "e0",
+            Self::Floored(..) => "F-e0",
             Self::Align(_) => "align",
             Self::AlignC(_) => "align-c",
             Self::G(_) => "G",
@@ -204,6 +207,7 @@ impl Setting {
                 value.to_string()
             }
             Self::Codes(value) => value.to_string(),
+            Self::Floored(f, e0) => format!("{f} {e0}"),
             Self::Within(groups, _) => groups.g.to_string(),
             Self::Swap(i, j) => format!("{i} {j}"),
             Self::FlushOf(value) => value.to_string(),

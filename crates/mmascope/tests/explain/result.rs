@@ -183,6 +183,8 @@ const GENERAL: [&str; 37] = [
     "add-mul P=4 adds=sequential products=rz:bf16 flush-in=kept -> rz f32 flush=plus",
     "add-mul P=1 round-c=rz:bf16 flush-products=kept -> rne f32",
     "s = add-mul P=4 from product -> rne f32; d = add c s -> rne f32",
+    "s = fused L=8 F=24 over k=0,1,2,3 from +0 -> rz f32; \
+     d = join fused L=8 F=26 product-limit=10 products=normalised operands=rz:bf16 over k=4,5,6,7 of c s -> rne f32",
     "add-mul P=4 -> rz f32 overflow=inf",
     "s = add-mul P=2 from product -> rd f32 overflow=satfinite zero=exact; d = add c s -> rne f32",
     "s = fused L=4 F=24 from product -> rd f32 zero=ieee; d = add c s -> rne f32",

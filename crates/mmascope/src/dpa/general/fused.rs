@@ -52,7 +52,14 @@ enum Product {
 }
 
 impl Fused {
-    pub(super) fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+    /// The pairs from `products` on are values times one: nothing is done to them before the sum.
+    pub(in crate::dpa) fn run(
+        &self,
+        pairs: &[Pair],
+        products: usize,
+        c: &Unpacked,
+        output: &Output,
+    ) -> u64 {
         let odd_scale = |pair: &Pair| (pair.scales.a.significand | pair.scales.b.significand) != 1;
         if let Some(f) = self
             .f
@@ -68,12 +75,19 @@ impl Fused {
         }
         // Most blocks have few terms, and millions are summed: their memory is kept.
         let mut scratch = SCRATCH.take();
-        let result = self.sum(pairs, c, output, &mut scratch);
+        let result = self.sum(pairs, products, c, output, &mut scratch);
         SCRATCH.set(scratch);
         result
     }
 
-    fn sum(&self, pairs: &[Pair], c: &Unpacked, output: &Output, scratch: &mut Scratch) -> u64 {
+    fn sum(
+        &self,
+        pairs: &[Pair],
+        products: usize,
+        c: &Unpacked,
+        output: &Output,
+        scratch: &mut Scratch,
+    ) -> u64 {
         let Scratch { terms, sums } = scratch;
         terms.clear();
         sums.clear();
@@ -81,10 +95,15 @@ impl Fused {
         found.add(special_value(c));
         let mut all_zero = c.class == Class::Zero;
         let plain = self.terms == Terms::default();
-        for pair in pairs {
-            let changed = (!plain).then(|| self.terms.pair(pair));
+        for (index, pair) in pairs.iter().enumerate() {
+            let is_product = index < products;
+            let changed = (!plain && is_product).then(|| self.terms.pair(pair));
             let pair = changed.as_ref().unwrap_or(pair);
-            let product = self.product(pair, output);
+            let product = match pair.special().filter(|_| !is_product) {
+                Some(special) => Product::Special(special),
+                None if is_product => self.product(pair, output),
+                None => Product::Term(exact_product(pair)),
+            };
             all_zero &= match product {
                 Product::Zero(negative) => negative == c.negative,
                 _ => is_zero_like(pair, c),

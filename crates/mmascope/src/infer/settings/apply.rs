@@ -99,6 +99,16 @@ impl Setting {
             }
             Self::Fc(f) if fused.f.is_some() => fused.f_c = Some(f),
             Self::E0(e0) => fused.e0 = e0,
+            Self::Floored(f, e0) => {
+                let (Some(own), Some(own_c)) = (fused.f, fused.f_c) else {
+                    return false;
+                };
+                let f_c = (own_c + f).saturating_sub(own);
+                if fused.e0.is_none() || !(1..=64).contains(&f_c) {
+                    return false;
+                }
+                (fused.f, fused.f_c, fused.e0) = (Some(f), Some(f_c), Some(e0));
+            }
             Self::Align(align) => {
                 if fused.align == fused.align_c {
                     fused.align_c = align;

@@ -169,6 +169,10 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
     found.push(narrower(longer).map(Setting::Operands).collect());
     found.push(narrower(&signature.c).map(Setting::RoundC).collect());
     if let Some(fused) = fused {
+        if let (Some(f), Some(e0)) = (fused.f, fused.e0) {
+            let of = |bits: u32| Setting::Floored(bits, e0 + bits as i32 - f as i32);
+            found.push((1..=MOST_BITS).map(of).collect());
+        }
         found.push([false, true].map(Setting::Apart).to_vec());
         found.push(
             [
