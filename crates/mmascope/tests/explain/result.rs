@@ -146,7 +146,7 @@ fn wrong_lengths_are_refused() {
 }
 
 /// Programs of the model space: every parameter of `fused`, `add-mul` and `join` once.
-const GENERAL: [&str; 37] = [
+const GENERAL: [&str; 43] = [
     "fused L=4 F=22 Fc=26 e0=-130 align=rd align-c=ru -> rz f32",
     "fused L=8 F=exact -> rne f32",
     "fused L=8 F=24 F2=20 floor=rne -> rz f32",
