@@ -1,9 +1,9 @@
-//! `cargo bench -p mmascope --bench gemm`: matrix products by the kernels against the native f32
-//! product of the same size, packing included, one thread.
+//! `cargo bench -p mmascope --bench gemm`: matrix products by the kernels against the fastest native f32
+//! product of the same size (matrixmultiply, OpenBLAS), packing included, one thread.
 //!
-//! Each pair is measured alternately in one run, in CPU time of the thread, and the median of the
-//! ratios is given: other work on the machine then changes the ratio little. That is why this is no
-//! criterion benchmark, which cannot alternate two subjects. The table is Markdown, as in the README.
+//! Ours and the native products take turns in one run, in CPU time of the thread, and the least time of each
+//! counts: what others do on the machine only adds to it. That is why this is no criterion benchmark,
+//! which cannot alternate subjects. The table is Markdown, as in the README.
 //!
 //! Arguments (behind `--`): a size (default 1024), or `sizes` for 256 to 2048, `data` for other data,
 //! `threads` for two threads against one; behind that a part of the titles of the rows that are wanted.
@@ -19,7 +19,7 @@ use mmascope::isa::Catalogue;
 use mmascope::kernel::{Kernel, Level};
 
 /// Rows of the table: title, architecture, instruction.
-const PATHS: [(&str, &str, &str); 20] = [
+const PATHS: [(&str, &str, &str); 23] = [
     (
         "f16 → f32, 16 terms",
         "hopper",
@@ -62,6 +62,16 @@ const PATHS: [(&str, &str, &str); 20] = [
         "mma.m16n8k32.kind::f8f6f4.f32.e4m3.e4m3.f32",
     ),
     (
+        "fp6, 32 terms, F=25",
+        "rtx-blackwell",
+        "mma.m16n8k32.kind::f8f6f4.f32.e2m3.e2m3.f32",
+    ),
+    (
+        "fp4, 32 terms, F=25",
+        "rtx-blackwell",
+        "mma.m16n8k32.kind::f8f6f4.f32.e2m1.e2m1.f32",
+    ),
+    (
         "mxfp8, 32 terms, F=25",
         "rtx-blackwell",
         "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0",
@@ -82,6 +92,7 @@ const PATHS: [(&str, &str, &str); 20] = [
         "wgmma.m64n8k16.f16.f16.f16",
     ),
     ("CDNA3 f16", "cdna3", "v_mfma_f32_32x32x8_f16"),
+    ("CDNA3 bf16", "cdna3", "v_mfma_f32_32x32x8_bf16"),
     ("CDNA3 xf32", "cdna3", "v_mfma_f32_16x16x8_xf32"),
     ("CDNA3 fp8", "cdna3", "v_mfma_f32_16x16x32_fp8_fp8"),
     ("CDNA1 f16, exact", "cdna1", "v_mfma_f32_32x32x8_f16"),
@@ -260,172 +271,186 @@ fn product(unit: &Unit, matrices: &Matrices, kernel: Option<Kernel>) {
     black_box(sums);
 }
 
-/// Native products of matrixmultiply.
-struct Native {
-    size: [usize; 3],
-    a: Vec<f32>,
-    b: Vec<f32>,
-    c: Vec<f32>,
+/// Numbers of native products.
+trait Number: Copy + 'static {
+    const ZERO: Self;
+    /// matrixmultiply's product of square or other row-major matrices.
+    fn multiply(size: [usize; 3], a: &[Self], b: &[Self], c: &mut [Self]);
+    /// OpenBLAS's, where its library is.
+    fn multiply_by_blas(blas: &Blas, size: [usize; 3], a: &[Self], b: &[Self], c: &mut [Self]);
+    fn from_f64(x: f64) -> Self;
 }
 
-impl Native {
-    fn new(size: [usize; 3]) -> Self {
-        let random = &mut Random(7);
-        let mut fill = |count| (0..count).map(|_| random.normal() as f32).collect();
-        let [m, n, k] = size;
-        Self {
-            size,
-            a: fill(m * k),
-            b: fill(k * n),
-            c: vec![0.0; m * n],
+macro_rules! number {
+    ($type:ty, $zero:literal, $one:literal, $multiply:ident, $cblas:ident) => {
+        impl Number for $type {
+            const ZERO: Self = $zero;
+
+            fn multiply(size: [usize; 3], a: &[Self], b: &[Self], c: &mut [Self]) {
+                let [m, n, k] = size;
+                let (row_a, row_b) = (k as isize, n as isize);
+                let (a, b) = (a.as_ptr(), b.as_ptr());
+                // SAFETY: the three matrices have these sizes.
+                #[allow(unsafe_code)]
+                unsafe {
+                    let c = c.as_mut_ptr();
+                    matrixmultiply::$multiply(
+                        m, k, n, $one, a, row_a, 1, b, row_b, 1, $zero, c, row_b, 1,
+                    );
+                }
+            }
+
+            fn multiply_by_blas(
+                blas: &Blas,
+                size: [usize; 3],
+                a: &[Self],
+                b: &[Self],
+                c: &mut [Self],
+            ) {
+                let [m, n, k] = size.map(|x| x as i32);
+                let (a, b) = (a.as_ptr(), b.as_ptr());
+                // SAFETY: the three matrices have these sizes; 101 is row-major, 111 not transposed.
+                #[allow(unsafe_code)]
+                unsafe {
+                    let c = c.as_mut_ptr();
+                    (blas.$cblas)(101, 111, 111, m, n, k, $one, a, k, b, n, $zero, c, n);
+                }
+            }
+
+            fn from_f64(x: f64) -> Self {
+                x as Self
+            }
         }
-    }
-
-    fn run(&mut self) {
-        let [m, n, k] = self.size;
-        let (row_a, row_b) = (k as isize, n as isize);
-        // SAFETY: the three matrices have these sizes.
-        #[allow(unsafe_code)]
-        unsafe {
-            matrixmultiply::sgemm(
-                m,
-                k,
-                n,
-                1.0,
-                self.a.as_ptr(),
-                row_a,
-                1,
-                self.b.as_ptr(),
-                row_b,
-                1,
-                0.0,
-                self.c.as_mut_ptr(),
-                row_b,
-                1,
-            );
-        }
-        black_box(&self.c);
-    }
-}
-
-struct NativeDouble {
-    size: [usize; 3],
-    a: Vec<f64>,
-    b: Vec<f64>,
-    c: Vec<f64>,
-}
-
-impl NativeDouble {
-    fn new(size: [usize; 3]) -> Self {
-        let random = &mut Random(7);
-        let mut fill = |count| (0..count).map(|_| random.normal()).collect();
-        let [m, n, k] = size;
-        Self {
-            size,
-            a: fill(m * k),
-            b: fill(k * n),
-            c: vec![0.0; m * n],
-        }
-    }
-
-    fn run(&mut self) {
-        let [m, n, k] = self.size;
-        let (row_a, row_b) = (k as isize, n as isize);
-        // SAFETY: the three matrices have these sizes.
-        #[allow(unsafe_code)]
-        unsafe {
-            matrixmultiply::dgemm(
-                m,
-                k,
-                n,
-                1.0,
-                self.a.as_ptr(),
-                row_a,
-                1,
-                self.b.as_ptr(),
-                row_b,
-                1,
-                0.0,
-                self.c.as_mut_ptr(),
-                row_b,
-                1,
-            );
-        }
-        black_box(&self.c);
-    }
-}
-
-/// OpenBLAS's sgemm, where its library is: another native product to compare with. (Its dgemm and the
-/// crate `gemm` are left out: the one would say nothing new, the other takes minutes to compile in every
-/// build of the tests.)
-fn open_blas(size: usize) -> Option<f64> {
-    type Sgemm = unsafe extern "C" fn(
-        layout: i32,
-        a_transposed: i32,
-        b_transposed: i32,
-        m: i32,
-        n: i32,
-        k: i32,
-        alpha: f32,
-        a: *const f32,
-        row_a: i32,
-        b: *const f32,
-        row_b: i32,
-        beta: f32,
-        c: *mut f32,
-        row_c: i32,
-    );
-    let name = std::env::var("OPENBLAS").unwrap_or_else(|_| "libopenblas.so.0".to_owned());
-    let mut native = Native::new([size; 3]);
-    let n = size as i32;
-    // SAFETY: the library is OpenBLAS, whose functions these are; the three matrices have these sizes.
-    #[allow(unsafe_code)]
-    let run = unsafe {
-        let library = libloading::Library::new(name).ok()?;
-        let threads = library.get::<unsafe extern "C" fn(i32)>(b"openblas_set_num_threads\0");
-        threads.ok()?(1);
-        let sgemm = library.get::<Sgemm>(b"cblas_sgemm\0").ok()?;
-        let mut one = || {
-            let (a, b, c) = (native.a.as_ptr(), native.b.as_ptr(), native.c.as_mut_ptr());
-            sgemm(101, 111, 111, n, n, n, 1.0, a, n, b, n, 0.0, c, n);
-        };
-        one();
-        let mut times: Vec<f64> = (0..9).map(|_| seconds(now, &mut one)).collect();
-        times.sort_by(f64::total_cmp);
-        times[4]
     };
-    Some((size as f64).powi(3) / 1e9 / run)
 }
 
-/// One line: products a second of both, and the median ratio.
+number!(f32, 0.0, 1.0, sgemm, sgemm);
+number!(f64, 0.0, 1.0, dgemm, dgemm);
+
+/// Layout, two transpositions, M, N, K, α, A and its row, B and its row, β, C and its row.
+type Gemm<T> = unsafe extern "C" fn(
+    i32,
+    i32,
+    i32,
+    i32,
+    i32,
+    i32,
+    T,
+    *const T,
+    i32,
+    *const T,
+    i32,
+    T,
+    *mut T,
+    i32,
+);
+
+/// OpenBLAS, one thread.
+struct Blas {
+    sgemm: Gemm<f32>,
+    dgemm: Gemm<f64>,
+}
+
+/// OpenBLAS, where its library is. (The crate `gemm` takes minutes to compile in every build of the tests;
+/// docs/kernels.md says what it reached.)
+fn blas() -> Option<&'static Blas> {
+    static BLAS: std::sync::OnceLock<Option<Blas>> = std::sync::OnceLock::new();
+    let load = || {
+        let name = std::env::var("OPENBLAS").unwrap_or_else(|_| "libopenblas.so.0".to_owned());
+        // SAFETY: the library is OpenBLAS, whose functions these are; it stays loaded.
+        #[allow(unsafe_code)]
+        unsafe {
+            let library = Box::leak(Box::new(libloading::Library::new(name).ok()?));
+            let threads = library.get::<unsafe extern "C" fn(i32)>(b"openblas_set_num_threads\0");
+            threads.ok()?(1);
+            Some(Blas {
+                sgemm: *library.get::<Gemm<f32>>(b"cblas_sgemm\0").ok()?,
+                dgemm: *library.get::<Gemm<f64>>(b"cblas_dgemm\0").ok()?,
+            })
+        }
+    };
+    BLAS.get_or_init(load).as_ref()
+}
+
+/// Native products of one size.
+struct Native<T> {
+    size: [usize; 3],
+    a: Vec<T>,
+    b: Vec<T>,
+    c: Vec<T>,
+}
+
+impl<T: Number> Native<T> {
+    fn new(size: [usize; 3]) -> Self {
+        let random = &mut Random(7);
+        let mut fill = |count| (0..count).map(|_| T::from_f64(random.normal())).collect();
+        let [m, n, k] = size;
+        Self {
+            size,
+            a: fill(m * k),
+            b: fill(k * n),
+            c: vec![T::ZERO; m * n],
+        }
+    }
+
+    /// Seconds that each of the native products takes: of matrixmultiply, then of OpenBLAS.
+    fn seconds(&mut self) -> [Option<f64>; 2] {
+        let Self { size, a, b, c } = self;
+        let ours = seconds(now, &mut || T::multiply(*size, a, b, c));
+        let blas = blas().map(|blas| {
+            let mut run = || T::multiply_by_blas(blas, *size, a, b, c);
+            seconds(now, &mut run)
+        });
+        black_box(&self.c);
+        [Some(ours), blas]
+    }
+}
+
+/// Products a second of each native product, the best of fifteen.
+fn natives<T: Number>(size: usize) -> [Option<f64>; 2] {
+    let mut native = Native::<T>::new([size; 3]);
+    native.seconds();
+    let times: Vec<[Option<f64>; 2]> = (0..15).map(|_| native.seconds()).collect();
+    [0, 1].map(|which| {
+        let times = times.iter().filter_map(|times| times[which]);
+        Some((size as f64).powi(3) / 1e9 / times.min_by(f64::total_cmp)?)
+    })
+}
+
+/// One line: products a second of ours and of the fastest native product, and their ratio.
 fn line(title: &str, unit: &Unit, size: [usize; 3], data: Data) {
+    match unit.signature().a.bits {
+        64 => line_beside(Native::<f64>::new(size), title, unit, data),
+        _ => line_beside(Native::<f32>::new(size), title, unit, data),
+    }
+}
+
+fn line_beside<T: Number>(mut native: Native<T>, title: &str, unit: &Unit, data: Data) {
     let level = Level::current().expect("a level");
     let Ok(kernel) = Kernel::at_level(unit, level) else {
         println!("| {title} | no kernel | | |");
         return;
     };
+    let size = native.size;
     let matrices = operands(unit, size, data);
-    let double = unit.signature().a.bits == 64;
-    let (mut native, mut native_double) =
-        (Native::new(size), double.then(|| NativeDouble::new(size)));
     let mut ours = || product(unit, &matrices, Some(kernel.clone()));
-    let mut theirs = || match &mut native_double {
-        Some(native) => native.run(),
-        None => native.run(),
-    };
     ours();
-    theirs();
-    let mut pairs: Vec<[f64; 2]> = (0..9)
-        .map(|_| [seconds(now, &mut ours), seconds(now, &mut theirs)])
-        .collect();
+    native.seconds();
+    let (mut least, mut natives) = (f64::MAX, f64::MAX);
+    for _ in 0..15 {
+        least = least.min(seconds(now, &mut ours));
+        natives = native
+            .seconds()
+            .into_iter()
+            .flatten()
+            .fold(natives, f64::min);
+    }
     let count = size.iter().product::<usize>() as f64 / 1e9;
-    pairs.sort_by(|x, y| (x[1] / x[0]).total_cmp(&(y[1] / y[0])));
-    let [mine, native] = pairs[pairs.len() / 2];
     println!(
         "| {title} | {:.2} | {:.2} | **{:.3}** |",
-        count / mine,
-        count / native,
-        native / mine
+        count / least,
+        count / natives,
+        natives / least
     );
 }
 
@@ -471,15 +496,12 @@ fn run() {
     }
     let size = asked.parse().unwrap_or(1024);
     if only.is_none() {
-        let mut native = Native::new([size; 3]);
-        native.run();
-        let mut times: Vec<f64> = (0..9).map(|_| seconds(now, &mut || native.run())).collect();
-        times.sort_by(f64::total_cmp);
-        let rate = (size as f64).powi(3) / 1e9 / times[4];
-        match open_blas(size) {
-            Some(blas) => println!("native f32: matrixmultiply {rate:.1}, OpenBLAS {blas:.1}\n"),
-            None => println!("native f32: matrixmultiply {rate:.1}; no OpenBLAS here\n"),
-        }
+        let named = |[own, blas]: [Option<f64>; 2]| {
+            let blas = blas.map_or_else(|| "not here".to_owned(), |rate| format!("{rate:.1}"));
+            format!("matrixmultiply {:.1}, OpenBLAS {blas}", own.unwrap_or(0.0))
+        };
+        println!("native f32: {}", named(natives::<f32>(size)));
+        println!("native f64: {}\n", named(natives::<f64>(size)));
     }
     head();
     for (title, arch, inst) in PATHS {

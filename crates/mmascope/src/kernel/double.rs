@@ -337,6 +337,12 @@ unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
                 *c = load(sums.add(at(row, v)));
             }
         }
+        // (The next block of rows: its sums would be waited for, since they come before all products.)
+        let below = sums.wrapping_add(ROWS * stride);
+        for row in 0..ROWS {
+            ahead(below.wrapping_add(row * stride));
+            ahead(below.wrapping_add(row * stride + columns - 1));
+        }
         let (mut a, mut b) = (a.as_ptr(), b.as_ptr());
         for _ in 0..ks {
             let (b0, b1) = (load(b), load(b.add(width)));
@@ -363,4 +369,17 @@ unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
             }
         }
     }
+}
+
+/// Asks for a line of memory, which may be nobody's.
+#[inline(always)]
+fn ahead(at: *const f64) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, whatever the address; SSE is part of x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
 }

@@ -59,10 +59,20 @@ impl Case {
     }
 
     /// Case `index` of a unit's long list: first odd sizes, then larger ones and schedules. `is_short`:
-    /// of the list for few outputs, a row or two of a little more than any panel.
+    /// of the list for few outputs, small odd sizes on both sides of a panel, other ones first for each unit.
     pub(crate) fn of_list(unit: &Unit, number: usize, index: usize, is_short: bool) -> Self {
         const SIZES: [usize; 4] = [1, 3, 17, 255];
         const SHAPES: [[usize; 2]; 4] = [[65, 129], [33, 47], [129, 63], [17, 255]];
+        const SHORT: [[usize; 2]; 8] = [
+            [1, 67],
+            [2, 67],
+            [17, 3],
+            [1, 255],
+            [3, 17],
+            [33, 1],
+            [5, 33],
+            [2, 129],
+        ];
         let elements = [
             ELEMENTS[index % ELEMENTS.len()],
             ELEMENTS[(index + index / ELEMENTS.len() * 5) % ELEMENTS.len()],
@@ -72,7 +82,7 @@ impl Case {
         let mut case = Self::plain([1, 1, 1], elements, start, seed);
         let odd = index < 32 && !is_short;
         let [m, n] = match odd {
-            _ if is_short => [1 + index % 2, 67],
+            _ if is_short => SHORT[(number + index) % SHORT.len()],
             true => [SIZES[index % 4], SIZES[index / 4 % 4]],
             false => SHAPES[index % 4],
         };

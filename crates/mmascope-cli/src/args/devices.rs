@@ -1,0 +1,181 @@
+//! The arguments of the commands that ask devices.
+
+use crate::tested::Tested;
+
+#[derive(clap::Args)]
+pub(crate) struct Reveal {
+    /// What sums
+    pub(crate) subject: String,
+    /// Number of products of a lib:, cmd: or gemm: subject [default for gemm: four instructions]
+    #[arg(short = 'n', value_name = "N")]
+    pub(crate) n: Option<usize>,
+    /// Number type of a lib: or cmd: sum
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) dtype: Option<String>,
+    /// naive, basic, fprev, fprev-narrow, pivot or distinct
+    #[arg(long, default_value = "pivot")]
+    pub(crate) algorithm: String,
+    /// Random inputs with which the tree is verified
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) trials: usize,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) device: Tested,
+    /// Write the tree to a file: .svg, .dot, .html, .json or .txt
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Probe {
+    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    #[arg(required_unless_present = "compare", conflicts_with = "compare")]
+    pub(crate) subject: Option<String>,
+    /// Two subjects side by side, in place of SUBJECT; exit status 1 when a feature differs
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub(crate) compare: Vec<String>,
+    #[command(flatten)]
+    pub(crate) device: Tested,
+    /// Write a page for a browser, with every input and output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Identify {
+    /// M × K: FILE.npy or FILE.safetensors:NAME
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// K × N
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// M × N: the bits in question
+    #[arg(value_name = "D")]
+    pub(crate) d: String,
+    /// A's file holds K × M; its scales are M × K/block all the same
+    #[arg(long)]
+    pub(crate) transpose_a: bool,
+    /// B's file holds N × K; its scales are K/block × N all the same
+    #[arg(long)]
+    pub(crate) transpose_b: bool,
+    /// M × N [default: +0]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) c: Option<String>,
+    /// What the product was multiplied by
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
+    pub(crate) alpha: f64,
+    /// What C was multiplied by
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
+    pub(crate) beta: f64,
+    /// Scales of A: block scales, M × K/block, for instructions that take them; for all others
+    /// numbers that the kernel multiplied its sums by, M/rows × K/products of any such shape
+    #[arg(long, value_name = "FILE", requires = "scale_b")]
+    pub(crate) scale_a: Option<String>,
+    /// Scales of B, K/block × N, or K/products × N/columns
+    #[arg(long, value_name = "FILE", requires = "scale_a")]
+    pub(crate) scale_b: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Infer {
+    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    pub(crate) subject: String,
+    #[command(flatten)]
+    pub(crate) device: Tested,
+    /// The most queries
+    #[arg(long, value_name = "QUERIES", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(4000..))]
+    pub(crate) budget: u64,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Search the model space without looking at the rows of the catalogue
+    #[arg(long)]
+    pub(crate) without_catalogue: bool,
+    /// Write the row to a file, for --isa
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Validate {
+    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    pub(crate) subject: String,
+    #[command(flatten)]
+    pub(crate) device: Tested,
+    /// The model: a row of the catalogue or of an --isa file
+    #[arg(long, value_name = "ARCH:INST")]
+    pub(crate) against: String,
+    /// Cases in all, every family in turn [default: 1000000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) trials: Option<u64>,
+    /// Minutes to run
+    #[arg(long, value_name = "M", conflicts_with = "trials", value_parser = minutes)]
+    pub(crate) minutes: Option<f64>,
+    /// Families, with commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) families: Vec<String>,
+    /// Seed of every family
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Keep the position in this file, and go on from it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<String>,
+    /// Write the summary to a file, as JSON
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
+}
+
+/// A positive number of minutes.
+fn minutes(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(minutes) if minutes > 0.0 && minutes <= 1e6 => Ok(minutes),
+        _ => Err("expected a positive number of minutes, at most 1000000".to_owned()),
+    }
+}
+
+/// How a device is asked.
+#[derive(clap::Args)]
+pub(crate) struct DeviceOptions {
+    /// Seconds that a process, a plugin or a library may take for a batch of 4,096 questions or fewer
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "subject",
+        default_value_t = 10.0
+    )]
+    pub(crate) timeout: f64,
+    /// Run a plugin: or lib: in this process, which is faster. For code that is trusted: what crashes
+    /// or hangs takes this program with it, and --timeout does not reach it
+    #[arg(long, requires = "subject")]
+    pub(crate) in_process: bool,
+}
+
+/// Not for people: a plugin in a process of its own.
+#[derive(clap::Args)]
+pub(crate) struct PluginHost {
+    /// The shared library
+    pub(crate) path: String,
+}
+
+/// Not for people: a routine of a library in a process of its own.
+#[derive(clap::Args)]
+pub(crate) struct LibraryHost {
+    /// The shared library
+    pub(crate) path: String,
+    /// The routine
+    pub(crate) symbol: String,
+    /// Number of products
+    pub(crate) n: usize,
+}

@@ -1,0 +1,110 @@
+//! The arguments of the commands on whole matrices.
+
+#[derive(clap::Args)]
+pub(crate) struct Matmul {
+    /// The architecture: a name, SM or gfx number, or product name
+    #[arg(long)]
+    pub(crate) arch: String,
+    /// The instruction
+    #[arg(long)]
+    pub(crate) inst: String,
+    /// M × K, or a batch of such matrices (three dimensions): FILE.npy or FILE.safetensors:NAME
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// K × N, or a batch
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// A's file holds K × M (or a batch of them); its scales are M × K/block all the same
+    #[arg(long)]
+    pub(crate) transpose_a: bool,
+    /// B's file holds N × K (or a batch of them); its scales are K/block × N all the same
+    #[arg(long)]
+    pub(crate) transpose_b: bool,
+    /// M × N, for all products of a batch or one each [default: +0]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) c: Option<String>,
+    /// Block scales of A, M × K/block: codes of the scale's format, one byte each. With a schedule
+    /// that has scale=ROWSxCOLUMNS: its software scales, numbers, M/ROWS × K/promotion
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scale_a: Option<String>,
+    /// Block scales of B, K/block × N; software scales, K/promotion × N/COLUMNS
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scale_b: Option<String>,
+    /// Where D is written, an .npy file
+    #[arg(short, long, value_name = "D.npy")]
+    pub(crate) output: String,
+    /// Order of K and what happens outside the unit, such as
+    /// "split-k=4 reduce=pairwise/f32; out=rne bf16"; docs/schedules.md [default: chain]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) schedule: Option<String>,
+    /// Fill A and B up to a multiple of the instruction's K with +0 (and scales of 1). The
+    /// instruction then adds products of +0, as kernels do at a ragged end; that may turn a
+    /// result of -0 into +0, and rounds as often as the padded K says. A scale block must still
+    /// divide K
+    #[arg(long)]
+    pub(crate) pad: bool,
+    /// How floats are rounded to the operands' formats [default: rne, but f32 goes to tf32 and xf32
+    /// operands as raw words, as the unit takes them]
+    #[arg(long, value_name = "MODE", value_parser = ["rne", "rna", "rz"])]
+    pub(crate) round: Option<String>,
+    /// Clamp floats beyond the operand's range to its largest number, instead of an error; an
+    /// infinity stays one where the format has it
+    #[arg(long)]
+    pub(crate) saturate: bool,
+    /// Operand modifiers that the instruction has, separated by commas: negA, negB hold for every
+    /// step; negC, noC and scaleD=-N concern C, in the first step
+    #[arg(
+        long,
+        value_name = "MODS",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub(crate) mods: Vec<String>,
+    /// Outputs that are compared with the exact result: all, none, or 4096 spread over D
+    #[arg(long, value_enum, default_value = "sampled")]
+    pub(crate) stats: Stats,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ErrorOptions {
+    /// An architecture; may be given several times
+    #[arg(long, required = true)]
+    pub(crate) arch: Vec<String>,
+    /// An instruction; may be given several times: every architecture is measured with those it has
+    #[arg(long, required = true)]
+    pub(crate) inst: Vec<String>,
+    /// Shape of generated matrices, such as 64x64x4096
+    #[arg(long, value_name = "MxNxK")]
+    pub(crate) shape: Option<String>,
+    /// Distribution of generated matrices: normal, positive, uniform, outlier or sparse, and a power of
+    /// two as in normal*2^-14
+    #[arg(long, value_name = "NAME", default_value = "normal")]
+    pub(crate) dist: String,
+    /// Distribution of C, spelt as --dist [default: +0]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) c: Option<String>,
+    /// Seed of generated matrices
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// A schedule (docs/schedules.md); may be given several times, each with every instruction
+    /// [default: chain]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) schedule: Vec<String>,
+    /// Outputs that are compared with the exact result: full, or 4096 spread over D
+    #[arg(long, value_enum, default_value = "sampled")]
+    pub(crate) stats: Stats,
+    /// Draw the curves to a file
+    #[arg(short = 'o', value_name = "FILE.svg")]
+    pub(crate) output: Option<String>,
+    /// A and B instead of generated matrices: FILE.npy or FILE.safetensors:NAME
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+}
+
+/// Which outputs are compared with the exact result.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Stats {
+    Full,
+    None,
+    Sampled,
+}

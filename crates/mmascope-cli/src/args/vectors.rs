@@ -1,0 +1,126 @@
+//! The arguments of the commands on vector lines and on cases.
+
+use super::DeviceOptions;
+
+#[derive(clap::Args)]
+pub(crate) struct Eval {
+    /// Architecture of lines that name none; with --subject, of the device
+    #[arg(long)]
+    pub(crate) arch: Option<String>,
+    /// Instruction of lines that name none; with --subject, of the device
+    #[arg(long)]
+    pub(crate) inst: Option<String>,
+    /// Operand modifiers of lines that carry none, separated by commas: negA, negB, negC, noC,
+    /// scaleD=-N
+    #[arg(long, value_delimiter = ',', conflicts_with = "subject")]
+    pub(crate) mods: Vec<String>,
+    /// Let a device answer instead of the model: model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE],
+    /// plugin:PATH or cmd:COMMAND LINE.
+    /// One in 64 questions is asked twice, so that noise is found
+    #[arg(long)]
+    pub(crate) subject: Option<String>,
+    /// Formats of a device that is no row of the catalogue, as in
+    /// "a=f16 b=f16 c=f32 d=f32 k=16 scale=ue8m0 block=32"
+    #[arg(long, requires = "subject", conflicts_with_all = ["arch", "inst"])]
+    pub(crate) signature: Option<String>,
+    #[command(flatten)]
+    pub(crate) device: DeviceOptions,
+    /// Vector files; `-` or none is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Check {
+    /// Check only lines of this architecture; lines that name none are taken for it
+    #[arg(long)]
+    pub(crate) arch: Option<String>,
+    /// Check only lines of this instruction; lines that name none are taken for it
+    #[arg(long)]
+    pub(crate) inst: Option<String>,
+    /// Check every line against this instruction instead of the one that it names
+    #[arg(long = "as", value_name = "ARCH:INST", conflicts_with_all = ["arch", "inst"])]
+    pub(crate) against: Option<String>,
+    /// Compute through the engine of matrix products instead of one by one; the report is the same
+    #[arg(long)]
+    pub(crate) engine: bool,
+    /// Compare exception flags too; no unit of the catalogue has a model of them yet, so that lines
+    /// which carry flags are then bad lines
+    #[arg(long)]
+    pub(crate) flags: bool,
+    /// Vector files, plain or gzip; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Gen {
+    /// The architecture
+    #[arg(long)]
+    pub(crate) arch: String,
+    /// The instruction
+    #[arg(long)]
+    pub(crate) inst: String,
+    #[command(flatten)]
+    pub(crate) cases: Cases,
+    /// Write to this file, as gzip when its name ends in .gz; it appears when it is complete
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "-",
+        hide_default_value = true
+    )]
+    pub(crate) output: String,
+    /// Add the model's result `d` to every line
+    #[arg(long)]
+    pub(crate) with_results: bool,
+    /// Instead of families: a few lines, with results, that separate the row from every neighbour in the
+    /// model space; each says what it separates
+    #[arg(long, conflicts_with_all = ["family", "count", "start"])]
+    pub(crate) discriminating: bool,
+    /// With --discriminating, a CUDA program that asks a chip for these lines
+    #[arg(long, value_name = "FILE", requires = "discriminating")]
+    pub(crate) cuda: Option<String>,
+    /// With --discriminating, a HIP program that asks a chip for these lines
+    #[arg(long, value_name = "FILE", requires = "discriminating")]
+    pub(crate) hip: Option<String>,
+}
+
+/// Which generated cases.
+#[derive(clap::Args)]
+pub(crate) struct Cases {
+    /// bits normal outlier stress sparse close boundary exhaustive; several with commas
+    #[arg(long, value_name = "FAMILY", value_delimiter = ',')]
+    pub(crate) family: Vec<String>,
+    /// The seed, a whole number below 2^64
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How many cases of each family [default: 1000; exhaustive: all]
+    #[arg(short = 'n', long = "count", value_name = "N")]
+    pub(crate) count: Option<u64>,
+    /// Index of the first case
+    #[arg(long, value_name = "INDEX", default_value_t = 0)]
+    pub(crate) start: u64,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Diff {
+    /// Architectures, or ARCH:INST items, with commas
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', required = true)]
+    pub(crate) arch: Vec<String>,
+    /// An instruction; may be given several times
+    #[arg(long)]
+    pub(crate) inst: Vec<String>,
+    /// Take the operands from this file of vector lines, plain or gzip (`-` is standard input)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "seed", "count", "start"])]
+    pub(crate) vectors: Option<String>,
+    #[command(flatten)]
+    pub(crate) cases: Cases,
+    /// Write a report for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<String>,
+    /// Write the histograms as a drawing
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<String>,
+}
