@@ -69,15 +69,18 @@ fn rounded_sums_of_doubles_are_recovered() {
 /// absent.
 fn drawn(seed: u64) -> Double {
     let mut dice = Dice::new(seed);
-    let k = dice.of(&[2, 3, 4, 4, 6, 8, 8, 16]);
+    let k: usize = dice.of(&[2, 3, 4, 4, 6, 8, 8, 16]);
     let order = order(k, &mut dice);
     let counts: Vec<usize> = [1, 1, 2, 4]
         .into_iter()
-        .filter(|count| k % count == 0)
+        .filter(|count| k.is_multiple_of(*count))
         .collect();
     let count = dice.of(&counts);
     let each = k / count;
-    let groups: Vec<usize> = [1, 2, 4].into_iter().filter(|p| each % p == 0).collect();
+    let groups: Vec<usize> = [1, 2, 4]
+        .into_iter()
+        .filter(|p| each.is_multiple_of(*p))
+        .collect();
     let p = dice.of(&groups);
     let [fused, strided, pairwise] = [(); 3].map(|()| dice.below(2) == 0);
     // One product that is rounded and one that is not are no chain.

@@ -139,8 +139,12 @@ impl Drawn {
         let d = dice.of(&["f32", "f32", "f32", "f32", "f32", "f16", "bf16"]);
         let k: usize = dice.of(&[2, 3, 4, 4, 5, 6, 8, 8, 8, 8, 12, 16, 16, 24, 32]);
         let mut accumulators = 1;
-        if k % 2 == 0 && dice.odd(15) {
-            accumulators = if k % 4 == 0 { dice.of(&[2, 4]) } else { 2 };
+        if k.is_multiple_of(2) && dice.odd(15) {
+            accumulators = if k.is_multiple_of(4) {
+                dice.of(&[2, 4])
+            } else {
+                2
+            };
         }
         let each = k / accumulators;
         let divisors: Vec<usize> = (1..=each).filter(|l| each.is_multiple_of(*l)).collect();
