@@ -160,6 +160,11 @@ impl Kernel {
         rows.saturating_add(columns).saturating_mul(each)
     }
 
+    /// Whether sums lie in D itself, so that products by pieces of K cost no reading and writing of c.
+    pub(crate) fn sums_in_place(&self) -> bool {
+        matches!(self.family, Family::Double(_))
+    }
+
     /// Packs the operands of a product. K is a multiple of the unit's; `None` when the operands'
     /// exponents leave nothing for the kernel.
     pub(crate) fn pack(&self, elements: &dyn Elements, modifiers: &Modifiers) -> Option<Operand> {

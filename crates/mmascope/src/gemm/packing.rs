@@ -11,6 +11,9 @@ use crate::kernel::{Elements, Kernel, Operand, Steps};
 
 /// Packed operands of a product may always take so many bytes.
 const SMALL: usize = 4 << 20;
+/// Packed operands of kernels that sum in D itself: pieces, whose memory is used again, are faster than
+/// memory that nobody has touched yet.
+const REUSED: usize = 8 << 20;
 /// k of a piece at least.
 const LEAST: usize = 512;
 
@@ -71,12 +74,17 @@ impl Prepared {
         let given = bytes(product);
         let step = kernel.packed_bytes(whole.rows.len(), whole.columns.len());
         let all = (step.saturating_mul(product.steps())).saturating_mul(whole.batch.len());
-        let packing = if all <= SMALL.max(given / 8 * 15) {
+        let (most, room) = if kernel.sums_in_place() {
+            (REUSED, REUSED.min(given))
+        } else {
+            (SMALL.max(given / 8 * 15), given)
+        };
+        let packing = if all <= most {
             let modifiers = product.modifiers();
             let pack = |batch| kernel.pack(&Piece::whole(matrices, batch), &modifiers);
             Packing::Whole(whole.batch.map(pack).collect())
         } else {
-            Packing::Pieces(Room::Shared(given))
+            Packing::Pieces(Room::Shared(room))
         };
         Self { kernel, packing }
     }

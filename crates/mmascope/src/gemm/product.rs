@@ -30,7 +30,7 @@ pub(super) const MOST: usize = 1 << 18;
 /// ascending, a schedule as it says.
 ///
 /// Operands are packed for a kernel once, as a whole, where that takes at most 15/8 of the memory of operands,
-/// C and D (or 4 MiB). Where it would take more, since K is far longer than D is wide, each
+/// C and D (or 4 MiB; for f64 8 MiB). Where it would take more, since K is far longer than D is wide, each
 /// [`advance`](Product::advance) packs those of its rows, columns and steps, a piece of K at a time that
 /// takes about as much memory as operands, C and D.
 #[derive(Clone, Debug)]

@@ -322,7 +322,7 @@ fn a_long_k_in_pieces() {
     let long = [
         ("hopper", "wgmma.m64n8k16.f32.f16.f16", 4000),
         ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3", 2000),
-        ("ampere", "mma.m8n8k4.f64.f64.f64.f64", 15000),
+        ("ampere", "mma.m8n8k4.f64.f64.f64.f64", 25000),
         (
             "blackwell",
             "tcgen05.mma.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
