@@ -76,9 +76,8 @@ fn steps(signature: &Signature) -> Vec<Step> {
     };
     let mut steps = vec![Step::Fused(plain)];
     if signature.scale.is_none() {
-        // (Rounded sums of two exact products are exact sums of two as well: the plainer word first.)
-        steps.push(Step::Rounded);
         steps.push(Step::Fused(Fused::plain(1, None)));
+        steps.push(Step::Rounded);
     }
     steps.push(Step::Fused(late));
     steps.push(Step::Fused(floored));
