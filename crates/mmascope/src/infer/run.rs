@@ -156,26 +156,18 @@ impl Run<'_> {
     fn verify(&mut self, unit: &Unit) -> Result<Vec<usize>> {
         let left = (self.options.budget.saturating_sub(self.asker.queries) / 16) as usize;
         let trials = self.options.trials.min(left).max(20);
+        let mut places = self.families(&Family::ALL, trials, Some(unit))?;
         let focus = Focus::of(unit);
-        // A few first: they are enough for a unit that is far off.
-        let few = trials / 6;
-        self.trials = 0;
-        for count in [few, trials - few] {
-            let mut places = self.families(&Family::ALL, count, Some(unit))?;
-            let cases = (0..count * 2)
-                .map(|index| {
-                    let kind = Kind::ALL[index % Kind::ALL.len()];
-                    make(&self.maker, kind, &focus, &mut self.random)
-                })
-                .collect();
-            places.extend(self.asker.ask(cases)?);
-            self.trials += places.len() as u64;
-            places.retain(|&place| !self.asker.asked[place].fits(unit));
-            if !places.is_empty() {
-                return Ok(places);
-            }
-        }
-        Ok(Vec::new())
+        let cases = (0..trials * 2)
+            .map(|index| {
+                let kind = Kind::ALL[index % Kind::ALL.len()];
+                make(&self.maker, kind, &focus, &mut self.random)
+            })
+            .collect();
+        places.extend(self.asker.ask(cases)?);
+        self.trials = places.len() as u64;
+        let fails = |&place: &usize| !self.asker.asked[place].fits(unit);
+        Ok(places.into_iter().filter(fails).collect())
     }
 
     fn no_model(&mut self, nearest: Option<Candidate>) -> Result<Outcome> {

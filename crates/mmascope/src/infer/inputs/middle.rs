@@ -106,22 +106,6 @@ pub(super) fn tie(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Ra
             ..large
         };
         maker.product(case, k, power, 0, random);
-        if random.below(4) == 0 {
-            // Narrow products reach no half: c is it, with a last bit of its own far below.
-            let half = anchor - maker.bits - 1 + between(-1, 1, random);
-            let bits = maker
-                .signature
-                .c
-                .float()
-                .map_or(0, |float| float.fraction_bits);
-            let number = Number {
-                negative: sign ^ (random.below(4) != 0),
-                exponent: half,
-                fraction: 1 << (60 - between(1, bits.max(1) as i32, random)),
-            };
-            maker.set_c(case, number);
-            return;
-        }
     }
     // Half of the last place, or of that below a power of two.
     let half = maker.bits + 1 + between(-1, 1, random);
