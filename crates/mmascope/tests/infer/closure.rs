@@ -1,7 +1,7 @@
 //! infer(model(row)) is that row, or one that nothing tells apart from it.
 
 use mmascope::dpa::{Program, Signature, Unit};
-use mmascope::dut::ModelDut;
+use mmascope::dut::{Dut, ModelDut};
 use mmascope::infer::{Found, Inference, Options, Outcome, infer};
 use mmascope::isa::Catalogue;
 
@@ -76,6 +76,18 @@ fn busy() -> Option<f64> {
     Some(total)
 }
 
+/// What is found, and the seconds that it took: a busy machine's clock says little, so the processor's, where
+/// they are known. (Those of tests beside it too: run proofs alone.)
+pub(crate) fn inferred(device: &mut dyn Dut) -> (Inference, f64) {
+    let begun = busy();
+    let inference = infer(device, Some(Catalogue::built_in()), &Options::default());
+    let inference = inference.expect("answers");
+    let seconds = begun
+        .zip(busy())
+        .map_or(inference.seconds, |(from, to)| to - from);
+    (inference, seconds)
+}
+
 /// Infers every unit given. Prints a line of the table in `docs/closure.md` for each as soon as it is
 /// there, failures at once, and the shares that keep to the aim.
 fn close(units: &[&(String, Unit)]) {
@@ -85,17 +97,7 @@ fn close(units: &[&(String, Unit)]) {
     println!("|---|---|---|---|---|---|");
     for (name, unit) in units {
         let mut device = ModelDut::new("a black box", unit.clone());
-        let begun = busy();
-        let inference = infer(
-            &mut device,
-            Some(Catalogue::built_in()),
-            &Options::default(),
-        )
-        .expect("answers");
-        // A busy machine's clock says little: time of the processor, where it is known.
-        let seconds = begun
-            .zip(busy())
-            .map_or(inference.seconds, |(from, to)| to - from);
+        let (inference, seconds) = inferred(&mut device);
         times.push((seconds, inference.queries, name));
         if let Err(failure) = closes(name, unit, &inference) {
             println!("FAILED {failure}");

@@ -9,10 +9,10 @@ use mmascope::cases::{Family, Generator, Hints};
 use mmascope::discriminate::discriminate;
 use mmascope::dpa::{Modifiers, Signature, Unit};
 use mmascope::dut::{Batch, Dut, Interface, ProcessDut};
-use mmascope::infer::{Found, Options, Outcome, infer};
-use mmascope::isa::Catalogue;
+use mmascope::infer::{Found, Outcome};
 use mmascope::vector::Answer;
 
+use crate::closure::inferred;
 use crate::drawn::Drawn;
 
 /// Fresh inputs on which a model and its unit are compared, beside directed ones.
@@ -59,12 +59,6 @@ impl Source {
         let interface = Interface::of_signature(*signature);
         ProcessDut::spawn(&command, interface, Duration::from_secs(120)).expect("starts")
     }
-}
-
-/// Time that this thread has computed, where the system tells: a busy machine changes nothing.
-fn computed() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(text.split(' ').next()?.parse::<f64>().ok()? / 1e9)
 }
 
 /// What became of a unit.
@@ -187,16 +181,7 @@ fn recovered(seeds: impl Iterator<Item = u64>) -> Vec<String> {
             .parse()
             .and_then(|program| Unit::new(signature, program));
         let mut device = source.device(&unit, &signature);
-        let begun = computed();
-        let inference = infer(
-            &mut device,
-            Some(Catalogue::built_in()),
-            &Options::default(),
-        )
-        .expect("answers");
-        let seconds = begun
-            .zip(computed())
-            .map_or(inference.seconds, |(from, to)| to - from);
+        let (inference, seconds) = inferred(&mut device);
         times.push(seconds);
         most = most.max(inference.queries);
         let verdict = match &truth {

@@ -59,7 +59,7 @@ impl Case {
     }
 
     /// Case `index` of a unit's long list: first odd sizes, then larger ones and schedules. `is_short`:
-    /// of the list for few outputs, small odd sizes on both sides of a panel, other ones first for each unit.
+    /// of the list for few outputs, small odd sizes on both sides of a panel; other sizes and schedules come first for each unit.
     pub(crate) fn of_list(unit: &Unit, number: usize, index: usize, is_short: bool) -> Self {
         const SIZES: [usize; 4] = [1, 3, 17, 255];
         const SHAPES: [[usize; 2]; 4] = [[65, 129], [33, 47], [129, 63], [17, 255]];
@@ -88,7 +88,8 @@ impl Case {
         };
         case.shape = [m, n, 1 + index % 5];
         if !odd && index % 2 == 1 {
-            case.plan = Plan::ALL[index / 2 % Plan::ALL.len()];
+            let first = if is_short { number } else { 0 };
+            case.plan = Plan::ALL[(first + index / 2) % Plan::ALL.len()];
             case.shape[2] = 3 + index / 2 % 4;
         }
         // More than a chunk of K, so that c is taken for granted in the later ones.
