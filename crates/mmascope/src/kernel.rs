@@ -38,6 +38,7 @@ mod plan;
 mod program;
 mod range;
 mod truncated;
+mod wide;
 
 pub(crate) use aligned::in_large_pages;
 pub use level::{Level, VARIABLE};
@@ -56,7 +57,7 @@ use fused::VECTORS;
 use grouped::Groups;
 use lanes::{Lanes, Portable};
 use plan::Plan;
-use program::Sums;
+use program::{Sums, Ways};
 
 /// A unit with the fast lanes that fit its parameters.
 #[derive(Clone, Debug)]
@@ -121,10 +122,14 @@ impl Kernel {
         self.level
     }
 
-    /// Lanes of a register, and whether sums may round toward −∞.
-    fn lanes(&self) -> (usize, bool) {
-        fn of<V: Lanes>() -> (usize, bool) {
-            (V::WIDTH, V::DOWN)
+    /// Lanes of a register, and which ways of summing there are.
+    fn lanes(&self) -> (usize, Ways) {
+        fn of<V: Lanes>() -> (usize, Ways) {
+            let ways = Ways {
+                down: V::DOWN,
+                wide: V::WIDE,
+            };
+            (V::WIDTH, ways)
         }
         match self.level {
             #[cfg(target_arch = "x86_64")]
@@ -140,20 +145,25 @@ impl Kernel {
     /// About how many bytes the packed operands of a step take, for so many rows and columns of D.
     pub(crate) fn packed_bytes(&self, rows: usize, columns: usize) -> usize {
         let k = self.unit.signature().k;
-        let panel = VECTORS * self.lanes().0;
-        // (5 bytes a slot, a scale, a mark.)
+        let (width, ways) = self.lanes();
+        let panel = VECTORS * width;
         let (each, rows, columns) = match &self.family {
-            Family::Sums(plan) => (
-                5 * plan.order.len() + 5,
-                rows,
-                columns.next_multiple_of(panel),
-            ),
+            Family::Sums(plan) => {
+                // (A scale and a mark beside the elements.)
+                let each = ways
+                    .of(plan)
+                    .bytes()
+                    .map(|bytes| bytes * plan.order.len() + 5);
+                let columns = columns.next_multiple_of(panel);
+                return (rows.saturating_mul(each[0]))
+                    .saturating_add(columns.saturating_mul(each[1]));
+            }
             Family::Groups(plan) => {
                 let each = k + 16 * k.div_ceil(plan.group()) + 1;
                 (each, rows, columns.next_multiple_of(panel))
             }
             Family::Double(_) => {
-                let [rows, columns] = double::filled(rows, columns, self.lanes().0);
+                let [rows, columns] = double::filled(rows, columns, width);
                 (8 * k, rows, columns)
             }
         };
@@ -166,15 +176,21 @@ impl Kernel {
     }
 
     /// Packs the operands of a product. K is a multiple of the unit's; `None` when the operands'
-    /// exponents leave nothing for the kernel.
-    pub(crate) fn pack(&self, elements: &dyn Elements, modifiers: &Modifiers) -> Option<Operand> {
+    /// exponents leave nothing for the kernel. `sparing`: what takes less memory is better than what is faster.
+    pub(crate) fn pack(
+        &self,
+        elements: &dyn Elements,
+        modifiers: &Modifiers,
+        sparing: bool,
+    ) -> Option<Operand> {
         let negate = [modifiers.negate_a, modifiers.negate_b];
-        let (width, down) = self.lanes();
+        let (width, mut ways) = self.lanes();
+        ways.wide &= !sparing;
         let columns = VECTORS * width;
         let signature = self.unit.signature();
         match Family::of(&self.unit, negate).ok()? {
             Family::Sums(plan) => {
-                let sums = Sums::pack(&plan, signature, elements, columns, down)?;
+                let sums = Sums::pack(&plan, signature, elements, columns, ways)?;
                 Some(Operand(Packs::Sums(Box::new(sums), plan)))
             }
             Family::Groups(plan) => {

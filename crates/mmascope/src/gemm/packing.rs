@@ -14,8 +14,8 @@ const SMALL: usize = 4 << 20;
 /// Packed operands of kernels that sum in D itself: pieces, whose memory is used again, are faster than
 /// memory that nobody has touched yet.
 const REUSED: usize = 8 << 20;
-/// k of a piece at least.
-const LEAST: usize = 512;
+/// Bytes of a row's or a column's piece at least: 512 k as f32.
+const LEAST: usize = 512 * 5;
 
 /// A kernel with what is packed for it.
 #[derive(Debug)]
@@ -51,7 +51,8 @@ impl Room {
             Self::Each(bytes) => fitting(bytes),
             Self::Shared(bytes) => {
                 let share = part.len() as f64 / whole.len().clamp(1, MOST) as f64;
-                let least = LEAST.div_ceil(kernel.unit().signature().k);
+                let line = step.div_ceil(part.rows.len() + part.columns.len());
+                let least = LEAST.div_ceil(line.max(1));
                 fitting((bytes as f64 * share.min(1.0)) as usize).max(least)
             }
         }
@@ -81,7 +82,7 @@ impl Prepared {
         };
         let packing = if all <= most {
             let modifiers = product.modifiers();
-            let pack = |batch| kernel.pack(&Piece::whole(matrices, batch), &modifiers);
+            let pack = |batch| kernel.pack(&Piece::whole(matrices, batch), &modifiers, false);
             Packing::Whole(whole.batch.map(pack).collect())
         } else {
             Packing::Pieces(Room::Shared(room))
@@ -134,11 +135,13 @@ impl Prepared {
             }
             Packing::Pieces(room) => room.steps(&self.kernel, region, &product.whole()),
         };
+        // Parts of D that several threads pack at once take the least memory.
+        let sparing = region.len() < product.whole().len();
         for start in steps.clone().step_by(room) {
             watch.check()?;
             let own = start..steps.end.min(start.saturating_add(room));
             let elements = Piece::of(product, region, &own);
-            let Some(operand) = self.kernel.pack(&elements, modifiers) else {
+            let Some(operand) = self.kernel.pack(&elements, modifiers, sparing) else {
                 reference(&own, words)?;
                 continue;
             };

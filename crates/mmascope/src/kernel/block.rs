@@ -57,7 +57,8 @@ pub(super) trait Packed: Sync {
         false
     }
 
-    /// The same of this row and the next; asked only where [`Packed::by_two`] says so.
+    /// The same of this row and the next; asked only where [`Packed::by_two`] says so, for pair after pair with the
+    /// same steps and panel.
     ///
     /// # Safety
     /// As for [`Packed::run`], for both rows.
@@ -67,9 +68,10 @@ pub(super) trait Packed: Sync {
         row: usize,
         panel: usize,
         steps: Range<usize>,
+        ahead: &mut Ahead<V>,
         c: &mut [Tile<V>; 2],
     ) -> V {
-        let _ = (row, panel, steps, c);
+        let _ = (row, panel, steps, ahead, c);
         unreachable!("`by_two` says so")
     }
 
@@ -78,6 +80,23 @@ pub(super) trait Packed: Sync {
 
     /// Whether a c within the domain stays there for as long as 2^28 products.
     fn keeps(&self) -> bool;
+}
+
+/// What is found out about the next pair of rows while one runs.
+pub(super) struct Ahead<V> {
+    /// The next pair's first row, which begins with the same step, if there is one.
+    pub(super) next: Option<usize>,
+    /// What was found out about this pair: its first group's largest byte sums.
+    pub(super) found: Option<[V; 2]>,
+}
+
+impl<V> Default for Ahead<V> {
+    fn default() -> Self {
+        Self {
+            next: None,
+            found: None,
+        }
+    }
 }
 
 /// The reference for single outputs and steps.
@@ -521,15 +540,18 @@ unsafe fn attempt<V: Lanes, P: Packed>(
     let both = two
         .chunks_exact_mut(2 * width)
         .zip(masks_of_two.chunks_exact_mut(2));
+    let mut ahead = Ahead::default();
     for (r, (lanes, masks)) in (0..).step_by(2).zip(both) {
         let (first, second) = lanes.split_at_mut(width);
+        ahead.next = (r + 2 < 2 * pairs).then_some(place.row + r + 2);
         // SAFETY: the caller has the instruction set.
         unsafe {
             let mut c = [
                 begin::<V, P>(packed, place, r, first, &mut masks[0]),
                 begin::<V, P>(packed, place, r + 1, second, &mut masks[1]),
             ];
-            let bad = packed.run_two(place.row + r, place.panel, steps.clone(), &mut c);
+            let steps = steps.clone();
+            let bad = packed.run_two(place.row + r, place.panel, steps, &mut ahead, &mut c);
             end(packed, place, &c[0], bad, first, &mut masks[0]);
             end(packed, place, &c[1], bad, second, &mut masks[1]);
         }

@@ -114,9 +114,12 @@ impl Decoder {
         let sign = (code << self.sign_shift) & 1 << 31;
         let magnitude = code & self.mask >> 1;
         let normal = (magnitude << (23 - self.fraction_bits)).wrapping_add(self.rebias << 23);
-        let subnormal = (magnitude as i32 as f32 * self.unit).to_bits();
+        // f32's own subnormals lie as its normal numbers do; as factors they cost Intel's processors 150 cycles.
+        let other = self.rebias != 0;
+        let unit = if other { self.unit } else { 1.0 };
+        let subnormal = (magnitude as i32 as f32 * unit).to_bits();
         let is_subnormal = mask(magnitude >> self.fraction_bits == 0);
-        let bits = choose(is_subnormal, subnormal, normal);
+        let bits = choose(is_subnormal & mask(other), subnormal, normal);
         let special = mask(magnitude as i32 > self.last_finite) | mask(code == self.special_code);
         let bits = (bits | sign) ^ self.flip;
         (bits & choose(is_subnormal, self.left, u32::MAX), special)

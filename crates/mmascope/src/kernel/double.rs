@@ -22,8 +22,8 @@ use crate::gemm::Watch;
 /// memory, and the loop takes twice as long.
 const ROWS: usize = 6;
 const VECTORS: usize = 2;
-/// k of a chunk: a panel's chunk lies in the first cache beside the rows that pass it.
-const CHUNK: usize = 256;
+/// Numbers of a panel's chunk of k: 16 KiB, which lie in the first cache beside the rows that pass them.
+const CHUNK: usize = 2048;
 /// Blocks of rows of a tile, whose chunk lies in the second cache, and panels that it meets there.
 const TILE: usize = 16;
 const SPAN: usize = 30;
@@ -215,7 +215,7 @@ impl Doubles {
                 let mut from = ks.start;
                 while from < ks.end {
                     watch.check()?;
-                    let end = ks.end.min(from + CHUNK);
+                    let end = ks.end.min(from + CHUNK / self.columns);
                     for panel in panels.clone() {
                         for block in blocks.clone() {
                             let rows = within(&own_rows, block, ROWS);

@@ -569,14 +569,14 @@ unsafe fn beyond<V: Lanes>(sum: &Sum, products: V, e: V, c: V, own: V) -> V {
 
 /// `total · 2^unit`, rounded; `unit` as the bits of the f32 that is that power.
 #[inline(always)]
-unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
+pub(super) unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let sign = total.and(V::splat(SIGN));
         match *finish {
             Finish::Nearest => total.i_to_f().f_mul(unit),
             Finish::TowardZero { mask } => {
-                let result = toward_zero(total.i_abs()).f_mul(unit).or(sign);
+                let result = total.i_to_f_toward_zero().f_mul(unit);
                 if mask == u32::MAX {
                     return result;
                 }

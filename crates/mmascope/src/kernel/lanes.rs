@@ -15,6 +15,7 @@ mod down;
 mod neon;
 mod portable;
 mod products;
+mod wide;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;
@@ -27,6 +28,7 @@ pub(crate) use portable::Portable;
 pub(crate) use products::Slots;
 #[allow(unused_imports)] // by `tests/inner.rs`, which takes the lanes alone
 pub(crate) use products::four;
+pub(crate) use wide::WideSlots;
 
 /// A vector register.
 ///
@@ -71,6 +73,17 @@ pub(crate) trait Lanes: Copy {
         // SAFETY: as the caller promises.
         unsafe { lane_by_lane([self; 3], |[x, ..]| x.count_ones()) }
     }
+    /// How many bits of each byte are set; bytes below 16.
+    #[inline(always)]
+    unsafe fn b_ones(self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            lane_by_lane([self; 3], |[x, ..]| {
+                let pairs = (x & 0x0505_0505) + (x >> 1 & 0x0505_0505);
+                (pairs & 0x0303_0303) + (pairs >> 2 & 0x0303_0303)
+            })
+        }
+    }
     unsafe fn shl<const N: i32>(self) -> Self;
     unsafe fn shr<const N: i32>(self) -> Self;
     /// Shift by lane; counts of 32 and more, unsigned, leave 0.
@@ -111,6 +124,17 @@ pub(crate) trait Lanes: Copy {
     unsafe fn f_floor(self) -> Self;
     /// To nearest, ties to even.
     unsafe fn i_to_f(self) -> Self;
+    /// Toward zero. (Clearing bits of x>>24 clears the first bit that is discarded and none that is kept, so that
+    /// rounding to nearest goes down.)
+    #[inline(always)]
+    unsafe fn i_to_f_toward_zero(self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let magnitude = self.i_abs();
+            let kept = magnitude.shr::<24>().not_and(magnitude).i_to_f();
+            kept.or(self.and(Self::splat(1 << 31)))
+        }
+    }
 
     /// The lower half's lanes as f64.
     unsafe fn f_low_to_d(self) -> Self;
@@ -159,14 +183,36 @@ pub(crate) trait Lanes: Copy {
         unsafe { products::add::<Self, NEAREST>(slots, scales, sums, found) }
     }
 
+    /// Whether `i_to_f_toward_zero` is one instruction.
+    const ROUNDS: bool = false;
+
     /// Whether `sum_down` is faster than `add_products` where it can do the same.
     const DOWN: bool = false;
 
-    /// Fused sums of a pair of rows by rounding toward −∞: `c` is what they begin with, and what comes of it.
+    /// Fused sums of a pair of rows by rounding toward −∞: `c` is what they begin with, and what comes of it. `ahead`:
+    /// the largest byte sums of the first group, if they are known; then those of the next pair's, if they were found.
     #[inline(always)]
-    unsafe fn sum_down(pair: &Pair, c: &mut [[Self; 4]; 2]) {
+    unsafe fn sum_down(pair: &Pair, ahead: &mut Option<[Self; 2]>, c: &mut [[Self; 4]; 2]) {
         // SAFETY: as the caller promises.
-        unsafe { down::sum::<Self>(pair, c) }
+        unsafe { down::sum::<Self>(pair, ahead, c) }
+    }
+
+    /// Whether there is `add_products_wide`, faster than `add_products` for sums of many products.
+    const WIDE: bool = false;
+
+    /// Products of two rows by four registers of columns, truncated on the grid and added to `sums`, in which the
+    /// products below zero are already counted; `scales` are the f32 that are 2^(F − E). And the largest byte
+    /// sums, with `found`, and in `beyond` a bit wherever a sum has left i32.
+    #[inline(always)]
+    unsafe fn add_products_wide(
+        slots: &WideSlots,
+        scales: &[[Self; 4]; 2],
+        sums: &mut [[Self; 4]; 2],
+        found: &mut [Self; 2],
+        beyond: &mut Self,
+    ) {
+        let _ = (slots, scales, sums, found, beyond);
+        unreachable!("`WIDE` says so")
     }
 }
 

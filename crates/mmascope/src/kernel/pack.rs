@@ -13,6 +13,7 @@ use super::down;
 use super::exponents::Window;
 use super::fast::fast;
 use super::fused::VECTORS;
+use super::wide;
 use crate::dpa::Signature;
 use crate::format::Class;
 
@@ -100,22 +101,69 @@ impl Shape {
     }
 }
 
+/// How values lie; groups have so many slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// As f32 and exponent bytes.
+    Plain,
+    /// So, for sums that round toward −∞ (`down.rs`), with signs.
+    Down(usize),
+    /// For sums in 64-bit lanes (`wide.rs`): as f64, with signs; A's exponents as words.
+    Wide(usize),
+}
+
+impl How {
+    /// Words of signs of so many slots.
+    fn signs(self, len: usize) -> usize {
+        match self {
+            Self::Plain => 0,
+            Self::Down(slots) => len / slots,
+            Self::Wide(slots) => len / slots * wide::sign_words(slots),
+        }
+    }
+
+    /// Numbers that are kept as f32, and as f64.
+    fn lengths(self, len: usize) -> [usize; 2] {
+        match self {
+            Self::Wide(_) => [0, len],
+            _ => [len, 0],
+        }
+    }
+
+    /// About how many bytes an element of A and one of B take.
+    pub(super) fn bytes(self) -> [usize; 2] {
+        match self {
+            Self::Wide(_) => [12, 9],
+            _ => [5, 5],
+        }
+    }
+}
+
 /// One operand, packed.
 #[derive(Debug, Default)]
 pub(super) struct Side {
     pub(super) values: Aligned<f32>,
     pub(super) exponents: Aligned<u8>,
-    /// A word a group, of B a group and column, for sums that round toward −∞.
+    /// Words a group, of B a group and column, for sums that round toward −∞.
     pub(super) signs: Aligned<u32>,
+    /// [`How::Wide`]: the values.
+    pub(super) wide: Aligned<f64>,
+    /// [`How::Wide`]: A's exponents, four equal bytes each.
+    pub(super) words: Aligned<u32>,
 }
 
 impl Side {
-    /// Zeros; `down`: slots of a group whose signs are kept.
-    fn zeros(len: usize, room: usize, down: Option<usize>) -> Self {
+    /// Zeros.
+    fn zeros(len: usize, room: usize, how: How, is_a: bool) -> Self {
+        let with_room = |len: usize| if len == 0 { 0 } else { len + room };
+        let [narrow, wide] = how.lengths(len).map(with_room);
+        let words = is_a && wide != 0;
         Self {
-            values: Aligned::zeros(len + room),
-            exponents: Aligned::zeros(len + room),
-            signs: Aligned::zeros(down.map_or(0, |slots| len / slots)),
+            values: Aligned::zeros(narrow),
+            exponents: Aligned::zeros(if words { 0 } else { len + room }),
+            signs: Aligned::zeros(how.signs(len)),
+            wide: Aligned::zeros(wide),
+            words: Aligned::zeros(if words { wide } else { 0 }),
         }
     }
 }
@@ -295,31 +343,34 @@ fast!(
     ) -> bool = Segment::slots
 );
 
-/// Packs A. Rows with marks are entered in `marks`. `down`: for sums that round toward −∞, by groups of so
-/// many slots.
+/// Packs A. Rows with marks are entered in `marks`.
 pub(super) fn pack_a(
     elements: &dyn Elements,
     shape: &Shape,
     order: &Order,
     decoder: &Decoder,
     window: &Window,
-    down: Option<usize>,
+    how: How,
     marks: &mut Marks,
 ) -> Side {
     let used = shape.a_len();
-    let mut side = Side::zeros(used, room(shape), down);
+    let mut side = Side::zeros(used, room(shape), how, true);
     let segment = Segment::new(decoder, window);
     let plain = is_plain(order, shape);
     let length = shape.chunk * shape.slots;
-    let chunks = side.values[..used]
-        .par_chunks_mut(length)
-        .zip(side.exponents[..used].par_chunks_mut(length))
-        .zip(of_chunks(&mut side.signs, used / length))
+    let count = used / length;
+    let chunks = of_chunks(&mut side.values, length, count)
+        .into_par_iter()
+        .zip(of_chunks(&mut side.exponents, length, count))
+        .zip(of_chunks(&mut side.signs, how.signs(length), count))
+        .zip(of_chunks(&mut side.wide, length, count))
+        .zip(of_chunks(&mut side.words, length, count))
         .enumerate();
     let found: Vec<Vec<bool>> = chunks
         .map_init(
-            || [Vec::new(), Vec::new()],
-            |[words, ordered], (index, ((values, bytes), signs))| {
+            || ([Vec::new(), Vec::new()], Vec::new(), Vec::new()),
+            |([words, ordered], narrow, narrow_bytes), (index, parts)| {
+                let ((((values, bytes), signs), wide), exponents) = parts;
                 let (chunk, row) = (index / shape.m, index % shape.m);
                 let first = chunk * shape.chunk;
                 let steps = shape.chunk.min(shape.steps - first);
@@ -333,11 +384,22 @@ pub(super) fn pack_a(
                 };
                 read(words, ordered);
                 let whole = ..steps * shape.slots;
-                let values = &mut values[whole];
-                let marked = run_row(&segment, &mut words[whole], values, &mut bytes[whole]);
-                if let Some(slots) = down {
-                    down::prepare_a(values, signs, slots);
-                }
+                let own = &mut words[whole];
+                let marked = if let How::Wide(slots) = how {
+                    narrow.resize(own.len(), 0.0);
+                    narrow_bytes.resize(own.len(), 0);
+                    let marked = run_row(&segment, own, narrow, narrow_bytes);
+                    let to = (&mut wide[whole], &mut exponents[whole]);
+                    wide::prepare_a(narrow, narrow_bytes, to.0, to.1, signs, slots);
+                    marked
+                } else {
+                    let values = &mut values[whole];
+                    let marked = run_row(&segment, own, values, &mut bytes[whole]);
+                    if let How::Down(slots) = how {
+                        down::prepare_a(values, signs, slots);
+                    }
+                    marked
+                };
                 if !marked {
                     return Vec::new();
                 }
@@ -358,13 +420,12 @@ pub(super) fn pack_a(
     side
 }
 
-/// Equal parts, or nothing for each where there is nothing.
-fn of_chunks(signs: &mut [u32], chunks: usize) -> Vec<&mut [u32]> {
-    if signs.is_empty() {
-        return (0..chunks).map(|_| Default::default()).collect();
+/// So many parts of a length, or nothing for each where there is nothing.
+fn of_chunks<T>(all: &mut [T], length: usize, count: usize) -> Vec<&mut [T]> {
+    if all.is_empty() {
+        return (0..count).map(|_| Default::default()).collect();
     }
-    let length = signs.len() / chunks;
-    signs.chunks_mut(length).collect()
+    all.chunks_mut(length).take(count).collect()
 }
 
 /// Rows of B that are read at once.
@@ -390,21 +451,23 @@ pub(super) fn pack_b(
     order: &Order,
     decoder: &Decoder,
     window: &Window,
-    down: Option<usize>,
+    how: How,
     marks: &mut Marks,
 ) -> Side {
     let used = shape.b_len();
-    let mut side = Side::zeros(used, room(shape) * shape.columns, down);
+    let mut side = Side::zeros(used, room(shape) * shape.columns, how, false);
     let segment = Segment::new(decoder, window);
     let plain = is_plain(order, shape);
     let length = shape.steps * shape.slots * shape.columns;
-    side.values[..used]
-        .par_chunks_mut(length)
-        .zip(side.exponents[..used].par_chunks_mut(length))
-        .zip(of_chunks(&mut side.signs, shape.panels()))
+    let panels = shape.panels();
+    of_chunks(&mut side.values, length, panels)
+        .into_par_iter()
+        .zip(of_chunks(&mut side.exponents, length, panels))
+        .zip(of_chunks(&mut side.signs, how.signs(length), panels))
+        .zip(of_chunks(&mut side.wide, length, panels))
         .zip(marks.columns.par_chunks_mut(shape.steps))
         .enumerate()
-        .for_each(|(panel, (((values, bytes), signs), marks))| {
+        .for_each(|(panel, ((((values, bytes), signs), wide), marks))| {
             let first = panel * shape.columns;
             let columns = shape.columns.min(shape.n - first);
             let own = first..first + columns;
@@ -413,6 +476,7 @@ pub(super) fn pack_b(
             // Columns beyond the last stay zeros.
             let mut read = vec![0; block * row(shape.k).start];
             let mut ordered = Vec::new();
+            let mut narrow = Vec::new();
             for from in (0..shape.steps).step_by(block) {
                 let steps = from..shape.steps.min(from + block);
                 let ks = steps.start * shape.k..steps.end * shape.k;
@@ -433,11 +497,21 @@ pub(super) fn pack_b(
                     &mut ordered[..]
                 };
                 let all = row(steps.start * shape.slots).start..row(steps.end * shape.slots).start;
-                let (values, bytes) = (&mut values[all.clone()], &mut bytes[all.clone()]);
+                let bytes = &mut bytes[all.clone()];
+                let signs = &mut signs[how.signs(all.start)..how.signs(all.end)];
+                let values = if let How::Wide(_) = how {
+                    narrow.resize(all.len(), 0.0);
+                    &mut narrow[..]
+                } else {
+                    &mut values[all.clone()]
+                };
                 let marked = run_slots(&segment, words, values, bytes, shape.columns);
-                if let Some(slots) = down {
-                    let signs = &mut signs[all.start / slots..all.end / slots];
-                    down::prepare_b(values, signs, slots, shape.columns);
+                match how {
+                    How::Plain => {}
+                    How::Down(slots) => down::prepare_b(values, signs, slots, shape.columns),
+                    How::Wide(slots) => {
+                        wide::prepare_b(values, &mut wide[all], signs, slots, shape.columns);
+                    }
                 }
                 if !marked {
                     continue;

@@ -278,14 +278,17 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The program's only statement, if its sum can round toward −∞ product by product.
-    pub(super) fn down(&self) -> Option<Sum> {
+    /// The program's only statement, if it is a fused sum.
+    pub(super) fn only(&self) -> Option<Sum> {
         match self.stages[..] {
-            [Stage::Sum { sum, .. }] if self.single && down::fits(&sum, &self.a, &self.b) => {
-                Some(sum)
-            }
+            [Stage::Sum { sum, .. }] if self.single => Some(sum),
             _ => None,
         }
+    }
+
+    /// The same, if the sum can round toward −∞ product by product in 32-bit lanes.
+    pub(super) fn down(&self) -> Option<Sum> {
+        self.only().filter(|sum| down::fits(sum, &self.a, &self.b))
     }
 
     /// The stages that are no fused sum, with their slots entered.

@@ -2,22 +2,23 @@
 
 use std::ops::Range;
 
-use super::block::Packed;
+use super::block::{Ahead, Packed};
 use super::down;
 use super::exact;
 use super::exponents;
 use super::fused::{self, At, Finish, Kind, Sum, Tile};
-use super::lanes::{Lanes, Pair};
+use super::lanes::{Lanes, Pair, WideSlots};
 use super::native;
-use super::pack::{self, Elements, Marks, Scales, Shape, Side};
+use super::pack::{self, Elements, How, Marks, Scales, Shape, Side};
 use super::plan::{From, MAX_STAGES, Plan, Round, Stage};
 use super::range::Ranges;
+use super::wide;
 use crate::dpa::Signature;
 
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = 0xff << 23;
-/// Slots of a chunk of K: a panel's chunk of 32 columns is 16 KiB.
-const CHUNK_SLOTS: usize = 128;
+/// Bytes of a panel's chunk of K, which stays in the first cache (of 32 KiB) while rows pass by.
+const CHUNK: usize = 20 << 10;
 
 /// Operands packed for a plan.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(super) struct Sums {
     b: Side,
     scales: Scales,
     marks: Marks,
+    /// How values lie.
+    how: How,
     /// The sum, where it rounds toward −∞ product by product.
     down: Option<Sum>,
     /// Slots of a group, where every result is a zero: groups are then computed one by one, and the plan's only
@@ -42,26 +45,30 @@ pub(super) struct Sums {
 type Span = (i32, i32);
 
 impl Sums {
-    /// `None` when the operands' exponents leave nothing for the kernel. `down`: sums may round toward −∞.
+    /// `None` when the operands' exponents leave nothing for the kernel. `ways`: what there is.
     pub(super) fn pack(
         plan: &Plan,
         signature: &Signature,
         elements: &dyn Elements,
         columns: usize,
-        down: bool,
+        ways: Ways,
     ) -> Option<Self> {
         let ranges = Ranges::of(plan, elements)?;
-        let down = plan
-            .down()
-            .filter(|sum| down && down::reaches(sum, &ranges.a, &ranges.b, ranges.offsets.empty));
+        let reaches = |sum: &Sum| down::reaches(sum, &ranges.a, &ranges.b, ranges.offsets.empty);
+        let how = match ways.of(plan) {
+            How::Down(_) if !plan.down().is_some_and(|sum| reaches(&sum)) => ways.else_of(plan),
+            how => how,
+        };
+        let down = plan.only().filter(|_| how != How::Plain);
         let slots = plan.order.len();
+        let width: usize = how.bytes()[1];
         let shape = Shape {
             m: elements.m(),
             n: elements.n(),
             steps: elements.k() / signature.k,
             k: signature.k,
             slots,
-            chunk: (CHUNK_SLOTS / slots).max(1),
+            chunk: (CHUNK / width / columns / slots).max(1),
             columns,
         };
         let mut marks = Marks::new(&shape);
@@ -72,7 +79,7 @@ impl Sums {
             &plan.order,
             &plan.a.moved(up_a),
             &ranges.a,
-            down.map(|sum| sum.slots),
+            how,
             &mut marks,
         );
         let b = pack::pack_b(
@@ -81,7 +88,7 @@ impl Sums {
             &plan.order,
             &plan.b.moved(up_b),
             &ranges.b,
-            down.map(|sum| sum.slots),
+            how,
             &mut marks,
         );
         let limit = ranges.scale_limit;
@@ -109,6 +116,7 @@ impl Sums {
             b,
             scales,
             marks,
+            how,
             down,
             alone,
             spans,
@@ -142,6 +150,7 @@ impl Sums {
         } else {
             0
         };
+        debug_assert!(!matches!(self.how, How::Wide(_)));
         At {
             a: self.a.values[a..].as_ptr(),
             a_exponents: self.a.exponents[a..].as_ptr(),
@@ -160,6 +169,7 @@ impl Sums {
         rows: [usize; 2],
         panel: usize,
         steps: &Range<usize>,
+        ahead: &mut Ahead<V>,
         c: &mut [Tile<V>; 2],
     ) -> V {
         let at = rows.map(|row| self.at(row, panel, steps.start));
@@ -182,11 +192,96 @@ impl Sums {
             mask,
             offset: self.ranges.offsets.offset,
             start: self.ranges.offsets.start,
+            next: ahead
+                .next
+                .map(|row| [row, row + 1].map(|row| self.at(row, panel, steps.start).a_exponents)),
         };
         // SAFETY: as for `run`: `at` checks rows, panel and step; the second row lies behind the first.
         unsafe {
-            V::sum_down(&pair, c);
+            V::sum_down(&pair, &mut ahead.found, c);
             V::splat(0)
+        }
+    }
+
+    /// Steps of two rows in 64-bit lanes: `rows` are neighbours, or twice the same.
+    #[inline(always)]
+    unsafe fn in_wide_lanes<V: Lanes>(
+        &self,
+        sum: &Sum,
+        rows: [usize; 2],
+        panel: usize,
+        steps: &Range<usize>,
+        ahead: &mut Ahead<V>,
+        c: &mut [Tile<V>; 2],
+    ) -> V {
+        let shape = &self.shape;
+        let b = shape.b_at(panel, steps.start);
+        assert!(panel < shape.panels() && steps.start < steps.end && steps.end <= shape.steps);
+        assert!(rows.iter().chain(&ahead.next).all(|row| *row < shape.m));
+        let exponents = |row: usize| self.a.words[shape.a_at(row, steps.start)..].as_ptr();
+        let words = wide::sign_words(sum.slots);
+        let signs = |row: usize| shape.a_at(row, steps.start) / sum.slots * words;
+        let scaled = !self.scales.a.is_empty();
+        let scale_a = |row: usize| {
+            if scaled {
+                row * shape.steps + steps.start
+            } else {
+                0
+            }
+        };
+        let scale_b = if scaled {
+            (panel * shape.steps + steps.start) * shape.columns
+        } else {
+            0
+        };
+        let next = ahead.next.map_or(rows, |row| [row, row + 1]);
+        let b_exponents = self.b.exponents[b..].as_ptr();
+        let rows = wide::Rows {
+            slots: WideSlots {
+                a: rows.map(|row| self.a.wide[shape.a_at(row, steps.start)..].as_ptr()),
+                b: self.b.wide[b..].as_ptr(),
+                a_exponents: rows.map(exponents),
+                b_exponents,
+                count: sum.slots,
+            },
+            a_signs: rows.map(|row| self.a.signs[signs(row)..].as_ptr()),
+            b_signs: self.b.signs[b / sum.slots * words..].as_ptr(),
+            a_scales: rows.map(|row| self.scales.a[scale_a(row)..].as_ptr()),
+            b_scales: self.scales.b[scale_b..].as_ptr(),
+            next: next.map(exponents),
+            next_columns: b_exponents,
+            groups: shape.slots / sum.slots * steps.len(),
+        };
+        let offsets = &self.ranges.offsets;
+        // SAFETY: as for `run`: rows, panel and steps were looked at.
+        unsafe {
+            let mut found = match ahead.found.take() {
+                Some(found) => found,
+                None => wide::first(&rows, sum.slots, offsets.start),
+            };
+            let bad = wide::chain(sum, offsets, &rows, &mut found, c);
+            ahead.found = ahead.next.map(|_| found);
+            bad
+        }
+    }
+
+    /// Two rows of a sum that rounds toward −∞.
+    #[inline(always)]
+    unsafe fn two<V: Lanes>(
+        &self,
+        sum: &Sum,
+        rows: [usize; 2],
+        panel: usize,
+        steps: &Range<usize>,
+        ahead: &mut Ahead<V>,
+        c: &mut [Tile<V>; 2],
+    ) -> V {
+        // SAFETY: as for `run`.
+        unsafe {
+            match self.how {
+                How::Wide(_) if V::WIDE => self.in_wide_lanes(sum, rows, panel, steps, ahead, c),
+                _ => self.round_down(sum, rows, panel, steps, ahead, c),
+            }
         }
     }
 
@@ -344,7 +439,8 @@ impl Packed for Sums {
         unsafe {
             if let (true, Some(sum)) = (V::DOWN, &self.down) {
                 let mut twice = [*c; 2];
-                let bad = self.round_down(sum, [row; 2], panel, &steps, &mut twice);
+                let ahead = &mut Ahead::default();
+                let bad = self.two(sum, [row; 2], panel, &steps, ahead, &mut twice);
                 *c = twice[0];
                 return bad;
             }
@@ -396,11 +492,12 @@ impl Packed for Sums {
         row: usize,
         panel: usize,
         steps: Range<usize>,
+        ahead: &mut Ahead<V>,
         c: &mut [Tile<V>; 2],
     ) -> V {
         match &self.down {
             // SAFETY: as this function's.
-            Some(sum) => unsafe { self.round_down(sum, [row, row + 1], panel, &steps, c) },
+            Some(sum) => unsafe { self.two(sum, [row, row + 1], panel, &steps, ahead, c) },
             None => unreachable!("`by_two` says so"),
         }
     }
@@ -415,8 +512,35 @@ impl Packed for Sums {
     }
 }
 
-/// The name of a kernel, for people. `down`: sums may round toward −∞.
-pub(super) fn describe(plan: &Plan, down: bool) -> String {
+/// Which ways of summing a level has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ways {
+    /// Sums may round toward −∞ in 32-bit lanes.
+    pub(super) down: bool,
+    /// And in 64-bit lanes.
+    pub(super) wide: bool,
+}
+
+impl Ways {
+    pub(super) fn of(self, plan: &Plan) -> How {
+        match plan.down().filter(|_| self.down) {
+            Some(sum) => How::Down(sum.slots),
+            None => self.else_of(plan),
+        }
+    }
+
+    /// Where 32-bit lanes do not reach.
+    fn else_of(self, plan: &Plan) -> How {
+        let wide = |sum: &Sum| self.wide && wide::fits(sum, &plan.a, &plan.b);
+        match plan.only().filter(wide) {
+            Some(sum) => How::Wide(sum.slots),
+            None => How::Plain,
+        }
+    }
+}
+
+/// The name of a kernel, for people.
+pub(super) fn describe(plan: &Plan, ways: Ways) -> String {
     let sums = plan.stages.iter().find_map(|stage| match stage {
         Stage::Sum { sum, .. } => Some(*sum),
         _ => None,
@@ -430,7 +554,6 @@ pub(super) fn describe(plan: &Plan, down: bool) -> String {
         .to_owned();
     };
     let kind = match sum.kind {
-        Kind::Fused if down && plan.down().is_some() => "fused sum by rounding down",
         Kind::Fused => "fused sum",
         Kind::Scaled => "fused sum with a block scale",
         Kind::Late => "fused sum, c late",
@@ -440,5 +563,10 @@ pub(super) fn describe(plan: &Plan, down: bool) -> String {
         Finish::TowardZero { .. } => "toward zero",
         Finish::Nearest | Finish::NearestAt(_) => "to nearest",
     };
-    format!("{kind} in 32-bit lanes, {} products, {finish}", sum.slots)
+    let lanes = match ways.of(plan) {
+        How::Plain => "32-bit lanes",
+        How::Down(_) => "32-bit lanes, rounding down",
+        How::Wide(_) => "64-bit lanes, rounding down",
+    };
+    format!("{kind} in {lanes}, {} products, {finish}", sum.slots)
 }

@@ -1,7 +1,8 @@
 //! Fused sums (T-FDPA, ST-FDPA) with results that are truncated, finite and of f32's exponents, as most are.
 //!
 //! Between groups c is kept as a magnitude and as the sum that it came of, which has its sign: the
-//! sign is then one operation on integers, and the exponent needs no mask of its own.
+//! sign is then one operation on integers, and the exponent needs no mask of its own. Where an instruction
+//! converts integers toward zero ([`Lanes::ROUNDS`]), c is kept as it is.
 
 use super::fused::{
     At, FIELD, Finish, Offsets, SIGN, Sum, Tile, VECTORS, four, largest, toward_zero,
@@ -49,7 +50,11 @@ pub(super) unsafe fn chain<V: Lanes, const SCALED: bool, const OVERFLOW: u8, con
         let mut bytes = largest::<V>(at, 0..sum.slots, start);
         let mut signed = *c;
         let mut magnitude = [zero; VECTORS];
-        four!(|v| magnitude[v] = c[v].and(V::splat(!SIGN)));
+        four!(|v| magnitude[v] = if V::ROUNDS {
+            c[v]
+        } else {
+            c[v].and(V::splat(!SIGN))
+        });
         for _ in 0..groups {
             let mut units = [zero; VECTORS];
             let mut scales = [zero; VECTORS];
@@ -72,14 +77,22 @@ pub(super) unsafe fn chain<V: Lanes, const SCALED: bool, const OVERFLOW: u8, con
                     let none = e_field.i_equal(V::splat(offsets.lowest()));
                     e = V::select(none, V::splat(offsets.empty), e_field.i_add(shift));
                 }
-                let e = e.i_max(magnitude[v]).and(V::splat(FIELD));
+                let own = if V::ROUNDS {
+                    magnitude[v].and(V::splat(!SIGN))
+                } else {
+                    magnitude[v]
+                };
+                let e = e.i_max(own).and(V::splat(FIELD));
                 units[v] = top.i_sub(e);
                 scales[v] = if SCALED {
                     units[v].i_add(shift)
                 } else {
                     units[v]
                 };
-                sums[v] = magnitude[v].f_mul(units[v]).f_to_i().i_signed(signed[v]);
+                sums[v] = magnitude[v].f_mul(units[v]).f_to_i();
+                if !V::ROUNDS {
+                    sums[v] = sums[v].i_signed(signed[v]);
+                }
             });
             let mut found = start;
             let slots = at.slots::<V>(0..half, sum.slots);
@@ -108,11 +121,19 @@ pub(super) unsafe fn chain<V: Lanes, const SCALED: bool, const OVERFLOW: u8, con
                     _ => {}
                 }
                 signed[v] = sums[v];
-                let result = toward_zero(whole).f_mul(back);
+                let result = if V::ROUNDS {
+                    sums[v].i_to_f_toward_zero().f_mul(back)
+                } else {
+                    toward_zero(whole).f_mul(back)
+                };
                 magnitude[v] = if MASKED { result.and(mask) } else { result };
             });
         }
-        four!(|v| c[v] = magnitude[v].or(signed[v].and(V::splat(SIGN))));
+        four!(|v| c[v] = if V::ROUNDS {
+            magnitude[v]
+        } else {
+            magnitude[v].or(signed[v].and(V::splat(SIGN)))
+        });
         match OVERFLOW {
             overflow::TOLD => bad.shr::<24>().i_greater(V::splat(sum.suspicious - 1)),
             _ => bad,

@@ -142,6 +142,7 @@ impl Numbers {
             mask: u32::MAX << 10,
             offset: ((127 - BIAS) as u32) << 23,
             start: 0,
+            next: None,
         };
         let mut out = [[0_u32; COLUMNS]; 2];
         // SAFETY: the caller has the instruction set; everything is as long as `Pair` wants it.
@@ -152,7 +153,7 @@ impl Numbers {
                     *c = V::load(words.as_ptr().cast());
                 }
             }
-            V::sum_down(&pair, &mut c);
+            V::sum_down(&pair, &mut None, &mut c);
             for (c, words) in c.into_iter().zip(&mut out) {
                 for (c, words) in c.into_iter().zip(words.chunks_mut(V::WIDTH)) {
                     c.store(words.as_mut_ptr());

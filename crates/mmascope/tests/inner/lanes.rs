@@ -46,6 +46,7 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("i_greater", |a, b, _c| a.i_greater(b));
     operation!("i_equal", |a, b, c| a.i_equal(b).or(b.i_equal(c)));
     operation!("i_ones", |a, _b, _c| a.i_ones());
+    operation!("b_ones", |a, _b, _c| a.and(V::b_splat(15)).b_ones());
     operation!("shl", |a, _b, _c| a.shl::<7>());
     operation!("shr", |a, _b, _c| a.shr::<24>());
     operation!("shl_by", |a, b, _c| a.shl_by(b.and(V::splat(63))));
@@ -72,6 +73,7 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("f_to_i_nearest", |a, _b, _c| small(a).f_to_i_nearest());
     operation!("f_floor", |a, _b, _c| small(a).f_floor());
     operation!("i_to_f", |a, _b, _c| a.i_to_f());
+    operation!("i_to_f_toward_zero", |a, _b, _c| a.i_to_f_toward_zero());
     operation!("f to d to f", |a, _b, _c| numbers(a)
         .f_low_to_d()
         .d_to_f(numbers(a).f_high_to_d()));

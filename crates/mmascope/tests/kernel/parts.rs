@@ -200,13 +200,67 @@ fn sums_round_down_to_their_brim() {
             false,
         ),
     ];
-    for (number, (signature, program, down)) in rows.into_iter().enumerate() {
+    let levels = [Level::Avx2, Level::Avx512];
+    to_their_brim(&rows, &levels, "in 32-bit lanes, rounding down");
+}
+
+/// The same in 64-bit lanes, whose sums may be larger than 32 bits hold.
+#[test]
+fn sums_in_64_bit_lanes_to_their_brim() {
+    let rows = [
+        (
+            "a=f16 b=f16 c=f32 d=f32 k=30",
+            "t-fdpa L=30 F=25 e0=-132 -> rz f32",
+            true,
+        ),
+        (
+            "a=e4m3 b=e5m2 c=f32 d=f32 k=64",
+            "t-fdpa L=32 F=25 e0=-30 -> rz f32",
+            true,
+        ),
+        (
+            "a=bf16 b=bf16 c=f32 d=f32 k=28",
+            "t-fdpa L=14 F=26 e0=-132 -> rz e8m13",
+            true,
+        ),
+        (
+            "a=f16 b=f16 c=f16 d=f16 k=32",
+            "t-fdpa L=16 F=24 e0=-133 -> rne f16",
+            true,
+        ),
+        (
+            "a=tf32 b=e5m2 c=bf16 d=bf16 k=19",
+            "t-fdpa L=17 F=20 e0=-132 -> rne bf16",
+            true,
+        ),
+        (
+            "a=e2m3 b=f16 c=f32 d=f32 k=24",
+            "t-fdpa L=12 F=26 e0=-132 -> rne f32",
+            true,
+        ),
+        (
+            "a=f16 b=f16 c=f32 d=f32 k=16",
+            "t-fdpa L=8 F=24 e0=-132 -> rz f32",
+            false,
+        ),
+        (
+            "a=f16 b=f16 c=f32 d=f32 k=16",
+            "t-fdpa L=16 F=20 e0=-132 align=rne -> rz f32",
+            false,
+        ),
+    ];
+    to_their_brim(&rows, &[Level::Avx512], "in 64-bit lanes");
+}
+
+/// Compares rows with the reference, and what their kernels say: at these levels those marked so, others nowhere.
+fn to_their_brim(rows: &[(&str, &str, bool)], levels: &[Level], says: &str) {
+    for (number, (signature, program, marked)) in rows.iter().enumerate() {
         let unit = own(signature, program);
         for level in Level::available() {
             let kernel = Kernel::at_level(&unit, level).expect("a kernel");
-            let rounds = matches!(level, Level::Avx2 | Level::Avx512) && down;
-            let says = kernel.to_string().contains("by rounding down");
-            assert_eq!(says, rounds, "{program} at {level}: {kernel}");
+            let expected = levels.contains(&level) && *marked;
+            let found = kernel.to_string().contains(says);
+            assert_eq!(found, expected, "{program} at {level}: {kernel}");
         }
         for (index, elements) in ELEMENTS.into_iter().enumerate() {
             for (other, start) in STARTS.into_iter().enumerate() {

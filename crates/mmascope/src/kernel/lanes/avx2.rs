@@ -162,7 +162,7 @@ impl Lanes for Avx2 {
     const DOWN: bool = true;
 
     #[inline(always)]
-    unsafe fn sum_down(pair: &Pair, c: &mut [[Self; 4]; 2]) {
+    unsafe fn sum_down(pair: &Pair, _: &mut Option<[Self; 2]>, c: &mut [[Self; 4]; 2]) {
         // SAFETY: as the caller promises.
         unsafe { down::avx2::sum(pair, c) };
     }

@@ -3,11 +3,11 @@
 
 use std::arch::x86_64::*;
 
-use super::Lanes;
+use super::{Lanes, WideSlots, wide};
 
 /// A 512-bit register.
 #[derive(Clone, Copy)]
-pub(crate) struct Avx512(__m512i);
+pub(crate) struct Avx512(pub(super) __m512i);
 
 impl Avx512 {
     #[inline(always)]
@@ -121,6 +121,10 @@ impl Lanes for Avx512 {
             let high = _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16::<4>(x.0), nibble));
             Self(_mm512_add_epi8(low, high)).b_dot4(Self(_mm512_set1_epi8(1)))
         };
+        b_ones(x) => {
+            let table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+            Self(_mm512_shuffle_epi8(table, x.0))
+        };
         i_equal(x, y) => Self(_mm512_movm_epi32(_mm512_cmpeq_epi32_mask(x.0, y.0)));
         shl_by(x, n) => Self(_mm512_sllv_epi32(x.0, n.0));
         sar_by(x, n) => Self(_mm512_srav_epi32(x.0, n.0));
@@ -135,6 +139,7 @@ impl Lanes for Avx512 {
         f_to_i_nearest(x) => Self(_mm512_cvtps_epi32(x.f()));
         f_floor(x) => Self::of(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
         i_to_f(x) => Self::of(_mm512_cvtepi32_ps(x.0));
+        i_to_f_toward_zero(x) => Self::of(_mm512_cvt_roundepi32_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x.0));
         f_low_to_d(x) => Self::of_d(_mm512_cvtps_pd(_mm512_castps512_ps256(x.f())));
         f_high_to_d(x) => Self::of_d(_mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(x.f())));
         i_low_to_d(x) => Self::of_d(_mm512_cvtepi32_pd(_mm512_castsi512_si256(x.0)));
@@ -156,5 +161,19 @@ impl Lanes for Avx512 {
         b_dot4(x, y) => Self(_mm512_madd_epi16(_mm512_maddubs_epi16(x.0, y.0), _mm512_set1_epi16(1)));
     }
 
+    const ROUNDS: bool = true;
     const DOWN: bool = true;
+    const WIDE: bool = true;
+
+    #[inline(always)]
+    unsafe fn add_products_wide(
+        slots: &WideSlots,
+        scales: &[[Self; 4]; 2],
+        sums: &mut [[Self; 4]; 2],
+        found: &mut [Self; 2],
+        beyond: &mut Self,
+    ) {
+        // SAFETY: the caller has AVX-512; the slots are readable.
+        unsafe { wide::avx512::add(slots, scales, sums, found, beyond) };
+    }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Pair {
     pub(crate) offset: u32,
     /// The smallest sum of bytes.
     pub(crate) start: u8,
+    /// Exponents of the pair of rows that is next with the same columns.
+    pub(crate) next: Option<[*const u8; 2]>,
 }
 
 const SIGN: u32 = 1 << 31;
@@ -65,9 +67,9 @@ macro_rules! two {
 /// [`Lanes::sum_down`] as the compiler makes it of single operations.
 ///
 /// # Safety
-/// The instruction set of `V`; the groups are readable, and the exponents of one more.
+/// The instruction set of `V`; the groups are readable, and the exponents of the next pair's first.
 #[inline(always)]
-pub(super) unsafe fn sum<V: Lanes>(pair: &Pair, c: &mut [[V; 4]; 2]) {
+pub(super) unsafe fn sum<V: Lanes>(pair: &Pair, ahead: &mut Option<[V; 2]>, c: &mut [[V; 4]; 2]) {
     let row = 4 * V::WIDTH;
     let mut at = *pair;
     // SAFETY: as the caller promises.
@@ -76,8 +78,11 @@ pub(super) unsafe fn sum<V: Lanes>(pair: &Pair, c: &mut [[V; 4]; 2]) {
         let (offset, anchor) = (V::splat(pair.offset), V::splat(anchor(pair.f)));
         let mask = V::splat(pair.mask);
         let mut tile = *c;
-        let mut found = first::<V>(pair);
-        for _ in 0..pair.groups {
+        let mut found = match ahead.take() {
+            Some(found) => found,
+            None => first::<V>(pair),
+        };
+        for left in (0..pair.groups).rev() {
             let mut sums = tile;
             two!(|r| {
                 let bytes: V = found[r];
@@ -99,9 +104,22 @@ pub(super) unsafe fn sum<V: Lanes>(pair: &Pair, c: &mut [[V; 4]; 2]) {
                 });
             });
             found = [start; 2];
+            // The byte sums of the next group, or of the next pair's first.
+            let (rows, panel) = if left == 0 {
+                let second = pair.a_exponents.add(pair.apart);
+                (
+                    pair.next.unwrap_or([pair.a_exponents, second]),
+                    pair.b_exponents,
+                )
+            } else {
+                let next = at.a_exponents.add(pair.slots);
+                (
+                    [next, next.add(pair.apart)],
+                    at.b_exponents.add(pair.slots * row),
+                )
+            };
             for k in 0..pair.slots {
-                let ahead = k + pair.slots;
-                let columns = V::load(at.b_exponents.add(ahead * row).cast());
+                let columns = V::load(panel.add(k * row).cast());
                 two!(|r| {
                     let a = V::splat((*at.a.add(r * at.apart + k)).to_bits());
                     let b = at.b.add(k * row).cast::<u32>();
@@ -109,7 +127,7 @@ pub(super) unsafe fn sum<V: Lanes>(pair: &Pair, c: &mut [[V; 4]; 2]) {
                         let b = V::load(b.add(v * V::WIDTH));
                         sums[r][v] = a.f_fma_down(b, sums[r][v]);
                     });
-                    let byte = V::b_splat(*at.a_exponents.add(r * at.apart + ahead));
+                    let byte = V::b_splat(*rows[r].add(k));
                     found[r] = found[r].b_max(columns.b_add(byte));
                 });
             }
@@ -124,6 +142,7 @@ pub(super) unsafe fn sum<V: Lanes>(pair: &Pair, c: &mut [[V; 4]; 2]) {
             at.a_signs = [at.a_signs[0].add(1), at.a_signs[1].add(1)];
             at.b_signs = at.b_signs.add(row);
         }
+        *ahead = pair.next.map(|_| found);
         *c = tile;
     }
 }
