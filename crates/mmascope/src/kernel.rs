@@ -34,9 +34,11 @@ mod lanes;
 mod level;
 mod native;
 mod pack;
+mod pairs;
 mod plan;
 mod program;
 mod range;
+mod side;
 mod truncated;
 mod wide;
 
@@ -56,8 +58,9 @@ use double::Doubles;
 use fused::VECTORS;
 use grouped::Groups;
 use lanes::{Lanes, Portable};
+use pairs::Ways;
 use plan::Plan;
-use program::{Sums, Ways};
+use program::Sums;
 
 /// A unit with the fast lanes that fit its parameters.
 #[derive(Clone, Debug)]

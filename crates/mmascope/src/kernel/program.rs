@@ -7,12 +7,13 @@ use super::down;
 use super::exact;
 use super::exponents;
 use super::fused::{self, At, Finish, Kind, Sum, Tile};
-use super::lanes::{Lanes, Pair, WideSlots};
+use super::lanes::Lanes;
 use super::native;
-use super::pack::{self, Elements, How, Marks, Scales, Shape, Side};
+use super::pack::{self, Elements, Marks, Scales, Shape};
+use super::pairs::Ways;
 use super::plan::{From, MAX_STAGES, Plan, Round, Stage};
 use super::range::Ranges;
-use super::wide;
+use super::side::{How, Side};
 use crate::dpa::Signature;
 
 const SIGN: u32 = 1 << 31;
@@ -24,14 +25,14 @@ const CHUNK: usize = 20 << 10;
 #[derive(Debug)]
 pub(super) struct Sums {
     plan: Plan,
-    shape: Shape,
-    ranges: Ranges,
-    a: Side,
-    b: Side,
-    scales: Scales,
+    pub(super) shape: Shape,
+    pub(super) ranges: Ranges,
+    pub(super) a: Side,
+    pub(super) b: Side,
+    pub(super) scales: Scales,
     marks: Marks,
     /// How values lie.
-    how: How,
+    pub(super) how: How,
     /// The sum, where it rounds toward −∞ product by product.
     down: Option<Sum>,
     /// Slots of a group, where every result is a zero: groups are then computed one by one, and the plan's only
@@ -139,7 +140,7 @@ impl Sums {
     }
 
     #[inline(always)]
-    fn at(&self, row: usize, panel: usize, step: usize) -> At {
+    pub(super) fn at(&self, row: usize, panel: usize, step: usize) -> At {
         let (a, b) = (self.shape.a_at(row, step), self.shape.b_at(panel, step));
         assert!(row < self.shape.m && panel < self.shape.panels() && step < self.shape.steps);
         let scaled = !self.scales.a.is_empty();
@@ -158,130 +159,6 @@ impl Sums {
             b_exponents: self.b.exponents[b..].as_ptr(),
             a_scales: self.scales.a[scale_a..].as_ptr(),
             b_scales: self.scales.b[scale_b..].as_ptr(),
-        }
-    }
-
-    /// Steps of two rows that round toward −∞: `rows` are neighbours, or twice the same.
-    #[inline(always)]
-    unsafe fn round_down<V: Lanes>(
-        &self,
-        sum: &Sum,
-        rows: [usize; 2],
-        panel: usize,
-        steps: &Range<usize>,
-        ahead: &mut Ahead<V>,
-        c: &mut [Tile<V>; 2],
-    ) -> V {
-        let at = rows.map(|row| self.at(row, panel, steps.start));
-        let [first, second] = rows.map(|row| self.shape.a_at(row, steps.start));
-        let Finish::TowardZero { mask } = sum.finish else {
-            unreachable!("`Plan::down` asks for it");
-        };
-        let group = self.shape.b_at(panel, steps.start) / sum.slots;
-        let pair = Pair {
-            a: at[0].a,
-            b: at[0].b,
-            a_exponents: at[0].a_exponents,
-            b_exponents: at[0].b_exponents,
-            a_signs: [first, second].map(|a| self.a.signs[a / sum.slots..].as_ptr()),
-            b_signs: self.b.signs[group..].as_ptr(),
-            apart: second - first,
-            slots: sum.slots,
-            groups: self.shape.slots / sum.slots * steps.len(),
-            f: sum.f,
-            mask,
-            offset: self.ranges.offsets.offset,
-            start: self.ranges.offsets.start,
-            next: ahead
-                .next
-                .map(|row| [row, row + 1].map(|row| self.at(row, panel, steps.start).a_exponents)),
-        };
-        // SAFETY: as for `run`: `at` checks rows, panel and step; the second row lies behind the first.
-        unsafe {
-            V::sum_down(&pair, &mut ahead.found, c);
-            V::splat(0)
-        }
-    }
-
-    /// Steps of two rows in 64-bit lanes: `rows` are neighbours, or twice the same.
-    #[inline(always)]
-    unsafe fn in_wide_lanes<V: Lanes>(
-        &self,
-        sum: &Sum,
-        rows: [usize; 2],
-        panel: usize,
-        steps: &Range<usize>,
-        ahead: &mut Ahead<V>,
-        c: &mut [Tile<V>; 2],
-    ) -> V {
-        let shape = &self.shape;
-        let b = shape.b_at(panel, steps.start);
-        assert!(panel < shape.panels() && steps.start < steps.end && steps.end <= shape.steps);
-        assert!(rows.iter().chain(&ahead.next).all(|row| *row < shape.m));
-        let exponents = |row: usize| self.a.words[shape.a_at(row, steps.start)..].as_ptr();
-        let words = wide::sign_words(sum.slots);
-        let signs = |row: usize| shape.a_at(row, steps.start) / sum.slots * words;
-        let scaled = !self.scales.a.is_empty();
-        let scale_a = |row: usize| {
-            if scaled {
-                row * shape.steps + steps.start
-            } else {
-                0
-            }
-        };
-        let scale_b = if scaled {
-            (panel * shape.steps + steps.start) * shape.columns
-        } else {
-            0
-        };
-        let next = ahead.next.map_or(rows, |row| [row, row + 1]);
-        let b_exponents = self.b.exponents[b..].as_ptr();
-        let rows = wide::Rows {
-            slots: WideSlots {
-                a: rows.map(|row| self.a.wide[shape.a_at(row, steps.start)..].as_ptr()),
-                b: self.b.wide[b..].as_ptr(),
-                a_exponents: rows.map(exponents),
-                b_exponents,
-                count: sum.slots,
-            },
-            a_signs: rows.map(|row| self.a.signs[signs(row)..].as_ptr()),
-            b_signs: self.b.signs[b / sum.slots * words..].as_ptr(),
-            a_scales: rows.map(|row| self.scales.a[scale_a(row)..].as_ptr()),
-            b_scales: self.scales.b[scale_b..].as_ptr(),
-            next: next.map(exponents),
-            next_columns: b_exponents,
-            groups: shape.slots / sum.slots * steps.len(),
-        };
-        let offsets = &self.ranges.offsets;
-        // SAFETY: as for `run`: rows, panel and steps were looked at.
-        unsafe {
-            let mut found = match ahead.found.take() {
-                Some(found) => found,
-                None => wide::first(&rows, sum.slots, offsets.start),
-            };
-            let bad = wide::chain(sum, offsets, &rows, &mut found, c);
-            ahead.found = ahead.next.map(|_| found);
-            bad
-        }
-    }
-
-    /// Two rows of a sum that rounds toward −∞.
-    #[inline(always)]
-    unsafe fn two<V: Lanes>(
-        &self,
-        sum: &Sum,
-        rows: [usize; 2],
-        panel: usize,
-        steps: &Range<usize>,
-        ahead: &mut Ahead<V>,
-        c: &mut [Tile<V>; 2],
-    ) -> V {
-        // SAFETY: as for `run`.
-        unsafe {
-            match self.how {
-                How::Wide(_) if V::WIDE => self.in_wide_lanes(sum, rows, panel, steps, ahead, c),
-                _ => self.round_down(sum, rows, panel, steps, ahead, c),
-            }
         }
     }
 
@@ -509,33 +386,6 @@ impl Packed for Sums {
     fn keeps(&self) -> bool {
         let wide = |stage: &Stage| matches!(stage, Stage::Sum { sum, .. } if !sum.sticky);
         self.plan.single && self.plan.stages.iter().all(wide)
-    }
-}
-
-/// Which ways of summing a level has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ways {
-    /// Sums may round toward −∞ in 32-bit lanes.
-    pub(super) down: bool,
-    /// And in 64-bit lanes.
-    pub(super) wide: bool,
-}
-
-impl Ways {
-    pub(super) fn of(self, plan: &Plan) -> How {
-        match plan.down().filter(|_| self.down) {
-            Some(sum) => How::Down(sum.slots),
-            None => self.else_of(plan),
-        }
-    }
-
-    /// Where 32-bit lanes do not reach.
-    fn else_of(self, plan: &Plan) -> How {
-        let wide = |sum: &Sum| self.wide && wide::fits(sum, &plan.a, &plan.b);
-        match plan.only().filter(wide) {
-            Some(sum) => How::Wide(sum.slots),
-            None => How::Plain,
-        }
     }
 }
 
