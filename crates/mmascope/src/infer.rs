@@ -36,6 +36,7 @@ mod settings;
 mod shapes;
 mod shrinking;
 mod space;
+mod widths;
 
 pub(crate) use alternatives::alternatives;
 pub(crate) use distinguish::{Distinguisher, differ};

@@ -329,6 +329,10 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
         vec![f(), of("round-c")],
         vec![f(), of("operands")],
         vec![of("rounding-between"), ROUNDINGS.map(Setting::End).to_vec()],
+        vec![
+            ROUNDINGS.map(Setting::Everywhere).to_vec(),
+            of("rounding-chains"),
+        ],
         vec![floors.clone(), everywhere.collect()],
         vec![f(), floors],
         vec![of("overflow"), of("zero")],

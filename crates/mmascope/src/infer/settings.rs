@@ -61,6 +61,8 @@ pub(crate) enum Setting {
     Beginning(Source),
     /// Between steps.
     Between(Rounding, Format),
+    /// Of chains whose results are added, the additions being left as they are.
+    Chains(Rounding, Format),
     /// At the end.
     End(Rounding),
     /// Everywhere.
@@ -136,6 +138,7 @@ impl Setting {
             Self::Sequential(_) => "adds",
             Self::Beginning(_) => "from",
             Self::Between(..) => "rounding-between",
+            Self::Chains(..) => "rounding-chains",
             Self::End(_) | Self::Everywhere(_) => "rounding",
             Self::Width(_) => "width",
             Self::Overflow(_) => "overflow",
@@ -226,7 +229,9 @@ impl Setting {
                 _ => "+0",
             })
             .to_owned(),
-            Self::Between(rounding, format) => format!("{rounding} {format}"),
+            Self::Between(rounding, format) | Self::Chains(rounding, format) => {
+                format!("{rounding} {format}")
+            }
             Self::Width(format) => format.to_string(),
             Self::Overflow(value) => value.to_string(),
             Self::Zero(value) => value.to_string(),

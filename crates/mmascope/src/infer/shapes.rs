@@ -4,7 +4,7 @@ use crate::dpa::{
     AddMul, Dpa, Fused, General, Groups, Nan, Operation, Output, Program, Select, Signature,
     Source, Statement, Terms, Tininess, ZeroSign,
 };
-use crate::format::{BF16, F16, F32, Overflow, Rounding};
+use crate::format::{Overflow, Rounding};
 use crate::tree::Tree;
 
 /// What the nodes with products do.
@@ -327,69 +327,6 @@ pub(crate) fn partitions(k: usize, count: usize) -> [Vec<Vec<usize>>; 2] {
             .map(|part| (part..k).step_by(count).collect())
             .collect(),
     ]
-}
-
-/// The same program with a wider accumulator and one conversion at the end.
-pub(crate) fn converted(program: &Program, signature: &Signature) -> Option<Program> {
-    if signature.d.bits >= 32 || signature.d.container() == F32 {
-        return None;
-    }
-    let mut changed = program.clone();
-    for statement in &mut changed.statements {
-        statement.output.format = F32;
-    }
-    let last = changed.statements.len();
-    if let Some(statement) = changed.statements.last_mut() {
-        statement.name = format!("t{}", last - 1);
-    }
-    let step = Step::Rounded;
-    changed.statements.push(Statement {
-        name: "d".to_owned(),
-        operation: Operation::Convert(Source::Statement(last - 1)),
-        output: output(signature, step),
-    });
-    Some(changed)
-}
-
-/// The same program with f32 between steps, where the result is narrower.
-pub(crate) fn wide_between(program: &Program, signature: &Signature) -> Option<Program> {
-    if signature.d.container().bits >= 32 {
-        return None;
-    }
-    let mut changed = if program.statements.len() == 1 {
-        super::forms::split(program, signature.k)?
-    } else {
-        program.clone()
-    };
-    let last = changed.statements.len() - 1;
-    for statement in &mut changed.statements[..last] {
-        statement.output.format = F32;
-        statement.output.rounding = Rounding::Rz;
-    }
-    Some(changed)
-}
-
-/// The same program with few bits between steps, where the result has more: the bits of the alignment
-/// hardly show then, and would be taken for those of the sums.
-pub(crate) fn narrow_between(program: &Program, signature: &Signature) -> Vec<Program> {
-    let split = if program.statements.len() == 1 {
-        super::forms::split(program, signature.k)
-    } else {
-        Some(program.clone())
-    };
-    let Some(program) = split.filter(|_| signature.d.container() == F32) else {
-        return Vec::new();
-    };
-    let last = program.statements.len() - 1;
-    [F16, BF16]
-        .map(|format| {
-            let mut changed = program.clone();
-            for statement in &mut changed.statements[..last] {
-                statement.output.format = format;
-            }
-            changed
-        })
-        .to_vec()
 }
 
 /// Orders of k that units may have.

@@ -3,7 +3,7 @@
 
 use super::run::Run;
 use super::shapes::{self, Place, Step};
-use super::{forms, grouped};
+use super::{forms, grouped, widths};
 use crate::dpa::{
     Dpa, FlushSign, Fused, Groups, Operation, Output, Program, Select, Signature, Source,
     Statement, Unit,
@@ -106,8 +106,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
             for apart in [false, true] {
                 let program = shapes::of_tree(tree, &signature, step, apart);
                 if let Some(program) = program.filter(|program| !seen.contains(program)) {
-                    seen.extend(shapes::converted(&program, &signature));
-                    seen.extend(shapes::wide_between(&program, &signature));
+                    seen.extend(widths::widened(&program, &signature));
                     seen.push(program);
                 }
             }
@@ -124,15 +123,19 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         for size in sizes(k) {
             for place in Place::ALL {
                 if let Some(program) = shapes::chained(&signature, step, &order, size, place) {
-                    usual.extend(shapes::converted(&program, &signature));
-                    usual.extend(shapes::wide_between(&program, &signature));
+                    usual.extend(widths::widened(&program, &signature));
                     usual.push(program);
                 }
             }
             usual.extend(shapes::added(&signature, step, &order, size));
         }
     }
-    usual.extend(separate(&signature, &steps(&signature)[..3]));
+    let apart = separate(&signature, &steps(&signature)[..3]);
+    let wide = apart
+        .iter()
+        .flat_map(|program| widths::widened(program, &signature));
+    let wide: Vec<Program> = wide.collect();
+    usual.extend(apart);
     lists.push(usual);
     let mut odd = Vec::new();
     for step in steps(&signature).into_iter().take(3) {
@@ -145,6 +148,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         }
     }
     lists.push(odd);
+    lists.push(wide);
     Ok(lists)
 }
 
@@ -157,7 +161,7 @@ fn narrow(signature: &Signature) -> Vec<Program> {
         .into_iter()
         .filter(|&size| size < signature.k)
         .filter_map(chained)
-        .flat_map(|program| shapes::narrow_between(&program, signature))
+        .flat_map(|program| widths::narrow_between(&program, signature))
         .collect()
 }
 
@@ -244,10 +248,10 @@ fn order(run: &mut Run<'_>) -> Result<Order> {
         return Ok(Order::NoMasks);
     };
     run.asker.spend(report.all_measurements);
-    let known = report.nature == Nature::Tree && report.unresolved.is_empty();
-    Ok(match known {
-        true => Order::Tree(report.tree),
-        false => Order::Unknown,
+    // What keeps every bit that short formats reach is unresolved, and a step like any other.
+    Ok(match report.nature {
+        Nature::Tree => Order::Tree(report.tree),
+        _ => Order::Unknown,
     })
 }
 

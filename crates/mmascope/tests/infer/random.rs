@@ -167,14 +167,18 @@ fn verdict(device: &mut dyn Dut, truth: Option<&Unit>, outcome: &Outcome) -> Ver
 
 /// Infers the units of some seeds; gives those that are not as they should be.
 fn recovered(seeds: impl Iterator<Item = u64>) -> Vec<String> {
+    recovered_units(seeds.map(|seed| (seed.to_string(), Drawn::new(seed))))
+}
+
+/// The same of units with a name each.
+fn recovered_units(units: impl Iterator<Item = (String, Drawn)>) -> Vec<String> {
     let Some(source) = Source::compiled() else {
         return Vec::new();
     };
     let mut failures = Vec::new();
     let mut times = Vec::new();
     let (mut recovered, mut most) = (0, 0);
-    for seed in seeds {
-        let unit = Drawn::new(seed);
+    for (seed, unit) in units {
         let signature: Signature = unit.signature().parse().expect("a signature");
         let truth = unit
             .program()
@@ -236,6 +240,74 @@ fn drawn_units_are_recovered() {
         "{} failures\n{}",
         failures.len(),
         failures.join("\n")
+    );
+}
+
+/// Truncated sums of f16, neighbours in order, with nothing odd.
+fn plain(k: usize, l: usize) -> Drawn {
+    let word = |name, value: &str| (name, value.to_owned());
+    Drawn {
+        a: "f16",
+        b: "f16",
+        d: "f32",
+        k,
+        l,
+        order: (0..k).collect(),
+        place: "first",
+        own_steps: false,
+        accumulators: 1,
+        neighbours: false,
+        in_sequence: false,
+        sum: "fused",
+        between_format: "f32",
+        between: "rz",
+        end: "rz",
+        step: vec![word("F", "25"), word("e0", "none"), word("align", "rz")],
+        operands: Vec::new(),
+        c: Vec::new(),
+        output: vec![word("overflow", "infinity"), word("zero", "plus")],
+        nan: None,
+    }
+}
+
+/// Masks on operands of few exponents do not tell a sum that keeps every bit from one that they do not
+/// reach across: their order is known all the same.
+#[test]
+fn permuted_exact_sums_of_short_formats_are_recovered() {
+    let of = |format| Drawn {
+        a: format,
+        b: format,
+        order: vec![3, 1, 6, 0, 7, 2, 5, 4],
+        step: vec![("F", "exact".to_owned())],
+        ..plain(8, 4)
+    };
+    let units = ["e4m3", "e5m2"].map(|format| (format.to_owned(), of(format)));
+    let failures = recovered_units(units.into_iter());
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Chains that are rounded in another way than their additions.
+#[test]
+fn accumulators_that_are_added_otherwise_are_recovered() {
+    let unit = Drawn {
+        place: "last",
+        accumulators: 4,
+        end: "rne",
+        ..plain(16, 4)
+    };
+    let Some(source) = Source::compiled() else {
+        return;
+    };
+    let signature: Signature = unit.signature().parse().expect("a signature");
+    let (inference, _) = inferred(&mut source.device(&unit, &signature));
+    let Outcome::Model(model) = inference.outcome else {
+        panic!("{:?}", inference.outcome);
+    };
+    let text = model.program.to_string();
+    // Not as the groups of steps that are rounded twice, whose bits are the same.
+    assert!(
+        text.contains("t-fdpa L=4 F=25") && !text.contains("G="),
+        "{text}"
     );
 }
 

@@ -3,7 +3,7 @@
 use super::{Setting, of_c};
 use crate::dpa::{
     AddMul, Dpa, Fused, General, Groups, Operation, Output, Program, Select, Side, Signature,
-    Source, Terms, Tininess,
+    Source, Statement, Terms, Tininess,
 };
 use crate::format::{Format, Rounding};
 use crate::infer::forms;
@@ -15,6 +15,7 @@ impl Setting {
             Self::Between(rounding, format) => {
                 return between(program, signature.k, rounding, format);
             }
+            Self::Chains(rounding, format) => return of_chains(program, rounding, format),
             Self::Swap(i, j) => return swapped(program, signature.k, i, j),
             Self::RoundC(_) | Self::FlushC(_) => return of_c::changed(self, program, signature),
             _ => {}
@@ -223,6 +224,28 @@ fn between(program: &Program, k: usize, rounding: Rounding, format: Format) -> O
         statement.output.format = format;
     }
     Some(changed)
+}
+
+/// Another output for the chains of a program that adds several; `None` where [`between`] says it.
+fn of_chains(program: &Program, rounding: Rounding, format: Format) -> Option<Program> {
+    if !adds_chains(program) {
+        return None;
+    }
+    let mut changed = program.clone();
+    for statement in &mut changed.statements {
+        if matches!(statement.operation, Operation::Dot { .. }) {
+            statement.output.rounding = rounding;
+            statement.output.format = format;
+        }
+    }
+    Some(changed)
+}
+
+/// Whether a program adds more than one chain, and does nothing after that.
+pub(super) fn adds_chains(program: &Program) -> bool {
+    let is_addition = |statement: &&Statement| matches!(statement.operation, Operation::Add(..));
+    program.statements.iter().filter(is_addition).count() > 1
+        && program.statements.last().as_ref().is_some_and(is_addition)
 }
 
 /// Two k that change their places in the first chain whose steps have groups.

@@ -1,5 +1,6 @@
 //! Which values the parameters have.
 
+use super::apply::adds_chains;
 use super::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting};
 use crate::dpa::{
     Codes, Dpa, Fused, General, Groups, Invalid, Operation, Program, Side, Signature, Source,
@@ -154,6 +155,10 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         between.extend(ROUNDINGS.map(|rounding| Setting::Between(rounding, format)));
     }
     found.push(between);
+    if adds_chains(program) {
+        let of = |&format: &Format| ROUNDINGS.map(|rounding| Setting::Chains(rounding, format));
+        found.push(formats.iter().flat_map(of).collect());
+    }
     if specials(&signature.a) || specials(&signature.b) {
         let infinite = |format: &Format| Maker::infinity(format, false).is_some();
         let mut codes = vec![Codes::Special, Codes::Numbers];

@@ -104,7 +104,7 @@ impl Setting {
     ) -> Option<Program> {
         let own = match *self {
             // These concern several statements, or the whole unit.
-            Self::Between(..) | Self::Swap(..) | Self::Codes(_) => return None,
+            Self::Between(..) | Self::Chains(..) | Self::Swap(..) | Self::Codes(_) => return None,
             // Before the last step, and in it, the parameters between steps and at the end say it.
             Self::End(_) if matches!(part, Part::Before | Part::Last) => return None,
             Self::End(rounding) => Self::Everywhere(rounding),
