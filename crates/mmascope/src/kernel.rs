@@ -145,10 +145,12 @@ impl Kernel {
         }
     }
 
-    /// About how many bytes the packed operands of a step take, for so many rows and columns of D.
-    pub(crate) fn packed_bytes(&self, rows: usize, columns: usize) -> usize {
+    /// About how many bytes the packed operands of a step take, for so many rows and columns of D; `sparing` as for
+    /// [`Kernel::pack`].
+    pub(crate) fn packed_bytes(&self, rows: usize, columns: usize, sparing: bool) -> usize {
         let k = self.unit.signature().k;
-        let (width, ways) = self.lanes();
+        let (width, mut ways) = self.lanes();
+        ways.wide &= !sparing;
         let panel = VECTORS * width;
         let (each, rows, columns) = match &self.family {
             Family::Sums(plan) => {

@@ -1,6 +1,7 @@
 //! What is packed for a kernel, and when: all operands at once, or piece by piece of K.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::piece::Piece;
 use super::product::MOST;
@@ -26,11 +27,16 @@ pub(super) struct Prepared {
 
 #[derive(Debug)]
 enum Packing {
-    /// The operands of each product of the batch; `None` where they leave nothing for the kernel.
-    Whole(Vec<Option<Operand>>),
+    Whole(Whole),
+    /// As a whole only in the way that takes less memory, once [`Prepared::pack_whole`] was called; a plain chain of
+    /// all of D by pieces in the faster way.
+    Sparing(OnceLock<Whole>, Room),
     /// Nothing: each part packs the operands of its steps, as many at a time as there is room for.
     Pieces(Room),
 }
+
+/// The operands of each product of the batch; `None` where they leave nothing for the kernel.
+type Whole = Vec<Option<Operand>>;
 
 /// Room for packed operands.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +51,7 @@ enum Room {
 impl Room {
     /// Steps that are packed together for a part.
     fn steps(self, kernel: &Kernel, part: &Region, whole: &Region) -> usize {
-        let step = kernel.packed_bytes(part.rows.len(), part.columns.len());
+        let step = kernel.packed_bytes(part.rows.len(), part.columns.len(), false);
         let fitting = |bytes: usize| (bytes / step.max(1)).max(1);
         match self {
             Self::Each(bytes) => fitting(bytes),
@@ -71,19 +77,21 @@ pub(super) struct Part<'a> {
 impl Prepared {
     /// Packs a product's operands, where that takes no more than [`Product`] says.
     pub(super) fn new(kernel: Kernel, product: &Product<'_>) -> Self {
-        let (whole, matrices) = (product.whole(), product.matrices());
+        let whole = product.whole();
         let given = bytes(product);
-        let step = kernel.packed_bytes(whole.rows.len(), whole.columns.len());
-        let all = (step.saturating_mul(product.steps())).saturating_mul(whole.batch.len());
+        let all = |sparing: bool| {
+            let step = kernel.packed_bytes(whole.rows.len(), whole.columns.len(), sparing);
+            (step.saturating_mul(product.steps())).saturating_mul(whole.batch.len())
+        };
         let (most, room) = if kernel.sums_in_place() {
             (REUSED, REUSED.min(given))
         } else {
             (SMALL.max(given / 8 * 15), given)
         };
-        let packing = if all <= most {
-            let modifiers = product.modifiers();
-            let pack = |batch| kernel.pack(&Piece::whole(matrices, batch), &modifiers, false);
-            Packing::Whole(whole.batch.map(pack).collect())
+        let packing = if all(false) <= most {
+            Packing::Whole(pack_whole(&kernel, product, false))
+        } else if all(true) <= most {
+            Packing::Sparing(OnceLock::new(), Room::Shared(room))
         } else {
             Packing::Pieces(Room::Shared(room))
         };
@@ -98,8 +106,17 @@ impl Prepared {
         }
     }
 
+    /// Whether the operands lie packed as a whole, or will when [`Prepared::pack_whole`] is called.
     pub(super) fn is_whole(&self) -> bool {
-        matches!(self.packing, Packing::Whole(_))
+        !matches!(self.packing, Packing::Pieces(_))
+    }
+
+    /// Packs the operands as a whole, where that is the way. Not from within a part: the threads that pack may take
+    /// up other parts meanwhile.
+    pub(super) fn pack_whole(&self, product: &Product<'_>) {
+        if let Packing::Sparing(whole, _) = &self.packing {
+            whole.get_or_init(|| pack_whole(&self.kernel, product, true));
+        }
     }
 
     /// The steps of a part by the kernel; by `reference` those whose operands leave nothing for it.
@@ -117,8 +134,17 @@ impl Prepared {
             first,
         } = *part;
         let modifiers = &product.modifiers();
-        let room = match &self.packing {
-            Packing::Whole(operands) => {
+        let whole = product.whole();
+        let is_chain = region.rows == whole.rows
+            && region.columns == whole.columns
+            && *steps == (0..product.steps());
+        let operands = match &self.packing {
+            Packing::Whole(operands) => Some(operands),
+            Packing::Sparing(operands, _) if !is_chain => operands.get(),
+            _ => None,
+        };
+        let room = match (operands, &self.packing) {
+            (Some(operands), _) => {
                 let batch = region.batch.start;
                 let Some(operand) = &operands[batch] else {
                     return reference(steps, words);
@@ -133,10 +159,13 @@ impl Prepared {
                 };
                 return self.kernel.advance(operand, &run, words, watch);
             }
-            Packing::Pieces(room) => room.steps(&self.kernel, region, &product.whole()),
+            (None, Packing::Pieces(room) | Packing::Sparing(_, room)) => {
+                room.steps(&self.kernel, region, &whole)
+            }
+            (None, Packing::Whole(_)) => unreachable!("they are the operands"),
         };
         // Parts of D that several threads pack at once take the least memory.
-        let sparing = region.len() < product.whole().len();
+        let sparing = !is_chain;
         for start in steps.clone().step_by(room) {
             watch.check()?;
             let own = start..steps.end.min(start.saturating_add(room));
@@ -157,6 +186,12 @@ impl Prepared {
         }
         Ok(())
     }
+}
+
+fn pack_whole(kernel: &Kernel, product: &Product<'_>, sparing: bool) -> Whole {
+    let (matrices, modifiers) = (product.matrices(), product.modifiers());
+    let pack = |batch| kernel.pack(&Piece::whole(matrices, batch), &modifiers, sparing);
+    product.whole().batch.map(pack).collect()
 }
 
 /// Bytes of operands, C and D.

@@ -114,6 +114,14 @@ impl<'a> Product<'a> {
         Self { prepared, ..self }
     }
 
+    /// Packs all operands, where they are to lie packed as a whole for other schedules than a plain chain.
+    pub(super) fn pack_whole(&self) {
+        #[cfg(feature = "kernel")]
+        if let Some(prepared) = &self.prepared {
+            prepared.pack_whole(self);
+        }
+    }
+
     /// Whether all operands lie packed for a kernel.
     #[cfg(feature = "kernel")]
     #[must_use]
