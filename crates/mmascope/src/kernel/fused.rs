@@ -569,7 +569,7 @@ unsafe fn beyond<V: Lanes>(sum: &Sum, products: V, e: V, c: V, own: V) -> V {
 
 /// `total · 2^unit`, rounded; `unit` as the bits of the f32 that is that power.
 #[inline(always)]
-pub(super) unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
+unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let sign = total.and(V::splat(SIGN));

@@ -7,11 +7,12 @@
 //!   less than the grid, and than its own last place;
 //! * what stands for a zero times any operand lies below the grid: 2^-300 · 2^128 < 2^(−126 − 28);
 //! * sums below 2^51 units: 32 products of 2^30;
-//! * terms truncated, c among them.
+//! * terms truncated, c among them, and results too, with f32's exponents. (Where results may overflow, c is looked at
+//!   before every chunk, of which there are more.)
 
 use super::decoder::{Decoder, mask};
 use super::fast::fast;
-use super::fused::{FIELD, Finish, Kind, Offsets, SIGN, Sum, Tile, VECTORS, fields, finish, four};
+use super::fused::{FIELD, Finish, Kind, Offsets, SIGN, Sum, Tile, VECTORS, fields, four};
 use super::lanes::{Lanes, WideSlots};
 
 /// The upper half of what stands for a zero.
@@ -28,13 +29,9 @@ const MOST: usize = 2 * WORD;
 
 /// Whether a sum of such products can be done so.
 pub(super) fn fits(sum: &Sum, a: &Decoder, b: &Decoder) -> bool {
-    let kind = match sum.kind {
-        Kind::Fused => !sum.nearest,
-        Kind::Scaled => is_plain(sum) && !sum.nearest,
-        _ => false,
-    };
+    let kind = matches!(sum.kind, Kind::Fused | Kind::Scaled) && !sum.nearest;
     let narrow = a.fraction_bits() + b.fraction_bits() + 2 <= 24 && sum.f <= 28;
-    kind && narrow && (SLOTS..=MOST).contains(&sum.slots)
+    kind && narrow && is_plain(sum) && (SLOTS..=MOST).contains(&sum.slots)
 }
 
 /// Whether results are truncated and have f32's exponents, and so has c.
@@ -195,23 +192,20 @@ pub(super) unsafe fn chain<V: Lanes>(
     found: &mut [V; 2],
     c: &mut [Tile<V>; 2],
 ) -> V {
-    let (scaled, two_words) = (sum.kind == Kind::Scaled, sum.slots > WORD);
     // SAFETY: as the caller promises.
     unsafe {
-        match (scaled, is_plain(sum), two_words) {
-            (false, true, false) => groups::<V, false, true, 1>(sum, offsets, rows, found, c),
-            (false, true, true) => groups::<V, false, true, 2>(sum, offsets, rows, found, c),
-            (false, false, false) => groups::<V, false, false, 1>(sum, offsets, rows, found, c),
-            (false, false, true) => groups::<V, false, false, 2>(sum, offsets, rows, found, c),
-            (true, _, false) => groups::<V, true, true, 1>(sum, offsets, rows, found, c),
-            (true, _, true) => groups::<V, true, true, 2>(sum, offsets, rows, found, c),
+        match (sum.kind == Kind::Scaled, sum.slots > WORD) {
+            (false, false) => groups::<V, false, 1>(sum, offsets, rows, found, c),
+            (false, true) => groups::<V, false, 2>(sum, offsets, rows, found, c),
+            (true, false) => groups::<V, true, 1>(sum, offsets, rows, found, c),
+            (true, true) => groups::<V, true, 2>(sum, offsets, rows, found, c),
         }
     }
 }
 
-/// `PLAIN`: as [`is_plain`]. `WORDS`: of signs, a group.
+/// `WORDS`: of signs, a group.
 #[inline(always)]
-unsafe fn groups<V: Lanes, const SCALED: bool, const PLAIN: bool, const WORDS: usize>(
+unsafe fn groups<V: Lanes, const SCALED: bool, const WORDS: usize>(
     sum: &Sum,
     offsets: &Offsets,
     rows: &Rows,
@@ -234,7 +228,6 @@ unsafe fn groups<V: Lanes, const SCALED: bool, const PLAIN: bool, const WORDS: u
         let mut beyond = zero;
         let mut tile = *c;
         let mut at = *rows;
-        let mut smallest = sum.c_smallest;
         for left in (0..rows.groups).rev() {
             let mut units = [[zero; VECTORS]; 2];
             let mut scales = [[zero; VECTORS]; 2];
@@ -243,12 +236,7 @@ unsafe fn groups<V: Lanes, const SCALED: bool, const PLAIN: bool, const WORDS: u
                 let fields = fields(found[r], offset);
                 four!(|v| {
                     let mut e = fields[v];
-                    let mut own = tile[r][v].and(field);
-                    if !PLAIN && smallest != 0 {
-                        // A subnormal of a narrow format has the exponent of its field.
-                        let none = tile[r][v].and(V::splat(!SIGN)).i_equal(zero);
-                        own = none.not_and(own.i_max(V::splat(smallest)));
-                    }
+                    let own = tile[r][v].and(field);
                     let mut shift = zero;
                     if SCALED {
                         let b_scales = V::load(at.b_scales.add(v * V::WIDTH));
@@ -286,20 +274,9 @@ unsafe fn groups<V: Lanes, const SCALED: bool, const PLAIN: bool, const WORDS: u
             two!(|r| four!(|v| {
                 // 2^(E − F), when the unit is 2^(F − E).
                 let back = V::splat(254 << 23).i_sub(units[r][v]);
-                tile[r][v] = if PLAIN {
-                    sums[r][v].i_to_f_toward_zero().f_mul(back).and(kept)
-                } else {
-                    let result = finish(&sum.finish, sums[r][v], back);
-                    if sum.sticky {
-                        let infinite = tile[r][v].and(V::splat(!SIGN)).i_equal(field);
-                        V::select(infinite, tile[r][v], result)
-                    } else {
-                        result
-                    }
-                };
+                tile[r][v] = sums[r][v].i_to_f_toward_zero().f_mul(back).and(kept);
             }));
             at = at.on::<V>(sum.slots, WORDS, SCALED);
-            smallest = sum.smallest;
         }
         *c = tile;
         beyond.i_equal(zero).not_and(V::splat(u32::MAX))

@@ -226,17 +226,17 @@ fn sums_in_64_bit_lanes_to_their_brim() {
         (
             "a=f16 b=f16 c=f16 d=f16 k=32",
             "t-fdpa L=16 F=24 e0=-133 -> rne f16",
-            true,
+            false,
         ),
         (
             "a=tf32 b=e5m2 c=bf16 d=bf16 k=19",
-            "t-fdpa L=17 F=20 e0=-132 -> rne bf16",
+            "t-fdpa L=17 F=20 e0=-132 -> rz bf16",
             true,
         ),
         (
             "a=e2m3 b=f16 c=f32 d=f32 k=24",
             "t-fdpa L=12 F=26 e0=-132 -> rne f32",
-            true,
+            false,
         ),
         (
             "a=f16 b=f16 c=f32 d=f32 k=16",
