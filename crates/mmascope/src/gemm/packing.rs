@@ -28,8 +28,8 @@ pub(super) struct Prepared {
 #[derive(Debug)]
 enum Packing {
     Whole(Whole),
-    /// As a whole only in the way that takes less memory, once [`Prepared::pack_whole`] was called; a plain chain of
-    /// all of D by pieces in the faster way.
+    /// As a whole only in the way that takes less memory, and only when [`Prepared::pack_whole`] is called; until then,
+    /// as for a plain chain, by pieces in the faster way.
     Sparing(OnceLock<Whole>, Room),
     /// Nothing: each part packs the operands of its steps, as many at a time as there is room for.
     Pieces(Room),
@@ -111,11 +111,13 @@ impl Prepared {
         !matches!(self.packing, Packing::Pieces(_))
     }
 
-    /// Packs the operands as a whole, where that is the way. Not from within a part: the threads that pack may take
-    /// up other parts meanwhile.
+    /// Packs the operands as a whole, where that is the way.
     pub(super) fn pack_whole(&self, product: &Product<'_>) {
-        if let Packing::Sparing(whole, _) = &self.packing {
-            whole.get_or_init(|| pack_whole(&self.kernel, product, true));
+        if let Packing::Sparing(whole, _) = &self.packing
+            && whole.get().is_none()
+        {
+            // (Not within `get_or_init`: a thread that packs may meanwhile take up work that asks for the same.)
+            let _ = whole.set(pack_whole(&self.kernel, product, true));
         }
     }
 
@@ -140,7 +142,7 @@ impl Prepared {
             && *steps == (0..product.steps());
         let operands = match &self.packing {
             Packing::Whole(operands) => Some(operands),
-            Packing::Sparing(operands, _) if !is_chain => operands.get(),
+            Packing::Sparing(operands, _) => operands.get(),
             _ => None,
         };
         let room = match (operands, &self.packing) {
@@ -164,7 +166,7 @@ impl Prepared {
             }
             (None, Packing::Whole(_)) => unreachable!("they are the operands"),
         };
-        // Parts of D that several threads pack at once take the least memory.
+        // Parts of D, which several threads pack at once, in the way that takes less memory.
         let sparing = !is_chain;
         for start in steps.clone().step_by(room) {
             watch.check()?;

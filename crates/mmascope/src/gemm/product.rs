@@ -32,7 +32,8 @@ pub(super) const MOST: usize = 1 << 18;
 /// Operands are packed for a kernel once, as a whole, where that takes at most 15/8 of the memory of operands,
 /// C and D (or 4 MiB; for f64 8 MiB). Where it would take more, since K is far longer than D is wide, each
 /// [`advance`](Product::advance) packs those of its rows, columns and steps, a piece of K at a time that
-/// takes about as much memory as operands, C and D.
+/// takes about as much memory as operands, C and D. (So does a plain chain whose faster packing would take more; other
+/// schedules then pack the whole in a way that takes less.)
 #[derive(Clone, Debug)]
 pub struct Product<'a> {
     unit: &'a Unit,
@@ -122,7 +123,7 @@ impl<'a> Product<'a> {
         }
     }
 
-    /// Whether all operands lie packed for a kernel.
+    /// Whether all operands lie packed for a kernel, or will for other schedules than a plain chain.
     #[cfg(feature = "kernel")]
     #[must_use]
     pub fn is_packed(&self) -> bool {

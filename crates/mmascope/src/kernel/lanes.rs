@@ -197,7 +197,8 @@ pub(crate) trait Lanes: Copy {
         unsafe { down::sum::<Self>(pair, ahead, c) }
     }
 
-    /// Whether there is `add_products_wide`, faster than `add_products` for sums of many products.
+    /// Whether there is `add_products_wide`, faster than `add_products` for sums of many products. (`Portable` has none:
+    /// `tests/kernel` holds it to the reference.)
     const WIDE: bool = false;
 
     /// Products of two rows by four registers of columns, truncated on the grid and added to `sums`, in which the

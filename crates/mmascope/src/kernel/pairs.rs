@@ -21,14 +21,9 @@ pub(super) struct Ways {
 
 impl Ways {
     pub(super) fn of(self, plan: &Plan) -> How {
-        match plan.down().filter(|_| self.down) {
-            Some(sum) => How::Down(sum.slots),
-            None => self.else_of(plan),
+        if let Some(sum) = plan.down().filter(|_| self.down) {
+            return How::Down(sum.slots);
         }
-    }
-
-    /// Where 32-bit lanes do not reach.
-    pub(super) fn else_of(self, plan: &Plan) -> How {
         let wide = |sum: &Sum| self.wide && wide::fits(sum, &plan.a, &plan.b);
         match plan.only().filter(wide) {
             Some(sum) => How::Wide(sum.slots),
@@ -94,7 +89,9 @@ impl Sums {
         let shape = &self.shape;
         let b = shape.b_at(panel, steps.start);
         assert!(panel < shape.panels() && steps.start < steps.end && steps.end <= shape.steps);
-        assert!(rows.iter().chain(&ahead.next).all(|row| *row < shape.m));
+        assert!(steps.end <= (steps.start / shape.chunk + 1) * shape.chunk);
+        assert!(rows.iter().all(|row| *row < shape.m));
+        assert!(ahead.next.is_none_or(|row| row + 1 < shape.m));
         let exponents = |row: usize| self.a.words[shape.a_at(row, steps.start)..].as_ptr();
         let words = wide::sign_words(sum.slots);
         let signs = |row: usize| shape.a_at(row, steps.start) / sum.slots * words;

@@ -57,7 +57,7 @@ impl Sums {
         let ranges = Ranges::of(plan, elements)?;
         let reaches = |sum: &Sum| down::reaches(sum, &ranges.a, &ranges.b, ranges.offsets.empty);
         let how = match ways.of(plan) {
-            How::Down(_) if !plan.down().is_some_and(|sum| reaches(&sum)) => ways.else_of(plan),
+            How::Down(_) if !plan.down().is_some_and(|sum| reaches(&sum)) => How::Plain,
             how => how,
         };
         let down = plan.only().filter(|_| how != How::Plain);

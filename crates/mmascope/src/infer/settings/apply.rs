@@ -241,7 +241,7 @@ fn of_chains(program: &Program, rounding: Rounding, format: Format) -> Option<Pr
     Some(changed)
 }
 
-/// Whether a program adds more than one chain, and does nothing after that.
+/// Whether a program has more than one addition, the last statement being one.
 pub(super) fn adds_chains(program: &Program) -> bool {
     let is_addition = |statement: &&Statement| matches!(statement.operation, Operation::Add(..));
     program.statements.iter().filter(is_addition).count() > 1

@@ -63,7 +63,7 @@ pub(super) mod avx512 {
     /// `Lanes::add_products_wide`.
     ///
     /// # Safety
-    /// AVX-512 F, BW and DQ; all slots are readable.
+    /// AVX-512 F, BW, DQ and VL; all slots are readable.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     pub(in super::super) unsafe fn add(
