@@ -27,7 +27,7 @@ pub(crate) use neon::Neon;
 pub(crate) use portable::Portable;
 pub(crate) use products::Slots;
 #[allow(unused_imports)] // by `tests/inner.rs`, which takes the lanes alone
-pub(crate) use products::four;
+pub(crate) use products::{four, two};
 pub(crate) use wide::WideSlots;
 
 /// A vector register.

@@ -13,7 +13,7 @@
 use super::decoder::{Decoder, mask};
 use super::fast::fast;
 use super::fused::{FIELD, Finish, Kind, Offsets, SIGN, Sum, Tile, VECTORS, fields, four};
-use super::lanes::{Lanes, WideSlots};
+use super::lanes::{Lanes, WideSlots, two};
 
 /// The upper half of what stands for a zero.
 const TINY: u64 = (1023 - 300) << 52;
@@ -144,19 +144,6 @@ pub(super) struct Rows {
     pub(super) next_columns: *const u8,
     /// At least one.
     pub(super) groups: usize,
-}
-
-macro_rules! two {
-    (|$r:ident| $body:expr) => {{
-        {
-            let $r = 0;
-            $body;
-        }
-        {
-            let $r = 1;
-            $body;
-        }
-    }};
 }
 
 /// The largest byte sums of the first group of each row.

@@ -9,7 +9,7 @@
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 
-use super::{Lanes, four};
+use super::{Lanes, four, two};
 
 /// Two rows by four registers of columns, some groups of them.
 #[derive(Clone, Copy)]
@@ -49,19 +49,6 @@ const HALF: u32 = 1 << 22;
 /// Added to the field of E: the start of a sum.
 const fn anchor(f: u32) -> u32 {
     (23 - f) << 23 | HALF
-}
-
-macro_rules! two {
-    (|$r:ident| $body:expr) => {{
-        {
-            let $r = 0;
-            $body;
-        }
-        {
-            let $r = 1;
-            $body;
-        }
-    }};
 }
 
 /// [`Lanes::sum_down`] as the compiler makes it of single operations.

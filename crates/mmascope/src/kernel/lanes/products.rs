@@ -39,6 +39,21 @@ macro_rules! four {
 }
 pub(crate) use four;
 
+/// The same for each of two rows.
+macro_rules! two {
+    (|$r:ident| $body:expr) => {{
+        {
+            let $r = 0;
+            $body;
+        }
+        {
+            let $r = 1;
+            $body;
+        }
+    }};
+}
+pub(crate) use two;
+
 /// [`Lanes::add_products`] as the compiler makes it of single operations.
 ///
 /// # Safety

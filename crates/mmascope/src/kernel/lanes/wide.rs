@@ -27,25 +27,12 @@ pub(crate) struct WideSlots {
 pub(super) mod avx512 {
     use std::arch::x86_64::*;
 
-    use super::super::{Avx512, four};
+    use super::super::{Avx512, four, two};
     use super::WideSlots;
 
     const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
     /// Less an f32's field of 2^(F − E), shifted to f64's: the field of 2^(E − F + 52), and a half of it.
     const ANCHOR: i32 = (127 + 1023 + 52) << 20 | 1 << 19;
-
-    macro_rules! two {
-        (|$r:ident| $body:expr) => {{
-            {
-                let $r = 0;
-                $body;
-            }
-            {
-                let $r = 1;
-                $body;
-            }
-        }};
-    }
 
     macro_rules! eight {
         (|$v:ident| $body:expr) => {{
