@@ -114,7 +114,7 @@ impl Decoder {
         let sign = (code << self.sign_shift) & 1 << 31;
         let magnitude = code & self.mask >> 1;
         let normal = (magnitude << (23 - self.fraction_bits)).wrapping_add(self.rebias << 23);
-        // f32's own subnormals lie as its normal numbers do; as factors they cost Intel's processors 150 cycles.
+        // f32's own subnormals lie as its normal numbers do; a subnormal factor takes some processors 50 times as long.
         let other = self.rebias != 0;
         let unit = if other { self.unit } else { 1.0 };
         let subnormal = (magnitude as i32 as f32 * unit).to_bits();

@@ -7,8 +7,7 @@
 //!   less than the grid, and than its own last place;
 //! * what stands for a zero times any operand lies below the grid: 2^-300 · 2^128 < 2^(−126 − 28);
 //! * sums below 2^51 units: 32 products of 2^30;
-//! * terms truncated, c among them, and results too, with f32's exponents. (Where results may overflow, c is looked at
-//!   before every chunk, of which there are more.)
+//! * terms truncated, c among them, and results too, with f32's exponents.
 
 use super::decoder::{Decoder, mask};
 use super::fast::fast;
