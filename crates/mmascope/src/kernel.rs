@@ -38,6 +38,7 @@ mod pairs;
 mod plan;
 mod program;
 mod range;
+mod shared;
 mod side;
 mod truncated;
 mod wide;
@@ -106,6 +107,12 @@ impl Kernel {
             return Err(Reason(format!("this machine has no {level}")));
         }
         let family = Family::of(unit, [false; 2])?;
+        let level = match (level, &family) {
+            (Level::Vnni, Family::Groups(_)) => level,
+            // No other has sums of bytes.
+            (Level::Vnni, _) => Level::Avx512,
+            _ => level,
+        };
         Ok(Self {
             unit: unit.clone(),
             level,
@@ -119,29 +126,33 @@ impl Kernel {
         &self.unit
     }
 
-    /// The level.
+    /// The level whose instructions it takes: the one asked for, or a lower one with all that it can use.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// Lanes of a register, and which ways of summing there are.
+    /// Columns of a panel, and which ways of summing there are.
     fn lanes(&self) -> (usize, Ways) {
-        fn of<V: Lanes>() -> (usize, Ways) {
+        fn of<V: Lanes>(family: &Family) -> (usize, Ways) {
+            let columns = match family {
+                Family::Double(_) => V::DOUBLES * V::WIDTH / 2,
+                _ => VECTORS * V::WIDTH,
+            };
             let ways = Ways {
                 down: V::DOWN,
                 wide: V::WIDE,
             };
-            (V::WIDTH, ways)
+            (columns, ways)
         }
         match self.level {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => of::<lanes::Avx2>(),
+            Level::Avx2 => of::<lanes::Avx2>(&self.family),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => of::<lanes::Avx512>(),
+            Level::Avx512 | Level::Vnni => of::<lanes::Avx512>(&self.family),
             #[cfg(target_arch = "aarch64")]
-            Level::Neon => of::<lanes::Neon>(),
-            _ => of::<Portable>(),
+            Level::Neon => of::<lanes::Neon>(&self.family),
+            _ => of::<Portable>(&self.family),
         }
     }
 
@@ -149,9 +160,8 @@ impl Kernel {
     /// [`Kernel::pack`].
     pub(crate) fn packed_bytes(&self, rows: usize, columns: usize, sparing: bool) -> usize {
         let k = self.unit.signature().k;
-        let (width, mut ways) = self.lanes();
+        let (panel, mut ways) = self.lanes();
         ways.wide &= !sparing;
-        let panel = VECTORS * width;
         let (each, rows, columns) = match &self.family {
             Family::Sums(plan) => {
                 // (A scale and a mark beside the elements.)
@@ -168,7 +178,7 @@ impl Kernel {
                 (each, rows, columns.next_multiple_of(panel))
             }
             Family::Double(_) => {
-                let [rows, columns] = double::filled(rows, columns, width);
+                let [rows, columns] = double::filled(rows, columns, panel);
                 (8 * k, rows, columns)
             }
         };
@@ -189,9 +199,8 @@ impl Kernel {
         sparing: bool,
     ) -> Option<Operand> {
         let negate = [modifiers.negate_a, modifiers.negate_b];
-        let (width, mut ways) = self.lanes();
+        let (columns, mut ways) = self.lanes();
         ways.wide &= !sparing;
-        let columns = VECTORS * width;
         let signature = self.unit.signature();
         match Family::of(&self.unit, negate).ok()? {
             Family::Sums(plan) => {
@@ -203,7 +212,7 @@ impl Kernel {
                 Some(Operand(Packs::Groups(Box::new(groups), plan)))
             }
             Family::Double(plan) => {
-                let packed = Doubles::pack(plan, &self.unit, elements, modifiers, width)?;
+                let packed = Doubles::pack(plan, &self.unit, elements, modifiers, columns)?;
                 Some(Operand(Packs::Double(packed)))
             }
         }

@@ -15,6 +15,8 @@ use super::codec::Codec;
 use super::fused::{Tile, VECTORS};
 use super::lanes::{Lanes, Portable};
 use super::pack::{Elements, Marks, Shape};
+use super::pairs::Begin;
+use super::shared::Shared;
 use crate::array::Stored;
 use crate::dpa::{Modifiers, Operands, Unit};
 use crate::error::Result;
@@ -51,6 +53,9 @@ pub(super) trait Packed: Sync {
         c: &mut Tile<V>,
     ) -> V;
 
+    /// Whether it takes dot products of bytes.
+    const DOTS: bool = false;
+
     /// Whether two neighbouring rows at a time are faster.
     #[inline(always)]
     fn by_two(&self) -> bool {
@@ -82,8 +87,10 @@ pub(super) trait Packed: Sync {
     fn keeps(&self) -> bool;
 }
 
-/// What is found out about the next pair of rows while one runs.
+/// What is known of a pair of rows from the pairs before, with the same steps and panel.
 pub(super) struct Ahead<V> {
+    /// Where rows begin, once a pair has found it.
+    pub(super) begin: Option<Begin>,
     /// The next pair's first row, which begins with the same step, if there is one.
     pub(super) next: Option<usize>,
     /// What was found out about this pair: its first group's largest byte sums.
@@ -93,6 +100,7 @@ pub(super) struct Ahead<V> {
 impl<V> Default for Ahead<V> {
     fn default() -> Self {
         Self {
+            begin: None,
             next: None,
             found: None,
         }
@@ -156,41 +164,6 @@ pub(super) struct Job<'a, P> {
     pub(super) first: bool,
 }
 
-/// Accumulators that several tiles read and write, each its own.
-pub(super) struct Shared<W> {
-    words: *mut W,
-    len: usize,
-}
-
-// SAFETY: tiles use disjoint elements.
-unsafe impl<W: Stored> Sync for Shared<W> {}
-
-impl<W: Stored> Shared<W> {
-    pub(super) fn new(words: &mut [W]) -> Self {
-        Self {
-            words: words.as_mut_ptr(),
-            len: words.len(),
-        }
-    }
-
-    /// # Safety
-    /// Nobody else uses these elements while the slice lives.
-    #[allow(clippy::mut_from_ref)]
-    pub(super) unsafe fn run(&self, from: usize, length: usize) -> &mut [W] {
-        assert!(from <= self.len && length <= self.len - from);
-        // SAFETY: in bounds; the caller promises that it is ours.
-        unsafe { std::slice::from_raw_parts_mut(self.words.add(from), length) }
-    }
-
-    /// Where a block of rows begins, each so many words behind the last.
-    pub(super) fn block(&self, from: usize, stride: usize, rows: usize, columns: usize) -> *mut W {
-        let length = stride * (rows - 1) + columns;
-        assert!(from <= self.len && length <= self.len - from);
-        // SAFETY: in bounds.
-        unsafe { self.words.add(from) }
-    }
-}
-
 /// The part of D that accumulators hold, row by row.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
@@ -244,10 +217,11 @@ impl<P: Packed> Job<'_, P> {
         masks: &mut [Masks],
     ) {
         assert!(level.is_there());
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => {
-                #[target_feature(enable = "avx2,fma")]
+        // A function that has the instructions, into which everything is inlined.
+        #[cfg(target_arch = "x86_64")]
+        macro_rules! enter {
+            ($features:literal, $lanes:ident) => {{
+                #[target_feature(enable = $features)]
                 fn enter<P: Packed>(
                     packed: &P,
                     place: &Place,
@@ -255,29 +229,28 @@ impl<P: Packed> Job<'_, P> {
                     lanes: &mut [u32],
                     masks: &mut [Masks],
                 ) {
-                    // SAFETY: this function has AVX2 and FMA.
-                    unsafe { attempt::<super::lanes::Avx2, P>(packed, place, steps, lanes, masks) }
-                }
-                // SAFETY: the level is there.
-                unsafe { enter(self.packed, place, steps, lanes, masks) }
-            }
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => {
-                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-                fn enter<P: Packed>(
-                    packed: &P,
-                    place: &Place,
-                    steps: Range<usize>,
-                    lanes: &mut [u32],
-                    masks: &mut [Masks],
-                ) {
-                    // SAFETY: this function has AVX-512 F, BW, DQ and VL.
+                    // SAFETY: this function has the instruction set.
                     unsafe {
-                        attempt::<super::lanes::Avx512, P>(packed, place, steps, lanes, masks)
+                        attempt::<super::lanes::$lanes, P>(packed, place, steps, lanes, masks)
                     }
                 }
                 // SAFETY: the level is there.
                 unsafe { enter(self.packed, place, steps, lanes, masks) }
+            }};
+        }
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => enter!("avx2,fma", Avx2),
+            #[cfg(target_arch = "x86_64")]
+            Level::Vnni if P::DOTS => {
+                enter!(
+                    "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma",
+                    Vnni
+                )
+            }
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 | Level::Vnni => {
+                enter!("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma", Avx512)
             }
             #[cfg(target_arch = "aarch64")]
             // SAFETY: the level is there.
@@ -326,23 +299,36 @@ impl<P: Packed> Job<'_, P> {
         let whole = (u64::MAX >> (64 - columns)) << shift;
         // Rows whose lanes are known to lie within the kernel's domain, a bit each.
         let mut inside = 0_u64;
+        // Rows with marks anywhere, and those with columns that are hidden.
+        let rows_where = |is: &dyn Fn(usize) -> bool| {
+            let bit = |r: usize| u64::from(is(r)) << r;
+            (0..rows.len()).fold(0, |all, r| all | bit(r))
+        };
+        let marks = self.packed.marks();
+        let marked_rows = rows_where(&|r| marks.row(shape, rows.start + r, self.steps.clone()));
+        let hidden_rows = rows_where(&|r| hidden[r] != 0);
         let mut step = self.steps.start;
         while step < self.steps.end {
             watch.check()?;
             let end = self.steps.end.min((step / shape.chunk + 1) * shape.chunk);
-            let marked = self.packed.marks().panel(shape, panel, step..end) & whole;
+            let marked = marks.panel(shape, panel, step..end) & whole;
             let at_start = self.first && step == self.steps.start;
             if (step / shape.chunk).is_multiple_of(LOOK_AGAIN) {
                 inside = 0;
             }
-            let plain = |r: usize| {
-                marked == 0
-                    && !self.packed.marks().row(shape, rows.start + r, step..end)
-                    && !(at_start && hidden[r] != 0)
-            };
+            // Rows that the kernel must not see whole.
+            let mut barred = if marked == 0 { 0 } else { u64::MAX };
+            for r in bits(marked_rows & !barred) {
+                let is_marked = marks.row(shape, rows.start + r, step..end);
+                barred |= u64::from(is_marked) << r;
+            }
+            if at_start {
+                barred |= hidden_rows;
+            }
             let mut r = 0;
             while r < rows.len() {
-                let run = (r..rows.len()).take_while(|r| plain(*r)).count();
+                let run = (barred >> r).trailing_zeros() as usize;
+                let run = run.min(rows.len() - r);
                 let failed = if run > 0 {
                     let lanes = &mut lanes[r * width..(r + run) * width];
                     let place = Place {
@@ -439,6 +425,10 @@ impl<P: Packed> Job<'_, P> {
         let masks = &mut masks[..lanes.len() / self.packed.shape().columns];
         self.attempt(level, place, steps, lanes, masks);
         let mut rows = [0; 2];
+        let all = (masks.iter()).fold(0, |all, masks| all | masks.outside | masks.special);
+        if all & place.whole == 0 {
+            return rows;
+        }
         for (r, masks) in masks.iter().enumerate() {
             rows[0] |= u64::from(masks.outside & place.whole != 0) << r;
             rows[1] |= u64::from(masks.special & place.whole != 0) << r;
@@ -625,10 +615,12 @@ unsafe fn end<V: Lanes, P: Packed>(
         if masks.outside & place.whole != 0 {
             return;
         }
-        let mut before = [0_u32; WIDEST];
-        if special != 0 {
-            before[..lanes.len()].copy_from_slice(lanes);
+        if special == 0 {
+            write(c, lanes);
+            return;
         }
+        let mut before = [0_u32; WIDEST];
+        before[..lanes.len()].copy_from_slice(lanes);
         write(c, lanes);
         for v in bits(special) {
             lanes[v] = before[v];

@@ -8,36 +8,37 @@ use rayon::prelude::*;
 
 use super::Level;
 use super::aligned::Aligned;
-use super::block::{Part, Shared};
+use super::block::Part;
 use super::lanes::{Lanes, Portable};
 use super::pack::Elements;
+use super::shared::Shared;
 use crate::array::Stored;
 use crate::dpa::{Dpa, Modifiers, Nan, Operation, Select, Source, Unit, ZeroSign};
 
 use crate::format::{F64, Overflow, Rounding};
 use crate::gemm::Watch;
 
-/// Rows and registers of a micro-kernel: twelve accumulators, two columns' registers, and two for
-/// broadcasts, of which one alone would do; with three columns' registers one accumulator goes through
-/// memory, and the loop takes twice as long.
+/// Rows of a micro-kernel. Of columns it has [`Lanes::DOUBLES`] registers. Where registers are sixteen, two: twelve
+/// accumulators, two columns' registers, and two for broadcasts, of which one alone would do; with three columns'
+/// registers one accumulator goes through memory, and the loop takes twice as long.
 const ROWS: usize = 6;
-const VECTORS: usize = 2;
 /// Numbers of a panel's chunk of k: 16 KiB, which lie in the first cache beside the rows that pass them.
 const CHUNK: usize = 2048;
-/// Blocks of rows of a tile, whose chunk lies in the second cache, and panels that it meets there.
+/// Blocks of rows of a tile, whose chunk lies in the second cache with its part of D.
 const TILE: usize = 16;
-const SPAN: usize = 30;
-/// Panels of B that are packed together.
-const PANELS: usize = 8;
-/// Doubles in the widest row of accumulators.
-const WIDEST: usize = VECTORS * 8;
+/// Columns of B that are packed together: whole panels.
+const TOGETHER: usize = 128;
+/// Columns of the widest panel.
+const WIDEST: usize = 32;
 
-/// Rows and columns with those that fill up blocks and panels.
-pub(super) fn filled(rows: usize, columns: usize, width: usize) -> [usize; 2] {
-    [
-        rows.next_multiple_of(ROWS),
-        columns.next_multiple_of(VECTORS * width / 2),
-    ]
+/// Columns that a tile meets there: whole panels. Processors with the widest registers have the larger caches.
+fn span(panel: usize) -> usize {
+    if panel == WIDEST { 480 } else { 240 }
+}
+
+/// Rows and columns with those that fill up blocks and panels of so many columns.
+pub(super) fn filled(rows: usize, columns: usize, panel: usize) -> [usize; 2] {
+    [rows.next_multiple_of(ROWS), columns.next_multiple_of(panel)]
 }
 
 /// What the kernel needs to know of a unit.
@@ -104,19 +105,18 @@ pub(super) struct Doubles {
 }
 
 impl Doubles {
-    /// `None` when c is scaled, which f64 lanes do not show.
+    /// Panels have so many columns. `None` when c is scaled, which f64 lanes do not show.
     pub(super) fn pack(
         plan: Plan,
         unit: &Unit,
         elements: &dyn Elements,
         modifiers: &Modifiers,
-        width: usize,
+        columns: usize,
     ) -> Option<Self> {
         if modifiers.scale_d != 0 {
             return None;
         }
         let (m, n, k) = (elements.m(), elements.n(), elements.k());
-        let columns = VECTORS * width / 2;
         let mut a = Aligned::zeros(m.div_ceil(ROWS) * ROWS * k);
         a.par_chunks_mut(ROWS * k)
             .enumerate()
@@ -136,12 +136,12 @@ impl Doubles {
                 }
             });
         let mut b = Aligned::zeros(n.div_ceil(columns) * columns * k);
-        b.par_chunks_mut(PANELS * columns * k)
+        b.par_chunks_mut(TOGETHER * k)
             .enumerate()
             .for_each(|(index, out)| {
-                let first = index * PANELS * columns;
+                let first = index * TOGETHER;
                 let sign = u64::from(modifiers.negate_b) << 63;
-                let mut words = vec![0; (PANELS * columns).min(n - first)];
+                let mut words = vec![0; TOGETHER.min(n - first)];
                 for at in 0..k {
                     elements.b_row(at, first, &mut words);
                     for (panel, words) in words.chunks(columns).enumerate() {
@@ -178,8 +178,8 @@ impl Doubles {
         let (rows, columns) = (&part.rows, &part.columns);
         // Tiles of blocks of rows by spans of panels.
         let tiles = rows.start / (TILE * ROWS)..rows.end.div_ceil(TILE * ROWS);
-        let spans =
-            columns.start / (SPAN * self.columns)..columns.end.div_ceil(SPAN * self.columns);
+        let width = span(self.columns);
+        let spans = columns.start / width..columns.end.div_ceil(width);
         let shared = Shared::new(accumulators);
         let ks = steps.start * self.step..steps.end * self.step;
         (0..tiles.len() * spans.len())
@@ -193,7 +193,7 @@ impl Doubles {
                     part.start.max(index * size)..part.end.min((index + 1) * size)
                 };
                 let own_rows = within(rows, tile, TILE * ROWS);
-                let own_columns = within(columns, span, SPAN * self.columns);
+                let own_columns = within(columns, span, width);
                 let blocks = own_rows.start / ROWS..own_rows.end.div_ceil(ROWS);
                 let panels =
                     own_columns.start / self.columns..own_columns.end.div_ceil(self.columns);
@@ -303,7 +303,7 @@ unsafe fn micro_at(
             unsafe { enter(a, b, sums, stride) }
         }
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => {
+        Level::Avx512 | Level::Vnni => {
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
             unsafe fn enter(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
                 // SAFETY: this function has AVX-512 F, BW, DQ and VL.
@@ -324,34 +324,47 @@ unsafe fn micro_at(
 /// The instruction set of `V`; the sums as for `micro_at`.
 #[inline(always)]
 unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
-    let (width, columns) = (V::WIDTH / 2, VECTORS * V::WIDTH / 2);
+    const { assert!(V::DOUBLES == 2 || V::DOUBLES == 4) };
+    let (width, columns) = (V::WIDTH / 2, V::DOUBLES * V::WIDTH / 2);
     let ks = a.len() / ROWS;
     assert!(b.len() == ks * columns);
     // SAFETY: lengths were checked; the caller has the instruction set.
     unsafe {
         let at = |row: usize, v: usize| row * stride + v * width;
         let load = |from: *const f64| V::load(from.cast());
-        let mut c = [[V::splat(0); VECTORS]; ROWS];
+        // (Registers that are not used are none.)
+        let zero = V::splat(0);
+        let mut c = [[zero; 4]; ROWS];
         for (row, c) in c.iter_mut().enumerate() {
-            for (v, c) in c.iter_mut().enumerate() {
+            for (v, c) in c[..V::DOUBLES].iter_mut().enumerate() {
                 *c = load(sums.add(at(row, v)));
             }
         }
         // (The next block of rows: its sums would be waited for, since they come before all products.)
         let below = sums.wrapping_add(ROWS * stride);
         for row in 0..ROWS {
-            ahead(below.wrapping_add(row * stride));
+            for line in (0..columns).step_by(LINE) {
+                ahead(below.wrapping_add(row * stride + line));
+            }
             ahead(below.wrapping_add(row * stride + columns - 1));
         }
         let (mut a, mut b) = (a.as_ptr(), b.as_ptr());
         for _ in 0..ks {
             let (b0, b1) = (load(b), load(b.add(width)));
+            let (mut b2, mut b3) = (zero, zero);
+            if V::DOUBLES == 4 {
+                (b2, b3) = (load(b.add(2 * width)), load(b.add(3 * width)));
+            }
             // Written out: as a loop it is rolled up again.
             macro_rules! row {
                 ($row:expr) => {
                     let value = V::d_splat(*a.add($row));
                     c[$row][0] = value.d_fma(b0, c[$row][0]);
                     c[$row][1] = value.d_fma(b1, c[$row][1]);
+                    if V::DOUBLES == 4 {
+                        c[$row][2] = value.d_fma(b2, c[$row][2]);
+                        c[$row][3] = value.d_fma(b3, c[$row][3]);
+                    }
                 };
             }
             row!(0);
@@ -364,12 +377,15 @@ unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
             b = b.add(columns);
         }
         for (row, c) in c.iter().enumerate() {
-            for (v, c) in c.iter().enumerate() {
+            for (v, c) in c[..V::DOUBLES].iter().enumerate() {
                 c.store(sums.add(at(row, v)).cast());
             }
         }
     }
 }
+
+/// Doubles of a line of memory.
+const LINE: usize = 8;
 
 /// Asks for a line of memory, which may be nobody's.
 #[inline(always)]

@@ -173,6 +173,8 @@ impl Plan {
 pub(super) struct Groups {
     plan: Plan,
     shape: Shape,
+    /// Chunks of K.
+    chunks: usize,
     /// Four k a word: row × quads; panel × quads × columns.
     a: Vec<u32>,
     b: Vec<u32>,
@@ -182,7 +184,7 @@ pub(super) struct Groups {
     /// Of the scales of a chunk: row × chunks; panel × chunks.
     a_ranges: Vec<packing::Exponents>,
     b_ranges: Vec<packing::Exponents>,
-    /// What A's bias adds to a group: panel × groups × columns.
+    /// What takes off again what A's bias adds to a group: panel × groups × columns.
     excess: Vec<u32>,
     marks: Marks,
 }
@@ -225,7 +227,7 @@ impl Packed for Groups {
         c: &mut Tile<V>,
     ) -> V {
         let shape = &self.shape;
-        assert!(row < shape.m && panel < shape.panels() && steps.end <= shape.steps);
+        assert!(row < shape.m && shape.has_panel(panel) && steps.end <= shape.steps);
         let in_step = shape.k / self.plan.group;
         let mut first = steps.start * in_step;
         // SAFETY: the caller has the instruction set; row, panel and steps were checked.
@@ -246,6 +248,8 @@ impl Packed for Groups {
             V::splat(0)
         }
     }
+
+    const DOTS: bool = true;
 
     fn settles(&self) -> bool {
         true

@@ -20,7 +20,7 @@ mod wide;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx512::Avx512;
+pub(crate) use avx512::{Avx512, Vnni};
 pub(crate) use down::Pair;
 #[cfg(target_arch = "aarch64")]
 pub(crate) use neon::Neon;
@@ -39,6 +39,8 @@ pub(crate) use wide::WideSlots;
 pub(crate) trait Lanes: Copy {
     /// 32-bit lanes in a register.
     const WIDTH: usize;
+    /// Registers of columns for which sums of six rows in f64 are kept at a time, 2 or 4.
+    const DOUBLES: usize = 2;
 
     unsafe fn splat(word: u32) -> Self;
     unsafe fn load(from: *const u32) -> Self;
@@ -162,6 +164,14 @@ pub(crate) trait Lanes: Copy {
     /// Sums of the products of four neighbouring bytes, unsigned in `self`, signed in `other`, in
     /// i32 lanes. Two neighbouring products together must fit 16 bits.
     unsafe fn b_dot4(self, other: Self) -> Self;
+    /// The same, added to i32 lanes.
+    #[inline(always)]
+    unsafe fn b_dot4_add(self, other: Self, sum: Self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe { sum.i_add(self.b_dot4(other)) }
+    }
+    /// Whether `b_dot4_add` is one instruction.
+    const DOTS: bool = false;
     /// Sums of the products of two neighbouring bytes, unsigned in `self`, signed in `other`, in i16
     /// lanes, which they must fit.
     unsafe fn b_dot2(self, other: Self) -> Self;

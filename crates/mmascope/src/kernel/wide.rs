@@ -83,11 +83,23 @@ fn row(
     }
     let words = signs.chunks_exact_mut(sign_words(slots));
     for (words, values) in words.zip(values.chunks_exact(slots)) {
-        words.fill(0);
-        for (slot, value) in values.iter().enumerate() {
-            words[slot / WORD] |= (value.to_bits() >> 31) << place(slot);
+        for (word, values) in words.iter_mut().zip(values.chunks(WORD)) {
+            // (Of a whole word's number of values the compiler makes vectors.)
+            *word = match values.first_chunk::<WORD>() {
+                Some(values) => sign_word(values),
+                None => sign_word(values),
+            };
         }
     }
+}
+
+/// The signs of at most a word's values.
+#[inline(always)]
+fn sign_word(values: &[f32]) -> u32 {
+    let signs = values.iter().enumerate();
+    signs.fold(0, |word, (slot, value)| {
+        word | (value.to_bits() >> 31) << place(slot)
+    })
 }
 
 #[inline(always)]

@@ -176,7 +176,7 @@ impl Numbers {
                 unsafe { enter(self) }
             }
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => {
+            Level::Avx512 | Level::Vnni => {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
                 fn enter(numbers: &Numbers) -> Vec<[u32; 2]> {
                     // SAFETY: this function has AVX-512 F, BW, DQ and VL.

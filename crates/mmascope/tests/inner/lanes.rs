@@ -98,6 +98,9 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
         // Two products in 16 bits.
         a.and(V::b_splat(0x7f)).b_dot4(b)
     });
+    operation!("b_dot4_add", |a, b, c| {
+        a.and(V::b_splat(0x7f)).b_dot4_add(b, c)
+    });
     operation!("b_dot2", |a, b, _c| a.and(V::b_splat(0x7f)).b_dot2(b));
     operation!("w_add", |a, b, _c| a.w_add(b));
     operation!("w_pairs", |a, _b, _c| a.w_pairs());
@@ -147,6 +150,16 @@ fn at_level(level: Level, x: &Block, y: &Block, z: &Block) -> Vec<(&'static str,
             fn enter(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
                 // SAFETY: this function has AVX-512 F, BW, DQ and VL.
                 unsafe { all::<lanes::Avx512>(x, y, z) }
+            }
+            // SAFETY: the test asks only for levels that are there.
+            unsafe { enter(x, y, z) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Level::Vnni => {
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")]
+            fn enter(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
+                // SAFETY: this function has AVX-512 F, BW, DQ, VL and VNNI.
+                unsafe { all::<lanes::Vnni>(x, y, z) }
             }
             // SAFETY: the test asks only for levels that are there.
             unsafe { enter(x, y, z) }

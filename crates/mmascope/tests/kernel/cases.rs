@@ -133,11 +133,13 @@ impl Case {
         let expected = self
             .plan
             .evaluate(unit, &matrices, &self.modifiers, scales.as_ref());
-        let kernels: Vec<Option<Kernel>> = levels
+        let mut kernels: Vec<Option<Kernel>> = levels
             .iter()
             .map_while(|level| Kernel::at_level(unit, *level).ok())
             .map(Some)
             .collect();
+        // A level that has nothing more for a kernel gives that of the level below.
+        kernels.dedup_by_key(|kernel| kernel.as_ref().map(Kernel::level));
         let none = [None];
         let kernels = if kernels.is_empty() {
             &none[..]

@@ -258,7 +258,7 @@ fn to_their_brim(rows: &[(&str, &str, bool)], levels: &[Level], says: &str) {
         let unit = own(signature, program);
         for level in Level::available() {
             let kernel = Kernel::at_level(&unit, level).expect("a kernel");
-            let expected = levels.contains(&level) && *marked;
+            let expected = levels.contains(&kernel.level()) && *marked;
             let found = kernel.to_string().contains(says);
             assert_eq!(found, expected, "{program} at {level}: {kernel}");
         }

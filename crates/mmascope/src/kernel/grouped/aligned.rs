@@ -5,16 +5,15 @@ use crate::kernel::fused::VECTORS;
 use crate::kernel::lanes::Lanes;
 
 impl Groups {
-    /// The exact sum of a group in one register of columns.
+    /// The exact sum of a group in one register of columns, added to `sum`.
     #[inline(always)]
-    unsafe fn sum<V: Lanes>(&self, a: *const u32, b: *const u32, v: usize) -> V {
+    unsafe fn sum<V: Lanes>(&self, a: *const u32, b: *const u32, v: usize, mut sum: V) -> V {
         // SAFETY: as for `run`.
         unsafe {
             let columns = VECTORS * V::WIDTH;
-            let mut sum = V::splat(0);
             for quad in 0..self.plan.group / 4 {
                 let b = V::load(b.add(quad * columns + v * V::WIDTH));
-                sum = sum.i_add(V::splat(*a.add(quad)).b_dot4(b));
+                sum = V::splat(*a.add(quad)).b_dot4_add(b, sum);
             }
             sum
         }
@@ -66,7 +65,7 @@ impl Groups {
                     .as_ptr()
                     .add((panel * groups + first + g) * quads * columns);
                 let excess = V::load(self.excess.as_ptr().add(b_at + g * columns));
-                let sum = self.sum::<V>(a, b, v).i_sub(excess);
+                let sum = self.sum::<V>(a, b, v, excess);
                 let unit_a = *self.a_scales.units.as_ptr().add(a_at + g);
                 let unit_b = self.b_scales.units.as_ptr().add(b_at + g * columns);
                 let scaled = (sum.i_to_f())

@@ -7,8 +7,8 @@ use crate::dpa::{Scale, Unit};
 use crate::format::{Class, Format};
 use crate::kernel::pack::{Elements, Marks, Shape};
 
-/// Slots of a chunk of K: a panel's chunk of 32 columns is 16 KiB.
-const CHUNK_SLOTS: usize = 512;
+/// Bytes of a panel's chunk of K: with scales half as many again, which lie in the first cache.
+const CHUNK: usize = 16 << 10;
 
 /// Scales of one side: as f32 (A's with the last place), their exponents shifted by 23, and which of a
 /// group's numbers are not zero.
@@ -150,7 +150,7 @@ impl Groups {
             steps: elements.k() / k,
             k,
             slots: k,
-            chunk: (CHUNK_SLOTS / k).max(1),
+            chunk: (CHUNK / columns / k).max(1),
             columns,
         };
         let all = elements.k();
@@ -159,6 +159,7 @@ impl Groups {
         let mut packed = Self {
             plan: plan.clone(),
             shape,
+            chunks: shape.chunks(),
             a: vec![0; rows * quads],
             b: vec![0; panels * quads * columns],
             a_scales: Scales::new(rows * groups),
@@ -241,7 +242,7 @@ impl Groups {
                             let four = codes.four(words);
                             bytes[column] = four.bytes;
                             present[column] |= four.present << up;
-                            excess[column] = (excess[column] as i32 + four.sum * bias) as u32;
+                            excess[column] = (excess[column] as i32 - four.sum * bias) as u32;
                             if four.special {
                                 marks[k / shape.k] |= 1 << column;
                             }

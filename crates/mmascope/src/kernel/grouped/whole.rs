@@ -27,11 +27,11 @@ impl Groups {
     pub(super) fn whole(&self, row: usize, panel: usize, steps: &Range<usize>) -> Option<Whole> {
         let (plan, shape) = (&self.plan, &self.shape);
         let chunk = steps.start / shape.chunk;
-        if !plan.narrow || steps.is_empty() || (steps.end - 1) / shape.chunk != chunk {
+        if !plan.narrow || steps.is_empty() || steps.end > (chunk + 1) * shape.chunk {
             return None;
         }
-        let a = self.a_ranges[row * shape.chunks() + chunk];
-        let b = self.b_ranges[panel * shape.chunks() + chunk];
+        let a = self.a_ranges[row * self.chunks + chunk];
+        let b = self.b_ranges[panel * self.chunks + chunk];
         if a.low > a.high || b.low > b.high {
             return None;
         }
@@ -126,19 +126,34 @@ impl Groups {
                     let mut terms = [zero; VECTORS];
                     for group in 0..together {
                         let mut sums = [zero; VECTORS];
-                        let by = V::splat(*a);
-                        four!(|v| sums[v] = by.b_dot2(V::load(b.add(v * V::WIDTH))));
-                        for quad in 1..quads {
-                            let by = V::splat(*a.add(quad));
-                            let b = b.add(quad * columns);
+                        if V::DOTS {
+                            four!(|v| sums[v] = V::load(excess.add(v * V::WIDTH)));
+                            for quad in 0..quads {
+                                let by = V::splat(*a.add(quad));
+                                let b = b.add(quad * columns);
+                                four!(|v| {
+                                    sums[v] = by.b_dot4_add(V::load(b.add(v * V::WIDTH)), sums[v]);
+                                });
+                            }
+                        } else {
+                            let by = V::splat(*a);
+                            four!(|v| sums[v] = by.b_dot2(V::load(b.add(v * V::WIDTH))));
+                            for quad in 1..quads {
+                                let by = V::splat(*a.add(quad));
+                                let b = b.add(quad * columns);
+                                four!(|v| {
+                                    sums[v] =
+                                        sums[v].w_add(by.b_dot2(V::load(b.add(v * V::WIDTH))));
+                                });
+                            }
                             four!(|v| {
-                                sums[v] = sums[v].w_add(by.b_dot2(V::load(b.add(v * V::WIDTH))));
+                                let excess = V::load(excess.add(v * V::WIDTH));
+                                sums[v] = sums[v].w_pairs().i_add(excess);
                             });
                         }
                         let by = V::splat((*a_unit).to_bits());
                         four!(|v| {
-                            let sum = sums[v].w_pairs();
-                            let sum = sum.i_sub(V::load(excess.add(v * V::WIDTH))).i_to_f();
+                            let sum = sums[v].i_to_f();
                             let unit = V::load(b_units.add(v * V::WIDTH).cast()).f_mul(by);
                             terms[v] = match group {
                                 0 => sum.f_mul(unit),

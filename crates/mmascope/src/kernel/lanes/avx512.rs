@@ -1,18 +1,23 @@
-//! AVX-512 F, BW, DQ and VL: sixteen lanes.
+//! AVX-512 F, BW, DQ and VL: sixteen lanes, with VNNI and without.
 #![allow(clippy::wildcard_imports)]
 
 use std::arch::x86_64::*;
 
 use super::{Lanes, WideSlots, wide};
 
-/// A 512-bit register.
+/// A 512-bit register. `DOTS`: there is VNNI.
 #[derive(Clone, Copy)]
-pub(crate) struct Avx512(pub(super) __m512i);
+pub(crate) struct Register<const DOTS: bool>(pub(super) __m512i);
 
-impl Avx512 {
+/// Without VNNI.
+pub(crate) type Avx512 = Register<false>;
+/// With VNNI.
+pub(crate) type Vnni = Register<true>;
+
+impl<const DOTS: bool> Register<DOTS> {
     #[inline(always)]
     fn f(self) -> __m512 {
-        // SAFETY: whoever has an `Avx512` may use its instructions (`Lanes`).
+        // SAFETY: whoever has a `Register` may use its instructions (`Lanes`).
         unsafe { _mm512_castsi512_ps(self.0) }
     }
 
@@ -49,8 +54,11 @@ macro_rules! one {
     };
 }
 
-impl Lanes for Avx512 {
+impl<const DOTS: bool> Lanes for Register<DOTS> {
     const WIDTH: usize = 16;
+    const DOTS: bool = DOTS;
+    // There are 32 registers.
+    const DOUBLES: usize = 4;
 
     #[inline(always)]
     unsafe fn splat(word: u32) -> Self {
@@ -159,6 +167,16 @@ impl Lanes for Avx512 {
         w_add(x, y) => Self(_mm512_add_epi16(x.0, y.0));
         w_pairs(x) => Self(_mm512_madd_epi16(x.0, _mm512_set1_epi16(1)));
         b_dot4(x, y) => Self(_mm512_madd_epi16(_mm512_maddubs_epi16(x.0, y.0), _mm512_set1_epi16(1)));
+    }
+
+    #[inline(always)]
+    unsafe fn b_dot4_add(self, other: Self, sum: Self) -> Self {
+        if DOTS {
+            // SAFETY: the caller has AVX-512 VNNI.
+            return Self(unsafe { _mm512_dpbusd_epi32(sum.0, self.0, other.0) });
+        }
+        // SAFETY: the caller has AVX-512 BW.
+        unsafe { sum.i_add(self.b_dot4(other)) }
     }
 
     const ROUNDS: bool = true;

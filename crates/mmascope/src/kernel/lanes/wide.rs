@@ -27,7 +27,8 @@ pub(crate) struct WideSlots {
 pub(super) mod avx512 {
     use std::arch::x86_64::*;
 
-    use super::super::{Avx512, four, two};
+    use super::super::avx512::Register;
+    use super::super::{four, two};
     use super::WideSlots;
 
     const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
@@ -53,17 +54,18 @@ pub(super) mod avx512 {
     /// AVX-512 F, BW, DQ and VL; all slots are readable.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    pub(in super::super) unsafe fn add(
+    pub(in super::super) unsafe fn add<const DOTS: bool>(
         slots: &WideSlots,
-        scales: &[[Avx512; 4]; 2],
-        sums: &mut [[Avx512; 4]; 2],
-        found: &mut [Avx512; 2],
-        beyond: &mut Avx512,
+        scales: &[[Register<DOTS>; 4]; 2],
+        sums: &mut [[Register<DOTS>; 4]; 2],
+        found: &mut [Register<DOTS>; 2],
+        beyond: &mut Register<DOTS>,
     ) {
         // Sums as unsigned numbers, 2^31 more than they are: then nothing is carried into the upper half.
         let middle = _mm512_set1_epi32(i32::MIN);
         let anchor = _mm512_set1_epi32(ANCHOR);
-        let upper = |scale: Avx512| _mm512_sub_epi32(anchor, _mm512_srli_epi32::<3>(scale.0));
+        let upper =
+            |scale: Register<DOTS>| _mm512_sub_epi32(anchor, _mm512_srli_epi32::<3>(scale.0));
         let mut all = [[_mm512_setzero_pd(); 8]; 2];
         two!(|r| four!(|v| {
             let (low, high) = (_mm512_add_epi32(sums[r][v].0, middle), upper(scales[r][v]));
@@ -93,15 +95,15 @@ pub(super) mod avx512 {
                 at.b_exponents = at.b_exponents.add(64);
             }
         }
-        two!(|r| found[r] = Avx512(bytes[r]));
+        two!(|r| found[r] = Register(bytes[r]));
         two!(|r| four!(|v| {
             let first = _mm512_castpd_ps(all[r][2 * v]);
             let second = _mm512_castpd_ps(all[r][2 * v + 1]);
             let low = _mm512_castps_si512(_mm512_shuffle_ps::<0b10_00_10_00>(first, second));
             let high = _mm512_castps_si512(_mm512_shuffle_ps::<0b11_01_11_01>(first, second));
             let left = _mm512_xor_si512(high, upper(scales[r][v]));
-            *beyond = Avx512(_mm512_or_si512(beyond.0, left));
-            sums[r][v] = Avx512(_mm512_add_epi32(low, middle));
+            *beyond = Register(_mm512_or_si512(beyond.0, left));
+            sums[r][v] = Register(_mm512_add_epi32(low, middle));
         }));
     }
 }
