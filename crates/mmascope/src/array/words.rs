@@ -150,7 +150,11 @@ impl Words {
 
     /// The largest word; 0 of none.
     pub(crate) fn largest(&self) -> u64 {
-        each_width!(self, vector => vector.iter().max().map_or(0, |word| word.word()))
+        // (`Iterator::max` becomes no vectors.)
+        each_width!(self, vector => {
+            let largest = vector.iter().copied().reduce(|all, word| all.max(word));
+            largest.map_or(0, |word| word.word())
+        })
     }
 
     /// One word.

@@ -173,6 +173,7 @@ impl Doubles {
         accumulators: &mut [W],
         watch: &Watch<'_>,
     ) -> crate::error::Result<()> {
+        assert!(level.is_there());
         // Accumulators of f64 have the words of f64; that they are summed in place relies on it.
         assert!(size_of::<W>() == size_of::<f64>());
         let (rows, columns) = (&part.rows, &part.columns);
@@ -225,7 +226,7 @@ impl Doubles {
                             if rows.len() == ROWS && own.len() == self.columns {
                                 let stride = columns.len();
                                 let sums = shared.block(at(row, column), stride, ROWS, own.len());
-                                // SAFETY: the block belongs to this tile.
+                                // SAFETY: the block belongs to this tile; the level is there.
                                 unsafe { micro_at(level, factors, sums.cast(), stride, own.len()) };
                                 continue;
                             }
@@ -244,7 +245,7 @@ impl Doubles {
                                 }
                             }
                             let all = sums.as_mut_ptr();
-                            // SAFETY: there is room for whole blocks.
+                            // SAFETY: there is room for whole blocks; the level is there.
                             unsafe { micro_at(level, factors, all, self.columns, self.columns) };
                             for (row, sums) in rows.zip(sums[skip..].chunks(self.columns)) {
                                 for (sum, word) in sums.iter().zip(line(row)) {
@@ -281,7 +282,7 @@ impl Doubles {
 /// One block of rows by one panel: so many columns, rows so many numbers apart.
 ///
 /// # Safety
-/// The block of sums is there, and nobody else's.
+/// The level is there; the block of sums is there, and nobody else's.
 unsafe fn micro_at(
     level: Level,
     [a, b]: [&[f64]; 2],
@@ -289,7 +290,7 @@ unsafe fn micro_at(
     stride: usize,
     columns: usize,
 ) {
-    assert!(level.is_there() && columns <= WIDEST && stride >= columns);
+    assert!(columns <= WIDEST && stride >= columns);
     assert!(a.len() / ROWS * columns == b.len());
     match level {
         #[cfg(target_arch = "x86_64")]
