@@ -54,6 +54,7 @@ pub(super) trait Packed: Sync {
     ) -> V;
 
     /// Whether it takes dot products of bytes.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     const DOTS: bool = false;
 
     /// Whether two neighbouring rows at a time are faster.

@@ -20,6 +20,7 @@ pub(crate) struct WideSlots {
     pub(crate) a_exponents: [*const u32; 2],
     /// A register a slot.
     pub(crate) b_exponents: *const u8,
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     pub(crate) count: usize,
 }
 
