@@ -83,10 +83,11 @@ impl Prepared {
             let step = kernel.packed_bytes(whole.rows.len(), whole.columns.len(), sparing);
             (step.saturating_mul(product.steps())).saturating_mul(whole.batch.len())
         };
+        let most = SMALL.max(given / 8 * 15);
         let (most, room) = if kernel.sums_in_place() {
-            (REUSED, REUSED.min(given))
+            (REUSED.min(most), REUSED.min(given))
         } else {
-            (SMALL.max(given / 8 * 15), given)
+            (most, given)
         };
         let packing = if all(false) <= most {
             Packing::Whole(pack_whole(&kernel, product, false))

@@ -135,6 +135,7 @@ impl Doubles {
                     *out = [w0, w1, w2, w3, w4, w5].map(f64::from_bits);
                 }
             });
+        assert!(TOGETHER.is_multiple_of(columns) && span(columns).is_multiple_of(columns));
         let mut b = Aligned::zeros(n.div_ceil(columns) * columns * k);
         b.par_chunks_mut(TOGETHER * k)
             .enumerate()
@@ -186,7 +187,7 @@ impl Doubles {
         (0..tiles.len() * spans.len())
             .into_par_iter()
             .try_for_each(|index| {
-                let (tile, span) = (
+                let (tile, part) = (
                     tiles.start + index / spans.len(),
                     spans.start + index % spans.len(),
                 );
@@ -194,7 +195,7 @@ impl Doubles {
                     part.start.max(index * size)..part.end.min((index + 1) * size)
                 };
                 let own_rows = within(rows, tile, TILE * ROWS);
-                let own_columns = within(columns, span, width);
+                let own_columns = within(columns, part, width);
                 let blocks = own_rows.start / ROWS..own_rows.end.div_ceil(ROWS);
                 let panels =
                     own_columns.start / self.columns..own_columns.end.div_ceil(self.columns);
@@ -333,7 +334,7 @@ unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
     unsafe {
         let at = |row: usize, v: usize| row * stride + v * width;
         let load = |from: *const f64| V::load(from.cast());
-        // (Registers that are not used are none.)
+        // (The compiler leaves out the registers that are not used.)
         let zero = V::splat(0);
         let mut c = [[zero; 4]; ROWS];
         for (row, c) in c.iter_mut().enumerate() {

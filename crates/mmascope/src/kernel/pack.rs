@@ -296,33 +296,7 @@ pub(super) fn pack_a(
     let mut side = Side::zeros(used, room(shape), how, true);
     let segment = Segment::new(decoder, window);
     let plain = is_plain(order, shape);
-    let to = (
-        Shared::new(&mut side.values),
-        Shared::new(&mut side.exponents),
-        Shared::new(&mut side.signs),
-        Shared::new(&mut side.wide),
-        Shared::new(&mut side.words),
-    );
-    let put = |at: usize, values: &[f32], bytes: &[u8]| {
-        let length = values.len();
-        let signs = || {
-            // SAFETY: a row's chunk, which overlaps no other's, nor does this.
-            unsafe { to.2.run(how.signs(at), how.signs(length)) }
-        };
-        if let How::Wide(slots) = how {
-            // SAFETY: as above.
-            let (wide, words) = unsafe { (to.3.run(at, length), to.4.run(at, length)) };
-            wide::prepare_a(values, bytes, wide, words, signs(), slots);
-            return;
-        }
-        // SAFETY: as above.
-        let (own, own_bytes) = unsafe { (to.0.run(at, length), to.1.run(at, length)) };
-        own.copy_from_slice(values);
-        own_bytes.copy_from_slice(bytes);
-        if let How::Down(slots) = how {
-            down::prepare_a(own, signs(), slots);
-        }
-    };
+    let parts = Parts::of(&mut side, how);
     // Whole chunks that are read at once.
     let steps = (READ / (shape.chunk * shape.slots)).max(1) * shape.chunk;
     marks
@@ -348,7 +322,8 @@ pub(super) fn pack_a(
                 let length = shape.chunk * shape.slots;
                 let chunks = values.chunks(length).zip(bytes.chunks(length));
                 for ((values, bytes), step) in chunks.zip((first..).step_by(shape.chunk)) {
-                    put(shape.a_at(row, step), values, bytes);
+                    // SAFETY: a row is one task's, and its chunks lie one behind the other.
+                    unsafe { parts.put(shape.a_at(row, step), values, bytes) };
                 }
                 if marked {
                     read(buffers);
@@ -359,6 +334,52 @@ pub(super) fn pack_a(
             }
         });
     side
+}
+
+/// Packed A, of which every task fills its own rows.
+struct Parts<'a> {
+    values: Shared<'a, f32>,
+    exponents: Shared<'a, u8>,
+    signs: Shared<'a, u32>,
+    wide: Shared<'a, f64>,
+    words: Shared<'a, u32>,
+    how: How,
+}
+
+impl<'a> Parts<'a> {
+    fn of(side: &'a mut Side, how: How) -> Self {
+        Self {
+            values: Shared::new(&mut side.values),
+            exponents: Shared::new(&mut side.exponents),
+            signs: Shared::new(&mut side.signs),
+            wide: Shared::new(&mut side.wide),
+            words: Shared::new(&mut side.words),
+            how,
+        }
+    }
+
+    /// Writes a row's chunk, or as much of it as there is, from this slot on.
+    ///
+    /// # Safety
+    /// Nobody else uses the chunk meanwhile. (It is made of whole groups, so that its signs are its own too.)
+    unsafe fn put(&self, at: usize, values: &[f32], bytes: &[u8]) {
+        let length = values.len();
+        // SAFETY: as the caller promises.
+        unsafe {
+            let signs = self.signs.run(self.how.signs(at), self.how.signs(length));
+            if let How::Wide(slots) = self.how {
+                let (wide, words) = (self.wide.run(at, length), self.words.run(at, length));
+                wide::prepare_a(values, bytes, wide, words, signs, slots);
+                return;
+            }
+            let own = self.values.run(at, length);
+            own.copy_from_slice(values);
+            self.exponents.run(at, length).copy_from_slice(bytes);
+            if let How::Down(slots) = self.how {
+                down::prepare_a(own, signs, slots);
+            }
+        }
+    }
 }
 
 /// Slots of a row of A that are read at once, if chunks are shorter.

@@ -191,9 +191,9 @@ impl Sums {
         steps: &Range<usize>,
         ahead: &mut Ahead<V>,
     ) -> Begin {
-        let there = self.shape.m;
-        assert!(rows[0] <= rows[1] && rows[1] < there);
-        assert!(ahead.next.is_none_or(|row| row + 1 < there));
+        let m = self.shape.m;
+        assert!(rows[0] <= rows[1] && rows[1] < m);
+        assert!(ahead.next.is_none_or(|row| row + 1 < m));
         let new = || Begin::new(&self.shape, sum.slots, panel, steps);
         *ahead.begin.get_or_insert_with(new)
     }

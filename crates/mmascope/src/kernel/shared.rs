@@ -1,8 +1,8 @@
-//! A slice that several threads fill, each its own parts.
+//! A slice that several tasks read and write, each its own parts.
 
 use std::marker::PhantomData;
 
-/// Numbers that several tasks read and write, each its own.
+/// Such a slice.
 pub(super) struct Shared<'a, W> {
     words: *mut W,
     len: usize,

@@ -220,6 +220,7 @@ fn grouped_sums_where_alignment_begins_to_cut() {
                 let expected = by_dots(unit, &matrices, &Modifiers::default());
                 for &level in &levels {
                     let kernel = Some(Kernel::at_level(unit, level).expect("a kernel"));
+                    assert_eq!(kernel.as_ref().map(Kernel::level), Some(level));
                     let modifiers = Modifiers::default();
                     let product = Product::with_kernel(unit, &matrices, modifiers, kernel);
                     let product = product.expect("operands");

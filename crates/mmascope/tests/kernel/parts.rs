@@ -13,19 +13,19 @@ use super::oracle::by_dots;
 use super::schedules::Plan;
 
 /// Compares all levels with the oracle on the plain chain.
-fn compare(name: &str, unit: &Unit, case: &Case) {
+pub(super) fn compare(name: &str, unit: &Unit, case: &Case) {
     let levels: Vec<Level> = Level::available().collect();
     let compared = case.compare(name, unit, &levels);
     compared.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-fn unit(arch: &str, inst: &str) -> &'static Unit {
+pub(super) fn unit(arch: &str, inst: &str) -> &'static Unit {
     let row = Catalogue::built_in().find(arch, inst);
     row.and_then(|row| row.unit())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn own(signature: &str, program: &str) -> Unit {
+pub(super) fn own(signature: &str, program: &str) -> Unit {
     Unit::new(
         signature.parse().expect("a signature"),
         program.parse().expect("a program"),
