@@ -217,6 +217,26 @@ fn run(subject: &mut dyn Summation, options: &Options, progress: Progress<'_>) -
     Ok(report)
 }
 
+/// The order that masks show by what they change, where they lose no units too, and the inputs that it
+/// took: not verified, for a search that compares many. `None` where that is no tree.
+///
+/// # Errors
+/// The subject's own errors.
+pub(crate) fn order_by_change(subject: &mut dyn Summation) -> Result<(Option<Tree>, u64)> {
+    let mut quiet = |_| ();
+    let mut meter = Meter::new(subject, true, &mut quiet);
+    let leaves = meter.subject.leaves();
+    let tree = match leaves > 1 && meter.choose_any_masks()? {
+        true => match sets::by_change(&mut meter) {
+            Ok(tree) => Some(tree),
+            Err(Trouble::NoTree(_)) => None,
+            Err(Trouble::Subject(error)) => return Err(error),
+        },
+        false => None,
+    };
+    Ok((tree, meter.counts().1))
+}
+
 /// The order as masks show it, checked against further masked inputs.
 fn see(
     meter: &mut Meter<'_>,

@@ -33,11 +33,17 @@ impl Run<'_> {
             ..self.everything()
         };
         let mut best = candidate.clone();
-        let converted = forms::without_conversion(best.unit.program());
-        if let Some(shorter) = converted.and_then(|program| search.candidate(&program))
-            && shorter.failing.is_empty()
-        {
-            best = shorter;
+        let program = candidate.unit.program();
+        let direct = [
+            forms::without_conversion(program),
+            forms::without_second_rounding(program, self.signature.k),
+        ];
+        let mut direct = direct
+            .iter()
+            .flatten()
+            .filter_map(|program| search.candidate(program));
+        if let Some(other) = direct.find(|other| other.failing.is_empty()) {
+            best = other;
         }
         // Twice: what is usual for one parameter may depend on another.
         for _ in 0..2 {

@@ -9,7 +9,13 @@ use crate::reveal::Random;
 /// Inputs of all kinds that are tried in a portion, with a share of each family.
 const PORTION: usize = 250;
 /// Kinds that are aimed at the units' own exponents.
-const AIMED: [Kind; 4] = [Kind::Core, Kind::Products, Kind::Tie, Kind::Tiny];
+const AIMED: [Kind; 5] = [
+    Kind::Core,
+    Kind::Products,
+    Kind::Tie,
+    Kind::Cancelled,
+    Kind::Tiny,
+];
 /// Kinds that are much the same for all.
 const COMMON: [Kind; 3] = [Kind::Huge, Kind::Special, Kind::Zeros];
 /// Families that are the same for all, by how much fewer inputs of them are tried than of the kinds.

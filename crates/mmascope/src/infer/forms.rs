@@ -161,6 +161,22 @@ pub(crate) fn without_conversion(program: &Program) -> Option<Program> {
     Some(changed)
 }
 
+/// The program whose last step alone makes the result itself, in place of a conversion after it.
+pub(crate) fn without_second_rounding(program: &Program, k: usize) -> Option<Program> {
+    let (last, before) = program.statements.split_last()?;
+    let index = before.len().checked_sub(1)?;
+    if last.operation != Operation::Convert(Source::Statement(index)) {
+        return None;
+    }
+    let sums = Program {
+        statements: before.to_vec(),
+    };
+    let mut changed = split(&sums, k)?;
+    let sum = changed.statements.last_mut()?;
+    (sum.name, sum.output) = (last.name.clone(), last.output);
+    Some(changed)
+}
+
 /// The program with another statement before the one at a place, which keeps what it reads.
 pub(crate) fn with_statement(program: &Program, place: usize, statement: Statement) -> Program {
     let later = |source: Source| match source {

@@ -1,8 +1,9 @@
 //! Orders in which groups of products are summed first, within a step: masks show such a step as a node
 //! whose children are the groups' nodes.
 
+use super::forms;
 use super::shapes::{self, Place, Step};
-use crate::dpa::{Fused, Groups, Program, Signature};
+use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Source};
 use crate::format::Rounding;
 use crate::tree::Tree;
 
@@ -86,4 +87,60 @@ pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Vec<Program> {
         }
     }
     found
+}
+
+/// The program in which a step's own sum, which an addition takes, is a group of that step: what is added to
+/// it is then not rounded before. `None` where no addition takes such a sum.
+pub(super) fn absorbed(program: &Program) -> Option<Program> {
+    let mut changed = program.clone();
+    while let Some((sum, step)) = absorbable(&changed) {
+        changed.statements[sum].operation = step;
+        let own = sum - 1;
+        changed = forms::without_statement(&changed, own, Source::Zero);
+    }
+    (changed != *program).then_some(changed)
+}
+
+/// An addition of a step's own sum, made by the statement before it, and the step that it is with groups.
+fn absorbable(program: &Program) -> Option<(usize, Operation)> {
+    let pairs = program.statements.windows(2).enumerate();
+    pairs.rev().find_map(|(own, pair)| {
+        let Operation::Dot {
+            algorithm: Dpa::General(General::Fused(fused)),
+            widened,
+            over,
+            from: Source::Product,
+        } = &pair[0].operation
+        else {
+            return None;
+        };
+        let Operation::Add(left, right) = pair[1].operation else {
+            return None;
+        };
+        let read = Source::Statement(own);
+        let from = match (left == read, right == read) {
+            (true, false) => right,
+            (false, true) => left,
+            _ => return None,
+        };
+        let groups = Groups {
+            g: fused.l,
+            strided: false,
+            f: fused.f,
+            align: fused.align,
+            normalised: false,
+            drops_zero: false,
+        };
+        let step = Fused {
+            groups: Some(groups),
+            ..Fused::plain(fused.l, None)
+        };
+        let operation = Operation::Dot {
+            algorithm: Dpa::General(General::Fused(step)),
+            widened: *widened,
+            over: over.clone(),
+            from,
+        };
+        Some((own + 1, operation))
+    })
 }

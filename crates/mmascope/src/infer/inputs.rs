@@ -9,7 +9,7 @@ use crate::cases::Case;
 use crate::dpa::{Dpa, General, Operation, Unit};
 use crate::reveal::Random;
 use large::{huge, special, zeros};
-use middle::{core, tie};
+use middle::{cancelled, core, tie};
 use small::tiny;
 
 /// What an input is aimed at.
@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Products,
     /// A number, half of its last place, and bits far below that decide.
     Tie,
+    /// Two products that cancel, and one term as far below as the alignment reaches.
+    Cancelled,
     /// Small terms: floors, subnormals, flushes.
     Tiny,
     /// Large terms: overflow.
@@ -32,10 +34,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Core,
         Self::Products,
         Self::Tie,
+        Self::Cancelled,
         Self::Tiny,
         Self::Huge,
         Self::Special,
@@ -111,6 +114,7 @@ pub(crate) fn make(maker: &Maker, kind: Kind, focus: &Focus, random: &mut Random
             tie(maker, focus, &mut case, random);
             case
         }
+        Kind::Cancelled => cancelled(maker, focus, random),
         Kind::Tiny => tiny(maker, focus, random),
         Kind::Huge => huge(maker, random),
         Kind::Special => special(maker, focus, random),

@@ -13,10 +13,11 @@ use crate::isa::Catalogue;
 use crate::reveal::Random;
 
 /// Questions of each kind to begin with.
-const QUESTIONS: [(Kind, usize); 7] = [
+const QUESTIONS: [(Kind, usize); 8] = [
     (Kind::Tie, 300),
     (Kind::Core, 600),
     (Kind::Products, 300),
+    (Kind::Cancelled, 150),
     (Kind::Tiny, 400),
     (Kind::Huge, 150),
     (Kind::Special, 100),
@@ -101,7 +102,7 @@ impl Run<'_> {
         let mut cases = Vec::new();
         for (kind, count) in QUESTIONS {
             cases.extend((0..count).map(|_| make(&self.maker, kind, &focus, &mut self.random)));
-            if kind == Kind::Products {
+            if kind == Kind::Cancelled {
                 self.core = cases.len();
             }
         }

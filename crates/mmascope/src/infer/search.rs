@@ -307,16 +307,20 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
                 normalised: false,
                 drops_zero,
             };
-            [24, 28, 32, 40].map(|f| Setting::Within(groups, f))
+            [Some(24), Some(28), Some(32), Some(40), None].map(|f| Setting::Within(groups, f))
         })
     });
+    let within: Vec<Setting> = within.collect();
     let of_groups =
         |settings: &&Vec<Setting>| matches!(settings[..], [Setting::Groups(Some(_)), ..]);
     let in_groups = domains.iter().find(of_groups).into_iter().flatten();
     let in_groups = in_groups.copied().filter(|setting| {
         matches!(setting, Setting::Groups(Some(groups)) if groups.f.is_none_or(|f| (8..=40).contains(&f)))
     });
+    let in_groups: Vec<Setting> = in_groups.collect();
     vec![
+        // A second floor may have stood for what the groups explain.
+        vec![in_groups.clone(), vec![Setting::F2(None)]],
         alignment(1..=64),
         vec![bits(4, 50), ALIGNMENTS.map(Setting::AlignC).to_vec()],
         vec![
@@ -343,9 +347,10 @@ fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> 
         vec![f(), of("rounding-between")],
         vec![f(), of("groups")],
         vec![of("sticky"), ROUNDINGS.map(Setting::Everywhere).to_vec()],
-        vec![within.collect()],
+        vec![within.clone()],
+        vec![within, vec![Setting::F2(None)]],
         vec![
-            in_groups.collect(),
+            in_groups,
             f(),
             ALIGNMENTS[..4]
                 .iter()

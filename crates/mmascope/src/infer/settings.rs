@@ -28,9 +28,13 @@ pub(crate) enum Setting {
     AlignC(Rounding),
     G(u32),
     Groups(Option<Groups>),
-    /// The alignment is that of these groups, whose sums are aligned to so many bits.
-    Within(Groups, u32),
+    /// The alignment is that of these groups, whose sums are aligned to so many bits; without a number as
+    /// c is, what looks like its own alignment being that of all.
+    Within(Groups, Option<u32>),
     F2(Option<u32>),
+    /// So many bits of the sum's own, of a grid with one more: what an alignment to so many looks like but
+    /// where a sum borrows or carries.
+    Cut(u32),
     Floor(Rounding),
     Normalised(bool),
     Products(Option<(Rounding, Format)>),
@@ -117,6 +121,7 @@ impl Setting {
             Self::G(_) => "G",
             Self::Groups(_) | Self::Within(..) => "groups",
             Self::F2(_) => "F2",
+            Self::Cut(_) => "F-F2",
             Self::Floor(_) => "floor",
             Self::Normalised(_) | Self::Products(_) => "products",
             Self::Limit(_) => "product-limit",
@@ -153,6 +158,7 @@ impl Setting {
             Self::Groups(_)
                 | Self::Within(..)
                 | Self::F2(_)
+                | Self::Cut(_)
                 | Self::Floor(_)
                 | Self::Normalised(_)
                 | Self::Products(_)
@@ -210,6 +216,7 @@ impl Setting {
                 value.to_string()
             }
             Self::Codes(value) => value.to_string(),
+            Self::Cut(f2) => format!("{} {f2}", f2 + 1),
             Self::Floored(f, e0) => format!("{f} {e0}"),
             Self::Within(groups, _) => groups.g.to_string(),
             Self::Swap(i, j) => format!("{i} {j}"),

@@ -1,5 +1,6 @@
 //! Orders as programs: from a tree that masks show, and the usual ones where they show none.
 
+use super::forms;
 use crate::dpa::{
     AddMul, Dpa, Fused, General, Groups, Nan, Operation, Output, Program, Select, Signature,
     Source, Statement, Terms, Tininess, ZeroSign,
@@ -201,6 +202,47 @@ impl Place {
         Self::LastStep,
         Self::Absent,
     ];
+}
+
+/// The program whose first product is rounded by itself before c is added to it, where a step is one product and
+/// c: masks show both alike.
+pub(crate) fn c_added(program: &Program, k: usize) -> Option<Program> {
+    let takes_c = |statement: &Statement| match &statement.operation {
+        Operation::Dot {
+            algorithm,
+            from: Source::C,
+            ..
+        } => algorithm.block() == 1,
+        _ => false,
+    };
+    let place = program.statements.iter().position(takes_c)?;
+    let chain = &program.statements[place];
+    let mut changed = program.clone();
+    let mut insert = |place: usize, operation: Operation| {
+        let statement = Statement {
+            name: String::new(),
+            operation,
+            output: chain.output,
+        };
+        changed = forms::with_statement(&changed, place, statement);
+    };
+    let add = Operation::Add(Source::C, Source::Statement(place));
+    match forms::cut(chain, 1, k, Source::Statement(place + 1)) {
+        Some([first, rest]) => {
+            insert(place, first);
+            insert(place + 1, add);
+            changed.statements[place + 2].operation = rest;
+        }
+        None => {
+            insert(place, chain.operation.clone());
+            changed.statements[place + 1].operation = add;
+        }
+    }
+    match &mut changed.statements[place].operation {
+        Operation::Dot { from, .. } => *from = Source::Product,
+        _ => return None,
+    }
+    Some(changed)
 }
 
 /// A chain of steps of `size` over the k in an order.

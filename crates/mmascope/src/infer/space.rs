@@ -11,7 +11,7 @@ use crate::dpa::{
 use crate::error::Result;
 use crate::format::Rounding;
 use crate::isa::Catalogue;
-use crate::reveal::{DeviceSum, Nature, Options, reveal};
+use crate::reveal::{DeviceSum, Nature, Options, order_by_change, reveal};
 use crate::tree::Tree;
 
 /// A row of the catalogue with the signature asked for.
@@ -100,13 +100,21 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     }
     let mut seen = Vec::new();
     let order = order(run)?;
-    if let Order::Tree(tree) = &order {
+    let changed = order_of_changes(run, &order)?;
+    let shown = match &order {
+        Order::Tree(tree) => Some(tree),
+        Order::Unknown | Order::NoMasks => None,
+    };
+    for tree in shown.into_iter().chain(&changed) {
         seen.extend(grouped::of_tree(tree, &signature));
         for step in steps(&signature) {
             for apart in [false, true] {
                 let program = shapes::of_tree(tree, &signature, step, apart);
                 if let Some(program) = program.filter(|program| !seen.contains(program)) {
+                    seen.extend(grouped::absorbed(&program));
+                    seen.extend(shapes::c_added(&program, k));
                     seen.extend(widths::widened(&program, &signature));
+                    seen.extend(widths::narrow_between(&program, &signature));
                     seen.push(program);
                 }
             }
@@ -253,6 +261,29 @@ fn order(run: &mut Run<'_>) -> Result<Order> {
         Nature::Tree => Order::Tree(report.tree),
         _ => Order::Unknown,
     })
+}
+
+/// The most leaves for which each unit is looked at by itself where masks show a tree already.
+const FEW_LEAVES: usize = 17;
+
+/// Another order, by what masks change rather than lose: what they show of sums that round away from zero or to
+/// odd, and of exact sums.
+fn order_of_changes(run: &mut Run<'_>, shown: &Order) -> Result<Option<Tree>> {
+    let leaves = run.signature.k + 1;
+    let is_shown = matches!(shown, Order::Tree(_));
+    // A chain against the order of k takes the most.
+    let most = leaves.pow(3) / 3;
+    if is_shown && leaves > FEW_LEAVES || !run.asker.affords(most) {
+        return Ok(None);
+    }
+    let mut subject = DeviceSum::new(run.asker.device())?;
+    let Ok((tree, asked)) = order_by_change(&mut subject) else {
+        // A device that fails fails again below.
+        return Ok(None);
+    };
+    run.asker.spend(asked);
+    let is_known = |tree: &Tree| matches!(shown, Order::Tree(known) if known == tree);
+    Ok(tree.filter(|tree| !is_known(tree)))
 }
 
 fn dot(signature: &Signature, algorithm: Dpa, step: Step) -> Program {

@@ -3,7 +3,7 @@
 use super::forms;
 use super::shapes::{Step, output};
 use crate::dpa::{Operation, Program, Signature, Source, Statement};
-use crate::format::{BF16, F16, F32, Rounding};
+use crate::format::{BF16, F16, F32, Rounding, TF32};
 
 /// The program with wider sums, in every way that there is.
 pub(crate) fn widened(program: &Program, signature: &Signature) -> impl Iterator<Item = Program> {
@@ -65,7 +65,12 @@ fn wide_chains(program: &Program, signature: &Signature) -> Option<Program> {
             statement.output.format = F32;
         }
     }
-    (wide_between(program, signature).as_ref() != Some(&changed)).then_some(changed)
+    // Without additions before the last statement these are all sums on the way: `wide_between` has them.
+    let adds = |statement: &Statement| matches!(statement.operation, Operation::Add(..));
+    program.statements[..last]
+        .iter()
+        .any(adds)
+        .then_some(changed)
 }
 
 /// The same program with few bits between steps, where the result has more: the bits of the alignment
@@ -80,7 +85,7 @@ pub(crate) fn narrow_between(program: &Program, signature: &Signature) -> Vec<Pr
         return Vec::new();
     };
     let last = program.statements.len() - 1;
-    [F16, BF16]
+    [F16, BF16, TF32]
         .map(|format| {
             let mut changed = program.clone();
             for statement in &mut changed.statements[..last] {

@@ -174,6 +174,17 @@ impl<'a> Meter<'a> {
         )))
     }
 
+    /// Takes the first choice of masks that cancel and of units that count; whether there is one.
+    pub(super) fn choose_any_masks(&mut self) -> Result<bool> {
+        for choice in 0..self.subject.choices() {
+            self.subject.choose(choice);
+            if self.masks_fail()?.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether masks among units leave numbers of units.
     fn absorb(&mut self) -> Result<bool> {
         let leaves = self.subject.leaves();

@@ -71,11 +71,30 @@ impl Forest {
     }
 }
 
+/// What becomes of the units that meet M.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// Nothing is left of them.
+    Lost,
+    /// Something else is: sums that round away from zero, or to odd, make more of them.
+    Changed,
+}
+
 /// The tree from the lost leaves of chosen pairs.
 pub(super) fn by_name(meter: &mut Meter<'_>) -> Result<Tree, Trouble> {
+    whole(meter, Fate::Lost)
+}
+
+/// The tree from the leaves that chosen pairs change, whatever becomes of them: it is found under every
+/// rounding, by one unit at a time.
+pub(super) fn by_change(meter: &mut Meter<'_>) -> Result<Tree, Trouble> {
+    whole(meter, Fate::Changed)
+}
+
+fn whole(meter: &mut Meter<'_>, fate: Fate) -> Result<Tree, Trouble> {
     let mut forest = Forest::new(meter.subject.leaves());
     let all: Vec<usize> = (0..meter.subject.leaves()).collect();
-    let (root, _) = build(meter, &mut forest, &all, None)?;
+    let (root, _) = build(meter, &mut forest, &all, None, fate)?;
     forest.finish(root, meter.subject)
 }
 
@@ -93,6 +112,7 @@ fn lost(
     pivot: usize,
     set: &[usize],
     universe: &[usize],
+    fate: Fate,
 ) -> Result<Vec<BTreeSet<usize>>, Trouble> {
     let width = width(meter.subject);
     let mut lost: Vec<BTreeSet<usize>> = set.iter().map(|&j| BTreeSet::from([pivot, j])).collect();
@@ -101,7 +121,7 @@ fn lost(
             "masks at leaves {pivot} and {j} leave {result} units of distinct weights"
         ))
     };
-    if width < 4 {
+    if width < 4 || fate == Fate::Changed {
         let mut queries = Vec::new();
         for &j in set {
             for &k in universe.iter().filter(|&&k| k != pivot && k != j) {
@@ -118,10 +138,10 @@ fn lost(
             let count = universe.iter().filter(|&&k| k != pivot && k != j).count();
             for (query, result) in asked.by_ref().take(count) {
                 match (query.only, result) {
-                    (Some(k), 0.0) => {
+                    (_, 1.0) => {}
+                    (Some(k), result) if result == 0.0 || fate == Fate::Changed => {
                         lost[at].insert(k);
                     }
-                    (_, 1.0) => {}
                     _ => return Err(unclear(j, result)),
                 }
             }
@@ -164,6 +184,7 @@ fn build(
     forest: &mut Forest,
     set: &[usize],
     outer: Option<usize>,
+    fate: Fate,
 ) -> Result<(usize, bool), Trouble> {
     let (&pivot, others) = match set.split_first() {
         Some((first, [])) => return Ok((*first, false)),
@@ -171,7 +192,7 @@ fn build(
         None => return Err(Trouble::no_tree("an empty set of leaves".to_owned())),
     };
     let universe: Vec<usize> = set.iter().copied().chain(outer).collect();
-    let lost = lost(meter, pivot, others, &universe)?;
+    let lost = lost(meter, pivot, others, &universe, fate)?;
     let wrong = |j: usize| {
         Trouble::no_tree(format!(
             "the leaves lost with masks at {pivot} and {j} nest in no tree"
@@ -206,7 +227,7 @@ fn build(
             return Err(wrong(j));
         }
         let leaves: Vec<usize> = child.iter().copied().collect();
-        let (below, open) = build(meter, forest, &leaves, Some(pivot))?;
+        let (below, open) = build(meter, forest, &leaves, Some(pivot), fate)?;
         if apart.is_empty() {
             item = if open {
                 forest.push(below, item)
@@ -230,7 +251,7 @@ fn build(
                     return Err(wrong(*k));
                 }
                 let leaves: Vec<usize> = sibling.iter().copied().collect();
-                let (below, open) = build(meter, forest, &leaves, Some(pivot))?;
+                let (below, open) = build(meter, forest, &leaves, Some(pivot), fate)?;
                 if open {
                     return Err(wrong(*k));
                 }

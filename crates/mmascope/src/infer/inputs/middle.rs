@@ -151,3 +151,55 @@ pub(super) fn tie(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Ra
         maker.product(case, k, number, 0, random);
     }
 }
+
+/// Two products that cancel, near each other or anywhere, and c or another product about as far below them as
+/// the alignment reaches: what shows its bits where results have fewer.
+pub(super) fn cancelled(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
+    let mut case = maker.blank();
+    scale(maker, &mut case, false, random);
+    let k = maker.signature.k;
+    let (low, high) = maker.products();
+    let high = high.min(maker.d.top - 4).min(24);
+    let low = low.max(maker.d.normal - 24).max(-40).min(high);
+    let large = Number {
+        negative: random.below(2) == 0,
+        exponent: between(low, high, random),
+        fraction: if random.below(3) == 0 {
+            fraction(random)
+        } else {
+            0
+        },
+    };
+    let first = random.below(k);
+    let other = (first + [1, 1, 2, 4, 1 + random.below(k)][random.below(5)]) % k;
+    maker.product(&mut case, first, large, 0, random);
+    if other != first {
+        let opposite = Number {
+            negative: !large.negative,
+            ..large
+        };
+        maker.product(&mut case, other, opposite, 0, random);
+    }
+    let below = match focus.bits.len() {
+        count if count > 0 && random.below(3) != 0 => {
+            focus.bits[random.below(count)] + between(-3, 3, random)
+        }
+        _ => between(0, 45, random),
+    };
+    let small = Number {
+        negative: random.below(2) == 0,
+        exponent: large.exponent - below,
+        fraction: fraction(random),
+    };
+    match random.below(2) {
+        0 => maker.set_c(&mut case, small),
+        _ => {
+            let place = (other + 1 + random.below(3)) % k;
+            if place != first && place != other {
+                let more = fraction(random);
+                maker.product(&mut case, place, small, more, random);
+            }
+        }
+    }
+    case
+}

@@ -132,8 +132,13 @@ impl Setting {
                     align: fused.align,
                     ..groups
                 });
-                (fused.f, fused.f_c) = (Some(f), Some(f));
-                (fused.align, fused.align_c) = (Rounding::Rz, Rounding::Rz);
+                match f {
+                    Some(_) => {
+                        (fused.f, fused.f_c) = (f, f);
+                        (fused.align, fused.align_c) = (Rounding::Rz, Rounding::Rz);
+                    }
+                    None => (fused.f, fused.align) = (fused.f_c, fused.align_c),
+                }
                 fused.apart = false;
             }
             Self::G(g) => match &mut fused.groups {
@@ -141,6 +146,10 @@ impl Setting {
                 None => return false,
             },
             Self::F2(f2) => fused.f2 = f2,
+            Self::Cut(f2) if fused.f.is_some() => {
+                Self::F(Some(f2 + 1)).on_fused(fused);
+                (fused.f2, fused.floor) = (Some(f2), fused.align);
+            }
             Self::Floor(floor) if fused.f2.is_some() => fused.floor = floor,
             Self::Normalised(normalised) => {
                 fused.normalised = normalised;

@@ -178,6 +178,9 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             let of = |bits: u32| Setting::Floored(bits, e0 + bits as i32 - f as i32);
             found.push((1..=MOST_BITS).map(of).collect());
         }
+        if let Some(f) = fused.f.filter(|f| (2..MOST_BITS - 1).contains(f)) {
+            found.push([f - 1, f, f + 1].map(Setting::Cut).to_vec());
+        }
         found.push([false, true].map(Setting::Apart).to_vec());
         found.push(
             [
@@ -229,9 +232,17 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             let with_f = bits().chain([None]).map(|f| Groups { f, ..own });
             let with_align = ALIGNMENTS.map(|align| Groups { align, ..own });
             let with_zero = [false, true].map(|drops_zero| Groups { drops_zero, ..own });
+            // Both keep groups that cancel from raising the exponent.
+            let kinds = [(false, false), (true, false), (false, true)];
+            let with_exponent = kinds.map(|(normalised, drops_zero)| Groups {
+                normalised,
+                drops_zero,
+                ..own
+            });
             let all = with_f
                 .chain(with_align)
                 .chain(with_zero)
+                .chain(with_exponent)
                 .map(|groups| Setting::Groups(Some(groups)));
             found.push(all.collect());
         }
