@@ -4,7 +4,7 @@
 use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
-use super::{forms, settings, space};
+use super::{forms, pairs, settings, space};
 use crate::dpa::{Dpa, Fused, General, Operation, Unit};
 use crate::error::Result;
 
@@ -28,10 +28,6 @@ impl Run<'_> {
     /// with other values of the rest.
     pub(super) fn simplest(&self, candidate: &Candidate) -> Candidate {
         let search = self.everything();
-        let usual = Search {
-            usual: true,
-            ..self.everything()
-        };
         let mut best = candidate.clone();
         let program = candidate.unit.program();
         let direct = [
@@ -45,6 +41,23 @@ impl Run<'_> {
         if let Some(other) = direct.find(|other| other.failing.is_empty()) {
             best = other;
         }
+        self.defaults(&mut best);
+        self.exact_parts(&mut best);
+        // What is exact is rarely what a unit of rounded sums has.
+        let sums = pairs::rounded(best.unit.program(), self.signature.k);
+        if let Some(other) = sums.and_then(|program| search.candidate(&program)) {
+            let mut other = self.usual().climb(other);
+            if other.failing.is_empty() {
+                self.defaults(&mut other);
+                best = other;
+            }
+        }
+        best
+    }
+
+    /// Every parameter at its default that need not have another value.
+    fn defaults(&self, best: &mut Candidate) {
+        let (search, usual) = (self.everything(), self.usual());
         // Twice: what is usual for one parameter may depend on another.
         for _ in 0..2 {
             for setting in settings::defaults(&self.signature, best.unit.program()) {
@@ -63,12 +76,10 @@ impl Run<'_> {
                     other
                 };
                 if other.failing.is_empty() {
-                    best = other;
+                    *best = other;
                 }
             }
         }
-        self.exact_parts(&mut best);
-        best
     }
 
     /// In a part of the steps, too, so many bits are rather all bits.
@@ -98,6 +109,14 @@ impl Run<'_> {
             signature: self.signature,
             patience: self.patience,
             usual: false,
+        }
+    }
+
+    /// The same, but uncommon parameters are left as they are.
+    pub(super) fn usual(&self) -> Search<'_> {
+        Search {
+            usual: true,
+            ..self.everything()
         }
     }
 

@@ -81,10 +81,7 @@ impl Run<'_> {
     /// may be what they stood for; the same one where that does not help.
     fn reconsidered(&self, candidate: Candidate) -> Candidate {
         let all = self.everything();
-        let usual = Search {
-            usual: true,
-            ..self.everything()
-        };
+        let usual = self.usual();
         let mut best = candidate;
         'again: loop {
             let program = best.unit.program();

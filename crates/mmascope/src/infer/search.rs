@@ -1,9 +1,10 @@
 //! Climbing: from a program towards one that gives every answer of the device.
 
 use super::asker::Asked;
+use super::joints::{Joint, joints};
 use super::patience::Patience;
-use super::settings::{ALIGNMENTS, FLUSHES, Part, ROUNDINGS, Setting, domains};
-use crate::dpa::{Groups, Program, Signature, Unit};
+use super::settings::{ALIGNMENTS, Part, Setting, domains};
+use crate::dpa::{Program, Signature, Unit};
 use crate::format::Rounding;
 
 /// Failing questions on which variants are compared first.
@@ -35,9 +36,6 @@ pub(crate) struct Search<'a> {
     pub(crate) usual: bool,
 }
 
-/// Settings that are changed together; every combination is a variant.
-type Joint = Vec<Vec<Setting>>;
-
 impl Search<'_> {
     fn unit(&self, program: Program) -> Option<Unit> {
         Unit::new(self.signature, program).ok()
@@ -52,7 +50,7 @@ impl Search<'_> {
     }
 
     /// The best of the variants, if it fails less often.
-    fn better(&self, best: &Candidate, variants: Vec<Program>) -> Option<Candidate> {
+    pub(super) fn better(&self, best: &Candidate, variants: Vec<Program>) -> Option<Candidate> {
         let step = best.failing.len().div_ceil(SAMPLE).max(1);
         let sample: Vec<usize> = best.failing.iter().copied().step_by(step).collect();
         // A few failures do not rank the variants: then all that mend one of them are compared.
@@ -234,10 +232,10 @@ impl Search<'_> {
                 best = part;
                 continue;
             }
-            let mut joints = joints(&domains, self.usual);
+            let mut joints = joints(best.unit.program(), &domains, self.usual);
             let mut joined = best.clone();
             if !joints.any(|joint| self.sweep(&mut joined, &joint)) {
-                match next {
+                match next.or_else(|| self.regrouped(&best)) {
                     Some(next) => best = next,
                     None => break,
                 }
@@ -277,105 +275,4 @@ impl Search<'_> {
         }
         found
     }
-}
-
-/// What is changed together.
-fn joints(domains: &[Vec<Setting>], usual: bool) -> impl Iterator<Item = Joint> {
-    let of = |name: &str| -> Vec<Setting> {
-        let own = |setting: &&Setting| setting.name() == name;
-        domains.iter().flatten().filter(own).copied().collect()
-    };
-    let bits = |from: u32, to: u32| (from..=to).map(Setting::Fc).collect::<Vec<_>>();
-    let second = (10..=48).map(|bits| Setting::F2(Some(bits))).collect();
-    // Floors at which the end of the range of f32 and of f16 is rounded once more.
-    let near = |setting: &Setting| {
-        let around = |floor: i32| (-150..=-114).contains(&floor) || (-36..=4).contains(&floor);
-        matches!(*setting, Setting::E0(floor) if floor.is_none_or(around))
-    };
-    let floors: Vec<Setting> = of("e0").into_iter().filter(near).collect();
-    let everywhere = ROUNDINGS[..8].iter().copied().map(Setting::Everywhere);
-    let f = || (4..=48).map(|f| Setting::F(Some(f))).collect::<Vec<_>>();
-    // What looks like the alignment of all may be that of groups; and its bits may hide theirs.
-    let within = (2..=64).flat_map(|g| {
-        let kinds = [(false, false), (false, true), (true, false), (true, true)];
-        kinds.into_iter().flat_map(move |(strided, drops_zero)| {
-            let groups = Groups {
-                g,
-                strided,
-                f: None,
-                align: Rounding::Rz,
-                normalised: false,
-                drops_zero,
-            };
-            [Some(24), Some(28), Some(32), Some(40), None].map(|f| Setting::Within(groups, f))
-        })
-    });
-    let within: Vec<Setting> = within.collect();
-    let of_groups =
-        |settings: &&Vec<Setting>| matches!(settings[..], [Setting::Groups(Some(_)), ..]);
-    let in_groups = domains.iter().find(of_groups).into_iter().flatten();
-    let in_groups = in_groups.copied().filter(|setting| {
-        matches!(setting, Setting::Groups(Some(groups)) if groups.f.is_none_or(|f| (8..=40).contains(&f)))
-    });
-    let in_groups: Vec<Setting> = in_groups.collect();
-    vec![
-        // A second floor may have stood for what the groups explain.
-        vec![in_groups.clone(), vec![Setting::F2(None)]],
-        alignment(1..=64),
-        vec![bits(4, 50), ALIGNMENTS.map(Setting::AlignC).to_vec()],
-        vec![
-            ALIGNMENTS.map(Setting::Align).to_vec(),
-            ALIGNMENTS.map(Setting::AlignC).to_vec(),
-        ],
-        vec![of("flush-in"), of("flush-of"), of("flush-c")],
-        vec![of("flush-in"), of("flush-c"), of("flush")],
-        vec![of("flush-in"), of("flush-c"), of("flush-products")],
-        vec![f(), of("round-c")],
-        vec![f(), of("operands")],
-        vec![of("rounding-between"), ROUNDINGS.map(Setting::End).to_vec()],
-        vec![
-            ROUNDINGS.map(Setting::Everywhere).to_vec(),
-            of("rounding-chains"),
-        ],
-        vec![floors.clone(), everywhere.collect()],
-        vec![f(), floors],
-        vec![of("overflow"), of("zero")],
-        vec![of("overflow"), of("product-limit")],
-        // Before products are rounded there is no flush of them among the domains.
-        vec![of("products"), FLUSHES.map(Setting::FlushProducts).to_vec()],
-        vec![of("products"), of("product-limit")],
-        vec![f(), of("rounding-between")],
-        vec![f(), of("groups")],
-        vec![of("sticky"), ROUNDINGS.map(Setting::Everywhere).to_vec()],
-        vec![within.clone()],
-        vec![within, vec![Setting::F2(None)]],
-        vec![
-            in_groups,
-            f(),
-            ALIGNMENTS[..4]
-                .iter()
-                .copied()
-                .map(Setting::Align)
-                .collect(),
-        ],
-        vec![second, ALIGNMENTS.map(Setting::Floor).to_vec()],
-    ]
-    .into_iter()
-    .filter(move |joint| {
-        let allowed = |setting: &Setting| !usual || !setting.is_uncommon();
-        let first = |settings: &Vec<Setting>| settings.first().is_some_and(allowed);
-        joint.iter().all(first)
-    })
-}
-
-/// F, its rounding and the rounding of results.
-fn alignment(bits: std::ops::RangeInclusive<u32>) -> Joint {
-    vec![
-        bits.map(Some).chain([None]).map(Setting::F).collect(),
-        ALIGNMENTS.map(Setting::Align).to_vec(),
-        ROUNDINGS[..8]
-            .iter()
-            .map(|&rounding| Setting::Everywhere(rounding))
-            .collect(),
-    ]
 }

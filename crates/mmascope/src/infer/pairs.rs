@@ -1,0 +1,46 @@
+//! Exact sums of two products as what people know them as: products that are rounded, and their rounded sum.
+
+use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Source, Terms};
+
+/// The program with rounded sums in place of the exact ones of two products and nothing else; `None` where
+/// it has none. Both are the same where the rounded products are.
+pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
+    let mut changed = program.clone();
+    for statement in &mut changed.statements {
+        let output = statement.output;
+        let Operation::Dot {
+            algorithm,
+            over,
+            from: from @ (Source::Zero | Source::Product),
+            ..
+        } = &mut statement.operation
+        else {
+            continue;
+        };
+        let Dpa::General(General::Fused(fused)) = *algorithm else {
+            continue;
+        };
+        let plain = Fused {
+            terms: fused.terms,
+            e0: fused.e0,
+            align: fused.align,
+            align_c: fused.align_c,
+            ..Fused::plain(2, None)
+        };
+        if fused != plain || over.indices(k).len() != 2 {
+            continue;
+        }
+        // What is rounded to the sum's format as the sum is need not be said.
+        let is_usual = |products: &(_, _)| *products == (output.rounding, output.format);
+        *algorithm = Dpa::General(General::AddMul(AddMul {
+            p: 2,
+            sequential: false,
+            terms: Terms {
+                products: fused.terms.products.filter(|products| !is_usual(products)),
+                ..fused.terms
+            },
+        }));
+        *from = Source::Product;
+    }
+    (changed != *program).then_some(changed)
+}

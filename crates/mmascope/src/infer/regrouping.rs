@@ -1,0 +1,80 @@
+//! Groups of any products, not of neighbours: reached by swaps where no single change explains more.
+
+use super::search::{Candidate, Search};
+use super::settings::Setting;
+use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program};
+use crate::format::Rounding;
+
+/// So many products at most: there are few swaps of these.
+const MOST: usize = 16;
+
+impl Search<'_> {
+    /// The candidate with groups of other products, if it fails less often. The size of the groups alone
+    /// explains little, and a swap alone too.
+    pub(super) fn regrouped(&self, best: &Candidate) -> Option<Candidate> {
+        let k = self.signature.k;
+        if self.usual || k > MOST {
+            return None;
+        }
+        let mut found: Option<Candidate> = None;
+        for g in (2..=k / 2).filter(|g| k.is_multiple_of(*g)) {
+            for f in alignments(best.unit.program()) {
+                let groups = Setting::Groups(Some(Groups {
+                    g: g as u32,
+                    strided: false,
+                    f,
+                    align: Rounding::Rz,
+                    normalised: false,
+                    drops_zero: false,
+                }));
+                let program = groups.apply(best.unit.program(), &self.signature);
+                let start = program.and_then(|program| self.candidate(&program));
+                let Some(reached) = start.map(|start| self.swapped(start, g)) else {
+                    continue;
+                };
+                if reached.failing.len() < found.as_ref().unwrap_or(best).failing.len() {
+                    found = Some(reached);
+                }
+            }
+        }
+        found
+    }
+
+    /// The best that swaps of products of different groups of so many lead to, one after the other.
+    fn swapped(&self, mut best: Candidate, g: usize) -> Candidate {
+        let k = self.signature.k;
+        let pairs = (0..k).flat_map(|i| (i + 1..k).map(move |j| (i, j)));
+        let swaps = pairs.filter(|(i, j)| i / g != j / g);
+        let swaps: Vec<Setting> = swaps.map(|(i, j)| Setting::Swap(i, j)).collect();
+        while !best.failing.is_empty() && !self.patience.is_over() {
+            let program = best.unit.program();
+            let variants = swaps.iter();
+            let variants = variants.filter_map(|swap| swap.apply(program, &self.signature));
+            match self.better(&best, variants.collect()) {
+                Some(better) => best = better,
+                None => break,
+            }
+        }
+        best
+    }
+}
+
+/// The bits to which groups may be aligned: all, those of the sums, and what they have.
+fn alignments(program: &Program) -> Vec<Option<u32>> {
+    let mut found = vec![None];
+    for statement in &program.statements {
+        if let Operation::Dot {
+            algorithm: Dpa::General(General::Fused(Fused { f, groups, .. })),
+            ..
+        } = statement.operation
+        {
+            let own = groups.and_then(|groups| groups.f);
+            for bits in [f, own] {
+                if !found.contains(&bits) {
+                    found.push(bits);
+                }
+            }
+        }
+    }
+    found
+}
