@@ -1,7 +1,7 @@
 //! Groups of any products, not of neighbours: reached by swaps where no single change explains more.
 
 use super::search::{Candidate, Search};
-use super::settings::Setting;
+use super::settings::{ALIGNMENTS, Setting};
 use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program};
 use crate::format::Rounding;
 
@@ -19,15 +19,8 @@ impl Search<'_> {
         let mut found: Option<Candidate> = None;
         for g in (2..=k / 2).filter(|g| k.is_multiple_of(*g)) {
             for f in alignments(best.unit.program()) {
-                let groups = Setting::Groups(Some(Groups {
-                    g: g as u32,
-                    strided: false,
-                    f,
-                    align: Rounding::Rz,
-                    normalised: false,
-                    drops_zero: false,
-                }));
-                let program = groups.apply(best.unit.program(), &self.signature);
+                let program =
+                    groups(g, f, Rounding::Rz).apply(best.unit.program(), &self.signature);
                 let start = program.and_then(|program| self.candidate(&program));
                 let Some(reached) = start.map(|start| self.swapped(start, g)) else {
                     continue;
@@ -40,16 +33,23 @@ impl Search<'_> {
         found
     }
 
-    /// The best that swaps of products of different groups of so many lead to, one after the other.
+    /// The best that swaps of products of different groups of so many lead to, one after the other, and the
+    /// groups' own alignment between them.
     fn swapped(&self, mut best: Candidate, g: usize) -> Candidate {
         let k = self.signature.k;
         let pairs = (0..k).flat_map(|i| (i + 1..k).map(move |j| (i, j)));
         let swaps = pairs.filter(|(i, j)| i / g != j / g);
-        let swaps: Vec<Setting> = swaps.map(|(i, j)| Setting::Swap(i, j)).collect();
+        let swaps = swaps.map(|(i, j)| Setting::Swap(i, j));
+        let aligned = (8..=40).flat_map(|f| {
+            ALIGNMENTS[..4]
+                .iter()
+                .map(move |&align| groups(g, Some(f), align))
+        });
+        let settings: Vec<Setting> = swaps.chain(aligned).collect();
         while !best.failing.is_empty() && !self.patience.is_over() {
             let program = best.unit.program();
-            let variants = swaps.iter();
-            let variants = variants.filter_map(|swap| swap.apply(program, &self.signature));
+            let variants = settings.iter();
+            let variants = variants.filter_map(|setting| setting.apply(program, &self.signature));
             match self.better(&best, variants.collect()) {
                 Some(better) => best = better,
                 None => break,
@@ -57,6 +57,18 @@ impl Search<'_> {
         }
         best
     }
+}
+
+/// Groups of so many neighbours in the order of the program.
+fn groups(g: usize, f: Option<u32>, align: Rounding) -> Setting {
+    Setting::Groups(Some(Groups {
+        g: g as u32,
+        strided: false,
+        f,
+        align,
+        normalised: false,
+        drops_zero: false,
+    }))
 }
 
 /// The bits to which groups may be aligned: all, those of the sums, and what they have.

@@ -239,8 +239,19 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
                 drops_zero,
                 ..own
             });
+            // Bits that are rounded look like one more that is cut.
+            let near = own.f.map_or(0..0, |f| f.saturating_sub(2).max(1)..f + 3);
+            let with_both = near.flat_map(|f| {
+                let align = move |align| Groups {
+                    f: Some(f),
+                    align,
+                    ..own
+                };
+                ALIGNMENTS.map(align)
+            });
             let all = with_f
                 .chain(with_align)
+                .chain(with_both)
                 .chain(with_zero)
                 .chain(with_exponent)
                 .map(|groups| Setting::Groups(Some(groups)));
