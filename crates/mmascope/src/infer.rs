@@ -33,6 +33,7 @@ mod pairs;
 mod patience;
 mod regrouping;
 mod report;
+mod reshaping;
 mod run;
 mod search;
 mod settings;

@@ -235,7 +235,8 @@ impl Search<'_> {
             let mut joints = joints(best.unit.program(), &domains, self.usual);
             let mut joined = best.clone();
             if !joints.any(|joint| self.sweep(&mut joined, &joint)) {
-                match next.or_else(|| self.regrouped(&best)) {
+                let other = || self.reshaped(&best).or_else(|| self.regrouped(&best));
+                match next.or_else(other) {
                     Some(next) => best = next,
                     None => break,
                 }

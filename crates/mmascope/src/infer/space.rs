@@ -228,7 +228,7 @@ fn separate(signature: &Signature, steps: &[Step]) -> Vec<Program> {
 }
 
 /// Block sizes: divisors of K, the largest first.
-fn sizes(k: usize) -> Vec<usize> {
+pub(super) fn sizes(k: usize) -> Vec<usize> {
     (1..=k.min(256))
         .rev()
         .filter(|size| k.is_multiple_of(*size))
