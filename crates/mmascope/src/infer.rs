@@ -31,6 +31,7 @@ mod maker;
 mod neighbours;
 mod pairs;
 mod patience;
+mod plainer;
 mod regrouping;
 mod report;
 mod reshaping;

@@ -52,6 +52,10 @@ impl Run<'_> {
                 best = other;
             }
         }
+        if let Some(mut plainer) = self.plainer(&best) {
+            self.defaults(&mut plainer);
+            best = plainer;
+        }
         best
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn unit(&self, program: Program) -> Option<Unit> {
+    pub(super) fn unit(&self, program: Program) -> Option<Unit> {
         Unit::new(self.signature, program).ok()
     }
 
