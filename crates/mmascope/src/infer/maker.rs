@@ -7,7 +7,7 @@ use crate::format::{Exact, Format, Overflow, Rounding, Specials};
 use crate::reveal::Random;
 
 /// Fraction bits that [`Number::fraction`] has.
-const FRACTION: u32 = 60;
+pub(crate) const FRACTION: u32 = 60;
 
 /// Exponents that a format has.
 #[derive(Clone, Copy, Debug)]

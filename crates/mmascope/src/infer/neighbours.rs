@@ -11,8 +11,8 @@ use crate::error::Result;
 
 /// Inputs of each kind that are tried to tell two units apart.
 const TRIES: usize = 900;
-/// The same along a scale, where bisection asks for few.
-const TRIES_ALONG: usize = 4000;
+/// The same where few inputs show a value.
+const TRIES_HIDDEN: usize = 4000;
 
 /// What became of a model.
 pub(crate) enum Study {
@@ -55,6 +55,11 @@ fn is_scale(name: &str) -> bool {
     // Of a part of the steps, perhaps.
     let name = name.split('-').next().unwrap_or(name);
     ["L", "F", "Fc", "F2", "e0", "P", "G"].contains(&name)
+}
+
+/// Whether few inputs show a value of a parameter.
+fn is_hidden(name: &str) -> bool {
+    is_scale(name) || name.ends_with("products")
 }
 
 /// Settles every neighbour of a unit.
@@ -163,7 +168,7 @@ fn scan(
             let other = other.and_then(|other| Unit::new(run.signature, other.clone()).ok());
             match other
                 .map(|other| {
-                    let verdict = settle(run, aids, unit, &other, false, is_scale(name))?;
+                    let verdict = settle(run, aids, unit, &other, false, is_hidden(name))?;
                     Ok((verdict, other))
                 })
                 .transpose()?
@@ -218,7 +223,7 @@ fn settle(
         return Ok(Verdict::Rejected(place));
     }
     // The answers so far do not decide: an input is looked for, and asked.
-    let tries = if thorough { TRIES_ALONG } else { TRIES };
+    let tries = if thorough { TRIES_HIDDEN } else { TRIES };
     let found = (aids.distinguisher).find(&run.maker, other, tries, &mut run.random);
     let Some(case) = found.filter(|_| run.asker.affords(1)) else {
         return Ok(Verdict::Same);

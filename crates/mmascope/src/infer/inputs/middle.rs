@@ -2,8 +2,11 @@
 
 use super::{Focus, between, places, scale};
 use crate::cases::Case;
-use crate::infer::maker::{Maker, Number, fraction};
+use crate::infer::maker::{FRACTION, Maker, Number, fraction};
 use crate::reveal::Random;
+
+/// The fraction of 1.5.
+const HALF: u64 = 1 << (FRACTION - 1);
 
 /// Terms at chosen distances below an anchor.
 pub(super) fn core(maker: &Maker, focus: &Focus, with_c: bool, random: &mut Random) -> Case {
@@ -161,24 +164,27 @@ pub(super) fn cancelled(maker: &Maker, focus: &Focus, random: &mut Random) -> Ca
     let (low, high) = maker.products();
     let high = high.min(maker.d.top - 4).min(24);
     let low = low.max(maker.d.normal - 24).max(-40).min(high);
+    // A product of two factors from 1.5 on has an exponent of its own, and the sum of theirs: where results have few
+    // bits, only what is left beside such products shows which one counts.
+    let (fraction_a, fraction_b) = match random.below(4) {
+        0 => (fraction(random), 0),
+        1 => (fraction(random) | HALF, fraction(random) | HALF),
+        _ => (0, 0),
+    };
     let large = Number {
         negative: random.below(2) == 0,
         exponent: between(low, high, random),
-        fraction: if random.below(3) == 0 {
-            fraction(random)
-        } else {
-            0
-        },
+        fraction: fraction_a,
     };
     let first = random.below(k);
     let other = (first + [1, 1, 2, 4, 1 + random.below(k)][random.below(5)]) % k;
-    maker.product(&mut case, first, large, 0, random);
+    maker.product(&mut case, first, large, fraction_b, random);
     if other != first {
         let opposite = Number {
             negative: !large.negative,
             ..large
         };
-        maker.product(&mut case, other, opposite, 0, random);
+        maker.product(&mut case, other, opposite, fraction_b, random);
     }
     let below = match focus.bits.len() {
         count if count > 0 && random.below(3) != 0 => {
