@@ -30,6 +30,7 @@ mod exponents;
 mod fast;
 mod fused;
 mod grouped;
+mod kept;
 mod lanes;
 mod level;
 mod native;

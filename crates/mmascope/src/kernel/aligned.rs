@@ -3,6 +3,8 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
+use super::kept;
+
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
@@ -36,7 +38,7 @@ pub(super) struct Aligned<T> {
 
 impl<T: Plain> Aligned<T> {
     pub(super) fn zeros(len: usize) -> Self {
-        let bytes = vec![0; len * size_of::<T>() + LINE];
+        let bytes = kept::zeros(len * size_of::<T>() + LINE);
         in_large_pages(&bytes);
         let from = bytes.as_ptr().addr().wrapping_neg() % LINE;
         Self {
@@ -45,6 +47,12 @@ impl<T: Plain> Aligned<T> {
             len,
             kind: PhantomData,
         }
+    }
+}
+
+impl<T> Drop for Aligned<T> {
+    fn drop(&mut self) {
+        kept::keep(std::mem::take(&mut self.bytes));
     }
 }
 

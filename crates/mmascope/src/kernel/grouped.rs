@@ -12,6 +12,7 @@ mod whole;
 
 use std::ops::Range;
 
+use super::aligned::Aligned;
 use super::block::Packed;
 use super::codec::Codec;
 use super::fused::Tile;
@@ -176,8 +177,8 @@ pub(super) struct Groups {
     /// Chunks of K.
     chunks: usize,
     /// Four k a word: row × quads; panel × quads × columns.
-    a: Vec<u32>,
-    b: Vec<u32>,
+    a: Aligned<u32>,
+    b: Aligned<u32>,
     /// Row × groups; panel × groups × columns.
     a_scales: packing::Scales,
     b_scales: packing::Scales,
@@ -185,7 +186,7 @@ pub(super) struct Groups {
     a_ranges: Vec<packing::Exponents>,
     b_ranges: Vec<packing::Exponents>,
     /// What takes off again what A's bias adds to a group: panel × groups × columns.
-    excess: Vec<u32>,
+    excess: Aligned<u32>,
     marks: Marks,
 }
 

@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 
+use super::aligned::Aligned;
 use super::decoder::{Decoder, mask};
 use super::down;
 use super::exponents::Window;
@@ -507,9 +508,9 @@ pub(super) fn pack_b(
 #[derive(Debug, Default)]
 pub(super) struct Scales {
     /// Row × groups.
-    pub(super) a: Vec<u32>,
+    pub(super) a: Aligned<u32>,
     /// Panel × groups × columns.
-    pub(super) b: Vec<u32>,
+    pub(super) b: Aligned<u32>,
 }
 
 /// Packs the scales of one group a step; those outside ±`limit` are marked.
@@ -529,7 +530,7 @@ pub(super) fn pack_scales(
         let inside = x.class == Class::Finite && x.exponent.abs() <= limit;
         inside.then_some((x.exponent << 23) as u32)
     };
-    scales.a = vec![0; shape.m * shape.steps + 2];
+    scales.a = Aligned::zeros(shape.m * shape.steps + 2);
     for row in 0..shape.m {
         for step in 0..shape.steps {
             match read(elements.scale_a(row, step)) {
@@ -538,7 +539,7 @@ pub(super) fn pack_scales(
             }
         }
     }
-    scales.b = vec![0; (shape.panels() * shape.steps + 2) * shape.columns];
+    scales.b = Aligned::zeros((shape.panels() * shape.steps + 2) * shape.columns);
     for j in 0..shape.n {
         let (panel, column) = (j / shape.columns, j % shape.columns);
         for step in 0..shape.steps {

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::{Groups, Plan, SCALES};
 use crate::dpa::{Scale, Unit};
 use crate::format::{Class, Format};
+use crate::kernel::aligned::Aligned;
 use crate::kernel::pack::{Elements, Marks, Shape};
 
 /// Bytes of a panel's chunk of K: with scales half as many again, which lie in the first cache.
@@ -14,17 +15,17 @@ const CHUNK: usize = 16 << 10;
 /// group's numbers are not zero.
 #[derive(Debug, Default)]
 pub(super) struct Scales {
-    pub(super) units: Vec<f32>,
-    pub(super) exponents: Vec<u32>,
-    pub(super) present: Vec<u32>,
+    pub(super) units: Aligned<f32>,
+    pub(super) exponents: Aligned<u32>,
+    pub(super) present: Aligned<u32>,
 }
 
 impl Scales {
     fn new(length: usize) -> Self {
         Self {
-            units: vec![0.0; length],
-            exponents: vec![0; length],
-            present: vec![0; length],
+            units: Aligned::zeros(length),
+            exponents: Aligned::zeros(length),
+            present: Aligned::zeros(length),
         }
     }
 
@@ -50,21 +51,15 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// Writes a scale, in units of `one`; a zero takes part in nothing.
-    fn set(
-        &mut self,
-        at: usize,
-        (significand, exponent): (u32, i32),
-        one: f32,
-        range: &mut Exponents,
-    ) {
-        if significand == 0 {
+    fn set(&mut self, at: usize, scale: Carried, one: f32, range: &mut Exponents) {
+        if scale.value == 0.0 {
             self.present[at] = 0;
             return;
         }
-        self.units[at] = significand as f32 * 2_f32.powi(exponent) * one;
-        self.exponents[at] = (exponent << 23) as u32;
-        range.low = range.low.min(exponent);
-        range.high = range.high.max(exponent);
+        self.units[at] = scale.value * one;
+        self.exponents[at] = (scale.exponent << 23) as u32;
+        range.low = range.low.min(scale.exponent);
+        range.high = range.high.max(scale.exponent);
     }
 }
 
@@ -126,12 +121,49 @@ impl Codes {
     }
 }
 
-/// Significand and exponent of a scale that can be carried.
-fn scale(of: &Scale, word: u64) -> Option<(u32, i32)> {
-    let x = of.format.decode(of.format.from_register(word));
+/// A scale that can be carried: its value, and the exponent of its last place.
+#[derive(Clone, Copy)]
+struct Carried {
+    value: f32,
+    exponent: i32,
+}
+
+/// What can be carried of a format's scales; looked up for the codes of a byte.
+struct ScaleCodes {
+    format: Format,
+    bytes: Vec<Option<Carried>>,
+}
+
+impl ScaleCodes {
+    fn new(of: &Scale) -> Self {
+        let codes = 0..1_u64 << of.format.bits.min(8);
+        Self {
+            format: of.format,
+            bytes: codes.map(|code| decoded(&of.format, code)).collect(),
+        }
+    }
+
+    #[inline]
+    fn of(&self, word: u64) -> Option<Carried> {
+        let code = self.format.from_register(word);
+        match self.bytes.get(code as usize) {
+            Some(known) => *known,
+            None => decoded(&self.format, code),
+        }
+    }
+}
+
+fn decoded(format: &Format, code: u64) -> Option<Carried> {
+    let x = format.decode(code);
     match x.class {
-        Class::Zero => Some((0, 0)),
-        Class::Finite if x.exponent.abs() <= SCALES => Some((x.significand as u32, x.exponent)),
+        Class::Zero => Some(Carried {
+            value: 0.0,
+            exponent: 0,
+        }),
+        Class::Finite if x.exponent.abs() <= SCALES => Some(Carried {
+            value: x.significand as f32 * 2_f32.powi(x.exponent),
+            exponent: x.exponent,
+        }),
         _ => None,
     }
 }
@@ -160,13 +192,13 @@ impl Groups {
             plan: plan.clone(),
             shape,
             chunks: shape.chunks(),
-            a: vec![0; rows * quads],
-            b: vec![0; panels * quads * columns],
+            a: Aligned::zeros(rows * quads),
+            b: Aligned::zeros(panels * quads * columns),
             a_scales: Scales::new(rows * groups),
             b_scales: Scales::new(panels * groups * columns),
             a_ranges: vec![Exponents::NONE; rows * shape.chunks()],
             b_ranges: vec![Exponents::NONE; panels * shape.chunks()],
-            excess: vec![0; panels * groups * columns],
+            excess: Aligned::zeros(panels * groups * columns),
             marks: Marks::new(&shape),
         };
         packed.pack_a(unit, elements);
@@ -180,6 +212,7 @@ impl Groups {
         let all = elements.k();
         let groups = all / plan.group;
         let one = 2_f32.powi(plan.last_place);
+        let known = ScaleCodes::new(&plan.scale);
         (self.a.par_chunks_mut(all / 4))
             .zip(self.a_scales.parts(groups))
             .zip(self.a_ranges.par_chunks_mut(shape.chunks()))
@@ -189,24 +222,30 @@ impl Groups {
                 || vec![0; all],
                 |words, (row, (((bytes, mut scales), ranges), marks))| {
                     elements.narrow_a_row(row, 0, words);
-                    for (at, (words, bytes)) in words.chunks_exact(4).zip(bytes).enumerate() {
-                        let four = codes.four([words[0], words[1], words[2], words[3]]);
-                        *bytes = four.bytes;
-                        let k = 4 * at;
-                        scales.present[k / plan.group] |= four.present << (k % plan.group);
-                        if four.special {
-                            marks[k / shape.k] = true;
-                        }
-                    }
-                    for at in 0..groups {
-                        let k = at * plan.group;
-                        let word = elements.scale_a(row, k / plan.scale.block);
-                        match scale(&plan.scale, word) {
-                            Some(parts) => {
-                                let range = &mut ranges[k / shape.k / shape.chunk];
-                                scales.set(at, parts, one, range);
+                    let of_steps = words
+                        .chunks_exact(shape.k)
+                        .zip(bytes.chunks_exact_mut(shape.k / 4));
+                    for ((step, (words, bytes)), mark) in of_steps.enumerate().zip(marks) {
+                        let range = &mut ranges[step / shape.chunk];
+                        let of_groups = words
+                            .chunks_exact(plan.group)
+                            .zip(bytes.chunks_exact_mut(plan.group / 4));
+                        for (group, (words, bytes)) in of_groups.enumerate() {
+                            let at = step * (shape.k / plan.group) + group;
+                            let (quads, _) = words.as_chunks::<4>();
+                            let mut present = 0;
+                            for (quad, (words, bytes)) in quads.iter().zip(bytes).enumerate() {
+                                let four = codes.four(*words);
+                                *bytes = four.bytes;
+                                present |= four.present << (4 * quad);
+                                *mark |= four.special;
                             }
-                            None => marks[k / shape.k] = true,
+                            scales.present[at] = present;
+                            let block = at * plan.group / plan.scale.block;
+                            match known.of(elements.scale_a(row, block)) {
+                                Some(scale) => scales.set(at, scale, one, range),
+                                None => *mark = true,
+                            }
                         }
                     }
                 },
@@ -217,6 +256,7 @@ impl Groups {
         let (plan, shape) = (&self.plan, &self.shape);
         let codes = Codes::new(&plan.b, &unit.signature().b, 0);
         let bias = i32::from(plan.bias);
+        let known = ScaleCodes::new(&plan.scale);
         let (all, columns) = (elements.k(), shape.columns);
         let groups = all / plan.group;
         (self.b.par_chunks_mut(all / 4 * columns))
@@ -250,14 +290,14 @@ impl Groups {
                     }
                     for at in 0..groups {
                         let k = at * plan.group;
+                        let (block, step) = (k / plan.scale.block, k / shape.k);
+                        let range = &mut ranges[step / shape.chunk];
                         for column in 0..there {
-                            let word = elements.scale_b(k / plan.scale.block, first + column);
-                            match scale(&plan.scale, word) {
-                                Some(parts) => {
-                                    let range = &mut ranges[k / shape.k / shape.chunk];
-                                    scales.set(at * columns + column, parts, 1.0, range);
+                            match known.of(elements.scale_b(block, first + column)) {
+                                Some(scale) => {
+                                    scales.set(at * columns + column, scale, 1.0, range);
                                 }
-                                None => marks[k / shape.k] |= 1 << column,
+                                None => marks[step] |= 1 << column,
                             }
                         }
                     }
