@@ -231,9 +231,14 @@ pub fn validate(
             model.signature()
         )));
     }
+    // Few cases are shared out: no family is left without any.
+    let share = (trials / state.families.len().max(1) as u64).clamp(1, CHUNK);
     while state.trials() < trials {
         let Some(index) = state.next() else { break };
-        let left = trials - state.trials();
+        let left = (trials - state.trials()).min(match state.families[index].done {
+            0 => share,
+            _ => u64::MAX,
+        });
         let found = turn(device, model, state.seed, &mut state.families[index], left)?;
         let kept = KEPT.saturating_sub({
             let name = &state.families[index].family;
@@ -273,7 +278,8 @@ fn turn(
             differing
         }
         None => {
-            let count = left.min(CHUNK);
+            // Tiles begin at whole chunks.
+            let count = left.min(CHUNK - progress.done % CHUNK);
             let rest = |count: u64, all: u64| count.min(all - progress.done);
             let count = progress.count.map_or(count, |all| rest(count, all));
             let differing = compare(device, model, &generator, progress.done, count)?;

@@ -190,6 +190,20 @@ fn block_scales_are_crossed_too() {
     assert_eq!((state.mismatches(), state.families[0].tiles), (0, 1));
 }
 
+/// Few cases are shared out, so that no family is left without any.
+#[test]
+fn few_cases_are_of_every_family() {
+    let model = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    for trials in [5, 3000, 3005] {
+        let mut device = ModelDut::new("itself", model.clone());
+        let families = [Family::Bits, Family::Normal, Family::Close, Family::Stress];
+        let state = run(&mut device, model, &families, trials);
+        assert_eq!(state.trials(), trials);
+        let each = trials / families.len() as u64;
+        assert!(state.families.iter().all(|family| family.done >= each));
+    }
+}
+
 /// Stopped after every turn and begun again from its state file, a run is the same.
 #[test]
 fn a_stopped_run_goes_on() {

@@ -129,9 +129,15 @@ impl<'a> Asker<'a> {
         Ok(places)
     }
 
-    /// Asks some known questions again, in another order.
+    /// Asks known questions again, in another order: every so many, and not more than a quarter of the budget's rest.
     pub(crate) fn recheck(&mut self, every: usize) -> Result<()> {
-        let places: Vec<usize> = (0..self.asked.len()).rev().step_by(every.max(1)).collect();
+        let most = (self.budget.saturating_sub(self.queries) / 4) as usize;
+        let every = every.max(self.asked.len().div_ceil(most.max(1)));
+        self.recheck_at((0..self.asked.len()).rev().step_by(every.max(1)).collect())
+    }
+
+    /// Asks the questions at some places again.
+    pub(crate) fn recheck_at(&mut self, places: Vec<usize>) -> Result<()> {
         let cases: Vec<Case> = places.iter().map(|&i| self.asked[i].case.clone()).collect();
         let answers = self.answers(&cases)?;
         for (&place, answer) in places.iter().zip(answers) {

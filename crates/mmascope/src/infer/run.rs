@@ -23,6 +23,8 @@ const QUESTIONS: [(Kind, usize); 8] = [
     (Kind::Special, 100),
     (Kind::Zeros, 120),
 ];
+/// Answers that a candidate does not give and that are asked for again: they may be noise.
+const DOUBTED: usize = 256;
 /// Repairs after a mismatch on fresh inputs.
 const REPAIRS: usize = 12;
 
@@ -53,11 +55,21 @@ impl Run<'_> {
         progress(self.asker.queries, "rows of the catalogue");
         let rows = space::rows(catalogue, &self.signature);
         let mut best = self.fitting_row(&rows);
+        if best.is_none() {
+            // What is explained by rare noise need not be searched for.
+            self.asker.recheck(1)?;
+        }
         let mut tried: Vec<Candidate> = Vec::new();
         for repair in 0..REPAIRS {
+            if let Some(noise) = self.noise_beside(best.as_ref())? {
+                return Ok(noise);
+            }
             if best.as_ref().is_none_or(|best| !best.failing.is_empty()) {
                 progress(self.asker.queries, "the model space");
                 best = self.search(&rows, best, &mut tried)?;
+                if let Some(noise) = self.noise_beside(best.as_ref())? {
+                    return Ok(noise);
+                }
             }
             let Some(found) = best.as_mut().filter(|best| best.failing.is_empty()) else {
                 break;
@@ -87,6 +99,9 @@ impl Run<'_> {
                     .fitting_row(&rows)
                     .or_else(|| self.everything().candidate(unit.program()));
             }
+        }
+        if let Some(noise) = self.noise_beside(best.as_ref())? {
+            return Ok(noise);
         }
         if let Some(noise) = self.noise()? {
             return Ok(noise);
@@ -147,10 +162,25 @@ impl Run<'_> {
         if self.asker.noise.is_none() {
             self.asker.recheck(23)?;
         }
-        Ok(self.asker.noise.clone().map(|noise| Outcome::Noise {
+        Ok(self.known_noise())
+    }
+
+    /// Noise, where what a candidate does not give is answered in another way when it is asked again.
+    fn noise_beside(&mut self, candidate: Option<&Candidate>) -> Result<Option<Outcome>> {
+        let failing = candidate.map_or(&[][..], |candidate| &candidate.failing);
+        let every = failing.len().div_ceil(DOUBTED).max(1);
+        let doubted: Vec<usize> = failing.iter().copied().step_by(every).collect();
+        if self.asker.noise.is_none() && self.asker.affords(doubted.len()) {
+            self.asker.recheck_at(doubted)?;
+        }
+        Ok(self.known_noise())
+    }
+
+    fn known_noise(&self) -> Option<Outcome> {
+        self.asker.noise.clone().map(|noise| Outcome::Noise {
             case: noise.case,
             answers: noise.answers,
-        }))
+        })
     }
 
     /// Fresh inputs of every family and kind; gives the places that the unit does not answer alike.

@@ -167,6 +167,37 @@ fn random_rounding_is_noise() {
     assert_ne!(answers[0], answers[1]);
 }
 
+/// A unit of the catalogue, and one of the space that has no row, each with one answer in a thousand wrong.
+#[test]
+fn rare_noise_is_named() {
+    for exact in [true, false] {
+        let mut device = odd("a rare fault", move |call, products, c| {
+            let total = match exact {
+                true => (products.iter().sum::<f64>() + c) as f32,
+                false => products
+                    .iter()
+                    .fold(c as f32, |sum, product| sum + *product as f32),
+            };
+            let wrong = call.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+            match wrong % 1000 {
+                7 if total.is_finite() => -total,
+                _ => total,
+            }
+        });
+        let inference = infer(
+            &mut device,
+            Some(Catalogue::built_in()),
+            &Options::default(),
+        );
+        let inference = inference.expect("answers");
+        let Outcome::Noise { answers, .. } = inference.outcome else {
+            panic!("{:?}", inference.outcome);
+        };
+        assert_ne!(answers[0], answers[1]);
+        assert!(inference.queries < 8000, "{}", inference.queries);
+    }
+}
+
 /// T-FDPA whose zero products take part in the largest exponent, with the exponents of both operands.
 struct RaisingZeros(Signature);
 
