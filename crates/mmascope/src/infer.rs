@@ -32,6 +32,7 @@ mod neighbours;
 mod pairs;
 mod patience;
 mod plainer;
+mod products;
 mod regrouping;
 mod report;
 mod reshaping;

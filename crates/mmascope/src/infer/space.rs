@@ -156,7 +156,11 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         }
     }
     lists.push(odd);
+    let shown = run.with_shown_products(&lists.concat())?;
     lists.push(wide);
+    if !shown.is_empty() {
+        lists.insert(0, shown);
+    }
     Ok(lists)
 }
 

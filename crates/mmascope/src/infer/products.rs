@@ -1,0 +1,79 @@
+//! Roundings of products that single products show, so that no sum has to be found before them.
+
+use super::maker::{FRACTION, Number};
+use super::run::Run;
+use super::search::Search;
+use super::settings::{self, Setting};
+use super::shapes::{self, Place, Step};
+use crate::cases::Case;
+use crate::dpa::Program;
+use crate::error::Result;
+
+/// Single products that are asked for.
+const SINGLES: usize = 64;
+/// Of so many at least one is not the exact one, where products are rounded.
+const ROUNDED: usize = 8;
+/// Of so many at most one is not the rounded one: subnormal products may be flushed.
+const ODD: usize = 32;
+
+impl Run<'_> {
+    /// Programs with their products rounded as the answers to single products show it; none where exact products
+    /// explain them, or nothing does.
+    pub(super) fn with_shown_products(&mut self, programs: &[Program]) -> Result<Vec<Program>> {
+        if self.signature.scale.is_some() || !self.asker.affords(SINGLES) {
+            return Ok(Vec::new());
+        }
+        let cases = (0..SINGLES).map(|_| self.single()).collect();
+        let singles = self.asker.ask(cases)?;
+        let Some(shown) = self.shown_products(singles) else {
+            return Ok(Vec::new());
+        };
+        let rounded = programs
+            .iter()
+            .filter_map(|program| shown.apply(program, &self.signature));
+        Ok(rounded.collect())
+    }
+
+    /// One product of two long significands, and nothing else.
+    fn single(&mut self) -> Case {
+        let (maker, random) = (&self.maker, &mut self.random);
+        let (low, high) = maker.products();
+        let high = high.min(maker.d.top - 4).min(24);
+        let low = low.max(maker.d.normal).max(-24).min(high);
+        let mut long = || random.bits() >> (64 - FRACTION);
+        let (fraction, other) = (long(), long());
+        let number = Number {
+            negative: random.below(2) == 0,
+            exponent: low + random.below((high - low + 1) as usize) as i32,
+            fraction,
+        };
+        let mut case = maker.blank();
+        let k = random.below(maker.signature.k);
+        maker.product(&mut case, k, number, other, random);
+        case
+    }
+
+    fn shown_products(&self, singles: Vec<usize>) -> Option<Setting> {
+        let order: Vec<usize> = (0..self.signature.k).collect();
+        let place = Place::First;
+        let exact = shapes::chained(&self.signature, Step::Rounded, &order, order.len(), place)?;
+        let count = singles.len();
+        let search = Search {
+            scope: singles,
+            ..self.everything()
+        };
+        let failing = |program: &Program| Some(search.candidate(program)?.failing.len());
+        if failing(&exact)? * ROUNDED < count {
+            return None;
+        }
+        let values = settings::domains(&self.signature, &exact);
+        let values = values.into_iter().flatten();
+        let roundings = values.filter(|value| matches!(value, Setting::Products(Some(_))));
+        let ranked = roundings.filter_map(|setting| {
+            let failing = failing(&setting.apply(&exact, &self.signature)?)?;
+            Some((failing, setting))
+        });
+        let (failing, best) = ranked.min_by_key(|(failing, _)| *failing)?;
+        (failing * ODD <= count).then_some(best)
+    }
+}
