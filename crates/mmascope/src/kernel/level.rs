@@ -79,25 +79,13 @@ impl Level {
         }
     }
 
-    /// Whether kernels of this level have been compared with the reference where it is there.
-    /// What has not is used only when it is asked for. The evidence is in `docs/kernels.md`, under
-    /// "What has run where".
-    #[must_use]
-    pub fn is_proven(self) -> bool {
-        match self {
-            // Processors.
-            Self::Scalar | Self::Avx2 | Self::Avx512 | Self::Vnni => true,
-            // In qemu-aarch64 before the kernels last changed, not since: `cargo xtask emulate neon`.
-            Self::Neon => false,
-        }
-    }
-
     /// The levels that this machine has, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|level| level.is_there())
     }
 
-    /// The level in use: what `MMASCOPE_SIMD` says, else the best that is there and proven. Decided once.
+    /// The level in use: what `MMASCOPE_SIMD` says, else the best that is there. Decided once. All have been compared
+    /// with the reference (`docs/kernels.md`, "What has run where").
     ///
     /// # Errors
     /// [`Error::Argument`] or [`Error::Unknown`] when the variable names a level that is unknown or
@@ -111,8 +99,7 @@ impl Level {
     }
 
     fn choose() -> Result<Self> {
-        let best = Self::available().filter(|level| level.is_proven()).last();
-        let best = best.unwrap_or(Self::Scalar);
+        let best = Self::available().last().unwrap_or(Self::Scalar);
         let Some(asked) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) else {
             return Ok(best);
         };
