@@ -63,11 +63,17 @@ impl Run<'_> {
             ..self.everything()
         };
         let failing = |program: &Program| Some(search.candidate(program)?.failing.len());
-        if failing(&exact)? * ROUNDED < count {
+        let values = settings::domains(&self.signature, &exact);
+        let values: Vec<Setting> = values.into_iter().flatten().collect();
+        // A product that results cannot hold is rounded as they are.
+        let ends = values
+            .iter()
+            .filter(|value| matches!(value, Setting::End(_)));
+        let ends = ends.filter_map(|end| failing(&end.apply(&exact, &self.signature)?));
+        if ends.chain(failing(&exact)).min()? * ROUNDED < count {
             return None;
         }
-        let values = settings::domains(&self.signature, &exact);
-        let values = values.into_iter().flatten();
+        let values = values.into_iter();
         let roundings = values.filter(|value| matches!(value, Setting::Products(Some(_))));
         let ranked = roundings.filter_map(|setting| {
             let failing = failing(&setting.apply(&exact, &self.signature)?)?;
