@@ -44,6 +44,7 @@ mod terms;
 pub use hints::Hints;
 pub use matrix::{Distribution, Operand, Shape};
 pub use philox::philox;
+pub(crate) use philox::{KEY_STEPS, MULTIPLIERS, ROUNDS};
 
 use code::Code;
 use draw::Draws;
@@ -251,25 +252,79 @@ impl Generator {
     /// The case of an index. Any index is good; `exhaustive` begins again after [`Self::count`].
     #[must_use]
     pub fn case(&self, index: u64) -> Case {
-        let draws = Draws::new(self.seed, index);
-        let layout = &self.layout;
-        let codes = match self.family {
-            Family::Bits => return plain::bits(layout, &draws),
-            Family::Normal => plain::normal(layout, &draws),
-            Family::Outlier => plain::outlier(layout, &draws),
-            Family::Sparse => plain::sparse(layout, &draws),
-            Family::Stress => clustered::stress(layout, &draws),
-            Family::Close => clustered::close(layout, &draws),
-            Family::Boundary => boundary::case(layout, &self.hints, &draws, index),
-            Family::Exhaustive => exhaustive::case(layout, index),
-        };
-        layout.to_registers(codes)
+        let mut maker = Maker::new(self);
+        maker.make(index);
+        maker.case
+    }
+
+    /// The same one after the other, in memory that is used again.
+    pub(crate) fn maker(&self) -> Maker<'_> {
+        Maker::new(self)
+    }
+}
+
+/// Makes cases of a generator.
+#[derive(Debug)]
+pub(crate) struct Maker<'a> {
+    generator: &'a Generator,
+    words: Vec<[u32; 4]>,
+    case: Case,
+}
+
+impl<'a> Maker<'a> {
+    fn new(generator: &'a Generator) -> Self {
+        Self {
+            generator,
+            words: Vec::new(),
+            case: Case::default(),
+        }
+    }
+
+    /// The case of an index, as [`Generator::case`] has it.
+    pub(crate) fn make(&mut self, index: u64) -> &Case {
+        let Generator {
+            family,
+            seed,
+            hints,
+            layout,
+        } = self.generator;
+        let case = &mut self.case;
+        if *family == Family::Exhaustive {
+            exhaustive::case(layout, index, case);
+        } else {
+            let draws = Draws::new(*seed, index, layout.k, &mut self.words);
+            match family {
+                Family::Bits => plain::bits(layout, &draws, case),
+                Family::Normal => plain::normal(layout, &draws, case),
+                Family::Outlier => plain::outlier(layout, &draws, case),
+                Family::Sparse => plain::sparse(layout, &draws, case),
+                Family::Stress => clustered::stress(layout, &draws, case),
+                Family::Close => clustered::close(layout, &draws, case),
+                _ => boundary::case(layout, hints, &draws, index, case),
+            }
+        }
+        // The words of `bits` are those of registers.
+        if *family != Family::Bits {
+            layout.to_registers(case);
+        }
+        case
     }
 }
 
 impl Layout {
+    /// A case of +0 without scales.
+    fn clear(&self, case: &mut Case) {
+        for words in [&mut case.a, &mut case.b] {
+            words.clear();
+            words.resize(self.k, 0);
+        }
+        case.c = 0;
+        case.scale_a.clear();
+        case.scale_b.clear();
+    }
+
     /// Codes to register words.
-    fn to_registers(&self, mut case: Case) -> Case {
+    fn to_registers(&self, case: &mut Case) {
         let shift = |words: &mut [u64], code: &Code| {
             for word in words {
                 *word = code.format.to_register(*word);
@@ -278,6 +333,5 @@ impl Layout {
         shift(&mut case.a, &self.a);
         shift(&mut case.b, &self.b);
         shift(std::slice::from_mut(&mut case.c), &self.c);
-        case
     }
 }

@@ -5,25 +5,25 @@ use super::draw::{Draws, Role, below, between, bit, step};
 use super::terms::{Plan, Style, Term};
 use super::{Case, Hints, Layout};
 
-pub(super) fn case(layout: &Layout, hints: &Hints, draws: &Draws, index: u64) -> Case {
+pub(super) fn case(layout: &Layout, hints: &Hints, draws: &Draws<'_>, index: u64, case: &mut Case) {
     let recipe = Recipe::new(layout, hints, draws);
     let plan = match index % 8 {
         0 => recipe.near_maximum(),
         1 => recipe.ladder(),
         2 => recipe.floor(),
         3 => recipe.ties(),
-        4 => return recipe.cancellation(),
+        4 => return recipe.cancellation(case),
         5 => recipe.truncated_to_zero(),
-        6 => return recipe.signed_zeros(),
+        6 => return recipe.signed_zeros(case),
         _ => recipe.c_near_overflow(),
     };
-    plan.realise(layout, draws)
+    plan.realise(layout, draws, case);
 }
 
 /// What every recipe draws first.
 struct Recipe<'a> {
     layout: &'a Layout,
-    draws: &'a Draws,
+    draws: &'a Draws<'a>,
     hints: &'a Hints,
     x: [u32; 4],
     y: [u32; 4],
@@ -42,7 +42,7 @@ struct Recipe<'a> {
 }
 
 impl<'a> Recipe<'a> {
-    fn new(layout: &'a Layout, hints: &'a Hints, draws: &'a Draws) -> Self {
+    fn new(layout: &'a Layout, hints: &'a Hints, draws: &'a Draws<'a>) -> Self {
         let (x, y) = (draws.at(Role::Case, 0), draws.at(Role::Case, 1));
         let q = below(layout.k as u32, x[0]) as usize;
         let l = hints.l as usize;
@@ -243,7 +243,7 @@ impl<'a> Recipe<'a> {
         plan
     }
 
-    fn cancellation(&self) -> Case {
+    fn cancellation(&self, case: &mut Case) {
         let (layout, y) = (self.layout, self.y);
         let (c, f, p) = (&layout.c, self.hints.f, self.p());
         let stride = stride(layout, y[0]);
@@ -265,14 +265,13 @@ impl<'a> Recipe<'a> {
             2 => c.number(self.sign, p - f as i32 - 2 + step(5, y[1]), 0),
             _ => c.number(self.sign, p - step(f + 1, y[1]), self.c_random()),
         };
-        let mut case = plan.realise(layout, self.draws);
+        plan.realise(layout, self.draws, case);
         for (k, term) in plan.terms.iter().enumerate() {
             if let (Some(_), Some(partner)) = (term, partner(k)) {
                 case.a[partner] = case.a[k];
                 case.b[partner] = layout.b.negated(case.b[k]);
             }
         }
-        case
     }
 
     fn truncated_to_zero(&self) -> Plan {
@@ -298,7 +297,7 @@ impl<'a> Recipe<'a> {
         plan
     }
 
-    fn signed_zeros(&self) -> Case {
+    fn signed_zeros(&self, case: &mut Case) {
         let layout = self.layout;
         let (a, b) = (&layout.a, &layout.b);
         let v = self.v & 3;
@@ -307,7 +306,7 @@ impl<'a> Recipe<'a> {
             let exponent = self.tiny() - 1 - step(3, self.y[0]);
             plan.terms[self.q] = Some(power(self.sign, exponent));
         }
-        let mut case = plan.realise(layout, self.draws);
+        plan.realise(layout, self.draws, case);
         for k in (0..layout.k).filter(|&k| v != 3 || k != self.q) {
             let (draw_a, draw_b) = (self.a_draw(k), self.draws.at(Role::B, k));
             let (sign_a, sign_b) = (bit(draw_a[2], 0), bit(draw_b[2], 0));
@@ -326,7 +325,6 @@ impl<'a> Recipe<'a> {
             };
         }
         case.c = layout.c.zero(v == 2 || self.c_sign());
-        case
     }
 
     fn c_near_overflow(&self) -> Plan {

@@ -21,7 +21,7 @@ fn centre(layout: &Layout, case: [u32; 4]) -> (i32, (i32, i32)) {
     (p, split(a, b, p, case[1]))
 }
 
-pub(super) fn stress(layout: &Layout, draws: &Draws) -> Case {
+pub(super) fn stress(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     let x = draws.at(Role::Case, 0);
     let (p, (e_a, e_b)) = centre(layout, x);
     let e_c = p - 24 + step(33, x[2]);
@@ -36,13 +36,12 @@ pub(super) fn stress(layout: &Layout, draws: &Draws) -> Case {
     let scale = |code: &Code, draw: [u32; 4]| {
         code.number(false, step(5, draw[0]) - 2, code.random(draw[1], 0))
     };
-    let mut case = each(layout, draws, operand, scale);
+    each(layout, draws, case, operand, scale);
     if x[3].is_multiple_of(8) {
         let y = draws.at(Role::Case, 1);
-        overwrite(layout, &mut case, y[0], y[1]);
-        overwrite(layout, &mut case, y[2], y[3]);
+        overwrite(layout, case, y[0], y[1]);
+        overwrite(layout, case, y[2], y[3]);
     }
-    case
 }
 
 fn stressed(code: &Code, centre: i32, draw: [u32; 4]) -> u64 {
@@ -91,13 +90,15 @@ pub(super) fn stride(layout: &Layout, word: u32) -> usize {
     1 << below(digits, word)
 }
 
-pub(super) fn close(layout: &Layout, draws: &Draws) -> Case {
+pub(super) fn close(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     let (a_code, b_code, c_code) = (&layout.a, &layout.b, &layout.c);
     let (x, y) = (draws.at(Role::Case, 0), draws.at(Role::Case, 1));
     let (p, (e_a, e_b)) = centre(layout, x);
     let stride = stride(layout, x[2]);
     let exact = (x[3] >> 2).is_multiple_of(4);
-    let (mut a, mut b) = (Vec::with_capacity(layout.k), Vec::with_capacity(layout.k));
+    let Case { a, b, .. } = case;
+    a.clear();
+    b.clear();
     for k in 0..layout.k {
         let (draw_a, draw_b) = (draws.at(Role::A, k), draws.at(Role::B, k));
         if k & stride == 0 {
@@ -115,24 +116,21 @@ pub(super) fn close(layout: &Layout, draws: &Draws) -> Case {
     }
     let draw = draws.at(Role::C, 0);
     let random = c_code.random(draw[3], draw[1]);
-    let c = match x[3] & 3 {
+    case.c = match x[3] & 3 {
         0 => c_code.zero(false),
         1 => c_code.number(bit(draw[2], 0), p - step(28, draw[0]), random),
-        2 => negated_product(layout, a[0], b[0]),
+        2 => negated_product(layout, case.a[0], case.b[0]),
         _ => c_code.number(bit(draw[2], 0), p - 1 + step(3, draw[0]), random),
     };
     let lift = step(5, y[0]) - 2;
-    let scales = |lift: i32| match layout.scale {
-        Some((code, _)) => vec![code.number(false, lift, 0); layout.blocks()],
-        None => Vec::new(),
+    let scales = |words: &mut Vec<u64>, lift: i32| {
+        words.clear();
+        if let Some((code, _)) = layout.scale {
+            words.resize(layout.blocks(), code.number(false, lift, 0));
+        }
     };
-    Case {
-        a,
-        b,
-        c,
-        scale_a: scales(lift),
-        scale_b: scales(-lift),
-    }
+    scales(&mut case.scale_a, lift);
+    scales(&mut case.scale_b, -lift);
 }
 
 /// −a·b rounded to c's format.

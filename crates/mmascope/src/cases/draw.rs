@@ -1,6 +1,7 @@
 //! Draws: which random words belong to which operand of which case.
 
 use super::philox::philox;
+use crate::kernel::random;
 
 /// What a draw is for; its number is part of the counter.
 #[derive(Clone, Copy)]
@@ -13,27 +14,43 @@ pub(super) enum Role {
     ScaleB = 5,
 }
 
-/// The draws of one case.
+/// The draws of one case; those of a and b, which almost every case needs all of, are made at once.
 #[derive(Clone, Copy)]
-pub(super) struct Draws {
+pub(super) struct Draws<'a> {
     key: [u32; 2],
     index: [u32; 2],
+    a: &'a [[u32; 4]],
+    b: &'a [[u32; 4]],
 }
 
-impl Draws {
-    pub(super) fn new(seed: u64, index: u64) -> Self {
+impl<'a> Draws<'a> {
+    /// `words`: memory for them.
+    pub(super) fn new(seed: u64, index: u64, k: usize, words: &'a mut Vec<[u32; 4]>) -> Self {
         let halves = |word: u64| [word as u32, (word >> 32) as u32];
-        Self {
-            key: halves(seed),
-            index: halves(index),
-        }
+        let (key, index) = (halves(seed), halves(index));
+        words.resize(2 * k, [0; 4]);
+        let (a, b) = words.split_at_mut(k);
+        random::fill(index, lane(Role::A, 0), key, a);
+        random::fill(index, lane(Role::B, 0), key, b);
+        Self { key, index, a, b }
     }
 
-    /// Four words. Positions are below 2^16: K is at most 4,096.
+    /// Four words.
     pub(super) fn at(&self, role: Role, position: usize) -> [u32; 4] {
-        let lane = ((role as u32) << 16) + position as u32;
-        philox([self.index[0], self.index[1], lane, 0], self.key)
+        match role {
+            Role::A => self.a[position],
+            Role::B => self.b[position],
+            _ => philox(
+                [self.index[0], self.index[1], lane(role, position), 0],
+                self.key,
+            ),
+        }
     }
+}
+
+/// The counter's third word. Positions are below 2^16: K is at most 4,096.
+fn lane(role: Role, position: usize) -> u32 {
+    ((role as u32) << 16) + position as u32
 }
 
 /// A choice from 0 … n−1.

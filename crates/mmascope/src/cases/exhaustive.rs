@@ -27,22 +27,18 @@ pub(super) fn count(layout: &Layout) -> u64 {
     ACCUMULATORS << (layout.a.format.bits + layout.b.format.bits)
 }
 
-pub(super) fn case(layout: &Layout, index: u64) -> Case {
+pub(super) fn case(layout: &Layout, index: u64, case: &mut Case) {
     let (a_code, b_code) = (&layout.a, &layout.b);
     let (a_bits, b_bits) = (a_code.format.bits, b_code.format.bits);
-    let mut case = Case {
-        a: vec![0; layout.k],
-        b: vec![0; layout.k],
-        c: accumulator(layout, (index >> (a_bits + b_bits)) % ACCUMULATORS),
-        ..Case::default()
-    };
+    layout.clear(case);
+    case.c = accumulator(layout, (index >> (a_bits + b_bits)) % ACCUMULATORS);
     case.a[0] = index & a_code.format.mask();
     case.b[0] = (index >> a_bits) & b_code.format.mask();
     if let Some((code, _)) = layout.scale {
-        case.scale_a = vec![code.number(false, 0, 0); layout.blocks()];
-        case.scale_b = case.scale_a.clone();
+        let one = code.number(false, 0, 0);
+        case.scale_a.resize(layout.blocks(), one);
+        case.scale_b.resize(layout.blocks(), one);
     }
-    case
 }
 
 /// The chosen c: zeros, ones, the ends of the subnormals, long fractions, large ones, ∞, NaN.

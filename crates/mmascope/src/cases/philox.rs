@@ -1,9 +1,12 @@
 //! Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011):
 //! a counter and a key in, four random words out.
 
-const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
-const KEY_STEPS: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
-const ROUNDS: usize = 10;
+/// What two of the words are multiplied by in a round.
+pub(crate) const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
+/// What the key gains from round to round.
+pub(crate) const KEY_STEPS: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
+/// Rounds.
+pub(crate) const ROUNDS: usize = 10;
 
 /// The four words of a counter under a key.
 #[must_use]

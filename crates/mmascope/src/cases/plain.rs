@@ -5,62 +5,62 @@ use super::draw::{Draws, Role, below, bit, step};
 use super::{Case, Layout};
 
 /// A case from a function of each operand's format and draw; scales have their own.
+#[inline(always)]
 pub(super) fn each(
     layout: &Layout,
-    draws: &Draws,
+    draws: &Draws<'_>,
+    case: &mut Case,
     operand: impl Fn(&Code, Role, [u32; 4]) -> u64,
     scale: impl Fn(&Code, [u32; 4]) -> u64,
-) -> Case {
-    let row = |code: &Code, role: Role| -> Vec<u64> {
-        (0..layout.k)
-            .map(|k| operand(code, role, draws.at(role, k)))
-            .collect()
+) {
+    let row = |words: &mut Vec<u64>, code: &Code, role: Role| {
+        words.clear();
+        words.extend((0..layout.k).map(|k| operand(code, role, draws.at(role, k))));
     };
-    let scales = |role: Role| -> Vec<u64> {
-        let Some((code, _)) = layout.scale else {
-            return Vec::new();
-        };
-        (0..layout.blocks())
-            .map(|block| scale(&code, draws.at(role, block)))
-            .collect()
+    row(&mut case.a, &layout.a, Role::A);
+    row(&mut case.b, &layout.b, Role::B);
+    case.c = operand(&layout.c, Role::C, draws.at(Role::C, 0));
+    let scales = |words: &mut Vec<u64>, role: Role| {
+        words.clear();
+        if let Some((code, _)) = layout.scale {
+            let blocks = 0..layout.blocks();
+            words.extend(blocks.map(|block| scale(&code, draws.at(role, block))));
+        }
     };
-    Case {
-        a: row(&layout.a, Role::A),
-        b: row(&layout.b, Role::B),
-        c: operand(&layout.c, Role::C, draws.at(Role::C, 0)),
-        scale_a: scales(Role::ScaleA),
-        scale_b: scales(Role::ScaleB),
-    }
+    scales(&mut case.scale_a, Role::ScaleA);
+    scales(&mut case.scale_b, Role::ScaleB);
 }
 
 /// Uniform bits; these are register words already.
-pub(super) fn bits(layout: &Layout, draws: &Draws) -> Case {
+pub(super) fn bits(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     each(
         layout,
         draws,
+        case,
         |code, _, draw| uniform(&code.format, draw),
         |code, draw| uniform(&code.format, draw),
-    )
+    );
 }
 
-pub(super) fn normal(layout: &Layout, draws: &Draws) -> Case {
+pub(super) fn normal(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     each(
         layout,
         draws,
+        case,
         |code, _, draw| code.deviate(draw, 0),
         moderate_scale,
-    )
+    );
 }
 
-pub(super) fn outlier(layout: &Layout, draws: &Draws) -> Case {
+pub(super) fn outlier(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     let operand = |code: &Code, _, draw: [u32; 4]| {
         let is_large = (draw[2] >> 8) & 31 == 0;
         code.deviate(draw, if is_large { 4 + step(9, draw[3]) } else { 0 })
     };
-    each(layout, draws, operand, moderate_scale)
+    each(layout, draws, case, operand, moderate_scale);
 }
 
-pub(super) fn sparse(layout: &Layout, draws: &Draws) -> Case {
+pub(super) fn sparse(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     let operand = |code: &Code, role, draw: [u32; 4]| {
         let choices = if matches!(role, Role::A) { 4 } else { 2 };
         if below(choices, draw[3]) == 0 {
@@ -69,7 +69,7 @@ pub(super) fn sparse(layout: &Layout, draws: &Draws) -> Case {
             code.zero(bit(draw[2], 0))
         }
     };
-    each(layout, draws, operand, moderate_scale)
+    each(layout, draws, case, operand, moderate_scale);
 }
 
 /// A scale from 2^-4 to 2^4.

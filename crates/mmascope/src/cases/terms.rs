@@ -34,14 +34,10 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Codes for the terms; a k without a term is +0·+0.
-    pub(super) fn realise(&self, layout: &Layout, draws: &Draws) -> Case {
+    pub(super) fn realise(&self, layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
         let (a_code, b_code) = (&layout.a, &layout.b);
-        let mut case = Case {
-            a: vec![0; layout.k],
-            b: vec![0; layout.k],
-            c: self.c,
-            ..Case::default()
-        };
+        layout.clear(case);
+        case.c = self.c;
         let mut lowered = Vec::with_capacity(layout.blocks());
         if let Some((code, block)) = layout.scale {
             for (index, terms) in self.terms.chunks(block).enumerate() {
@@ -83,6 +79,5 @@ impl Plan {
             case.a[k] = a_code.number(term.negative ^ swapped, e_a, fractions.0);
             case.b[k] = b_code.number(swapped, e_b, fractions.1);
         }
-        case
     }
 }

@@ -241,17 +241,17 @@ impl<P: Packed> Job<'_, P> {
         }
         match level {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => enter!("avx2,fma", Avx2),
+            Level::Avx2 => enter!("avx2,fma,f16c", Avx2),
             #[cfg(target_arch = "x86_64")]
             Level::Vnni if P::DOTS => {
                 enter!(
-                    "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma",
+                    "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c",
                     Vnni
                 )
             }
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 | Level::Vnni => {
-                enter!("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma", Avx512)
+                enter!("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c", Avx512)
             }
             #[cfg(target_arch = "aarch64")]
             // SAFETY: the level is there.

@@ -296,7 +296,7 @@ unsafe fn micro_at(
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => {
-            #[target_feature(enable = "avx2,fma")]
+            #[target_feature(enable = "avx2,fma,f16c")]
             unsafe fn enter(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
                 // SAFETY: this function has AVX2 and FMA.
                 unsafe { micro::<super::lanes::Avx2>(a, b, sums, stride) }
@@ -306,7 +306,7 @@ unsafe fn micro_at(
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 | Level::Vnni => {
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
             unsafe fn enter(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
                 // SAFETY: this function has AVX-512 F, BW, DQ and VL.
                 unsafe { micro::<super::lanes::Avx512>(a, b, sums, stride) }

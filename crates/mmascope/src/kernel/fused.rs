@@ -16,7 +16,7 @@ pub(super) const SIGN: u32 = 1 << 31;
 /// Exponent field of an f32.
 pub(super) const FIELD: u32 = 0xff << 23;
 /// +∞ as f32.
-const INFINITY: u32 = FIELD;
+pub(super) const INFINITY: u32 = FIELD;
 /// Registers of a tile.
 pub(super) const VECTORS: usize = 4;
 
@@ -58,7 +58,7 @@ pub(super) struct Narrow {
 }
 
 /// One fused sum with its constants; exponents are f32 fields in place (shifted by 23).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) kind: Kind,
     /// Slots of a group: an even number.

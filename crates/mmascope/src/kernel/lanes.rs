@@ -138,6 +138,36 @@ pub(crate) trait Lanes: Copy {
         }
     }
 
+    /// Toward zero, and then with the last bit set where that is not exact. Of −2^31 any value.
+    #[inline(always)]
+    unsafe fn i_to_f_odd(self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let kept = self.i_to_f_toward_zero();
+            let exact = kept.f_to_i().i_equal(self);
+            kept.or(exact.not_and(Self::splat(1)))
+        }
+    }
+    /// A finite number rounded to f16, to nearest, ties to even; beyond its numbers ∞. Every zero is +0.
+    #[inline(always)]
+    unsafe fn f_to_half(self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let sign = self.and(Self::splat(1 << 31));
+            let magnitude = self.xor(sign);
+            let exponents = Self::splat(0xff << 23);
+            let smallest = Self::splat((127 - 14) << 23);
+            // 1.5 · 2^(e + 13): the sum's last place is that of the result.
+            let anchor = magnitude.and(exponents).i_max(smallest);
+            let anchor = anchor.i_add(Self::splat(13 << 23 | 1 << 22));
+            let rounded = magnitude.f_add(anchor).f_sub(anchor);
+            let over = rounded.i_greater(Self::splat((127 + 15) << 23 | 0x3ff << 13));
+            let rounded = Self::select(over, exponents, rounded);
+            let zero = rounded.i_equal(Self::splat(0));
+            rounded.or(zero.not_and(sign))
+        }
+    }
+
     /// The lower half's lanes as f64.
     unsafe fn f_low_to_d(self) -> Self;
     /// The upper half's lanes as f64.

@@ -11,7 +11,7 @@ pub enum Level {
     Scalar,
     /// Arm NEON: every aarch64.
     Neon,
-    /// x86 AVX2 and FMA.
+    /// x86 AVX2, FMA and F16C.
     Avx2,
     /// x86 AVX-512 F, BW, DQ and VL.
     Avx512,
@@ -61,7 +61,11 @@ impl Level {
         match self {
             Self::Scalar => true,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("f16c")
+            }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
                 Self::Avx2.is_there()

@@ -5,6 +5,7 @@ use super::codec::Codec;
 use super::decoder::Decoder;
 use super::down;
 use super::fused::{Finish, Kind, Narrow, Sum};
+use super::joined::joined;
 use super::pack::Order;
 use crate::dpa::{Dpa, FlushSign, Operation, Output, Select, Signature, Source, Unit, ZeroSign};
 use crate::format::{Overflow, Rounding};
@@ -63,6 +64,31 @@ pub(super) enum Stage {
 }
 
 impl Stage {
+    /// Where its values come from.
+    pub(super) fn reads(&self) -> Vec<From> {
+        match self {
+            Self::Sum { from, .. }
+            | Self::Pairwise { from, .. }
+            | Self::Exact { from, .. }
+            | Self::Convert(from, _) => vec![*from],
+            Self::Chain { from, .. } => from.iter().copied().collect(),
+            Self::Add(left, right, _) => vec![*left, *right],
+        }
+    }
+
+    /// The same with values from elsewhere.
+    pub(super) fn reading(mut self, of: impl Fn(From) -> From) -> Self {
+        match &mut self {
+            Self::Sum { from, .. }
+            | Self::Pairwise { from, .. }
+            | Self::Exact { from, .. }
+            | Self::Convert(from, _) => *from = of(*from),
+            Self::Chain { from, .. } => *from = from.map(of),
+            Self::Add(left, right, _) => (*left, *right) = (of(*left), of(*right)),
+        }
+        self
+    }
+
     /// Makes a sum one group, and says of how many slots; other stages stay.
     pub(super) fn cut(&mut self) -> Option<usize> {
         match self {
@@ -275,6 +301,7 @@ impl Plan {
             // chain takes and gives.
             return Err("chains of multiply-adds beside fused sums".into());
         }
+        plan.stages = joined(plan.stages);
         Ok(plan)
     }
 

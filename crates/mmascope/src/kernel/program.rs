@@ -8,6 +8,7 @@ use super::down;
 use super::exact;
 use super::exponents;
 use super::fused::{self, At, Finish, Kind, Sum, Tile};
+use super::half;
 use super::lanes::Lanes;
 use super::native;
 use super::pack::{self, Elements, Marks, Scales, Shape};
@@ -36,6 +37,8 @@ pub(super) struct Sums {
     pub(super) how: How,
     /// The sum, where it rounds toward −∞ product by product.
     down: Option<Sum>,
+    /// The sum, where its results are f16.
+    half: Option<Sum>,
     /// Slots of a group, where every result is a zero: groups are then computed one by one, and the plan's only
     /// stage is one group.
     alone: Option<usize>,
@@ -62,6 +65,7 @@ impl Sums {
             how => how,
         };
         let down = plan.only().filter(|_| how != How::Plain);
+        let half = plan.only().filter(half::fits).filter(|_| down.is_none());
         let slots = plan.order.len();
         let width: usize = how.bytes()[1];
         let shape = Shape {
@@ -120,6 +124,7 @@ impl Sums {
             marks,
             how,
             down,
+            half: half.filter(|_| alone.is_none()),
             alone,
             spans,
         })
@@ -161,6 +166,22 @@ impl Sums {
             a_scales: self.scales.a[scale_a..].as_ptr(),
             b_scales: self.scales.b[scale_b..].as_ptr(),
         }
+    }
+
+    /// Steps of some rows of a sum with f16 results.
+    #[inline(always)]
+    unsafe fn halves<V: Lanes, const ROWS: usize>(
+        &self,
+        sum: &Sum,
+        rows: [usize; ROWS],
+        panel: usize,
+        steps: &Range<usize>,
+        c: &mut [Tile<V>; ROWS],
+    ) -> V {
+        let at = rows.map(|row| self.at(row, panel, steps.start));
+        let groups = self.shape.slots / sum.slots * steps.len();
+        // SAFETY: as for `run`; `at` checks row, panel and step.
+        unsafe { half::chain(sum, &self.ranges.offsets, at, groups, c) }
     }
 
     /// One step, or for a program of one statement `repeat` steps.
@@ -330,6 +351,12 @@ impl Packed for Sums {
                 *c = twice[0];
                 return bad;
             }
+            if let Some(sum) = &self.half {
+                let mut one = [*c];
+                let bad = self.halves(sum, [row], panel, &steps, &mut one);
+                [*c] = one;
+                return bad;
+            }
             if self.plan.single && self.alone.is_none() {
                 let at = self.at(row, panel, steps.start);
                 if let Stage::Exact { slots, l, .. } = self.plan.stages[0] {
@@ -369,7 +396,7 @@ impl Packed for Sums {
 
     #[inline(always)]
     fn by_two(&self) -> bool {
-        self.down.is_some()
+        self.down.is_some() || self.half.is_some()
     }
 
     #[inline(always)]
@@ -381,10 +408,13 @@ impl Packed for Sums {
         ahead: &mut Ahead<V>,
         c: &mut [Tile<V>; 2],
     ) -> V {
-        match &self.down {
+        let rows = [row, row + 1];
+        match (&self.down, &self.half) {
             // SAFETY: as this function's.
-            Some(sum) => unsafe { self.two(sum, [row, row + 1], panel, &steps, ahead, c) },
-            None => unreachable!("`by_two` says so"),
+            (Some(sum), _) => unsafe { self.two(sum, rows, panel, &steps, ahead, c) },
+            // SAFETY: as this function's.
+            (None, Some(sum)) => unsafe { self.halves(sum, rows, panel, &steps, c) },
+            (None, None) => unreachable!("`by_two` says so"),
         }
     }
 

@@ -167,7 +167,7 @@ impl Numbers {
         match level {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => {
-                #[target_feature(enable = "avx2,fma")]
+                #[target_feature(enable = "avx2,fma,f16c")]
                 fn enter(numbers: &Numbers) -> Vec<[u32; 2]> {
                     // SAFETY: this function has AVX2 and FMA.
                     unsafe { numbers.run::<lanes::Avx2>() }
@@ -177,7 +177,7 @@ impl Numbers {
             }
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 | Level::Vnni => {
-                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
                 fn enter(numbers: &Numbers) -> Vec<[u32; 2]> {
                     // SAFETY: this function has AVX-512 F, BW, DQ and VL.
                     unsafe { numbers.run::<lanes::Avx512>() }

@@ -74,6 +74,19 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("f_floor", |a, _b, _c| small(a).f_floor());
     operation!("i_to_f", |a, _b, _c| a.i_to_f());
     operation!("i_to_f_toward_zero", |a, _b, _c| a.i_to_f_toward_zero());
+    operation!("i_to_f_odd", |a, _b, _c| a
+        .i_max(V::splat(0x8000_0001))
+        .i_to_f_odd());
+    operation!("f_to_half", |a, b, _c| {
+        // Around f16's numbers, beyond them, and halfway between them.
+        let magnitude = a.and(V::splat(0x1fff_ffff)).i_add(V::splat(0x3000_0000));
+        let x = magnitude.or(a.and(V::splat(0x8000_0000)));
+        let tie = x.and(V::splat(0xffff_e000)).or(V::splat(0x1000));
+        V::select(a.i_greater(b), x, tie).f_to_half()
+    });
+    operation!("f_to_half zero", |a, _b, _c| a
+        .and(V::splat(0x8000_0000))
+        .f_to_half());
     operation!("f to d to f", |a, _b, _c| numbers(a)
         .f_low_to_d()
         .d_to_f(numbers(a).f_high_to_d()));
@@ -136,7 +149,7 @@ fn at_level(level: Level, x: &Block, y: &Block, z: &Block) -> Vec<(&'static str,
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => {
-            #[target_feature(enable = "avx2,fma")]
+            #[target_feature(enable = "avx2,fma,f16c")]
             fn enter(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
                 // SAFETY: this function has AVX2 and FMA.
                 unsafe { all::<lanes::Avx2>(x, y, z) }
@@ -146,7 +159,7 @@ fn at_level(level: Level, x: &Block, y: &Block, z: &Block) -> Vec<(&'static str,
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => {
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
             fn enter(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
                 // SAFETY: this function has AVX-512 F, BW, DQ and VL.
                 unsafe { all::<lanes::Avx512>(x, y, z) }
@@ -156,7 +169,9 @@ fn at_level(level: Level, x: &Block, y: &Block, z: &Block) -> Vec<(&'static str,
         }
         #[cfg(target_arch = "x86_64")]
         Level::Vnni => {
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")]
+            #[target_feature(
+                enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c"
+            )]
             fn enter(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
                 // SAFETY: this function has AVX-512 F, BW, DQ, VL and VNNI.
                 unsafe { all::<lanes::Vnni>(x, y, z) }

@@ -78,7 +78,7 @@ fn row(random: &mut Random) -> (String, String) {
     let widened = one(&["", "", "", " as f16", " as f32"], random);
     let out = output(&[d], random);
     let between = ["f32", "f32", "f16", "bf16", "tf32"];
-    let program = match random.below(6) {
+    let program = match random.below(9) {
         0 => {
             let (first, inner) = (algorithm(k, random), output(&between, random));
             format!("t = {first}{widened} -> {inner} ; d = convert t -> {out}")
@@ -94,6 +94,23 @@ fn row(random: &mut Random) -> (String, String) {
             format!(
                 "t = {first}{widened} over {} from {start} -> {inner} ; d = {second}{widened} over {} from t -> {out}",
                 halves[0], halves[1]
+            )
+        }
+        3 => {
+            // A sum that goes on with a sum, and perhaps is the same as one chain.
+            let sum = algorithm(k, random);
+            let start = one(&["c", "+0"], random);
+            format!(
+                "t = {sum}{widened} over k%2=0 from {start} -> {out} ; d = {sum}{widened} over k%2=1 from t -> {out}"
+            )
+        }
+        4 => {
+            let (sum, inner) = (algorithm(k, random), output(&between, random));
+            let starts = [one(&["c", "+0"], random), one(&["t", "t", "+0"], random)];
+            let other = one(&["c", "c", "t"], random);
+            format!(
+                "t = {sum}{widened} over k%2=0 from {} -> {inner} ; u = {sum}{widened} over k%2=1 from {} -> {inner} ; d = add {other} u -> {out}",
+                starts[0], starts[1]
             )
         }
         _ => format!("{}{widened} -> {out}", algorithm(k, random)),

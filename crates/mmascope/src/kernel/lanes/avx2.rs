@@ -127,6 +127,11 @@ impl Lanes for Avx2 {
         f_to_i_nearest(x) => Self(_mm256_cvtps_epi32(x.f()));
         f_floor(x) => Self::of(_mm256_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
         i_to_f(x) => Self::of(_mm256_cvtepi32_ps(x.0));
+        f_to_half(x) => {
+            let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x.f());
+            // (−0 + 0 is +0.)
+            Self::of(_mm256_add_ps(_mm256_cvtph_ps(half), _mm256_setzero_ps()))
+        };
         f_low_to_d(x) => Self::of_d(_mm256_cvtps_pd(_mm256_castps256_ps128(x.f())));
         f_high_to_d(x) => Self::of_d(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(x.f())));
         i_low_to_d(x) => Self::of_d(_mm256_cvtepi32_pd(_mm256_castsi256_si128(x.0)));

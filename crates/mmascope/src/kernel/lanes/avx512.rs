@@ -148,6 +148,17 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         f_floor(x) => Self::of(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
         i_to_f(x) => Self::of(_mm512_cvtepi32_ps(x.0));
         i_to_f_toward_zero(x) => Self::of(_mm512_cvt_roundepi32_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x.0));
+        i_to_f_odd(x) => {
+            let kept = _mm512_castps_si512(_mm512_cvt_roundepi32_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x.0));
+            let back = _mm512_cvttps_epi32(_mm512_castsi512_ps(kept));
+            let lost = _mm512_cmpneq_epi32_mask(back, x.0);
+            Self(_mm512_mask_or_epi32(kept, lost, kept, _mm512_set1_epi32(1)))
+        };
+        f_to_half(x) => {
+            let half = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x.f());
+            // (−0 + 0 is +0.)
+            Self::of(_mm512_add_ps(_mm512_cvtph_ps(half), _mm512_setzero_ps()))
+        };
         f_low_to_d(x) => Self::of_d(_mm512_cvtps_pd(_mm512_castps512_ps256(x.f())));
         f_high_to_d(x) => Self::of_d(_mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(x.f())));
         i_low_to_d(x) => Self::of_d(_mm512_cvtepi32_pd(_mm512_castsi512_si256(x.0)));
