@@ -48,6 +48,7 @@ pub(crate) use notation::{Flaw, at, parse};
 pub use output::{Nan, Output, Tininess, ZeroSign};
 pub use program::{Operation, Program, Select, Source, Statement};
 pub use scalar::Scalar;
+pub(crate) use signature::Queries;
 pub use signature::{OperandWords, Operands, Scale, Signature};
 pub(crate) use token::{Token, tokens};
 pub(crate) use unit::check_operands;

@@ -28,7 +28,7 @@ pub use steady::SteadyDut;
 pub use subject::{Interface, Subject};
 pub use tile::Answers;
 
-use crate::dpa::{Operands, Signature};
+use crate::dpa::{Operands, Queries, Signature};
 use crate::error::{Error, Result};
 use crate::gemm::Matrices;
 use crate::vector::Answer;
@@ -132,6 +132,28 @@ impl Batch {
         self.scale_b.extend(query.scale_b);
         self.len += 1;
         Ok(())
+    }
+
+    /// Adds the queries of a batch of the same signature.
+    pub(crate) fn append(&mut self, other: &Self) {
+        debug_assert_eq!(self.signature, other.signature);
+        self.a.extend_from_slice(&other.a);
+        self.b.extend_from_slice(&other.b);
+        self.c.extend_from_slice(&other.c);
+        self.scale_a.extend_from_slice(&other.scale_a);
+        self.scale_b.extend_from_slice(&other.scale_b);
+        self.len += other.len;
+    }
+
+    /// Every query.
+    pub(crate) fn queries(&self) -> Queries<'_> {
+        Queries {
+            a: &self.a,
+            b: &self.b,
+            c: &self.c,
+            scale_a: &self.scale_a,
+            scale_b: &self.scale_b,
+        }
     }
 
     /// Number of queries.

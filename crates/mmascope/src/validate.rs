@@ -25,8 +25,8 @@ mod tile;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::cases::{Case, Family, Generator};
-use crate::dpa::{Modifiers, Unit};
+use crate::cases::{Family, Generator};
+use crate::dpa::Unit;
 use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
 use crate::infer::Example;
@@ -36,6 +36,8 @@ use tile::Tile;
 
 /// Cases of a family that are asked together.
 const CHUNK: u64 = 4096;
+/// Cases that a thread makes and computes in one go.
+const TURN: u64 = 256;
 /// More cases than any run can have compared.
 const MOST: u64 = 1 << 56;
 /// The mismatches that are kept, of each family.
@@ -312,25 +314,30 @@ fn compare(
     first: u64,
     count: u64,
 ) -> Result<Vec<Differing>> {
-    let cases: Vec<(Case, u64)> = (0..count as usize)
+    let last = first + count;
+    let turns: Vec<u64> = (first..last).step_by(TURN as usize).collect();
+    let parts: Vec<(Batch, Vec<u64>)> = turns
         .into_par_iter()
-        .with_min_len(256)
-        .map(|offset| {
-            let case = generator.case(first + offset as u64);
-            let word = model.dot(&case.operands(), &Modifiers::default())?;
-            Ok((case, word))
+        .map(|from| {
+            let (mut batch, mut maker) = (Batch::new(*model.signature()), generator.maker());
+            for index in from..last.min(from + TURN) {
+                batch.push(&maker.make(index).operands())?;
+            }
+            let words = model.dots(&batch.queries())?;
+            Ok((batch, words))
         })
         .collect::<Result<_>>()?;
-    let mut batch = Batch::new(*model.signature());
-    for (case, _) in &cases {
-        batch.push(&case.operands())?;
+    let (mut batch, mut words) = (Batch::new(*model.signature()), Vec::new());
+    for (part, own) in parts {
+        batch.append(&part);
+        words.extend(own);
     }
     let answers = device.run(&batch)?;
-    check_count(device, answers.len(), cases.len())?;
-    let found = cases.iter().zip(answers).enumerate();
+    check_count(device, answers.len(), words.len())?;
+    let found = (first..).zip(words.into_iter().zip(answers));
     Ok(found
-        .filter(|(_, ((_, word), answer))| !agrees(model, *word, *answer))
-        .map(|(at, ((_, word), answer))| (first + at as u64, None, answer, *word))
+        .filter(|(_, (word, answer))| !agrees(model, *word, *answer))
+        .map(|(index, (word, answer))| (index, None, answer, word))
         .collect())
 }
 

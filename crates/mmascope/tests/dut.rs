@@ -6,8 +6,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mmascope::Error;
-use mmascope::dpa::{Operands, Signature};
-use mmascope::dut::{Batch, Dut, Interface, PluginDut, ProcessDut, SteadyDut, Subject};
+use mmascope::cases::{Family, Generator};
+use mmascope::dpa::{Modifiers, Operands, Signature};
+use mmascope::dut::{Batch, Dut, Interface, ModelDut, PluginDut, ProcessDut, SteadyDut, Subject};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
@@ -349,6 +350,41 @@ fn a_model_is_a_device() {
         .err()
         .unwrap();
     assert!(error.to_string().contains("has the signature"), "{error}");
+}
+
+/// Many queries at once are what they are one by one, for every instruction, and a word that is too wide is named.
+#[test]
+fn a_model_answers_many_queries_as_one_by_one() {
+    for row in Catalogue::built_in().instructions() {
+        let Ok(unit) = row.unit() else { continue };
+        let mut batch = Batch::new(*unit.signature());
+        let mut expected = Vec::new();
+        for family in [Family::Stress, Family::Bits, Family::Boundary] {
+            let generator = Generator::for_unit(family, 3, unit).unwrap();
+            for index in 0..8 {
+                let case = generator.case(index);
+                let word = unit.dot(&case.operands(), &Modifiers::default()).unwrap();
+                expected.push(Answer::Word(word));
+                batch.push(&case.operands()).unwrap();
+            }
+        }
+        let mut model = ModelDut::new("model", unit.clone());
+        assert_eq!(model.run(&batch).unwrap(), expected, "{}", row.name);
+    }
+    let row = Catalogue::built_in().find("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let unit = row.unwrap().unit().unwrap();
+    let mut batch = Batch::new(*unit.signature());
+    let wide = [0, 0, 0x1_0000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    for b in [[0; 16], wide] {
+        let operands = Operands {
+            a: &[0; 16],
+            b: &b,
+            ..Operands::default()
+        };
+        batch.push(&operands).unwrap();
+    }
+    let error = ModelDut::new("model", unit.clone()).run(&batch);
+    assert!(error.unwrap_err().to_string().contains("b[2] is 10000"));
 }
 
 #[test]

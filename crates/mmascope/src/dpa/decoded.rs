@@ -31,12 +31,21 @@ impl Decoded {
     pub(crate) fn new(signature: &Signature, operands: &Operands<'_>) -> Result<Self> {
         let none = Modifiers::default();
         check_operands(signature, operands, &none)?;
-        let pairs = pairs(signature, operands, &[], &none, Codes::Special);
+        let mut decoded = Vec::new();
+        pairs(
+            signature,
+            operands,
+            &[],
+            &none,
+            Codes::Special,
+            &mut decoded,
+        );
+        let pairs = decoded;
         let special = |pair: &Pair| pair.a.is_special() || pair.b.is_special();
         Ok(Self {
             special: pairs.iter().any(special),
             pairs,
-            scales: scales(signature, operands),
+            scales: scales(signature, operands.scale_a, operands.scale_b),
             c: c(signature, operands, &none),
             wide: OnceLock::new(),
         })
@@ -71,12 +80,12 @@ impl Decoded {
 }
 
 /// The scales of every block of k; none for a unit without.
-pub(super) fn scales(signature: &Signature, operands: &Operands<'_>) -> Vec<Scales> {
+pub(super) fn scales(signature: &Signature, a: &[u64], b: &[u64]) -> Vec<Scales> {
     let Some(Scale { format, .. }) = &signature.scale else {
         return Vec::new();
     };
     let decode = |word: &u64| format.decode(format.from_register(*word));
-    (operands.scale_a.iter().zip(operands.scale_b))
+    (a.iter().zip(b))
         .map(|(a, b)| Scales {
             a: decode(a),
             b: decode(b),
@@ -84,20 +93,24 @@ pub(super) fn scales(signature: &Signature, operands: &Operands<'_>) -> Vec<Scal
         .collect()
 }
 
-/// Every k's operands; where `scales` has none, the neutral ones.
+/// Every k's operands, as `pairs`; where `scales` has none, the neutral ones.
 pub(super) fn pairs<'a>(
     signature: &Signature,
     operands: &Operands<'_>,
     scales: &'a [Scales],
     modifiers: &Modifiers,
     codes: Codes,
-) -> Vec<Pair<'a>> {
+    pairs: &mut Vec<Pair<'a>>,
+) {
     let none = Pair {
         a: ONE,
         b: ONE,
         scales: &Scales::NONE,
     };
-    let mut pairs = vec![none; signature.k];
+    if pairs.len() != signature.k {
+        *pairs = vec![none; signature.k];
+    }
+    let pairs = &mut pairs[..];
     if !scales.is_empty() {
         let block = signature.scale.map_or(signature.k, |scale| scale.block);
         for (pairs, scales) in pairs.chunks_mut(block).zip(scales) {
@@ -114,7 +127,6 @@ pub(super) fn pairs<'a>(
     each(b, operands.b, modifiers.negate_b, codes, |k, x| {
         pairs[k].b = x
     });
-    pairs
 }
 
 /// Decodes words, negated or not.

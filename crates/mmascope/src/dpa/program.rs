@@ -3,7 +3,7 @@
 use super::decoded::{self, Decoded};
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
-use super::{Codes, Dpa, Modifiers, Nan, Operands, Signature, general, ieee};
+use super::{Codes, Dpa, Modifiers, Nan, Operands, Queries, Signature, general, ieee};
 use crate::format::{Format, Unpacked};
 
 /// Statements whose values need no memory of their own; almost every program has so few.
@@ -150,11 +150,29 @@ impl Program {
         operands: &Operands<'_>,
         modifiers: &Modifiers,
     ) -> u64 {
-        let scales = decoded::scales(signature, operands);
-        let pairs = decoded::pairs(signature, operands, &scales, modifiers, self.codes());
+        let scales = decoded::scales(signature, operands.scale_a, operands.scale_b);
+        let mut pairs = Vec::new();
+        let codes = self.codes();
+        decoded::pairs(signature, operands, &scales, modifiers, codes, &mut pairs);
         self.sum(&pairs, decoded::c(signature, operands, modifiers), &|_| {
             None
         })
+    }
+
+    /// The same for many queries, whose lengths and words have been checked.
+    pub(super) fn run_each(&self, signature: &Signature, queries: &Queries<'_>) -> Vec<u64> {
+        let (k, blocks) = (signature.k, signature.scales());
+        let (codes, none) = (self.codes(), Modifiers::default());
+        let scales = decoded::scales(signature, queries.scale_a, queries.scale_b);
+        let mut pairs = Vec::new();
+        (0..queries.c.len())
+            .map(|index| {
+                let operands = queries.at(index, k, blocks);
+                let own = &scales[index * blocks..(index + 1) * blocks];
+                decoded::pairs(signature, &operands, own, &none, codes, &mut pairs);
+                self.sum(&pairs, decoded::c(signature, &operands, &none), &|_| None)
+            })
+            .collect()
     }
 
     /// The same for operands that have been decoded; `None` when this program means other numbers by
@@ -172,11 +190,11 @@ impl Program {
     }
 
     /// `wide` has the pairs in a wider format, if they are known.
-    fn sum<'a>(
+    fn sum<'s>(
         &self,
-        pairs: &'a [Pair<'a>],
+        pairs: &[Pair<'s>],
         c: Unpacked,
-        wide: &dyn Fn(Format) -> Option<&'a [Pair<'a>]>,
+        wide: &dyn Fn(Format) -> Option<&'s [Pair<'s>]>,
     ) -> u64 {
         let (mut few, mut many) = ([PLUS_ZERO; FEW], Vec::new());
         let values = match few.get_mut(..self.statements.len()) {

@@ -128,7 +128,39 @@ pub struct Operands<'a> {
     pub scale_b: &'a [u64],
 }
 
-/// The same, owned.
+/// The operands of many dot products, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queries<'a> {
+    /// K words each.
+    pub(crate) a: &'a [u64],
+    /// K words each.
+    pub(crate) b: &'a [u64],
+    /// One word each.
+    pub(crate) c: &'a [u64],
+    /// As many words each as the instruction has scales.
+    pub(crate) scale_a: &'a [u64],
+    /// The same of B.
+    pub(crate) scale_b: &'a [u64],
+}
+
+impl<'a> Queries<'a> {
+    /// One of them, of so many products and scales; what is missing at the end is left out.
+    pub(crate) fn at(&self, index: usize, k: usize, scales: usize) -> Operands<'a> {
+        let part = |words: &'a [u64], each: usize| {
+            let from = (index * each).min(words.len());
+            &words[from..(from + each).min(words.len())]
+        };
+        Operands {
+            a: part(self.a, k),
+            b: part(self.b, k),
+            c: self.c[index],
+            scale_a: part(self.scale_a, scales),
+            scale_b: part(self.scale_b, scales),
+        }
+    }
+}
+
+/// The same as [`Operands`], owned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OperandWords {
     /// K words of A's row.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Decoded, Dpa, General, Modifiers, Operands, Operation, Program, Select, Signature};
+use super::{
+    Decoded, Dpa, General, Modifiers, Operands, Operation, Program, Queries, Select, Signature,
+};
 use crate::error::{Error, Result};
 use crate::format::{Class, Float, Format, Specials};
 
@@ -87,6 +89,32 @@ impl Unit {
     pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
         check_operands(&self.signature, operands, modifiers)?;
         Ok(self.program.run(&self.signature, operands, modifiers))
+    }
+
+    /// One element of D for each query of many, by the same steps as [`Unit::dot`]; memory is used again.
+    ///
+    /// # Errors
+    /// As [`Unit::dot`], for the first query that does not fit.
+    pub(crate) fn dots(&self, queries: &Queries<'_>) -> Result<Vec<u64>> {
+        let Signature { a, b, c, scale, .. } = &self.signature;
+        let scale = scale.map_or(*a, |scale| scale.format);
+        let fits = fits(queries.a, a)
+            && fits(queries.b, b)
+            && fits(queries.c, c)
+            && fits(queries.scale_a, &scale)
+            && fits(queries.scale_b, &scale);
+        let length = |words: &[u64], each: usize| words.len() == each * queries.c.len();
+        let (k, blocks) = (self.signature.k, self.signature.scales());
+        let is_whole = length(queries.a, k)
+            && length(queries.b, k)
+            && length(queries.scale_a, blocks)
+            && length(queries.scale_b, blocks);
+        if !fits || !is_whole {
+            let none = Modifiers::default();
+            let each = (0..queries.c.len()).map(|at| self.dot(&queries.at(at, k, blocks), &none));
+            return each.collect();
+        }
+        Ok(self.program.run_each(&self.signature, queries))
     }
 
     /// The same for operands that were decoded for this signature; `operands` are the words they
@@ -320,6 +348,15 @@ pub(crate) fn check_operands(
         check_words("scale_b", operands.scale_b, &scale.format)?;
     }
     Ok(())
+}
+
+/// Whether every word is one of the format's register.
+fn fits(words: &[u64], format: &Format) -> bool {
+    let widest = format.widest_word();
+    // (Without an early end, so that it becomes vectors.)
+    words
+        .iter()
+        .fold(true, |fits, &word| fits & (word <= widest))
 }
 
 /// Checks that every word is one of the format's register.

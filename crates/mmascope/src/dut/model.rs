@@ -48,13 +48,8 @@ impl Dut for ModelDut {
 
     fn run(&mut self, batch: &Batch) -> Result<Vec<Answer>> {
         batch.check(self.signature())?;
-        (0..batch.len())
-            .map(|index| {
-                self.unit
-                    .dot(&batch.query(index), &Modifiers::default())
-                    .map(Answer::Word)
-            })
-            .collect()
+        let words = self.unit.dots(&batch.queries())?;
+        Ok(words.into_iter().map(Answer::Word).collect())
     }
 
     fn has_tiles(&self) -> bool {

@@ -100,53 +100,46 @@ impl Format {
             specials,
             subnormals,
         } = float;
-        let fraction_mask = (1 << fraction_bits) - 1;
-        let top_field = (1 << exponent_bits) - 1;
-        let (fraction, field) = (code & fraction_mask, (code >> fraction_bits) & top_field);
-        let negative = self.signed && code >> (exponent_bits + fraction_bits) == 1;
-        // Almost every code: a normal number whatever the format's specials are.
-        if field != 0 && field != top_field {
-            return Unpacked {
-                negative,
-                class: Class::Finite,
-                exponent: field as i32 - bias,
-                significand: fraction | 1 << fraction_bits,
-                fraction_bits,
+        // Masks instead of shifts, and no branch but for what is special: zeros and subnormals come where
+        // nobody can foresee them.
+        let hidden = 1_u64 << fraction_bits;
+        let fraction_mask = hidden - 1;
+        let top_field = (hidden << exponent_bits) - hidden;
+        let sign = u64::from(self.signed) * (hidden << exponent_bits);
+        let negative = code & sign != 0;
+        let magnitude = code & (top_field | fraction_mask);
+        let has_nan_zero = specials == Specials::NegativeZeroNan;
+        if magnitude >= top_field || (has_nan_zero && negative && magnitude == 0) {
+            let fraction = magnitude & fraction_mask;
+            let class = match specials {
+                Specials::Ieee if fraction == 0 => Some(Class::Infinite),
+                Specials::Ieee => Some(Class::Nan),
+                Specials::AllOnesNan if fraction == fraction_mask => Some(Class::Nan),
+                Specials::NegativeZeroNan if magnitude == 0 => Some(Class::Nan),
+                _ => None,
             };
+            if let Some(class) = class {
+                return Unpacked {
+                    // A NaN code that is the sign of zero elsewhere has no sign.
+                    negative: negative && !has_nan_zero,
+                    class,
+                    exponent: 0,
+                    significand: 0,
+                    fraction_bits,
+                };
+            }
         }
-        let class = match specials {
-            Specials::Ieee if field == top_field && fraction == 0 => Class::Infinite,
-            Specials::Ieee if field == top_field => Class::Nan,
-            Specials::AllOnesNan if field == top_field && fraction == fraction_mask => Class::Nan,
-            Specials::NegativeZeroNan if negative && field == 0 && fraction == 0 => Class::Nan,
-            _ if subnormals && field == 0 && fraction == 0 => Class::Zero,
-            _ => Class::Finite,
-        };
-        if matches!(class, Class::Infinite | Class::Nan) {
-            // A NaN code that is the sign of zero elsewhere has no sign.
-            let negative = negative && specials != Specials::NegativeZeroNan;
-            return Unpacked {
-                negative,
-                class,
-                exponent: 0,
-                significand: 0,
-                fraction_bits,
-            };
-        }
-        let is_subnormal = subnormals && field == 0;
+        let is_subnormal = subnormals & (magnitude < hidden);
+        let significand = (magnitude & fraction_mask) | if is_subnormal { 0 } else { hidden };
         Unpacked {
             negative,
-            class,
-            exponent: if is_subnormal {
-                float.emin()
+            class: if significand == 0 {
+                Class::Zero
             } else {
-                field as i32 - bias
+                Class::Finite
             },
-            significand: if is_subnormal {
-                fraction
-            } else {
-                fraction | 1 << fraction_bits
-            },
+            exponent: (magnitude >> fraction_bits) as i32 - bias + i32::from(is_subnormal),
+            significand,
             fraction_bits,
         }
     }
