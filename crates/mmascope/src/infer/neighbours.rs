@@ -109,21 +109,27 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
             }
         }
     }
-    // An answer to a later question may have shown another NaN than a row's.
-    for row in rows {
-        let own = |name: &String| row.names.contains(name);
-        if !stands.equivalent.iter().any(own) {
-            continue;
-        }
-        let asked = &run.asker.asked;
-        let differs = |place: &usize| !asked[*place].fits_exactly(&row.unit);
-        if let Some(place) = (0..asked.len()).find(differs) {
-            stands.equivalent.retain(|name| !own(name));
-            let name = row.names.first().cloned().unwrap_or_default();
-            stands.rejected.push((name, row.unit.clone(), place));
+    stands.look_at_rows(run, rows);
+    Ok(Study::Stands(Box::new(stands)))
+}
+
+impl Stands {
+    /// Rejects rows that an answer to a later question contradicts: it may have shown another NaN than theirs.
+    pub(crate) fn look_at_rows(&mut self, run: &Run<'_>, rows: &[space::Row]) {
+        for row in rows {
+            let own = |name: &String| row.names.contains(name);
+            if !self.equivalent.iter().any(own) {
+                continue;
+            }
+            let asked = &run.asker.asked;
+            let differs = |place: &usize| !asked[*place].fits_exactly(&row.unit);
+            if let Some(place) = (0..asked.len()).find(differs) {
+                self.equivalent.retain(|name| !own(name));
+                let name = row.names.first().cloned().unwrap_or_default();
+                self.rejected.push((name, row.unit.clone(), place));
+            }
         }
     }
-    Ok(Study::Stands(Box::new(stands)))
 }
 
 /// The value of a parameter that the search has no such value of; statements may have several.

@@ -25,6 +25,8 @@ const QUESTIONS: [(Kind, usize); 8] = [
 ];
 /// Answers that a candidate does not give and that are asked for again: they may be noise.
 const DOUBTED: usize = 256;
+/// How many times as many fresh inputs a model that is no row of the catalogue is asked at last.
+const AGAIN: usize = 3;
 /// Repairs after a mismatch on fresh inputs.
 const REPAIRS: usize = 12;
 
@@ -75,22 +77,24 @@ impl Run<'_> {
                 break;
             };
             progress(self.asker.queries, "fresh inputs");
-            if !rows.iter().any(|row| row.unit == found.unit) {
+            let is_row = rows.iter().any(|row| row.unit == found.unit);
+            if !is_row {
                 let simplest = self.simplest(found);
                 *found = simplest;
             }
             let unit = found.unit.clone();
-            let failing = self.verify(&unit)?;
-            if failing.is_empty() {
+            self.trials = 0;
+            if self.verify(&unit, 1)? {
                 progress(self.asker.queries, "neighbours");
-                match neighbours::study(self, &unit, &rows)? {
-                    neighbours::Study::Stands(study) => {
-                        if let Some(noise) = self.noise()? {
-                            return Ok(noise);
-                        }
-                        return Ok(Outcome::Model(Box::new(report::found(self, *study))));
+                if let neighbours::Study::Stands(mut study) = neighbours::study(self, &unit, &rows)?
+                    // A model that nobody has written down may be wrong where few inputs show it.
+                    && (is_row || self.verify(&unit, AGAIN)?)
+                {
+                    study.look_at_rows(self, &rows);
+                    if let Some(noise) = self.noise()? {
+                        return Ok(noise);
                     }
-                    neighbours::Study::Refuted => {}
+                    return Ok(Outcome::Model(Box::new(report::found(self, *study))));
                 }
             }
             if repair + 1 < REPAIRS {
@@ -183,10 +187,10 @@ impl Run<'_> {
         })
     }
 
-    /// Fresh inputs of every family and kind; gives the places that the unit does not answer alike.
-    fn verify(&mut self, unit: &Unit) -> Result<Vec<usize>> {
+    /// Whether the unit answers fresh inputs of every family and kind alike, some or several times as many.
+    fn verify(&mut self, unit: &Unit, times: usize) -> Result<bool> {
         let left = (self.options.budget.saturating_sub(self.asker.queries) / 16) as usize;
-        let trials = self.options.trials.min(left).max(20);
+        let trials = (self.options.trials * times).min(left).max(20);
         let mut places = self.families(&Family::ALL, trials, Some(unit))?;
         let focus = Focus::of(unit);
         let cases = (0..trials * 2)
@@ -196,9 +200,10 @@ impl Run<'_> {
             })
             .collect();
         places.extend(self.asker.ask(cases)?);
-        self.trials = places.len() as u64;
-        let fails = |&place: &usize| !self.asker.asked[place].fits(unit);
-        Ok(places.into_iter().filter(fails).collect())
+        self.trials += places.len() as u64;
+        Ok(places
+            .into_iter()
+            .all(|place| self.asker.asked[place].fits(unit)))
     }
 
     fn no_model(&mut self, nearest: Option<Candidate>) -> Result<Outcome> {
