@@ -45,7 +45,7 @@ pub fn probe(device: &mut dyn Dut) -> Result<Report> {
     // What later tests need to know: which products share a step, and how many bits it keeps.
     let order = order::measure(&mut bench)?;
     let mut bits = alignment::measure(&mut bench, &order)?;
-    bits.width = width::measure(&mut bench)?;
+    bits.width = width::measure(&mut bench, &order, bits.products)?;
     subnormal::measure(&mut bench, &order)?;
     alignment::products(&mut bench, &order, &bits)?;
     rounding::measure(&mut bench, &order, &mut bits)?;

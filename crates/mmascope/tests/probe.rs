@@ -284,6 +284,77 @@ fn conclusion<'a>(report: &'a Report, name: &str) -> &'a str {
     &feature.expect("a feature").conclusion
 }
 
+/// What cancels may be dropped, and then says nothing of what lies beside it: c is one term of four sums.
+#[test]
+fn groups_that_are_dropped_where_they_cancel() {
+    let report = own(
+        "a=e5m2 b=e4m3fn c=f32 d=f32 k=16",
+        "fused L=16 F=21 align=rd G=4 groups=strided Fg=9 align-g=rz zero-g=dropped -> rne f32",
+    );
+    says(
+        &report,
+        &[
+            ("c", "fused"),
+            ("block", "hidden"),
+            ("bits-products", "9"),
+            ("bits-c", "unknown"),
+            ("width", ">=22"),
+        ],
+    );
+}
+
+/// A carry shows that results have the bits which the alignment loses.
+#[test]
+fn bits_that_only_a_carry_shows() {
+    let report = own(
+        "a=e4m3fn b=e4m3fn c=f32 d=f32 k=32",
+        "fused L=8 F=13 align=rd over k=0,4,8,12,16,20,24,28,1,5,9,13,17,21,25,29,2,6,10,14,18,22,26,30,3,7,11,15,19,23,27,31 -> rz f32",
+    );
+    says(
+        &report,
+        &[("width", ">=14"), ("rounding-result", "unknown")],
+    );
+    // A result that is as narrow is said to be.
+    let report = own(
+        "a=e4m3fn b=e4m3fn c=f32 d=f32 k=32",
+        "t-fdpa L=32 F=13 e0=-132 -> rz e8m13",
+    );
+    says(&report, &[("width", "13")]);
+}
+
+/// A floor so high that small results are lost: no flush is concluded from it.
+#[test]
+fn a_floor_above_the_smallest_result() {
+    for (e0, place) in [(-100, -126), (-80, -106)] {
+        let report = own(
+            "a=bf16 b=bf16 c=f32 d=f32 k=16",
+            &format!("t-fdpa L=8 F=26 e0={e0} -> rne f32"),
+        );
+        says(
+            &report,
+            &[
+                ("e0", &e0.to_string()),
+                ("subnormal-a", "kept"),
+                ("subnormal-c", "unknown"),
+                ("subnormal-product", "unknown"),
+                ("subnormal-result", "unknown"),
+            ],
+        );
+        let text = conclusion(&report, "e0");
+        assert!(text.contains(&format!("2^{place} only")), "{text}");
+    }
+    // What is flushed is still said to be, and no floor is made of it.
+    let report = own(
+        "a=bf16 b=bf16 c=f32 d=f32 k=16",
+        "ftz-addmul P=4 -> rne f32",
+    );
+    says(
+        &report,
+        &[("subnormal-c", "flushed"), ("subnormal-product", "flushed")],
+    );
+    assert_ne!(report.value("e0"), Some("-103"));
+}
+
 /// Where c is added last, the two roundings are those of the sums of products and of that addition.
 #[test]
 fn the_roundings_where_c_is_last() {

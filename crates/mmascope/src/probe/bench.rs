@@ -105,21 +105,20 @@ impl<'a> Bench<'a> {
         self.maker.power(&mut input.case, k, negative, exponent);
     }
 
-    /// Puts a product ±2^exponent of normal operands at k, if there is one.
-    pub(super) fn normal_product(
-        &self,
-        input: &mut Input,
-        k: usize,
-        negative: bool,
-        exponent: i32,
-    ) {
+    /// Puts a product of that value and of normal operands at k, if there is one: its fraction is a's.
+    pub(super) fn normal_product(&self, input: &mut Input, k: usize, number: Number) {
+        let exponent = number.exponent;
         let (a, b) = (&self.maker.a, &self.maker.b);
         let (low, high) = (
             a.normal.max(exponent - b.top),
             a.top.min(exponent - b.normal),
         );
         let first = i32::midpoint(low, high);
-        self.product(input, k, two(negative, first), two(false, exponent - first));
+        let own = Number {
+            exponent: first,
+            ..number
+        };
+        self.product(input, k, own, two(false, exponent - first));
     }
 
     /// Puts a product of two given numbers at k.

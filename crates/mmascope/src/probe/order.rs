@@ -26,6 +26,8 @@ pub(super) struct Order {
     pub(super) last_ends: Option<Ends>,
     /// Fraction bits of what goes from the first step to the last one, where results have fewer.
     pub(super) between: Option<i32>,
+    /// Whether masks show the steps; what stands here is a guess otherwise.
+    pub(super) known: bool,
 }
 
 /// Two terms of which nothing is rounded together before a step.
@@ -59,6 +61,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
         first_ends: ends_of(&(0..k).collect::<Vec<_>>(), true, false),
         last_ends: ends_of(&[k - 1], true, false),
         between: None,
+        known: false,
     };
     let report = match report {
         Ok(report) => report,
@@ -96,6 +99,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
         format!("{} ({})", tree.pattern(), report.verdict()),
     );
     let resolved = report.unresolved.is_empty();
+    order.known = resolved;
     let text = if resolved {
         format!("at most {} products share a step", order.step.len())
     } else {
@@ -272,6 +276,7 @@ fn of_tree(tree: &Tree, k: usize) -> Order {
         last,
         fused,
         between: None,
+        known: true,
     }
 }
 
@@ -289,7 +294,12 @@ fn place_of_c(tree: &Tree, k: usize, resolved: bool) -> (&'static str, String) {
     let node = &tree.nodes()[at];
     let products = node.children.iter().filter(|&&child| child < k).count();
     let is_root = at + 1 == tree.nodes().len();
+    let sums = node.children.len() - 1 - products;
     match (products, node.op) {
+        (0, Op::Fused | Op::Exact) if sums > 1 => (
+            "fused",
+            format!("c is one term of a sum of {sums} sums of products"),
+        ),
         (0, _) if is_root => ("last", "c is added last, by itself".to_owned()),
         (0, _) => ("added", "c is added by itself to a partial sum".to_owned()),
         (_, Op::Add) => ("first", "c is added to the first product".to_owned()),
@@ -375,14 +385,24 @@ fn block_size(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
         return Ok(());
     }
     let count = together.len() + 1;
-    bench.conclude(
-        "block",
-        3,
-        title,
-        count.to_string(),
-        format!(
-            "{count} products: a unit in another product reaches the result only in the same step"
-        ),
-    );
+    let (value, text) = if !order.known {
+        (
+            "unknown".to_owned(),
+            format!("{count} products let a unit through, in an order that is not known"),
+        )
+    } else if count < order.with_c.len() {
+        (
+            "hidden".to_owned(),
+            "a unit of results is lost in the step itself".to_owned(),
+        )
+    } else {
+        (
+            count.to_string(),
+            format!(
+                "{count} products: a unit in another product reaches the result only in the same step"
+            ),
+        )
+    };
+    bench.conclude("block", 3, title, value, text);
     Ok(())
 }

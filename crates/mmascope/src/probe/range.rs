@@ -1,7 +1,7 @@
 //! §1.8, §1.9: the floor of the alignment, overflow.
 
 use super::alignment::Bits;
-use super::bench::{Bench, Input, Reading, power, two};
+use super::bench::{Bench, Input, Reading, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
 use crate::explain::Value;
@@ -74,12 +74,23 @@ pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result
         Some((place, anchor)) => rounds_as_aligned(bench, bits, [x, y], anchor, place)?,
         None => false,
     };
-    let (value, text) = match seen {
-        None => (
+    let above = match seen {
+        None => above_results(bench, [x, y], f)?,
+        Some(_) => None,
+    };
+    let (value, text) = match (seen, above) {
+        (None, Some(place)) => (
+            (place + f).to_string(),
+            format!(
+                "terms count down to 2^{place} only, and half of it is lost of 1.5*2^{place} too: a floor of {} where the grid lies {f} bits below it",
+                place + f
+            ),
+        ),
+        (None, None) => (
             "unknown".to_owned(),
             "no term below the smallest result counts: the rounding of results hides it".to_owned(),
         ),
-        Some((place, anchor)) => {
+        (Some((place, anchor)), _) => {
             let exponent = place + f;
             if place == low && exponent > anchor {
                 (
@@ -114,6 +125,41 @@ pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result
     };
     bench.conclude("e0", 8, title, value, text);
     Ok(())
+}
+
+/// The place down to which terms count where that is above the smallest result: single products of
+/// less vanish, and so does half of it beside a whole (a flush would take the small ones only).
+fn above_results(bench: &mut Bench<'_>, [x, y]: [usize; 2], f: i32) -> Result<Option<i32>> {
+    let lowest = bench.maker.d.lowest;
+    let places: Vec<i32> = (lowest..lowest + 3 * f)
+        .filter(|&at| bench.reaches(at))
+        .collect();
+    let mut inputs = Vec::new();
+    for &place in &places {
+        let mut alone = bench.input(format!("2^{place}"));
+        bench.power(&mut alone, x, false, place);
+        inputs.push(alone);
+    }
+    let readings = bench.ask(inputs)?;
+    let shown = |at: &usize| readings[*at].is_power(false, places[*at]);
+    let Some(from) = (0..places.len()).rev().take_while(shown).last() else {
+        return Ok(None);
+    };
+    let place = places[from];
+    let vanish = readings[..from].iter().rev().skip(1).all(Reading::is_zero);
+    if from < 2 || !vanish || from + 1 == places.len() {
+        return Ok(None);
+    }
+    let mut beside = bench.input(format!("2^{} + 1.5*2^{place}", place + 1));
+    bench.power(&mut beside, x, false, place + 1);
+    bench.normal_product(&mut beside, y, one_and(false, place, 1, 1));
+    let whole = &power(false, place + 1) + &power(false, place);
+    let half = power(false, place - 1);
+    if bench.product_at(&beside, y) != Some(&power(false, place) + &half) {
+        return Ok(None);
+    }
+    let reading = bench.ask_one(beside)?;
+    Ok((reading.number() == Some(whole)).then_some(place))
 }
 
 /// Whether half of the last bit above the floor, of either sign, is rounded as the alignment of

@@ -30,6 +30,16 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, bits: &mut Bits) -> 
         "rounding of the result",
     )?;
     let first = &order.with_c;
+    if !order.known {
+        bench.conclude(
+            "rounding-between",
+            5,
+            "rounding between steps",
+            "unknown",
+            "which products share a step is not known",
+        );
+        return Ok(());
+    }
     if !order.c_last && first.iter().all(|k| order.last.contains(k)) {
         bench.conclude(
             "rounding-between",
@@ -94,12 +104,19 @@ fn conclude(
                 )
             })
             .collect();
+        // Less than two last places cannot be rounded to more: those were lost elsewhere.
+        let is_rounded = |got: Option<i64>| got.is_some_and(|got| got.abs() <= 2);
+        let (value, text) = if !found.iter().all(|&(.., got)| is_rounded(got)) {
+            ("unknown", "not to be read from these results")
+        } else {
+            ("none", "no rounding gives this")
+        };
         bench.conclude(
             name,
             5,
             title,
-            "none",
-            format!("no rounding gives this: {}", rows.join(", ")),
+            value,
+            format!("{text}: {}", rows.join(", ")),
         );
         return modes;
     } else {

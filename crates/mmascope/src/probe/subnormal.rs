@@ -4,7 +4,7 @@
 //! A subnormal that is asked for is lifted by a normal term into a normal sum: what is missing then was
 //! lost on the way in, not in the result. Terms that take no part are −0, which hides no sign.
 
-use super::bench::{Bench, Input, Reading, power, two};
+use super::bench::{Bench, Input, Reading, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
 use crate::explain::{Dyadic, Value};
@@ -23,12 +23,69 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
     let zeros = Zeros {
         shown: matches!(reading.value, Value::Zero { negative: true }),
     };
+    let grid = Grid::look(bench)?;
     operand(bench, &zeros, true)?;
     operand(bench, &zeros, false)?;
-    c(bench, &zeros)?;
-    products(bench)?;
-    sums(bench, order)?;
-    results(bench)
+    c(bench, &zeros, &grid)?;
+    products(bench, &grid)?;
+    sums(bench, order, &grid)?;
+    results(bench, &grid)
+}
+
+/// What is lost of normal numbers just above the subnormal ones.
+struct Grid {
+    /// Whether half of one, or all of it, is lost there too: then the grid of the alignment ends above the subnormal
+    /// numbers, and that they become zero says nothing of a flush.
+    is_coarse: bool,
+}
+
+impl Grid {
+    fn look(bench: &mut Bench<'_>) -> Result<Self> {
+        let normal = bench.maker.d.normal;
+        let number = one_and(false, normal, 1, 1);
+        let whole = &power(false, normal) + &power(false, normal - 1);
+        let mut by_c = bench.input(format!("c = 1.5*2^{normal}, no products"));
+        bench.c(&mut by_c, number);
+        let mut by_product = bench.input(format!("1.5*2^{normal} as a product"));
+        bench.normal_product(&mut by_product, 0, number);
+        let mut inputs = Vec::new();
+        if bench.c_of(&by_c).as_ref() == Some(&whole) {
+            inputs.push(by_c);
+        }
+        if bench.product_at(&by_product, 0).as_ref() == Some(&whole) {
+            inputs.push(by_product);
+        }
+        let readings = bench.ask(inputs)?;
+        let is_coarse = readings.iter().any(|reading| {
+            reading.is_zero()
+                || reading.is_power(false, normal)
+                || reading.is_power(false, normal + 1)
+        });
+        Ok(Self { is_coarse })
+    }
+
+    fn lost() -> (&'static str, String) {
+        let text = "is lost, but so is half of the smallest normal number: the alignment has no bits so low (its floor, 1.8)";
+        ("unknown", text.to_owned())
+    }
+
+    /// The conclusion where what is subnormal becomes something else.
+    fn other(&self, readings: &[Reading]) -> (&'static str, String) {
+        if self.is_coarse && are_zeros(readings) {
+            Self::lost()
+        } else {
+            other(readings)
+        }
+    }
+
+    /// The conclusion where what is subnormal becomes zero.
+    fn flushed(&self, text: String) -> (&'static str, String) {
+        if self.is_coarse {
+            Self::lost()
+        } else {
+            ("flushed", text)
+        }
+    }
 }
 
 impl Zeros {
@@ -72,7 +129,8 @@ fn other(readings: &[Reading]) -> (&'static str, String) {
     ("changed", text)
 }
 
-/// The smallest subnormal of an operand times a power of two that makes the product a normal result.
+/// The smallest subnormal of an operand times a power of two as large as there is: the product is far above
+/// subnormal results, and above a floor of the alignment.
 fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<()> {
     let (own, times) = if is_a {
         (bench.maker.a, bench.maker.b)
@@ -90,7 +148,7 @@ fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<()> {
         bench.conclude(name, 1, &title, "not reachable", text);
         return Ok(());
     }
-    let lift = (bench.maker.d.normal - own.lowest).max(10).min(times.top);
+    let lift = times.top.min(bench.maker.d.top - own.lowest);
     let what = |sign: &str| format!("{letter} = {sign}2^{}, times 2^{lift}", own.lowest);
     let inputs = both(bench, what, |input, negative| {
         let (small, large) = (two(negative, own.lowest), two(false, lift));
@@ -118,7 +176,7 @@ fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<()> {
 }
 
 /// c = ±2^small without products, and beside a product that makes a normal sum of it.
-fn c(bench: &mut Bench<'_>, zeros: &Zeros) -> Result<()> {
+fn c(bench: &mut Bench<'_>, zeros: &Zeros, grid: &Grid) -> Result<()> {
     let (name, title) = ("subnormal-c", "subnormal c");
     let (range, d) = (bench.maker.c, bench.maker.d);
     // The largest power of two: narrow results have that one too.
@@ -149,14 +207,18 @@ fn c(bench: &mut Bench<'_>, zeros: &Zeros) -> Result<()> {
             "kept",
             "taken as it is beside a normal product; alone, the result becomes zero".to_owned(),
         ),
-        Some(lifted) if !are(&lifted, &power(false, d.normal)) => other(&lifted),
+        Some(lifted) if !are(&lifted, &power(false, d.normal)) => grid.other(&lifted),
         None if small < d.normal => (
             "unknown",
             "alone it becomes zero, on the way in or as a result: no product is small enough to tell".to_owned(),
         ),
         _ => {
-            let sign = zeros.sign(&alone[1]);
-            ("flushed", format!("becomes zero on the way in; {sign}"))
+            let text = format!("becomes zero on the way in; {}", zeros.sign(&alone[1]));
+            if small < d.normal {
+                grid.flushed(text)
+            } else {
+                ("flushed", text)
+            }
         }
     };
     bench.conclude(name, 1, title, value, text);
@@ -170,7 +232,7 @@ fn beside(bench: &Bench<'_>, normal: i32, write: impl Fn(&mut Input, bool)) -> O
     let what = |sign: &str| format!("{sign}(that + 2^{normal} as a product of normal operands)");
     let inputs = both(bench, what, |input, negative| {
         write(input, negative);
-        bench.normal_product(input, k, negative, normal);
+        bench.normal_product(input, k, two(negative, normal));
     });
     let made = |input: &Input| {
         let product = bench.product_at(input, k);
@@ -181,7 +243,7 @@ fn beside(bench: &Bench<'_>, normal: i32, write: impl Fn(&mut Input, bool)) -> O
 }
 
 /// A product of normal operands that is subnormal for results, beside a normal c.
-fn products(bench: &mut Bench<'_>) -> Result<()> {
+fn products(bench: &mut Bench<'_>, grid: &Grid) -> Result<()> {
     let (name, title) = ("subnormal-product", "subnormal products");
     let (d, range) = (bench.maker.d, bench.maker.c);
     let small = d.normal - 1;
@@ -194,7 +256,7 @@ fn products(bench: &mut Bench<'_>) -> Result<()> {
     let what = |sign: &str| format!("{sign}(c = 2^{} + a product 2^{small})", d.normal);
     let inputs = both(bench, what, |input, negative| {
         bench.c(input, two(negative, d.normal));
-        bench.normal_product(input, 0, negative, small);
+        bench.normal_product(input, 0, two(negative, small));
     });
     let readings = bench.ask(inputs)?;
     let normal = power(false, d.normal);
@@ -202,9 +264,9 @@ fn products(bench: &mut Bench<'_>) -> Result<()> {
         ("kept", "counts beside a normal c".to_owned())
     } else if are(&readings, &normal) {
         let text = "counts as zero beside a normal c; with which sign does not show";
-        ("flushed", text.to_owned())
+        grid.flushed(text.to_owned())
     } else {
-        other(&readings)
+        grid.other(&readings)
     };
     bench.conclude(name, 1, title, value, text);
     Ok(())
@@ -219,13 +281,13 @@ fn difference(bench: &Bench<'_>, input: &mut Input, k: usize, negative: bool) ->
         fraction: 1 << 59,
     };
     bench.c(input, large);
-    bench.normal_product(input, k, !negative, normal);
+    bench.normal_product(input, k, two(!negative, normal));
     let c = &power(negative, normal) + &power(negative, normal - 1);
     bench.c_of(input) == Some(c) && bench.product_at(input, k) == Some(power(!negative, normal))
 }
 
 /// A subnormal sum of normal terms in the step of c, lifted in the last one.
-fn sums(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
+fn sums(bench: &mut Bench<'_>, order: &Order, grid: &Grid) -> Result<()> {
     let (name, title) = ("subnormal-sum", "subnormal sums between steps");
     let normal = bench.maker.d.normal;
     let (low, _) = bench.maker.products();
@@ -244,7 +306,7 @@ fn sums(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
     let made = std::cell::Cell::new(true);
     let inputs = both(bench, what, |input, negative| {
         made.set(made.get() && difference(bench, input, first, negative));
-        bench.normal_product(input, last, negative, normal);
+        bench.normal_product(input, last, two(negative, normal));
     });
     if !made.get() {
         bench.conclude(name, 1, title, "not reachable", "c has no such number");
@@ -256,16 +318,16 @@ fn sums(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
         ("kept", "goes on to the next step as it is".to_owned())
     } else if are(&readings, &whole) {
         let text = "becomes zero before the next step; with which sign does not show";
-        ("flushed", text.to_owned())
+        grid.flushed(text.to_owned())
     } else {
-        other(&readings)
+        grid.other(&readings)
     };
     bench.conclude(name, 1, title, value, text);
     Ok(())
 }
 
 /// A subnormal result: of normal terms that cancel in part, and of one product of normal operands.
-fn results(bench: &mut Bench<'_>) -> Result<()> {
+fn results(bench: &mut Bench<'_>, grid: &Grid) -> Result<()> {
     let (name, title) = ("subnormal-result", "subnormal results from normal operands");
     let d = bench.maker.d;
     let (low, _) = bench.maker.products();
@@ -277,7 +339,7 @@ fn results(bench: &mut Bench<'_>) -> Result<()> {
     }
     let what = |sign: &str| format!("{sign}2^{small} as a product of normal operands");
     let inputs = both(bench, what, |input, negative| {
-        bench.normal_product(input, 0, negative, small);
+        bench.normal_product(input, 0, two(negative, small));
     });
     let product = bench.ask(inputs)?;
     let k = bench.signature.k - 1;
@@ -296,14 +358,11 @@ fn results(bench: &mut Bench<'_>) -> Result<()> {
         _ => "a negative one +0",
     };
     let (value, text) = match &sum {
-        Some(sum) if are_zeros(sum) => (
-            "flushed",
-            format!(
-                "a subnormal sum of normal terms becomes zero; {}",
-                sign(sum)
-            ),
-        ),
-        Some(sum) if !are(sum, &power(false, d.normal - 1)) => other(sum),
+        Some(sum) if are_zeros(sum) => grid.flushed(format!(
+            "a subnormal sum of normal terms becomes zero; {}",
+            sign(sum)
+        )),
+        Some(sum) if !are(sum, &power(false, d.normal - 1)) => grid.other(sum),
         _ if are(&product, &power(false, small)) => ("kept", "given as it is".to_owned()),
         Some(_) => (
             "kept",

@@ -1,10 +1,11 @@
 //! §1.10: the width of results.
 
 use super::bench::{Bench, Reading, one_and, power, two};
+use super::order::Order;
 use crate::error::Result;
 
-/// How many fraction bits results have, and whether a narrow one is rounded once.
-pub(super) fn measure(bench: &mut Bench<'_>) -> Result<i32> {
+/// How many fraction bits results have, and whether a narrow one is rounded once. `kept`: of products in the alignment.
+pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, kept: Option<i32>) -> Result<i32> {
     let m = bench.maker.bits.max(
         bench
             .signature
@@ -42,16 +43,85 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<i32> {
         }
     }
     let of = bench.signature.d;
-    let text = if widest == m {
-        format!("every fraction bit of {of} is produced")
+    // What is missing may be what the alignment loses, which a carry would show.
+    let hidden = widest < m && (!order.known || kept.is_none_or(|kept| kept <= widest));
+    let carried = if hidden {
+        carried(bench, order, m)?
     } else {
-        format!(
-            "{widest} of the {m} fraction bits of {of} are produced (E8M{widest}, where the exponent has 8 bits)"
-        )
+        None
     };
-    bench.conclude("width", 10, title, widest.to_string(), text);
+    let (value, text) = match carried {
+        _ if widest == m => (
+            widest.to_string(),
+            format!("every fraction bit of {of} is produced"),
+        ),
+        Some(bits) if bits > widest => (
+            format!(">={bits}"),
+            format!(
+                "{bits} fraction bits are produced where a sum carries: what is missing of others the alignment loses"
+            ),
+        ),
+        None if hidden && order.step.len() > 1 => (
+            format!(">={widest}"),
+            format!(
+                "{widest} of the {m} fraction bits of {of} are produced; the alignment may lose the others"
+            ),
+        ),
+        _ => (
+            widest.to_string(),
+            format!(
+                "{widest} of the {m} fraction bits of {of} are produced (E8M{widest}, where the exponent has 8 bits)"
+            ),
+        ),
+    };
+    bench.conclude("width", 10, title, value, text);
     twice(bench, widest)?;
     Ok(widest)
+}
+
+/// The most fraction bits of 1.5 + 1.5 + 2^-j, whose exponent is one above that of its terms; `None` where it
+/// cannot be asked.
+fn carried(bench: &mut Bench<'_>, order: &Order, m: i32) -> Result<Option<i32>> {
+    let has_half =
+        |format: &crate::format::Format| format.float().is_some_and(|f| f.fraction_bits > 0);
+    if !order.known || !has_half(&bench.signature.a) {
+        return Ok(None);
+    }
+    // The terms of a step, and two products of any with c: where groups are summed first, those carry.
+    let outside = (0..bench.signature.k).find(|k| !order.step.contains(k));
+    let (first, second) = (order.step.first(), order.step.get(1));
+    let mut terms: Vec<(usize, usize, Option<usize>)> = Vec::new();
+    if let [x, y, .., z] = order.step[..] {
+        terms.push((x, y, Some(z)));
+    }
+    for y in second.into_iter().copied().chain(outside) {
+        terms.extend(first.map(|&x| (x, y, None)));
+    }
+    if terms.is_empty() {
+        return Ok(None);
+    }
+    let (mut inputs, mut bits) = (Vec::new(), Vec::new());
+    for (x, y, small) in terms {
+        for j in (1..m).take_while(|&j| small.is_none() || bench.reaches(-j)) {
+            let place = small.map_or("c".to_owned(), |z| format!("p{z}"));
+            let mut input = bench.input(format!("p{x} = p{y} = 1.5, {place} = 2^-{j}"));
+            bench.product(&mut input, x, one_and(false, 0, 1, 1), two(false, 0));
+            bench.product(&mut input, y, one_and(false, 0, 1, 1), two(false, 0));
+            match small {
+                Some(z) => bench.power(&mut input, z, false, -j),
+                None => bench.c(&mut input, two(false, -j)),
+            }
+            inputs.push(input);
+            bits.push(j);
+        }
+    }
+    let readings = bench.ask(inputs)?;
+    let three = &power(false, 1) + &power(false, 0);
+    let whole = bits
+        .iter()
+        .zip(&readings)
+        .filter(|(j, reading)| reading.number() == Some(&three + &power(false, -**j)));
+    Ok(Some(whole.map(|(j, _)| j + 1).max().unwrap_or(0)))
 }
 
 /// A sum just above a tie of a narrow result: rounded to f32 toward zero first it is the tie itself.
