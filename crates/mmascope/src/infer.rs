@@ -55,9 +55,9 @@ pub use report::{Example, Found, Inference, Outcome, Rejected, Unobservable};
 
 use std::time::{Duration, Instant};
 
-use crate::dpa::Signature;
+use crate::dpa::{Scale, Signature};
 use crate::dut::Dut;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::isa::Catalogue;
 use crate::reveal::Random;
 use crate::vector::Answer;
@@ -120,6 +120,14 @@ pub fn infer_with_progress(
 ) -> Result<Inference> {
     let begin = Instant::now();
     let (subject, signature) = (device.name().to_owned(), *device.signature());
+    if let Some(Scale { block, .. }) = signature.scale
+        && (block == 0 || !signature.k.is_multiple_of(block))
+    {
+        return Err(Error::Argument(format!(
+            "{signature}: block={block} does not divide k={}; no unit of the model space has such scales",
+            signature.k
+        )));
+    }
     let mut run = Run {
         maker: Maker::new(&signature)?,
         signature,

@@ -106,12 +106,14 @@ fn of_parts(
                 Part::First => "-first".to_owned(),
                 Part::After => "-after".to_owned(),
                 Part::Inner(place) => format!("-{}", base.statements[place].name),
+                Part::Adds => "-adds".to_owned(),
                 Part::LastStep => continue,
             };
             // A chain of one statement has one rule for all results.
             let several = base.statements.len() > 1 || part == Part::Before;
             let concerns = match part {
                 Part::Before | Part::Last => differ || of_results && several,
+                Part::Adds => of_results,
                 _ => differ || results_differ,
             };
             if !concerns {

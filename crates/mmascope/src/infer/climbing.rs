@@ -10,6 +10,8 @@ const STARTS: usize = 10;
 /// How many of a list are climbed from on every question before the next list, in each round.
 const CLIMBS: usize = 3;
 const ROUNDS: usize = 2;
+/// A start of one statement more must fail that part less often to be climbed from first.
+const PARTS: usize = 20;
 
 impl Run<'_> {
     /// A program that gives every answer, or the nearest one.
@@ -58,7 +60,10 @@ impl Run<'_> {
         // Of two that say as much the shorter one is more likely.
         let length = |candidate: &Candidate| candidate.unit.program().statements.len();
         rough.sort_by_key(|candidate| (candidate.failing.len(), length(candidate)));
+        rough.dedup_by(|one, other| one.unit.program() == other.unit.program());
         rough.truncate(STARTS);
+        // A climb tries every parameter of every part: a longer one must say more to come first.
+        rough.sort_by_key(|candidate| candidate.failing.len() * (PARTS + length(candidate)));
         rough
     }
 

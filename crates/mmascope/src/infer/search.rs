@@ -4,7 +4,7 @@ use super::asker::Asked;
 use super::joints::{Joint, joints};
 use super::patience::Patience;
 use super::settings::{ALIGNMENTS, Part, Setting, domains};
-use crate::dpa::{Program, Signature, Unit};
+use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Statement, Unit};
 use crate::format::Rounding;
 
 /// Failing questions on which variants are compared first.
@@ -180,6 +180,13 @@ impl Search<'_> {
             settings.iter().any(applies)
         });
         self.sweep(&mut best, &joint);
+        if let Some(own) = groups(program) {
+            // Groups that are shorter than the sum hide its bits, and the sum theirs.
+            let bits = (8..=44).step_by(3).map(Some).chain([None]);
+            let groups = bits.map(|f| Setting::Groups(Some(Groups { f, ..own })));
+            self.sweep(&mut best, &vec![groups.collect()]);
+            self.sweep(&mut best, &joint);
+        }
         Some(best)
     }
 
@@ -275,5 +282,22 @@ impl Search<'_> {
             }
         }
         found
+    }
+}
+
+/// The groups of all steps, where one statement has all of them: accumulators that are added rarely have groups.
+fn groups(program: &Program) -> Option<Groups> {
+    match program.statements[..] {
+        [
+            Statement {
+                operation:
+                    Operation::Dot {
+                        algorithm: Dpa::General(General::Fused(Fused { groups, .. })),
+                        ..
+                    },
+                ..
+            },
+        ] => groups,
+        _ => None,
     }
 }

@@ -2,7 +2,7 @@
 //! rejections are answers, and the search finds shipped units without the catalogue too.
 
 use mmascope::dpa::{Modifiers, Unit};
-use mmascope::dut::ModelDut;
+use mmascope::dut::{Batch, Dut, ModelDut};
 use mmascope::infer::{Inference, Options, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Reader;
@@ -197,4 +197,77 @@ fn what_cannot_be_told_is_said() {
         &Modifiers::default(),
     );
     assert_eq!(dot, Ok(0x4100_0000));
+}
+
+fn own(signature: &str, program: &str) -> Unit {
+    let signature = signature.parse().expect("a signature");
+    Unit::new(signature, program.parse().expect("a program")).expect("a unit")
+}
+
+/// Accumulators that are added, and c after them: where every addition gives -0 the result is -0, and no
+/// single addition's rule shows it.
+#[test]
+fn signs_of_zero_of_several_additions_are_found_together() {
+    let unit = own(
+        "a=tf32 b=tf32 c=f32 d=f32 k=8",
+        "t0 = t-fdpa L=2 F=24 e0=-300 over k%2=0 from +0 -> rz f32 zero=exact ; \
+         t1 = t-fdpa L=2 F=24 e0=-300 over k%2=1 from +0 -> rz f32 zero=exact ; \
+         t2 = add t0 t1 -> rne f32 ; d = add t2 c -> rne f32 nan=7fffffff",
+    );
+    // -2^-126 · 2^-74 eight times: both accumulators round to zero, and keep the sign.
+    let (a, b) = ([0x8080_0000; 8], [0x1a80_0000; 8]);
+    for seed in 1..=3 {
+        let mut device = ModelDut::new("a black box", unit.clone());
+        let options = Options {
+            seed,
+            ..Options::default()
+        };
+        let found = infer(&mut device, None, &options).expect("answers");
+        let Outcome::Model(model) = found.outcome else {
+            panic!("seed {seed}: {:?}", found.outcome);
+        };
+        for c in [0, 0x8000_0000] {
+            let mut batch = Batch::new(*unit.signature());
+            batch
+                .push(
+                    &mmascope::cases::Case {
+                        a: a.to_vec(),
+                        b: b.to_vec(),
+                        c,
+                        ..Default::default()
+                    }
+                    .operands(),
+                )
+                .expect("fits");
+            let wanted = device.run(&batch).expect("answers");
+            let mut again = ModelDut::new("the model", model.unit.clone());
+            assert_eq!(
+                again.run(&batch).expect("answers"),
+                wanted,
+                "seed {seed}, c={c:x}: {}",
+                model.program
+            );
+        }
+    }
+}
+
+/// Groups that are no neighbours, shorter than the sum and dropped where they cancel.
+#[test]
+fn short_strided_groups_are_found() {
+    let unit = own(
+        "a=e5m2 b=e4m3fn c=f32 d=f32 k=16",
+        "fused L=16 F=21 align=rd G=4 groups=strided Fg=9 align-g=rz zero-g=dropped -> rne f32 \
+         nan=7fc00000 overflow=satfinite",
+    );
+    let found = of_unit(&unit, None);
+    let Outcome::Model(model) = found.outcome else {
+        panic!("{:?}", found.outcome);
+    };
+    let mut device = ModelDut::new("a black box", unit);
+    assert_eq!(
+        crate::mutants::mismatch(&mut device, &model),
+        None,
+        "{}",
+        model.program
+    );
 }

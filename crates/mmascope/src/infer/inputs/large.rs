@@ -172,7 +172,12 @@ pub(super) fn zeros(maker: &Maker, random: &mut Random) -> Case {
             let lowest = maker.a.lowest + maker.b.lowest;
             let exponent = between(lowest, (maker.d.lowest - 1).max(lowest), random);
             let at = random.below(k);
-            maker.power(&mut case, at, random.below(3) != 0, exponent);
+            let kind = random.below(3);
+            // All of them negative: where sums of part of the products are added, each is then -0.
+            let places = if kind == 2 { 0..k } else { at..at + 1 };
+            for at in places {
+                maker.power(&mut case, at, kind != 0, exponent);
+            }
         }
     }
     case

@@ -19,6 +19,8 @@ pub(crate) enum Part {
     LastStep,
     /// The one at this place, which is neither the first nor the last.
     Inner(usize),
+    /// The additions at the end, where there are several: a sign of zero shows only if all of them give it.
+    Adds,
 }
 
 /// The most statements of a program in which each is looked at by itself.
@@ -35,6 +37,7 @@ impl Part {
             Self::First,
             Self::After,
             Self::LastStep,
+            Self::Adds,
         ]
         .into_iter()
         .chain(inner.map(Self::Inner))
@@ -50,6 +53,7 @@ impl Part {
             Self::Inner(place) => (place, place + 1),
             Self::First => (0, all.len().min(1)),
             Self::After => (all.len().min(1), all.len()),
+            Self::Adds => (all.len() - adds_at_the_end(all), all.len()),
         };
         (&all[..from], &all[from..to], &all[to..])
     }
@@ -65,6 +69,7 @@ impl Part {
         match self {
             Self::Before | Self::Last if program.statements.len() == 1 => forms::split(program, k),
             Self::Before | Self::Last | Self::Inner(_) => Some(program.clone()),
+            Self::Adds => (adds_at_the_end(&program.statements) > 1).then(|| program.clone()),
             Self::LastStep if program.statements.len() == 1 => None,
             Self::LastStep => forms::split(program, k),
             Self::First | Self::After => match first_step_apart(program, k) {
@@ -75,6 +80,12 @@ impl Part {
             },
         }
     }
+}
+
+/// How many statements at the end are additions.
+fn adds_at_the_end(statements: &[Statement]) -> usize {
+    let is_add = |statement: &&Statement| matches!(statement.operation, Operation::Add(..));
+    statements.iter().rev().take_while(is_add).count()
 }
 
 /// The program whose first step is a statement of its own; `None` when it is one, or is no step.
