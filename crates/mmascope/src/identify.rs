@@ -225,9 +225,10 @@ fn shape(question: &Question<'_>) -> Result<[usize; 3]> {
         a,
         b,
         c,
+        scale_a,
+        scale_b,
         transpose_a,
         transpose_b,
-        ..
     } = question.operands;
     let sides = |array: &Array, transpose: bool| {
         let (rows, columns) = array.rows_and_columns()?;
@@ -243,6 +244,24 @@ fn shape(question: &Question<'_>) -> Result<[usize; 3]> {
         return Err(Error::Argument(format!(
             "A is {m} × {k}, B {rows} × {n}, D {d_rows} × {d_columns}: expected M × K, K × N and M × N"
         )));
+    }
+    if let Some(c) = c {
+        let (c_rows, c_columns) = c.rows_and_columns()?;
+        if (c_rows, c_columns) != (m, n) {
+            return Err(Error::Argument(format!(
+                "C is {c_rows} × {c_columns}: expected M × N = {m} × {n}"
+            )));
+        }
+    }
+    let scales = [("A", scale_a, [m, k]), ("B", scale_b, [k, n])];
+    for (name, scale, [most_rows, most_columns]) in scales {
+        let Some(scale) = scale else { continue };
+        let (rows, columns) = scale.rows_and_columns()?;
+        if !(1..=most_rows).contains(&rows) || !(1..=most_columns).contains(&columns) {
+            return Err(Error::Argument(format!(
+                "the scales of {name} are {rows} × {columns}: expected at most {most_rows} × {most_columns}"
+            )));
+        }
     }
     let Factors { alpha, beta } = question.factors;
     for (name, factor) in [("alpha", alpha), ("beta", beta)] {

@@ -233,13 +233,14 @@ pub fn validate(
             model.signature()
         )));
     }
-    // Few cases are shared out: no family is left without any.
+    // Few cases are shared out: no family is left without any, nor gets all that a run adds to those before it.
     let share = (trials / state.families.len().max(1) as u64).clamp(1, CHUNK);
     while state.trials() < trials {
         let Some(index) = state.next() else { break };
-        let left = (trials - state.trials()).min(match state.families[index].done {
-            0 => share,
-            _ => u64::MAX,
+        let missing = share.saturating_sub(state.families[index].done);
+        let left = (trials - state.trials()).min(match missing {
+            0 => u64::MAX,
+            missing => missing,
         });
         let found = turn(device, model, state.seed, &mut state.families[index], left)?;
         let kept = KEPT.saturating_sub({

@@ -30,7 +30,7 @@ pub(crate) struct Reveal {
 
 #[derive(clap::Args)]
 pub(crate) struct Probe {
-    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    /// model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH or cmd:COMMAND LINE
     #[arg(required_unless_present = "compare", conflicts_with = "compare")]
     pub(crate) subject: Option<String>,
     /// Two subjects side by side, in place of SUBJECT; exit status 1 when a feature differs
@@ -90,11 +90,11 @@ pub(crate) struct Identify {
 
 #[derive(clap::Args)]
 pub(crate) struct Infer {
-    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    /// model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH or cmd:COMMAND LINE
     pub(crate) subject: String,
     #[command(flatten)]
     pub(crate) device: Tested,
-    /// The most queries
+    /// The most queries, 4000 or more
     #[arg(long, value_name = "QUERIES", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(4000..))]
     pub(crate) budget: u64,
     /// Seed of everything random
@@ -110,7 +110,7 @@ pub(crate) struct Infer {
 
 #[derive(clap::Args)]
 pub(crate) struct Validate {
-    /// model:ARCH:INST, plugin:PATH or cmd:COMMAND LINE
+    /// model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH or cmd:COMMAND LINE
     pub(crate) subject: String,
     #[command(flatten)]
     pub(crate) device: Tested,

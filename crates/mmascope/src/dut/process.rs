@@ -161,7 +161,7 @@ impl ProcessDut {
         Error::Device {
             device: self.name.clone(),
             query: Some(query),
-            message: self.child.end(message),
+            message: printable(&self.child.end(message)),
         }
     }
 }
@@ -187,5 +187,17 @@ impl Dut for ProcessDut {
 
 /// The beginning of a text, for messages.
 pub(super) fn start_of(text: &str) -> String {
-    text.trim_end().chars().take(80).collect()
+    printable(text.trim_end()).chars().take(80).collect()
+}
+
+/// A device's text without what would change a terminal.
+fn printable(text: &str) -> String {
+    let shown = |c: char| {
+        if c.is_control() && c != '\n' {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
+    text.chars().map(shown).collect()
 }
