@@ -44,6 +44,7 @@ mod terms;
 pub use hints::Hints;
 pub use matrix::{Distribution, Operand, Shape};
 pub use philox::philox;
+#[cfg(target_arch = "x86_64")]
 pub(crate) use philox::{KEY_STEPS, MULTIPLIERS, ROUNDS};
 
 use code::Code;
