@@ -78,8 +78,9 @@ pub(crate) enum Command {
     /// With three dimensions A or B is a batch of matrices, and D one of products; a single matrix beside a
     /// batch takes part in every product, as in numpy.matmul. Files are .npy or FILE.safetensors:NAME. Floats are numbers and are rounded to the operand's
     /// format; integers, and what np.save makes of ml_dtypes (V2, V1, f1), are codes of the operand's
-    /// format, one per element. D is written as f32, f16 or f64, whatever the accumulator is; the
-    /// file appears whole or not at all.
+    /// format, one per element. D is written as f32, f16 or f64, whatever the accumulator is, and in
+    /// another format of a schedule's `out=` as codes, as np.save writes ml_dtypes; the file appears
+    /// whole or not at all.
     ///
     /// The exact result that the errors are measured against is that of the operands after rounding,
     /// scales and modifiers included. Outputs whose exact result is 0 count only in the error relative
