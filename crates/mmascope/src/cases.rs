@@ -43,8 +43,10 @@ mod terms;
 
 pub use hints::Hints;
 pub use matrix::{Distribution, Operand, Shape};
+#[cfg(feature = "kernel")]
+pub(crate) use philox::fill;
 pub use philox::philox;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(feature = "kernel", target_arch = "x86_64"))]
 pub(crate) use philox::{KEY_STEPS, MULTIPLIERS, ROUNDS};
 
 use code::Code;

@@ -1,7 +1,10 @@
 //! Draws: which random words belong to which operand of which case.
 
+#[cfg(not(feature = "kernel"))]
+use super::philox::fill;
 use super::philox::philox;
-use crate::kernel::random;
+#[cfg(feature = "kernel")]
+use crate::kernel::random::fill;
 
 /// What a draw is for; its number is part of the counter.
 #[derive(Clone, Copy)]
@@ -30,8 +33,8 @@ impl<'a> Draws<'a> {
         let (key, index) = (halves(seed), halves(index));
         words.resize(2 * k, [0; 4]);
         let (a, b) = words.split_at_mut(k);
-        random::fill(index, lane(Role::A, 0), key, a);
-        random::fill(index, lane(Role::B, 0), key, b);
+        fill(index, lane(Role::A, 0), key, a);
+        fill(index, lane(Role::B, 0), key, b);
         Self { key, index, a, b }
     }
 

@@ -29,6 +29,14 @@ pub fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     words
 }
 
+/// `philox([index, first + i], key)` for every `i` of `out`.
+pub(crate) fn fill(index: [u32; 2], first: u32, key: [u32; 2], out: &mut [[u32; 4]]) {
+    for (i, words) in out.iter_mut().enumerate() {
+        let lane = first.wrapping_add(i as u32);
+        *words = philox([index[0], index[1], lane, 0], key);
+    }
+}
+
 /// Lower and upper half of a product.
 fn multiply(x: u32, y: u32) -> (u32, u32) {
     let product = u64::from(x) * u64::from(y);

@@ -1,6 +1,6 @@
 //! Random words of many counters at once.
 
-use crate::cases::philox;
+use crate::cases;
 
 /// `philox([index, first + i], key)` for every `i` of `out`; with AVX2 four counters in each register.
 pub(crate) fn fill(index: [u32; 2], first: u32, key: [u32; 2], out: &mut [[u32; 4]]) {
@@ -9,10 +9,7 @@ pub(crate) fn fill(index: [u32; 2], first: u32, key: [u32; 2], out: &mut [[u32; 
         // SAFETY: AVX2 is there.
         return unsafe { avx2::fill(index, first, key, out) };
     }
-    for (i, words) in out.iter_mut().enumerate() {
-        let lane = first.wrapping_add(i as u32);
-        *words = philox([index[0], index[1], lane, 0], key);
-    }
+    cases::fill(index, first, key, out);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -84,6 +81,7 @@ mod avx2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::philox;
 
     #[test]
     fn every_counter_has_its_own_words() {
