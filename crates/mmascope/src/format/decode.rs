@@ -100,14 +100,23 @@ impl Format {
             specials,
             subnormals,
         } = float;
-        // Masks instead of shifts, and no branch but for what is special: zeros and subnormals come where
-        // nobody can foresee them.
+        // Masks instead of shifts; normal numbers, almost every code of most data, by themselves, and of the others no
+        // branch but for what is special: zeros and subnormals come where nobody can foresee them.
         let hidden = 1_u64 << fraction_bits;
         let fraction_mask = hidden - 1;
         let top_field = (hidden << exponent_bits) - hidden;
         let sign = u64::from(self.signed) * (hidden << exponent_bits);
         let negative = code & sign != 0;
         let magnitude = code & (top_field | fraction_mask);
+        if magnitude.wrapping_sub(hidden) < top_field - hidden {
+            return Unpacked {
+                negative,
+                class: Class::Finite,
+                exponent: (magnitude >> fraction_bits) as i32 - bias,
+                significand: (magnitude & fraction_mask) | hidden,
+                fraction_bits,
+            };
+        }
         let has_nan_zero = specials == Specials::NegativeZeroNan;
         if magnitude >= top_field || (has_nan_zero && negative && magnitude == 0) {
             let fraction = magnitude & fraction_mask;
