@@ -13,7 +13,7 @@ use mmascope::Error;
 use mmascope::accuracy::{self, Curve, Data, Setting};
 use mmascope::array::Array;
 use mmascope::cases::Distribution;
-use mmascope::gemm::Watch;
+use mmascope::gemm::{Summary, Watch};
 use mmascope::isa::{Catalogue, Instruction};
 
 pub(crate) fn run(
@@ -33,8 +33,13 @@ pub(crate) fn run(
         }
     }
     let mut data = data(options)?;
+    if options.seed.is_some() && options.shape.is_none() && options.c.is_none() {
+        return Err(Failure::Input(
+            "--seed: nothing is drawn, with A and B from files and no --c".into(),
+        ));
+    }
     if let Some(c) = &options.c {
-        data = data.with_c(c.parse()?, options.seed);
+        data = data.with_c(distribution("--c", c)?, options.seed());
     }
     let mut work = 0;
     for setting in &settings {
@@ -113,6 +118,7 @@ fn rows<'c>(
         if rows.len() == before
             && let Some(error) = unknown
         {
+            let error = report::told(&error);
             return Err(Failure::Input(format!("--arch {arch}: {error}")));
         }
     }
@@ -131,7 +137,12 @@ fn data(options: &ErrorOptions) -> Result<Data, Failure> {
             let read = |argument: &str, file: &str| {
                 Array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
             };
-            Ok(Data::given(read("A", a)?, read("B", b)?)?)
+            let data = Data::given(read("A", a)?, read("B", b)?)?;
+            Ok(if options.saturate {
+                data.saturating()
+            } else {
+                data
+            })
         }
         ([], Some(shape)) => {
             let lengths: Vec<Option<usize>> =
@@ -141,8 +152,8 @@ fn data(options: &ErrorOptions) -> Result<Data, Failure> {
                     "--shape {shape}: expected MxNxK, as in 64x64x4096"
                 )));
             };
-            let distribution: Distribution = options.dist.parse()?;
-            Ok(Data::generated(distribution, options.seed, [m, n, k])?)
+            let distribution = distribution("--dist", &options.dist)?;
+            Ok(Data::generated(distribution, options.seed(), [m, n, k])?)
         }
         ([], None) => Err(Failure::Input(
             "--shape MxNxK or two files, A and B, are needed".into(),
@@ -153,11 +164,16 @@ fn data(options: &ErrorOptions) -> Result<Data, Failure> {
     }
 }
 
+fn distribution(argument: &str, text: &str) -> Result<Distribution, Failure> {
+    text.parse()
+        .map_err(|error: Error| Failure::Input(format!("{argument}: {error}")))
+}
+
 /// What the matrices are, in words.
 fn source(options: &ErrorOptions, data: &Data) -> String {
     let what = match &options.files[..] {
         [a, b] => format!("{a} · {b}"),
-        _ => format!("{}, seed {}", options.dist, options.seed),
+        _ => format!("{}, seed {}", options.dist, options.seed()),
     };
     let c = options
         .c
@@ -186,18 +202,48 @@ fn print(curves: &[Curve], source: &str) -> Result<(), Failure> {
         ]);
         for point in &curve.points {
             let it = &point.statistics;
+            // No error is not an error of 0.
+            let of = |summary: &Summary, text: String| match summary.count {
+                0 => "–".to_owned(),
+                _ => text,
+            };
+            let products = &it.relative_to_products;
+            let spread = match products.count {
+                0 | 1 => "–".to_owned(),
+                _ => format!("{:.0e}", it.bias_error),
+            };
             table.add_row([
                 point.k.to_string(),
-                format!("{:.3e}", it.relative_to_products.mean),
-                format!("{:.3e}", it.relative_to_products.max),
-                format!("{:+.2e}", it.bias),
-                format!("{:.0e}", it.bias_error),
-                format!("{:.3}", it.ulps.mean),
+                of(products, format!("{:.3e}", products.mean)),
+                of(products, format!("{:.3e}", products.max)),
+                of(products, format!("{:+.2e}", it.bias)),
+                spread,
+                of(&it.ulps, format!("{:.3}", it.ulps.mean)),
                 it.vanished.to_string(),
                 it.result_not_finite.to_string(),
             ]);
         }
         writeln!(out, "{}", table.trim_fmt())?;
+        for point in &curve.points {
+            let it = &point.statistics;
+            let measured = it.relative_to_products.count;
+            let not_finite = it.exact_not_finite + it.result_not_finite;
+            let without_products = it.sampled.saturating_sub(measured + not_finite);
+            if without_products > 0 {
+                writeln!(
+                    out,
+                    "K = {}: every product of {without_products} of {} outputs is 0; they count in no error",
+                    point.k, it.sampled
+                )?;
+            }
+            if it.exact_not_finite > 0 {
+                writeln!(
+                    out,
+                    "K = {}: the exact result of {} of {} outputs is not finite; they count in no error",
+                    point.k, it.exact_not_finite, it.sampled
+                )?;
+            }
+        }
     }
     Ok(())
 }
@@ -208,8 +254,9 @@ fn body(curves: &[Curve], source: &str, data: &Data, options: &ErrorOptions) -> 
             let mut body = matmul::statistics_json(&point.statistics);
             body["k"] = point.k.into();
             body["vanished"] = point.statistics.vanished.into();
-            body["bias"] = point.statistics.bias.into();
-            body["bias_error"] = point.statistics.bias_error.into();
+            let outputs = point.statistics.relative_to_products.count;
+            body["bias"] = (outputs > 0).then_some(point.statistics.bias).into();
+            body["bias_error"] = (outputs > 1).then_some(point.statistics.bias_error).into();
             body
         };
         json!({
@@ -220,11 +267,12 @@ fn body(curves: &[Curve], source: &str, data: &Data, options: &ErrorOptions) -> 
         })
     };
     let is_generated = options.files.is_empty();
+    let is_drawn = is_generated || options.c.is_some();
     let mut body = Map::new();
     for (key, value) in [
         ("source", json!(source)),
         ("dist", json!(is_generated.then_some(&options.dist))),
-        ("seed", json!(is_generated.then_some(options.seed))),
+        ("seed", json!(is_drawn.then_some(options.seed()))),
         ("c", json!(options.c)),
         ("m", json!(data.m())),
         ("n", json!(data.n())),

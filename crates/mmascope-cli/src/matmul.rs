@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Matmul, Stats};
@@ -169,6 +169,15 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
                 .into(),
         ));
     }
+    if let (Some(_), Some(_), None) | (Some(_), None, Some(_)) = (promotion, &scale_a, &scale_b) {
+        let (given, missing) = match scale_a {
+            Some(_) => ("--scale-a", "--scale-b"),
+            None => ("--scale-b", "--scale-a"),
+        };
+        return Err(Failure::Input(format!(
+            "{given} without {missing}: the schedule's scale= takes software scales of A and of B"
+        )));
+    }
     let software = match (promotion, &scale_a, &scale_b) {
         (Some(promotion), Some(scale_a), Some(scale_b)) => Some(SoftwareScales::from_arrays(
             scale_a,
@@ -224,7 +233,17 @@ pub(crate) fn progress(count: u64, what: &'static str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent} %, {eta} left");
+    // What is left is told from the first step on that is done; before it, nothing is known.
+    let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        if state.pos() > 0 {
+            let share = state.pos() as f64 / state.len().unwrap_or(0).max(1) as f64;
+            let left = state.elapsed().mul_f64((1.0 / share - 1.0).max(0.0));
+            // A terminal that takes nothing more is no error of ours.
+            let _ = write!(out, ", {:#} left", HumanDuration(left));
+        }
+    };
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent} %{left}")
+        .map(|style| style.with_key("left", left));
     ProgressBar::new(count)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         .with_message(what)
@@ -392,11 +411,13 @@ fn print_statistics(
 
 pub(crate) fn statistics_json(statistics: &Statistics) -> Value {
     let summary = |summary: &Summary| {
+        // No error is not an error of 0.
+        let of = |error: f64| (summary.count > 0).then_some(error);
         json!({
             "count": summary.count,
-            "max": summary.max,
-            "mean": summary.mean,
-            "median": summary.median,
+            "max": of(summary.max),
+            "mean": of(summary.mean),
+            "median": of(summary.median),
         })
     };
     json!({

@@ -41,9 +41,27 @@ impl From<mmascope::Error> for Failure {
         match error {
             mmascope::Error::Device { .. } => Self::Device(error.to_string()),
             mmascope::Error::Cancelled => Self::Interrupted,
-            other => Self::Input(other.to_string()),
+            other => Self::Input(told(&other)),
         }
     }
+}
+
+/// An error in words, and where all valid names are where none is near.
+pub(crate) fn told(error: &mmascope::Error) -> String {
+    let everything = match error {
+        mmascope::Error::Unknown {
+            what,
+            nearest,
+            allowed,
+            ..
+        } if nearest.is_empty() && allowed.is_empty() => match *what {
+            "architecture" => "; `mmascope list` has all",
+            "instruction" => "; `mmascope list --arch ARCH` has all of an architecture",
+            _ => "",
+        },
+        _ => "",
+    };
+    format!("{error}{everything}")
 }
 
 /// What printing came to, where the answer stands without its reader: a closed pipe is no failure.

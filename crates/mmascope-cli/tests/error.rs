@@ -263,3 +263,92 @@ fn an_interrupt_leaves_no_drawing() {
         0
     );
 }
+
+/// Where no exact result is a number there is no error, and none is shown as 0.
+#[test]
+fn what_has_no_error_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, value: f32, shape: [usize; 2]| {
+        let words: Vec<u64> = vec![u64::from(value.to_bits()); shape[0] * shape[1]];
+        let file = folder.path().join(name);
+        write_npy(
+            file.to_str().expect("UTF-8"),
+            &shape,
+            &F32,
+            &words,
+            &AtomicBool::new(false),
+        )
+        .expect("written");
+    };
+    write("inf.npy", f32::INFINITY, [4, 16]);
+    write("big.npy", 1e6, [4, 16]);
+    write("b.npy", 1.0, [16, 4]);
+    let unit = ["--arch", "hopper", "--inst", F16];
+    let run = |arguments: &[&str]| error(folder.path(), &[&unit[..], arguments].concat());
+    let output = run(&["inf.npy", "b.npy"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        !text.contains("0.000e0") && text.contains("exact result of 16 of 16 outputs"),
+        "{text}"
+    );
+    // The advice of a refusal can be followed.
+    let refused = run(&["big.npy", "b.npy"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--saturate"));
+    assert_eq!(
+        run(&["big.npy", "b.npy", "--saturate"]).status.code(),
+        Some(0)
+    );
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("A: big.npy"),
+        "{refused:?}"
+    );
+    // Operands that all round to 0, and one output, whose error has no spread.
+    let tiny = run(&["--shape", "2x2x16", "--dist", "normal*2^-60"]);
+    let text = String::from_utf8_lossy(&tiny.stdout);
+    assert!(
+        text.contains("every product of 4 of 4 outputs is 0") && !text.contains("e0"),
+        "{text}"
+    );
+    let one = run(&["--shape", "1x1x16", "--json"]);
+    let one: Value = serde_json::from_slice(&one.stdout).expect("JSON");
+    let point = &one["curves"][0]["points"][0];
+    assert!(
+        point["bias"].is_f64() && point["bias_error"].is_null(),
+        "{point}"
+    );
+    let tiny = run(&["--shape", "2x2x16", "--dist", "normal*2^-60", "--json"]);
+    let tiny: Value = serde_json::from_slice(&tiny.stdout).expect("JSON");
+    let point = &tiny["curves"][0]["points"][0];
+    assert!(
+        point["bias"].is_null() && point["relative"]["mean"].is_null(),
+        "{point}"
+    );
+    // Names that nothing is near, and options that would be without effect, and matrices that no memory holds.
+    for (arguments, words) in [
+        (
+            &["--arch", "nosuch", "--inst", F16, "--shape", "1x1x16"][..],
+            "`mmascope list` has all",
+        ),
+        (
+            &["--arch", "hopper", "--inst", "nosuch", "--shape", "1x1x16"],
+            "--arch ARCH",
+        ),
+    ] {
+        let output = error(folder.path(), arguments);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(2) && text.contains(words),
+            "{text}"
+        );
+    }
+    for arguments in [
+        &["b.npy", "b.npy", "--dist", "normal"][..],
+        &["inf.npy", "b.npy", "--seed", "4"],
+        &["--shape", "1x1x16", "--dist", "foo"],
+        &["--shape", "4x4x16", "--saturate"],
+        &["--shape", "1x16777216x16777216"],
+    ] {
+        assert_eq!(run(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}

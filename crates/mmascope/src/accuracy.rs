@@ -25,7 +25,6 @@ mod scaled;
 pub use chart::chart;
 pub use data::Data;
 
-use crate::array::Casting;
 use crate::dpa::Modifiers;
 use crate::error::{Error, Result};
 use crate::gemm::{
@@ -105,11 +104,12 @@ impl Curve {
     /// Steps of elements that a curve takes.
     ///
     /// # Errors
-    /// As [`Curve::measure`].
+    /// As [`Curve::measure`], and where the largest operands do not fit the memory.
     pub fn work(setting: &Setting<'_>, data: &Data) -> Result<u64> {
         let native = setting.row.unit()?.signature().k;
         let outputs = data.m() as u64 * data.n() as u64;
         let ks = setting.ks(data)?;
+        data.check_memory(ks.last().copied().unwrap_or(0))?;
         let steps: u64 = ks.iter().map(|k| (k / native) as u64).sum();
         Ok(outputs * steps)
     }
@@ -133,7 +133,7 @@ impl Setting<'_> {
                 let (matrices, scales) = data.scaled(signature, k, &promotion, scale)?;
                 Ok((matrices, Some(scales)))
             }
-            _ => Ok((data.matrices(signature, k, &Casting::default())?, None)),
+            _ => Ok((data.matrices(signature, k)?, None)),
         }
     }
 

@@ -96,6 +96,14 @@ fn beginning(text: &str, longest: usize) -> String {
     }
 }
 
+/// The error of an argument with the operand that it was given for in front.
+pub(crate) fn named<T>(operand: &str, result: Result<T>) -> Result<T> {
+    result.map_err(|error| match error {
+        Error::Argument(message) => Error::Argument(format!("{operand}: {message}")),
+        other => other,
+    })
+}
+
 /// Shorthand for results of this library.
 pub type Result<T> = std::result::Result<T, Error>;
 

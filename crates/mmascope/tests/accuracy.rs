@@ -266,7 +266,7 @@ fn given_matrices_are_cut_to_k() {
         .find("hopper", "mma.m16n8k16.f32.f16.f16.f32")
         .and_then(|row| row.unit())
         .expect("a row");
-    let first = data.matrices(unit.signature(), 16, &mmascope::array::Casting::default());
+    let first = data.matrices(unit.signature(), 16);
     let first = first.expect("fits");
     assert_eq!((first.m(), first.n(), first.k()), (2, 3, 16));
     let value = |word: u64| {
@@ -282,10 +282,7 @@ fn given_matrices_are_cut_to_k() {
     let is = |word: u64, number: f32| assert_eq!(value(word), u64::from(number.to_bits()));
     is(first.a().at(0, 1, 2), 34.0);
     is(first.b().at(0, 2, 1), 107.0);
-    assert!(
-        data.matrices(unit.signature(), 48, &mmascope::array::Casting::default())
-            .is_err()
-    );
+    assert!(data.matrices(unit.signature(), 48).is_err());
     assert!(Data::given(array("A", [2, 32], 0.0), array("B", [31, 3], 0.0)).is_err());
 }
 

@@ -78,14 +78,19 @@ pub(crate) struct ErrorOptions {
     pub(crate) shape: Option<String>,
     /// Distribution of generated matrices: normal, positive, uniform, outlier or sparse, and a power of
     /// two as in normal*2^-14
-    #[arg(long, value_name = "NAME", default_value = "normal")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "normal",
+        conflicts_with = "files"
+    )]
     pub(crate) dist: String,
     /// Distribution of C, spelt as --dist [default: +0]
     #[arg(long, value_name = "NAME")]
     pub(crate) c: Option<String>,
-    /// Seed of generated matrices
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
+    /// Seed of generated matrices [default: 1]
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
     /// A schedule (docs/schedules.md); may be given several times, each with every instruction
     /// [default: chain]
     #[arg(long, value_name = "TEXT")]
@@ -96,9 +101,18 @@ pub(crate) struct ErrorOptions {
     /// Draw the curves to a file
     #[arg(short = 'o', value_name = "FILE.svg")]
     pub(crate) output: Option<String>,
+    /// Clamp numbers of the files beyond an operand's range to its largest number, instead of an error
+    #[arg(long, conflicts_with = "shape")]
+    pub(crate) saturate: bool,
     /// A and B instead of generated matrices: FILE.npy or FILE.safetensors:NAME
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<String>,
+}
+
+impl ErrorOptions {
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
 }
 
 /// Which outputs are compared with the exact result.

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::array::{Array, Casting, Words};
 use crate::cases::{Distribution, Operand};
 use crate::dpa::Signature;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, named};
 use crate::format::{Exact, F64, Format, Overflow, Rounding};
 use crate::gemm::{Matrices, Matrix};
 
@@ -17,6 +17,8 @@ pub struct Data {
     shape: [usize; 3],
     /// Distribution and seed of C.
     c: Option<(Distribution, u64)>,
+    /// How numbers of files become operands.
+    casting: Casting,
 }
 
 #[derive(Clone, Debug)]
@@ -46,6 +48,7 @@ impl Data {
             source,
             shape,
             c: None,
+            casting: Casting::default(),
         })
     }
 
@@ -54,8 +57,8 @@ impl Data {
     /// # Errors
     /// [`Error::Argument`] when they are no matrices or do not fit each other.
     pub fn given(a: Array, b: Array) -> Result<Self> {
-        let (m, k) = a.rows_and_columns()?;
-        let (rows, n) = b.rows_and_columns()?;
+        let (m, k) = named("A", a.rows_and_columns())?;
+        let (rows, n) = named("B", b.rows_and_columns())?;
         if rows != k {
             return Err(Error::Argument(format!(
                 "A ({}) is {m} × {k} and B ({}) is {rows} × {n}: B must have {k} rows",
@@ -69,6 +72,7 @@ impl Data {
             source,
             shape,
             c: None,
+            casting: Casting::default(),
         })
     }
 
@@ -77,6 +81,22 @@ impl Data {
     pub fn with_c(mut self, distribution: Distribution, seed: u64) -> Self {
         self.c = Some((distribution, seed));
         self
+    }
+
+    /// With numbers of files beyond an operand's range clamped to its largest one, instead of an error.
+    #[must_use]
+    pub fn saturating(mut self) -> Self {
+        self.casting.saturate = true;
+        self
+    }
+
+    /// Whether there is memory for the operands over the first k products, before any work is done.
+    pub(super) fn check_memory(&self, k: usize) -> Result<()> {
+        let [m, n, _] = self.shape;
+        for (name, rows, columns) in [("A", m, k), ("B", k, n), ("D", m, n)] {
+            reserved(name, rows, columns)?;
+        }
+        Ok(())
     }
 
     /// Rows of A.
@@ -101,7 +121,7 @@ impl Data {
     ///
     /// # Errors
     /// [`Error::Argument`] when k is too large or a number of a file does not fit its format.
-    pub fn matrices(&self, signature: &Signature, k: usize, casting: &Casting) -> Result<Matrices> {
+    pub fn matrices(&self, signature: &Signature, k: usize) -> Result<Matrices> {
         let [m, n, all] = self.shape;
         if k > all {
             return Err(Error::Argument(format!("K = {k}: the data have {all}")));
@@ -118,8 +138,8 @@ impl Data {
             }
             Source::Given(given) => {
                 let [a, b] = &**given;
-                let a = a.words(&signature.a, casting)?;
-                let b = b.words(&signature.b, casting)?;
+                let a = named("A", a.words(&signature.a, &self.casting))?;
+                let b = named("B", b.words(&signature.b, &self.casting))?;
                 (part(&a, (m, k), all)?, part(&b, (k, n), n)?)
             }
         };
@@ -169,8 +189,8 @@ impl Data {
                 let [a, b] = &**given;
                 let casting = Casting::default();
                 [
-                    part(&a.words(&F64, &casting)?, (m, k), all)?,
-                    part(&b.words(&F64, &casting)?, (k, n), n)?,
+                    part(&named("A", a.words(&F64, &casting))?, (m, k), all)?,
+                    part(&named("B", b.words(&F64, &casting))?, (k, n), n)?,
                 ]
             }
         };
@@ -191,6 +211,20 @@ impl Data {
     }
 }
 
+/// Memory for so many words.
+fn reserved(name: &str, rows: usize, columns: usize) -> Result<Vec<u64>> {
+    let mut words = Vec::new();
+    let reserved = rows
+        .checked_mul(columns)
+        .map(|count| words.try_reserve_exact(count));
+    match reserved {
+        Some(Ok(())) => Ok(words),
+        _ => Err(Error::Argument(format!(
+            "{name}, {rows} × {columns}, does not fit the memory"
+        ))),
+    }
+}
+
 fn generated(
     distribution: &Distribution,
     seed: u64,
@@ -199,13 +233,14 @@ fn generated(
     (rows, columns): (usize, usize),
 ) -> Result<Matrix> {
     let code = distribution.codes(format, operand, seed)?;
-    let words: Vec<u64> = (0..rows * columns)
+    let mut words = reserved(&format!("{operand:?}"), rows, columns)?;
+    (0..rows * columns)
         .into_par_iter()
         .map(|index| {
             let (i, j) = ((index / columns) as u32, (index % columns) as u32);
             format.to_register(code(i, j))
         })
-        .collect();
+        .collect_into_vec(&mut words);
     Matrix::row_major(rows, columns, Words::of(format, words)?)
 }
 

@@ -4,7 +4,7 @@ use super::matrices::{block_does_not_divide, scales_missing};
 use super::{Matrices, Matrix};
 use crate::array::{Array, Casting, Stack, Words};
 use crate::dpa::Signature;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, named};
 
 /// The operands of D = C + A·B as arrays of files. A and B may be batches (three dimensions), one of
 /// them also a single matrix, which then takes part in every product, as in `numpy.matmul`; so may C
@@ -193,12 +193,4 @@ fn check(
 
 fn matrix(stack: &Stack, words: Words) -> Result<Matrix> {
     Matrix::batched(stack.batch.unwrap_or(1), stack.rows, stack.columns, words)
-}
-
-/// The error of an array with the operand that it was given for in front.
-fn named<T>(operand: &str, result: Result<T>) -> Result<T> {
-    result.map_err(|error| match error {
-        Error::Argument(message) => Error::Argument(format!("{operand}: {message}")),
-        other => other,
-    })
 }
