@@ -11,7 +11,9 @@ use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
 use mmascope::dut::{Batch, Dut, Interface, SteadyDut, Subject};
 use mmascope::isa::Catalogue;
-use mmascope::vector::{Answer, BadLine, Line, Lines, Question, Reader, with_answer};
+use mmascope::vector::{
+    Answer, BadLine, Line, Lines, Question, Reader, with_answer, with_modifiers,
+};
 
 /// Lines of one batch of the process protocol; a peer never writes more before an empty line.
 const BATCH: usize = 4096;
@@ -89,7 +91,7 @@ impl<'a> Answerer<'a> {
                 };
                 let lines = batch.par_iter();
                 Ok(lines
-                    .map_init(reader, |reader, line| evaluate(reader, line))
+                    .map_init(reader, |reader, line| evaluate(reader, line, modifiers))
                     .collect())
             }
             Self::Device(device) => ask(&mut **device, file, batch),
@@ -203,9 +205,15 @@ fn bad_line(message: String) -> BadLine {
     }
 }
 
-fn evaluate(reader: &mut Reader<'_>, line: &Line) -> Result<String, BadLine> {
+/// The line with its result, and with the modifiers it was computed with: it means the same to `check`.
+fn evaluate(
+    reader: &mut Reader<'_>,
+    line: &Line,
+    modifiers: &Modifiers,
+) -> Result<String, BadLine> {
     let text = text_of(line)?;
     let vector = reader.read(text)?;
     let answer = vector.compute().and_then(|d| vector.answer_text(d));
-    with_answer(text, &answer.map_err(|error| bad_line(error.to_string()))?)
+    let answer = answer.map_err(|error| bad_line(error.to_string()))?;
+    with_answer(&with_modifiers(text, modifiers)?, &answer)
 }

@@ -539,10 +539,30 @@ impl Vector<'_> {
 /// # Errors
 /// [`BadLine`] when the line is no JSON object.
 pub fn with_answer(line: &str, answer: &str) -> std::result::Result<String, BadLine> {
+    with_key(line, "d", &serde_json::Value::from(answer))
+}
+
+/// The line with these modifiers, where it has none of its own: what [`Reader::with_modifiers`] takes it for.
+///
+/// # Errors
+/// [`BadLine`] when the line is no JSON object.
+pub fn with_modifiers(line: &str, modifiers: &Modifiers) -> std::result::Result<String, BadLine> {
+    let words = modifiers.words();
+    if words.is_empty() || Fields::parse(line)?.get("mods").is_some() {
+        return Ok(line.to_owned());
+    }
+    with_key(line, "mods", &serde_json::Value::from(words))
+}
+
+/// The line with one key set, which stands last.
+fn with_key(
+    line: &str,
+    set: &str,
+    value: &serde_json::Value,
+) -> std::result::Result<String, BadLine> {
     let fields = Fields::parse(line)?;
     let mut out = String::with_capacity(line.len() + 24);
-    let quoted = serde_json::Value::from(answer).to_string();
-    let kept = fields.entries.0.iter().filter(|(key, _)| key != "d");
+    let kept = fields.entries.0.iter().filter(|(key, _)| key != set);
     for (key, value) in kept {
         out.push(if out.is_empty() { '{' } else { ',' });
         out.push_str(&serde_json::Value::from(key.as_str()).to_string());
@@ -550,8 +570,6 @@ pub fn with_answer(line: &str, answer: &str) -> std::result::Result<String, BadL
         out.push_str(value.get());
     }
     out.push(if out.is_empty() { '{' } else { ',' });
-    out.push_str("\"d\":");
-    out.push_str(&quoted);
-    out.push('}');
+    out.push_str(&format!("\"{set}\":{value}}}"));
     Ok(out)
 }

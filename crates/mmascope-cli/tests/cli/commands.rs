@@ -193,6 +193,28 @@ fn a_catalogue_of_ones_own() {
     }
 }
 
+/// What `eval --mods` computes, `check` finds right: the modifiers stand in the lines.
+#[test]
+fn modifiers_of_the_command_stand_in_the_lines() {
+    const NEGATED: &str = "wgmma.m64n8k16.f32.f16.f16";
+    let make = [
+        "gen", "--arch", "hopper", "--inst", NEGATED, "--family", "normal",
+    ];
+    let questions = run(&[&make[..], &["-n", "50"]].concat()).expect(0);
+    let evaluate = ["eval", "--mods", "negA"];
+    let answered = run_with(&evaluate, questions.out.as_bytes()).expect(0);
+    let counted = run_with(&["check", "-"], answered.out.as_bytes()).expect(0);
+    assert_eq!(counted.lines().last(), Some(&"50 passed, 0 failed"));
+    // A line's own modifiers stay.
+    let own = questions.out.replace("\"c\":", "\"mods\":[],\"c\":");
+    let answered = run_with(&evaluate, own.as_bytes()).expect(0);
+    assert!(!answered.out.contains("negA"), "{answered:?}");
+    assert_eq!(
+        answered.out.replace("\"mods\":[],", ""),
+        run_with(&["eval"], questions.out.as_bytes()).expect(0).out
+    );
+}
+
 #[test]
 fn eval_answers_files_and_standard_input() {
     let files = Files::new();
