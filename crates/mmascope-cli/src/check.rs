@@ -10,6 +10,7 @@ use crate::report::{self, Failure, Status};
 use crate::tested;
 use mmascope::Error;
 use mmascope::isa::{Architecture, Catalogue};
+use mmascope::kernel::Level;
 use mmascope::vector::{self, Answer, BadLine, Line, Lines, Reader, Vector};
 
 /// How many mismatches, and how many bad lines, are shown.
@@ -63,6 +64,10 @@ pub(crate) fn run(
     options: &Check,
 ) -> Result<Status, Failure> {
     let selection = selection(catalogue, options)?;
+    if options.engine {
+        // A wrong level is one error, not one of each line.
+        Level::current()?;
+    }
     let progress = report::progress("lines");
     let mut tally = Tally::default();
     for file in &options.files {

@@ -174,6 +174,22 @@ fn software_scales_come_from_the_scale_files() {
         (&schedule[..], "needs software scales"),
         (&scales[..], "no block scales"),
         (
+            &[schedule[0], schedule[1], scales[0], scales[1]],
+            "--scale-a without --scale-b",
+        ),
+        (
+            // Codes are no numbers.
+            &[
+                schedule[0],
+                schedule[1],
+                scales[0],
+                "a.npy",
+                scales[2],
+                scales[3],
+            ],
+            "a.npy: software scales are numbers",
+        ),
+        (
             &[
                 "--schedule",
                 "promote=2/f32 scale=1x128",

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::process::{Files, NAME, answered, question, run, run_with};
+use super::process::{Files, NAME, answered, command, question, run, run_with};
 
 fn gzip(text: &str) -> Vec<u8> {
     use std::process::{Command, Stdio};
@@ -354,6 +354,18 @@ fn the_engine_reports_the_same() {
             "{extra:?}"
         );
     }
+    // A level that there is not is one error, whatever the lines.
+    let wrong = command(&["check", "--engine", "-"])
+        .env("MMASCOPE_SIMD", "sse")
+        .stdin(std::process::Stdio::null())
+        .output()
+        .expect("mmascope runs");
+    assert_eq!(wrong.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&wrong.stderr);
+    assert!(
+        said.lines().count() == 1 && said.contains("unknown SIMD level 'sse'"),
+        "{said}"
+    );
     let engine = run_with(&["check", "--engine", "-"], text.as_bytes()).expect(2);
     assert!(
         engine

@@ -3,7 +3,7 @@
 use super::output::{self, Nan, Output, Tininess, ZeroSign};
 use super::{ieee, single};
 use crate::error::{Error, Result};
-use crate::format::{Class, F32, Format, Overflow, Rounding, Unpacked};
+use crate::format::{Class, F32, FORMATS, Format, Overflow, Rounding, Unpacked};
 
 /// Addition, multiplication and fused multiply-add of one format and rounding, IEEE 754 in
 /// everything: subnormals, signs of zeros, overflow by the rounding's direction. Every NaN result
@@ -32,7 +32,8 @@ impl Scalar {
     pub fn new(format: Format, rounding: Rounding) -> Result<Self> {
         if format.float().is_none() || !format.signed {
             return Err(Error::Argument(format!(
-                "{format} is no signed floating-point format"
+                "{format} is no signed floating-point format; these are: {}",
+                Self::formats()
             )));
         }
         Ok(Self {
@@ -47,6 +48,13 @@ impl Scalar {
             },
             is_single: format == F32 && rounding == Rounding::Rne,
         })
+    }
+
+    /// The names of the formats that [`Scalar::new`] takes, for messages.
+    pub(crate) fn formats() -> String {
+        let fit = |format: &&Format| format.float().is_some() && format.signed;
+        let names: Vec<&str> = FORMATS.iter().filter(fit).map(|it| it.name).collect();
+        names.join(" ")
     }
 
     /// The same with another policy for results out of range.

@@ -221,9 +221,10 @@ pub enum Overflow {
     Ieee,
     /// NaN.
     Nan,
-    /// The largest finite number, ∞ included (PTX `.satfinite`).
+    /// The largest finite number, ∞ included: what PTX calls `.satfinite`. The text form is `sat`.
     Saturate,
-    /// The largest finite number for finite values; ∞ stays ∞ or becomes NaN (OFP8 §5).
+    /// The largest finite number for finite values; ∞ stays ∞ or becomes NaN (OFP8 §5). The text form is
+    /// `satfinite`; PTX's `.satfinite` is [`Overflow::Saturate`].
     SaturateFinite,
     /// NaN for finite values; ∞ stays ∞ or becomes NaN. No known unit does that.
     NanFinite,
@@ -239,7 +240,7 @@ const OVERFLOW_NAMES: &[(&str, Overflow)] = &[
 ];
 
 impl Overflow {
-    /// The policy of that name: `inf ieee nan sat satfinite`.
+    /// The policy of that name: `inf ieee nan sat satfinite nanfinite`.
     ///
     /// # Errors
     /// [`Error::Unknown`] with the nearest names.

@@ -483,7 +483,7 @@ fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
     }
     let zero_fits = output.zero == ZeroSign::Plus || wide && output.zero == ZeroSign::Exact;
     if !zero_fits {
-        return Err("a zero whose sign depends on the terms".into());
+        return Err(format!("zero={}", output.zero));
     }
     let finish = match output.rounding {
         Rounding::Rz if wide => Finish::TowardZero {

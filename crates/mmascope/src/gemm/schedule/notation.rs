@@ -225,8 +225,18 @@ fn scalar(parts: &[Token<'_>], end: usize) -> Parsed<Scalar> {
         None => Rounding::Rne,
         Some(word) => at(word, Rounding::named(word.text))?,
     };
-    let named = at(format, Format::named(format.text))?;
-    at(format, Scalar::new(named, rounding))
+    arithmetic(format, rounding)
+}
+
+/// The arithmetic of a format that a word names.
+fn arithmetic(word: Token<'_>, rounding: Rounding) -> Parsed<Scalar> {
+    match Format::named(word.text) {
+        Err(error @ Error::Unknown { .. }) => {
+            let formats = Scalar::formats();
+            Err((word.column, format!("{error}; possible: {formats}")))
+        }
+        named => at(word, named.and_then(|it| Scalar::new(it, rounding))),
+    }
 }
 
 fn end_of(word: Token<'_>) -> usize {
@@ -272,7 +282,10 @@ fn blocks(word: Token<'_>) -> Parsed<Vec<usize>> {
         Some(numbers) if numbers.len() <= MOST_BLOCKS && is_permutation(&numbers) => Ok(numbers),
         _ => Err((
             word.column,
-            format!("expected every number from 0 to n−1 once, n at most {MOST_BLOCKS}"),
+            format!(
+                "'{}': expected every number from 0 to n−1 once, n at most {MOST_BLOCKS}",
+                crate::error::quoted(word.text)
+            ),
         )),
     }
 }
@@ -357,7 +370,16 @@ fn c(clause: &mut Clause<'_, '_>) -> Parsed<C> {
                 let text = given.map_or("1", |given| given.text);
                 value(&scalar, text).ok_or_else(|| {
                     let (column, format) = (given.unwrap_or(word).column, scalar.format());
-                    (column, format!("'{text}' is no finite {format}"))
+                    let text = crate::error::quoted(text);
+                    let message = match text.parse::<f64>().is_ok_and(f64::is_finite) {
+                        true if format == F32 => format!("'{text}' is beyond f32"),
+                        true => format!(
+                            "'{text}' is not exact in {format}, as a factor in another type than f32 and \
+                             f64 must be"
+                        ),
+                        false => format!("'{text}' is no finite number"),
+                    };
+                    (column, message)
                 })
             };
             Ok(C::Epilogue {
@@ -381,8 +403,7 @@ fn output(clause: &mut Clause<'_, '_>) -> Parsed<Scalar> {
         return Err((clause.end, "expected a format, as in out=rne bf16".into()));
     };
     clause.words = rest;
-    let named = at(*format, Format::named(format.text))?;
-    let scalar = at(*format, Scalar::new(named, rounding))?;
+    let scalar = arithmetic(*format, rounding)?;
     match clause.optional("overflow") {
         None => Ok(scalar),
         Some(word) => Ok(scalar.with_overflow(at(word, Overflow::named(word.text))?)),

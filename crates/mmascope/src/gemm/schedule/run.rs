@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::combine::Values;
 use super::plan::Extent;
 use super::{By, C, Promotion, Reduction, ReductionOrder, Schedule};
-use crate::array::{Array, Casting, Words};
+use crate::array::{Array, Casting, Element, Words};
 use crate::dpa::{Modifiers, Scalar};
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -31,6 +31,13 @@ impl SoftwareScales {
     pub fn from_arrays(a: &Array, b: &Array, format: &Format) -> Result<Self> {
         let matrix = |array: &Array| {
             let stack = array.stack()?;
+            if !matches!(array.element(), Element::Number(_)) {
+                return Err(Error::Argument(format!(
+                    "{}: software scales are numbers (f16, f32, f64 and the like), not {}",
+                    array.name(),
+                    array.element()
+                )));
+            }
             let words = array.words(format, &Casting::default())?;
             Matrix::batched(stack.batch.unwrap_or(1), stack.rows, stack.columns, words)
         };
@@ -177,7 +184,7 @@ impl Schedule {
         ] {
             if is_used {
                 return Err(Error::Argument(format!(
-                    "{name}: with this schedule C enters in {outside}, not in the unit, so that \
+                    "{name} (--mods): with this schedule C enters in {outside}, not in the unit, so that \
                      no instruction does this to it"
                 )));
             }
@@ -201,7 +208,8 @@ impl Schedule {
             (Some(promotion), Some(scale), Some(scales)) => (promotion, scale, scales),
             _ => {
                 return Err(Error::Argument(
-                    "the schedule's scale= needs software scales of A and of B".into(),
+                    "the schedule's scale= needs software scales of A and of B (--scale-a and --scale-b)"
+                        .into(),
                 ));
             }
         };
@@ -215,8 +223,9 @@ impl Schedule {
             let fits = matrix.batch() == 1 || matrix.batch() == batch;
             if !fits || (matrix.rows(), matrix.columns()) != (rows, columns) {
                 return Err(Error::Argument(format!(
-                    "the software scales of {name} are {} × {}; {rows} × {columns} is needed: \
-                     {} steps of the instruction share one",
+                    "the software scales of {name} (--scale-{}) are {} × {}; {rows} × {columns} is \
+                     needed: {} steps of the instruction share one",
+                    name.to_lowercase(),
                     matrix.rows(),
                     matrix.columns(),
                     promotion.steps
@@ -232,7 +241,7 @@ impl Schedule {
                     let block = |step: &usize| step / promotion.steps;
                     if let Some(other) = group.iter().find(|step| block(step) != block(&group[0])) {
                         return Err(Error::Argument(format!(
-                            "schedule: one promotion would take in steps {} and {other}, whose \
+                            "the schedule (--schedule): one promotion would take in steps {} and {other}, whose \
                              scales differ; order and parts must keep runs of {} steps together",
                             group[0], promotion.steps
                         )));
@@ -311,7 +320,7 @@ impl Run<'_> {
             sums.push(sum);
         }
         let last = sums.pop().map(|(_, sum)| sum);
-        let mut sum = last.ok_or_else(|| Error::Argument("schedule: no parts".into()))?;
+        let mut sum = last.ok_or_else(|| Error::Argument("the schedule has no parts".into()))?;
         while let Some((_, mut left)) = sums.pop() {
             left.add(&sum, scalar);
             sum = left;
