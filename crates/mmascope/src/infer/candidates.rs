@@ -5,8 +5,11 @@ use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
 use super::{forms, pairs, settings, space};
-use crate::dpa::{Dpa, Fused, General, Operation, Unit};
+use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
+
+/// Questions by which it is told whether a simpler program can explain all of them.
+const SAMPLE: usize = 300;
 
 impl Run<'_> {
     /// A row that gives every answer, the first in the catalogue's order.
@@ -45,12 +48,9 @@ impl Run<'_> {
         self.exact_parts(&mut best);
         // What is exact is rarely what a unit of rounded sums has.
         let sums = pairs::rounded(best.unit.program(), self.signature.k);
-        if let Some(other) = sums.and_then(|program| search.candidate(&program)) {
-            let mut other = self.usual().climb(other);
-            if other.failing.is_empty() {
-                self.defaults(&mut other);
-                best = other;
-            }
+        if let Some(mut other) = sums.and_then(|program| self.explained(&program)) {
+            self.defaults(&mut other);
+            best = other;
         }
         if let Some(mut plainer) = self.plainer(&best) {
             self.defaults(&mut plainer);
@@ -61,29 +61,49 @@ impl Run<'_> {
 
     /// Every parameter at its default that need not have another value.
     fn defaults(&self, best: &mut Candidate) {
-        let (search, usual) = (self.everything(), self.usual());
-        // Twice: what is usual for one parameter may depend on another.
-        for _ in 0..2 {
+        let search = self.everything();
+        // Twice: what is usual for one parameter may depend on another. An uncommon one is needed whatever the usual ones
+        // are, unless another uncommon one was given up after it.
+        let mut without = 0;
+        for round in 0..2 {
+            let given_up = without;
             for setting in settings::defaults(&self.signature, best.unit.program()) {
+                if setting.is_uncommon() && round > 0 && given_up == 0 {
+                    continue;
+                }
                 let Some(program) = setting.apply(best.unit.program(), &self.signature) else {
                     continue;
                 };
                 if program == *best.unit.program() {
                     continue;
                 }
-                let Some(other) = search.candidate(&program) else {
-                    continue;
+                let other = match setting.is_uncommon() {
+                    true => self.explained(&program),
+                    false => search.candidate(&program),
                 };
-                let other = if setting.is_uncommon() {
-                    usual.climb(other)
-                } else {
-                    other
-                };
-                if other.failing.is_empty() {
+                if let Some(other) = other.filter(|other| other.failing.is_empty()) {
                     *best = other;
+                    without += usize::from(setting.is_uncommon());
                 }
             }
         }
+    }
+
+    /// The program with other values of its usual parameters, where it gives every answer with them. Most programs do
+    /// not, which a part of the questions shows sooner than all.
+    fn explained(&self, program: &Program) -> Option<Candidate> {
+        let usual = self.usual();
+        let step = self.asker.asked.len().div_ceil(SAMPLE).max(1);
+        let part = Search {
+            scope: (0..self.asker.asked.len()).step_by(step).collect(),
+            ..self.usual()
+        };
+        let begun = part.climb(part.candidate(program)?);
+        if !begun.failing.is_empty() {
+            return None;
+        }
+        let found = usual.climb(usual.candidate(begun.unit.program())?);
+        found.failing.is_empty().then_some(found)
     }
 
     /// In a part of the steps, too, so many bits are rather all bits.

@@ -81,6 +81,8 @@ pub(super) fn joints(
         // Before products are rounded there is no flush of them among the domains.
         vec![of("products"), FLUSHES.map(Setting::FlushProducts).to_vec()],
         vec![of("products"), of("product-limit")],
+        // Any limit of products: as a change of its own, with the usual limits alone, it would be looked for in every unit.
+        vec![(1..=64).map(|limit| Setting::Limit(Some(limit))).collect()],
         vec![f(), of("rounding-between")],
         vec![f(), of("groups")],
         vec![of("sticky"), ROUNDINGS.map(Setting::Everywhere).to_vec()],

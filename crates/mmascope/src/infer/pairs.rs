@@ -1,6 +1,7 @@
-//! Exact sums of two products as what people know them as: products that are rounded, and their rounded sum.
+//! Sums of two products: exact ones as what people know them as, rounded products and their rounded sum; and which of
+//! the two is rounded by itself.
 
-use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Source, Terms};
+use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Source, Terms};
 
 /// The program with rounded sums in place of the exact ones of two products and nothing else; `None` where
 /// it has none. Both are the same where the rounded products are.
@@ -41,6 +42,28 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
             },
         }));
         *from = Source::Product;
+    }
+    (changed != *program).then_some(changed)
+}
+
+/// The program with the first two products of every chain of multiply-adds exchanged; `None` where there is none. The
+/// first one is rounded by itself, which masks do not show.
+pub(super) fn begun_otherwise(program: &Program, k: usize) -> Option<Program> {
+    let mut changed = program.clone();
+    for statement in &mut changed.statements {
+        if let Operation::Dot {
+            algorithm: Dpa::FmaChain,
+            over,
+            from: Source::Product | Source::Zero,
+            ..
+        } = &mut statement.operation
+        {
+            let mut order = over.indices(k);
+            if order.len() > 1 {
+                order.swap(0, 1);
+                *over = Select::List(order);
+            }
+        }
     }
     (changed != *program).then_some(changed)
 }

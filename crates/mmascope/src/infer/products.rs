@@ -17,21 +17,15 @@ const ROUNDED: usize = 8;
 const ODD: usize = 32;
 
 impl Run<'_> {
-    /// Programs with their products rounded as the answers to single products show it; none where exact products
-    /// explain them, or nothing does.
-    pub(super) fn with_shown_products(&mut self, programs: &[Program]) -> Result<Vec<Program>> {
+    /// How products are rounded, as the answers to single products show it; none where exact products explain them,
+    /// or nothing does.
+    pub(super) fn shown_products(&mut self) -> Result<Option<Setting>> {
         if self.signature.scale.is_some() || !self.asker.affords(SINGLES) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let cases = (0..SINGLES).map(|_| self.single()).collect();
         let singles = self.asker.ask(cases)?;
-        let Some(shown) = self.shown_products(singles) else {
-            return Ok(Vec::new());
-        };
-        let rounded = programs
-            .iter()
-            .filter_map(|program| shown.apply(program, &self.signature));
-        Ok(rounded.collect())
+        Ok(self.explaining(singles))
     }
 
     /// One product of two long significands, and nothing else.
@@ -53,7 +47,8 @@ impl Run<'_> {
         case
     }
 
-    fn shown_products(&self, singles: Vec<usize>) -> Option<Setting> {
+    /// The rounding of products that explains answers to single products.
+    fn explaining(&self, singles: Vec<usize>) -> Option<Setting> {
         let order: Vec<usize> = (0..self.signature.k).collect();
         let place = Place::First;
         let exact = shapes::chained(&self.signature, Step::Rounded, &order, order.len(), place)?;

@@ -3,7 +3,7 @@
 
 use super::run::Run;
 use super::shapes::{self, Place, Step};
-use super::{forms, grouped, widths};
+use super::{forms, grouped, pairs, widths};
 use crate::dpa::{
     Dpa, FlushSign, Fused, Groups, Operation, Output, Program, Select, Signature, Source,
     Statement, Unit,
@@ -156,12 +156,19 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         }
     }
     lists.push(odd);
-    let shown = run.with_shown_products(&lists.concat())?;
-    lists.push(wide);
-    if !shown.is_empty() {
-        lists.insert(0, shown);
+    let mut shown = Vec::new();
+    if let Some(products) = run.shown_products()? {
+        // List by list: the order that masks show comes before what is usual, as it does with exact products.
+        let apply = |program: &Program| products.apply(program, &signature);
+        shown.extend(
+            lists
+                .iter()
+                .map(|list| list.iter().filter_map(apply).collect()),
+        );
     }
-    Ok(lists)
+    lists.push(wide);
+    shown.extend(lists);
+    Ok(shown)
 }
 
 /// Chains of steps with few bits between them: what masks cannot pass, since their large terms overflow there.
@@ -205,6 +212,10 @@ fn rounded(run: &mut Run<'_>) -> Result<Vec<Program>> {
         }
     }
     found.extend(separate(&signature, &steps));
+    let otherwise = found.iter();
+    let otherwise = otherwise.filter_map(|program| pairs::begun_otherwise(program, signature.k));
+    let otherwise: Vec<Program> = otherwise.collect();
+    found.extend(otherwise);
     Ok(found)
 }
 

@@ -58,6 +58,11 @@ fn rounded_sums_of_doubles_are_recovered() {
         unit("products added one by one", |a, b, c| {
             a.iter().zip(b).fold(c, |sum, (a, b)| sum + a * b)
         }),
+        // Which of the first two products is rounded by itself, masks do not show.
+        unit("a chain that begins with the second product", |a, b, c| {
+            let first = a[0].mul_add(b[0], a[1] * b[1]);
+            a[3].mul_add(b[3], a[2].mul_add(b[2], first)) + c
+        }),
         unit("two accumulators of fused steps", |a, b, c| {
             let even = a[2].mul_add(b[2], a[0].mul_add(b[0], c));
             even + a[3].mul_add(b[3], a[1].mul_add(b[1], 0.0))

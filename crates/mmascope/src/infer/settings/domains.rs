@@ -257,11 +257,15 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
                 .map(|groups| Setting::Groups(Some(groups)));
             found.push(all.collect());
         }
-        // Limits that products reach.
+        // Limits that products reach: the usual ones, and those beside the one there is.
         let top = |format: &Format| format.decode(format.max_finite(false)).exponent;
         let reach = top(&signature.a) + top(&signature.b) + 1;
-        let limits = [128, 127, 129, 16, 15, 17, 1024];
-        let limits = limits.into_iter().filter(|limit| *limit <= reach).map(Some);
+        let usual = [128, 127, 129, 16, 15, 17, 1024];
+        let beside = fused.product_limit.into_iter();
+        let beside = beside.flat_map(|limit| [limit - 1, limit, limit + 1]);
+        let beside = beside.filter(|limit| !usual.contains(limit));
+        let limits = usual.into_iter().chain(beside);
+        let limits = limits.filter(|limit| *limit <= reach).map(Some);
         found.push(
             [None]
                 .into_iter()
