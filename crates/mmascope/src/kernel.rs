@@ -73,6 +73,8 @@ pub struct Kernel {
     unit: Unit,
     level: Level,
     family: Family,
+    /// What depends on the machine beside its level is chosen for four vector pipes.
+    four_pipes: bool,
 }
 
 /// Why a unit has no kernel: the sentence that `show` prints.
@@ -121,7 +123,19 @@ impl Kernel {
             unit: unit.clone(),
             level,
             family,
+            four_pipes: level::has_four_pipes(),
         })
+    }
+
+    /// The same with all that depends on the machine beside its level (in which lanes long sums are, how much of K is done
+    /// at once) chosen as for machines of the other kind, with more or fewer vector pipes. The bits are
+    /// the same; for comparisons.
+    #[must_use]
+    pub fn as_elsewhere(&self) -> Self {
+        Self {
+            four_pipes: !self.four_pipes,
+            ..self.clone()
+        }
     }
 
     /// The unit.
@@ -138,25 +152,26 @@ impl Kernel {
 
     /// Columns of a panel, and which ways of summing there are.
     fn lanes(&self) -> (usize, Ways) {
-        fn of<V: Lanes>(family: &Family) -> (usize, Ways) {
-            let columns = match family {
+        fn of<V: Lanes>(kernel: &Kernel) -> (usize, Ways) {
+            let columns = match &kernel.family {
                 Family::Double(_) => V::DOUBLES * V::WIDTH / 2,
                 _ => VECTORS * V::WIDTH,
             };
             let ways = Ways {
                 down: V::DOWN,
                 wide: V::WIDE,
+                four_pipes: kernel.four_pipes,
             };
             (columns, ways)
         }
         match self.level {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => of::<lanes::Avx2>(&self.family),
+            Level::Avx2 => of::<lanes::Avx2>(self),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 | Level::Vnni => of::<lanes::Avx512>(&self.family),
+            Level::Avx512 | Level::Vnni => of::<lanes::Avx512>(self),
             #[cfg(target_arch = "aarch64")]
-            Level::Neon => of::<lanes::Neon>(&self.family),
-            _ => of::<Portable>(&self.family),
+            Level::Neon => of::<lanes::Neon>(self),
+            _ => of::<Portable>(self),
         }
     }
 
@@ -216,7 +231,7 @@ impl Kernel {
                 Some(Operand(Packs::Groups(Box::new(groups), plan)))
             }
             Family::Double(plan) => {
-                let packed = Doubles::pack(plan, &self.unit, elements, modifiers, columns)?;
+                let packed = Doubles::pack(plan, &self.unit, elements, modifiers, columns, ways)?;
                 Some(Operand(Packs::Double(packed)))
             }
         }

@@ -11,6 +11,7 @@ use super::aligned::Aligned;
 use super::block::Part;
 use super::lanes::{Lanes, Portable};
 use super::pack::Elements;
+use super::pairs::Ways;
 use super::shared::Shared;
 use crate::array::Stored;
 use crate::dpa::{Dpa, Modifiers, Nan, Operation, Select, Source, Unit, ZeroSign};
@@ -24,6 +25,8 @@ use crate::gemm::Watch;
 const ROWS: usize = 6;
 /// Numbers of a panel's chunk of k: 16 KiB, which lie in the first cache beside the rows that pass them.
 const CHUNK: usize = 2048;
+/// The most k of a chunk: a block of rows has 12 KiB then. (Where the second cache feeds panels.)
+const LONG_CHUNK: usize = 256;
 /// Blocks of rows of a tile, whose chunk lies in the second cache with its part of D.
 const TILE: usize = 16;
 /// Columns of B that are packed together: whole panels.
@@ -98,6 +101,8 @@ pub(super) struct Doubles {
     /// k of a step.
     step: usize,
     columns: usize,
+    /// k of a chunk.
+    chunk: usize,
     a: Aligned<f64>,
     b: Aligned<f64>,
     negate_c: bool,
@@ -112,6 +117,7 @@ impl Doubles {
         elements: &dyn Elements,
         modifiers: &Modifiers,
         columns: usize,
+        ways: Ways,
     ) -> Option<Self> {
         if modifiers.scale_d != 0 {
             return None;
@@ -158,6 +164,11 @@ impl Doubles {
             k,
             step: unit.signature().k,
             columns,
+            chunk: if ways.four_pipes {
+                LONG_CHUNK
+            } else {
+                CHUNK / columns
+            },
             a,
             b,
             negate_c: modifiers.negate_c,
@@ -217,7 +228,7 @@ impl Doubles {
                 let mut from = ks.start;
                 while from < ks.end {
                     watch.check()?;
-                    let end = ks.end.min(from + CHUNK / self.columns);
+                    let end = ks.end.min(from + self.chunk);
                     for panel in panels.clone() {
                         for block in blocks.clone() {
                             let rows = within(&own_rows, block, ROWS);

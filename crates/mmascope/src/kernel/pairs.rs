@@ -11,13 +11,15 @@ use super::program::Sums;
 use super::side::How;
 use super::wide;
 
-/// Which ways of summing a level has.
+/// Which ways of summing there are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ways {
     /// Sums may round toward −∞ in 32-bit lanes.
     pub(super) down: bool,
     /// And in 64-bit lanes.
     pub(super) wide: bool,
+    /// Panels may come from the second cache (`level::has_four_pipes`).
+    pub(super) four_pipes: bool,
 }
 
 impl Ways {
@@ -25,7 +27,7 @@ impl Ways {
         if let Some(sum) = plan.down().filter(|_| self.down) {
             return How::Down(sum.slots);
         }
-        let wide = |sum: &Sum| self.wide && wide::fits(sum, &plan.a, &plan.b);
+        let wide = |sum: &Sum| self.wide && wide::fits(sum, &plan.a, &plan.b, self.four_pipes);
         match plan.only().filter(wide) {
             Some(sum) => How::Wide(sum.slots),
             None => How::Plain,

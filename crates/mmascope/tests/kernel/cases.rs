@@ -140,6 +140,11 @@ impl Case {
             .collect();
         // A level that has nothing more for a kernel gives that of the level below.
         kernels.dedup_by_key(|kernel| kernel.as_ref().map(Kernel::level));
+        // What is chosen by the machine, as here and as on others.
+        let elsewhere: Vec<_> = (kernels.iter().flatten())
+            .map(|kernel| Some(kernel.as_elsewhere()))
+            .collect();
+        kernels.extend(elsewhere);
         let none = [None];
         let kernels = if kernels.is_empty() {
             &none[..]
@@ -147,9 +152,9 @@ impl Case {
             &kernels
         };
         for kernel in kernels {
-            let level = kernel
-                .as_ref()
-                .map_or("no level", |kernel| kernel.level().name());
+            let level = kernel.as_ref().map_or("no level".to_owned(), |kernel| {
+                format!("{} ({kernel})", kernel.level())
+            });
             let product = Product::with_kernel(unit, &matrices, self.modifiers, kernel.clone());
             let product = product.expect("operands fit");
             let product = match self.pieces {

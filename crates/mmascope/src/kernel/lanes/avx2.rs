@@ -3,8 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::products::avx2;
-use super::{Lanes, Pair, Slots, down};
+use super::{Lanes, Pair, Slots, down, products};
 
 /// A 256-bit register.
 #[derive(Clone, Copy)]
@@ -160,7 +159,7 @@ impl Lanes for Avx2 {
         let words = |tile: &[Self; 4]| [tile[0].0, tile[1].0, tile[2].0, tile[3].0];
         let mut all = words(sums);
         // SAFETY: the caller has AVX2 and gives readable slots.
-        unsafe { avx2::add::<NEAREST>(slots, &words(scales), &mut all, &mut found.0) };
+        unsafe { products::avx2::<NEAREST>(slots, &words(scales), &mut all, &mut found.0) };
         *sums = [Self(all[0]), Self(all[1]), Self(all[2]), Self(all[3])];
     }
 

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Lanes, WideSlots, wide};
+use super::{Lanes, Slots, WideSlots, products, wide};
 
 /// A 512-bit register. `DOTS`: there is VNNI.
 #[derive(Clone, Copy)]
@@ -188,6 +188,20 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         }
         // SAFETY: the caller has AVX-512 BW.
         unsafe { sum.i_add(self.b_dot4(other)) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_products<const NEAREST: bool>(
+        slots: &Slots,
+        scales: &[Self; 4],
+        sums: &mut [Self; 4],
+        found: &mut Self,
+    ) {
+        let words = |tile: &[Self; 4]| [tile[0].0, tile[1].0, tile[2].0, tile[3].0];
+        let mut all = words(sums);
+        // SAFETY: the caller has AVX-512 and gives readable slots.
+        unsafe { products::avx512::<NEAREST>(slots, &words(scales), &mut all, &mut found.0) };
+        *sums = [Self(all[0]), Self(all[1]), Self(all[2]), Self(all[3])];
     }
 
     const ROUNDS: bool = true;

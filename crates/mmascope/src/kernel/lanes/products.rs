@@ -111,35 +111,35 @@ pub(super) unsafe fn add<V: Lanes, const NEAREST: bool>(
     }
 }
 
-/// The same for AVX2, as instructions. The compiler's order of them takes 6.5 to 7 cycles a slot
+/// The same as instructions, for AVX2 and for AVX-512. The compiler's order of AVX2's takes 6.5 to 7 cycles a slot
 /// (it keeps broadcasts in registers and puts scales into memory for that); this one 5.2, where
-/// 4.5 are the bound.
+/// 4.5 are the bound. AVX-512's on four pipes of 256 bits takes 10.7, where 9 are the bound.
 #[cfg(target_arch = "x86_64")]
-pub(super) mod avx2 {
+mod instructions {
     use std::arch::asm;
-    use std::arch::x86_64::__m256i;
+    use std::arch::x86_64::{__m256i, __m512i};
 
     use super::Slots;
 
-    /// One slot: stage by stage, all four registers.
+    /// The k-th slot from here: stage by stage, all four registers of `width` bytes.
     macro_rules! slot {
-        ($convert:literal, $a:literal, $b0:literal, $b1:literal, $b2:literal, $b3:literal, $byte:literal, $bytes:literal) => {
+        ($convert:literal, $k:literal) => {
             concat!(
-                "vbroadcastss {x}, dword ptr [{a} + ",
-                $a,
+                "vbroadcastss {x}, dword ptr [{a} + 4 * ",
+                $k,
                 "]\n",
-                "vmulps {t0}, {x}, ymmword ptr [{b} + ",
-                $b0,
+                "vmulps {t0}, {x}, [{b} + {width} * 4 * ",
+                $k,
                 "]\n",
-                "vmulps {t1}, {x}, ymmword ptr [{b} + ",
-                $b1,
-                "]\n",
-                "vmulps {t2}, {x}, ymmword ptr [{b} + ",
-                $b2,
-                "]\n",
-                "vmulps {t3}, {x}, ymmword ptr [{b} + ",
-                $b3,
-                "]\n",
+                "vmulps {t1}, {x}, [{b} + {width} * (4 * ",
+                $k,
+                " + 1)]\n",
+                "vmulps {t2}, {x}, [{b} + {width} * (4 * ",
+                $k,
+                " + 2)]\n",
+                "vmulps {t3}, {x}, [{b} + {width} * (4 * ",
+                $k,
+                " + 3)]\n",
                 "vmulps {t0}, {t0}, {f0}\n",
                 "vmulps {t1}, {t1}, {f1}\n",
                 "vmulps {t2}, {t2}, {f2}\n",
@@ -157,10 +157,10 @@ pub(super) mod avx2 {
                 "vpaddd {s2}, {s2}, {t2}\n",
                 "vpaddd {s3}, {s3}, {t3}\n",
                 "vpbroadcastb {x}, byte ptr [{a_byte} + ",
-                $byte,
+                $k,
                 "]\n",
-                "vpaddb {x}, {x}, ymmword ptr [{b_byte} + ",
-                $bytes,
+                "vpaddb {x}, {x}, [{b_byte} + {width} * ",
+                $k,
                 "]\n",
                 "vpmaxub {found}, {found}, {x}\n",
             )
@@ -169,63 +169,67 @@ pub(super) mod avx2 {
 
     /// All slots, four a turn, then one a turn.
     macro_rules! all {
-        ($convert:literal, $slots:ident, $scales:ident, $sums:ident, $found:ident) => {
+        ($convert:literal, $class:ident, $width:literal, $register:ty, $slots:ident, $scales:ident, $sums:ident, $found:ident) => {{
+            // (Of 512 bits what is written to nobody has no name in the text.)
+            let (x, t0, t1, t2, t3): ($register, $register, $register, $register, $register);
             asm!(
                 "sub {n}, 4",
                 "jb 3f",
                 ".p2align 4",
                 "2:",
-                slot!($convert, 0, 0, 32, 64, 96, 0, 0),
-                slot!($convert, 4, 128, 160, 192, 224, 1, 32),
-                slot!($convert, 8, 256, 288, 320, 352, 2, 64),
-                slot!($convert, 12, 384, 416, 448, 480, 3, 96),
+                slot!($convert, 0),
+                slot!($convert, 1),
+                slot!($convert, 2),
+                slot!($convert, 3),
                 "add {a}, 16",
-                "add {b}, 512",
+                "add {b}, 16 * {width}",
                 "add {a_byte}, 4",
-                "add {b_byte}, 128",
+                "add {b_byte}, 4 * {width}",
                 "sub {n}, 4",
                 "jae 2b",
                 "3:",
                 "add {n}, 4",
                 "je 5f",
                 "4:",
-                slot!($convert, 0, 0, 32, 64, 96, 0, 0),
+                slot!($convert, 0),
                 "add {a}, 4",
-                "add {b}, 128",
+                "add {b}, 4 * {width}",
                 "add {a_byte}, 1",
-                "add {b_byte}, 32",
+                "add {b_byte}, {width}",
                 "sub {n}, 1",
                 "jne 4b",
                 "5:",
+                width = const $width,
                 a = inout(reg) $slots.a => _,
                 b = inout(reg) $slots.b => _,
                 a_byte = inout(reg) $slots.a_exponents => _,
                 b_byte = inout(reg) $slots.b_exponents => _,
                 n = inout(reg) $slots.count => _,
-                f0 = in(ymm_reg) $scales[0],
-                f1 = in(ymm_reg) $scales[1],
-                f2 = in(ymm_reg) $scales[2],
-                f3 = in(ymm_reg) $scales[3],
-                s0 = inout(ymm_reg) $sums[0],
-                s1 = inout(ymm_reg) $sums[1],
-                s2 = inout(ymm_reg) $sums[2],
-                s3 = inout(ymm_reg) $sums[3],
-                found = inout(ymm_reg) *$found,
-                x = out(ymm_reg) _,
-                t0 = out(ymm_reg) _,
-                t1 = out(ymm_reg) _,
-                t2 = out(ymm_reg) _,
-                t3 = out(ymm_reg) _,
+                f0 = in($class) $scales[0],
+                f1 = in($class) $scales[1],
+                f2 = in($class) $scales[2],
+                f3 = in($class) $scales[3],
+                s0 = inout($class) $sums[0],
+                s1 = inout($class) $sums[1],
+                s2 = inout($class) $sums[2],
+                s3 = inout($class) $sums[3],
+                found = inout($class) *$found,
+                x = out($class) x,
+                t0 = out($class) t0,
+                t1 = out($class) t1,
+                t2 = out($class) t2,
+                t3 = out($class) t3,
                 options(nostack, readonly),
-            )
-        };
+            );
+            let _ = (x, t0, t1, t2, t3);
+        }};
     }
 
     /// # Safety
     /// AVX2; all slots are readable.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(in super::super) unsafe fn add<const NEAREST: bool>(
+    pub(in super::super) unsafe fn avx2<const NEAREST: bool>(
         slots: &Slots,
         scales: &[__m256i; 4],
         sums: &mut [__m256i; 4],
@@ -234,10 +238,68 @@ pub(super) mod avx2 {
         // SAFETY: reads the slots, all readable, and nothing else; the instructions are AVX2's.
         unsafe {
             if NEAREST {
-                all!("vcvtps2dq", slots, scales, sums, found);
+                all!(
+                    "vcvtps2dq",
+                    ymm_reg,
+                    32,
+                    __m256i,
+                    slots,
+                    scales,
+                    sums,
+                    found
+                );
             } else {
-                all!("vcvttps2dq", slots, scales, sums, found);
+                all!(
+                    "vcvttps2dq",
+                    ymm_reg,
+                    32,
+                    __m256i,
+                    slots,
+                    scales,
+                    sums,
+                    found
+                );
+            }
+        }
+    }
+
+    /// # Safety
+    /// AVX-512 F and BW; all slots are readable.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(in super::super) unsafe fn avx512<const NEAREST: bool>(
+        slots: &Slots,
+        scales: &[__m512i; 4],
+        sums: &mut [__m512i; 4],
+        found: &mut __m512i,
+    ) {
+        // SAFETY: reads the slots, all readable, and nothing else; the instructions are AVX-512 F's and BW's.
+        unsafe {
+            if NEAREST {
+                all!(
+                    "vcvtps2dq",
+                    zmm_reg,
+                    64,
+                    __m512i,
+                    slots,
+                    scales,
+                    sums,
+                    found
+                );
+            } else {
+                all!(
+                    "vcvttps2dq",
+                    zmm_reg,
+                    64,
+                    __m512i,
+                    slots,
+                    scales,
+                    sums,
+                    found
+                );
             }
         }
     }
 }
+#[cfg(target_arch = "x86_64")]
+pub(super) use instructions::{avx2, avx512};
