@@ -3,7 +3,7 @@
 
 use std::io::Cursor;
 
-use mmascope::array::{Array, Casting};
+use mmascope::array::{self, Array, Casting};
 use mmascope::dpa::{Modifiers, Operands, Program, Signature, Unit};
 use mmascope::format::{BF16, E2M1FN, E4M3FN, F64, TF32, UE8M0};
 use mmascope::isa::{Catalogue, Instruction};
@@ -38,15 +38,15 @@ pub(crate) fn vector_lines(bytes: &[u8]) -> usize {
 
 /// An `.npy` file: refused, or an array whose elements become operands.
 pub(crate) fn npy(bytes: &[u8]) {
-    if let Ok(array) = Array::from_npy_bytes(bytes) {
+    if let Ok(array) = array::npy_of_bytes(bytes) {
         becomes_operands(&array, bytes);
     }
 }
 
 /// A `.safetensors` file: refused, or arrays whose elements become operands.
 pub(crate) fn safetensors(bytes: &[u8]) {
-    for name in Array::safetensors_names(bytes).unwrap_or_default() {
-        if let Ok(array) = Array::from_safetensors_bytes(bytes, &name) {
+    for name in array::safetensors_names(bytes).unwrap_or_default() {
+        if let Ok(array) = array::safetensors_of_bytes(bytes, &name) {
             becomes_operands(&array, bytes);
         }
     }

@@ -11,7 +11,7 @@ use crate::report::{self, Failure, Status};
 use crate::{interrupt, matmul};
 use mmascope::Error;
 use mmascope::accuracy::{self, Curve, Data, Setting};
-use mmascope::array::Array;
+use mmascope::array;
 use mmascope::cases::Distribution;
 use mmascope::gemm::{Summary, Watch};
 use mmascope::isa::{Catalogue, Instruction};
@@ -135,7 +135,7 @@ fn data(options: &ErrorOptions) -> Result<Data, Failure> {
     match (&options.files[..], &options.shape) {
         ([a, b], None) => {
             let read = |argument: &str, file: &str| {
-                Array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
+                array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
             };
             let data = Data::given(read("A", a)?, read("B", b)?)?;
             Ok(if options.saturate {

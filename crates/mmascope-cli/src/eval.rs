@@ -12,7 +12,7 @@ use mmascope::dpa::Modifiers;
 use mmascope::dut::{Batch, Dut, Interface, SteadyDut, Subject};
 use mmascope::isa::Catalogue;
 use mmascope::vector::{
-    Answer, BadLine, Line, Lines, Question, Reader, with_answer, with_modifiers,
+    Answer, BadLine, Line, Lines, Reader, read_operands, with_answer, with_modifiers,
 };
 
 /// Lines of one batch of the process protocol; a peer never writes more before an empty line.
@@ -110,7 +110,7 @@ fn ask(
     let mut read = Vec::new();
     let mut numbers = Vec::new();
     for line in batch {
-        let question = text_of(line).and_then(|text| Ok((text, Question::read(text, &signature)?)));
+        let question = text_of(line).and_then(|text| Ok((text, read_operands(text, &signature)?)));
         read.push(match question {
             Ok((text, question)) => {
                 queries.push(&question.operands())?;

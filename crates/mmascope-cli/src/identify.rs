@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::args::{Common, Identify};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
-use mmascope::array::Array;
+use mmascope::array;
 use mmascope::gemm::Arrays;
 use mmascope::identify::{Candidate, Factors, Identification, Question, identify};
 use mmascope::isa::Catalogue;
@@ -18,7 +18,7 @@ pub(crate) fn run(
     common: &Common,
     options: &Identify,
 ) -> Result<Status, Failure> {
-    let read = |file: &String| Array::read(file);
+    let read = |file: &String| array::read(file);
     let (a, b, d) = (read(&options.a)?, read(&options.b)?, read(&options.d)?);
     let c = options.c.as_ref().map(read).transpose()?;
     let scale_a = options.scale_a.as_ref().map(read).transpose()?;

@@ -150,7 +150,7 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
         None => casting,
     };
     let read = |argument: &str, file: &str| {
-        Array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
+        array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
     };
     let optional = |argument: &str, file: &Option<String>| match file {
         Some(file) => read(argument, file).map(Some),

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use mmascope::array::{Array, Casting, write_npy};
+use mmascope::array::{self, Casting, write_npy};
 use mmascope::dpa::Operands;
 use mmascope::format::{BF16, E4M3FN, F16, F32, Format};
 use mmascope::isa::Catalogue;
@@ -70,7 +70,7 @@ impl Workplace {
 
     fn words(&self, name: &str, format: &Format) -> Vec<u64> {
         let file = self.path().join(name);
-        let array = Array::read(file.to_str().expect("a name")).expect("right");
+        let array = array::read(file.to_str().expect("a name")).expect("right");
         array
             .words(format, &Casting::default())
             .expect("fits")

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
 
-use mmascope::array::{Array, Casting, write_npy};
+use mmascope::array::{self, Casting, write_npy};
 use mmascope::dpa::Operands;
 use mmascope::format::{E4M3FN, F16, F32, Format, UE8M0};
 use mmascope::isa::Catalogue;
@@ -76,7 +76,7 @@ fn matmul(folder: &Path, (arch, inst): (&str, &str), arguments: &[&str]) -> Outp
 
 fn read(folder: &Path) -> (Vec<usize>, Vec<u64>) {
     let file = folder.join("d.npy");
-    let array = Array::read(file.to_str().expect("a name")).expect("right");
+    let array = array::read(file.to_str().expect("a name")).expect("right");
     let words = array.words(&F32, &Casting::default()).expect("fits");
     (array.shape().to_vec(), words.to_vec())
 }

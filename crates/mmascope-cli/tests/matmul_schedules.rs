@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
 
-use mmascope::array::{Array, Casting, write_npy};
+use mmascope::array::{self, Casting, write_npy};
 use mmascope::dpa::Operands;
 use mmascope::format::{BF16, E4M3FN, F16, F32, Format};
 use mmascope::isa::{Catalogue, Instruction};
@@ -21,7 +21,7 @@ fn write(folder: &Path, name: &str, shape: [usize; 2], format: &Format, words: &
 
 fn read(folder: &Path, name: &str, format: &Format) -> Vec<u64> {
     let file = folder.join(name);
-    let array = Array::read(file.to_str().expect("a name")).expect("right");
+    let array = array::read(file.to_str().expect("a name")).expect("right");
     array
         .words(format, &Casting::default())
         .expect("fits")

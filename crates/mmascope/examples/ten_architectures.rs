@@ -6,7 +6,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use mmascope::array::{Array, Casting};
+use mmascope::array::{self, Array, Casting};
 use mmascope::dpa::Modifiers;
 use mmascope::format::{Exact, F32, Overflow, Rounding};
 use mmascope::gemm::{self, Arrays, Matrices, Watch};
@@ -93,7 +93,7 @@ fn main() -> mmascope::Result<()> {
 }
 
 fn read(folder: &str, name: &str) -> mmascope::Result<Array> {
-    Array::read(&format!("{folder}/{name}"))
+    array::read(&format!("{folder}/{name}"))
 }
 
 /// The correctly rounded f32 of one element: f16 products are multiples of 2^-48 below 2^32, so

@@ -54,29 +54,24 @@
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
 //! [`Error::Unmodelled`]; what is disputed is marked in the row's [`isa::Evidence`].
 
-pub mod accuracy;
-pub mod array;
-pub mod cases;
-pub mod diff;
-pub mod discriminate;
-pub mod dpa;
-pub mod dut;
-pub mod error;
-pub mod explain;
-pub mod format;
-pub mod gemm;
-pub mod identify;
-pub mod infer;
-pub mod isa;
+pub use mmascope_gemm::gemm;
 #[cfg(feature = "kernel")]
-pub mod kernel;
-pub mod probe;
-pub mod reveal;
-pub mod tree;
-pub mod validate;
-pub mod vector;
+pub use mmascope_gemm::kernel;
+pub use mmascope_io::{array, vector};
+pub use mmascope_lab::{accuracy, cases, diff, discriminate, identify, infer, probe, validate};
+pub use mmascope_model::{Error, Position, Result, dpa, error, explain, format, isa, tree};
 
-pub use error::{Error, Position, Result};
+/// Devices under test: the trait, and what stands behind it in this process and outside.
+pub mod dut {
+    pub use mmascope_host::dut::*;
+    pub use mmascope_lab::dut::*;
+}
+
+/// Revealing accumulation orders, of functions in this process, devices and libraries.
+pub mod reveal {
+    pub use mmascope_host::reveal::*;
+    pub use mmascope_lab::reveal::*;
+}
 
 /// The code of the README is compiled and run with the examples of the documentation.
 #[cfg(doctest)]

@@ -9,7 +9,7 @@ mod files;
 
 use std::time::{Duration, Instant};
 
-use mmascope::array::{Array, Casting, Element};
+use mmascope::array::{self, Array, Casting, Element};
 use mmascope::format::{BF16, E2M1FN, E4M3FN, F32, F64, TF32, UE4M3, UE8M0};
 
 const TIME: Duration = Duration::from_secs(5);
@@ -141,11 +141,11 @@ fn mutated_files_never_panic_and_take_no_memory() {
             mutate(random, &mut file);
             entry::npy(&file);
             entry::safetensors(&file);
-            let names = Array::safetensors_names(&file).unwrap_or_default();
+            let names = array::safetensors_names(&file).unwrap_or_default();
             let arrays = names
                 .iter()
-                .map(|name| Array::from_safetensors_bytes(&file, name))
-                .chain([Array::from_npy_bytes(&file)]);
+                .map(|name| array::safetensors_of_bytes(&file, name))
+                .chain([array::npy_of_bytes(&file)]);
             for array in arrays {
                 match array {
                     Ok(array) => {

@@ -285,7 +285,7 @@ fn catalogue() {
         .collect();
     let scaled = "arch mx\ny.{shape}.{a}.{s} | e2m1 x e5m2 + f32 -> f32 scale ue8m0/32, e2m1 x e4m3 + f32 -> f32 scale ue4m3/16 | m1n1k64\n  | gst-fdpa L=64 G=16 F=35 e0=-139 -> rz f32 | open\nz | e3m2 x e2m3 + f32 -> f16 scale ue8m0/32 | 4x4x32_2b | st-fdpa L=32 F=64 e0=-2000 align=ra -> rne f16 | open\n";
     seeds.push(scaled.as_bytes().to_vec());
-    let shipped = include_str!("../isa/nvidia.txt");
+    let shipped = include_str!("../../mmascope-model/isa/nvidia.txt");
     seeds.extend(
         shipped
             .split("\narch ")

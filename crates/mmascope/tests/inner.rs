@@ -2,18 +2,18 @@
 //! once for all tests.
 #![allow(dead_code, unreachable_pub)] // each part is asked for some of what it has
 
-#[path = "../src/cases/normal.rs"]
+#[path = "../../mmascope-lab/src/cases/normal.rs"]
 mod normal;
-#[path = "../src/cases/philox.rs"]
+#[path = "../../mmascope-gemm/src/philox.rs"]
 mod philox;
-#[path = "../src/cases/quantiles.rs"]
+#[path = "../../mmascope-lab/src/cases/quantiles.rs"]
 mod quantiles;
-#[path = "../src/gemm/schedule/shares.rs"]
+#[path = "../../mmascope-gemm/src/gemm/schedule/shares.rs"]
 mod shares;
-#[path = "../src/dpa/single.rs"]
+#[path = "../../mmascope-model/src/dpa/single.rs"]
 mod single;
 #[cfg(feature = "kernel")]
-#[path = "../src/kernel"]
+#[path = "../../mmascope-gemm/src/kernel"]
 mod kernel {
     #![allow(unsafe_code)]
     pub(crate) mod lanes;

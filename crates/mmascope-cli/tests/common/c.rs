@@ -9,7 +9,7 @@ pub(crate) fn compiled(folder: &Path, name: &str, text: &str) -> Option<PathBuf>
     let source = folder.join(format!("{name}.c"));
     let library = folder.join(format!("{name}.so"));
     std::fs::write(&source, text).expect("the source");
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mmascope/include");
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mmascope-host/include");
     let status = Command::new("cc")
         .args(["-ffp-contract=off", "-shared", "-fPIC", "-I"])
         .arg(include)

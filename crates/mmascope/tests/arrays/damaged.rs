@@ -1,6 +1,6 @@
 //! Files that are wrong: each is refused, with a message that says why.
 
-use mmascope::array::Array;
+use mmascope::array::{self, Array};
 
 use crate::files::{f32s, npy, npy_with_header, one_tensor, safetensors};
 
@@ -19,7 +19,7 @@ fn npy_files_that_are_wrong() {
     let bytes = f32s(&[1.0, 2.0]);
     let right = npy("<f4", false, "(1, 2)", &bytes);
     for end in 0..right.len() {
-        let cut = Array::from_npy_bytes(&right[..end]);
+        let cut = array::npy_of_bytes(&right[..end]);
         assert!(cut.is_err(), "{end} bytes of {}", right.len());
     }
     let with = |descr: &str, shape: &str| npy(descr, false, shape, &bytes);
@@ -184,18 +184,18 @@ fn npy_files_that_are_wrong() {
         ),
     ];
     for (what, file, wanted) in table {
-        refused(what, Array::from_npy_bytes(&file), wanted);
+        refused(what, array::npy_of_bytes(&file), wanted);
     }
     let mut latin = entry("{'descr': '<f4'}");
     latin[12] = 0xe9;
-    refused("no UTF-8", Array::from_npy_bytes(&latin), "no text");
+    refused("no UTF-8", array::npy_of_bytes(&latin), "no text");
 }
 
 #[test]
 fn safetensors_files_that_are_wrong() {
     let right = one_tensor("F32", "[1,2]", &f32s(&[1.0, 2.0]));
     for end in 0..right.len() {
-        let cut = Array::from_safetensors_bytes(&right[..end], "x");
+        let cut = array::safetensors_of_bytes(&right[..end], "x");
         assert!(cut.is_err(), "{end} bytes of {}", right.len());
     }
     let longer = [&right[..], &[0]].concat();
@@ -311,15 +311,15 @@ fn safetensors_files_that_are_wrong() {
         ("sizes beyond 2^64", overflowing, "cut short or damaged"),
     ];
     for (what, file, wanted) in table {
-        refused(what, Array::from_safetensors_bytes(&file, "x"), wanted);
+        refused(what, array::safetensors_of_bytes(&file, "x"), wanted);
     }
-    let other = Array::from_safetensors_bytes(&right, "y");
+    let other = array::safetensors_of_bytes(&right, "y");
     refused("another name", other, "the file has 'x'");
     let mut text = right.clone();
     text[10] = 0xff;
     refused(
         "no UTF-8",
-        Array::from_safetensors_bytes(&text, "x"),
+        array::safetensors_of_bytes(&text, "x"),
         "the header is wrong",
     );
 }

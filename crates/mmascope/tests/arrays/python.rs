@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use mmascope::array::{Array, Casting, Element, write_npy};
+use mmascope::array::{self, Casting, Element, write_npy};
 use mmascope::format::{E2M1FN, E4M3FN, F16, F32, F64, Format};
 
 /// Runs a script with the folder as its argument; `None`, with the reason printed, when Python or
@@ -127,7 +127,7 @@ fn npy_by_numpy_and_ml_dtypes() {
     let default = Casting::default();
     let read = |name: &str| {
         let path = folder.path().join(name);
-        Array::read(path.to_str().expect("a name"))
+        array::read(path.to_str().expect("a name"))
             .unwrap_or_else(|error| panic!("{name}: {error}"))
     };
     let mut count = 0;
@@ -169,7 +169,7 @@ fn npy_by_numpy_and_ml_dtypes() {
         let path = entry.expect("an entry").path();
         let path = path.to_str().expect("a name");
         if path.contains("refused.") {
-            let error = Array::read(path).expect_err(path).to_string();
+            let error = array::read(path).expect_err(path).to_string();
             let said = ["are not taken", "several fields"];
             assert!(said.iter().any(|words| error.contains(words)), "{error}");
             refused += 1;
@@ -259,7 +259,7 @@ serialize_file(data, f"{folder}/raw.safetensors")
     let read = |file: &str, name: &str| {
         let path = folder.path().join(format!("{file}.safetensors"));
         let name = format!("{}:{name}", path.to_str().expect("a name"));
-        Array::read(&name).unwrap_or_else(|error| panic!("{error}"))
+        array::read(&name).unwrap_or_else(|error| panic!("{error}"))
     };
     let default = Casting::default();
     let half = read("numpy", "half");
@@ -281,11 +281,11 @@ serialize_file(data, f"{folder}/raw.safetensors")
 /// Every array of a file that `python/pytorch.py` made has the codes that stand beside it.
 fn check_pytorch(path: &Path) {
     let bytes = fs::read(path).expect("the file");
-    let names = Array::safetensors_names(&bytes).expect("names");
+    let names = array::safetensors_names(&bytes).expect("names");
     let default = Casting::default();
     let read = |name: &str| {
         let path = path.to_str().expect("a name");
-        Array::read(&format!("{path}:{name}")).unwrap_or_else(|error| panic!("{error}"))
+        array::read(&format!("{path}:{name}")).unwrap_or_else(|error| panic!("{error}"))
     };
     let mut count = 0;
     for name in names.iter().filter(|name| !name.ends_with(".codes")) {

@@ -1,7 +1,7 @@
 //! Files that are right.
 
 use mmascope::Error;
-use mmascope::array::{Array, Casting, Element};
+use mmascope::array::{self, Array, Casting, Element};
 use mmascope::format::{BF16, E2M1FN, E4M3FN, E5M2, F16, F32, F64, Format, UE8M0};
 
 use crate::files::{f32s, npy, npy_with_header, one_tensor, safetensors};
@@ -16,7 +16,7 @@ fn words(array: &Array, format: &Format) -> Vec<u64> {
 #[test]
 fn npy_in_every_element_type() {
     let one = |descr: &str, bytes: &[u8]| {
-        Array::from_npy_bytes(&npy(descr, false, "(1, 2)", bytes)).expect("a right file")
+        array::npy_of_bytes(&npy(descr, false, "(1, 2)", bytes)).expect("a right file")
     };
     let array = one("<f2", &[0, 0x3c, 1, 0x80]);
     assert_eq!(array.shape(), [1, 2]);
@@ -70,7 +70,7 @@ fn npy_in_every_version_and_spelling_of_the_header() {
             "{\"shape\":(2,1),\"descr\":\"<f4\",\"fortran_order\":False}",
             " { 'shape' : ( 2L , 1L , ) , 'fortran_order' : False , 'descr' : '<f4' } ",
         ] {
-            let array = Array::from_npy_bytes(&npy_with_header(version, text, &bytes));
+            let array = array::npy_of_bytes(&npy_with_header(version, text, &bytes));
             let array = array.unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(array.shape(), [2, 1]);
             assert_eq!(words(&array, &F32), [0x3f80_0000, 0x4000_0000]);
@@ -80,7 +80,7 @@ fn npy_in_every_version_and_spelling_of_the_header() {
         let count: usize = dimensions.iter().product();
         let file = npy("<f4", false, shape, &f32s(&vec![0.0; count]));
         assert_eq!(
-            Array::from_npy_bytes(&file).expect("right").shape(),
+            array::npy_of_bytes(&file).expect("right").shape(),
             dimensions
         );
     }
@@ -89,7 +89,7 @@ fn npy_in_every_version_and_spelling_of_the_header() {
 #[test]
 fn big_endian_npy() {
     let big = |descr: &str, bytes: &[u8]| {
-        Array::from_npy_bytes(&npy(descr, false, "(1, 1)", bytes)).expect("a right file")
+        array::npy_of_bytes(&npy(descr, false, "(1, 1)", bytes)).expect("a right file")
     };
     assert_eq!(words(&big(">f2", &[0x3c, 0x01]), &F16), [0x3c01]);
     assert_eq!(words(&big(">f4", &1.5_f32.to_be_bytes()), &F16), [0x3e00]);
@@ -103,7 +103,7 @@ fn big_endian_npy() {
 fn fortran_order_npy() {
     // [[1, 2, 3], [4, 5, 6]] and a 2 × 3 × 2 array of its own indices, first index fastest.
     let file = npy("|u1", true, "(2, 3)", &[1, 4, 2, 5, 3, 6]);
-    let array = Array::from_npy_bytes(&file).expect("a right file");
+    let array = array::npy_of_bytes(&file).expect("a right file");
     assert_eq!(array.bytes(), [1, 2, 3, 4, 5, 6]);
     let mut fortran = Vec::new();
     for l in 0..2_u8 {
@@ -113,7 +113,7 @@ fn fortran_order_npy() {
             }
         }
     }
-    let array = Array::from_npy_bytes(&npy(">u2", true, "(2, 3, 2)", &fortran));
+    let array = array::npy_of_bytes(&npy(">u2", true, "(2, 3, 2)", &fortran));
     let mut expected = Vec::new();
     for i in 0..2_u8 {
         for j in 0..3_u8 {
@@ -123,7 +123,7 @@ fn fortran_order_npy() {
         }
     }
     assert_eq!(array.expect("a right file").bytes(), expected);
-    let empty = Array::from_npy_bytes(&npy("<f4", true, "(0, 5)", &[])).expect("a right file");
+    let empty = array::npy_of_bytes(&npy("<f4", true, "(0, 5)", &[])).expect("a right file");
     assert_eq!(empty.shape(), [0, 5]);
     assert!(empty.rows_and_columns().is_err());
 }
@@ -132,7 +132,7 @@ fn fortran_order_npy() {
 fn safetensors_in_every_element_type() {
     let one = |dtype: &str, shape: &str, bytes: &[u8]| {
         let file = one_tensor(dtype, shape, bytes);
-        Array::from_safetensors_bytes(&file, "x").expect("a right file")
+        array::safetensors_of_bytes(&file, "x").expect("a right file")
     };
     assert_eq!(
         words(&one("F32", "[1,2]", &f32s(&[1.0, -2.5])), &F16),
@@ -184,15 +184,15 @@ fn the_right_array_among_several_is_read_from_a_file() {
     std::fs::write(&path, safetensors(header, &bytes)).expect("written");
     let path = path.to_str().expect("a name");
     assert_eq!(
-        Array::read(&format!("{path}:w.2")).expect("right").bytes(),
+        array::read(&format!("{path}:w.2")).expect("right").bytes(),
         [7, 8]
     );
-    let first = Array::read(&format!("{path}:w:1")).expect("right");
+    let first = array::read(&format!("{path}:w:1")).expect("right");
     assert_eq!(words(&first, &F32), [0x3f80_0000]);
     assert_eq!(first.name(), format!("{path}:w:1"));
     let file = std::fs::read(path).expect("read");
     assert_eq!(
-        Array::safetensors_names(&file).expect("names"),
+        array::safetensors_names(&file).expect("names"),
         ["flag", "w.2", "w:1"]
     );
     for (wrong, wanted) in [
@@ -207,14 +207,14 @@ fn the_right_array_among_several_is_read_from_a_file() {
         (format!("{path}:"), &["unknown array ''", "'w.2'"]),
         (format!("{path}:flag"), &["BOOL", "not taken"]),
     ] {
-        let error = Array::read(&wrong).expect_err("wrong").to_string();
+        let error = array::read(&wrong).expect_err("wrong").to_string();
         for part in wanted {
             assert!(error.contains(part), "{wrong}: {error}");
         }
     }
-    let missing = Array::read("no/such/file.npy");
+    let missing = array::read("no/such/file.npy");
     assert!(matches!(missing, Err(Error::Io { .. })), "{missing:?}");
     let folder_name = folder.path().to_str().expect("a name");
-    let error = Array::read(folder_name).expect_err("a folder").to_string();
+    let error = array::read(folder_name).expect_err("a folder").to_string();
     assert!(error.contains("no regular file"), "{error}");
 }

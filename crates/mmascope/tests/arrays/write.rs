@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 
 use mmascope::Error;
-use mmascope::array::{Array, Casting, check_writable, write_npy};
+use mmascope::array::{self, Casting, check_writable, write_npy};
 use mmascope::format::{BF16, E4M3FN, E8M13, F16, F32, F64, Format};
 
 static GO: AtomicBool = AtomicBool::new(false);
@@ -46,7 +46,7 @@ fn what_is_written_is_read_back() {
                 (bytes.len() - 6 * format.register.bits as usize / 8) % 64,
                 0
             );
-            let array = Array::read(file).expect("right");
+            let array = array::read(file).expect("right");
             assert_eq!(array.shape(), shape);
             let container: Format = format.container();
             let back = array.words(&container, &Casting::default()).expect("fits");
@@ -88,7 +88,7 @@ fn devices_are_not_replaced_and_links_are_followed() {
     std::os::unix::fs::symlink(&target, &link).expect("a link");
     write_npy(link.to_str().expect("a name"), &[1], &F32, [1], &GO).expect("written");
     assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
-    assert!(Array::read(target.to_str().expect("a name")).is_ok());
+    assert!(array::read(target.to_str().expect("a name")).is_ok());
 }
 
 #[cfg(unix)]

@@ -115,7 +115,7 @@ fn the_twin_makes_the_same_bytes() {
 #[test]
 fn the_table_of_the_normal_deviate_is_not_stale() {
     let Some(python) = python() else { return };
-    let source = include_str!("../../src/cases/quantiles.rs");
+    let source = include_str!("../../../mmascope-lab/src/cases/quantiles.rs");
     let (_, rows) = source.split_once("= [\n").expect("the table");
     let committed: Vec<&str> = rows
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -106,14 +106,14 @@ fn arithmetic_and_formats_name_no_chip() {
     let names = chip_names();
     assert!(names.len() > 60, "{}", names.len());
     let places = [
-        "src/format.rs",
-        "src/format",
-        "src/dpa.rs",
-        "src/dpa",
-        "src/kernel.rs",
-        "src/kernel",
-        "src/gemm.rs",
-        "src/gemm",
+        "../mmascope-model/src/format.rs",
+        "../mmascope-model/src/format",
+        "../mmascope-model/src/dpa.rs",
+        "../mmascope-model/src/dpa",
+        "../mmascope-gemm/src/kernel.rs",
+        "../mmascope-gemm/src/kernel",
+        "../mmascope-gemm/src/gemm.rs",
+        "../mmascope-gemm/src/gemm",
     ];
     for (path, text) in sources(&places) {
         for (number, line) in code(&text, true).lines().enumerate() {
@@ -177,7 +177,12 @@ fn float_in(line: &str) -> Option<String> {
 
 #[test]
 fn arithmetic_and_formats_use_no_host_floats() {
-    for (path, text) in sources(&["src/format.rs", "src/format", "src/dpa.rs", "src/dpa"]) {
+    for (path, text) in sources(&[
+        "../mmascope-model/src/format.rs",
+        "../mmascope-model/src/format",
+        "../mmascope-model/src/dpa.rs",
+        "../mmascope-model/src/dpa",
+    ]) {
         for (number, line) in code(&text, false).lines().enumerate() {
             let float = float_in(line);
             assert!(
@@ -188,7 +193,10 @@ fn arithmetic_and_formats_use_no_host_floats() {
             );
         }
     }
-    for module in ["src/format.rs", "src/dpa.rs"] {
+    for module in [
+        "../mmascope-model/src/format.rs",
+        "../mmascope-model/src/dpa.rs",
+    ] {
         let (_, text) = sources(&[module]).remove(0);
         assert!(
             text.contains("#![deny(clippy::float_arithmetic)]"),

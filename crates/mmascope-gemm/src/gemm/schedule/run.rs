@@ -1,0 +1,410 @@
+//! A product computed as a schedule says.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::combine::Values;
+use super::plan::Extent;
+use super::{By, C, Promotion, Reduction, ReductionOrder, Schedule};
+use crate::array::{Array, Casting, Element, Words};
+use crate::dpa::{Modifiers, Scalar};
+use crate::error::{Error, Result};
+use crate::format::Format;
+use crate::gemm::matrix::Matrix;
+use crate::gemm::{Product, Region, Watch};
+
+/// Software scales of a schedule's promotion, as words of its format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SoftwareScales {
+    /// ⌈M/rows⌉ × ⌈steps/promotion⌉.
+    pub a: Matrix,
+    /// ⌈steps/promotion⌉ × ⌈N/columns⌉.
+    pub b: Matrix,
+}
+
+impl SoftwareScales {
+    /// Scales from arrays of numbers: matrices, or batches of them.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when an array is no matrix or has a number beyond the format's range.
+    pub fn from_arrays(a: &Array, b: &Array, format: &Format) -> Result<Self> {
+        let matrix = |array: &Array| {
+            let stack = array.stack()?;
+            if !matches!(array.element(), Element::Number(_)) {
+                return Err(Error::Argument(format!(
+                    "{}: software scales are numbers (f16, f32, f64 and the like), not {}",
+                    array.name(),
+                    array.element()
+                )));
+            }
+            let words = array.words(format, &Casting::default())?;
+            Matrix::batched(stack.batch.unwrap_or(1), stack.rows, stack.columns, words)
+        };
+        Ok(Self {
+            a: matrix(a)?,
+            b: matrix(b)?,
+        })
+    }
+}
+
+/// Everything that one run needs.
+struct Run<'a> {
+    schedule: &'a Schedule,
+    product: &'a Product<'a>,
+    scales: Option<&'a SoftwareScales>,
+    sequence: Vec<usize>,
+    watch: &'a Watch<'a>,
+}
+
+impl Schedule {
+    /// D, m × n, row-major, matrix by matrix of a batch, as words of [`Schedule::format`].
+    ///
+    /// Negations of A and B hold in every step. What is done to c concerns C where it goes into
+    /// the unit; with a promotion or an epilogue C does not, and only `noC` is possible.
+    ///
+    /// Beside the operands, what is packed of them ([`Product`]) and D, at most ⌈log2 parts⌉ + 6 words are in
+    /// memory for each of max(E, elements of a tile) elements, where E is a sixteenth of D, but at least 2^14
+    /// and at most 2^18, which it is where operands are packed by pieces; nothing for the plain chain. The
+    /// result does not depend on the number of threads.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the schedule does not fit the product: more parts than steps,
+    /// software scales that are missing, in excess or of another shape, modifiers of c that
+    /// nothing applies; as [`Product::advance`]; [`Error::Cancelled`].
+    pub fn run(
+        &self,
+        product: &Product<'_>,
+        scales: Option<&SoftwareScales>,
+        watch: &Watch<'_>,
+    ) -> Result<Words> {
+        let whole = product.whole();
+        let extent = Extent {
+            batch: whole.batch.len(),
+            m: whole.rows.len(),
+            n: whole.columns.len(),
+            steps: product.steps(),
+        };
+        self.check_modifiers(&product.modifiers())?;
+        self.check_scales(&extent, product.at_once(), scales)?;
+        if self.is_chain() {
+            let mut accumulators = product.c(whole)?;
+            product.advance(0..extent.steps, true, &mut accumulators, watch)?;
+            return Ok(accumulators.into_words());
+        }
+        product.pack_whole();
+        let run = Run {
+            schedule: self,
+            product,
+            scales,
+            sequence: self.order.sequence(extent.steps)?,
+            watch,
+        };
+        let format = self.format(product.unit());
+        let mut d = Words::filled(format.register.bits, whole.len(), 0)?;
+        let at_once = product.at_once();
+        let regions = self.regions(&extent, at_once);
+        let largest = regions.first().map_or(1, Region::len).max(1);
+        let numbered: Vec<(usize, &Region)> = regions.iter().enumerate().collect();
+        for group in numbered.chunks((at_once / largest).max(1)) {
+            let results = group
+                .par_iter()
+                .map(|(index, region)| {
+                    let parts = self.parts(*index, regions.len(), extent.steps)?;
+                    run.region(region, &parts)
+                })
+                .collect::<Result<Vec<_>>>()?;
+            for ((_, region), values) in group.iter().zip(results) {
+                for (index, word) in values.words.iter().enumerate() {
+                    let (batch, i, j) = region.place(index);
+                    d.set((batch * extent.m + i) * extent.n + j, word);
+                }
+            }
+        }
+        Ok(d)
+    }
+
+    /// Parts of D alone, region by region, each row by row: the words that [`Schedule::run`] has
+    /// there.
+    ///
+    /// # Errors
+    /// As [`Schedule::run`].
+    pub fn sample(
+        &self,
+        product: &Product<'_>,
+        scales: Option<&SoftwareScales>,
+        wanted: &[Region],
+        watch: &Watch<'_>,
+    ) -> Result<Vec<u64>> {
+        let whole = product.whole();
+        let extent = Extent {
+            batch: whole.batch.len(),
+            m: whole.rows.len(),
+            n: whole.columns.len(),
+            steps: product.steps(),
+        };
+        self.check_scales(&extent, product.at_once(), scales)?;
+        product.pack_whole();
+        let run = Run {
+            schedule: self,
+            product,
+            scales,
+            sequence: self.order.sequence(extent.steps)?,
+            watch,
+        };
+        let regions = self.regions(&extent, product.at_once());
+        let mut found = Vec::new();
+        for wanted in wanted {
+            let mut words = vec![0; wanted.len()];
+            for (index, region) in regions.iter().enumerate() {
+                let common = region.intersection(wanted);
+                if common.is_empty() {
+                    continue;
+                }
+                let parts = self.parts(index, regions.len(), extent.steps)?;
+                let values = run.region(&common, &parts)?;
+                for (index, word) in values.words.iter().enumerate() {
+                    words[wanted.index(common.place(index))] = word;
+                }
+            }
+            found.extend(words);
+        }
+        Ok(found)
+    }
+
+    fn check_modifiers(&self, modifiers: &Modifiers) -> Result<()> {
+        let outside = match (self.promotion, self.c) {
+            (_, C::Epilogue { .. }) => "the epilogue",
+            (Some(_), C::First) => "the promotion",
+            (None, C::First) => return Ok(()),
+        };
+        for (name, is_used) in [
+            ("negC", modifiers.negate_c),
+            ("scaleD", modifiers.scale_d != 0),
+        ] {
+            if is_used {
+                return Err(Error::Argument(format!(
+                    "{name} (--mods): with this schedule C enters in {outside}, not in the unit, so that \
+                     no instruction does this to it"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_scales(
+        &self,
+        extent: &Extent,
+        at_once: usize,
+        scales: Option<&SoftwareScales>,
+    ) -> Result<()> {
+        let (promotion, scale, scales) = match (self.promotion, self.software_scale(), scales) {
+            (_, None, None) => return Ok(()),
+            (_, None, Some(_)) => {
+                return Err(Error::Argument(
+                    "software scales are given, but the schedule has no scale=".into(),
+                ));
+            }
+            (Some(promotion), Some(scale), Some(scales)) => (promotion, scale, scales),
+            _ => {
+                return Err(Error::Argument(
+                    "the schedule's scale= needs software scales of A and of B (--scale-a and --scale-b)"
+                        .into(),
+                ));
+            }
+        };
+        let Extent { batch, m, n, steps } = *extent;
+        let blocks = steps.div_ceil(promotion.steps);
+        let wanted = [
+            ("A", &scales.a, m.div_ceil(scale.rows), blocks),
+            ("B", &scales.b, blocks, n.div_ceil(scale.columns)),
+        ];
+        for (name, matrix, rows, columns) in wanted {
+            let fits = matrix.batch() == 1 || matrix.batch() == batch;
+            if !fits || (matrix.rows(), matrix.columns()) != (rows, columns) {
+                return Err(Error::Argument(format!(
+                    "the software scales of {name} (--scale-{}) are {} × {}; {rows} × {columns} is \
+                     needed: {} steps of the instruction share one",
+                    name.to_lowercase(),
+                    matrix.rows(),
+                    matrix.columns(),
+                    promotion.steps
+                )));
+            }
+        }
+        // The sums of one promotion must share a scale.
+        let sequence = self.order.sequence(steps)?;
+        let count = self.regions(extent, at_once).len();
+        for index in 0..count {
+            for part in self.parts(index, count, steps)? {
+                for group in sequence[part].chunks(promotion.steps) {
+                    let block = |step: &usize| step / promotion.steps;
+                    if let Some(other) = group.iter().find(|step| block(step) != block(&group[0])) {
+                        return Err(Error::Argument(format!(
+                            "the schedule (--schedule): one promotion would take in steps {} and {other}, whose \
+                             scales differ; order and parts must keep runs of {} steps together",
+                            group[0], promotion.steps
+                        )));
+                    }
+                }
+            }
+            if !matches!(self.split, super::Split::StreamK { .. }) {
+                break; // all regions have the same parts
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Run<'_> {
+    /// One region of D.
+    fn region(&self, region: &Region, parts: &[Range<usize>]) -> Result<Values> {
+        let mut sum = match self.schedule.reduction() {
+            Some(reduction) => self.reduced(region, parts, &reduction)?,
+            None => self.part(region, parts[0].clone(), true)?,
+        };
+        if let C::Epilogue {
+            scalar,
+            alpha,
+            beta,
+            by,
+        } = self.schedule.c
+        {
+            sum = sum.converted(&scalar)?;
+            // No C is a C of +0, so that both give one sign of zero.
+            let reads_c = !scalar.is_zero(beta);
+            let c = match reads_c {
+                true => self.c(region, &scalar)?,
+                false => None,
+            };
+            let c = |index| c.as_ref().map_or(0, |c| c.words.get(index));
+            sum.update(|index, x| match reads_c {
+                true => by.multiply_add(&scalar, alpha, x, scalar.multiply(beta, c(index))),
+                false => scalar.multiply(alpha, x),
+            });
+        }
+        match &self.schedule.output {
+            Some(output) => sum.converted(output),
+            None => Ok(sum),
+        }
+    }
+
+    /// The parts' sums, added. Parts are computed in the order in which they are added.
+    fn reduced(
+        &self,
+        region: &Region,
+        parts: &[Range<usize>],
+        reduction: &Reduction,
+    ) -> Result<Values> {
+        let scalar = &reduction.scalar;
+        let part = |index: usize| {
+            let sum = self.part(region, parts[index].clone(), index == 0)?;
+            sum.converted(scalar)
+        };
+        let descending = reduction.order == ReductionOrder::Descending;
+        let place = |index: usize| match descending {
+            true => parts.len() - 1 - index,
+            false => index,
+        };
+        // Sums under way, each with the number of parts it holds.
+        let mut sums: Vec<(usize, Values)> = Vec::new();
+        for index in 0..parts.len() {
+            let mut sum = (1, part(place(index))?);
+            while let Some((count, _)) = sums.last()
+                && (reduction.order != ReductionOrder::Pairwise || *count == sum.0)
+                && let Some((count, mut left)) = sums.pop()
+            {
+                left.add(&sum.1, scalar);
+                sum = (count + sum.0, left);
+            }
+            sums.push(sum);
+        }
+        let last = sums.pop().map(|(_, sum)| sum);
+        let mut sum = last.ok_or_else(|| Error::Argument("the schedule has no parts".into()))?;
+        while let Some((_, mut left)) = sums.pop() {
+            left.add(&sum, scalar);
+            sum = left;
+        }
+        Ok(sum)
+    }
+
+    /// The sum of one part; C goes into the first one if it goes into any.
+    fn part(&self, region: &Region, places: Range<usize>, is_first: bool) -> Result<Values> {
+        let with_c = is_first && self.schedule.c == C::First;
+        let steps = &self.sequence[places];
+        match &self.schedule.promotion {
+            None => self.chain(region, steps, with_c),
+            Some(promotion) => self.promoted(region, steps, with_c, promotion),
+        }
+    }
+
+    /// Steps in the unit, in order.
+    fn chain(&self, region: &Region, steps: &[usize], with_c: bool) -> Result<Values> {
+        let mut accumulators = match with_c {
+            true => self.product.c(region.clone())?,
+            false => self.product.zeros(region.clone())?,
+        };
+        let mut first = with_c;
+        for run in steps.chunk_by(|step, next| step + 1 == *next) {
+            let range = run[0]..run[run.len() - 1] + 1;
+            self.product
+                .advance(range, first, &mut accumulators, self.watch)?;
+            first = false;
+        }
+        let format = *accumulators.format();
+        Ok(Values {
+            words: accumulators.into_words(),
+            format,
+        })
+    }
+
+    fn promoted(
+        &self,
+        region: &Region,
+        steps: &[usize],
+        with_c: bool,
+        promotion: &Promotion,
+    ) -> Result<Values> {
+        let scalar = &promotion.scalar;
+        let c = match with_c {
+            true => self.c(region, scalar)?,
+            false => None,
+        };
+        let mut outer = match c {
+            Some(c) => c,
+            None => Values::zeros(scalar.format(), region.len())?,
+        };
+        for group in steps.chunks(promotion.steps) {
+            let inner = self.chain(region, group, false)?.converted(scalar)?;
+            match (promotion.scale, self.scales) {
+                (Some(scale), Some(scales)) => {
+                    let block = group[0] / promotion.steps;
+                    outer.update(|index, sum| {
+                        let (batch, i, j) = region.place(index);
+                        let a = scales.a.at(batch, i / scale.rows, block);
+                        let b = scales.b.at(batch, block, j / scale.columns);
+                        let by: By = scale.by;
+                        let inner = inner.words.get(index);
+                        by.multiply_add(scalar, scalar.multiply(a, b), inner, sum)
+                    });
+                }
+                _ => outer.add(&inner, scalar),
+            }
+        }
+        Ok(outer)
+    }
+
+    /// C of a region in another format; `None` when there is none or `noC` leaves it out.
+    fn c(&self, region: &Region, scalar: &Scalar) -> Result<Option<Values>> {
+        if self.product.matrices().c().is_none() || self.product.modifiers().no_c {
+            return Ok(None);
+        }
+        let accumulators = self.product.c(region.clone())?;
+        let format = self.product.unit().signature().c;
+        let values = Values {
+            words: accumulators.into_words(),
+            format,
+        };
+        values.converted(scalar).map(Some)
+    }
+}

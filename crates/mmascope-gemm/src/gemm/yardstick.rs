@@ -1,0 +1,157 @@
+//! The exact result of every output: of the operands as the unit gets them, with the scales and
+//! factors of a schedule.
+
+use super::exact::{Dyadic, Sum};
+use super::schedule::C;
+use super::{Product, Schedule, SoftwareScales};
+use crate::format::{Exact, Format};
+
+/// What results are measured against.
+pub(super) struct Yardstick<'a> {
+    product: &'a Product<'a>,
+    software: Option<Software<'a>>,
+    /// α and β, where C enters in the epilogue.
+    factors: Option<(Dyadic, Dyadic)>,
+    format: Format,
+}
+
+/// Software scales and how many k, rows and columns share one.
+struct Software<'a> {
+    scales: &'a SoftwareScales,
+    format: Format,
+    k: usize,
+    rows: usize,
+    columns: usize,
+}
+
+impl<'a> Yardstick<'a> {
+    /// The scales' shapes are those that the schedule has been run with.
+    pub fn new(
+        schedule: &Schedule,
+        product: &'a Product<'a>,
+        scales: Option<&'a SoftwareScales>,
+    ) -> Self {
+        let native = product.unit().signature().k;
+        let software = schedule.promotion.and_then(|promotion| {
+            let (scale, scales) = promotion.scale.zip(scales)?;
+            Some(Software {
+                scales,
+                format: promotion.scalar.format(),
+                k: promotion.steps * native,
+                rows: scale.rows,
+                columns: scale.columns,
+            })
+        });
+        let factors = match schedule.c {
+            C::First => None,
+            C::Epilogue {
+                scalar,
+                alpha,
+                beta,
+                ..
+            } => {
+                let format = scalar.format();
+                let value = |word| finite(&format, word).map(|exact| Dyadic::of(&exact));
+                value(alpha).zip(value(beta))
+            }
+        };
+        Self {
+            product,
+            software,
+            factors,
+            format: schedule.format(product.unit()).container(),
+        }
+    }
+
+    /// The format that results are in.
+    pub(super) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Output `index` of D, row by row, and its Σ|a·b|; `None` when an operand that is read is ∞
+    /// or NaN.
+    pub(super) fn exact(&self, index: usize) -> Option<(Dyadic, Dyadic)> {
+        let (matrices, modifiers) = (self.product.matrices(), self.product.modifiers());
+        let (m, n, k) = (matrices.m(), matrices.n(), matrices.k());
+        let (batch, i, j) = (index / n / m, index / n % m, index % n);
+        let block = self.software.as_ref().map_or(k, |software| software.k);
+        let (mut sum, mut products) = (Dyadic::zero(), Dyadic::zero());
+        for first in (0..k).step_by(block) {
+            let ks = first..k.min(first + block);
+            let (mut part, mut magnitudes) = self.products(batch, i, j, ks)?;
+            if let Some(software) = &self.software {
+                let scale = software.at(batch, i, j, first / software.k)?;
+                part = part.times(&scale);
+                magnitudes = magnitudes.times(&scale.magnitude());
+            }
+            sum = sum.plus(&part);
+            products = products.plus(&magnitudes);
+        }
+        let mut beta = None;
+        if let Some((alpha, factor)) = &self.factors {
+            sum = sum.times(alpha);
+            products = products.times(&alpha.magnitude());
+            beta = Some(factor);
+        }
+        if !modifiers.no_c && beta.is_none_or(|beta| !beta.is_zero()) {
+            let mut c = finite(
+                &self.product.unit().signature().c,
+                matrices.c_at(batch, i, j),
+            )?;
+            c.negative ^= modifiers.negate_c;
+            c.exponent += modifiers.scale_d;
+            let c = Dyadic::of(&c);
+            sum = sum.plus(&beta.map_or(c.clone(), |beta| c.times(beta)));
+        }
+        Some((sum, products))
+    }
+
+    /// The sum of some products, and that of their magnitudes, block scales included.
+    fn products(
+        &self,
+        batch: usize,
+        i: usize,
+        j: usize,
+        ks: std::ops::Range<usize>,
+    ) -> Option<(Dyadic, Dyadic)> {
+        let (matrices, modifiers) = (self.product.matrices(), self.product.modifiers());
+        let signature = self.product.unit().signature();
+        let negate = modifiers.negate_a != modifiers.negate_b;
+        let (mut sum, mut products) = (Sum::default(), Sum::default());
+        for at in ks {
+            let a = finite(&signature.a, matrices.a().at(batch, i, at))?;
+            let b = finite(&signature.b, matrices.b().at(batch, at, j))?;
+            let mut magnitude = a.magnitude * b.magnitude;
+            let mut exponent = a.exponent + b.exponent;
+            if let (Some(scale), Some(scale_a), Some(scale_b)) =
+                (signature.scale, matrices.scale_a(), matrices.scale_b())
+            {
+                let block = at / scale.block;
+                let scale_a = finite(&scale.format, scale_a.at(batch, i, block))?;
+                let scale_b = finite(&scale.format, scale_b.at(batch, block, j))?;
+                magnitude *= scale_a.magnitude * scale_b.magnitude;
+                exponent += scale_a.exponent + scale_b.exponent;
+            }
+            sum.add((a.negative != b.negative) != negate, magnitude, exponent);
+            products.add(false, magnitude, exponent);
+        }
+        Some((sum.total(), products.total()))
+    }
+}
+
+impl Software<'_> {
+    /// The product of both scales; `None` when one is ∞ or NaN.
+    fn at(&self, batch: usize, i: usize, j: usize, block: usize) -> Option<Dyadic> {
+        let a = finite(&self.format, self.scales.a.at(batch, i / self.rows, block))?;
+        let b = finite(
+            &self.format,
+            self.scales.b.at(batch, block, j / self.columns),
+        )?;
+        Some(Dyadic::of(&a).times(&Dyadic::of(&b)))
+    }
+}
+
+/// The value of a register word; `None` for ∞ and NaN.
+fn finite(format: &Format, word: u64) -> Option<Exact> {
+    format.decode(format.from_register(word)).exact()
+}

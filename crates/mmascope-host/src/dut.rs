@@ -1,0 +1,20 @@
+//! Devices that are programs or C libraries, and the text that names any device.
+//!
+//! A C library runs in this process ([`PluginDut`]) or, safe from its crashes and hangs, behind a host
+//! program ([`ProcessDut::of_plugin`]).
+
+mod child;
+mod group;
+mod host;
+mod plugin;
+mod process;
+mod subject;
+
+pub(crate) use child::Child;
+pub use group::{Ended, end_all};
+pub use host::serve;
+pub use plugin::PluginDut;
+pub use process::{DEFAULT_TIMEOUT, ProcessDut};
+pub use subject::{Interface, Subject};
+
+use mmascope_lab::dut::{Batch, Dut, GemmDut, ModelDut};

@@ -1,0 +1,367 @@
+//! BLAS routines of a C library as subjects: dot products, matrix times vector, matrix times matrix.
+//!
+//! The library runs in this process: one that crashes takes the process with it. [`BlasProcess`]
+//! holds it in a process of its own.
+//!
+//! [`BlasProcess`]: super::BlasProcess
+#![allow(unsafe_code)] // loading and calling foreign code
+
+mod routine;
+
+use std::ffi::{c_int, c_void};
+
+use libloading::Library;
+
+pub use routine::Routine;
+use routine::{Scalar, Symbol, multiply};
+
+use super::{Masks, Query, Summation};
+use crate::error::{Error, Result};
+use crate::format::{F64, Format};
+use crate::tree::Term;
+
+/// Rows and columns of the result of a matrix product, and rows of a matrix times vector.
+const OUTPUTS: usize = 64;
+
+/// A BLAS routine with n products a result.
+pub struct Blas {
+    name: String,
+    symbol: Symbol,
+    n: usize,
+    /// The routine that `symbol` names.
+    function: *const c_void,
+    /// Rows of outputs that are used, and columns: those that share the first output's order.
+    used_rows: Vec<usize>,
+    used_columns: Vec<usize>,
+    /// Number of threads that the library says it uses, if it says so.
+    threads: Option<usize>,
+    /// Keeps the code mapped for as long as `function` may be called.
+    _library: Library,
+}
+
+type Threads = unsafe extern "C" fn() -> c_int;
+
+/// The subject as the user names it.
+pub(super) fn subject(path: &str, symbol: &str) -> String {
+    format!("lib:{path}:{symbol}")
+}
+
+impl Blas {
+    /// Loads `symbol` of the shared library at `path`, for results of `n` products. A path without
+    /// a slash is searched for as the system does.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a symbol that is none of `sdot ddot sgemv dgemv sgemm dgemm` in
+    /// CBLAS or Fortran spelling, or a wrong n; [`Error::Device`] when it cannot be loaded.
+    pub fn load(path: &str, symbol: &str, n: usize) -> Result<Self> {
+        let name = subject(path, symbol);
+        let known = Symbol::checked(&name, symbol, n)?;
+        let fail = |error: libloading::Error| Error::Device {
+            device: name.clone(),
+            query: None,
+            message: error.to_string(),
+        };
+        // SAFETY: loading runs the library's initialisers. The user named this file as code to
+        // run; nothing else can be promised about foreign code.
+        let library = unsafe { Library::new(path) }.map_err(fail)?;
+        // SAFETY: the symbol is only kept as an address here; it is called with the type that BLAS
+        // gives this name.
+        let function = unsafe { library.get::<*const c_void>(symbol.as_bytes()) }.map(|s| *s);
+        let function = match function {
+            Ok(function) => function,
+            // Fortran names are found without their underscore too.
+            // SAFETY: as above.
+            Err(error) if !known.cblas => unsafe {
+                let with = format!("{}_", symbol.trim_end_matches('_'));
+                *library
+                    .get::<*const c_void>(with.as_bytes())
+                    .map_err(|_| fail(error))?
+            },
+            Err(error) => return Err(fail(error)),
+        };
+        let threads = [&b"openblas_get_num_threads\0"[..], b"MKL_Get_Max_Threads\0"]
+            .into_iter()
+            .find_map(|name| {
+                // SAFETY: both functions take nothing and return a number.
+                unsafe { library.get::<Threads>(name).ok().map(|threads| threads()) }
+            })
+            .and_then(|threads| usize::try_from(threads).ok());
+        let mut blas = Self {
+            used_rows: Vec::new(),
+            used_columns: Vec::new(),
+            name,
+            symbol: known,
+            n,
+            function,
+            threads,
+            _library: library,
+        };
+        blas.used_rows = (0..blas.rows()).collect();
+        blas.used_columns = (0..blas.columns()).collect();
+        if blas.is_double() {
+            blas.find_shared::<f64>();
+        } else {
+            blas.find_shared::<f32>();
+        }
+        Ok(blas)
+    }
+
+    /// Format of operands and results, from the routine's name alone: what cannot be loaded for its
+    /// name is refused here.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] as [`Blas::load`].
+    pub fn format_of(path: &str, symbol: &str, n: usize) -> Result<Format> {
+        Ok(Symbol::checked(&subject(path, symbol), symbol, n)?.format)
+    }
+
+    fn is_double(&self) -> bool {
+        self.symbol.format == F64
+    }
+
+    /// Finds out which outputs share the first one's order: rows and columns with equal inputs must
+    /// give equal bits on random data.
+    fn find_shared<T: Scalar>(&mut self) {
+        let mut random = super::Random::new(1);
+        // All digits of f64: sums of shorter numbers would be exact, and so equal in any order.
+        let mut number = || T::from_f64((random.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0);
+        let mut trials = Vec::new();
+        for _ in 0..24 {
+            let row: Vec<T> = (0..self.n).map(|_| number()).collect();
+            let shared: Vec<T> = (0..self.n).map(|_| number()).collect();
+            let results = self.outputs(&row.repeat(self.rows()), &shared);
+            trials.push(
+                results
+                    .iter()
+                    .map(|x| x.to_f64().to_bits())
+                    .collect::<Vec<u64>>(),
+            );
+        }
+        let columns = trials[0].len() / self.rows();
+        let same = |at: usize| trials.iter().all(|results| results[at] == results[0]);
+        self.used_rows.retain(|&row| same(row * columns));
+        let rows = &self.used_rows;
+        self.used_columns
+            .retain(|&column| rows.iter().all(|&row| same(row * columns + column)));
+    }
+
+    /// Number of threads that the library says it uses, if it says so.
+    #[must_use]
+    pub fn threads(&self) -> Option<usize> {
+        self.threads
+    }
+
+    /// How many rows a call has.
+    fn rows(&self) -> usize {
+        match self.symbol.routine {
+            Routine::Dot => 1,
+            Routine::Gemv | Routine::Gemm => OUTPUTS,
+        }
+    }
+
+    /// How many columns a call has.
+    fn columns(&self) -> usize {
+        match self.symbol.routine {
+            Routine::Dot | Routine::Gemv => 1,
+            Routine::Gemm => OUTPUTS,
+        }
+    }
+
+    /// Calls the routine: `rows` × n numbers (row by row) times n numbers; one result a row.
+    fn call<T: Scalar>(&self, rows: &[T], shared: &[T]) -> Result<Vec<T>> {
+        let results = self.outputs(rows, shared);
+        let columns = results.len() / self.rows();
+        let mut found = Vec::with_capacity(self.rows());
+        for &row in &self.used_rows {
+            // Used columns are equal, so a difference means that they are summed differently.
+            let results = &results[row * columns..(row + 1) * columns];
+            let first = results[0].to_f64();
+            let differs = |&&at: &&usize| results[at].to_f64().to_bits() != first.to_bits();
+            if let Some(column) = self.used_columns.iter().find(differs) {
+                return Err(Error::Device {
+                    device: self.name.clone(),
+                    query: Some(row),
+                    message: format!(
+                        "columns 0 and {column} have equal inputs and different results ({first:e} and {:e}): \
+                         the outputs do not share one order",
+                        results[*column].to_f64()
+                    ),
+                });
+            }
+            found.push(results[0]);
+        }
+        Ok(found)
+    }
+
+    /// Every output of one call, row by row: all columns are `shared`.
+    fn outputs<T: Scalar>(&self, rows: &[T], shared: &[T]) -> Vec<T> {
+        let (m, w) = (self.rows(), self.columns());
+        let matrix: Vec<T>;
+        let columns = if w == 1 {
+            shared
+        } else {
+            matrix = (shared.iter())
+                .flat_map(|&x| std::iter::repeat_n(x, w))
+                .collect();
+            &matrix
+        };
+        // SAFETY: `load` took the address under this very symbol, and T is its number type.
+        unsafe { multiply(self.function, &self.symbol, (m, self.n, w), rows, columns) }
+    }
+
+    fn measure_as<T: Scalar>(&self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
+        let Masks { large, unit, .. } = self.masks();
+        let base: Vec<T> = units
+            .iter()
+            .map(|weight| T::from_f64(weight * unit))
+            .collect();
+        let ones = vec![T::from_f64(1.0); self.n];
+        let zero = T::from_f64(0.0);
+        let mut rows: Vec<T> = (0..self.rows())
+            .flat_map(|_| base.iter().copied())
+            .collect();
+        let mut results = Vec::with_capacity(queries.len());
+        for chunk in queries.chunks(self.used_rows.len()) {
+            for (query, &at) in chunk.iter().zip(&self.used_rows) {
+                let row = &mut rows[at * self.n..(at + 1) * self.n];
+                if let Some(only) = query.only {
+                    row.fill(zero);
+                    row[only] = T::from_f64(unit);
+                }
+                for (leaf, value) in [(query.plus, large), (query.minus, -large)] {
+                    if let Some(leaf) = leaf {
+                        row[leaf] = T::from_f64(value);
+                    }
+                }
+            }
+            let sums = self.call(&rows, &ones)?;
+            results.extend(sums.iter().take(chunk.len()).map(|sum| sum.to_f64() / unit));
+            for (query, &at) in chunk.iter().zip(&self.used_rows) {
+                let row = &mut rows[at * self.n..(at + 1) * self.n];
+                if query.only.is_some() {
+                    row.copy_from_slice(&base);
+                }
+                for leaf in [query.plus, query.minus].into_iter().flatten() {
+                    row[leaf] = base[leaf];
+                }
+            }
+        }
+        Ok(results)
+    }
+
+    /// Inputs with the same second factors share a call, a row each; one alone takes every row, and
+    /// they must agree.
+    fn evaluate_as<T: Scalar>(&self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
+        let factors = |input: &[Term]| -> (Vec<T>, Vec<u64>) {
+            let factors = input.iter().map(|term| match *term {
+                Term::Value(value) => (T::from_f64(value), 1.0_f64.to_bits()),
+                Term::Product(a, b) => (T::from_f64(a), b.to_bits()),
+            });
+            factors.unzip()
+        };
+        let mut results = Vec::with_capacity(inputs.len());
+        let mut rest = inputs.iter().map(|input| factors(input)).peekable();
+        while let Some((first, shared)) = rest.next() {
+            let mut group = vec![first];
+            while group.len() < self.used_rows.len()
+                && let Some((next, _)) = rest.next_if(|(_, other)| *other == shared)
+            {
+                group.push(next);
+            }
+            let b: Vec<T> = (shared.iter())
+                .map(|&b| T::from_f64(f64::from_bits(b)))
+                .collect();
+            let mut rows = group[0].repeat(self.rows());
+            for (row, &at) in group.iter().zip(&self.used_rows) {
+                rows[at * self.n..(at + 1) * self.n].copy_from_slice(row);
+            }
+            let sums = self.call(&rows, &b)?;
+            if group.len() == 1 {
+                self.check_rows(&sums)?;
+            }
+            results.extend(sums.iter().take(group.len()).map(|sum| sum.to_f64()));
+        }
+        Ok(results)
+    }
+
+    fn check_rows<T: Scalar>(&self, sums: &[T]) -> Result<()> {
+        let first = sums[0].to_f64().to_bits();
+        match sums.iter().position(|sum| sum.to_f64().to_bits() != first) {
+            None => Ok(()),
+            Some(row) => Err(Error::Device {
+                device: self.name.clone(),
+                query: Some(row),
+                message: format!(
+                    "rows 0 and {row} have equal inputs and different results: the outputs do not \
+                     share one order"
+                ),
+            }),
+        }
+    }
+}
+
+impl Summation for Blas {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn leaves(&self) -> usize {
+        self.n
+    }
+
+    fn format(&self) -> Format {
+        self.symbol.format
+    }
+
+    fn products(&self) -> bool {
+        true
+    }
+
+    fn capacity(&self) -> usize {
+        self.used_rows.len()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let threads = self
+            .threads
+            .map(|threads| format!("the library uses {threads} threads"));
+        let (rows, columns) = (self.used_rows.len(), self.used_columns.len());
+        let (of, all) = match self.symbol.routine {
+            Routine::Dot => return threads.into_iter().collect(),
+            Routine::Gemv => (format!("{OUTPUTS}"), rows == OUTPUTS),
+            Routine::Gemm => (
+                format!("{OUTPUTS} x {OUTPUTS}"),
+                rows * columns == OUTPUTS * OUTPUTS,
+            ),
+        };
+        let shape = Some(if all {
+            format!("all {of} outputs share one order (equal inputs gave equal bits)")
+        } else {
+            format!(
+                "the {of} outputs do not share one order: this is the first one's, which {rows} \
+                 rows and {columns} columns share"
+            )
+        });
+        threads.into_iter().chain(shape).collect()
+    }
+
+    fn masks(&self) -> Masks {
+        Masks::of(self.format())
+    }
+
+    fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
+        if self.is_double() {
+            self.measure_as::<f64>(units, queries)
+        } else {
+            self.measure_as::<f32>(units, queries)
+        }
+    }
+
+    fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
+        if self.is_double() {
+            self.evaluate_as::<f64>(inputs)
+        } else {
+            self.evaluate_as::<f32>(inputs)
+        }
+    }
+}

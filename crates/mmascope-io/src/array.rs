@@ -1,0 +1,91 @@
+//! Arrays in files: matrices come in as `.npy` or `.safetensors` and leave as `.npy`.
+
+mod header;
+mod npy;
+mod safetensors;
+mod source;
+mod write;
+
+use std::path::Path;
+
+pub use mmascope_gemm::array::{Array, Casting, Element, Reading, Stack, Words};
+pub use write::{check_writable, output_path, write_npy};
+
+use crate::error::{Error, Result};
+use mmascope_gemm::array::elements_of;
+use source::Source;
+
+/// Reads `FILE.npy` or `FILE.safetensors:NAME`. Only the header and the wanted array are read,
+/// and nothing is allocated that the file is not long enough for.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be read, is damaged, or holds something else than an
+/// array of numbers; [`Error::Unknown`] or [`Error::Argument`] when the name is wrong or
+/// missing, with the names that are there.
+pub fn read(file: &str) -> Result<Array> {
+    let (path, tensor) = split_name(file);
+    let mut source = Source::open(Path::new(path)).map_err(|message| io_error(path, &message))?;
+    let array = match tensor {
+        Tensor::Named(tensor) => safetensors::read(path, &mut source, tensor)?,
+        Tensor::NotNamed => return Err(safetensors::name_missing(path, &mut source)),
+        Tensor::None => npy::read(&mut source).map_err(|message| io_error(path, &message))?,
+    };
+    Ok(array.with_name(file))
+}
+
+/// Reads the bytes of an `.npy` file.
+///
+/// # Errors
+/// [`Error::Io`] as [`read`].
+pub fn npy_of_bytes(bytes: &[u8]) -> Result<Array> {
+    npy::read(&mut Source::of_bytes(bytes)).map_err(|message| io_error(BYTES, &message))
+}
+
+/// Reads one array of the bytes of a `.safetensors` file.
+///
+/// # Errors
+/// As [`read`].
+pub fn safetensors_of_bytes(bytes: &[u8], name: &str) -> Result<Array> {
+    safetensors::read(BYTES, &mut Source::of_bytes(bytes), name)
+}
+
+/// The names of the arrays in the bytes of a `.safetensors` file, in alphabetical order.
+///
+/// # Errors
+/// [`Error::Io`] as [`read`].
+pub fn safetensors_names(bytes: &[u8]) -> Result<Vec<String>> {
+    safetensors::names(&mut Source::of_bytes(bytes)).map_err(|message| io_error(BYTES, &message))
+}
+
+/// The name of bytes in messages.
+const BYTES: &str = "(bytes)";
+
+/// Which array of a file is meant.
+enum Tensor<'a> {
+    /// The file is no `.safetensors` file and has only one.
+    None,
+    /// This one.
+    Named(&'a str),
+    /// The file has several, and none is named.
+    NotNamed,
+}
+
+/// `FILE.safetensors:NAME` → file and name; any other text is a file.
+fn split_name(text: &str) -> (&str, Tensor<'_>) {
+    const SUFFIX: &str = ".safetensors";
+    match text.find(".safetensors:") {
+        Some(at) => {
+            let (file, name) = text.split_at(at + SUFFIX.len());
+            (file, Tensor::Named(&name[1..]))
+        }
+        None if text.ends_with(SUFFIX) => (text, Tensor::NotNamed),
+        None => (text, Tensor::None),
+    }
+}
+
+fn io_error(file: &str, message: &str) -> Error {
+    Error::Io {
+        file: file.to_owned(),
+        message: message.to_owned(),
+    }
+}

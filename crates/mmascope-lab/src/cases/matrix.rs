@@ -1,0 +1,129 @@
+//! Elements of generated matrices: the same numbers for every format, rounded to each.
+
+use super::code::Code;
+use super::draw::{below, step};
+use super::normal;
+use crate::error::{Error, Result};
+use crate::format::Format;
+use mmascope_gemm::random::philox;
+
+/// What the elements of generated matrices are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Standard normal.
+    Normal,
+    /// The magnitude of a standard normal.
+    Positive,
+    /// Uniform from −1 to 1.
+    Uniform,
+    /// Standard normal; one in 32 is larger by 2^4 to 2^12.
+    Outlier,
+    /// Standard normal with three in four zero.
+    Sparse,
+}
+
+const NAMES: [(&str, Shape); 5] = [
+    ("normal", Shape::Normal),
+    ("positive", Shape::Positive),
+    ("uniform", Shape::Uniform),
+    ("outlier", Shape::Outlier),
+    ("sparse", Shape::Sparse),
+];
+
+/// A distribution of elements: a shape times a power of two. Its text is `normal` or `normal*2^-14`.
+///
+/// Element (i, j) of A (operand 1), B (operand 2) or C (operand 3) is a function of Philox4x32-10 with the key of
+/// the seed and the counter (i, j, operand·65536, 1): words w0, w1 make the deviate, w2 its sign
+/// (bit 0) and, in `outlier`, who is large (bits 8 to 12 all zero); w3 how much larger
+/// (4 + below(9, w3) binades), or, in `sparse`, who is not zero (below(4, w3) = 0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Distribution {
+    /// The shape.
+    pub shape: Shape,
+    /// Every number is multiplied by 2^exponent.
+    pub exponent: i32,
+}
+
+/// Which matrix an element is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operand {
+    /// A, i its row.
+    A = 1,
+    /// B, i its row.
+    B = 2,
+    /// C, i its row.
+    C = 3,
+}
+
+impl Distribution {
+    /// The code of element (i, j) in a format: rounded to nearest even, at most the largest
+    /// number.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the format is no float.
+    pub fn codes<'a>(
+        &'a self,
+        format: &Format,
+        operand: Operand,
+        seed: u64,
+    ) -> Result<impl Fn(u32, u32) -> u64 + Sync + use<'a>> {
+        let code = Code::of(format)?;
+        let key = [seed as u32, (seed >> 32) as u32];
+        Ok(move |i, j| {
+            let draw = philox([i, j, (operand as u32) << 16, 1], key);
+            self.code(&code, draw)
+        })
+    }
+
+    fn code(&self, code: &Code, draw: [u32; 4]) -> u64 {
+        let mut negative = draw[2] & 1 == 1;
+        let (mut magnitude, mut exponent) = (normal::magnitude(draw[0], draw[1]), normal::PLACE);
+        match self.shape {
+            Shape::Normal => {}
+            Shape::Positive => negative = false,
+            Shape::Uniform => (magnitude, exponent) = (u64::from(draw[0]), -32),
+            Shape::Outlier if (draw[2] >> 8) & 31 == 0 => exponent += 4 + step(9, draw[3]),
+            Shape::Outlier => {}
+            Shape::Sparse if below(4, draw[3]) != 0 => magnitude = 0,
+            Shape::Sparse => {}
+        }
+        code.round(negative, u128::from(magnitude), exponent + self.exponent)
+    }
+}
+
+impl std::str::FromStr for Distribution {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, exponent) = match text.split_once("*2^") {
+            None => (text, Ok(0)),
+            Some((name, exponent)) => (name, exponent.parse()),
+        };
+        let Ok(exponent @ -1000..=1000) = exponent else {
+            return Err(Error::Argument(format!(
+                "distribution '{}': the power of two must be a whole number from -1000 to 1000, as \
+                 in normal*2^-14",
+                crate::error::quoted(text)
+            )));
+        };
+        match NAMES.iter().find(|(known, _)| *known == name) {
+            Some(&(_, shape)) => Ok(Self { shape, exponent }),
+            None => Err(Error::unknown(
+                "distribution",
+                name,
+                NAMES.map(|(known, _)| known),
+            )),
+        }
+    }
+}
+
+impl std::fmt::Display for Distribution {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = NAMES.iter().find(|(_, shape)| *shape == self.shape);
+        out.write_str(name.map_or("", |(name, _)| name))?;
+        match self.exponent {
+            0 => Ok(()),
+            exponent => write!(out, "*2^{exponent}"),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Differences between units: the same operands given to several, and what tells the results apart.
+//!
+//! Units need not have equal formats or K. Operands travel to a unit of other formats when these
+//! hold them exactly; a unit with a smaller K computes slices of k, ascending, each result being the
+//! next slice's c; a unit with a larger K is given +0 for the k that are missing.
+//!
+//! ```
+//! use mmascope_lab::{cases::{Family, Generator}, diff::{self, Input, Subject, Verdict}};
+//! use mmascope_model::isa::Catalogue;
+//!
+//! let catalogue = Catalogue::built_in();
+//! let find = |arch, inst| Subject::new(catalogue.find(arch, inst)?);
+//! let units = [
+//!     find("hopper", "mma.m16n8k16.f32.f16.f16.f32")?,
+//!     find("ampere", "mma.m16n8k16.f32.f16.f16.f32")?,
+//! ];
+//! let generator = Generator::for_unit(Family::Close, 1, units[0].unit())?;
+//! let differing = (0..100).find_map(|index| {
+//!     let input = Input::new(units[0].instruction(), generator.case(index));
+//!     let compared = diff::compare(&units, &input).ok()?;
+//!     compared.verdicts[0].is_some_and(Verdict::differs).then_some(input)
+//! });
+//! assert!(differing.is_some());
+//! # Ok::<(), mmascope_model::Error>(())
+//! ```
+
+#![deny(clippy::float_arithmetic)]
+
+mod explain;
+mod number;
+mod shrink;
+mod subject;
+mod tally;
+mod verdict;
+
+pub use explain::{Explanation, Side, explain};
+pub use number::translate;
+pub(crate) use shrink::moves;
+pub use shrink::{shrink, size, smaller};
+pub use subject::{Input, Subject};
+pub use tally::{Example, Tally};
+pub use verdict::Verdict;
+
+use crate::error::Result;
+
+/// What several units make of one input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// Each unit's result; `None` where the unit cannot take the operands exactly.
+    pub results: Vec<Option<u64>>,
+    /// For each of [`pairs`], how the two results differ; `None` where a result is missing.
+    pub verdicts: Vec<Option<Verdict>>,
+}
+
+/// The pairs of `count` units, in the order of [`Compared::verdicts`].
+#[must_use]
+pub fn pairs(count: usize) -> Vec<(usize, usize)> {
+    (0..count)
+        .flat_map(|left| (left + 1..count).map(move |right| (left, right)))
+        .collect()
+}
+
+/// Gives one input to every unit and compares the results in pairs.
+///
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) when the operands do not fit the input's instruction,
+/// or a unit lacks one of the input's modifiers.
+pub fn compare(subjects: &[Subject<'_>], input: &Input) -> Result<Compared> {
+    let results: Vec<Option<u64>> = subjects
+        .iter()
+        .map(|subject| subject.compute(input))
+        .collect::<Result<_>>()?;
+    let verdicts = pairs(subjects.len())
+        .into_iter()
+        .map(|(left, right)| {
+            let (l, r) = (results[left]?, results[right]?);
+            Some(Verdict::of((&subjects[left], l), (&subjects[right], r)))
+        })
+        .collect();
+    Ok(Compared { results, verdicts })
+}
+
+/// How two units differ on an input, if both can take it.
+///
+/// # Errors
+/// As [`compare`].
+pub fn verdict(left: &Subject<'_>, right: &Subject<'_>, input: &Input) -> Result<Option<Verdict>> {
+    let (Some(l), Some(r)) = (left.compute(input)?, right.compute(input)?) else {
+        return Ok(None);
+    };
+    Ok(Some(Verdict::of((left, l), (right, r))))
+}

@@ -1,0 +1,144 @@
+//! Discriminating vectors: a small file that separates a row from every neighbour in the model space.
+//!
+//! Each line says which neighbours it separates from the row: a parameter with another value, another
+//! place of c, another order, another rounding. A neighbour for which no input is found is named as
+//! not separable. What comes out can be asked of a chip, with or without this library.
+//!
+//! ```
+//! use mmascope_lab::discriminate::discriminate;
+//! use mmascope_model::isa::Catalogue;
+//! let unit = Catalogue::built_in().find("volta", "mma.m8n8k4.f32.f16.f16.f32")?.unit()?;
+//! let vectors = discriminate(unit, 1)?;
+//! assert!(vectors.lines.iter().any(|line| line.separates.iter().any(|name| name == "F=24")));
+//! # Ok::<(), mmascope_model::Error>(())
+//! ```
+
+mod runner;
+
+pub use runner::runner;
+
+use crate::cases::Case;
+use crate::dpa::{Modifiers, Unit};
+use crate::error::Result;
+use crate::infer::{Distinguisher, Maker, Unobservable, alternatives, differ, stated};
+use crate::reveal::Random;
+
+/// Inputs that are tried for a neighbour.
+const TRIES: usize = 3000;
+/// The same once two other values of the parameter could not be separated.
+const TRIES_AFTER: usize = 300;
+
+/// The vectors of a row.
+#[derive(Clone, Debug)]
+pub struct Vectors {
+    /// The lines, each needed for some neighbour.
+    pub lines: Vec<Line>,
+    /// Values of parameters for which no input was found: the same unit, as far as the search goes.
+    pub inseparable: Vec<Unobservable>,
+    /// How many neighbours are separated.
+    pub separated: usize,
+}
+
+/// One vector.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The operands.
+    pub case: Case,
+    /// The row's result.
+    pub d: u64,
+    /// Neighbours, `PARAMETER=value`, whose result is another.
+    pub separates: Vec<String>,
+}
+
+/// Finds the vectors of a unit.
+///
+/// # Errors
+/// [`crate::Error::Argument`] for operands that are no floats.
+pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
+    let signature = *unit.signature();
+    let maker = Maker::new(&signature)?;
+    let mut random = Random::new(seed);
+    let mut distinguisher = Distinguisher::new(unit);
+    let mut cases: Vec<(Case, Vec<usize>)> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut units: Vec<Unit> = Vec::new();
+    let mut inseparable: Vec<(String, String, Vec<String>)> = Vec::new();
+    for (parameter, values) in alternatives(&signature, unit.program()) {
+        let own = values.iter().find(|(_, program)| program.is_none());
+        let own = own.map(|(value, _)| value.clone());
+        let mut alike: Vec<String> = Vec::new();
+        for (value, program) in values {
+            let Some(other) = program.and_then(|program| Unit::new(signature, program).ok()) else {
+                continue;
+            };
+            let known = cases.iter().any(|(case, _)| differ(unit, &other, case));
+            if !known {
+                let tries = if alike.len() < 2 { TRIES } else { TRIES_AFTER };
+                let Some(case) = distinguisher.find(&maker, &other, tries, &mut random) else {
+                    alike.push(value);
+                    continue;
+                };
+                cases.push((case, Vec::new()));
+            }
+            names.push(format!("{parameter}={value}"));
+            units.push(other);
+        }
+        if alike.is_empty() {
+            continue;
+        }
+        // A parameter may be changed in two ways.
+        match inseparable
+            .iter_mut()
+            .find(|(known, ..)| *known == parameter)
+        {
+            Some((.., values)) => values.extend(alike),
+            None => {
+                let own = own.unwrap_or_else(|| stated(unit, &parameter));
+                inseparable.push((parameter, own, alike));
+            }
+        }
+    }
+    for (case, separated) in &mut cases {
+        let differing = (0..units.len()).filter(|&index| differ(unit, &units[index], case));
+        separated.extend(differing);
+    }
+    let mut lines = Vec::new();
+    for (case, separated) in needed(cases, units.len()) {
+        lines.push(Line {
+            d: unit.dot(&case.operands(), &Modifiers::default())?,
+            separates: separated
+                .iter()
+                .map(|&index| names[index].clone())
+                .collect(),
+            case,
+        });
+    }
+    let inseparable = inseparable
+        .into_iter()
+        .map(|(parameter, own, values)| Unobservable::new(parameter, own, values));
+    Ok(Vectors {
+        lines,
+        inseparable: inseparable.collect(),
+        separated: names.len(),
+    })
+}
+
+/// A small set that still separates everything: always the case that separates the most of what is
+/// left.
+fn needed(mut cases: Vec<(Case, Vec<usize>)>, count: usize) -> Vec<(Case, Vec<usize>)> {
+    let mut open = vec![true; count];
+    let mut kept = Vec::new();
+    loop {
+        let fresh = |separated: &[usize]| separated.iter().filter(|&&index| open[index]).count();
+        let best = (0..cases.len()).max_by_key(|&at| (fresh(&cases[at].1), usize::MAX - at));
+        let Some(best) = best.filter(|&at| fresh(&cases[at].1) > 0) else {
+            break;
+        };
+        let chosen = cases.remove(best);
+        for &index in &chosen.1 {
+            open[index] = false;
+        }
+        kept.push(chosen);
+    }
+    kept
+}

@@ -1,0 +1,159 @@
+//! Inference: from a black box to a model, in the catalogue's own notation.
+//!
+//! The device is asked directed and random inputs; rows of the catalogue and then programs of the
+//! whole model space are compared with its answers; what fits is tried on fresh inputs of every
+//! family; every parameter is then changed, value by value, and an input is looked for and asked
+//! that tells the changed unit apart. Values for which there is none are reported as unobservable.
+//! Nothing here sees what is behind a [`Dut`].
+//!
+//! ```
+//! use mmascope_lab::{dut::ModelDut, infer::{Options, Outcome, infer}};
+//! use mmascope_model::isa::Catalogue;
+//!
+//! let catalogue = Catalogue::built_in();
+//! let unit = catalogue.find("volta", "mma.m8n8k4.f32.f16.f16.f32")?.unit()?;
+//! let mut device = ModelDut::new("a black box", unit.clone());
+//! let inference = infer(&mut device, Some(catalogue), &Options::default())?;
+//! let Outcome::Model(model) = &inference.outcome else { panic!("nothing fits") };
+//! assert!(model.program.to_string().starts_with("t-fdpa L=4 F=23"));
+//! # Ok::<(), mmascope_model::Error>(())
+//! ```
+
+mod alternatives;
+mod asker;
+mod candidates;
+mod climbing;
+mod distinguish;
+mod forms;
+mod grouped;
+mod inputs;
+mod joints;
+mod maker;
+mod neighbours;
+mod pairs;
+mod patience;
+mod plainer;
+mod products;
+mod regrouping;
+mod report;
+mod reshaping;
+mod run;
+mod search;
+mod settings;
+mod shapes;
+mod shrinking;
+mod space;
+mod widths;
+
+pub(crate) use alternatives::alternatives;
+pub(crate) use distinguish::{Distinguisher, differ};
+pub(crate) use maker::{Maker, Number};
+pub(crate) use neighbours::stated;
+pub(crate) use report::line;
+pub(crate) use shrinking::shrink as shrink_on_device;
+
+pub use report::{Example, Found, Inference, Outcome, Rejected, Unobservable};
+
+use std::time::{Duration, Instant};
+
+use crate::dpa::{Scale, Signature};
+use crate::dut::Dut;
+use crate::error::{Error, Result};
+use crate::isa::Catalogue;
+use crate::reveal::Random;
+use crate::vector::Answer;
+use asker::Asker;
+use patience::Patience;
+use run::Run;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The most queries.
+    pub budget: u64,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Fresh random inputs of each family with which the model is verified.
+    pub trials: usize,
+    /// Time of computing (the device's own does not count) after which the search through the model
+    /// space gives up.
+    pub patience: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            budget: 20_000,
+            seed: 1,
+            trials: 300,
+            patience: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Progress: queries asked so far and what is being done.
+pub type Progress<'a> = &'a mut dyn FnMut(u64, &str);
+
+/// Finds a model of a device.
+///
+/// Rows of `catalogue` with the device's signature are tried first. That nothing fits, or that the
+/// device is noisy, is an [`Outcome`] and no error.
+///
+/// # Errors
+/// The device's own errors; [`crate::Error::Argument`] for operands that are no floats.
+pub fn infer(
+    device: &mut dyn Dut,
+    catalogue: Option<&Catalogue>,
+    options: &Options,
+) -> Result<Inference> {
+    infer_with_progress(device, catalogue, options, &mut |_, _| ())
+}
+
+/// As [`infer`], telling `progress`.
+///
+/// # Errors
+/// As [`infer`].
+pub fn infer_with_progress(
+    device: &mut dyn Dut,
+    catalogue: Option<&Catalogue>,
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Inference> {
+    let begin = Instant::now();
+    let (subject, signature) = (device.name().to_owned(), *device.signature());
+    if let Some(Scale { block, .. }) = signature.scale
+        && (block == 0 || !signature.k.is_multiple_of(block))
+    {
+        return Err(Error::Argument(format!(
+            "{signature}: block={block} does not divide k={}; no unit of the model space has such scales",
+            signature.k
+        )));
+    }
+    let mut run = Run {
+        maker: Maker::new(&signature)?,
+        signature,
+        asker: Asker::new(device, options.budget),
+        random: Random::new(options.seed),
+        options,
+        patience: Patience::new(options.patience),
+        trials: 0,
+        core: 0,
+    };
+    let outcome = run.run(catalogue, progress)?;
+    Ok(Inference {
+        subject,
+        signature,
+        outcome,
+        trials: run.trials,
+        queries: run.asker.queries,
+        seconds: begin.elapsed().as_secs_f64(),
+    })
+}
+
+/// An answer as the wire writes it.
+pub(crate) fn answer_text(answer: Answer, signature: &Signature) -> String {
+    match answer {
+        Answer::AnyNan => "nan".to_owned(),
+        Answer::Word(word) => format!("{word:0width$x}", width = signature.d.digits()),
+    }
+}

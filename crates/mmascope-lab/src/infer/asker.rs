@@ -1,0 +1,163 @@
+//! Asking a device: every question once, with what was answered; noise is found out.
+
+use std::collections::HashMap;
+
+use crate::cases::Case;
+use crate::dpa::{Decoded, Signature, Unit};
+use crate::dut::{Batch, Dut};
+use crate::error::{Error, Result};
+use crate::vector::Answer;
+
+/// Queries a call.
+const BATCH: usize = 4096;
+
+/// A question with its answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) case: Case,
+    decoded: Decoded,
+    pub(crate) answer: Answer,
+}
+
+impl Asked {
+    /// # Errors
+    /// [`Error::Argument`] when the case does not fit the signature.
+    pub fn new(signature: &Signature, case: Case, answer: Answer) -> Result<Self> {
+        Ok(Self {
+            decoded: Decoded::new(signature, &case.operands())?,
+            case,
+            answer,
+        })
+    }
+
+    /// A unit's result.
+    fn word(&self, unit: &Unit) -> u64 {
+        unit.dot_decoded(&self.decoded, &self.case.operands())
+    }
+
+    /// Whether a unit gives this answer; which NaN is not compared.
+    pub(crate) fn fits(&self, unit: &Unit) -> bool {
+        let word = self.word(unit);
+        match self.answer {
+            Answer::AnyNan => unit.is_nan(word),
+            Answer::Word(wanted) => word == wanted || unit.is_nan(word) && unit.is_nan(wanted),
+        }
+    }
+
+    /// Whether a unit gives this answer, NaN words included.
+    pub(crate) fn fits_exactly(&self, unit: &Unit) -> bool {
+        let word = self.word(unit);
+        match self.answer {
+            Answer::AnyNan => unit.is_nan(word),
+            Answer::Word(wanted) => unit.agrees(word, wanted),
+        }
+    }
+}
+
+/// The same input gave different answers.
+#[derive(Clone, Debug)]
+pub(crate) struct Noise {
+    pub(crate) case: Case,
+    pub(crate) answers: [Answer; 2],
+}
+
+/// A device and everything that it has said.
+pub(crate) struct Asker<'a> {
+    device: &'a mut dyn Dut,
+    pub(crate) asked: Vec<Asked>,
+    known: HashMap<Case, usize>,
+    pub(crate) queries: u64,
+    budget: u64,
+    pub(crate) noise: Option<Noise>,
+}
+
+impl<'a> Asker<'a> {
+    pub fn new(device: &'a mut dyn Dut, budget: u64) -> Self {
+        Self {
+            device,
+            asked: Vec::new(),
+            known: HashMap::new(),
+            queries: 0,
+            budget,
+            noise: None,
+        }
+    }
+
+    /// Whether that many further questions are within the budget.
+    pub(crate) fn affords(&self, count: usize) -> bool {
+        self.queries + count as u64 <= self.budget
+    }
+
+    fn answers(&mut self, cases: &[Case]) -> Result<Vec<Answer>> {
+        let mut found = Vec::with_capacity(cases.len());
+        for chunk in cases.chunks(BATCH) {
+            let mut batch = Batch::new(*self.device.signature());
+            for case in chunk {
+                batch.push(&case.operands())?;
+            }
+            let answers = self.device.run(&batch)?;
+            if answers.len() != chunk.len() {
+                return Err(Error::Device {
+                    device: self.device.name().to_owned(),
+                    query: None,
+                    message: format!("{} answers to {} queries", answers.len(), chunk.len()),
+                });
+            }
+            self.queries += chunk.len() as u64;
+            found.extend(answers);
+        }
+        Ok(found)
+    }
+
+    /// Asks what is not known yet; gives the places of all answers in [`Asker::asked`].
+    pub(crate) fn ask(&mut self, cases: Vec<Case>) -> Result<Vec<usize>> {
+        let mut places = Vec::with_capacity(cases.len());
+        let mut new: Vec<Case> = Vec::new();
+        for case in cases {
+            let next = self.asked.len() + new.len();
+            let place = *self.known.entry(case.clone()).or_insert(next);
+            if place == next {
+                new.push(case);
+            }
+            places.push(place);
+        }
+        let answers = self.answers(&new)?;
+        let signature = *self.device.signature();
+        for (case, answer) in new.into_iter().zip(answers) {
+            self.asked.push(Asked::new(&signature, case, answer)?);
+        }
+        Ok(places)
+    }
+
+    /// Asks known questions again, in another order: every so many, and not more than a quarter of the budget's rest.
+    pub(crate) fn recheck(&mut self, every: usize) -> Result<()> {
+        let most = (self.budget.saturating_sub(self.queries) / 4) as usize;
+        let every = every.max(self.asked.len().div_ceil(most.max(1)));
+        self.recheck_at((0..self.asked.len()).rev().step_by(every.max(1)).collect())
+    }
+
+    /// Asks the questions at some places again.
+    pub(crate) fn recheck_at(&mut self, places: Vec<usize>) -> Result<()> {
+        let cases: Vec<Case> = places.iter().map(|&i| self.asked[i].case.clone()).collect();
+        let answers = self.answers(&cases)?;
+        for (&place, answer) in places.iter().zip(answers) {
+            let first = self.asked[place].answer;
+            if first != answer && self.noise.is_none() {
+                self.noise = Some(Noise {
+                    case: self.asked[place].case.clone(),
+                    answers: [first, answer],
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The device itself, for other kinds of questions; `spent` of them are counted.
+    pub(crate) fn device(&mut self) -> &mut dyn Dut {
+        self.device
+    }
+
+    pub(crate) fn spend(&mut self, queries: u64) {
+        self.queries += queries;
+    }
+}

@@ -1,0 +1,197 @@
+//! Inputs on which two units differ: directed kinds first, then the families around both.
+
+use super::inputs::{Focus, Kind, make};
+use super::maker::Maker;
+use crate::cases::{Case, Family, Generator, Hints};
+use crate::dpa::{Decoded, Modifiers, Unit};
+use crate::reveal::Random;
+
+/// Inputs of all kinds that are tried in a portion, with a share of each family.
+const PORTION: usize = 250;
+/// Kinds that are aimed at the units' own exponents.
+const AIMED: [Kind; 5] = [
+    Kind::Core,
+    Kind::Products,
+    Kind::Tie,
+    Kind::Cancelled,
+    Kind::Tiny,
+];
+/// Kinds that are much the same for all.
+const COMMON: [Kind; 3] = [Kind::Huge, Kind::Special, Kind::Zeros];
+/// Families that are the same for all, by how much fewer inputs of them are tried than of the kinds.
+const FAMILIES: [(Family, usize); 4] = [
+    (Family::Close, 8),
+    (Family::Stress, 8),
+    (Family::Bits, 8),
+    (Family::Normal, 8),
+];
+/// The family that is made around a unit's parameters.
+const AROUND: (Family, usize) = (Family::Boundary, 4);
+/// Pools of aimed inputs that are kept beside the unit's own.
+const POOLS: usize = 3;
+
+/// Whether two units give different results; which NaN does not count.
+pub(crate) fn differ(left: &Unit, right: &Unit, case: &Case) -> bool {
+    let none = Modifiers::default();
+    match (
+        left.dot(&case.operands(), &none),
+        right.dot(&case.operands(), &none),
+    ) {
+        (Ok(l), Ok(r)) => l != r && !(left.is_nan(l) && right.is_nan(r)),
+        _ => false,
+    }
+}
+
+/// A unit beside many others: inputs that are aimed at the same exponents are made once, and the unit
+/// answers each once.
+pub(crate) struct Distinguisher<'a> {
+    unit: &'a Unit,
+    common: Option<Pool>,
+    /// The first is for the unit's own exponents; the others are the last ones that were used.
+    aimed: Vec<Pool>,
+}
+
+/// Inputs in the order in which they are tried, made when they are needed.
+struct Pool {
+    kinds: &'static [Kind],
+    families: &'static [(Family, usize)],
+    focus: Focus,
+    /// They matter to [`AROUND`].
+    hints: Hints,
+    random: Random,
+    /// Seed of the families' cases.
+    seed: u64,
+    inputs: Vec<Input>,
+    /// Where each portion of them ends.
+    ends: Vec<usize>,
+}
+
+struct Input {
+    case: Case,
+    decoded: Decoded,
+    /// The unit's answer.
+    word: u64,
+}
+
+impl<'a> Distinguisher<'a> {
+    pub fn new(unit: &'a Unit) -> Self {
+        Self {
+            unit,
+            common: None,
+            aimed: Vec::new(),
+        }
+    }
+
+    /// An input on which the other unit differs, from about `tries` inputs of all kinds and the families'
+    /// share beside them.
+    pub(crate) fn find(
+        &mut self,
+        maker: &Maker,
+        other: &Unit,
+        tries: usize,
+        random: &mut Random,
+    ) -> Option<Case> {
+        let unit = self.unit;
+        self.aim(other, random);
+        let own = (Focus::of(unit).distinct(), Hints::of_unit(unit));
+        let common = (self.common)
+            .get_or_insert_with(|| Pool::new(&COMMON, &FAMILIES, own.0, own.1, random));
+        let aimed = self.aimed.last_mut()?;
+        (0..tries.div_ceil(PORTION)).find_map(|portion| {
+            let pools = [&mut *aimed, &mut *common];
+            pools
+                .into_iter()
+                .find_map(|pool| pool.differing(maker, unit, other, portion))
+        })
+    }
+
+    /// Makes the pool for another unit the last one.
+    fn aim(&mut self, other: &Unit, random: &mut Random) {
+        let focus = Focus::of(self.unit).with(&Focus::of(other)).distinct();
+        let hints = Hints::of_unit(other);
+        let same = |pool: &Pool| pool.focus == focus && pool.hints == hints;
+        let known = self.aimed.iter().position(same);
+        let pool = match known {
+            Some(known) => self.aimed.remove(known),
+            None => {
+                if self.aimed.len() > POOLS {
+                    // The unit's own is used again and again.
+                    let own = Focus::of(self.unit).distinct();
+                    let old = self.aimed.iter().position(|pool| pool.focus != own);
+                    self.aimed.remove(old.unwrap_or(0));
+                }
+                Pool::new(&AIMED, std::slice::from_ref(&AROUND), focus, hints, random)
+            }
+        };
+        self.aimed.push(pool);
+    }
+}
+
+impl Pool {
+    fn new(
+        kinds: &'static [Kind],
+        families: &'static [(Family, usize)],
+        focus: Focus,
+        hints: Hints,
+        random: &mut Random,
+    ) -> Self {
+        Self {
+            kinds,
+            families,
+            focus,
+            hints,
+            random: Random::new(random.bits()),
+            seed: random.bits(),
+            inputs: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// An input of a portion on which the other unit differs.
+    fn differing(
+        &mut self,
+        maker: &Maker,
+        unit: &Unit,
+        other: &Unit,
+        portion: usize,
+    ) -> Option<Case> {
+        while self.ends.len() <= portion {
+            self.make(maker, unit);
+        }
+        let from = portion.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let differs = |input: &&Input| {
+            let word = other.dot_decoded(&input.decoded, &input.case.operands());
+            word != input.word && !(unit.is_nan(word) && unit.is_nan(input.word))
+        };
+        let inputs = &self.inputs[from..self.ends[portion]];
+        inputs.iter().find(differs).map(|input| input.case.clone())
+    }
+
+    /// Makes another portion.
+    fn make(&mut self, maker: &Maker, unit: &Unit) {
+        let count = PORTION * self.kinds.len() / Kind::ALL.len();
+        let mut cases: Vec<Case> = (0..count)
+            .map(|round| {
+                let kind = self.kinds[round % self.kinds.len()];
+                make(maker, kind, &self.focus, &mut self.random)
+            })
+            .collect();
+        for &(family, share) in self.families {
+            let generator = Generator::new(family, self.seed, &maker.signature, self.hints);
+            let Ok(generator) = generator else { continue };
+            let count = PORTION / share;
+            let first = self.ends.len() * count;
+            cases.extend((first..first + count).map(|index| generator.case(index as u64)));
+        }
+        self.inputs.extend(cases.into_iter().filter_map(|case| {
+            let decoded = Decoded::new(&maker.signature, &case.operands()).ok()?;
+            let word = unit.dot_decoded(&decoded, &case.operands());
+            Some(Input {
+                case,
+                decoded,
+                word,
+            })
+        }));
+        self.ends.push(self.inputs.len());
+    }
+}

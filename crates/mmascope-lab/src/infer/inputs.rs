@@ -1,0 +1,189 @@
+//! What a device is asked: inputs in kinds, each aimed at some parameters of the model space.
+
+mod large;
+mod middle;
+mod small;
+
+use super::maker::{Maker, Number};
+use crate::cases::Case;
+use crate::dpa::{Dpa, General, Operation, Unit};
+use crate::reveal::Random;
+use large::{huge, special, zeros};
+use middle::{cancelled, core, tie};
+use small::tiny;
+
+/// What an input is aimed at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// Alignment and rounding, in the middle of the range.
+    Core,
+    /// The same without c, all in one place of k.
+    Products,
+    /// A number, half of its last place, and bits far below that decide.
+    Tie,
+    /// Two products that cancel, and one term as far below as the alignment reaches.
+    Cancelled,
+    /// Small terms: floors, subnormals, flushes.
+    Tiny,
+    /// Large terms: overflow.
+    Huge,
+    /// ∞ and NaN.
+    Special,
+    /// Signed zeros and sums that are or round to zero.
+    Zeros,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Core,
+        Self::Products,
+        Self::Tie,
+        Self::Cancelled,
+        Self::Tiny,
+        Self::Huge,
+        Self::Special,
+        Self::Zeros,
+    ];
+}
+
+/// Distances and exponents at which candidates differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Focus {
+    /// Numbers of fraction bits.
+    pub bits: Vec<i32>,
+    /// Floors.
+    pub(crate) floors: Vec<i32>,
+}
+
+impl Focus {
+    /// What a unit's parameters single out.
+    pub(crate) fn of(unit: &Unit) -> Self {
+        let mut focus = Self::default();
+        for statement in &unit.program().statements {
+            let (Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. }) =
+                &statement.operation
+            else {
+                continue;
+            };
+            match *algorithm {
+                Dpa::TFdpa { f, e0, .. } | Dpa::GstFdpa { f, e0, .. } => {
+                    focus.bits.push(f as i32);
+                    focus.floors.push(e0);
+                }
+                Dpa::TrFdpa { f, f2, .. } | Dpa::GtrFdpa { f, f2, .. } => {
+                    focus.bits.extend([f as i32, f2 as i32]);
+                }
+                Dpa::General(General::Fused(fused)) => {
+                    let groups = fused.groups.and_then(|groups| groups.f);
+                    let bits = [fused.f, fused.f_c, fused.f2, groups];
+                    focus
+                        .bits
+                        .extend(bits.iter().flatten().map(|&bits| bits as i32));
+                    focus.floors.extend(fused.e0);
+                }
+                _ => {}
+            }
+        }
+        focus
+    }
+
+    pub(crate) fn with(mut self, other: &Self) -> Self {
+        self.bits.extend(&other.bits);
+        self.floors.extend(&other.floors);
+        self
+    }
+
+    /// Each of them once.
+    pub(crate) fn distinct(mut self) -> Self {
+        for numbers in [&mut self.bits, &mut self.floors] {
+            numbers.sort_unstable();
+            numbers.dedup();
+        }
+        self
+    }
+}
+
+/// An input of a kind.
+pub(crate) fn make(maker: &Maker, kind: Kind, focus: &Focus, random: &mut Random) -> Case {
+    match kind {
+        Kind::Core => core(maker, focus, true, random),
+        Kind::Products => core(maker, focus, false, random),
+        Kind::Tie => {
+            let mut case = maker.blank();
+            scale(maker, &mut case, false, random);
+            tie(maker, focus, &mut case, random);
+            case
+        }
+        Kind::Cancelled => cancelled(maker, focus, random),
+        Kind::Tiny => tiny(maker, focus, random),
+        Kind::Huge => huge(maker, random),
+        Kind::Special => special(maker, focus, random),
+        Kind::Zeros => zeros(maker, random),
+    }
+}
+
+/// A number of `from ..= to`.
+fn between(from: i32, to: i32, random: &mut Random) -> i32 {
+    from + random.below((to - from).max(0) as usize + 1) as i32
+}
+
+/// Some places of k: a run, scattered ones, or all.
+fn places(maker: &Maker, count: usize, random: &mut Random) -> Vec<usize> {
+    let k = maker.signature.k;
+    let count = count.min(k);
+    let mut places: Vec<usize> = match random.below(3) {
+        0 => {
+            let first = random.below(k - count + 1);
+            (first..first + count).collect()
+        }
+        1 => {
+            let stride = [1, 2, 4][random.below(3)];
+            let first = random.below(k);
+            (0..count).map(|i| (first + i * stride) % k).collect()
+        }
+        _ => {
+            let mut all: Vec<usize> = (0..k).collect();
+            random.shuffle(&mut all);
+            all.truncate(count);
+            all
+        }
+    };
+    places.sort_unstable();
+    places.dedup();
+    random.shuffle(&mut places);
+    places
+}
+
+/// Scales around an exponent, or 1.
+fn scale(maker: &Maker, case: &mut Case, spread: bool, random: &mut Random) {
+    let Some(range) = maker.scale else { return };
+    let width = match random.below(4) {
+        0 => 0,
+        1 => 3,
+        _ => 20,
+    };
+    let (low, high) = ((2 * range.normal).max(-width), (2 * range.top).min(width));
+    let common = between(low, high, random);
+    for block in 0..case.scale_a.len() {
+        let sum = if spread {
+            between(low, high, random)
+        } else {
+            common
+        };
+        maker.set_scales(case, block, sum);
+        if random.below(3) == 0 {
+            // A scale that is no power of two, where the format has one.
+            let format = maker.signature.scale.map(|scale| scale.format);
+            if let Some(format) = format.filter(|f| f.float().is_some_and(|f| f.fraction_bits > 0))
+            {
+                let exponent = between(range.normal.max(-3), range.top.min(3), random);
+                case.scale_a[block] = Number {
+                    negative: false,
+                    exponent,
+                    fraction: random.bits() >> 4,
+                }
+                .word(&format);
+            }
+        }
+    }
+}

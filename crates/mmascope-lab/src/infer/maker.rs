@@ -1,0 +1,220 @@
+//! Inputs made for a purpose: products and c by exponent, with scales where the device has them.
+
+use crate::cases::Case;
+use crate::dpa::Signature;
+use crate::error::{Error, Result};
+use crate::format::{Exact, Format, Overflow, Rounding, Specials};
+use crate::reveal::Random;
+
+/// Fraction bits that [`Number::fraction`] has.
+pub(crate) const FRACTION: u32 = 60;
+
+/// Exponents that a format has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range {
+    /// Of its smallest subnormal.
+    pub(crate) lowest: i32,
+    /// Of its smallest normal number.
+    pub(crate) normal: i32,
+    /// Of its largest number.
+    pub(crate) top: i32,
+}
+
+impl Range {
+    pub(crate) fn of(format: &Format) -> Result<Self> {
+        let Some(float) = format.float() else {
+            return Err(Error::Argument(format!("{format}: floats are probed")));
+        };
+        let top = format.decode(format.max_finite(false)).exponent;
+        let lowest = if float.subnormals {
+            float.emin() - float.fraction_bits as i32
+        } else {
+            float.emin()
+        };
+        Ok(Self {
+            lowest,
+            normal: float.emin(),
+            top,
+        })
+    }
+
+    fn clamp(&self, exponent: i32) -> i32 {
+        exponent.clamp(self.lowest, self.top)
+    }
+}
+
+/// ±(1 + fraction·2^-60)·2^exponent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number {
+    pub(crate) negative: bool,
+    pub(crate) exponent: i32,
+    pub(crate) fraction: u64,
+}
+
+impl Number {
+    pub(crate) fn power(negative: bool, exponent: i32) -> Self {
+        Self {
+            negative,
+            exponent,
+            fraction: 0,
+        }
+    }
+
+    /// The register word nearest to it toward zero, within the format's finite numbers.
+    pub(crate) fn word(self, format: &Format) -> u64 {
+        let exact = Exact {
+            negative: self.negative && format.signed,
+            magnitude: 1 << FRACTION | u128::from(self.fraction),
+            exponent: self.exponent - FRACTION as i32,
+            sticky: false,
+        };
+        format.to_register(format.round(&exact, Rounding::Rz, Overflow::SaturateFinite))
+    }
+}
+
+/// Random bits of a fraction that formats of `bits` fraction bits keep some of.
+pub(crate) fn fraction(random: &mut Random) -> u64 {
+    let bits = random.bits() >> (64 - FRACTION);
+    match random.below(6) {
+        0 | 1 => 0,
+        2 => (1 << FRACTION) - 1,
+        // A few leading bits.
+        3 => bits & (0xf << (FRACTION - 4)),
+        _ => bits,
+    }
+}
+
+/// Makes inputs of one signature.
+#[derive(Clone, Debug)]
+pub(crate) struct Maker {
+    pub(crate) signature: Signature,
+    pub(crate) a: Range,
+    pub(crate) b: Range,
+    pub(crate) c: Range,
+    pub(crate) d: Range,
+    /// Exponents of block scales.
+    pub(crate) scale: Option<Range>,
+    /// Fraction bits of d.
+    pub bits: i32,
+}
+
+impl Maker {
+    pub fn new(signature: &Signature) -> Result<Self> {
+        let scale = match &signature.scale {
+            Some(scale) => Some(Range::of(&scale.format)?),
+            None => None,
+        };
+        Ok(Self {
+            signature: *signature,
+            a: Range::of(&signature.a)?,
+            b: Range::of(&signature.b)?,
+            c: Range::of(&signature.c)?,
+            d: Range::of(&signature.d)?,
+            scale,
+            bits: signature.d.float().map_or(0, |float| float.fraction_bits) as i32,
+        })
+    }
+
+    /// Every operand +0, every scale 1.
+    pub(crate) fn blank(&self) -> Case {
+        let Signature { k, scale, .. } = self.signature;
+        let one = scale.map_or(0, |scale| Number::power(false, 0).word(&scale.format));
+        let scales = vec![one; self.signature.scales()];
+        Case {
+            a: vec![0; k],
+            b: vec![0; k],
+            c: 0,
+            scale_a: scales.clone(),
+            scale_b: scales,
+        }
+    }
+
+    /// Sets the scales of a block to a sum of exponents; gives the sum that they have.
+    pub(crate) fn set_scales(&self, case: &mut Case, block: usize, sum: i32) -> i32 {
+        let (Some(range), Some(scale)) = (self.scale, self.signature.scale) else {
+            return 0;
+        };
+        let first = range.clamp(sum / 2).max(range.normal);
+        let second = range.clamp(sum - first).max(range.normal);
+        case.scale_a[block] = Number::power(false, first).word(&scale.format);
+        case.scale_b[block] = Number::power(false, second).word(&scale.format);
+        first + second
+    }
+
+    /// The exponents that the scales of k's block add.
+    fn scaled(&self, case: &Case, k: usize) -> i32 {
+        let Some(scale) = self.signature.scale else {
+            return 0;
+        };
+        let exponent = |word: u64| {
+            let format = &scale.format;
+            format.decode(format.from_register(word)).exponent
+        };
+        let block = k / scale.block;
+        exponent(case.scale_a[block]) + exponent(case.scale_b[block])
+    }
+
+    /// The least and the largest exponent of a product of normal operands without scales.
+    pub(crate) fn products(&self) -> (i32, i32) {
+        (self.a.normal + self.b.normal, self.a.top + self.b.top)
+    }
+
+    /// Puts a product of about that value at k: `number.fraction` is a's, `other` is b's. The
+    /// exponent is split at random; subnormal operands are used only when it needs them.
+    pub(crate) fn product(
+        &self,
+        case: &mut Case,
+        k: usize,
+        number: Number,
+        other: u64,
+        random: &mut Random,
+    ) {
+        let Signature { a, b, .. } = &self.signature;
+        let wanted = number.exponent - self.scaled(case, k);
+        let normal = wanted >= self.a.normal + self.b.normal;
+        let low = |range: &Range| if normal { range.normal } else { range.lowest };
+        let from = low(&self.a).max(wanted - self.b.top);
+        let to = self.a.top.min(wanted - low(&self.b)).max(from);
+        let first = self
+            .a
+            .clamp(from + random.below((to - from + 1) as usize) as i32);
+        let flip = random.below(4) == 0;
+        case.a[k] = Number {
+            negative: number.negative ^ flip,
+            exponent: first,
+            fraction: number.fraction,
+        }
+        .word(a);
+        case.b[k] = Number {
+            negative: flip,
+            exponent: self.b.clamp(wanted - first),
+            fraction: other,
+        }
+        .word(b);
+    }
+
+    /// A product ±2^exponent of two powers of two.
+    pub(crate) fn power(&self, case: &mut Case, k: usize, negative: bool, exponent: i32) {
+        let wanted = exponent - self.scaled(case, k);
+        let first = (wanted / 2)
+            .clamp(wanted - self.b.top, wanted - self.b.lowest)
+            .clamp(self.a.lowest, self.a.top);
+        case.a[k] = Number::power(negative, first).word(&self.signature.a);
+        case.b[k] = Number::power(false, wanted - first).word(&self.signature.b);
+    }
+
+    pub(crate) fn set_c(&self, case: &mut Case, number: Number) {
+        case.c = number.word(&self.signature.c);
+    }
+
+    /// ∞ of a format, if it has one.
+    pub(crate) fn infinity(format: &Format, negative: bool) -> Option<u64> {
+        let ieee = format.float()?.specials == Specials::Ieee;
+        ieee.then(|| format.to_register(format.infinity(negative, Overflow::Ieee)))
+    }
+
+    /// A NaN of a format, if it has one.
+    pub(crate) fn nan(format: &Format) -> Option<u64> {
+        format.nan().map(|code| format.to_register(code))
+    }
+}

@@ -1,0 +1,20 @@
+//! Experiments on devices: generated operands, differences, revealed orders, probed features, inferred models.
+//!
+//! Everything here sees a device only through [`dut::Dut`] and [`reveal::Summation`].
+#![forbid(unsafe_code)]
+
+pub mod accuracy;
+pub mod cases;
+pub mod diff;
+pub mod discriminate;
+pub mod dut;
+pub mod identify;
+pub mod infer;
+pub mod probe;
+pub mod reveal;
+pub mod validate;
+
+pub(crate) use mmascope_gemm::{array, gemm};
+pub(crate) use mmascope_io::vector;
+pub use mmascope_model::{Error, Result};
+pub(crate) use mmascope_model::{dpa, error, explain, format, isa, tree};

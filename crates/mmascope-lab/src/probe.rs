@@ -1,0 +1,60 @@
+//! Probing: numerical features of a device, each with its inputs, outputs and conclusion.
+//!
+//! The tests are those of Fasi et al. (PeerJ CS 7:e330), MMA-Sim (arXiv 2511.10909, §II), FTTN
+//! (arXiv 2403.00232) and Hickmann & Bradford, restated for any formats and any place of k. Nothing
+//! here sees what is behind a [`Dut`], and nothing is concluded from what was not asked. Some questions
+//! are asked twice at the end: a device that answers them differently is [`Report::is_noisy`].
+//!
+//! ```
+//! use mmascope_lab::{dut::ModelDut, probe::probe};
+//! use mmascope_model::isa::Catalogue;
+//!
+//! let unit = Catalogue::built_in().find("volta", "mma.m8n8k4.f32.f16.f16.f32")?.unit()?;
+//! let mut device = ModelDut::new("a black box", unit.clone());
+//! let report = probe(&mut device)?;
+//! assert_eq!(report.value("bits-products"), Some("23"));
+//! assert_eq!(report.value("rounding-result"), Some("rz"));
+//! # Ok::<(), mmascope_model::Error>(())
+//! ```
+
+mod alignment;
+mod bench;
+mod normalisation;
+mod order;
+mod range;
+mod repeat;
+mod report;
+mod rounding;
+mod special;
+mod subnormal;
+mod tile;
+mod width;
+
+pub use report::{Feature, NOISE, Report, Test, page_of_both};
+
+use crate::dut::Dut;
+use crate::error::Result;
+use bench::Bench;
+
+/// Measures every feature.
+///
+/// # Errors
+/// The device's own errors; [`crate::Error::Argument`] for operands that are no floats.
+pub fn probe(device: &mut dyn Dut) -> Result<Report> {
+    let (subject, signature) = (device.name().to_owned(), *device.signature());
+    let mut bench = Bench::new(device)?;
+    // What later tests need to know: which products share a step, and how many bits it keeps.
+    let order = order::measure(&mut bench)?;
+    let mut bits = alignment::measure(&mut bench, &order)?;
+    bits.width = width::measure(&mut bench, &order, bits.products)?;
+    subnormal::measure(&mut bench, &order)?;
+    alignment::products(&mut bench, &order, &bits)?;
+    rounding::measure(&mut bench, &order, &mut bits)?;
+    normalisation::measure(&mut bench, &order, &bits)?;
+    range::floor(&mut bench, &order, &bits)?;
+    range::overflow(&mut bench, &order)?;
+    special::measure(&mut bench)?;
+    tile::measure(&mut bench)?;
+    repeat::measure(&mut bench)?;
+    Ok(bench.finish(subject, signature))
+}

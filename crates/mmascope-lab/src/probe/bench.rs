@@ -1,0 +1,264 @@
+//! Where tests are made: inputs by value, answers as values, tests gathered under features.
+
+use super::report::{Feature, Report, Test};
+use crate::cases::Case;
+use crate::dpa::Signature;
+use crate::dut::{Batch, Dut};
+use crate::error::{Error, Result};
+use crate::explain::{Dyadic, Value};
+use crate::infer::{Maker, Number, answer_text, line};
+use crate::reveal::Random;
+use crate::vector::Answer;
+
+/// A device with the tests made so far.
+pub(super) struct Bench<'a> {
+    pub(super) device: &'a mut dyn Dut,
+    pub(super) maker: Maker,
+    pub(super) signature: Signature,
+    features: Vec<Feature>,
+    /// Tests of the feature being measured.
+    tests: Vec<Test>,
+    pub(super) queries: u64,
+    /// Every question with its answer.
+    pub(super) asked: Vec<(Input, Reading)>,
+}
+
+/// An input being written.
+#[derive(Clone)]
+pub(super) struct Input {
+    pub(super) case: Case,
+    /// What it is, for people.
+    pub(super) what: String,
+}
+
+/// An answer as a word and as a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Reading {
+    pub(super) answer: Answer,
+    pub(super) value: Value,
+}
+
+impl Reading {
+    /// The exact number, if it is one.
+    pub(super) fn number(&self) -> Option<Dyadic> {
+        self.value.number()
+    }
+
+    /// Whether it is ±2^exponent.
+    pub(super) fn is_power(&self, negative: bool, exponent: i32) -> bool {
+        self.number() == Some(power(negative, exponent))
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        matches!(self.value, Value::Zero { .. })
+    }
+
+    pub(super) fn is_nan(&self) -> bool {
+        self.value == Value::Nan
+    }
+
+    pub(super) fn is_infinite(&self) -> bool {
+        matches!(self.value, Value::Infinite { .. })
+    }
+}
+
+/// ±2^exponent.
+pub(super) fn power(negative: bool, exponent: i32) -> Dyadic {
+    Dyadic::of(&crate::format::Exact {
+        negative,
+        magnitude: 1,
+        exponent,
+        sticky: false,
+    })
+}
+
+impl<'a> Bench<'a> {
+    pub fn new(device: &'a mut dyn Dut) -> Result<Self> {
+        let signature = *device.signature();
+        Ok(Self {
+            device,
+            maker: Maker::new(&signature)?,
+            signature,
+            features: Vec::new(),
+            tests: Vec::new(),
+            queries: 0,
+            asked: Vec::new(),
+        })
+    }
+
+    /// An input of zeros.
+    pub(super) fn input(&self, what: impl Into<String>) -> Input {
+        Input {
+            case: self.maker.blank(),
+            what: what.into(),
+        }
+    }
+
+    /// Whether a product ±2^exponent can be made, of normal operands or at all.
+    pub(super) fn reaches(&self, exponent: i32) -> bool {
+        let low = self.maker.a.lowest + self.maker.b.lowest;
+        (low..=self.maker.a.top + self.maker.b.top).contains(&exponent)
+    }
+
+    /// Puts a product ±2^exponent at k.
+    pub(super) fn power(&self, input: &mut Input, k: usize, negative: bool, exponent: i32) {
+        self.maker.power(&mut input.case, k, negative, exponent);
+    }
+
+    /// Puts a product of that value and of normal operands at k, if there is one: its fraction is a's.
+    pub(super) fn normal_product(&self, input: &mut Input, k: usize, number: Number) {
+        let exponent = number.exponent;
+        let (a, b) = (&self.maker.a, &self.maker.b);
+        let (low, high) = (
+            a.normal.max(exponent - b.top),
+            a.top.min(exponent - b.normal),
+        );
+        let first = i32::midpoint(low, high);
+        let own = Number {
+            exponent: first,
+            ..number
+        };
+        self.product(input, k, own, two(false, exponent - first));
+    }
+
+    /// Puts a product of two given numbers at k.
+    pub(super) fn product(&self, input: &mut Input, k: usize, a: Number, b: Number) {
+        input.case.a[k] = a.word(&self.signature.a);
+        input.case.b[k] = b.word(&self.signature.b);
+    }
+
+    /// The product at k of the operands that the formats made of what was asked for, without scales.
+    pub(super) fn product_at(&self, input: &Input, k: usize) -> Option<Dyadic> {
+        let value = |format: &crate::format::Format, word: u64| {
+            Value::of(&format.decode(format.from_register(word))).number()
+        };
+        let (a, b) = (input.case.a[k], input.case.b[k]);
+        Some(&value(&self.signature.a, a)? * &value(&self.signature.b, b)?)
+    }
+
+    /// The number that c's format made of what was asked for.
+    pub(super) fn c_of(&self, input: &Input) -> Option<Dyadic> {
+        let format = &self.signature.c;
+        Value::of(&format.decode(format.from_register(input.case.c))).number()
+    }
+
+    /// Makes every product and c that is zero −0, where the formats have it: (−1)·(+0).
+    pub(super) fn minus_zeros(&self, input: &mut Input) {
+        let (a, b) = (&self.signature.a, &self.signature.b);
+        let zero = Dyadic::default();
+        for k in 0..self.signature.k {
+            if self.product_at(input, k).as_ref() != Some(&zero) {
+                continue;
+            }
+            let (in_a, in_b) = (a.to_register(a.zero(false)), b.to_register(b.zero(false)));
+            (input.case.a[k], input.case.b[k]) = if a.signed {
+                (two(true, 0).word(a), in_b)
+            } else {
+                (in_a, two(true, 0).word(b))
+            };
+        }
+        if self.c_of(input).as_ref() == Some(&zero) {
+            let c = &self.signature.c;
+            input.case.c = c.to_register(c.zero(true));
+        }
+    }
+
+    pub(super) fn c(&self, input: &mut Input, number: Number) {
+        self.maker.set_c(&mut input.case, number);
+    }
+
+    /// Asks and notes a test.
+    pub(super) fn ask(&mut self, inputs: Vec<Input>) -> Result<Vec<Reading>> {
+        let mut batch = Batch::new(self.signature);
+        for input in &inputs {
+            batch.push(&input.case.operands())?;
+        }
+        let answers = self.device.run(&batch)?;
+        if answers.len() != inputs.len() {
+            return Err(Error::Device {
+                device: self.device.name().to_owned(),
+                query: None,
+                message: format!("{} answers to {} queries", answers.len(), inputs.len()),
+            });
+        }
+        self.queries += inputs.len() as u64;
+        let d = self.signature.d.container();
+        let mut found = Vec::with_capacity(inputs.len());
+        for (input, answer) in inputs.into_iter().zip(answers) {
+            let value = match answer {
+                Answer::AnyNan => Value::Nan,
+                Answer::Word(word) => Value::of(&d.decode(d.from_register(word))),
+            };
+            self.tests.push(Test {
+                what: input.what.clone(),
+                input: line(&self.signature, &input.case, None),
+                output: answer_text(answer, &self.signature),
+                reading: value.to_string(),
+            });
+            let reading = Reading { answer, value };
+            found.push(reading.clone());
+            self.asked.push((input, reading));
+        }
+        Ok(found)
+    }
+
+    /// One question.
+    pub(super) fn ask_one(&mut self, input: Input) -> Result<Reading> {
+        let mut readings = self.ask(vec![input])?;
+        Ok(readings.remove(0))
+    }
+
+    /// Of the tests since the last feature only those that are marked stay.
+    pub(super) fn keep_tests(&mut self, marked: &[bool]) {
+        let mut marks = marked.iter();
+        self.tests.retain(|_| marks.next().copied().unwrap_or(true));
+    }
+
+    /// Ends a feature with the tests made since the last one.
+    pub(super) fn conclude(
+        &mut self,
+        name: &'static str,
+        section: u32,
+        title: &str,
+        value: impl Into<String>,
+        conclusion: impl Into<String>,
+    ) {
+        let tests = std::mem::take(&mut self.tests);
+        self.features.push(Feature {
+            name,
+            section,
+            title: title.to_owned(),
+            value: value.into(),
+            conclusion: conclusion.into(),
+            tests,
+        });
+    }
+
+    pub(super) fn finish(mut self, subject: String, signature: Signature) -> Report {
+        self.features.sort_by_key(|feature| feature.section);
+        Report {
+            subject,
+            signature,
+            features: self.features,
+            queries: self.queries,
+        }
+    }
+
+    pub(super) fn random(&self) -> Random {
+        Random::new(7)
+    }
+}
+
+/// A number with no fraction.
+pub(super) fn two(negative: bool, exponent: i32) -> Number {
+    Number::power(negative, exponent)
+}
+
+/// 1 + `units`·2^-`bits`, a number that formats of so many bits have.
+pub(super) fn one_and(negative: bool, exponent: i32, units: u64, bits: u32) -> Number {
+    Number {
+        negative,
+        exponent,
+        fraction: units << (60 - bits),
+    }
+}

@@ -1,0 +1,283 @@
+//! Revealing accumulation orders: the summation tree of anything that sums, from masked inputs.
+//!
+//! A masked input has +M at one leaf, −M at another and units elsewhere. Units that are added while
+//! M is in the running sum are lost, so the result counts the leaves outside the subtree in which
+//! the masks meet (FPRev, USENIX ATC 2025). Nothing here knows what is behind a [`Summation`].
+//!
+//! ```
+//! use mmascope_lab::reveal::{Options, SliceSum, reveal};
+//! let mut subject = SliceSum::new("a loop", 6, |x: &[f32]| x.iter().fold(0.0, |s, x| s + x));
+//! let report = reveal(&mut subject, &Options::default())?;
+//! assert_eq!(report.tree.pattern(), "sequential");
+//! assert_eq!(report.verified.mismatches, 0);
+//! # Ok::<(), mmascope_model::Error>(())
+//! ```
+
+mod brute;
+mod counts;
+mod device;
+mod meter;
+mod naming;
+mod nature;
+mod random;
+mod range;
+mod replay;
+mod report;
+mod sets;
+mod slice;
+mod subject;
+mod types;
+mod verify;
+
+pub use device::DeviceSum;
+pub use report::{Nature, Report, Verified};
+pub use slice::{Element, SliceSum};
+pub use subject::{Masks, Query, Summation};
+
+use crate::error::{Error, Result};
+use crate::tree::Tree;
+use meter::Meter;
+pub use random::Random;
+
+/// Span in bits from which a node that loses no unit is called exact: no unit aligns to so many.
+pub const EXACT_SPAN: i32 = 64;
+/// The most leaves for which each pair's lost leaves are named one by one.
+const MOST_BY_NAME: usize = 600;
+
+/// How the order is found. All give the same tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// Every tree, and random masked inputs until one is left. At most 6 leaves.
+    Naive,
+    /// Every pair (BasicFPRev).
+    Basic,
+    /// The smallest leaf against the others, recursively (FPRev, algorithm 4).
+    Fprev,
+    /// The same with few units at a time, for narrow accumulators (FPRev, algorithm 5).
+    FprevNarrow,
+    /// A chosen or random pivot, and many masked inputs in a call.
+    Pivot,
+    /// Every unit has a weight of its own, so that a result names the leaves that are lost.
+    Distinct,
+}
+
+impl Algorithm {
+    /// Every algorithm.
+    pub const ALL: [Self; 6] = [
+        Self::Naive,
+        Self::Basic,
+        Self::Fprev,
+        Self::FprevNarrow,
+        Self::Pivot,
+        Self::Distinct,
+    ];
+
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::Basic => "basic",
+            Self::Fprev => "fprev",
+            Self::FprevNarrow => "fprev-narrow",
+            Self::Pivot => "pivot",
+            Self::Distinct => "distinct",
+        }
+    }
+
+    /// The algorithm of that name.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] with the nearest names.
+    pub fn named(name: &str) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|algorithm| algorithm.name() == name)
+            .ok_or_else(|| Error::unknown("algorithm", name, Self::ALL.map(Self::name)))
+    }
+}
+
+/// How far a long run has come: measurements made so far.
+pub type Progress<'a> = &'a mut dyn FnMut(u64);
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How the order is found.
+    pub algorithm: Algorithm,
+    /// Random inputs with which the tree is verified.
+    pub trials: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether node types are found and the tree verified; without it only the order is.
+    pub verify: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            algorithm: Algorithm::Pivot,
+            trials: 100,
+            seed: 1,
+            verify: true,
+        }
+    }
+}
+
+/// What masks show of an order.
+struct Seen {
+    tree: Tree,
+    notes: Vec<String>,
+}
+
+/// Why masks show no tree.
+enum Trouble {
+    /// The subject itself failed.
+    Subject(Error),
+    /// The results fit no tree: what the subject is instead.
+    NoTree(Nature),
+}
+
+impl Trouble {
+    fn no_tree(reason: String) -> Self {
+        Self::NoTree(Nature::NoSingleTree(reason))
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Subject(error)
+    }
+}
+
+/// Finds the tree of a subject, its node types, and verifies it.
+///
+/// A subject that has no single tree gives a report that says so, with every leaf in one
+/// unresolved node; it is no error.
+///
+/// # Errors
+/// The subject's own errors; [`Error::Argument`] when there is nothing to sum, the masks of no
+/// format work, or `naive` is asked for more than 6 leaves.
+pub fn reveal(subject: &mut dyn Summation, options: &Options) -> Result<Report> {
+    let mut quiet = |_| ();
+    run(subject, options, &mut quiet)
+}
+
+/// As [`reveal`], telling `progress` about the measurements.
+///
+/// # Errors
+/// As [`reveal`].
+pub fn reveal_with_progress(
+    subject: &mut dyn Summation,
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    run(subject, options, progress)
+}
+
+fn run(subject: &mut dyn Summation, options: &Options, progress: Progress<'_>) -> Result<Report> {
+    let batched = matches!(options.algorithm, Algorithm::Pivot | Algorithm::Distinct);
+    let mut meter = Meter::new(subject, batched, progress);
+    if meter.subject.leaves() == 0 {
+        return Err(Error::Argument(format!(
+            "{}: nothing to sum",
+            meter.subject.name()
+        )));
+    }
+    meter.prepare()?;
+    let leaves = meter.subject.leaves();
+    if options.algorithm == Algorithm::Naive && leaves > brute::MOST_LEAVES {
+        return Err(Error::Argument(format!(
+            "naive: {leaves} leaves; it tries every tree and takes at most {}",
+            brute::MOST_LEAVES
+        )));
+    }
+    let mut random = Random::new(options.seed);
+    let seen = meter.choose_masks().map_err(Trouble::from).and_then(|()| {
+        if options.verify {
+            nature::steady(&mut meter, &mut random)?;
+        }
+        see(&mut meter, options, &mut random)
+    });
+    meter.batched = true;
+    let mut report = match seen {
+        Ok(seen) => Report::of_tree(meter.subject, seen.tree, seen.notes),
+        Err(Trouble::Subject(error)) => return Err(error),
+        Err(Trouble::NoTree(nature)) => Report::without_tree(meter.subject, nature)?,
+    };
+    (report.calls, report.measurements) = meter.found_after;
+    if options.verify {
+        verify::verify(&mut meter, &mut report, options.trials, &mut random)?;
+    }
+    (report.all_calls, report.all_measurements) = meter.counts();
+    Ok(report)
+}
+
+/// The order that masks show by what they change, where they lose no units too, and the inputs that it
+/// took: not verified, for a search that compares many. `None` where that is no tree.
+///
+/// # Errors
+/// The subject's own errors.
+pub(crate) fn order_by_change(subject: &mut dyn Summation) -> Result<(Option<Tree>, u64)> {
+    let mut quiet = |_| ();
+    let mut meter = Meter::new(subject, true, &mut quiet);
+    let leaves = meter.subject.leaves();
+    let tree = match leaves > 1 && meter.choose_any_masks()? {
+        true => match sets::by_change(&mut meter) {
+            Ok(tree) => Some(tree),
+            Err(Trouble::NoTree(_)) => None,
+            Err(Trouble::Subject(error)) => return Err(error),
+        },
+        false => None,
+    };
+    Ok((tree, meter.counts().1))
+}
+
+/// The order as masks show it, checked against further masked inputs.
+fn see(
+    meter: &mut Meter<'_>,
+    options: &Options,
+    random: &mut Random,
+) -> std::result::Result<Seen, Trouble> {
+    let leaves = meter.subject.leaves();
+    if leaves == 1 {
+        let tree = crate::tree::Builder::new(1).build(0)?;
+        return Ok(Seen {
+            tree,
+            notes: Vec::new(),
+        });
+    }
+    let mut notes = Vec::new();
+    let before = meter.counts();
+    let counted = match options.algorithm {
+        Algorithm::Naive => brute::naive(meter, random),
+        Algorithm::Basic => counts::basic(meter),
+        Algorithm::Fprev => counts::by_pivot(meter, counts::Pivot::Smallest, false, random),
+        Algorithm::FprevNarrow => counts::by_pivot(meter, counts::Pivot::Smallest, true, random),
+        Algorithm::Pivot => {
+            let narrow = !meter.counts_all();
+            counts::by_pivot(meter, counts::Pivot::Chosen, narrow, random)
+        }
+        Algorithm::Distinct => sets::by_name(meter),
+    };
+    meter.found_since(before);
+    // A tree is believed only when it foretells other masked inputs; counts that fit none, or a
+    // tree that does not foretell, are looked at leaf by leaf.
+    let checked = counted.and_then(|tree| {
+        nature::foretells(meter, &tree, options.verify, random)?;
+        Ok(tree)
+    });
+    let tree = match checked {
+        Ok(tree) => tree,
+        Err(Trouble::NoTree(_)) if leaves <= MOST_BY_NAME => {
+            let tree = sets::by_name(meter);
+            meter.found_since(before);
+            let tree = tree?;
+            nature::foretells(meter, &tree, options.verify, random)?;
+            tree
+        }
+        Err(trouble) => return Err(trouble),
+    };
+    let tree = nature::blocks(meter, tree, &mut notes)?;
+    Ok(Seen { tree, notes })
+}

@@ -1,0 +1,375 @@
+//! Validation: a device against a model, over all families of cases, replayable and resumable.
+//!
+//! A run is a position in every family's sequence of indices; a case is made again from family, seed
+//! and index alone, so that a failure is three numbers and an interrupted run goes on where it was.
+//! Families whose operands are independent are also compared tile by tile: rows of some cases, columns
+//! of the same ones, every pair a dot product (`Generator::crossed`), so that the engine of matrix
+//! products can compute what is expected. The reference decides every difference.
+//!
+//! ```
+//! use mmascope_lab::{dut::ModelDut, validate::{Plan, State, validate}};
+//! use mmascope_model::isa::Catalogue;
+//!
+//! let catalogue = Catalogue::built_in();
+//! let model = catalogue.find("hopper", "mma.m16n8k16.f32.f16.f16.f32")?.unit()?;
+//! let other = catalogue.find("ampere", "mma.m16n8k16.f32.f16.f16.f32")?.unit()?;
+//! let mut device = ModelDut::new("a black box", other.clone());
+//! let mut state = State::new(&Plan::default(), model)?;
+//! validate(&mut device, model, &mut state, 20_000, &mut |_| true)?;
+//! assert!(state.mismatches() > 0);
+//! assert!(!state.examples.is_empty());
+//! # Ok::<(), mmascope_model::Error>(())
+//! ```
+
+mod tile;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::cases::{Family, Generator};
+use crate::dpa::Unit;
+use crate::dut::{Batch, Dut};
+use crate::error::{Error, Result};
+use crate::infer::Example;
+use crate::vector::Answer;
+pub use tile::SIDE;
+use tile::Tile;
+
+/// Cases of a family that are asked together.
+const CHUNK: u64 = 4096;
+/// Cases that a thread makes and computes in one go.
+const TURN: u64 = 256;
+/// More cases than any run can have compared.
+const MOST: u64 = 1 << 56;
+/// The mismatches that are kept, of each family.
+const KEPT: usize = 5;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The families; those that cannot be made for a signature are left out and named.
+    pub families: Vec<Family>,
+    /// Seed of every family.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            families: Family::ALL.to_vec(),
+            seed: 1,
+        }
+    }
+}
+
+/// How far a validation is: what a state file holds, and what is kept as evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// Whose answers were compared, as the caller names it.
+    #[serde(default)]
+    pub subject: String,
+    /// Formats and K.
+    pub signature: String,
+    /// The model's arithmetic.
+    pub arithmetic: String,
+    /// Seed of every family.
+    pub seed: u64,
+    /// Every family with its counts.
+    pub families: Vec<Progress>,
+    /// Families that cannot be made for these formats, and why.
+    pub left_out: Vec<(String, String)>,
+    /// The first mismatches of every family.
+    pub examples: Vec<Mismatch>,
+}
+
+/// Counts of one family.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Its name.
+    pub family: String,
+    /// Cases compared: indices 0 to `done` − 1.
+    pub done: u64,
+    /// Tiles compared, each the cases `crossed(row, column)` of [`SIDE`] rows and columns: those of
+    /// tile t are t·SIDE to t·SIDE + SIDE − 1.
+    #[serde(default)]
+    pub tiles: u64,
+    /// Cases that there are, where they are finite.
+    pub count: Option<u64>,
+    /// Cases on which device and model differ.
+    pub mismatches: u64,
+}
+
+/// A case on which device and model differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// Its family.
+    pub family: String,
+    /// The seed.
+    pub seed: u64,
+    /// The index.
+    pub index: u64,
+    /// The index of the case that b is of, where it is another one (`Generator::crossed`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
+    /// The device's answer, as vector lines write it.
+    pub device: String,
+    /// The model's.
+    pub model: String,
+}
+
+impl Progress {
+    /// Cases compared, singly and in tiles.
+    #[must_use]
+    pub fn trials(&self) -> u64 {
+        let tiles = self.tiles.saturating_mul(SIDE * SIDE);
+        self.done.saturating_add(tiles)
+    }
+}
+
+impl State {
+    /// The beginning of a validation against a model.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when no family is left.
+    pub fn new(plan: &Plan, model: &Unit) -> Result<Self> {
+        let mut families = Vec::new();
+        let mut left_out = Vec::new();
+        for (place, &family) in plan.families.iter().enumerate() {
+            if plan.families[..place].contains(&family) {
+                return Err(Error::Argument(format!(
+                    "families: '{}' is named twice",
+                    family.name()
+                )));
+            }
+            match Generator::for_unit(family, plan.seed, model) {
+                Ok(generator) => families.push(Progress {
+                    family: family.name().to_owned(),
+                    done: 0,
+                    tiles: 0,
+                    count: generator.count(),
+                    mismatches: 0,
+                }),
+                Err(error) => left_out.push((family.name().to_owned(), error.to_string())),
+            }
+        }
+        if families.is_empty() {
+            return Err(Error::Argument(format!(
+                "families: none can be made for {}",
+                model.signature()
+            )));
+        }
+        Ok(Self {
+            subject: String::new(),
+            signature: model.signature().to_string(),
+            arithmetic: model.program().to_string(),
+            seed: plan.seed,
+            families,
+            left_out,
+            examples: Vec::new(),
+        })
+    }
+
+    /// Whether a saved state is one of this subject, plan and model, with counts that can be.
+    #[must_use]
+    pub fn continues(&self, fresh: &Self) -> bool {
+        let can_be = |family: &Progress, fresh: &Progress| {
+            family.count == fresh.count
+                && family.done <= family.count.unwrap_or(MOST)
+                && family.tiles <= MOST / (SIDE * SIDE)
+                && family.mismatches <= family.trials()
+        };
+        let names = |state: &Self| -> Vec<String> {
+            state.families.iter().map(|f| f.family.clone()).collect()
+        };
+        self.subject == fresh.subject
+            && self.signature == fresh.signature
+            && self.arithmetic == fresh.arithmetic
+            && self.seed == fresh.seed
+            && names(self) == names(fresh)
+            && self
+                .families
+                .iter()
+                .zip(&fresh.families)
+                .all(|(family, fresh)| can_be(family, fresh))
+    }
+
+    /// Cases compared.
+    #[must_use]
+    pub fn trials(&self) -> u64 {
+        self.families.iter().map(Progress::trials).sum()
+    }
+
+    /// Cases that differ.
+    #[must_use]
+    pub fn mismatches(&self) -> u64 {
+        self.families.iter().map(|family| family.mismatches).sum()
+    }
+
+    /// The family with the fewest cases done that is not at its end.
+    fn next(&self) -> Option<usize> {
+        let open = |family: &Progress| family.count.is_none_or(|count| family.done < count);
+        (0..self.families.len())
+            .filter(|&index| open(&self.families[index]))
+            .min_by_key(|&index| self.families[index].trials())
+    }
+}
+
+/// Compares until `trials` cases are done in all, or every family is at its end. `go_on` is told the
+/// state after every batch and may stop the run.
+///
+/// # Errors
+/// The device's own errors; the state then holds everything before the failing batch.
+pub fn validate(
+    device: &mut dyn Dut,
+    model: &Unit,
+    state: &mut State,
+    trials: u64,
+    go_on: &mut dyn FnMut(&State) -> bool,
+) -> Result<()> {
+    if device.signature() != model.signature() {
+        return Err(Error::Argument(format!(
+            "{} has the signature {}, the model {}",
+            device.name(),
+            device.signature(),
+            model.signature()
+        )));
+    }
+    // Few cases are shared out: no family is left without any, nor gets all that a run adds to those before it.
+    let share = (trials / state.families.len().max(1) as u64).clamp(1, CHUNK);
+    while state.trials() < trials {
+        let Some(index) = state.next() else { break };
+        let missing = share.saturating_sub(state.families[index].done);
+        let left = (trials - state.trials()).min(match missing {
+            0 => u64::MAX,
+            missing => missing,
+        });
+        let found = turn(device, model, state.seed, &mut state.families[index], left)?;
+        let kept = KEPT.saturating_sub({
+            let name = &state.families[index].family;
+            state.examples.iter().filter(|e| e.family == *name).count()
+        });
+        state.examples.extend(found.into_iter().take(kept));
+        if !go_on(state) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Compares the next cases of a family, at most `left`: a tile where the family has them and the
+/// single cases are not fewer than a batch of them, else single cases.
+fn turn(
+    device: &mut dyn Dut,
+    model: &Unit,
+    seed: u64,
+    progress: &mut Progress,
+    left: u64,
+) -> Result<Vec<Mismatch>> {
+    let generator = Generator::for_unit(Family::named(&progress.family)?, seed, model)?;
+    let next = Tile::next(
+        &generator,
+        progress.done,
+        progress.tiles,
+        device.has_tiles(),
+    );
+    let differing = match next.filter(|tile| tile.len() <= left) {
+        Some(tile) => {
+            let differing = tile.compare(device, model, &generator)?;
+            match tile.is_crossed() {
+                true => progress.tiles += 1,
+                false => progress.done += tile.len(),
+            }
+            differing
+        }
+        None => {
+            // Tiles begin at whole chunks.
+            let count = left.min(CHUNK - progress.done % CHUNK);
+            let rest = |count: u64, all: u64| count.min(all - progress.done);
+            let count = progress.count.map_or(count, |all| rest(count, all));
+            let differing = compare(device, model, &generator, progress.done, count)?;
+            progress.done += count;
+            differing
+        }
+    };
+    progress.mismatches += differing.len() as u64;
+    let first = differing.into_iter().take(KEPT);
+    Ok(first
+        .map(|(index, column, answer, word)| Mismatch {
+            family: progress.family.clone(),
+            seed,
+            index,
+            column,
+            device: crate::infer::answer_text(answer, model.signature()),
+            model: crate::vector::answer(model, word),
+        })
+        .collect())
+}
+
+/// A case on which device and model differ: index, index of b's case, answer, the model's word.
+type Differing = (u64, Option<u64>, Answer, u64);
+
+/// The cases of a run of indices on which device and model differ: index, answer, the model's word.
+fn compare(
+    device: &mut dyn Dut,
+    model: &Unit,
+    generator: &Generator,
+    first: u64,
+    count: u64,
+) -> Result<Vec<Differing>> {
+    let last = first + count;
+    let turns: Vec<u64> = (first..last).step_by(TURN as usize).collect();
+    let parts: Vec<(Batch, Vec<u64>)> = turns
+        .into_par_iter()
+        .map(|from| {
+            let (mut batch, mut maker) = (Batch::new(*model.signature()), generator.maker());
+            for index in from..last.min(from + TURN) {
+                batch.push(&maker.make(index).operands())?;
+            }
+            let words = model.dots(&batch.queries())?;
+            Ok((batch, words))
+        })
+        .collect::<Result<_>>()?;
+    let (mut batch, mut words) = (Batch::new(*model.signature()), Vec::new());
+    for (part, own) in parts {
+        batch.append(&part);
+        words.extend(own);
+    }
+    let answers = device.run(&batch)?;
+    check_count(device, answers.len(), words.len())?;
+    let found = (first..).zip(words.into_iter().zip(answers));
+    Ok(found
+        .filter(|(_, (word, answer))| !agrees(model, *word, *answer))
+        .map(|(index, (word, answer))| (index, None, answer, word))
+        .collect())
+}
+
+/// An error when a device gives too few or too many answers.
+fn check_count(device: &dyn Dut, answers: usize, queries: usize) -> Result<()> {
+    if answers == queries {
+        return Ok(());
+    }
+    Err(Error::Device {
+        device: device.name().to_owned(),
+        query: None,
+        message: format!("{answers} answers to {queries} queries"),
+    })
+}
+
+/// Whether an answer is right where the model gives `word`.
+fn agrees(model: &Unit, word: u64, answer: Answer) -> bool {
+    match answer {
+        Answer::Word(got) => model.agrees(word, got),
+        Answer::AnyNan => model.is_nan(word),
+    }
+}
+
+/// A mismatch made smaller by asking the device.
+///
+/// # Errors
+/// The device's own errors.
+pub fn shrink(device: &mut dyn Dut, model: &Unit, mismatch: &Mismatch) -> Result<Example> {
+    let family = Family::named(&mismatch.family)?;
+    let case = Generator::for_unit(family, mismatch.seed, model)?
+        .crossed(mismatch.index, mismatch.column.unwrap_or(mismatch.index));
+    crate::infer::shrink_on_device(device, model, &case).map(|(example, _)| example)
+}

@@ -1,0 +1,558 @@
+//! The text form of programs: the arithmetic column of the catalogue.
+//!
+//! ```text
+//! program   := statement { ";" statement }            the last one is d; "d =" may be left out
+//! statement := [ name "=" ] operation "->" output
+//! operation := algorithm { PARAMETER=value } [ "as" format ] [ "over" select ] [ "from" source ]
+//!            | "add" source source | "convert" source
+//!            | "join" algorithm { PARAMETER=value } [ "over" "k=0,1" ] "of" source { source }
+//! select    := "k=0,1,2" | "k%4=0,1"                   default: every k, ascending
+//!                                                      "as": operands widened to that format first
+//! source    := "c" | "+0" | "product" | name           default of "from": c
+//! output    := rounding format { nan=any|WORD | zero=plus|minus|exact|ieee | overflow=… | flush=plus|kept [tininess=before] }
+//! ```
+
+mod write;
+
+use std::str::FromStr;
+
+use super::limits::{MAX_E0, MAX_F, MAX_L};
+use super::{
+    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Tininess,
+    Token, ZeroSign, tokens,
+};
+use crate::error::{Error, Position, Result, shortened};
+use crate::format::{Format, Overflow, Rounding};
+
+/// The algorithms and the parameters that each must have.
+const ALGORITHMS: [(&str, &[&str]); 10] = [
+    ("fma-chain", &[]),
+    ("t-fdpa", &["L", "F", "e0"]),
+    ("st-fdpa", &["L", "F", "e0"]),
+    ("gst-fdpa", &["L", "G", "F", "e0"]),
+    ("ftz-addmul", &["P"]),
+    ("e-fdpa", &["L"]),
+    ("tr-fdpa", &["L", "F", "F2"]),
+    ("gtr-fdpa", &["L", "F", "F2"]),
+    ("fused", &["L", "F"]),
+    ("add-mul", &["P"]),
+];
+
+/// Longest program; the longest of a shipped row has five statements.
+const MAX_STATEMENTS: usize = 256;
+
+/// An error in a notation: the column and what is wrong.
+pub type Flaw = (usize, String);
+
+fn flaw<T>(token: Token<'_>, message: impl Into<String>) -> std::result::Result<T, Flaw> {
+    Err((token.column, message.into()))
+}
+
+/// Carries an [`Error`]'s text to the column of a token.
+pub fn at<T>(token: Token<'_>, result: Result<T>) -> std::result::Result<T, Flaw> {
+    result.map_err(|error| (token.column, error.to_string()))
+}
+
+impl FromStr for Program {
+    type Err = Error;
+
+    /// Reads a program. Errors carry the column; the file name is empty.
+    fn from_str(text: &str) -> Result<Self> {
+        let end = text.chars().count() + 1;
+        parse(&tokens(text, 1), end).map_err(|(column, message)| Error::Text {
+            position: Position {
+                file: "(arithmetic)".to_owned(),
+                line: 1,
+                column,
+            },
+            message: shortened(&message),
+        })
+    }
+}
+
+/// Reads a program from its words; `end` is the column behind the last one.
+pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Program, Flaw> {
+    let mut statements: Vec<Statement> = Vec::new();
+    for part in words.split(|word| word.text == ";") {
+        if statements.len() == MAX_STATEMENTS {
+            let column = part.first().map_or(end, |word| word.column);
+            return Err((
+                column,
+                format!("a program has at most {MAX_STATEMENTS} statements"),
+            ));
+        }
+        let statement = parse_statement(part, &statements, end)?;
+        statements.push(statement);
+    }
+    if let Some(last) = statements.last_mut()
+        && last.name.is_empty()
+    {
+        last.name = "d".to_owned();
+    }
+    for (index, statement) in statements.iter().enumerate() {
+        let is_last = index + 1 == statements.len();
+        if statement.name.is_empty() {
+            let message = format!(
+                "statement {} has no name; only the last may leave 'd =' out",
+                index + 1
+            );
+            return Err((words.first().map_or(end, |word| word.column), message));
+        }
+        if is_last != (statement.name == "d") {
+            let message = format!(
+                "statement {} is called '{}'; the last statement, and only the last, is d",
+                index + 1,
+                statement.name
+            );
+            return Err((words.first().map_or(end, |word| word.column), message));
+        }
+    }
+    Ok(Program { statements })
+}
+
+/// The words of one statement, taken from the front.
+struct Words<'a, 'b> {
+    left: &'b [Token<'a>],
+    end: usize,
+}
+
+impl<'a> Words<'a, '_> {
+    fn next(&mut self, expected: &str) -> std::result::Result<Token<'a>, Flaw> {
+        match self.left.split_first() {
+            Some((first, rest)) => {
+                self.left = rest;
+                Ok(*first)
+            }
+            None => Err((self.end, format!("expected {expected}, found the end"))),
+        }
+    }
+
+    fn take_if(&mut self, text: &str) -> bool {
+        let found = self.left.first().is_some_and(|word| word.text == text);
+        if found {
+            self.left = &self.left[1..];
+        }
+        found
+    }
+
+    /// Takes the `NAME=value` words at the front.
+    fn parameters(&mut self) -> Vec<(Token<'a>, &'a str, &'a str)> {
+        let mut found = Vec::new();
+        while let Some(word) = self.left.first()
+            && let Some((name, value)) = word.text.split_once('=')
+            && !name.is_empty()
+        {
+            found.push((*word, name, value));
+            self.left = &self.left[1..];
+        }
+        found
+    }
+}
+
+fn parse_statement(
+    words: &[Token<'_>],
+    earlier: &[Statement],
+    end: usize,
+) -> std::result::Result<Statement, Flaw> {
+    let mut words = Words { left: words, end };
+    let mut name = String::new();
+    if words.left.get(1).is_some_and(|word| word.text == "=") {
+        let word = words.next("a name")?;
+        words.left = &words.left[1..];
+        let known = earlier.iter().any(|statement| statement.name == word.text);
+        let reserved = ["c", "+0", "product"].contains(&word.text);
+        if known || reserved || !word.text.chars().all(char::is_alphanumeric) {
+            return flaw(
+                word,
+                format!("'{}' cannot name a statement here", word.text),
+            );
+        }
+        name = word.text.to_owned();
+    }
+    let operation = parse_operation(&mut words, earlier)?;
+    let arrow = words.next("'->' and the output")?;
+    if arrow.text != "->" {
+        return flaw(arrow, format!("expected '->', found '{}'", arrow.text));
+    }
+    let output = parse_output(&mut words, &operation)?;
+    if let Some(extra) = words.left.first() {
+        return flaw(
+            *extra,
+            format!("expected ';' or the end, found '{}'", extra.text),
+        );
+    }
+    Ok(Statement {
+        name,
+        operation,
+        output,
+    })
+}
+
+fn parse_operation(
+    words: &mut Words<'_, '_>,
+    earlier: &[Statement],
+) -> std::result::Result<Operation, Flaw> {
+    let head = words.next("an algorithm, 'add' or 'convert'")?;
+    match head.text {
+        "add" => {
+            let left = parse_source(words, earlier)?;
+            Ok(Operation::Add(left, parse_source(words, earlier)?))
+        }
+        "convert" => Ok(Operation::Convert(parse_source(words, earlier)?)),
+        "join" => parse_join(words, earlier),
+        _ => {
+            let algorithm = parse_algorithm(head, words)?;
+            let mut widened = None;
+            if words.take_if("as") {
+                let word = words.next("a format")?;
+                widened = Some(at(word, Format::named(word.text))?);
+            }
+            let over = if words.take_if("over") {
+                parse_select(words)?
+            } else {
+                Select::All
+            };
+            let from_at = words.left.first().copied().unwrap_or(head);
+            let from = if words.take_if("from") {
+                parse_source(words, earlier)?
+            } else {
+                Source::C
+            };
+            let product = matches!(algorithm, Dpa::FmaChain | Dpa::General(_));
+            if from == Source::Product && !product {
+                return flaw(
+                    from_at,
+                    "only fma-chain, fused and add-mul can start 'from product'",
+                );
+            }
+            Ok(Operation::Dot {
+                algorithm,
+                widened,
+                over,
+                from,
+            })
+        }
+    }
+}
+
+fn parse_join(
+    words: &mut Words<'_, '_>,
+    earlier: &[Statement],
+) -> std::result::Result<Operation, Flaw> {
+    let head = words.next("an algorithm")?;
+    let algorithm = parse_algorithm(head, words)?;
+    if !matches!(algorithm, Dpa::General(_)) {
+        return flaw(head, "expected 'fused' or 'add-mul' after 'join'");
+    }
+    let mut over = Vec::new();
+    if words.take_if("over") {
+        let word = words.left.first().copied().unwrap_or(head);
+        match parse_select(words)? {
+            Select::List(list) => over = list,
+            _ => return flaw(word, "join takes a list: k=0,1,…"),
+        }
+    }
+    let word = words.next("'of' and values")?;
+    if word.text != "of" {
+        return flaw(word, format!("expected 'of', found '{}'", word.text));
+    }
+    let mut of = vec![parse_source(words, earlier)?];
+    while words.left.first().is_some_and(|word| word.text != "->") {
+        of.push(parse_source(words, earlier)?);
+    }
+    if of.contains(&Source::Product) {
+        return flaw(word, "'product' is no value");
+    }
+    Ok(Operation::Join {
+        algorithm,
+        over,
+        of,
+    })
+}
+
+fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::Result<Dpa, Flaw> {
+    let Some((_, required)) = ALGORITHMS.iter().find(|(name, _)| *name == head.text) else {
+        let names = ALGORITHMS
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(["add", "convert", "join"]);
+        return at(head, Err(Error::unknown("algorithm", head.text, names)));
+    };
+    if let "fused" | "add-mul" = head.text {
+        return super::general_notation::parse(head, &words.parameters()).map(Dpa::General);
+    }
+    let optional: &[&str] = match head.text {
+        "t-fdpa" | "st-fdpa" | "gst-fdpa" => &["align"],
+        "ftz-addmul" => &["flush-in", "flush-out"],
+        _ => &[],
+    };
+    let given = words.parameters();
+    for (index, (word, name, _)) in given.iter().enumerate() {
+        let allowed = required.iter().chain(optional);
+        if !allowed.clone().any(|known| known == name) {
+            return at(*word, Err(Error::unknown("parameter", name, allowed)));
+        }
+        if given[..index].iter().any(|(_, earlier, _)| earlier == name) {
+            return flaw(*word, format!("parameter {name} is given twice"));
+        }
+    }
+    let find = |wanted: &str| given.iter().find(|(_, name, _)| *name == wanted);
+    let number = |name: &str, low: i64, high: i64| -> std::result::Result<i64, Flaw> {
+        let Some((word, _, value)) = find(name) else {
+            return flaw(head, format!("{} needs {name}=…", head.text));
+        };
+        match value.parse() {
+            Ok(number) if (low..=high).contains(&number) => Ok(number),
+            _ => flaw(
+                *word,
+                format!("{name}={value}: expected a whole number {low} to {high}"),
+            ),
+        }
+    };
+    let small = |name: &str, low: u32, high: u32| {
+        number(name, low.into(), high.into()).map(|value| value as u32)
+    };
+    let l = || small("L", 1, MAX_L);
+    let f = || small("F", 1, MAX_F);
+    let e0 = || number("e0", (-MAX_E0).into(), MAX_E0.into()).map(|value| value as i32);
+    let align = || match find("align") {
+        None => Ok(Rounding::Rz),
+        Some((word, _, value)) => at(*word, Rounding::named(value)),
+    };
+    let flush = |name: &str, default: FlushSign| match find(name) {
+        None => Ok(default),
+        Some((_, _, "plus")) => Ok(FlushSign::Plus),
+        Some((_, _, "kept")) => Ok(FlushSign::Kept),
+        Some((word, _, value)) => flaw(*word, format!("{name}={value}: expected 'plus' or 'kept'")),
+    };
+    Ok(match head.text {
+        "fma-chain" => Dpa::FmaChain,
+        "t-fdpa" | "st-fdpa" => {
+            let scaled = head.text == "st-fdpa";
+            Dpa::TFdpa {
+                l: l()?,
+                f: f()?,
+                e0: e0()?,
+                align: align()?,
+                scaled,
+            }
+        }
+        "gst-fdpa" => {
+            let (l, g) = (l()?, small("G", 1, MAX_L)?);
+            if l % g != 0 {
+                return flaw(head, format!("G={g} does not divide L={l}"));
+            }
+            Dpa::GstFdpa {
+                l,
+                g,
+                f: f()?,
+                e0: e0()?,
+                align: align()?,
+            }
+        }
+        "ftz-addmul" => {
+            let p = small("P", 1, MAX_L)?;
+            if !p.is_power_of_two() {
+                return flaw(head, format!("P={p} is not a power of two"));
+            }
+            Dpa::FtzAddMul {
+                p,
+                flush_in: flush("flush-in", FlushSign::Plus)?,
+                flush_out: flush("flush-out", FlushSign::Kept)?,
+            }
+        }
+        "e-fdpa" => Dpa::EFdpa { l: l()? },
+        "tr-fdpa" => Dpa::TrFdpa {
+            l: l()?,
+            f: f()?,
+            f2: small("F2", 1, MAX_F)?,
+        },
+        _ => Dpa::GtrFdpa {
+            l: l()?,
+            f: f()?,
+            f2: small("F2", 1, MAX_F)?,
+        },
+    })
+}
+
+fn parse_select(words: &mut Words<'_, '_>) -> std::result::Result<Select, Flaw> {
+    let word = words.next("'k=…' or 'k%n=…'")?;
+    let expected = "expected 'k=0,1,…' or 'k%n=0,1,…' with whole numbers";
+    let Some((left, list)) = word.text.split_once('=') else {
+        return flaw(word, expected);
+    };
+    let Ok(list) = list
+        .split(',')
+        .map(str::parse)
+        .collect::<std::result::Result<Vec<usize>, _>>()
+    else {
+        return flaw(word, expected);
+    };
+    let distinct = list.iter().collect::<std::collections::BTreeSet<_>>().len() == list.len();
+    if !distinct || list.iter().any(|&k| k >= 4096) {
+        return flaw(word, "every k must be below 4096 and stand only once");
+    }
+    match left
+        .strip_prefix('k')
+        .map(|rest| rest.strip_prefix('%').map(str::parse::<usize>))
+    {
+        Some(None) if left == "k" => Ok(Select::List(list)),
+        Some(Some(Ok(modulus))) if (1..=4096).contains(&modulus) => {
+            if list.iter().any(|&residue| residue >= modulus) {
+                return flaw(word, format!("residues must be below {modulus}"));
+            }
+            Ok(Select::Residues {
+                modulus,
+                residues: list,
+            })
+        }
+        _ => flaw(word, expected),
+    }
+}
+
+fn parse_source(
+    words: &mut Words<'_, '_>,
+    earlier: &[Statement],
+) -> std::result::Result<Source, Flaw> {
+    let word = words.next("a value: c, +0 or an earlier statement's name")?;
+    match word.text {
+        "c" => Ok(Source::C),
+        "+0" => Ok(Source::Zero),
+        "product" => Ok(Source::Product),
+        name => match earlier.iter().position(|statement| statement.name == name) {
+            Some(index) => Ok(Source::Statement(index)),
+            None => {
+                let names = earlier.iter().map(|statement| statement.name.as_str());
+                at(
+                    word,
+                    Err(Error::unknown("value", name, names.chain(["c", "+0"]))),
+                )
+            }
+        },
+    }
+}
+
+/// Overflow and zero sign of an operation whose notation does not give them: IEEE operations
+/// follow IEEE 754; T-FDPA makes every zero +0 (§2.2 step 7); the others only exact ones.
+fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
+    match operation {
+        Operation::Add(..)
+        | Operation::Convert(_)
+        | Operation::Join {
+            algorithm: Dpa::General(General::AddMul(_)),
+            ..
+        }
+        | Operation::Dot {
+            algorithm: Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::General(General::AddMul(_)),
+            ..
+        } => (Overflow::Ieee, ZeroSign::Ieee),
+        Operation::Dot {
+            algorithm: Dpa::TFdpa { .. } | Dpa::GstFdpa { .. },
+            ..
+        } => (Overflow::Infinity, ZeroSign::Plus),
+        Operation::Dot { .. } | Operation::Join { .. } => (Overflow::Infinity, ZeroSign::Exact),
+    }
+}
+
+fn parse_output(
+    words: &mut Words<'_, '_>,
+    operation: &Operation,
+) -> std::result::Result<Output, Flaw> {
+    let word = words.next("a rounding")?;
+    let rounding = at(word, Rounding::named(word.text))?;
+    let word = words.next("a format")?;
+    let format = at(word, Format::named(word.text))?;
+    if format.float().is_none() || !format.signed {
+        return flaw(
+            word,
+            format!("{format} cannot be a result format: it is no signed float"),
+        );
+    }
+    let (overflow, zero) = defaults(operation);
+    let mut output = Output {
+        format,
+        rounding,
+        overflow,
+        nan: Nan::Any,
+        zero,
+        flush: None,
+        tininess: Tininess::After,
+    };
+    let mut before = None;
+    for (word, name, value) in words.parameters() {
+        match (name, value) {
+            ("nan", "any") => output.nan = Nan::Any,
+            ("nan", _) => output.nan = parse_nan(word, value, format)?,
+            ("zero", "plus") => output.zero = ZeroSign::Plus,
+            ("zero", "minus") => output.zero = ZeroSign::Minus,
+            ("zero", "exact") => output.zero = ZeroSign::Exact,
+            ("zero", "ieee") => output.zero = ZeroSign::Ieee,
+            ("zero", "exact-minus") => output.zero = ZeroSign::ExactMinus,
+            ("zero", "common") => output.zero = ZeroSign::Common,
+            ("zero", "common-minus") => output.zero = ZeroSign::CommonMinus,
+            ("zero", _) => {
+                return flaw(
+                    word,
+                    format!(
+                        "zero={value}: expected plus, minus, exact, ieee, exact-minus, common or \
+                         common-minus"
+                    ),
+                );
+            }
+            ("flush", _) => match super::general_notation::flush_named(name, value) {
+                Ok(sign) => output.flush = Some(sign),
+                Err(message) => return flaw(word, message),
+            },
+            ("tininess", "after") => output.tininess = Tininess::After,
+            ("tininess", "before") => {
+                output.tininess = Tininess::Before;
+                before = Some(word);
+            }
+            ("tininess", _) => {
+                return flaw(word, format!("tininess={value}: expected after or before"));
+            }
+            ("overflow", _) => output.overflow = at(word, Overflow::named(value))?,
+            _ => {
+                return at(
+                    word,
+                    Err(Error::unknown(
+                        "output parameter",
+                        name,
+                        ["nan", "zero", "overflow", "flush", "tininess"],
+                    )),
+                );
+            }
+        }
+    }
+    match before {
+        Some(word) if output.flush.is_none() => flaw(
+            word,
+            "tininess=before says which results are flushed: it needs flush=plus or flush=kept",
+        ),
+        _ => Ok(output),
+    }
+}
+
+fn parse_nan(word: Token<'_>, value: &str, format: Format) -> std::result::Result<Nan, Flaw> {
+    let container = format.container();
+    let is_hex = value.len() == container.digits() && value.bytes().all(|b| b.is_ascii_hexdigit());
+    match u64::from_str_radix(value, 16) {
+        Ok(bits) if is_hex => {
+            if container.decode(bits).class == crate::format::Class::Nan {
+                Ok(Nan::Word(bits))
+            } else {
+                flaw(
+                    word,
+                    format!("nan={value}: that word is not a NaN of {container}"),
+                )
+            }
+        }
+        _ => flaw(
+            word,
+            format!(
+                "nan={value}: expected 'any' or {} hex digits",
+                container.digits()
+            ),
+        ),
+    }
+}

@@ -1,0 +1,372 @@
+//! A unit: operand formats and a program that fit each other. The library's simulator.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Decoded, Dpa, General, Modifiers, Operands, Operation, Program, Queries, Select, Signature,
+};
+use crate::error::{Error, Result};
+use crate::format::{Class, Float, Format, Specials};
+
+/// A matrix unit's arithmetic for given formats and K: what computes one element of D.
+///
+/// ```
+/// use mmascope_model::dpa::{Modifiers, Operands, Scale, Signature, Unit};
+/// use mmascope_model::format::{F16, F32};
+///
+/// // Volta's f16 → f32 unit, from its notation.
+/// let signature = Signature { a: F16, b: F16, c: F32, d: F32, k: 4, scale: None };
+/// let unit = Unit::new(signature, "t-fdpa L=4 F=23 e0=-131 -> rz f32 nan=7fffffff".parse()?)?;
+///
+/// // 2^23 − 2^23 − 1/2 − 1/4 − 1/8: the small products are truncated away.
+/// let operands = Operands {
+///     a: &[0xf000, 0xb800, 0xb400, 0xb000], // -2^13, -1/2, -1/4, -1/8
+///     b: &[0x6400, 0x3c00, 0x3c00, 0x3c00], //  2^10, 1, 1, 1
+///     c: 0x4b00_0000,                       //  2^23
+///     ..Operands::default()
+/// };
+/// assert_eq!(unit.dot(&operands, &Modifiers::default())?, 0);
+/// # Ok::<(), mmascope_model::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Unit {
+    signature: Signature,
+    program: Program,
+}
+
+/// The operands of one instruction as row-major tiles of register words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Tiles<'a> {
+    /// Rows of A, C and D.
+    pub m: usize,
+    /// Columns of B, C and D.
+    pub n: usize,
+    /// A, m × K.
+    pub a: &'a [u64],
+    /// B, K × n.
+    pub b: &'a [u64],
+    /// C, m × n.
+    pub c: &'a [u64],
+    /// Scales of A, m × K/block; empty when there are none.
+    pub scale_a: &'a [u64],
+    /// Scales of B, K/block × n; empty when there are none.
+    pub scale_b: &'a [u64],
+}
+
+impl Unit {
+    /// Joins a signature and a program.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when they do not fit: formats that the algorithm cannot take, block
+    /// scales missing or in excess, a k that is summed twice or not at all.
+    pub fn new(signature: Signature, program: Program) -> Result<Self> {
+        let unit = Self { signature, program };
+        unit.check().map_err(|message| {
+            Error::Argument(format!(
+                "{message} (in '{}' with {signature})",
+                unit.program
+            ))
+        })?;
+        Ok(unit)
+    }
+
+    /// The operand formats and K.
+    #[must_use]
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    /// What is computed.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// One element of D: the register word of `d = c + Σ a_k·b_k` as the unit computes it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when a length or a word does not fit the signature.
+    pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
+        check_operands(&self.signature, operands, modifiers)?;
+        Ok(self.program.run(&self.signature, operands, modifiers))
+    }
+
+    /// One element of D for each query of many, by the same steps as [`Unit::dot`]; memory is used again.
+    ///
+    /// # Errors
+    /// As [`Unit::dot`], for the first query that does not fit.
+    pub fn dots(&self, queries: &Queries<'_>) -> Result<Vec<u64>> {
+        let Signature { a, b, c, scale, .. } = &self.signature;
+        let scale = scale.map_or(*a, |scale| scale.format);
+        let fits = fits(queries.a, a)
+            && fits(queries.b, b)
+            && fits(queries.c, c)
+            && fits(queries.scale_a, &scale)
+            && fits(queries.scale_b, &scale);
+        let length = |words: &[u64], each: usize| words.len() == each * queries.c.len();
+        let (k, blocks) = (self.signature.k, self.signature.scales());
+        let is_whole = length(queries.a, k)
+            && length(queries.b, k)
+            && length(queries.scale_a, blocks)
+            && length(queries.scale_b, blocks);
+        if !fits || !is_whole {
+            let none = Modifiers::default();
+            let each = (0..queries.c.len()).map(|at| self.dot(&queries.at(at, k, blocks), &none));
+            return each.collect();
+        }
+        Ok(self.program.run_each(&self.signature, queries))
+    }
+
+    /// The same for operands that were decoded for this signature; `operands` are the words they
+    /// came from.
+    pub fn dot_decoded(&self, decoded: &Decoded, operands: &Operands<'_>) -> u64 {
+        self.program
+            .run_decoded(decoded)
+            .unwrap_or_else(|| (self.program).run(&self.signature, operands, &Modifiers::default()))
+    }
+
+    /// One instruction: D, m × n, row-major.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the length of a tile does not fit m, n and K, or a word its format.
+    pub fn tile(&self, tiles: &Tiles<'_>, modifiers: &Modifiers) -> Result<Vec<u64>> {
+        let Tiles { m, n, .. } = *tiles;
+        let (k, blocks) = (self.signature.k, self.signature.scales());
+        let shapes = [
+            ("a", tiles.a.len(), m, k),
+            ("b", tiles.b.len(), k, n),
+            ("c", tiles.c.len(), m, n),
+            ("scale_a", tiles.scale_a.len(), m, blocks),
+            ("scale_b", tiles.scale_b.len(), blocks, n),
+        ];
+        for (name, length, rows, columns) in shapes {
+            if Some(length) != rows.checked_mul(columns) {
+                return Err(Error::Argument(format!(
+                    "{name} has {length} elements; {rows} × {columns} are needed"
+                )));
+            }
+        }
+        modifiers.check_limits().map_err(Error::Argument)?;
+        let signature = &self.signature;
+        check_words("a", tiles.a, &signature.a)?;
+        check_words("b", tiles.b, &signature.b)?;
+        check_words("c", tiles.c, &signature.c)?;
+        if let Some(scale) = signature.scale {
+            check_words("scale_a", tiles.scale_a, &scale.format)?;
+            check_words("scale_b", tiles.scale_b, &scale.format)?;
+        }
+        let column = |matrix: &[u64], rows: usize, j: usize| -> Vec<u64> {
+            (0..rows).map(|i| matrix[i * n + j]).collect()
+        };
+        let columns: Vec<_> = (0..n)
+            .map(|j| (column(tiles.b, k, j), column(tiles.scale_b, blocks, j)))
+            .collect();
+        let mut d = Vec::with_capacity(m * n);
+        for i in 0..m {
+            for (j, (b, scale_b)) in columns.iter().enumerate() {
+                let operands = Operands {
+                    a: &tiles.a[i * k..(i + 1) * k],
+                    b,
+                    c: tiles.c[i * n + j],
+                    scale_a: &tiles.scale_a[i * blocks..(i + 1) * blocks],
+                    scale_b,
+                };
+                d.push(self.program.run(&self.signature, &operands, modifiers));
+            }
+        }
+        Ok(d)
+    }
+
+    /// Whether `got` is a right answer where `expected` is given: the same word, or both NaN where
+    /// the unit's NaN payload is not known.
+    #[must_use]
+    pub fn agrees(&self, expected: u64, got: u64) -> bool {
+        expected == got || !self.program.nan_is_known() && self.is_nan(expected) && self.is_nan(got)
+    }
+
+    /// Whether a word of D is a NaN.
+    #[must_use]
+    pub fn is_nan(&self, word: u64) -> bool {
+        let d = &self.signature.d;
+        d.decode(d.from_register(word)).class == Class::Nan
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        let Signature {
+            a,
+            b,
+            c,
+            d,
+            k,
+            scale,
+        } = self.signature;
+        self.program.check_limits()?;
+        if !(1..=4096).contains(&k) {
+            return Err(format!("K={k}: 1 to 4096 are supported"));
+        }
+        for (name, format) in [("a", a), ("b", b), ("c", c), ("d", d)] {
+            if format.float().is_none() || !format.signed {
+                return Err(format!("{name} is {format}: signed floats are supported"));
+            }
+        }
+        let result = self.program.output().format.container();
+        if result != d.container() {
+            return Err(format!("the program gives {result}, but d is {d}"));
+        }
+        if let Some(scale) = scale {
+            if scale.block == 0 || k % scale.block != 0 {
+                return Err(format!(
+                    "a scale block of {} does not divide K={k}",
+                    scale.block
+                ));
+            }
+            // Signs and infinities of scales are nowhere defined.
+            let finite = |float: Float| float.specials != Specials::Ieee;
+            let fits = !scale.format.signed && scale.format.bits <= 8;
+            if !fits || !scale.format.float().is_some_and(finite) {
+                return Err(format!("{} is no format of block scales", scale.format));
+            }
+        }
+        let mut unused: BTreeSet<usize> = (0..k).collect();
+        let mut scales_used = false;
+        for statement in &self.program.statements {
+            if let Operation::Join {
+                algorithm, over, ..
+            } = &statement.operation
+            {
+                for index in over {
+                    if !unused.remove(index) {
+                        return Err(format!("k={index} is summed twice or is not below K={k}"));
+                    }
+                }
+                let over = Select::List(over.clone());
+                scales_used |= self.check_algorithm(algorithm, &over, &statement.output.format)?;
+            }
+            let Operation::Dot {
+                algorithm,
+                widened,
+                over,
+                ..
+            } = &statement.operation
+            else {
+                continue;
+            };
+            for operand in [a, b] {
+                if let Some(format) = widened
+                    && !format.has_all_values_of(&operand)
+                {
+                    return Err(format!("{operand} cannot be widened to {format}"));
+                }
+            }
+            for index in over.indices(k) {
+                if !unused.remove(&index) {
+                    return Err(format!("k={index} is summed twice or is not below K={k}"));
+                }
+            }
+            scales_used |= self.check_algorithm(algorithm, over, &statement.output.format)?;
+        }
+        if let Some(index) = unused.first() {
+            return Err(format!("k={index} is not summed"));
+        }
+        match (scale, scales_used) {
+            (Some(_), false) => Err("the block scales are not used: st-fdpa or gst-fdpa?".into()),
+            (None, true) => Err("block scales are needed".into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks one algorithm against the formats; says whether it uses block scales.
+    fn check_algorithm(
+        &self,
+        algorithm: &Dpa,
+        over: &Select,
+        result: &Format,
+    ) -> std::result::Result<bool, String> {
+        let Signature { a, b, c, scale, .. } = self.signature;
+        // Those round after every operation.
+        let is_rounded = matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
+        if let Some(wide) = [a, b, c, *result].iter().find(|format| format.bits > 32)
+            && !is_rounded
+        {
+            return Err(format!(
+                "{algorithm} takes at most 32-bit formats, not {wide}"
+            ));
+        }
+        match *algorithm {
+            Dpa::TFdpa { scaled: true, .. } => match scale {
+                Some(scale) if scale.format.float().is_some_and(|f| f.fraction_bits > 0) => {
+                    Err(format!(
+                        "st-fdpa takes scales that are powers of two, not {}",
+                        scale.format
+                    ))
+                }
+                _ => Ok(true),
+            },
+            Dpa::GstFdpa { g, .. } => {
+                if let Some(wide) = [a, b].iter().find(|format| format.bits > 8) {
+                    return Err(format!(
+                        "gst-fdpa takes operands of at most 8 bits, not {wide}"
+                    ));
+                }
+                match scale {
+                    Some(scale) if scale.block % g as usize != 0 || *over != Select::All => Err(
+                        format!("groups of G={g} do not fit scale blocks of {}", scale.block),
+                    ),
+                    _ => Ok(true),
+                }
+            }
+            Dpa::General(General::Fused(fused)) if scale.is_some() => {
+                let exact =
+                    fused.f.is_none() || fused.apart || fused.groups.is_some_and(|g| g.f.is_none());
+                if exact || fused.terms.products.is_some() {
+                    return Err(
+                        "with block scales, fused needs bits, not exact sums or grid=products"
+                            .into(),
+                    );
+                }
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Checks lengths, words and modifiers.
+pub(crate) fn check_operands(
+    signature: &Signature,
+    operands: &Operands<'_>,
+    modifiers: &Modifiers,
+) -> Result<()> {
+    operands.check(signature)?;
+    modifiers.check_limits().map_err(Error::Argument)?;
+    let Signature { a, b, c, scale, .. } = signature;
+    check_words("a", operands.a, a)?;
+    check_words("b", operands.b, b)?;
+    check_words("c", &[operands.c], c)?;
+    if let Some(scale) = scale {
+        check_words("scale_a", operands.scale_a, &scale.format)?;
+        check_words("scale_b", operands.scale_b, &scale.format)?;
+    }
+    Ok(())
+}
+
+/// Whether every word is one of the format's register.
+fn fits(words: &[u64], format: &Format) -> bool {
+    let widest = format.widest_word();
+    // (Without an early end, so that it becomes vectors.)
+    words
+        .iter()
+        .fold(true, |fits, &word| fits & (word <= widest))
+}
+
+/// Checks that every word is one of the format's register.
+fn check_words(name: &str, words: &[u64], format: &Format) -> Result<()> {
+    let widest = format.widest_word();
+    match words.iter().position(|&word| word > widest) {
+        None => Ok(()),
+        Some(index) => Err(Error::Argument(format!(
+            "{name}[{index}] is {:x}, wider than a word of {format} (at most {widest:x})",
+            words[index]
+        ))),
+    }
+}

@@ -1,0 +1,191 @@
+//! The one error type of the library.
+
+use std::fmt;
+
+/// Where in a text an error was found; lines and columns count from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// File name as given by the caller (`-` for standard input, `(built in)` for shipped data).
+    pub file: String,
+    /// Line number, from 1.
+    pub line: usize,
+    /// Column number in characters, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// Everything that can go wrong in this library.
+///
+/// Every message names the argument, the value it had, what is allowed and, for names, the nearest
+/// valid one. The kinds are what a caller may want to tell apart; the text is for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// An argument has a wrong value, length or shape.
+    Argument(String),
+    /// A name (architecture, instruction, format, algorithm) is not known.
+    Unknown {
+        /// What was looked for, for example `instruction`.
+        what: &'static str,
+        /// The name that was given.
+        name: String,
+        /// Valid names near it, best first; may be empty.
+        nearest: Vec<String>,
+        /// All valid names, where none is near and they are few.
+        allowed: Vec<String>,
+    },
+    /// The instruction exists, but nobody has published its arithmetic.
+    Unmodelled {
+        /// Architecture and instruction.
+        name: String,
+        /// Why there is no model.
+        reason: String,
+    },
+    /// A text (catalogue, vector line) does not follow its grammar.
+    Text {
+        /// Where.
+        position: Position,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// A device under test failed: it hangs, died, answered too little, nonsense or differently.
+    Device {
+        /// The device as the user named it.
+        device: String,
+        /// Index of the query in its batch, if one is to blame.
+        query: Option<usize>,
+        /// What happened.
+        message: String,
+    },
+    /// A file could not be read or written.
+    Io {
+        /// File name.
+        file: String,
+        /// The operating system's words, or what is wrong with the file.
+        message: String,
+    },
+    /// The caller asked to stop before the result was there.
+    Cancelled,
+}
+
+/// Names longer than this (in bytes) are not compared with the valid ones.
+pub const LONGEST_NAME: usize = 200;
+
+/// As many valid names are all listed when none of them is near the given one.
+const FEW_NAMES: usize = 12;
+
+/// A message, or its beginning when it repeats too much of a hostile text.
+pub fn shortened(message: &str) -> String {
+    beginning(message, 800)
+}
+
+/// A name as messages repeat it.
+pub fn quoted(name: &str) -> String {
+    beginning(name, 120)
+}
+
+fn beginning(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The error of an argument with the operand that it was given for in front.
+pub fn named<T>(operand: &str, result: Result<T>) -> Result<T> {
+    result.map_err(|error| match error {
+        Error::Argument(message) => Error::Argument(format!("{operand}: {message}")),
+        other => other,
+    })
+}
+
+/// Shorthand for results of this library.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An [`Error::Unknown`] whose nearest names are chosen from `candidates`.
+    pub fn unknown<I, S>(what: &'static str, name: &str, candidates: I) -> Self
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<str>,
+    {
+        // No valid name is that long, and comparing it with every candidate would take long.
+        let comparable = name.len() <= LONGEST_NAME;
+        let wanted = quoted(name).to_lowercase();
+        let mut allowed = Vec::new();
+        let mut scored = Vec::new();
+        for candidate in candidates {
+            let candidate = candidate.as_ref();
+            if comparable {
+                let score = strsim::jaro_winkler(&wanted, &candidate.to_lowercase());
+                if score > 0.75 {
+                    scored.push((score, candidate.to_owned()));
+                }
+            }
+            // One more than are listed says that there are too many.
+            if allowed.len() <= FEW_NAMES {
+                allowed.push(candidate.to_owned());
+            }
+        }
+        if !scored.is_empty() || allowed.len() > FEW_NAMES {
+            allowed.clear();
+        }
+        scored.sort_by(|a: &(f64, String), b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        scored.dedup_by(|a, b| a.1 == b.1);
+        scored.truncate(3);
+        Self::Unknown {
+            what,
+            name: quoted(name),
+            nearest: scored.into_iter().map(|(_, candidate)| candidate).collect(),
+            allowed,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument(message) => out.write_str(message),
+            Self::Unknown {
+                what,
+                name,
+                nearest,
+                allowed,
+            } => {
+                write!(out, "unknown {what} '{name}'")?;
+                if !nearest.is_empty() {
+                    write!(out, "; nearest: {}", nearest.join(", "))?;
+                }
+                if !allowed.is_empty() {
+                    write!(out, "; allowed: {}", allowed.join(", "))?;
+                }
+                Ok(())
+            }
+            Self::Unmodelled { name, reason } => {
+                write!(out, "'{name}' is known but not modelled: {reason}")
+            }
+            Self::Text { position, message } => write!(out, "{position}: {message}"),
+            Self::Device {
+                device,
+                query: Some(query),
+                message,
+            } => {
+                write!(out, "{device}: query {query}: {message}")
+            }
+            Self::Device {
+                device,
+                query: None,
+                message,
+            } => write!(out, "{device}: {message}"),
+            Self::Io { file, message } => write!(out, "{file}: {message}"),
+            Self::Cancelled => out.write_str("cancelled before the result was there"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,426 @@
+//! From operands to a trace: decoding, the program's statements, the exact result.
+
+use super::algorithms::{Block, Start, add, convert, finished, is_subnormal, multiply};
+use super::dyadic::Dyadic;
+use super::lane::{Lane, special_sum, special_value};
+use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
+use super::value::Value;
+use crate::dpa::{
+    Codes, Dpa, Modifiers, Operands, Operation, Output, Program, Scale, Select, Signature, Source,
+    Statement, Unit, check_operands,
+};
+use crate::error::Result;
+use crate::format::{Class, Conversion, Format, Overflow, Rounding, Unpacked};
+
+/// Words that begin lines of the text form; a statement of that name is shown with a prime.
+const RESERVED: [&str; 14] = [
+    "zero", "flush", "drop", "special", "E", "cut", "bits", "total", "scale", "floor", "round",
+    "note", "value", "lost",
+];
+
+impl Trace {
+    /// Explains how a unit comes to its result.
+    ///
+    /// The operands may have several times the unit's K: then as many instructions are chained,
+    /// each one's d being the next one's c; modifiers of c belong to the first one.
+    ///
+    /// # Errors
+    /// [`crate::Error::Argument`] when the lengths fit no whole number of instructions, or a
+    /// word does not fit its format.
+    ///
+    /// ```
+    /// use mmascope_model::{dpa::{Modifiers, Operands}, explain::Trace, isa::Catalogue};
+    /// let unit = Catalogue::built_in().find("V100", "mma.m8n8k4.f32.f16.f16.f32")?.unit()?;
+    /// let operands = Operands {
+    ///     a: &[0xf000, 0xb800, 0xb400, 0xb000], // -2^13, -1/2, -1/4, -1/8
+    ///     b: &[0x6400, 0x3c00, 0x3c00, 0x3c00], //  2^10, 1, 1, 1
+    ///     c: 0x4b00_0000,                       //  2^23
+    ///     ..Operands::default()
+    /// };
+    /// let trace = Trace::of(unit, &operands, &Modifiers::default())?;
+    /// assert_eq!(trace.word(), 0);
+    /// assert_eq!(trace.exact.to_string(), "-0.875");
+    /// assert_eq!(trace.lost().to_string(), "-0.875"); // all of it, in the alignment
+    /// # Ok::<(), mmascope_model::Error>(())
+    /// ```
+    pub fn of(unit: &Unit, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<Self> {
+        let signature = unit.signature();
+        let count = operands.a.len().div_ceil(signature.k).max(1);
+        let whole = Signature {
+            k: count * signature.k,
+            ..*signature
+        };
+        let Decoded {
+            pairs,
+            c: c_operand,
+            scale_a,
+            scale_b,
+            scale_block,
+            exact,
+        } = Decoded::of(&whole, operands, modifiers)?;
+        let lanes = lanes(&whole, operands, modifiers, unit.program().codes());
+        let first_c = c_of(&signature.c, operands.c, modifiers);
+        let mut steps: Vec<Step> = Vec::new();
+        let mut c = Start::c(first_c);
+        for (index, lanes) in lanes.chunks(signature.k).enumerate() {
+            let run = Run {
+                program: unit.program(),
+                prefix: if count == 1 {
+                    String::new()
+                } else {
+                    format!("i{}.", index + 1)
+                },
+                is_last: index + 1 == count,
+            };
+            steps.extend(run.steps(lanes, &c));
+            if let Some(step) = steps.last() {
+                c = next_c(step, unit.program().output(), &signature.c);
+            }
+        }
+        let result = result_of(steps.last(), &unit.program().output().format);
+        let any_nan = result.value == Value::Nan && !unit.program().nan_is_known();
+        let error = error_of(&result.value, &exact, &unit.program().output().format);
+        Ok(Self {
+            types: signature.to_string(),
+            arithmetic: unit.program().to_string(),
+            k: signature.k,
+            instructions: count,
+            modifiers: modifier_names(modifiers),
+            notes: Vec::new(),
+            pairs,
+            c: c_operand,
+            scale_a,
+            scale_b,
+            scale_block,
+            steps,
+            result,
+            any_nan,
+            exact,
+            error,
+        })
+    }
+}
+
+impl Decoded {
+    /// Decodes operands of that signature.
+    ///
+    /// # Errors
+    /// [`crate::Error::Argument`] when a length or a word does not fit the signature.
+    pub fn of(
+        signature: &Signature,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+    ) -> Result<Self> {
+        check_operands(signature, operands, modifiers)?;
+        let lanes = lanes(signature, operands, modifiers, Codes::Special);
+        let c = c_of(&signature.c, operands.c, modifiers);
+        let scales = |words: &[u64]| match signature.scale {
+            Some(Scale { format, .. }) => words
+                .iter()
+                .map(|&word| operand(word, &format, &decode(&format, word)))
+                .collect(),
+            None => Vec::new(),
+        };
+        Ok(Self {
+            pairs: lanes
+                .iter()
+                .map(|lane| pair_trace(lane, signature, operands))
+                .collect(),
+            c: operand(operands.c, &signature.c, &c),
+            scale_a: scales(operands.scale_a),
+            scale_b: scales(operands.scale_b),
+            scale_block: signature.scale.map_or(0, |scale| scale.block),
+            exact: exact_sum(&lanes, &c),
+        })
+    }
+}
+
+fn modifier_names(modifiers: &Modifiers) -> Vec<String> {
+    let name = |name: &str| match name {
+        "scaleD" => format!("scaleD={}", modifiers.scale_d),
+        other => other.to_owned(),
+    };
+    modifiers.names().map(name).collect()
+}
+
+fn decode(format: &Format, word: u64) -> Unpacked {
+    format.decode(format.from_register(word))
+}
+
+/// Decoded operands, modifiers applied.
+fn lanes(
+    signature: &Signature,
+    operands: &Operands<'_>,
+    modifiers: &Modifiers,
+    codes: Codes,
+) -> Vec<Lane> {
+    let decode_code = |format: &Format, word: u64| {
+        let special = decode(format, word);
+        match (codes, special.class) {
+            (Codes::Numbers, Class::Infinite | Class::Nan) => {
+                decode(&format.without_specials(), word)
+            }
+            (Codes::Largest, Class::Infinite) => format.decode(format.max_finite(special.negative)),
+            _ => special,
+        }
+    };
+    let negated = |value: Unpacked, by: bool| Unpacked {
+        negative: value.negative ^ by,
+        ..value
+    };
+    let lane = |k: usize| Lane {
+        k,
+        a: negated(decode_code(&signature.a, operands.a[k]), modifiers.negate_a),
+        b: negated(decode_code(&signature.b, operands.b[k]), modifiers.negate_b),
+        scales: signature.scale.map(|Scale { format, block }| {
+            let scale = |words: &[u64]| decode(&format, words[k / block]);
+            let (a, b) = (scale(operands.scale_a), scale(operands.scale_b));
+            (k / block, a, b)
+        }),
+    };
+    (0..signature.k).map(lane).collect()
+}
+
+fn c_of(format: &Format, word: u64, modifiers: &Modifiers) -> Unpacked {
+    let c = decode(format, if modifiers.no_c { 0 } else { word });
+    Unpacked {
+        negative: c.negative ^ (modifiers.negate_c && !modifiers.no_c),
+        exponent: c.exponent + modifiers.scale_d,
+        ..c
+    }
+}
+
+/// The d of one instruction as the c of the next one, in c's format.
+fn next_c(step: &Step, output: &Output, format: &Format) -> Start {
+    let d = Start::of_step(step, output);
+    let from = output.format.container();
+    if from == format.container() {
+        return d;
+    }
+    let to_nearest = Conversion {
+        rounding: Rounding::Rne,
+        overflow: Overflow::Ieee,
+    };
+    let code = from.convert(from.from_register(step.bits()), format, to_nearest);
+    Start {
+        value: format.decode(code),
+        ..d
+    }
+}
+
+fn operand(word: u64, format: &Format, value: &Unpacked) -> Operand {
+    let class = match value.class {
+        Class::Zero => "zero",
+        Class::Finite if is_subnormal(value) => "subnormal",
+        Class::Finite => "normal",
+        Class::Infinite => "infinite",
+        Class::Nan => "nan",
+    };
+    Operand {
+        word: format!("{word:0width$x}", width = format.digits()),
+        class,
+        value: Value::of(value),
+        exponent: (value.class == Class::Finite).then(|| value.exponent.into()),
+    }
+}
+
+fn pair_trace(lane: &Lane, signature: &Signature, operands: &Operands<'_>) -> PairTrace {
+    let product = lane.product();
+    PairTrace {
+        k: lane.k,
+        a: operand(operands.a[lane.k], &signature.a, &lane.a),
+        b: operand(operands.b[lane.k], &signature.b, &lane.b),
+        exponent: matches!(product, Value::Finite(_)).then(|| lane.exponent()),
+        product,
+    }
+}
+
+fn result_of(step: Option<&Step>, format: &Format) -> Operand {
+    let word = step.map_or(0, Step::bits);
+    let container = format.container();
+    operand(word, &container, &decode(&container, word))
+}
+
+/// `c + Σ a·b` with scales and modifiers, in exact arithmetic.
+fn exact_sum(lanes: &[Lane], c: &Unpacked) -> Value {
+    let specials = lanes
+        .iter()
+        .map(Lane::special)
+        .chain([special_value("c", c)]);
+    if let Some((_, special)) = special_sum(specials) {
+        return special;
+    }
+    let products: Vec<Dyadic> = lanes.iter().filter_map(Lane::scaled_product).collect();
+    let c = Value::of(c).number().unwrap_or_default();
+    Value::of_number(&products.iter().chain([&c]).sum())
+}
+
+fn error_of(result: &Value, exact: &Value, format: &Format) -> Option<Error> {
+    let (result, exact) = (result.number()?, exact.number()?);
+    let float = format.float()?;
+    let smallest = i64::from(float.emin());
+    let top = exact.top().or(result.top()).unwrap_or(smallest);
+    let ulp = top.max(smallest) - i64::from(float.fraction_bits);
+    let difference = &result - &exact;
+    Some(Error {
+        ulps: difference.scaled(-ulp),
+        difference,
+        ulp,
+    })
+}
+
+/// One instruction of the chain.
+struct Run<'a> {
+    program: &'a Program,
+    /// In front of the names; empty when there is only one instruction.
+    prefix: String,
+    is_last: bool,
+}
+
+impl Run<'_> {
+    fn steps(&self, lanes: &[Lane], c: &Start) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut values: Vec<Start> = Vec::new();
+        for statement in &self.program.statements {
+            let output = &statement.output;
+            let read = |source: Source| match source {
+                Source::C => c.clone(),
+                Source::Zero | Source::Product => Start {
+                    name: "+0".to_owned(),
+                    value: output.format.container().decode(0),
+                    cover: Vec::new(),
+                },
+                Source::Statement(index) => values[index].clone(),
+            };
+            let name = self.name(statement);
+            match &statement.operation {
+                Operation::Dot {
+                    algorithm,
+                    widened,
+                    over,
+                    from,
+                } => {
+                    let lane = |&k: &usize| match widened {
+                        Some(format) => lanes[k].widened(format),
+                        None => lanes[k],
+                    };
+                    let chosen: Vec<Lane> = over.indices(lanes.len()).iter().map(lane).collect();
+                    let start = (*from != Source::Product).then(|| read(*from));
+                    let role = dot_role(algorithm, *widened, over);
+                    steps.extend(dot(algorithm, &name, &role, &chosen, start, output));
+                }
+                Operation::Add(left, right) => {
+                    let (left, right) = (read(*left), read(*right));
+                    steps.push(add(&name, "add".to_owned(), &left, &right, output));
+                }
+                Operation::Join {
+                    algorithm,
+                    over,
+                    of,
+                } => {
+                    let values: Vec<Start> = of.iter().map(|&source| read(source)).collect();
+                    let lanes: Vec<Lane> = over.iter().map(|&k| lanes[k]).collect();
+                    let block = Block {
+                        name,
+                        role: "join".to_owned(),
+                        lanes: &lanes,
+                        start: &values[0],
+                        first: true,
+                        output,
+                    };
+                    steps.extend(block.of_values(algorithm, &values[1..]));
+                }
+                Operation::Convert(source) => {
+                    let source = read(*source);
+                    steps.push(convert(&name, "convert".to_owned(), &source, output));
+                }
+            }
+            if let Some(step) = steps.last_mut() {
+                values.push(finished(step, output));
+            }
+        }
+        steps
+    }
+
+    fn name(&self, statement: &Statement) -> String {
+        let name = &statement.name;
+        let index = name
+            .strip_prefix(['p', 'a', 'b'])
+            .or(name.strip_prefix("sa"));
+        let index = index.or(name.strip_prefix("sb"));
+        let is_element = index.is_some_and(|index| index.parse::<usize>().is_ok());
+        if name == "d" && self.is_last {
+            name.clone()
+        } else if is_element || RESERVED.contains(&name.as_str()) {
+            format!("{}{name}'", self.prefix)
+        } else {
+            format!("{}{name}", self.prefix)
+        }
+    }
+}
+
+fn dot_role(algorithm: &Dpa, widened: Option<Format>, over: &Select) -> String {
+    let text = algorithm.to_string();
+    let name = text.split(' ').next().unwrap_or_default();
+    let widened = widened.map_or_else(String::new, |format| format!(" as {format}"));
+    format!("{name}{widened}{over}")
+}
+
+/// An algorithm over some lanes, block by block.
+fn dot(
+    algorithm: &Dpa,
+    name: &str,
+    role: &str,
+    lanes: &[Lane],
+    start: Option<Start>,
+    output: &Output,
+) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let size = algorithm.block();
+    let count = lanes.len().div_ceil(size);
+    let mut current = start;
+    for (index, lanes) in lanes.chunks(size).enumerate() {
+        let role = if count == 1 {
+            role.to_owned()
+        } else {
+            format!("{role}, block {} of {count}", index + 1)
+        };
+        let name = if index + 1 == count {
+            name.to_owned()
+        } else {
+            format!("{name}.{}", index + 1)
+        };
+        match &current {
+            None if matches!(algorithm, Dpa::General(_)) => {
+                let none = Start {
+                    name: String::new(),
+                    value: output.format.container().decode(0),
+                    cover: Vec::new(),
+                };
+                let block = Block {
+                    name,
+                    role,
+                    lanes,
+                    start: &none,
+                    first: true,
+                    output,
+                };
+                steps.extend(block.without_start(algorithm));
+            }
+            None => steps.push(multiply(&name, role, &lanes[0].unscaled(), output)),
+            Some(start) => {
+                let block = Block {
+                    name,
+                    role,
+                    lanes,
+                    start,
+                    first: index == 0,
+                    output,
+                };
+                steps.extend(block.steps(algorithm));
+            }
+        }
+        current = steps.last_mut().map(|step| finished(step, output));
+    }
+    steps
+}

@@ -1,0 +1,40 @@
+//! From one format to another: decode, then round, with ∞ and NaN carried over.
+
+use super::{Class, Format, Overflow, Rounding};
+
+/// A rounding mode and an overflow policy: everything a conversion needs beside the formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Conversion {
+    /// How inexact values are rounded.
+    pub rounding: Rounding,
+    /// What values out of range become.
+    pub overflow: Overflow,
+}
+
+impl Format {
+    /// Converts a code of this format to a code of `to`. A NaN becomes the default quiet NaN of
+    /// `to` (its payload is not carried), or what stands for it in a format without NaN.
+    ///
+    /// ```
+    /// use mmascope_model::format::{BF16, Conversion, F32, Overflow, Rounding};
+    /// let rne = Conversion { rounding: Rounding::Rne, overflow: Overflow::Ieee };
+    /// assert_eq!(F32.convert(0x3f80_8000, &BF16, rne), 0x3f80); // a tie goes to even
+    /// ```
+    #[must_use]
+    pub fn convert(&self, code: u64, to: &Self, conversion: Conversion) -> u64 {
+        let value = self.decode(code);
+        match value.class {
+            Class::Nan => to.nan_or_substitute(),
+            Class::Infinite => to.infinity(value.negative, conversion.overflow),
+            Class::Zero | Class::Finite => {
+                let exact = super::Exact {
+                    negative: value.negative,
+                    magnitude: u128::from(value.significand),
+                    exponent: value.exponent - value.fraction_bits as i32,
+                    sticky: false,
+                };
+                to.round(&exact, conversion.rounding, conversion.overflow)
+            }
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! From an exact value to a code: every rounding mode, and what happens out of range.
+
+use super::{Float, Format, Kind, Specials};
+use crate::error::{Error, Result};
+
+/// An exact value: `(−1)^negative · (magnitude + ε) · 2^exponent`, where 0 < ε < 1 if `sticky` and
+/// ε = 0 otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Exact {
+    /// The sign; also of a zero.
+    pub negative: bool,
+    /// Integer magnitude.
+    pub magnitude: u128,
+    /// Power of two that `magnitude` is multiplied by.
+    pub exponent: i32,
+    /// Whether something non-zero lies below the magnitude's last bit. Whoever sets it keeps
+    /// enough bits that the target's last place lies above the magnitude's, and for stochastic
+    /// rounding at least as many bits below that place as there are random bits.
+    pub sticky: bool,
+}
+
+impl Exact {
+    /// Magnitude, exponent and stickiness with at most 64 bits of magnitude; what falls off becomes
+    /// sticky. No float's significand has more than 53 bits, so only stochastic rounding could tell
+    /// the difference.
+    #[inline(always)]
+    fn narrowed(&self) -> (u64, i64, bool) {
+        let exponent = i64::from(self.exponent);
+        let high = (self.magnitude >> 64) as u64;
+        if high == 0 {
+            return (self.magnitude as u64, exponent, self.sticky);
+        }
+        let width = 64 - high.leading_zeros();
+        let kept = self.magnitude >> width;
+        let sticky = self.sticky || kept << width != self.magnitude;
+        (kept as u64, exponent + i64::from(width), sticky)
+    }
+
+    /// The magnitude as a multiple of `2^last_place`, rounded.
+    fn multiple_of(&self, last_place: i64, rounding: Rounding, negative: bool) -> u128 {
+        let width = last_place - i64::from(self.exponent);
+        if width > 0 {
+            let width = u32::try_from(width).unwrap_or(u32::MAX);
+            rounding.shift_right(negative, self.magnitude, self.sticky, width)
+        } else {
+            let shifted = self.magnitude.checked_shl(-width as u32).unwrap_or(0);
+            rounding.shift_right(negative, shifted, self.sticky, 0)
+        }
+    }
+}
+
+/// How a value between two neighbours of the target format is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To nearest, ties to even (IEEE roundTiesToEven).
+    Rne,
+    /// To nearest, ties away from zero.
+    Rna,
+    /// To nearest, ties toward zero.
+    Rnz,
+    /// To nearest, ties toward +∞.
+    Rnu,
+    /// To nearest, ties toward −∞.
+    Rnd,
+    /// To nearest, ties to odd.
+    Rno,
+    /// Toward zero.
+    Rz,
+    /// Away from zero.
+    Ra,
+    /// Toward +∞.
+    Ru,
+    /// Toward −∞.
+    Rd,
+    /// To odd: an inexact result gets an odd last bit (von Neumann rounding, "jamming").
+    Odd,
+    /// Stochastic: `random`, an integer of `bits` bits, is added to the first `bits` discarded
+    /// bits; a carry rounds away from zero (PTX `cvt.rs`). Bits beyond those are dropped.
+    Stochastic {
+        /// How many random bits there are, 1 to 64.
+        bits: u32,
+        /// The random bits; higher ones than `bits` are ignored.
+        random: u64,
+    },
+}
+
+const ROUNDING_NAMES: &[(&str, Rounding)] = &[
+    ("rne", Rounding::Rne),
+    ("rna", Rounding::Rna),
+    ("rnz", Rounding::Rnz),
+    ("rnu", Rounding::Rnu),
+    ("rnd", Rounding::Rnd),
+    ("rno", Rounding::Rno),
+    ("rz", Rounding::Rz),
+    ("ra", Rounding::Ra),
+    ("ru", Rounding::Ru),
+    ("rd", Rounding::Rd),
+    ("odd", Rounding::Odd),
+];
+
+impl Rounding {
+    /// The mode of that name: `rne rna rnz rnu rnd rno rz ra ru rd odd`.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`]; stochastic rounding has no name, because it needs its random bits.
+    pub fn named(name: &str) -> Result<Self> {
+        ROUNDING_NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, rounding)| *rounding)
+            .ok_or_else(|| {
+                Error::unknown(
+                    "rounding",
+                    name,
+                    ROUNDING_NAMES.iter().map(|(known, _)| *known),
+                )
+            })
+    }
+
+    /// The modes that need no random bits.
+    pub fn deterministic() -> impl Iterator<Item = Self> {
+        ROUNDING_NAMES.iter().map(|(_, rounding)| *rounding)
+    }
+
+    /// Does the magnitude grow? `rest` is what is discarded, as a fraction of one unit in the last
+    /// place times 2^64; a bit of 1 at its end stands for anything non-zero below.
+    #[inline(always)]
+    fn increments(self, negative: bool, odd: bool, rest: u64) -> bool {
+        const HALF: u64 = 1 << 63;
+        let to_nearest = |tie_grows: bool| rest > HALF - u64::from(tie_grows);
+        match self {
+            Self::Rne => to_nearest(odd),
+            Self::Rna => to_nearest(true),
+            Self::Rnz => to_nearest(false),
+            Self::Rnu => to_nearest(!negative),
+            Self::Rnd => to_nearest(negative),
+            Self::Rno => to_nearest(!odd),
+            Self::Rz | Self::Stochastic { .. } => false,
+            Self::Ra => rest != 0,
+            Self::Ru => rest != 0 && !negative,
+            Self::Rd => rest != 0 && negative,
+            Self::Odd => rest != 0 && !odd,
+        }
+    }
+
+    /// Rounds `magnitude + ε` (ε as in [`Exact`]) to a multiple of `2^width` and returns the
+    /// quotient. A carry may make it one bit longer than the shifted magnitude.
+    #[must_use]
+    #[inline]
+    pub fn shift_right(self, negative: bool, magnitude: u128, sticky: bool, width: u32) -> u128 {
+        // Most magnitudes are narrow, and 64-bit arithmetic is several times cheaper.
+        if let Ok(narrow) = u64::try_from(magnitude)
+            && width > 0
+            && !matches!(self, Self::Stochastic { .. })
+        {
+            let width = i64::from(width);
+            return u128::from(self.shift_right_narrow(negative, narrow, sticky, width));
+        }
+        let kept = magnitude.checked_shr(width).unwrap_or(0);
+        let remainder = magnitude ^ kept.checked_shl(width).unwrap_or(0);
+        if let Self::Stochastic { bits, random } = self {
+            return kept.saturating_add(u128::from(carries(remainder, width, bits, random)));
+        }
+        let rest = match width {
+            0 => u64::from(sticky),
+            1..=128 => {
+                let rest = magnitude << (128 - width);
+                (rest >> 64) as u64 | u64::from(rest as u64 != 0 || sticky)
+            }
+            _ => u64::from(magnitude != 0 || sticky),
+        };
+        kept.saturating_add(u128::from(self.increments(negative, kept & 1 == 1, rest)))
+    }
+
+    /// As [`Rounding::shift_right`] for magnitudes of at most 64 bits, which a carry does not leave
+    /// when `width` is 0; not stochastic.
+    #[inline(always)]
+    fn shift_right_narrow(self, negative: bool, magnitude: u64, sticky: bool, width: i64) -> u64 {
+        let (kept, rest) = match width {
+            0 => (magnitude, 0),
+            1..=63 => (magnitude >> width, magnitude << (64 - width)),
+            64 => (0, magnitude),
+            _ => (0, u64::from(magnitude != 0)),
+        };
+        let rest = rest | u64::from(sticky);
+        kept + u64::from(self.increments(negative, kept & 1 == 1, rest))
+    }
+}
+
+/// Stochastic rounding: whether the first `bits` bits of the discarded `remainder / 2^width` plus
+/// `random` carry out.
+fn carries(remainder: u128, width: u32, bits: u32, random: u64) -> bool {
+    let bits = bits.clamp(1, 64);
+    let fraction = if width >= bits {
+        remainder.checked_shr(width - bits).unwrap_or(0)
+    } else {
+        remainder << (bits - width)
+    };
+    let random = random & (u64::MAX >> (64 - bits));
+    fraction + u128::from(random) >= 1_u128 << bits
+}
+
+impl std::fmt::Display for Rounding {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match ROUNDING_NAMES.iter().find(|(_, rounding)| rounding == self) {
+            Some((name, _)) => out.write_str(name),
+            None => out.write_str("stochastic"),
+        }
+    }
+}
+
+/// What a value beyond the largest finite number becomes.
+///
+/// Formats without ∞ use NaN for it, and formats with neither saturate, whatever the policy. The
+/// NaN keeps the sign where it can (CUDA's e4m3 without saturation, ml_dtypes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Overflow {
+    /// ∞ for every rounding mode, also the truncating ones (the matrix units).
+    Infinity,
+    /// IEEE 754 §7.4: ∞ or the largest finite number, as the rounding direction says.
+    Ieee,
+    /// NaN.
+    Nan,
+    /// The largest finite number, ∞ included: what PTX calls `.satfinite`. The text form is `sat`.
+    Saturate,
+    /// The largest finite number for finite values; ∞ stays ∞ or becomes NaN (OFP8 §5). The text form is
+    /// `satfinite`; PTX's `.satfinite` is [`Overflow::Saturate`].
+    SaturateFinite,
+    /// NaN for finite values; ∞ stays ∞ or becomes NaN. No known unit does that.
+    NanFinite,
+}
+
+const OVERFLOW_NAMES: &[(&str, Overflow)] = &[
+    ("inf", Overflow::Infinity),
+    ("ieee", Overflow::Ieee),
+    ("nan", Overflow::Nan),
+    ("sat", Overflow::Saturate),
+    ("satfinite", Overflow::SaturateFinite),
+    ("nanfinite", Overflow::NanFinite),
+];
+
+impl Overflow {
+    /// The policy of that name: `inf ieee nan sat satfinite nanfinite`.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] with the nearest names.
+    pub fn named(name: &str) -> Result<Self> {
+        OVERFLOW_NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, overflow)| *overflow)
+            .ok_or_else(|| {
+                Error::unknown(
+                    "overflow",
+                    name,
+                    OVERFLOW_NAMES.iter().map(|(known, _)| *known),
+                )
+            })
+    }
+}
+
+impl std::fmt::Display for Overflow {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = OVERFLOW_NAMES.iter().find(|(_, overflow)| overflow == self);
+        out.write_str(name.map_or("", |(name, _)| name))
+    }
+}
+
+impl Format {
+    /// Rounds an exact value to a code.
+    ///
+    /// Formats without a sign discard it (PTX `cvt` to ue8m0), integers without a sign clamp
+    /// negative values to 0, the fixed-point formats saturate, ue8m0 (no zero) clamps to 2^-127.
+    /// A zero keeps its sign where the format has −0.
+    ///
+    /// ```
+    /// use mmascope_model::format::{Exact, F16, Overflow, Rounding};
+    /// let third = Exact { negative: false, magnitude: 0x5555, exponent: -16, sticky: true };
+    /// assert_eq!(F16.round(&third, Rounding::Rne, Overflow::Ieee), 0x3555);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn round(&self, value: &Exact, rounding: Rounding, overflow: Overflow) -> u64 {
+        match self.kind {
+            Kind::Float(float) => self.round_float(float, value, rounding, overflow),
+            Kind::Fixed { scale } => self.round_fixed(scale, value, rounding),
+        }
+    }
+
+    #[inline(always)]
+    fn round_float(
+        &self,
+        float: Float,
+        value: &Exact,
+        rounding: Rounding,
+        overflow: Overflow,
+    ) -> u64 {
+        let negative = value.negative && self.signed;
+        let (magnitude, exponent, sticky) = value.narrowed();
+        if magnitude == 0 && !sticky {
+            return self.zero(negative);
+        }
+        let (emin, fraction_bits) = (float.emin(), float.fraction_bits);
+        let top = magnitude
+            .checked_ilog2()
+            .map_or(i64::MIN, |log| i64::from(log) + exponent);
+        let beyond = i64::from(emin) + (1 << float.exponent_bits) + 1;
+        if top > beyond {
+            return self.overflowed(negative, rounding, overflow);
+        }
+        // From here on the binade is known to be near the format's range, so i32 suffices.
+        let binade = top.max(i64::from(emin)) as i32;
+        if !float.subnormals && top < i64::from(emin) {
+            return 0;
+        }
+        let last_place = i64::from(binade) - i64::from(fraction_bits);
+        let kept = match (rounding, last_place - exponent) {
+            (Rounding::Stochastic { .. }, _) => {
+                value.multiple_of(last_place, rounding, negative) as u64
+            }
+            (_, width @ 1..) => rounding.shift_right_narrow(negative, magnitude, sticky, width),
+            (_, width) => rounding.shift_right_narrow(negative, magnitude << -width, sticky, 0),
+        };
+        // Exponent field and fraction are one integer: a carry out of the fraction moves into the
+        // exponent by itself, from subnormal to normal as well.
+        let hidden = u64::from(!float.subnormals);
+        let magnitude_code = (((binade - emin) as u64) << fraction_bits) + kept - hidden;
+        let field = magnitude_code >> fraction_bits;
+        if field == 0 || field >= (1 << float.exponent_bits) - 1 {
+            if magnitude_code > self.max_finite_magnitude(float) {
+                return self.overflowed(negative, rounding, overflow);
+            }
+            if magnitude_code == 0 && float.subnormals {
+                return self.zero(negative);
+            }
+        }
+        self.with_sign(negative, magnitude_code)
+    }
+
+    fn round_fixed(&self, scale: i32, value: &Exact, rounding: Rounding) -> u64 {
+        let limit = if self.signed {
+            (1_u128 << (self.bits - 1)) - u128::from(!value.negative)
+        } else if value.negative {
+            0
+        } else {
+            u128::from(self.mask())
+        };
+        let width = i64::from(scale) - i64::from(value.exponent);
+        let magnitude = if width >= 0 {
+            let width = u32::try_from(width).unwrap_or(u32::MAX);
+            rounding.shift_right(value.negative, value.magnitude, value.sticky, width)
+        } else if value.magnitude == 0 {
+            0
+        } else if value.magnitude.ilog2() as i64 - width > 64 {
+            u128::MAX
+        } else {
+            value.magnitude << -width
+        };
+        let magnitude = magnitude.min(limit) as u64;
+        (if value.negative {
+            magnitude.wrapping_neg()
+        } else {
+            magnitude
+        }) & self.mask()
+    }
+
+    /// Code of a zero; the formats without −0 (or without zero) give their nearest code.
+    #[must_use]
+    #[inline]
+    pub fn zero(&self, negative: bool) -> u64 {
+        match self.kind {
+            Kind::Float(float) if float.specials != Specials::NegativeZeroNan => {
+                self.with_sign(negative, 0)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Code of ∞, or what the format uses instead under this policy.
+    #[must_use]
+    pub fn infinity(&self, negative: bool, overflow: Overflow) -> u64 {
+        match (overflow, self.infinity_magnitude()) {
+            (Overflow::Saturate, _) => self.max_finite(negative),
+            (Overflow::Nan, _) | (_, None) => match self.nan() {
+                Some(nan) => self.with_sign(negative, nan),
+                None => self.max_finite(negative),
+            },
+            (_, Some(magnitude)) => self.with_sign(negative, magnitude),
+        }
+    }
+
+    /// Code of the default quiet NaN, if the format has a NaN.
+    #[must_use]
+    pub fn nan(&self) -> Option<u64> {
+        let float = self.float()?;
+        let all_ones = (1 << (float.exponent_bits + float.fraction_bits)) - 1;
+        match float.specials {
+            Specials::Ieee => {
+                let top_field = ((1 << float.exponent_bits) - 1) << float.fraction_bits;
+                Some(top_field | 1 << (float.fraction_bits - 1))
+            }
+            Specials::AllOnesNan => Some(all_ones),
+            Specials::NegativeZeroNan => Some(all_ones + 1),
+            Specials::None => None,
+        }
+    }
+
+    /// Code of the default quiet NaN; where the format has none, what stands for it: the largest
+    /// number for floats and fixed point (PTX `.satfinite`), 0 for integers (PTX `cvt`).
+    #[must_use]
+    pub fn nan_or_substitute(&self) -> u64 {
+        match self.kind {
+            Kind::Fixed { scale: 0 } => 0,
+            _ => self.nan().unwrap_or_else(|| self.max_finite(false)),
+        }
+    }
+
+    /// Code of the largest finite number of that sign (unsigned floats ignore the sign, and the
+    /// farthest that unsigned integers go below zero is 0).
+    #[must_use]
+    pub fn max_finite(&self, negative: bool) -> u64 {
+        match self.kind {
+            Kind::Float(float) => self.with_sign(negative, self.max_finite_magnitude(float)),
+            Kind::Fixed { .. } if !self.signed && negative => 0,
+            Kind::Fixed { .. } if !self.signed => self.mask(),
+            Kind::Fixed { .. } => (self.mask() >> 1) + u64::from(negative),
+        }
+    }
+
+    #[inline]
+    fn max_finite_magnitude(&self, float: Float) -> u64 {
+        let all_ones = (1 << (float.exponent_bits + float.fraction_bits)) - 1;
+        match float.specials {
+            Specials::Ieee => all_ones - (1 << float.fraction_bits),
+            Specials::AllOnesNan => all_ones - 1,
+            Specials::NegativeZeroNan | Specials::None => all_ones,
+        }
+    }
+
+    fn infinity_magnitude(&self) -> Option<u64> {
+        let float = self.float()?;
+        (float.specials == Specials::Ieee)
+            .then_some(((1 << float.exponent_bits) - 1) << float.fraction_bits)
+    }
+
+    fn overflowed(&self, negative: bool, rounding: Rounding, overflow: Overflow) -> u64 {
+        let inward = match rounding {
+            Rounding::Rz | Rounding::Odd => true,
+            Rounding::Ru => negative,
+            Rounding::Rd => !negative,
+            _ => false,
+        };
+        match overflow {
+            Overflow::Saturate | Overflow::SaturateFinite => self.max_finite(negative),
+            Overflow::Ieee if inward => self.max_finite(negative),
+            Overflow::NanFinite => self.infinity(negative, Overflow::Nan),
+            _ => self.infinity(negative, overflow),
+        }
+    }
+
+    #[inline]
+    fn with_sign(&self, negative: bool, magnitude_code: u64) -> u64 {
+        magnitude_code | u64::from(negative && self.signed) << (self.bits - 1)
+    }
+}

@@ -1,0 +1,424 @@
+//! The catalogue: which architecture has which instruction, and what it computes.
+//!
+//! The data are text files (`isa/*.txt`), read at run time; a user's file in the same notation
+//! extends or overrides them. Nothing in the code knows a chip.
+
+mod evidence;
+mod name;
+mod parse;
+mod shape;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use sha2::{Digest, Sha256};
+
+pub use evidence::{Evidence, Level};
+pub use shape::Shape;
+
+use crate::dpa::{Modifiers, Operands, Signature, Tiles, Unit};
+use crate::error::{Error, Position, Result, quoted};
+
+/// The shipped data.
+const BUILT_IN: [(&str, &str); 2] = [
+    ("(built in) nvidia.txt", include_str!("../isa/nvidia.txt")),
+    ("(built in) amd.txt", include_str!("../isa/amd.txt")),
+];
+
+/// Every known instruction of every known architecture.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    architectures: Vec<Architecture>,
+    /// Lower-case name or alias → index.
+    names: HashMap<String, usize>,
+    hasher: Sha256,
+}
+
+/// One architecture and its instructions.
+#[derive(Clone, Debug)]
+pub struct Architecture {
+    /// The name of `arithmetic.md` §8, for example `hopper`.
+    pub name: String,
+    /// Other names: `sm_90`, `H100`, …
+    pub aliases: Vec<String>,
+    /// One line for people.
+    pub title: String,
+    /// Who makes it.
+    pub vendor: String,
+    /// Where the data are from.
+    pub sources: Vec<String>,
+    /// Remarks on the whole architecture.
+    pub notes: Vec<String>,
+    /// Why instructions that no line names have no model, if they are known to exist.
+    pub unmodelled: Option<String>,
+    instructions: Vec<Instruction>,
+    /// Normalised name → index.
+    keys: HashMap<String, usize>,
+}
+
+/// One row: a family line × operand types × K.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    /// Name of the architecture.
+    pub architecture: String,
+    /// Canonical name, with the first legal shape.
+    pub name: String,
+    /// Every legal shape with this K.
+    pub shapes: Vec<Shape>,
+    /// Operand formats and K.
+    pub signature: Signature,
+    /// What is known about the arithmetic.
+    pub model: Model,
+    /// How well each parameter is known.
+    pub evidence: Evidence,
+    /// Names of the operand modifiers that the instruction has.
+    pub modifiers: Vec<String>,
+    /// Remarks.
+    pub notes: Vec<String>,
+    /// Where the row is from, beside the architecture's sources.
+    pub sources: Vec<String>,
+    /// Where the family stands in the catalogue.
+    pub position: Position,
+    keys: Vec<String>,
+}
+
+/// Whether the arithmetic of a row is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// The unit.
+    Known(Box<Unit>),
+    /// Nobody has published it, for this reason.
+    Unmodelled(String),
+}
+
+impl Catalogue {
+    /// The shipped catalogue. Reading it takes milliseconds, once.
+    ///
+    /// # Panics
+    /// Never: a test reads the shipped files.
+    #[must_use]
+    pub fn built_in() -> &'static Self {
+        static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+        CATALOGUE.get_or_init(|| {
+            let mut catalogue = Self::empty();
+            for (file, text) in BUILT_IN {
+                catalogue
+                    .extend(file, text)
+                    .expect("the shipped catalogue is well formed");
+            }
+            catalogue
+        })
+    }
+
+    /// A catalogue without any row, to be extended.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            architectures: Vec::new(),
+            names: HashMap::new(),
+            hasher: Sha256::new(),
+        }
+    }
+
+    /// Adds a text in the notation of the catalogue. Rows of the same architecture and name
+    /// replace earlier ones; nothing is changed when the text has an error.
+    ///
+    /// # Errors
+    /// [`Error::Text`] with file, line, column and what was expected.
+    ///
+    /// ```
+    /// use mmascope_model::isa::Catalogue;
+    /// let mut catalogue = Catalogue::built_in().clone();
+    /// catalogue.extend("my_chip.txt", "
+    ///     arch mychip = mc1
+    ///     dot.{shape}.{d}.{a} | f16 x f16 + f32 -> f32 | m8n8k12 \
+    ///         | t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32 | open
+    /// ")?;
+    /// let instruction = catalogue.find("mc1", "dot.m8n8k12.f32.f16")?;
+    /// assert_eq!(instruction.signature.k, 12);
+    /// # Ok::<(), mmascope_model::Error>(())
+    /// ```
+    pub fn extend(&mut self, file: &str, text: &str) -> Result<()> {
+        let mut extended = self.clone();
+        for block in parse::parse(file, text)? {
+            extended.merge(block)?;
+        }
+        extended.hasher.update(text.as_bytes());
+        *self = extended;
+        Ok(())
+    }
+
+    /// The architectures in the order of the files.
+    #[must_use]
+    pub fn architectures(&self) -> &[Architecture] {
+        &self.architectures
+    }
+
+    /// The architecture of that name or alias, in any case.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] with the nearest names.
+    pub fn architecture(&self, name: &str) -> Result<&Architecture> {
+        match self.names.get(&fold(name)) {
+            Some(&index) => Ok(&self.architectures[index]),
+            None => Err(Error::unknown(
+                "architecture",
+                name,
+                self.architectures
+                    .iter()
+                    .flat_map(|arch| std::iter::once(&arch.name).chain(&arch.aliases)),
+            )),
+        }
+    }
+
+    /// The instruction of that name: short names, full PTX spelling, old and new AMD mnemonics,
+    /// any legal M and N.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] with the nearest names; [`Error::Argument`] for an illegal shape. An
+    /// instruction whose arithmetic nobody has published is found; its `model` says so.
+    pub fn find(&self, architecture: &str, instruction: &str) -> Result<&Instruction> {
+        self.architecture(architecture)?.find(instruction)
+    }
+
+    /// Every row of every architecture.
+    pub fn instructions(&self) -> impl Iterator<Item = &Instruction> {
+        self.architectures
+            .iter()
+            .flat_map(Architecture::instructions)
+    }
+
+    /// Hash of the catalogue text in use (16 hex digits of SHA-256), for reports.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let digest = self.hasher.clone().finalize();
+        digest
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+
+    fn merge(&mut self, block: parse::Block) -> Result<()> {
+        let parse::Block {
+            architecture,
+            position,
+            columns,
+        } = block;
+        let index = match self.names.get(&fold(&architecture.name)) {
+            Some(&index) => index,
+            None => {
+                let mut empty = architecture.clone();
+                (empty.aliases, empty.instructions) = (Vec::new(), Vec::new());
+                empty.keys = HashMap::new();
+                self.architectures.push(empty);
+                self.architectures.len() - 1
+            }
+        };
+        let names = std::iter::once(&architecture.name).chain(&architecture.aliases);
+        for (name, column) in names.zip(columns) {
+            if *self.names.entry(fold(name)).or_insert(index) != index {
+                return Err(Error::Text {
+                    position: Position { column, ..position },
+                    message: format!("'{name}' already names another architecture"),
+                });
+            }
+        }
+        self.architectures[index].merge(architecture);
+        Ok(())
+    }
+}
+
+/// Architecture names are compared without case, spaces and underscores: `sm90` is `sm_90`.
+fn fold(name: &str) -> String {
+    name.chars()
+        .filter(|c| !matches!(c, ' ' | '_' | '-'))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+impl Architecture {
+    /// The rows in the order of the file.
+    pub fn instructions(&self) -> impl Iterator<Item = &Instruction> {
+        self.instructions.iter()
+    }
+
+    /// See [`Catalogue::find`].
+    ///
+    /// # Errors
+    /// As [`Catalogue::find`].
+    pub fn find(&self, instruction: &str) -> Result<&Instruction> {
+        let spelling = name::normalise(instruction);
+        let Some(&index) = self.keys.get(&spelling.key) else {
+            return Err(match &self.unmodelled {
+                Some(reason) => Error::Unmodelled {
+                    name: format!("{} {}", self.name, quoted(instruction)),
+                    reason: reason.clone(),
+                },
+                None => self.unknown(instruction),
+            });
+        };
+        let found = &self.instructions[index];
+        if let Some(wanted) = spelling.shape
+            && !found.shapes.iter().any(|shape| shape.contains(&wanted))
+        {
+            let legal: Vec<_> = found.shapes.iter().map(ToString::to_string).collect();
+            return Err(Error::Argument(format!(
+                "instruction '{}': the shape is not legal on {}; legal with K={}: {}",
+                quoted(instruction),
+                self.name,
+                found.signature.k,
+                legal.join(" ")
+            )));
+        }
+        Ok(found)
+    }
+
+    fn unknown(&self, instruction: &str) -> Error {
+        let what = "instruction";
+        let wanted = name::normalise(instruction).text();
+        // Names that can be computed are the better advice.
+        let names = |modelled: bool| {
+            let rows = self
+                .instructions
+                .iter()
+                .filter(move |row| row.is_modelled() == modelled);
+            Error::unknown(what, &wanted, rows.map(|row| &row.name))
+        };
+        let error = match names(true) {
+            Error::Unknown { nearest, .. } if nearest.is_empty() => names(false),
+            found => found,
+        };
+        match error {
+            Error::Unknown {
+                nearest, allowed, ..
+            } => Error::Unknown {
+                what,
+                name: format!("{}' of '{}", quoted(instruction), self.name),
+                nearest,
+                allowed,
+            },
+            other => other,
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        let append = |to: &mut Vec<String>, from: Vec<String>| {
+            for item in from {
+                if !to.contains(&item) {
+                    to.push(item);
+                }
+            }
+        };
+        append(&mut self.aliases, other.aliases);
+        append(&mut self.sources, other.sources);
+        append(&mut self.notes, other.notes);
+        self.unmodelled = other.unmodelled.or(self.unmodelled.take());
+        for (mine, theirs) in [
+            (&mut self.title, other.title),
+            (&mut self.vendor, other.vendor),
+        ] {
+            if !theirs.is_empty() {
+                *mine = theirs;
+            }
+        }
+        for mut instruction in other.instructions {
+            // The text may have used an alias of the architecture.
+            instruction.architecture.clone_from(&self.name);
+            let same = instruction
+                .keys
+                .iter()
+                .find_map(|key| self.keys.get(key).copied());
+            let index = same.unwrap_or(self.instructions.len());
+            for key in &instruction.keys {
+                self.keys.insert(key.clone(), index);
+            }
+            match same {
+                Some(index) => self.instructions[index] = instruction,
+                None => self.instructions.push(instruction),
+            }
+        }
+    }
+
+    /// Counts of rows: modelled, and known without a model.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        let known = self
+            .instructions
+            .iter()
+            .filter(|row| row.is_modelled())
+            .count();
+        (known, self.instructions.len() - known)
+    }
+}
+
+impl Instruction {
+    /// The unit that computes it.
+    ///
+    /// # Errors
+    /// [`Error::Unmodelled`] when nobody has published its arithmetic.
+    pub fn unit(&self) -> Result<&Unit> {
+        match &self.model {
+            Model::Known(unit) => Ok(unit),
+            Model::Unmodelled(reason) => Err(Error::Unmodelled {
+                name: format!("{} {}", self.architecture, self.name),
+                reason: reason.clone(),
+            }),
+        }
+    }
+
+    /// Whether the arithmetic is known.
+    #[must_use]
+    pub fn is_modelled(&self) -> bool {
+        matches!(self.model, Model::Known(_))
+    }
+
+    /// Checks that the instruction has these operand modifiers.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the first one that it lacks.
+    pub fn check_modifiers(&self, modifiers: &Modifiers) -> Result<()> {
+        match modifiers
+            .names()
+            .find(|name| !self.modifiers.iter().any(|own| own == name))
+        {
+            None => Ok(()),
+            Some(name) => Err(Error::Argument(format!(
+                "{} has no modifier {name}; it has: {}",
+                self.name,
+                if self.modifiers.is_empty() {
+                    "none".into()
+                } else {
+                    self.modifiers.join(" ")
+                }
+            ))),
+        }
+    }
+
+    /// One element of D; see [`Unit::dot`].
+    ///
+    /// # Errors
+    /// [`Error::Unmodelled`]; [`Error::Argument`] for wrong lengths or modifiers.
+    ///
+    /// ```
+    /// use mmascope_model::{dpa::{Modifiers, Operands}, isa::Catalogue};
+    /// let instruction = Catalogue::built_in().find("H100", "mma.m16n8k8.f32.f16.f16.f32")?;
+    /// let ones = [0x3c00; 8];
+    /// let operands = Operands { a: &ones, b: &ones, c: 0x3f80_0000, ..Operands::default() };
+    /// assert_eq!(instruction.dot(&operands, &Modifiers::default())?, 0x4110_0000); // 9.0
+    /// # Ok::<(), mmascope_model::Error>(())
+    /// ```
+    pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
+        self.check_modifiers(modifiers)?;
+        self.unit()?.dot(operands, modifiers)
+    }
+
+    /// D of one instruction, m × n; see [`Unit::tile`]. Any m and n are taken.
+    ///
+    /// # Errors
+    /// [`Error::Unmodelled`]; [`Error::Argument`] for wrong lengths or modifiers.
+    pub fn tile(&self, tiles: &Tiles<'_>, modifiers: &Modifiers) -> Result<Vec<u64>> {
+        self.check_modifiers(modifiers)?;
+        self.unit()?.tile(tiles, modifiers)
+    }
+}
