@@ -18,10 +18,12 @@
 mod decoded;
 mod describe;
 mod e_fdpa;
+mod events;
 mod fma_chain;
 mod ftz_addmul;
 mod general;
 mod general_notation;
+mod gr_fdpa;
 mod gst_fdpa;
 mod gtr_fdpa;
 mod ieee;
@@ -32,6 +34,7 @@ mod output;
 mod pair;
 mod program;
 mod scalar;
+mod semi_fma;
 mod signature;
 mod single;
 mod t_fdpa;
@@ -42,7 +45,10 @@ mod wide;
 
 pub use decoded::Decoded;
 pub use describe::Parameter;
+pub use events::{EVENTS, Events};
 pub use general::{AddMul, Codes, Fused, General, Groups, Invalid, Side, Specials, Sticky, Terms};
+
+pub use gr_fdpa::{GrFdpa, Part, Terms as GrTerms};
 pub use modifiers::Modifiers;
 pub use notation::Flaw;
 pub use notation::at;
@@ -50,6 +56,7 @@ pub(crate) use notation::parse;
 pub use output::{Nan, Output, Tininess, ZeroSign};
 pub use program::{Operation, Program, Select, Source, Statement};
 pub use scalar::Scalar;
+pub use semi_fma::{SemiFma, SemiNan};
 pub use signature::Queries;
 pub use signature::{OperandWords, Operands, Scale, Signature};
 pub use token::Token;
@@ -128,6 +135,10 @@ pub enum Dpa {
         /// Fraction bits kept of the sum before the final rounding.
         f2: u32,
     },
+    /// GR-FDPA (`tensix.md` §4): groups on a rounded grid, then the groups and c on a second one.
+    GrFdpa(GrFdpa),
+    /// SEMI-FMA (`tensix.md` §7.1): a multiply-add with three bits below the product.
+    SemiFma(SemiFma),
     /// A step with every parameter of the model space; no known unit needs it.
     General(General),
 }
@@ -146,7 +157,8 @@ impl Dpa {
     #[must_use]
     pub fn block(&self) -> usize {
         match *self {
-            Self::FmaChain => 1,
+            Self::FmaChain | Self::SemiFma(_) => 1,
+            Self::GrFdpa(GrFdpa { l, .. }) => l as usize,
             Self::FtzAddMul { p, .. } => p as usize,
             Self::General(ref step) => step.block(),
             Self::TFdpa { l, .. }
@@ -160,6 +172,17 @@ impl Dpa {
     /// Runs the algorithm over `pairs` in their order, starting from `c`. `start` is `None` when
     /// an FMA chain begins with a plain product.
     fn run(&self, pairs: &[Pair], start: Option<Unpacked>, output: &Output) -> u64 {
+        self.run_noting(pairs, start, output, &mut Events::default())
+    }
+
+    /// The same, adding to the events what happened.
+    fn run_noting(
+        &self,
+        pairs: &[Pair],
+        start: Option<Unpacked>,
+        output: &Output,
+        events: &mut Events,
+    ) -> u64 {
         let Some(mut c) = start else {
             if let Self::General(step) = self {
                 return step.run_from_product(pairs, output);
@@ -188,6 +211,16 @@ impl Dpa {
                 Self::EFdpa { .. } => e_fdpa::block(block, &c, output),
                 Self::TrFdpa { f, f2, .. } => tr_fdpa::block(block, &c, f, f2, output),
                 Self::GtrFdpa { f, f2, .. } => gtr_fdpa::block(block, &c, f, f2, output),
+                Self::GrFdpa(ref step) => {
+                let (word, own) = step.block(block, &c, output);
+                events.join(own);
+                word
+            }
+                Self::SemiFma(ref step) => {
+                let (word, own) = step.step(&block[0], &c);
+                events.join(own);
+                word
+            }
                 Self::General(ref step) => step.run(block, &c, output),
             };
             if output.flush.is_some() {
@@ -200,6 +233,11 @@ impl Dpa {
 }
 
 impl Dpa {
+    /// Whether it takes every code of a, b and c for a number.
+    pub(crate) fn knows_numbers_only(&self) -> bool {
+        matches!(self, Self::GrFdpa(_) | Self::SemiFma(_))
+    }
+
     /// One block over all the pairs, whatever L is.
     ///
     /// The pairs from `products` on are values times one.

@@ -97,6 +97,7 @@ impl Node {
     #[must_use]
     pub fn of_program(program: &Program, signature: &Signature) -> Option<Self> {
         let k = signature.k;
+        let statements = program.statements.len();
         let mut values: Vec<Option<Self>> = Vec::new();
         for statement in &program.statements {
             let read = |source: Source| match source {
@@ -106,6 +107,18 @@ impl Node {
             };
             let format = statement.output.format;
             let value = match &statement.operation {
+                // Lower parts of the products follow in the same order: a leaf stands where its first part does.
+                Operation::Dot {
+                    algorithm: Dpa::GrFdpa(step),
+                    from,
+                    ..
+                } if step.a.first > 0 || step.b.first > 0 => match read(*from) {
+                    Some(Self::Leaf(leaf)) if statements == 1 => {
+                        let over: Vec<usize> = (0..k).collect();
+                        dot(Dpa::GrFdpa(*step), &over, Some(Self::Leaf(leaf)), format)
+                    }
+                    earlier => earlier,
+                },
                 Operation::Dot {
                     algorithm,
                     over,
@@ -233,6 +246,13 @@ fn dot(algorithm: Dpa, order: &[usize], start: Option<Node>, format: Format) -> 
             Dpa::FmaChain => join(Op::Fma, format, sum.into_iter().chain(leaves())),
             Dpa::TFdpa { .. } => fused(leaves().chain(sum).collect()),
             Dpa::General(step) => general(&step, block, sum, format),
+            Dpa::SemiFma(_) => join(Op::Fma, format, sum.into_iter().chain(leaves())),
+            Dpa::GrFdpa(step) => {
+                let groups = block.chunks(step.g as usize).filter_map(|group| {
+                    join(Op::Fused, format, group.iter().map(|&k| Node::Leaf(k)))
+                });
+                fused(groups.chain(sum).collect())
+            }
             Dpa::EFdpa { .. } => join(Op::Exact, format, leaves().chain(sum)),
             Dpa::GstFdpa { g, .. } => {
                 let groups = block.chunks(g as usize).filter_map(|group| {

@@ -61,6 +61,8 @@ impl Hints {
             Dpa::FtzAddMul { p, .. } => hints(p, SINGLE_FRACTION, SINGLE_FRACTION, SINGLE_E_MIN),
             Dpa::EFdpa { l } => hints(l, m + 2, m + 2, e_min),
             Dpa::FmaChain => hints(1, m, m, e_min),
+            Dpa::GrFdpa(step) => hints(step.l, step.f2.unwrap_or(step.f), step.f_g, step.e0),
+            Dpa::SemiFma(_) => hints(1, m + 3, m + 3, e_min),
             Dpa::General(General::Fused(fused)) => {
                 let f = fused.f.unwrap_or(m + 2);
                 hints(fused.l, f, fused.f2.unwrap_or(f), fused.e0.unwrap_or(e_min))

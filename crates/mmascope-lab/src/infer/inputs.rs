@@ -73,6 +73,11 @@ impl Focus {
                 Dpa::TrFdpa { f, f2, .. } | Dpa::GtrFdpa { f, f2, .. } => {
                     focus.bits.extend([f as i32, f2 as i32]);
                 }
+                Dpa::GrFdpa(step) => {
+                    let bits = [Some(step.f_g), Some(step.f), step.f2];
+                    (focus.bits).extend(bits.iter().flatten().map(|&bits| bits as i32));
+                    focus.floors.extend([Some(step.e0), step.e_z].iter().flatten());
+                }
                 Dpa::General(General::Fused(fused)) => {
                     let groups = fused.groups.and_then(|groups| groups.f);
                     let bits = [fused.f, fused.f_c, fused.f2, groups];

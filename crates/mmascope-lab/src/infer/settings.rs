@@ -228,6 +228,7 @@ impl Setting {
             Self::Tininess(value) => (match value {
                 Tininess::After => "after",
                 Tininess::Before => "before",
+                Tininess::Unbounded => "unbounded",
             })
             .to_owned(),
             Self::Sequential(value) => (if *value { "sequential" } else { "pairwise" }).to_owned(),

@@ -1,8 +1,8 @@
 //! Programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
-    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Tininess,
-    ZeroSign,
+    Dpa, FlushSign, General, GrFdpa, GrTerms, Nan, Operation, Output, Part, Program, Select, SemiFma,
+    SemiNan, Source, Statement, Tininess, ZeroSign,
 };
 use crate::format::{Format, Overflow, Rounding};
 
@@ -75,10 +75,15 @@ impl Program {
             push("overflow", overflow.to_string());
             push("nan", nan_value(*nan, *format));
             push("zero", zero.to_string());
+            if format.is_numbers_only() {
+                push("codes", "numbers".to_owned());
+            }
             if let Some(sign) = flush {
                 push("flush", sign.to_string());
-                if *tininess == Tininess::Before {
-                    push("tininess", "before".to_owned());
+                match tininess {
+                    Tininess::After => {}
+                    Tininess::Before => push("tininess", "before".to_owned()),
+                    Tininess::Unbounded => push("tininess", "unbounded".to_owned()),
                 }
             }
         }
@@ -194,6 +199,8 @@ impl Dpa {
                 ("flush-out", flush(flush_out)),
             ],
             Self::EFdpa { l } => vec![("L", l.to_string())],
+            Self::GrFdpa(ref step) => step.parameters(true),
+            Self::SemiFma(ref step) => step.parameters(),
             Self::General(ref step) => step.parameters(),
             Self::TrFdpa { l, f, f2 } | Self::GtrFdpa { l, f, f2 } => {
                 vec![
@@ -251,6 +258,8 @@ impl Dpa {
                  flush after each addition."
             ),
             Self::General(ref step) => general_words(step),
+            Self::GrFdpa(ref step) => gr_words(step),
+            Self::SemiFma(ref step) => semi_words(step),
             Self::EFdpa { l } => format!(
                 "E-FDPA: the exact sum of c and blocks of at most L={l} products, rounded once a \
                  block."
@@ -290,6 +299,79 @@ fn general_words(step: &General) -> String {
     format!("{what} ({}).", parameters.join(", "))
 }
 
+fn gr_words(step: &GrFdpa) -> String {
+    let GrFdpa {
+        l, g, f_g, f, e0, ..
+    } = *step;
+    let part = |name: &str, part: Part| match part == Part::WHOLE {
+        true => String::new(),
+        false => format!(
+            " Of {name}'s significand the multiplier takes the bits worth 2^-{} to 2^-{}; the \
+             product's exponent is lower by {}.",
+            part.first, part.last, part.first
+        ),
+    };
+    let what = match step.terms {
+        GrTerms::Product => format!("blocks of at most L={l} products"),
+        GrTerms::Sum => "a + b".to_owned(),
+        GrTerms::Difference => "a - b".to_owned(),
+    };
+    let second = step.f2.map_or_else(String::new, |f2| {
+        format!(", then in the same way to F2={f2} fraction bits")
+    });
+    let zero = match step.e_z {
+        Some(e_z) => format!("zero terms take part with the exponent ez={e_z}"),
+        None => "zero terms take part with the exponent e0".to_owned(),
+    };
+    let fault = step.fault.map_or_else(String::new, |places| {
+        format!(
+            " A fault of the unit: a sum of exactly -1 in the last place of the grid comes out \
+             2^{places} times as large."
+        )
+    });
+    format!(
+        "GR-FDPA: {what}. Every code is a number, an exponent field of 0 is zero.{}{} Groups of \
+         G={g} terms are aligned to their largest exponent, rounded ({}) to Fg={f_g} fraction bits \
+         below it and summed; {zero}, also where a product of parts is zero. The groups' sums, at \
+         their largest exponents, and c are aligned to the largest of these, rounded to F={f} \
+         fraction bits (groups {}; c {}){second} and summed; nothing has an exponent at or below \
+         e0={e0}.{fault}",
+        part("a", step.a),
+        part("b", step.b),
+        rounding_words(step.align_g),
+        rounding_words(step.align),
+        rounding_words(step.align_c),
+    )
+}
+
+fn semi_words(step: &SemiFma) -> String {
+    let nan = match step.nan {
+        SemiNan::Quiet => "NaN is always 7fc00000",
+        SemiNan::Leaks => {
+            "NaN is 7f800001 with the sign of the product (of c where only c is NaN), and bits of \
+             the sum may be set in it"
+        }
+    };
+    let zeros = match step.signed_zeros {
+        true => "a zero result is -0 where product and c are both negative",
+        false => "zero results are +0",
+    };
+    let sticky = match step.drops_bit {
+        true => ", of which a shift by two places loses the upper one without a trace",
+        false => "",
+    };
+    let tiny = match step.rounds_tiny {
+        true => "rounded half a place higher first",
+        false => "unrounded",
+    };
+    format!(
+        "SEMI-FMA: a·b + c with subnormal operands as zeros. The product keeps three bits below 24, \
+         the last one sticky{sticky}; a product of 2^128 or more is ∞ by itself, one below 2^-126 is \
+         left out. What is shifted out completely leaves no trace. Results below 2^-126 become zero, \
+         {tiny}; {zeros}; {nan}."
+    )
+}
+
 fn order_value(over: &Select) -> String {
     match over {
         Select::All => "k ascending".to_owned(),
@@ -300,6 +382,7 @@ fn order_value(over: &Select) -> String {
 fn nan_value(nan: Nan, format: Format) -> String {
     match nan {
         Nan::Any => "any".to_owned(),
+        Nan::Own => "own".to_owned(),
         Nan::Word(bits) => format!("{bits:0width$x}", width = format.container().digits()),
     }
 }
@@ -340,6 +423,7 @@ fn output_words(output: &Output) -> String {
     };
     let nan = match nan {
         Nan::Any => "which NaN a NaN result is, is not known".to_owned(),
+        Nan::Own => "NaN only where the algorithm says so".to_owned(),
         Nan::Word(_) => format!("NaN is always {}", nan_value(*nan, *format)),
     };
     let zero = match zero {
@@ -358,6 +442,10 @@ fn output_words(output: &Output) -> String {
         Some(sign) if *tininess == Tininess::Before => {
             format!("; sums below the smallest normal number become zeros unrounded (sign: {sign})")
         }
+        Some(sign) if *tininess == Tininess::Unbounded => format!(
+            "; sums that, rounded to all fraction bits, stay below the smallest normal number \
+             become zeros (sign: {sign})"
+        ),
         Some(sign) => format!("; subnormal results become zeros (sign: {sign})"),
     };
     format!(

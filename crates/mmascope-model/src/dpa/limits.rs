@@ -6,6 +6,8 @@ use super::{Dpa, General, Invalid, Modifiers, Operation, Program, Source};
 pub(super) const MAX_L: u32 = 256;
 /// Largest number of fraction bits kept.
 pub(super) const MAX_F: u32 = 64;
+/// Last place of a significand's part.
+pub(super) const MAX_PLACE: u32 = 31;
 /// Range of the floor of the alignment exponent.
 pub(super) const MAX_E0: i32 = 2000;
 
@@ -45,6 +47,32 @@ impl Dpa {
                 Ok(())
             }
             Self::EFdpa { l } => products("L", l),
+            Self::SemiFma(_) => Ok(()),
+            Self::GrFdpa(ref step) => {
+                products("L", step.l)?;
+                products("G", step.g)?;
+                bits("Fg", step.f_g)?;
+                bits("F", step.f)?;
+                if let Some(f2) = step.f2 {
+                    bits("F2", f2)?;
+                    if f2 > step.f {
+                        return Err(format!("F2={f2}: the second grid is no finer than F={}", step.f));
+                    }
+                }
+                for (name, part) in [("a", step.a), ("b", step.b)] {
+                    if part.first > part.last || part.last > MAX_PLACE {
+                        return Err(format!(
+                            "{name}={}:{}: a part goes from a place to one behind it, at most {MAX_PLACE}",
+                            part.first, part.last
+                        ));
+                    }
+                }
+                if let Some(places) = step.fault.filter(|places| !(1..=MAX_F).contains(places)) {
+                    return Err(format!("fault={places}: 1 to {MAX_F} are supported"));
+                }
+                floor(step.e0)?;
+                step.e_z.map_or(Ok(()), floor)
+            }
             Self::TrFdpa { l, f, f2 } | Self::GtrFdpa { l, f, f2 } => products("L", l)
                 .and_then(|()| bits("F", f))
                 .and_then(|()| bits("F2", f2)),

@@ -6,12 +6,14 @@
 //! operation := algorithm { PARAMETER=value } [ "as" format ] [ "over" select ] [ "from" source ]
 //!            | "add" source source | "convert" source
 //!            | "join" algorithm { PARAMETER=value } [ "over" "k=0,1" ] "of" source { source }
-//! select    := "k=0,1,2" | "k%4=0,1"                   default: every k, ascending
+//! select    := "k=0,1,2" | "k=0..15" | "k%4=0,1"       default: every k, ascending
 //!                                                      "as": operands widened to that format first
 //! source    := "c" | "+0" | "product" | name           default of "from": c
-//! output    := rounding format { nan=any|WORD | zero=plus|minus|exact|ieee | overflow=… | flush=plus|kept [tininess=before] }
+//! output    := rounding format { nan=any|own|WORD | zero=plus|minus|exact|ieee | overflow=… | codes=numbers
+//!                                | flush=none|plus|kept [tininess=before|unbounded] }
 //! ```
 
+mod rounded;
 mod write;
 
 use std::str::FromStr;
@@ -25,7 +27,7 @@ use crate::error::{Error, Position, Result, shortened};
 use crate::format::{Format, Overflow, Rounding};
 
 /// The algorithms and the parameters that each must have.
-const ALGORITHMS: [(&str, &[&str]); 10] = [
+const ALGORITHMS: [(&str, &[&str]); 12] = [
     ("fma-chain", &[]),
     ("t-fdpa", &["L", "F", "e0"]),
     ("st-fdpa", &["L", "F", "e0"]),
@@ -34,6 +36,8 @@ const ALGORITHMS: [(&str, &[&str]); 10] = [
     ("e-fdpa", &["L"]),
     ("tr-fdpa", &["L", "F", "F2"]),
     ("gtr-fdpa", &["L", "F", "F2"]),
+    ("gr-fdpa", &["L", "G", "Fg", "F", "e0"]),
+    ("semi-fma", &["nan", "zeros", "sticky", "tiny"]),
     ("fused", &["L", "F"]),
     ("add-mul", &["P"]),
 ];
@@ -284,6 +288,7 @@ fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::R
     let optional: &[&str] = match head.text {
         "t-fdpa" | "st-fdpa" | "gst-fdpa" => &["align"],
         "ftz-addmul" => &["flush-in", "flush-out"],
+        "gr-fdpa" => rounded::OPTIONAL,
         _ => &[],
     };
     let given = words.parameters();
@@ -295,6 +300,12 @@ fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::R
         if given[..index].iter().any(|(_, earlier, _)| earlier == name) {
             return flaw(*word, format!("parameter {name} is given twice"));
         }
+    }
+    let own = rounded::Given { head, list: &given };
+    match head.text {
+        "gr-fdpa" => return own.gr_fdpa().map(Dpa::GrFdpa),
+        "semi-fma" => return own.semi_fma().map(Dpa::SemiFma),
+        _ => {}
     }
     let find = |wanted: &str| given.iter().find(|(_, name, _)| *name == wanted);
     let number = |name: &str, low: i64, high: i64| -> std::result::Result<i64, Flaw> {
@@ -377,15 +388,18 @@ fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::R
 
 fn parse_select(words: &mut Words<'_, '_>) -> std::result::Result<Select, Flaw> {
     let word = words.next("'k=…' or 'k%n=…'")?;
-    let expected = "expected 'k=0,1,…' or 'k%n=0,1,…' with whole numbers";
+    let expected = "expected 'k=0,1,…', 'k=0..15' or 'k%n=0,1,…' with whole numbers";
     let Some((left, list)) = word.text.split_once('=') else {
         return flaw(word, expected);
     };
-    let Ok(list) = list
-        .split(',')
-        .map(str::parse)
-        .collect::<std::result::Result<Vec<usize>, _>>()
-    else {
+    let numbers = |list: &str| -> Option<Vec<usize>> {
+        if let Some((first, last)) = list.split_once("..") {
+            let (first, last) = (first.parse().ok()?, last.parse::<usize>().ok()?);
+            return (first <= last && last < 4096).then(|| (first..=last).collect());
+        }
+        list.split(',').map(|number| number.parse().ok()).collect()
+    };
+    let Some(list) = numbers(list) else {
         return flaw(word, expected);
     };
     let distinct = list.iter().collect::<std::collections::BTreeSet<_>>().len() == list.len();
@@ -432,10 +446,10 @@ fn parse_source(
     }
 }
 
-/// Overflow and zero sign of an operation whose notation does not give them: IEEE operations
-/// follow IEEE 754; T-FDPA makes every zero +0 (§2.2 step 7); the others only exact ones.
-fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
-    match operation {
+/// What an operation's output is where its notation does not say: IEEE operations follow IEEE 754;
+/// T-FDPA makes every zero +0 (§2.2 step 7); the others only exact ones.
+fn defaults(operation: &Operation) -> Defaults {
+    let (overflow, zero) = match operation {
         Operation::Add(..)
         | Operation::Convert(_)
         | Operation::Join {
@@ -443,15 +457,51 @@ fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
             ..
         }
         | Operation::Dot {
-            algorithm: Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::General(General::AddMul(_)),
+            algorithm:
+                Dpa::FmaChain
+                | Dpa::FtzAddMul { .. }
+                | Dpa::General(General::AddMul(_)),
             ..
         } => (Overflow::Ieee, ZeroSign::Ieee),
         Operation::Dot {
-            algorithm: Dpa::TFdpa { .. } | Dpa::GstFdpa { .. },
+            algorithm:
+                Dpa::TFdpa { .. } | Dpa::GstFdpa { .. } | Dpa::GrFdpa(_) | Dpa::SemiFma(_),
             ..
         } => (Overflow::Infinity, ZeroSign::Plus),
         Operation::Dot { .. } | Operation::Join { .. } => (Overflow::Infinity, ZeroSign::Exact),
+    };
+    let usual = Defaults {
+        overflow,
+        zero,
+        nan: Nan::Any,
+        flush: None,
+        tininess: Tininess::After,
+    };
+    match operation {
+        Operation::Dot { algorithm, .. } => match algorithm {
+            Dpa::GrFdpa(_) => Defaults {
+                nan: Nan::Own,
+                flush: Some(FlushSign::Plus),
+                tininess: Tininess::Unbounded,
+                ..usual
+            },
+            Dpa::SemiFma(_) => Defaults {
+                nan: Nan::Own,
+                ..usual
+            },
+            _ => usual,
+        },
+        _ => usual,
     }
+}
+
+/// What an output is where the notation does not say.
+struct Defaults {
+    overflow: Overflow,
+    zero: ZeroSign,
+    nan: Nan,
+    flush: Option<FlushSign>,
+    tininess: Tininess,
 }
 
 fn parse_output(
@@ -468,20 +518,30 @@ fn parse_output(
             format!("{format} cannot be a result format: it is no signed float"),
         );
     }
-    let (overflow, zero) = defaults(operation);
+    let Defaults {
+        overflow,
+        zero,
+        nan,
+        flush,
+        tininess,
+    } = defaults(operation);
     let mut output = Output {
         format,
         rounding,
         overflow,
-        nan: Nan::Any,
+        nan,
         zero,
-        flush: None,
-        tininess: Tininess::After,
+        flush,
+        tininess,
     };
     let mut before = None;
     for (word, name, value) in words.parameters() {
         match (name, value) {
             ("nan", "any") => output.nan = Nan::Any,
+            ("nan", "own") => output.nan = Nan::Own,
+            ("codes", "numbers") => output.format = format.without_specials(),
+            ("codes", _) => return flaw(word, format!("codes={value}: expected numbers")),
+            ("flush", "none") => output.flush = None,
             ("nan", _) => output.nan = parse_nan(word, value, format)?,
             ("zero", "plus") => output.zero = ZeroSign::Plus,
             ("zero", "minus") => output.zero = ZeroSign::Minus,
@@ -508,8 +568,13 @@ fn parse_output(
                 output.tininess = Tininess::Before;
                 before = Some(word);
             }
+            ("tininess", "unbounded") => {
+                output.tininess = Tininess::Unbounded;
+                before = Some(word);
+            }
             ("tininess", _) => {
-                return flaw(word, format!("tininess={value}: expected after or before"));
+                let message = format!("tininess={value}: expected after, before or unbounded");
+                return flaw(word, message);
             }
             ("overflow", _) => output.overflow = at(word, Overflow::named(value))?,
             _ => {
@@ -518,7 +583,7 @@ fn parse_output(
                     Err(Error::unknown(
                         "output parameter",
                         name,
-                        ["nan", "zero", "overflow", "flush", "tininess"],
+                        ["nan", "zero", "overflow", "flush", "tininess", "codes"],
                     )),
                 );
             }
@@ -527,7 +592,7 @@ fn parse_output(
     match before {
         Some(word) if output.flush.is_none() => flaw(
             word,
-            "tininess=before says which results are flushed: it needs flush=plus or flush=kept",
+            "tininess says which results are flushed: it needs flush=plus or flush=kept",
         ),
         _ => Ok(output),
     }

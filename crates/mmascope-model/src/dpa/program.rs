@@ -3,7 +3,7 @@
 use super::decoded::{self, Decoded};
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
-use super::{Codes, Dpa, Modifiers, Nan, Operands, Queries, Signature, general, ieee};
+use super::{Codes, Dpa, Events, Modifiers, Nan, Operands, Queries, Signature, general, ieee};
 use crate::format::{Format, Unpacked};
 
 /// Statements whose values need no memory of their own; almost every program has so few.
@@ -143,20 +143,20 @@ impl Program {
 
     /// Runs the program. The operands have been checked against the signature and are register
     /// words; the result is a register word. A NaN whose payload is unknown ([`Nan::Any`]) comes
-    /// back as the default quiet NaN.
+    /// back as the default quiet NaN. What happened is added to the events.
     pub(crate) fn run(
         &self,
         signature: &Signature,
         operands: &Operands<'_>,
         modifiers: &Modifiers,
+        events: &mut Events,
     ) -> u64 {
         let scales = decoded::scales(signature, operands.scale_a, operands.scale_b);
         let mut pairs = Vec::new();
         let codes = self.codes();
         decoded::pairs(signature, operands, &scales, modifiers, codes, &mut pairs);
-        self.sum(&pairs, decoded::c(signature, operands, modifiers), &|_| {
-            None
-        })
+        let c = decoded::c(signature, operands, modifiers, self.codes_of_c());
+        self.sum(&pairs, c, &|_| None, events)
     }
 
     /// The same for many queries, whose lengths and words have been checked.
@@ -170,7 +170,8 @@ impl Program {
                 let operands = queries.at(index, k, blocks);
                 let own = &scales[index * blocks..(index + 1) * blocks];
                 decoded::pairs(signature, &operands, own, &none, codes, &mut pairs);
-                self.sum(&pairs, decoded::c(signature, &operands, &none), &|_| None)
+                let c = decoded::c(signature, &operands, &none, self.codes_of_c());
+                self.sum(&pairs, c, &|_| None, &mut Events::default())
             })
             .collect()
     }
@@ -178,14 +179,17 @@ impl Program {
     /// The same for operands that have been decoded; `None` when this program means other numbers by
     /// some of their codes.
     pub(super) fn run_decoded(&self, operands: &Decoded) -> Option<u64> {
-        if operands.special && self.codes() != Codes::Special {
+        let c_differs = operands.c.is_special() && self.codes_of_c() != Codes::Special;
+        if operands.special && self.codes() != Codes::Special || c_differs {
             return None;
         }
+        let events = &mut Events::default();
         Some(match operands.scaled() {
-            Some(pairs) => self.sum(&pairs, operands.c, &|_| None),
-            None => self.sum(&operands.pairs, operands.c, &|format| {
-                operands.widened(format)
-            }),
+            Some(pairs) => self.sum(&pairs, operands.c, &|_| None, events),
+            None => {
+                let wide = |format| operands.widened(format);
+                self.sum(&operands.pairs, operands.c, &wide, events)
+            }
         })
     }
 
@@ -195,6 +199,7 @@ impl Program {
         pairs: &[Pair<'s>],
         c: Unpacked,
         wide: &dyn Fn(Format) -> Option<&'s [Pair<'s>]>,
+        events: &mut Events,
     ) -> u64 {
         let (mut few, mut many) = ([PLUS_ZERO; FEW], Vec::new());
         let values = match few.get_mut(..self.statements.len()) {
@@ -223,7 +228,7 @@ impl Program {
                 } => {
                     let start = (*from != Source::Product).then(|| read(*from));
                     if *over == Select::All && widened.is_none() {
-                        algorithm.run(pairs, start, output)
+                        algorithm.run_noting(pairs, start, output, events)
                     } else {
                         chosen.clear();
                         chosen.reserve(pairs.len());
@@ -236,7 +241,7 @@ impl Program {
                                 chosen.push(pairs[k].widened(&format));
                             }),
                         }
-                        algorithm.run(&chosen, start, output)
+                        algorithm.run_noting(&chosen, start, output, events)
                     }
                 }
                 Operation::Add(left, right) => ieee::add(&read(*left), &read(*right), output),
@@ -266,6 +271,7 @@ impl Program {
             Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => match algorithm
             {
                 Dpa::General(step) => step.terms().codes,
+                _ if algorithm.knows_numbers_only() => Codes::Numbers,
                 _ => Codes::Special,
             },
             _ => Codes::Special,
@@ -274,6 +280,18 @@ impl Program {
         codes
             .find(|codes| *codes != Codes::Special)
             .unwrap_or_default()
+    }
+
+    /// What the ∞ and NaN codes of c mean.
+    pub(crate) fn codes_of_c(&self) -> Codes {
+        let numbers = |statement: &Statement| match &statement.operation {
+            Operation::Dot { algorithm, .. } => algorithm.knows_numbers_only(),
+            _ => false,
+        };
+        match self.statements.iter().any(numbers) {
+            true => Codes::Numbers,
+            false => Codes::Special,
+        }
     }
 
     /// Whether every NaN result is one known word.

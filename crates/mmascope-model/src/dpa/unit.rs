@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Decoded, Dpa, General, Modifiers, Operands, Operation, Program, Queries, Select, Signature,
+    Decoded, Dpa, Events, General, GrTerms, Modifiers, Operands, Operation, Part, Program, Queries,
+    Select, Signature,
 };
 use crate::error::{Error, Result};
-use crate::format::{Class, Float, Format, Specials};
+use crate::format::{Class, F32, Float, Format, Specials};
 
 /// A matrix unit's arithmetic for given formats and K: what computes one element of D.
 ///
@@ -87,8 +88,23 @@ impl Unit {
     /// # Errors
     /// [`Error::Argument`] when a length or a word does not fit the signature.
     pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
+        self.dot_with_events(operands, modifiers)
+            .map(|(word, _)| word)
+    }
+
+    /// The same with what happened, for units that have status flags: the events of every statement.
+    ///
+    /// # Errors
+    /// As [`Unit::dot`].
+    pub fn dot_with_events(
+        &self,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+    ) -> Result<(u64, Events)> {
         check_operands(&self.signature, operands, modifiers)?;
-        Ok(self.program.run(&self.signature, operands, modifiers))
+        let mut events = Events::default();
+        let word = (self.program).run(&self.signature, operands, modifiers, &mut events);
+        Ok((word, events))
     }
 
     /// One element of D for each query of many, by the same steps as [`Unit::dot`]; memory is used again.
@@ -120,9 +136,11 @@ impl Unit {
     /// The same for operands that were decoded for this signature; `operands` are the words they
     /// came from.
     pub fn dot_decoded(&self, decoded: &Decoded, operands: &Operands<'_>) -> u64 {
-        self.program
-            .run_decoded(decoded)
-            .unwrap_or_else(|| (self.program).run(&self.signature, operands, &Modifiers::default()))
+        let run = || {
+            let (none, events) = (Modifiers::default(), &mut Events::default());
+            (self.program).run(&self.signature, operands, &none, events)
+        };
+        self.program.run_decoded(decoded).unwrap_or_else(run)
     }
 
     /// One instruction: D, m × n, row-major.
@@ -171,7 +189,8 @@ impl Unit {
                     scale_a: &tiles.scale_a[i * blocks..(i + 1) * blocks],
                     scale_b,
                 };
-                d.push(self.program.run(&self.signature, &operands, modifiers));
+                let events = &mut Events::default();
+                d.push((self.program).run(&self.signature, &operands, modifiers, events));
             }
         }
         Ok(d)
@@ -210,7 +229,8 @@ impl Unit {
             }
         }
         let result = self.program.output().format.container();
-        if result != d.container() {
+        // (The result's codes may all be numbers.)
+        if result.without_specials() != d.container().without_specials() {
             return Err(format!("the program gives {result}, but d is {d}"));
         }
         if let Some(scale) = scale {
@@ -228,6 +248,7 @@ impl Unit {
             }
         }
         let mut unused: BTreeSet<usize> = (0..k).collect();
+        let mut parts: Vec<(usize, Part, Part)> = Vec::new();
         let mut scales_used = false;
         for statement in &self.program.statements {
             if let Operation::Join {
@@ -259,7 +280,17 @@ impl Unit {
                 }
             }
             for index in over.indices(k) {
-                if !unused.remove(&index) {
+                let is_first = unused.remove(&index);
+                let is_other_part = match algorithm {
+                    Dpa::GrFdpa(step) => {
+                        let own = (index, step.a, step.b);
+                        let is_new = index < k && !parts.iter().any(|part| overlap(part, &own));
+                        parts.push(own);
+                        is_new
+                    }
+                    _ => is_first,
+                };
+                if !is_first && !is_other_part {
                     return Err(format!("k={index} is summed twice or is not below K={k}"));
                 }
             }
@@ -315,6 +346,15 @@ impl Unit {
                     _ => Ok(true),
                 }
             }
+            Dpa::SemiFma(_) if [a, b, c, *result].iter().any(|format| *format != F32) => {
+                Err(format!("{algorithm} takes and gives f32"))
+            }
+            Dpa::GrFdpa(step) if step.terms != GrTerms::Product && self.signature.k != 1 => {
+                Err(format!("{algorithm} adds one a and one b: K is 1"))
+            }
+            Dpa::GrFdpa(_) | Dpa::SemiFma(_) if scale.is_some() => {
+                Err(format!("{algorithm} takes no block scales"))
+            }
             Dpa::General(General::Fused(fused)) if scale.is_some() => {
                 let exact =
                     fused.f.is_none() || fused.apart || fused.groups.is_some_and(|g| g.f.is_none());
@@ -329,6 +369,12 @@ impl Unit {
             _ => Ok(false),
         }
     }
+}
+
+/// Whether two parts of the products of one k have a bit product in common.
+fn overlap(left: &(usize, Part, Part), right: &(usize, Part, Part)) -> bool {
+    let meet = |x: Part, y: Part| x.first <= y.last && y.first <= x.last;
+    left.0 == right.0 && meet(left.1, right.1) && meet(left.2, right.2)
 }
 
 /// Checks lengths, words and modifiers.

@@ -73,6 +73,7 @@ impl Block<'_> {
                 ..
             } => self.unscaled(&lanes).ftz_addmul(flush_in, flush_out),
             Dpa::General(ref step) => self.general(step),
+            Dpa::GrFdpa(_) | Dpa::SemiFma(_) => vec![self.exact_sum()],
             Dpa::TrFdpa { f, f2, .. } => self.tr_fdpa(f, f2),
             Dpa::GtrFdpa { f, f2, .. } => self.gtr_fdpa(f, f2),
         }

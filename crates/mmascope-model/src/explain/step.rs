@@ -123,7 +123,7 @@ impl Step {
                 format.to_register(format.infinity(negative, output.overflow))
             }
             (_, Nan::Word(bits)) => bits,
-            (_, Nan::Any) => format.to_register(format.nan_or_substitute()),
+            (_, Nan::Any | Nan::Own) => format.to_register(format.nan_or_substitute()),
         };
         step.set_word(bits, output);
         step

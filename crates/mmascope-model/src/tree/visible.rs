@@ -47,7 +47,7 @@ pub fn visible(unit: &Unit, sight: &Sight) -> Result<Option<Tree>> {
             Dpa::GstFdpa { f, .. } => (bits, groups) = (bits.max(f as i32 + 1), true),
             Dpa::EFdpa { .. } => bits = bits.max(sight.exact),
             // What masks see of the steps of the model space is not worked out.
-            Dpa::General(_) => return Ok(None),
+            Dpa::General(_) | Dpa::GrFdpa(_) | Dpa::SemiFma(_) => return Ok(None),
             Dpa::FmaChain | Dpa::FtzAddMul { .. } => {}
         }
     }

@@ -45,6 +45,8 @@ pub(super) fn algorithm(program: &Program) -> &'static str {
         Some(Dpa::EFdpa { .. }) => "e-fdpa",
         Some(Dpa::TrFdpa { .. }) => "tr-fdpa",
         Some(Dpa::GtrFdpa { .. }) => "gtr-fdpa",
+        Some(Dpa::GrFdpa(_)) => "gr-fdpa",
+        Some(Dpa::SemiFma(_)) => "semi-fma",
         Some(Dpa::General(General::Fused(_))) => "fused",
         Some(Dpa::General(General::AddMul(_))) => "add-mul",
     }

@@ -8,6 +8,9 @@ use crate::dpa::{
 };
 use crate::format::Rounding;
 
+/// Consecutive k are written as a range from so many on.
+const RANGE: usize = 9;
+
 impl fmt::Display for Program {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, statement) in self.statements.iter().enumerate() {
@@ -65,25 +68,37 @@ impl fmt::Display for Program {
                 tininess,
             } = &statement.output;
             write!(out, " -> {rounding} {format}")?;
-            if let Nan::Word(bits) = nan {
-                write!(
-                    out,
-                    " nan={bits:0width$x}",
-                    width = format.container().digits()
-                )?;
+            if format.is_numbers_only() {
+                out.write_str(" codes=numbers")?;
             }
-            let (default_overflow, default_zero) = defaults(&statement.operation);
-            if *zero != default_zero {
+            let usual = defaults(&statement.operation);
+            match nan {
+                _ if *nan == usual.nan => {}
+                Nan::Any => out.write_str(" nan=any")?,
+                Nan::Own => out.write_str(" nan=own")?,
+                Nan::Word(bits) => {
+                    let width = format.container().digits();
+                    write!(out, " nan={bits:0width$x}")?;
+                }
+            }
+            if *zero != usual.zero {
                 write!(out, " zero={zero}")?;
             }
-            if *overflow != default_overflow {
+            if *overflow != usual.overflow {
                 write!(out, " overflow={overflow}")?;
             }
-            if let Some(sign) = flush {
-                write!(out, " flush={sign}")?;
-                if *tininess == Tininess::Before {
-                    out.write_str(" tininess=before")?;
+            if *flush != usual.flush {
+                match flush {
+                    None => out.write_str(" flush=none")?,
+                    Some(sign) => write!(out, " flush={sign}")?,
                 }
+            }
+            if flush.is_some() && *tininess != usual.tininess {
+                out.write_str(match tininess {
+                    Tininess::After => " tininess=after",
+                    Tininess::Before => " tininess=before",
+                    Tininess::Unbounded => " tininess=unbounded",
+                })?;
             }
         }
         Ok(())
@@ -119,10 +134,16 @@ impl fmt::Display for ZeroSign {
 impl fmt::Display for Select {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |list: &[usize]| {
-            list.iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(",")
+            let consecutive = list.windows(2).all(|two| two[0] + 1 == two[1]);
+            match list {
+                [first, .., last] if consecutive && list.len() >= RANGE => {
+                    format!("{first}..{last}")
+                }
+                _ => {
+                    let numbers: Vec<_> = list.iter().map(ToString::to_string).collect();
+                    numbers.join(",")
+                }
+            }
         };
         match self {
             Self::All => Ok(()),
@@ -174,6 +195,8 @@ impl fmt::Display for Dpa {
                 Ok(())
             }
             Self::EFdpa { l } => write!(out, "e-fdpa L={l}"),
+            Self::GrFdpa(ref step) => step.fmt(out),
+            Self::SemiFma(ref step) => step.fmt(out),
             Self::General(ref step) => step.fmt(out),
             Self::TrFdpa { l, f, f2 } => write!(out, "tr-fdpa L={l} F={f} F2={f2}"),
             Self::GtrFdpa { l, f, f2 } => write!(out, "gtr-fdpa L={l} F={f} F2={f2}"),
