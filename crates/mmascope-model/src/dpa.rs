@@ -212,15 +212,15 @@ impl Dpa {
                 Self::TrFdpa { f, f2, .. } => tr_fdpa::block(block, &c, f, f2, output),
                 Self::GtrFdpa { f, f2, .. } => gtr_fdpa::block(block, &c, f, f2, output),
                 Self::GrFdpa(ref step) => {
-                let (word, own) = step.block(block, &c, output);
-                events.join(own);
-                word
-            }
+                    let (word, own) = step.block(block, &c, output);
+                    events.join(own);
+                    word
+                }
                 Self::SemiFma(ref step) => {
-                let (word, own) = step.step(&block[0], &c);
-                events.join(own);
-                word
-            }
+                    let (word, own) = step.step(&block[0], &c);
+                    events.join(own);
+                    word
+                }
                 Self::General(ref step) => step.run(block, &c, output),
             };
             if output.flush.is_some() {

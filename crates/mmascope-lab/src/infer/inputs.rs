@@ -76,7 +76,9 @@ impl Focus {
                 Dpa::GrFdpa(step) => {
                     let bits = [Some(step.f_g), Some(step.f), step.f2];
                     (focus.bits).extend(bits.iter().flatten().map(|&bits| bits as i32));
-                    focus.floors.extend([Some(step.e0), step.e_z].iter().flatten());
+                    focus
+                        .floors
+                        .extend([Some(step.e0), step.e_z].iter().flatten());
                 }
                 Dpa::General(General::Fused(fused)) => {
                     let groups = fused.groups.and_then(|groups| groups.f);

@@ -1,8 +1,8 @@
 //! Programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
-    Dpa, FlushSign, General, GrFdpa, GrTerms, Nan, Operation, Output, Part, Program, Select, SemiFma,
-    SemiNan, Source, Statement, Tininess, ZeroSign,
+    Dpa, FlushSign, General, GrFdpa, GrTerms, Nan, Operation, Output, Part, Program, Select,
+    SemiFma, SemiNan, Source, Statement, Tininess, ZeroSign,
 };
 use crate::format::{Format, Overflow, Rounding};
 

@@ -84,12 +84,12 @@ impl Part {
 
 /// A number that a sum takes in: `sum · 2^(exponent − fraction bits)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sum {
+struct Sum {
     /// The exponent that takes part in alignment.
-    pub(crate) exponent: i32,
+    exponent: i32,
     /// Exponent of the unit of `sum`.
-    pub(crate) place: i32,
-    pub(crate) sum: i128,
+    place: i32,
+    sum: i128,
 }
 
 impl Sum {
@@ -133,7 +133,9 @@ impl GrFdpa {
     /// One block. The events are those of its result.
     pub(super) fn block(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> (u64, Events) {
         let groups = pairs.chunks(self.g as usize).map(|group| {
-            let terms = group.iter().flat_map(|pair| self.terms_of(&pair.a, &pair.b));
+            let terms = group
+                .iter()
+                .flat_map(|pair| self.terms_of(&pair.a, &pair.b));
             self.group(terms.flatten())
         });
         let mut any = false;
@@ -146,8 +148,33 @@ impl GrFdpa {
         self.total(&groups, any, c, output)
     }
 
+    /// One block over numbers, for callers that decode by rules of their own.
+    pub(crate) fn of_numbers(
+        &self,
+        pairs: impl Iterator<Item = (Unpacked, Unpacked)>,
+        c: &Unpacked,
+        output: &Output,
+    ) -> (u64, Events) {
+        let terms: Vec<Term> = pairs
+            .flat_map(|(a, b)| self.terms_of(&a, &b))
+            .flatten()
+            .collect();
+        let per_group = self.g as usize * if self.terms == Terms::Product { 1 } else { 2 };
+        let mut any = false;
+        let groups: Vec<Sum> = terms
+            .chunks(per_group)
+            .map(|group| {
+                let (sum, is_something) = self.group(group.iter().copied());
+                any |= is_something;
+                sum
+            })
+            .collect();
+        let (word, events) = self.total(&groups, any, c, output);
+        (super::general::finished(word, output), events)
+    }
+
     /// What one pair adds: one term or two. A term of magnitude 0 keeps its exponent.
-    pub(crate) fn terms_of(&self, a: &Unpacked, b: &Unpacked) -> [Option<Term>; 2] {
+    fn terms_of(&self, a: &Unpacked, b: &Unpacked) -> [Option<Term>; 2] {
         let zero = Term {
             negative: false,
             exponent: self.zero_exponent(),
@@ -182,7 +209,7 @@ impl GrFdpa {
     }
 
     /// The sum of a group's terms on its grid, and whether a term is not zero.
-    pub(crate) fn group(&self, terms: impl Iterator<Item = Term> + Clone) -> (Sum, bool) {
+    fn group(&self, terms: impl Iterator<Item = Term> + Clone) -> (Sum, bool) {
         let exponents = terms.clone().map(|term| term.exponent);
         let largest = exponents.max().unwrap_or(self.e0);
         let any = terms.clone().any(|term| term.significand != 0);
@@ -205,13 +232,7 @@ impl GrFdpa {
 
     /// The groups and c, aligned to the largest exponent, summed and rounded. `any`: whether a term of
     /// the groups is not zero.
-    pub(crate) fn total(
-        &self,
-        groups: &[Sum],
-        any: bool,
-        c: &Unpacked,
-        output: &Output,
-    ) -> (u64, Events) {
+    fn total(&self, groups: &[Sum], any: bool, c: &Unpacked, output: &Output) -> (u64, Events) {
         let c = self.number(c, output);
         let exponents = groups.iter().chain(&c).map(|sum| sum.exponent);
         let largest = exponents.fold(self.e0, i32::max);
@@ -252,9 +273,10 @@ impl GrFdpa {
     /// c as a number; `None` when it is zero. An ∞ can only be an earlier result, and means 2^(emax + 1).
     fn number(&self, c: &Unpacked, output: &Output) -> Option<Sum> {
         if c.class == Class::Infinite {
-            let exponent = output.format.float().map_or(0, |float| {
-                (1 << float.exponent_bits) - 1 - float.bias
-            });
+            let exponent = output
+                .format
+                .float()
+                .map_or(0, |float| (1 << float.exponent_bits) - 1 - float.bias);
             return Some(Sum {
                 exponent,
                 place: exponent,

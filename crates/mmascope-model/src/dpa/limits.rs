@@ -56,7 +56,10 @@ impl Dpa {
                 if let Some(f2) = step.f2 {
                     bits("F2", f2)?;
                     if f2 > step.f {
-                        return Err(format!("F2={f2}: the second grid is no finer than F={}", step.f));
+                        return Err(format!(
+                            "F2={f2}: the second grid is no finer than F={}",
+                            step.f
+                        ));
                     }
                 }
                 for (name, part) in [("a", step.a), ("b", step.b)] {

@@ -457,15 +457,11 @@ fn defaults(operation: &Operation) -> Defaults {
             ..
         }
         | Operation::Dot {
-            algorithm:
-                Dpa::FmaChain
-                | Dpa::FtzAddMul { .. }
-                | Dpa::General(General::AddMul(_)),
+            algorithm: Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::General(General::AddMul(_)),
             ..
         } => (Overflow::Ieee, ZeroSign::Ieee),
         Operation::Dot {
-            algorithm:
-                Dpa::TFdpa { .. } | Dpa::GstFdpa { .. } | Dpa::GrFdpa(_) | Dpa::SemiFma(_),
+            algorithm: Dpa::TFdpa { .. } | Dpa::GstFdpa { .. } | Dpa::GrFdpa(_) | Dpa::SemiFma(_),
             ..
         } => (Overflow::Infinity, ZeroSign::Plus),
         Operation::Dot { .. } | Operation::Join { .. } => (Overflow::Infinity, ZeroSign::Exact),

@@ -2,8 +2,8 @@
 //! and a sticky bit that not every shift fills (`tensix.md` §7.1: the vector unit of Tensix).
 
 use super::events::Events;
-use super::pair::Pair;
-use crate::format::{Class, Unpacked};
+use super::pair::{Pair, Scales};
+use crate::format::{Class, F32, Unpacked};
 
 /// The parameters of a SEMI-FMA. Formats are f32; operands and c whose exponent field is 0 are zeros.
 ///
@@ -103,6 +103,19 @@ impl SemiFma {
             nan: word & 0x7fff_ffff > INFINITY,
         };
         (word.into(), events)
+    }
+
+    /// `x · y + z` of f32 words, and what happened.
+    #[must_use]
+    pub fn of_words(&self, x: u32, y: u32, z: u32) -> (u32, Events) {
+        let number = |word: u32| F32.without_specials().decode(word.into());
+        let pair = Pair {
+            a: number(x),
+            b: number(y),
+            scales: &Scales::NONE,
+        };
+        let (word, events) = self.step(&pair, &number(z));
+        (word as u32, events)
     }
 
     /// `x · y + z`, and whether a number that is not zero became zero.

@@ -177,9 +177,10 @@ impl Reader<'_> {
         let block = self.block(head)?;
         let rows = family.map(|range| &mut block.architecture.instructions[range]);
         match keyword.text {
-            "title" | "vendor" | "unmodelled" | "note" | "source" | "mods" | "let" | "features" | "chained"
-            | "flags"
-                if missing => {
+            "title" | "vendor" | "unmodelled" | "note" | "source" | "mods" | "let" | "features"
+            | "chained" | "flags"
+                if missing =>
+            {
                 fault(
                     head.line,
                     head.end(),

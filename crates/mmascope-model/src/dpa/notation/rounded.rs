@@ -70,7 +70,12 @@ impl Given<'_, '_> {
     }
 
     /// One of some words.
-    fn word<T: Copy>(&self, name: &str, words: &[(&str, T)], default: Option<T>) -> Result<T, Flaw> {
+    fn word<T: Copy>(
+        &self,
+        name: &str,
+        words: &[(&str, T)],
+        default: Option<T>,
+    ) -> Result<T, Flaw> {
         let known = || {
             let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             words.join(" or ")
@@ -78,7 +83,10 @@ impl Given<'_, '_> {
         match self.list.iter().find(|(_, own, _)| *own == name) {
             None => match default {
                 Some(default) => Ok(default),
-                None => flaw(self.head, format!("{} needs {name}={}", self.head.text, known())),
+                None => flaw(
+                    self.head,
+                    format!("{} needs {name}={}", self.head.text, known()),
+                ),
             },
             Some((word, _, value)) => match words.iter().find(|(own, _)| own == value) {
                 Some((_, meaning)) => Ok(*meaning),
@@ -176,11 +184,7 @@ impl SemiFma {
     }
 }
 
-fn write(
-    out: &mut fmt::Formatter<'_>,
-    name: &str,
-    parameters: &[(&str, String)],
-) -> fmt::Result {
+fn write(out: &mut fmt::Formatter<'_>, name: &str, parameters: &[(&str, String)]) -> fmt::Result {
     out.write_str(name)?;
     (parameters.iter()).try_for_each(|(name, value)| write!(out, " {name}={value}"))
 }

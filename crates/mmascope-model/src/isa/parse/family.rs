@@ -186,7 +186,8 @@ fn parse_model(arithmetic: Field<'_>, evidence: Option<Field<'_>>) -> Outcome<Ar
         );
     };
     let default = Level::named(first.text).or_else(|_| {
-        let expected = "expected first the level of every parameter: hw, 2team, 1team, sim, doc or open";
+        let expected =
+            "expected first the level of every parameter: hw, 2team, 1team, sim, doc or open";
         fault(
             field.line,
             first.column,
