@@ -22,7 +22,6 @@
 mod accumulators;
 mod arrays;
 mod dots;
-mod exact;
 mod matrices;
 mod matrix;
 #[cfg(feature = "kernel")]

@@ -11,4 +11,4 @@ mod philox;
 pub mod random;
 
 pub use mmascope_model::{Error, Result};
-pub(crate) use mmascope_model::{dpa, error, format, tree};
+pub(crate) use mmascope_model::{dpa, error, exact, format, tree};

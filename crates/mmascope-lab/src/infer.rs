@@ -47,7 +47,7 @@ mod widths;
 
 pub(crate) use alternatives::alternatives;
 pub(crate) use distinguish::{Distinguisher, differ};
-pub(crate) use maker::{Maker, Number};
+pub(crate) use maker::{Maker, drawn, word};
 pub(crate) use neighbours::stated;
 pub(crate) use report::line;
 pub(crate) use shrinking::shrink as shrink_on_device;

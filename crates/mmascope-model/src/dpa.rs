@@ -38,7 +38,6 @@ mod t_fdpa;
 mod token;
 mod tr_fdpa;
 mod unit;
-mod wide;
 
 pub use decoded::Decoded;
 pub use describe::Parameter;

@@ -11,7 +11,9 @@ mod round;
 
 pub use convert::Conversion;
 pub use decode::{Class, Unpacked};
-pub use round::{Exact, Overflow, Rounding};
+pub use round::Overflow;
+
+pub use crate::exact::{Exact, Rounding};
 
 use crate::error::{Error, Result};
 

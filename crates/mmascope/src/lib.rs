@@ -44,7 +44,7 @@
 //! # Ok::<(), mmascope::Error>(())
 //! ```
 //!
-//! The map: [`format`](mod@format) has the number formats, [`dpa`] the arithmetic, [`isa`] the
+//! The map: [`exact`] has exact numbers, [`format`](mod@format) the number formats, [`dpa`] the arithmetic, [`isa`] the
 //! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees,
 //! [`dut`] devices under test, [`array`](mod@array) matrices in files, [`gemm`] whole matrix products
 //! and their errors, [`accuracy`] how those grow with K.
@@ -59,7 +59,7 @@ pub use mmascope_gemm::gemm;
 pub use mmascope_gemm::kernel;
 pub use mmascope_io::{array, vector};
 pub use mmascope_lab::{accuracy, cases, diff, discriminate, identify, infer, probe, validate};
-pub use mmascope_model::{Error, Position, Result, dpa, error, explain, format, isa, tree};
+pub use mmascope_model::{Error, Position, Result, dpa, error, exact, explain, format, isa, tree};
 
 /// Devices under test: the trait, and what stands behind it in this process and outside.
 pub mod dut {

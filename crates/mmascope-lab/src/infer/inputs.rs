@@ -4,7 +4,7 @@ mod large;
 mod middle;
 mod small;
 
-use super::maker::{Maker, Number};
+use super::maker::{Maker, drawn, word};
 use crate::cases::Case;
 use crate::dpa::{Dpa, General, Operation, Unit};
 use crate::reveal::Random;
@@ -177,12 +177,7 @@ fn scale(maker: &Maker, case: &mut Case, spread: bool, random: &mut Random) {
             if let Some(format) = format.filter(|f| f.float().is_some_and(|f| f.fraction_bits > 0))
             {
                 let exponent = between(range.normal.max(-3), range.top.min(3), random);
-                case.scale_a[block] = Number {
-                    negative: false,
-                    exponent,
-                    fraction: random.bits() >> 4,
-                }
-                .word(&format);
+                case.scale_a[block] = word(drawn(false, exponent, random.bits() >> 4), &format);
             }
         }
     }

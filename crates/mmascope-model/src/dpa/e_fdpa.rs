@@ -3,8 +3,8 @@
 use super::output::Output;
 use super::pair::{Pair, Term};
 use super::t_fdpa::common_zero;
-use super::wide::Wide;
 use super::{special_sum, special_value};
+use crate::exact::Sum;
 use crate::format::Unpacked;
 
 /// One block, without intermediate overflow.
@@ -13,17 +13,10 @@ pub(super) fn block(pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
     if let Some(special) = special_sum(specials) {
         return output.special(special);
     }
-    let mut sum = Wide::default();
-    for term in pairs
-        .iter()
-        .filter_map(Pair::product)
-        .chain(Term::of_value(c))
-    {
-        sum.add(
-            term.negative,
-            term.significand,
-            term.exponent - term.fraction_bits,
-        );
+    let mut sum = Sum::default();
+    let products = pairs.iter().filter_map(Pair::product);
+    for term in products.chain(Term::of_value(c)) {
+        sum.add(&term.value);
     }
     output.finite(&sum.exact(), common_zero(pairs, c))
 }

@@ -8,7 +8,7 @@ mod fused;
 use super::output::Output;
 use super::pair::Pair;
 use super::{FlushSign, Special, ieee};
-use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
+use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// A step of the model space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -300,15 +300,10 @@ pub(super) fn flushed(x: &Unpacked, flush: Option<FlushSign>) -> Unpacked {
 /// A finite value rounded to a format.
 fn narrowed(x: Unpacked, to: Option<(Rounding, Format)>) -> Unpacked {
     match to {
-        Some((rounding, format)) if x.class == Class::Finite => {
-            let exact = Exact {
-                negative: x.negative,
-                magnitude: x.significand.into(),
-                exponent: x.exponent - x.fraction_bits as i32,
-                sticky: false,
-            };
-            format.decode(format.round(&exact, rounding, Overflow::Ieee))
-        }
+        Some((rounding, format)) if x.class == Class::Finite => match x.exact() {
+            Some(exact) => format.decode(format.round(&exact, rounding, Overflow::Ieee)),
+            None => x,
+        },
         _ => x,
     }
 }

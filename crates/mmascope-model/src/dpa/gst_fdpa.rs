@@ -4,7 +4,8 @@ use super::output::Output;
 use super::pair::{Pair, Scales, Term};
 use super::special_value;
 use super::t_fdpa::common_zero;
-use crate::format::{Class, Rounding, Unpacked};
+use crate::exact::{Exact, Rounding};
+use crate::format::{Class, Unpacked};
 
 /// One block of groups of `g` products each.
 pub(super) fn block(
@@ -52,12 +53,8 @@ fn scaled_group(group: &[Pair]) -> Option<Term> {
     let exponent = group_exponent(group)?;
     let Scales { a, b } = group[0].scales;
     // Products on the finest grid that any of them needs.
-    let place = |term: &Term| term.exponent - term.fraction_bits;
-    let finest = group
-        .iter()
-        .filter_map(Pair::product)
-        .map(|term| place(&term))
-        .min()?;
+    let places = group.iter().filter_map(Pair::product);
+    let finest = places.map(|term| term.value.exponent).min()?;
     let sum: i128 = group
         .iter()
         .filter_map(Pair::product)
@@ -66,9 +63,11 @@ fn scaled_group(group: &[Pair]) -> Option<Term> {
     let scales = u128::from(a.significand) * u128::from(b.significand);
     let scale_fraction_bits = (a.fraction_bits + b.fraction_bits) as i32;
     (sum != 0).then(|| Term {
-        negative: sum < 0,
+        value: Exact::new(
+            sum < 0,
+            sum.unsigned_abs() * scales,
+            exponent + finest - scale_fraction_bits,
+        ),
         exponent,
-        significand: sum.unsigned_abs() * scales,
-        fraction_bits: scale_fraction_bits - finest,
     })
 }

@@ -84,12 +84,11 @@ fn truncated(pair: &Pair, grid: i32) -> i64 {
 
 /// A product whose exponent has gained those of its blocks' scales.
 fn scaled_product(pair: &Pair) -> Option<Term> {
-    let product = pair.product()?;
-    let exponent = product.exponent + pair.scales.a.exponent + pair.scales.b.exponent;
-    Some(Term {
-        exponent,
-        ..product
-    })
+    let mut product = pair.product()?;
+    let scales = pair.scales.a.exponent + pair.scales.b.exponent;
+    product.exponent += scales;
+    product.value.exponent += scales;
+    Some(product)
 }
 
 /// Whether every finite term is zero, so that nothing is aligned.

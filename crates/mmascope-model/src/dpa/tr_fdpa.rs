@@ -48,10 +48,9 @@ pub(super) struct Sum {
 pub(super) fn specials(pairs: &[Pair], c: &Unpacked, output: &Output) -> Option<Special> {
     let product = |pair: &Pair| {
         pair.special().or_else(|| {
-            let term = pair.product()?;
-            let top = term.exponent - term.fraction_bits + term.significand.ilog2() as i32;
-            (top >= product_overflow(output)).then_some(Special::Infinite {
-                negative: term.negative,
+            let product = pair.product()?.value;
+            (product.top()? >= product_overflow(output)).then_some(Special::Infinite {
+                negative: product.negative,
             })
         })
     };

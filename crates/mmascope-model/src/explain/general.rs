@@ -4,7 +4,6 @@
 use super::algorithms::{
     Block, Start, add, finished, flush_result, is_subnormal, rounded_sum, zero_of,
 };
-use super::dyadic::Dyadic;
 use super::lane::{Lane, special_sum, special_value};
 use super::step::{Addend, common_zero};
 use super::trace::{Flush, Step, Term};
@@ -13,7 +12,8 @@ use crate::dpa::{
     AddMul, Dpa, FlushSign, Fused, General, Groups, Invalid, Nan, Output, Side, Sticky, Terms,
     Tininess, ZeroSign,
 };
-use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
+use crate::exact::Dyadic;
+use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// How far below everything the trace of what fell off lies.
 const TRACE: i64 = 64;
@@ -417,12 +417,7 @@ fn narrowed(x: Unpacked, to: Option<(Rounding, Format)>) -> Unpacked {
     let Some((rounding, format)) = to.filter(|_| x.class == Class::Finite) else {
         return x;
     };
-    let exact = Exact {
-        negative: x.negative,
-        magnitude: x.significand.into(),
-        exponent: x.exponent - x.fraction_bits as i32,
-        sticky: false,
-    };
+    let Some(exact) = x.exact() else { return x };
     format.decode(format.round(&exact, rounding, Overflow::Ieee))
 }
 
