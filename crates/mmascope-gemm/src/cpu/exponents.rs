@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::decoder::Decoder;
 use super::fast::fast;
-use super::pack::Elements;
+use crate::engine::Elements;
 
 /// The exponents that packed operands may have, as f32 fields, and how bytes show them.
 #[derive(Clone, Copy, Debug)]

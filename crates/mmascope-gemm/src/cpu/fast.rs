@@ -10,7 +10,7 @@ macro_rules! fast {
         $(#[$document])*
         $visibility fn $name($($argument: $kind),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
-            if crate::kernel::Level::Avx2.is_there() {
+            if crate::cpu::Level::Avx2.is_there() {
                 #[target_feature(enable = "avx2")]
                 fn enter($($argument: $kind),*) $(-> $result)? {
                     $inner($($argument),*)

@@ -11,12 +11,13 @@ use super::fused::{self, At, Finish, Kind, Sum, Tile};
 use super::half;
 use super::lanes::Lanes;
 use super::native;
-use super::pack::{self, Elements, Marks, Scales, Shape};
+use super::pack::{self, Marks, Scales, Shape};
+use super::packed_operand::{How, Side};
 use super::pairs::Ways;
 use super::plan::{From, MAX_STAGES, Plan, Round, Stage};
 use super::range::Ranges;
-use super::side::{How, Side};
 use crate::dpa::Signature;
+use crate::engine::Elements;
 
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = 0xff << 23;

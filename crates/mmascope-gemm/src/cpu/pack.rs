@@ -13,47 +13,12 @@ use super::down;
 use super::exponents::Window;
 use super::fast::fast;
 use super::fused::VECTORS;
+use super::packed_operand::{How, Side};
 use super::shared::Shared;
-use super::side::{How, Side};
 use super::wide;
 use crate::dpa::Signature;
+use crate::engine::Elements;
 use crate::format::Class;
-
-/// Where a kernel finds operand words, as the instruction's formats have them.
-pub(crate) trait Elements: Sync {
-    /// Rows of A.
-    fn m(&self) -> usize;
-    /// Columns of B.
-    fn n(&self) -> usize;
-    /// Columns of A and rows of B.
-    fn k(&self) -> usize;
-    /// Consecutive words of a row of A.
-    fn a_row(&self, i: usize, k: usize, out: &mut [u64]);
-    /// The same, the lower 32 bits of each.
-    fn narrow_a_row(&self, i: usize, k: usize, out: &mut [u32]);
-    /// Consecutive words of a row of B, the lower 32 bits of each.
-    fn narrow_b_row(&self, k: usize, j: usize, out: &mut [u32]);
-    /// The same of the rows `ks`, each at its multiple of `stride` in `out`.
-    fn narrow_b_rows(
-        &self,
-        ks: std::ops::Range<usize>,
-        columns: std::ops::Range<usize>,
-        out: &mut [u32],
-        stride: usize,
-    );
-    /// Consecutive words of a row of B.
-    fn b_row(&self, k: usize, j: usize, out: &mut [u64]);
-    /// Consecutive words of a column of B.
-    fn b_column(&self, j: usize, k: usize, out: &mut [u64]) {
-        for (offset, word) in out.iter_mut().enumerate() {
-            self.b_row(k + offset, j, std::slice::from_mut(word));
-        }
-    }
-    /// The scale of a row of A.
-    fn scale_a(&self, i: usize, block: usize) -> u64;
-    /// The scale of a column of B.
-    fn scale_b(&self, block: usize, j: usize) -> u64;
-}
 
 /// How the slots of a step are filled from its k: `None` is a zero.
 pub(super) type Order = Vec<Option<usize>>;
@@ -118,7 +83,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    pub(crate) fn new(shape: &Shape) -> Self {
+    pub(super) fn new(shape: &Shape) -> Self {
         Self {
             rows: vec![false; shape.m * shape.steps],
             columns: vec![0; shape.panels() * shape.steps],

@@ -3,7 +3,8 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use super::kept;
+use super::buffer_pool;
+use crate::memory::in_large_pages;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -38,7 +39,7 @@ pub(super) struct Aligned<T> {
 
 impl<T: Plain> Aligned<T> {
     pub(super) fn zeros(len: usize) -> Self {
-        let bytes = kept::zeros(len * size_of::<T>() + LINE);
+        let bytes = buffer_pool::zeros(len * size_of::<T>() + LINE);
         in_large_pages(&bytes);
         let from = bytes.as_ptr().addr().wrapping_neg() % LINE;
         Self {
@@ -52,7 +53,7 @@ impl<T: Plain> Aligned<T> {
 
 impl<T> Drop for Aligned<T> {
     fn drop(&mut self) {
-        kept::keep(std::mem::take(&mut self.bytes));
+        buffer_pool::keep(std::mem::take(&mut self.bytes));
     }
 }
 
@@ -79,26 +80,4 @@ impl<T: Plain> DerefMut for Aligned<T> {
         // SAFETY: as for `deref`.
         unsafe { std::slice::from_raw_parts_mut(first.add(self.from).cast(), self.len) }
     }
-}
-
-/// Asks the system for large pages where these numbers, which nobody has touched yet, will lie: pages of 4 KiB
-/// cost a tenth of a product of 1024³ when they are first written. Only pages that lie wholly within are
-/// asked for, so that no memory is used beside them. It is advice: nothing depends on it.
-pub(crate) fn in_large_pages<T>(numbers: &[T]) {
-    #[cfg(target_os = "linux")]
-    {
-        /// Of x86-64, and of aarch64 with pages of 4 KiB.
-        const LARGE: usize = 2 << 20;
-        let first = numbers.as_ptr().addr();
-        let from = first.next_multiple_of(LARGE);
-        let to = (first + size_of_val(numbers)) / LARGE * LARGE;
-        if from < to {
-            let page = numbers.as_ptr().cast::<u8>().wrapping_add(from - first);
-            let advice = rustix::mm::Advice::LinuxHugepage;
-            // SAFETY: the pages are ours, and their content stays.
-            let _ = unsafe { rustix::mm::madvise(page.cast_mut().cast(), to - from, advice) };
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = numbers;
 }

@@ -10,14 +10,13 @@ use super::Level;
 use super::aligned::Aligned;
 use super::block::Part;
 use super::lanes::{Lanes, Portable};
-use super::pack::Elements;
 use super::pairs::Ways;
 use super::shared::Shared;
 use crate::array::Stored;
 use crate::dpa::{Dpa, Modifiers, Nan, Operation, Select, Source, Unit, ZeroSign};
 
+use crate::engine::{Elements, Watch};
 use crate::format::{F64, Overflow, Rounding};
-use crate::gemm::Watch;
 
 /// Rows of a micro-kernel. Of columns it has [`Lanes::DOUBLES`] registers. Where registers are sixteen, two: twelve
 /// accumulators, two columns' registers, and two for broadcasts, of which one alone would do; with three columns'
@@ -52,7 +51,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// `None` unless there are f64 operands; then why it is not one chain to nearest even.
-    pub(crate) fn new(unit: &Unit) -> Option<Result<Self, String>> {
+    pub(super) fn new(unit: &Unit) -> Option<Result<Self, String>> {
         let signature = unit.signature();
         if signature.a != F64 && signature.b != F64 {
             return None;

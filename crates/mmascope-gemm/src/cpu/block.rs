@@ -14,13 +14,13 @@ use super::Level;
 use super::codec::Codec;
 use super::fused::{Tile, VECTORS};
 use super::lanes::{Lanes, Portable};
-use super::pack::{Elements, Marks, Shape};
+use super::pack::{Marks, Shape};
 use super::pairs::Begin;
 use super::shared::Shared;
 use crate::array::Stored;
-use crate::dpa::{Modifiers, Operands, Unit};
+use crate::dpa::{Modifiers, Unit};
+use crate::engine::{Dots, Elements, Watch, after_first};
 use crate::error::Result;
-use crate::gemm::Watch;
 
 /// Rows of a tile.
 const ROWS: usize = 64;
@@ -113,45 +113,6 @@ pub(super) struct Reference<'a> {
     pub(super) unit: &'a Unit,
     pub(super) elements: &'a dyn Elements,
     pub(super) modifiers: Modifiers,
-}
-
-impl Reference<'_> {
-    /// One step of one output from c as a register word.
-    pub(super) fn step(&self, i: usize, j: usize, step: usize, first: bool, c: u64) -> Result<u64> {
-        let signature = self.unit.signature();
-        let (k, blocks) = (signature.k, signature.scales());
-        let (mut a, mut b) = (vec![0; k], vec![0; k]);
-        self.elements.a_row(i, step * k, &mut a);
-        self.elements.b_column(j, step * k, &mut b);
-        let scales = step * blocks..(step + 1) * blocks;
-        let scale_a: Vec<u64> = scales
-            .clone()
-            .map(|at| self.elements.scale_a(i, at))
-            .collect();
-        let scale_b: Vec<u64> = scales.map(|at| self.elements.scale_b(at, j)).collect();
-        let operands = Operands {
-            a: &a,
-            b: &b,
-            c,
-            scale_a: &scale_a,
-            scale_b: &scale_b,
-        };
-        let modifiers = if first {
-            self.modifiers
-        } else {
-            later(&self.modifiers)
-        };
-        self.unit.dot(&operands, &modifiers)
-    }
-}
-
-/// The modifiers of the steps after the first.
-pub(super) fn later(modifiers: &Modifiers) -> Modifiers {
-    Modifiers {
-        negate_a: modifiers.negate_a,
-        negate_b: modifiers.negate_b,
-        ..Modifiers::default()
-    }
 }
 
 /// A run of steps over all outputs.
@@ -281,7 +242,8 @@ impl<P: Packed> Job<'_, P> {
         // Before the first step: columns whose c the kernel's lanes cannot show.
         let mut hidden = vec![0_u64; rows.len()];
         // Where words are the lanes themselves.
-        let modified = self.first && self.reference.modifiers != later(&self.reference.modifiers);
+        let modified =
+            self.first && self.reference.modifiers != after_first(&self.reference.modifiers);
         let same = self.c.is_plain() && self.d.is_plain() && !modified;
         for (r, words) in words.iter().enumerate() {
             if same {
@@ -473,6 +435,12 @@ impl<P: Packed> Job<'_, P> {
             lanes[v] = before[v];
         }
         let wrong = marked | masks.outside | masks.special | asked.hidden;
+        let Reference {
+            unit,
+            elements,
+            modifiers,
+        } = &self.reference;
+        let mut dots = Dots::new(unit, *elements, modifiers);
         for v in bits(wrong & asked.whole & !settled) {
             let word = match asked.original {
                 Some(words) => words[v - asked.shift].word(),
@@ -480,9 +448,7 @@ impl<P: Packed> Job<'_, P> {
             };
             let column = asked.panel * shape.columns + v;
             let first = asked.original.is_some();
-            let result = self
-                .reference
-                .step(asked.row, column, asked.step, first, word)?;
+            let result = dots.step(asked.row, column, asked.step, first, word)?;
             lanes[v] = self.d.decode(result);
         }
         Ok(())

@@ -1,15 +1,15 @@
-//! The fast lanes: what computes whole matrix products with the bits of the reference.
+//! The engine for this machine's processor: fast kernels with the bits of the reference.
 //!
 //! A kernel is chosen by the parameters of a unit's program and formats, never by a name, so that a
 //! unit from a user's file has one whenever its parameters fit. Operands are packed once: decoded to
 //! floats and exponents in the order in which they are read, with marks where a kernel's
 //! preconditions do not hold (∞, NaN, exponents out of its window, …). Marked rows and columns, and
-//! lanes in which a precondition breaks on the way, are computed by [`Unit::dot`], the reference, a
+//! lanes in which a precondition breaks on the way, are computed by [`Dots`], the reference, a
 //! step at a time; all others by vector instructions. The result has the same bits at every level
 //! ([`Level`]), thread count and tile size.
 //!
 //! ```
-//! use mmascope_gemm::kernel::Kernel;
+//! use mmascope_gemm::cpu::Kernel;
 //! use mmascope_model::isa::Catalogue;
 //!
 //! let unit = Catalogue::built_in().find("H100", "wgmma.m64n8k16.f32.f16.f16")?.unit()?;
@@ -22,6 +22,7 @@
 
 mod aligned;
 mod block;
+mod buffer_pool;
 mod codec;
 mod decoder;
 mod double;
@@ -33,31 +34,29 @@ mod fused;
 mod grouped;
 mod half;
 mod joined;
-mod kept;
 mod lanes;
 mod level;
 mod native;
 mod pack;
+mod packed_operand;
 mod pairs;
 mod plan;
 mod program;
-pub(crate) mod random;
 mod range;
 mod shared;
-mod side;
 mod truncated;
 mod wide;
 
-pub(crate) use aligned::in_large_pages;
 pub use level::{Level, VARIABLE};
-pub(crate) use pack::Elements;
 
-use std::ops::Range;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
-use crate::array::Stored;
+use crate::array::{Stored, WordsMut};
 use crate::dpa::{Dpa, Modifiers, Operation, Unit};
-use crate::error::Result;
-use crate::gemm::Watch;
+use crate::engine::{Elements, Engine, Layout, Prepared, Reason, Steps, Watch};
+use crate::error::{Error, Result};
 use block::{Job, Part, Reference};
 use codec::Codec;
 use double::Doubles;
@@ -68,24 +67,63 @@ use pairs::Ways;
 use plan::Plan;
 use program::Sums;
 
+/// The processor's engine at a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    level: Level,
+}
+
+impl Cpu {
+    /// The engine at the level in use.
+    ///
+    /// # Errors
+    /// As [`Level::current`].
+    pub fn current() -> Result<Self> {
+        Ok(Self {
+            level: Level::current()?,
+        })
+    }
+
+    /// The engine at a level.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when this machine does not have the level.
+    pub fn at(level: Level) -> Result<Self> {
+        if !level.is_there() {
+            let there: Vec<&str> = Level::available().map(Level::name).collect();
+            let there = there.join(", ");
+            return Err(Error::Argument(format!(
+                "this machine has no {level}; it has {there}"
+            )));
+        }
+        Ok(Self { level })
+    }
+
+    /// The level.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+}
+
+impl Engine for Cpu {
+    fn name(&self) -> Cow<'static, str> {
+        format!("cpu {}", self.level).into()
+    }
+
+    fn plan(&self, unit: &Unit) -> std::result::Result<Arc<dyn crate::engine::Plan>, Reason> {
+        Ok(Arc::new(Kernel::at_level(unit, self.level)?))
+    }
+}
+
 /// A unit with the fast lanes that fit its parameters.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    unit: Unit,
+    unit: Arc<Unit>,
     level: Level,
     family: Family,
     /// What depends on the machine beside its level is chosen for four vector pipes.
     four_pipes: bool,
-}
-
-/// Why a unit has no kernel: the sentence that `show` prints.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reason(String);
-
-impl std::fmt::Display for Reason {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(&self.0)
-    }
 }
 
 /// The kernels.
@@ -111,7 +149,7 @@ impl Kernel {
     /// Which parameter no kernel has, or that the level is not there.
     pub fn at_level(unit: &Unit, level: Level) -> std::result::Result<Self, Reason> {
         if !level.is_there() {
-            return Err(Reason(format!("this machine has no {level}")));
+            return Err(Reason::new(format!("this machine has no {level}")));
         }
         let family = Family::of(unit, [false; 2])?;
         let level = match (level, &family) {
@@ -121,7 +159,7 @@ impl Kernel {
             _ => level,
         };
         Ok(Self {
-            unit: unit.clone(),
+            unit: Arc::new(unit.clone()),
             level,
             family,
             four_pipes: level::has_four_pipes(),
@@ -175,13 +213,17 @@ impl Kernel {
             _ => of::<Portable>(self),
         }
     }
+}
 
-    /// About how many bytes the packed operands of a step take, for so many rows and columns of D; `sparing` as for
-    /// [`Kernel::pack`].
-    pub(crate) fn packed_bytes(&self, rows: usize, columns: usize, sparing: bool) -> usize {
+impl crate::engine::Plan for Kernel {
+    fn unit(&self) -> &Unit {
+        &self.unit
+    }
+
+    fn bytes(&self, rows: usize, columns: usize, layout: Layout) -> usize {
         let k = self.unit.signature().k;
-        let (panel, mut ways) = self.lanes();
-        ways.wide &= !sparing;
+        let (panel, ways) = self.lanes();
+        let ways = ways.in_layout(layout);
         let (each, rows, columns) = match &self.family {
             Family::Sums(plan) => {
                 // (A scale and a mark beside the elements.)
@@ -205,46 +247,91 @@ impl Kernel {
         rows.saturating_add(columns).saturating_mul(each)
     }
 
-    /// Whether sums lie in D itself, so that products by pieces of K cost no reading and writing of c.
-    pub(crate) fn sums_in_place(&self) -> bool {
+    fn sums_in_place(&self) -> bool {
         matches!(self.family, Family::Double(_))
     }
 
-    /// Packs the operands of a product. K is a multiple of the unit's; `None` when the operands'
-    /// exponents leave nothing for the kernel. `sparing`: what takes less memory is better than what is faster.
-    pub(crate) fn pack(
+    /// Packs the operands.
+    fn prepare(
         &self,
         elements: &dyn Elements,
         modifiers: &Modifiers,
-        sparing: bool,
-    ) -> Option<Operand> {
+        layout: Layout,
+    ) -> Result<Option<Box<dyn Prepared>>> {
+        let packs = self.pack(elements, modifiers, layout);
+        Ok(packs.map(|packs| -> Box<dyn Prepared> {
+            Box::new(Packed {
+                unit: Arc::clone(&self.unit),
+                level: self.level,
+                packs,
+            })
+        }))
+    }
+}
+
+impl Kernel {
+    /// `None` when the operands' exponents leave nothing for the kernel.
+    fn pack(
+        &self,
+        elements: &dyn Elements,
+        modifiers: &Modifiers,
+        layout: Layout,
+    ) -> Option<Packs> {
         let negate = [modifiers.negate_a, modifiers.negate_b];
-        let (columns, mut ways) = self.lanes();
-        ways.wide &= !sparing;
+        let (columns, ways) = self.lanes();
+        let ways = ways.in_layout(layout);
         let signature = self.unit.signature();
-        match Family::of(&self.unit, negate).ok()? {
+        Some(match Family::of(&self.unit, negate).ok()? {
             Family::Sums(plan) => {
                 let sums = Sums::pack(&plan, signature, elements, columns, ways)?;
-                Some(Operand(Packs::Sums(Box::new(sums), plan)))
+                Packs::Sums(Box::new(sums), plan)
             }
             Family::Groups(plan) => {
                 let groups = Groups::pack(&plan, &self.unit, elements, columns);
-                Some(Operand(Packs::Groups(Box::new(groups), plan)))
+                Packs::Groups(Box::new(groups), plan)
             }
             Family::Double(plan) => {
                 let packed = Doubles::pack(plan, &self.unit, elements, modifiers, columns, ways)?;
-                Some(Operand(Packs::Double(packed)))
+                Packs::Double(packed)
             }
+        })
+    }
+}
+
+/// Operands packed for a kernel.
+#[derive(Debug)]
+struct Packed {
+    unit: Arc<Unit>,
+    level: Level,
+    packs: Packs,
+}
+
+#[derive(Debug)]
+enum Packs {
+    Sums(Box<Sums>, Plan),
+    Double(Doubles),
+    Groups(Box<Groups>, grouped::Plan),
+}
+
+impl Prepared for Packed {
+    fn advance(
+        &self,
+        steps: &Steps<'_>,
+        accumulators: WordsMut<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<()> {
+        match accumulators {
+            WordsMut::U8(words) => self.run(steps, words, watch),
+            WordsMut::U16(words) => self.run(steps, words, watch),
+            WordsMut::U32(words) => self.run(steps, words, watch),
+            WordsMut::U64(words) => self.run(steps, words, watch),
         }
     }
+}
 
-    /// Runs steps of a part of D: `accumulators` are c before and d after, row by row.
-    ///
-    /// # Errors
-    /// [`crate::Error::Cancelled`].
-    pub(crate) fn advance<W: Stored>(
+impl Packed {
+    fn run<W: Stored>(
         &self,
-        operand: &Operand,
         steps: &Steps<'_>,
         accumulators: &mut [W],
         watch: &Watch<'_>,
@@ -258,7 +345,7 @@ impl Kernel {
             rows: steps.rows.clone(),
             columns: steps.columns.clone(),
         };
-        match &operand.0 {
+        match &self.packs {
             Packs::Sums(packed, plan) => job(&**packed, reference, (plan.c, plan.d), steps).run(
                 self.level,
                 &part,
@@ -297,19 +384,8 @@ fn job<'a, P>(
     }
 }
 
-/// Which steps of which part of a product run.
-pub(crate) struct Steps<'a> {
-    pub(crate) elements: &'a dyn Elements,
-    pub(crate) modifiers: &'a Modifiers,
-    pub(crate) steps: Range<usize>,
-    /// The first of them takes C with its modifiers.
-    pub(crate) first: bool,
-    pub(crate) rows: Range<usize>,
-    pub(crate) columns: Range<usize>,
-}
-
-impl std::fmt::Display for Kernel {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Kernel {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.family {
             Family::Sums(plan) => out.write_str(&program::describe(plan, self.lanes().1)),
             Family::Groups(_) => {
@@ -323,7 +399,7 @@ impl std::fmt::Display for Kernel {
 impl Family {
     fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
         if let Some(plan) = double::Plan::new(unit) {
-            return plan.map(Self::Double).map_err(Reason);
+            return plan.map(Self::Double).map_err(Reason::new);
         }
         let is_grouped = unit.program().statements.iter().any(|statement| {
             let Operation::Dot { algorithm, .. } = &statement.operation else {
@@ -336,17 +412,6 @@ impl Family {
         } else {
             Plan::new(unit, negate).map(Self::Sums)
         };
-        family.map_err(Reason)
+        family.map_err(Reason::new)
     }
-}
-
-/// Operands packed for a kernel.
-#[derive(Debug)]
-pub(crate) struct Operand(Packs);
-
-#[derive(Debug)]
-enum Packs {
-    Sums(Box<Sums>, Plan),
-    Double(Doubles),
-    Groups(Box<Groups>, grouped::Plan),
 }

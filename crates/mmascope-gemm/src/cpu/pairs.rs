@@ -6,10 +6,11 @@ use super::block::Ahead;
 use super::fused::{Finish, Sum, Tile};
 use super::lanes::{Lanes, Pair, WideSlots};
 use super::pack::Shape;
+use super::packed_operand::How;
 use super::plan::Plan;
 use super::program::Sums;
-use super::side::How;
 use super::wide;
+use crate::engine::Layout;
 
 /// Which ways of summing there are.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,14 @@ pub(super) struct Ways {
 }
 
 impl Ways {
+    /// Those of a layout. (In 64-bit lanes operands take twice the memory.)
+    pub(super) fn in_layout(self, layout: Layout) -> Self {
+        Self {
+            wide: self.wide && layout == Layout::Fastest,
+            ..self
+        }
+    }
+
     pub(super) fn of(self, plan: &Plan) -> How {
         if let Some(sum) = plan.down().filter(|_| self.down) {
             return How::Down(sum.slots);

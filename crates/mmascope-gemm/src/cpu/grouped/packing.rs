@@ -3,10 +3,11 @@
 use rayon::prelude::*;
 
 use super::{Groups, Plan, SCALES};
+use crate::cpu::aligned::Aligned;
+use crate::cpu::pack::{Marks, Shape};
 use crate::dpa::{Scale, Unit};
+use crate::engine::Elements;
 use crate::format::{Class, Format};
-use crate::kernel::aligned::Aligned;
-use crate::kernel::pack::{Elements, Marks, Shape};
 
 /// Bytes of a panel's chunk of K: with scales half as many again, which lie in the first cache.
 const CHUNK: usize = 16 << 10;
@@ -169,7 +170,7 @@ fn decoded(format: &Format, code: u64) -> Option<Carried> {
 }
 
 impl Groups {
-    pub(in crate::kernel) fn pack(
+    pub(in crate::cpu) fn pack(
         plan: &Plan,
         unit: &Unit,
         elements: &dyn Elements,

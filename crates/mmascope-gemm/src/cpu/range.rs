@@ -16,8 +16,8 @@
 use super::decoder::Decoder;
 use super::exponents::{self, Window};
 use super::fused::{Kind, Offsets};
-use super::pack::Elements;
 use super::plan::{Plan, Stage};
+use crate::engine::Elements;
 
 /// Smallest and largest exponent of a product.
 const LOW: i32 = -100;
