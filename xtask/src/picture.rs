@@ -1,26 +1,30 @@
-//! The pictures of the documents, drawn from the workspace and from the model itself.
+//! Pictures and tables of the documents, made from the workspace and from the model itself.
 //!
 //! `cargo xtask generate` writes them; with `--check` it writes nothing and fails where the committed file is another.
 
+mod architectures;
 mod crates;
 mod generations;
 mod svg;
 
 use std::path::Path;
 
-/// A picture: its file, and what draws it.
-type Picture = (&'static str, fn(&Path) -> Result<String, String>);
+/// A file, and what makes its text.
+type Generated = (&'static str, fn(&Path) -> Result<String, String>);
 
-const PICTURES: [Picture; 2] = [
+const GENERATED: [Generated; 3] = [
+    ("README.md", architectures::readme),
     ("docs/pictures/crates.svg", crates::draw),
     ("docs/pictures/generations.svg", generations::draw),
 ];
 
-/// Writes every picture, or compares it with the committed one. Says which failed.
+/// Writes every file, or compares it with the committed one. Says which failed.
 pub(crate) fn generate(check: bool) -> bool {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let outcomes = PICTURES.map(|(file, draw)| {
-        let outcome = draw(&root).and_then(|text| match check {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap_or(Path::new("."));
+    let outcomes = GENERATED.map(|(file, draw)| {
+        let outcome = draw(root).and_then(|text| match check {
             true => compare(&root.join(file), &text),
             false => write(&root.join(file), &text),
         });

@@ -145,7 +145,7 @@ fn the_example_plugin_answers_as_float_arithmetic() {
             "-std=c99",
         ])
         .arg("-I")
-        .arg(root().join("crates/mmascope/include"))
+        .arg(root().join("crates/mmascope-host/include"))
         .arg("-o")
         .arg(&out)
         .arg(root().join("examples/devices/sequential.c"))

@@ -10,13 +10,13 @@ use super::svg;
 
 /// Not part of the product.
 const LEFT_OUT: [&str; 1] = ["xtask"];
-const BOX: (u32, u32) = (560, 96);
+const BOX: (u32, u32) = (620, 84);
 const GAP: u32 = 36;
 const MARGIN: u32 = 24;
 /// Room on the right for lines that pass by a layer.
 const LANE: u32 = 28;
 /// Characters of a line in a box.
-const LINE: usize = 84;
+const LINE: usize = 96;
 
 struct Package {
     description: String,
@@ -35,7 +35,6 @@ pub(super) fn draw(root: &Path) -> Result<String, String> {
     let widest = layers.iter().map(Vec::len).max().unwrap_or(1) as u32;
     let inner = widest * BOX.0 + (widest - 1) * GAP;
     let head = 64;
-    let width = 2 * MARGIN + inner + LANE * 3;
     let height = head + layers.len() as u32 * (BOX.1 + GAP);
     let mut places: BTreeMap<&str, (u32, u32, usize)> = BTreeMap::new();
     for (row, layer) in layers.iter().enumerate() {
@@ -83,6 +82,7 @@ pub(super) fn draw(root: &Path) -> Result<String, String> {
         let (x, y, _) = places[name.as_str()];
         body += &boxed(x, y, name, package);
     }
+    let width = 2 * MARGIN + inner + LANE * lane.min(3);
     Ok(svg::sheet(
         width,
         height,
@@ -120,7 +120,7 @@ fn boxed(x: u32, y: u32, name: &str, package: &Package) -> String {
         .map(String::as_str)
         .collect::<Vec<_>>();
     let uses = match others[..] {
-        [] => "needs no other crates".to_owned(),
+        [] => "from elsewhere: nothing".to_owned(),
         _ => format!("from elsewhere: {}", others.join(", ")),
     };
     for (line, words) in wrapped(&uses).iter().enumerate() {

@@ -73,7 +73,7 @@ pub(super) fn draw(_: &Path) -> Result<String, String> {
         }
         let y = TOP + ROW * row as u32 + 14;
         body += &svg::text(24, y + 5, 15, "font-weight=\"600\"", chip);
-        body += &svg::text(94, y + 5, 11, "class=\"small code\"", inst);
+        body += &svg::text(104, y + 5, 11, "class=\"small code\"", inst);
         body += &format!(
             "<path class=\"faint\" d=\"M{} {y} H{}\"/>\n",
             LINE.0, LINE.1

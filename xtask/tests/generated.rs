@@ -1,9 +1,9 @@
-//! The committed pictures are what the program draws.
+//! The committed pictures and tables of the documents are what the program makes.
 
 use std::process::Command;
 
 #[test]
-fn no_picture_is_stale() {
+fn no_generated_part_of_the_documents_is_stale() {
     let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
         .args(["generate", "--check"])
         .output()
