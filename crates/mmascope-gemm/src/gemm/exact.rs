@@ -72,7 +72,7 @@ impl Dyadic {
         }
     }
 
-    pub fn power_of_two(exponent: i32) -> Self {
+    pub(crate) fn power_of_two(exponent: i32) -> Self {
         Self {
             significand: BigInt::from(1),
             exponent,

@@ -76,7 +76,7 @@ pub(super) struct Part<'a> {
 
 impl Prepared {
     /// Packs a product's operands, where that takes no more than [`Product`] says.
-    pub fn new(kernel: Kernel, product: &Product<'_>) -> Self {
+    pub(crate) fn new(kernel: Kernel, product: &Product<'_>) -> Self {
         let whole = product.whole();
         let given = bytes(product);
         let all = |sparing: bool| {

@@ -24,7 +24,7 @@ pub(super) struct Codec {
 }
 
 impl Codec {
-    pub fn new(format: &Format, output: &Output) -> Option<Self> {
+    pub(crate) fn new(format: &Format, output: &Output) -> Option<Self> {
         let beside = format.register.shift;
         let format = format.container();
         let float = format.float()?;
@@ -78,7 +78,7 @@ impl Codec {
 
     /// The lane of a word.
     #[inline(always)]
-    pub fn decode(&self, word: u64) -> u32 {
+    pub(crate) fn decode(&self, word: u64) -> u32 {
         if self.plain {
             return word as u32 & self.read;
         }
@@ -97,7 +97,7 @@ impl Codec {
 
     /// The word of a lane that holds a number of the format.
     #[inline(always)]
-    pub fn encode(&self, lane: u32) -> u64 {
+    pub(crate) fn encode(&self, lane: u32) -> u64 {
         let magnitude = lane & !(1 << 31);
         if magnitude > 0x7f80_0000 {
             return self.nan;

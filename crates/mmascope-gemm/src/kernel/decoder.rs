@@ -29,7 +29,7 @@ pub(super) struct Decoder {
 
 impl Decoder {
     /// `None` for formats that f32 does not contain. `widened`: the format whose exponents count.
-    pub fn new(format: &Format, widened: Option<&Format>, negate: bool) -> Option<Self> {
+    pub(crate) fn new(format: &Format, widened: Option<&Format>, negate: bool) -> Option<Self> {
         let Float {
             exponent_bits,
             fraction_bits,
@@ -102,7 +102,7 @@ impl Decoder {
 
     /// The value as f32 bits and whether it is ∞ or NaN (its value is then any).
     #[inline(always)]
-    pub fn decode(&self, word: u32) -> (u32, bool) {
+    pub(crate) fn decode(&self, word: u32) -> (u32, bool) {
         let (bits, special) = self.masks(word);
         (bits, special != 0)
     }

@@ -52,7 +52,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// `None` unless there are f64 operands; then why it is not one chain to nearest even.
-    pub fn new(unit: &Unit) -> Option<Result<Self, String>> {
+    pub(crate) fn new(unit: &Unit) -> Option<Result<Self, String>> {
         let signature = unit.signature();
         if signature.a != F64 && signature.b != F64 {
             return None;

@@ -94,7 +94,7 @@ impl Plan {
         self.group
     }
 
-    pub fn new(unit: &Unit, negate: [bool; 2]) -> Result<Self, String> {
+    pub(crate) fn new(unit: &Unit, negate: [bool; 2]) -> Result<Self, String> {
         let signature = unit.signature();
         let [statement] = unit.program().statements.as_slice() else {
             return Err("grouped sums among other statements".into());

@@ -118,7 +118,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    pub fn new(shape: &Shape) -> Self {
+    pub(crate) fn new(shape: &Shape) -> Self {
         Self {
             rows: vec![false; shape.m * shape.steps],
             columns: vec![0; shape.panels() * shape.steps],

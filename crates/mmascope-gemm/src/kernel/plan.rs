@@ -141,7 +141,7 @@ pub(super) struct Plan {
 pub(super) type Refusal = String;
 
 impl Plan {
-    pub fn new(unit: &Unit, negate: [bool; 2]) -> Result<Self, Refusal> {
+    pub(crate) fn new(unit: &Unit, negate: [bool; 2]) -> Result<Self, Refusal> {
         let signature = unit.signature();
         let statements = &unit.program().statements;
         let last = unit.program().output();

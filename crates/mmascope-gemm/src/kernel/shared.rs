@@ -13,7 +13,7 @@ pub(super) struct Shared<'a, W> {
 unsafe impl<W: Send> Sync for Shared<'_, W> {}
 
 impl<'a, W> Shared<'a, W> {
-    pub fn new(words: &'a mut [W]) -> Self {
+    pub(crate) fn new(words: &'a mut [W]) -> Self {
         Self {
             words: words.as_mut_ptr(),
             len: words.len(),

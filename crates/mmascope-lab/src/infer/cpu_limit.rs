@@ -11,7 +11,7 @@ pub(crate) struct CpuLimit {
 }
 
 impl CpuLimit {
-    pub fn new(limit: Duration) -> Self {
+    pub(crate) fn new(limit: Duration) -> Self {
         let begun = Instant::now();
         Self {
             end: computed(begun) + limit,

@@ -99,7 +99,7 @@ pub(crate) struct Maker {
 }
 
 impl Maker {
-    pub fn new(signature: &Signature) -> Result<Self> {
+    pub(crate) fn new(signature: &Signature) -> Result<Self> {
         let scale = match &signature.scale {
             Some(scale) => Some(Range::of(&scale.format)?),
             None => None,

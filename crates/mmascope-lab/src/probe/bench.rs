@@ -73,7 +73,7 @@ pub(super) fn power(negative: bool, exponent: i32) -> Dyadic {
 }
 
 impl<'a> Bench<'a> {
-    pub fn new(device: &'a mut dyn Dut) -> Result<Self> {
+    pub(crate) fn new(device: &'a mut dyn Dut) -> Result<Self> {
         let signature = *device.signature();
         Ok(Self {
             device,

@@ -18,7 +18,7 @@ pub(super) struct Foretold {
 }
 
 impl Foretold {
-    pub fn new(tree: &Tree) -> Self {
+    pub(crate) fn new(tree: &Tree) -> Self {
         let parents = tree.parents();
         let mut depths = vec![0; parents.len()];
         for item in (0..parents.len()).rev() {
