@@ -356,7 +356,7 @@ struct Blas {
 }
 
 /// OpenBLAS, where its library is. (The crate `gemm` takes minutes to compile in every build of the tests;
-/// docs/kernels.md says what it reached.)
+/// docs/measured/gemm-avx2.md says what it reached.)
 fn blas() -> Option<&'static Blas> {
     static BLAS: std::sync::OnceLock<Option<Blas>> = std::sync::OnceLock::new();
     let load = || {

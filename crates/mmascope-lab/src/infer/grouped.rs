@@ -1,7 +1,7 @@
 //! Orders in which groups of products are summed first, within a step: masks show such a step as a node
 //! whose children are the groups' nodes.
 
-use super::forms;
+use super::canonical_form;
 use super::shapes::{self, Place, Step};
 use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Source};
 use crate::format::Rounding;
@@ -96,7 +96,7 @@ pub(super) fn absorbed(program: &Program) -> Option<Program> {
     while let Some((sum, step)) = absorbable(&changed) {
         changed.statements[sum].operation = step;
         let own = sum - 1;
-        changed = forms::without_statement(&changed, own, Source::Zero);
+        changed = canonical_form::without_statement(&changed, own, Source::Zero);
     }
     (changed != *program).then_some(changed)
 }

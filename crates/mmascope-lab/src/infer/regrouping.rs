@@ -46,7 +46,7 @@ impl Search<'_> {
                 .map(move |&align| groups(g, Some(f), align))
         });
         let settings: Vec<Setting> = swaps.chain(aligned).collect();
-        while !best.failing.is_empty() && !self.patience.is_over() {
+        while !best.failing.is_empty() && !self.cpu_limit.is_over() {
             let program = best.unit.program();
             let variants = settings.iter();
             let variants = variants.filter_map(|setting| setting.apply(program, &self.signature));

@@ -1,6 +1,6 @@
 //! Orders as programs: from a tree that masks show, and the usual ones where they show none.
 
-use super::forms;
+use super::canonical_form;
 use crate::dpa::{
     AddMul, Dpa, Fused, General, Groups, Nan, Operation, Output, Program, Select, Signature,
     Source, Statement, Terms, Tininess, ZeroSign,
@@ -224,10 +224,10 @@ pub(crate) fn c_added(program: &Program, k: usize) -> Option<Program> {
             operation,
             output: chain.output,
         };
-        changed = forms::with_statement(&changed, place, statement);
+        changed = canonical_form::with_statement(&changed, place, statement);
     };
     let add = Operation::Add(Source::C, Source::Statement(place));
-    match forms::cut(chain, 1, k, Source::Statement(place + 1)) {
+    match canonical_form::cut(chain, 1, k, Source::Statement(place + 1)) {
         Some([first, rest]) => {
             insert(place, first);
             insert(place + 1, add);

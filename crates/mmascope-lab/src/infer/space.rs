@@ -3,7 +3,7 @@
 
 use super::run::Run;
 use super::shapes::{self, Place, Step};
-use super::{forms, grouped, pairs, widths};
+use super::{canonical_form, grouped, pairs, widths};
 use crate::dpa::{
     Dpa, FlushSign, Fused, Groups, Operation, Output, Program, Select, Signature, Source,
     Statement, Unit,
@@ -92,7 +92,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     let mut lists: Vec<Vec<Program>> = Vec::new();
     let near = rows
         .iter()
-        .map(|row| forms::general(row.unit.program(), wide));
+        .map(|row| canonical_form::general(row.unit.program(), wide));
     let near: Vec<Program> = near.chain(named(&signature)).collect();
     if wide {
         let usual = near.into_iter().chain(chains(&signature)).collect();

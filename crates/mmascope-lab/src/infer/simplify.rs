@@ -16,7 +16,7 @@ const BEST: usize = 3;
 
 impl Run<'_> {
     /// A rounded sum that gives every answer too, in place of a program of several odd parameters.
-    pub(super) fn plainer(&self, best: &Candidate) -> Option<Candidate> {
+    pub(super) fn simplified(&self, best: &Candidate) -> Option<Candidate> {
         let program = best.unit.program();
         if self.signature.scale.is_some() || self.odd(program) < ODD {
             return None;

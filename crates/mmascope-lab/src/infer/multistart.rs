@@ -31,7 +31,7 @@ impl Run<'_> {
                         best = Some(candidate);
                     }
                     let done = best.as_ref().is_some_and(|best| best.failing.is_empty());
-                    if done || self.patience.is_over() {
+                    if done || self.cpu_limit.is_over() {
                         return best;
                     }
                 }
@@ -102,7 +102,7 @@ impl Run<'_> {
             let each = uncommon.filter_map(|setting| without(program, setting));
             let others = std::iter::once(plain).chain(each);
             for other in others.filter(|other| other != program) {
-                if best.failing.is_empty() || self.patience.is_over() {
+                if best.failing.is_empty() || self.cpu_limit.is_over() {
                     return best;
                 }
                 let Some(other) = all.candidate(&other) else {

@@ -7,12 +7,12 @@ use crate::vector::Answer;
 
 /// A device whose batches are asked again in part, and compared.
 #[derive(Debug)]
-pub struct SteadyDut<D> {
+pub struct NoiseCheckedDut<D> {
     device: D,
     every: usize,
 }
 
-impl<D: Dut> SteadyDut<D> {
+impl<D: Dut> NoiseCheckedDut<D> {
     /// Asks every `every`-th query of each batch twice (1: all of them), in a second batch, so
     /// that a state carried from query to query shows as well.
     #[must_use]
@@ -24,7 +24,7 @@ impl<D: Dut> SteadyDut<D> {
     }
 }
 
-impl<D: Dut> Dut for SteadyDut<D> {
+impl<D: Dut> Dut for NoiseCheckedDut<D> {
     fn signature(&self) -> &Signature {
         self.device.signature()
     }

@@ -5,14 +5,14 @@ use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program};
 use crate::format::Rounding;
 
 /// Settings that are changed together; every combination is a variant.
-pub(super) type Joint = Vec<Vec<Setting>>;
+pub(super) type Coupled = Vec<Vec<Setting>>;
 
 /// What is changed together.
-pub(super) fn joints(
+pub(super) fn coupled_parameters(
     program: &Program,
     domains: &[Vec<Setting>],
     usual: bool,
-) -> impl Iterator<Item = Joint> + use<> {
+) -> impl Iterator<Item = Coupled> + use<> {
     let of = |name: &str| -> Vec<Setting> {
         let own = |setting: &&Setting| setting.name() == name;
         domains.iter().flatten().filter(own).copied().collect()
@@ -100,10 +100,10 @@ pub(super) fn joints(
         vec![second, ALIGNMENTS.map(Setting::Floor).to_vec()],
     ]
     .into_iter()
-    .filter(move |joint| {
+    .filter(move |coupled| {
         let allowed = |setting: &Setting| !usual || !setting.is_uncommon();
         let first = |settings: &Vec<Setting>| settings.first().is_some_and(allowed);
-        joint.iter().all(first)
+        coupled.iter().all(first)
     })
 }
 
@@ -121,7 +121,7 @@ fn has_floor(program: &Program) -> bool {
 }
 
 /// F, its rounding and the rounding of results.
-fn alignment(bits: std::ops::RangeInclusive<u32>) -> Joint {
+fn alignment(bits: std::ops::RangeInclusive<u32>) -> Coupled {
     vec![
         bits.map(Some).chain([None]).map(Setting::F).collect(),
         ALIGNMENTS.map(Setting::Align).to_vec(),

@@ -9,7 +9,7 @@ use crate::format::{BF16, F16, F32, F64, Format};
 use crate::gemm::{Arrays, Matrices, SoftwareScales};
 
 /// The matrices as register words of one signature.
-pub(super) struct Given {
+pub(super) struct MatchedInputs {
     pub(super) matrices: Matrices,
     /// D in each of its possible formats.
     pub(super) d: Vec<(Format, Words)>,
@@ -31,7 +31,10 @@ pub(super) fn outside(signature: &Signature) -> Format {
 
 /// The matrices in a row's formats; `None` when one of them is not exact in its format. D may be in
 /// the row's own result format or in another one, to which a kernel may convert at its end.
-pub(super) fn given(question: &Question<'_>, signature: &Signature) -> Option<Given> {
+pub(super) fn matched_inputs(
+    question: &Question<'_>,
+    signature: &Signature,
+) -> Option<MatchedInputs> {
     let Question { operands, d, .. } = question;
     let exact = operands.a.is_exact_in(&signature.a)
         && operands.b.is_exact_in(&signature.b)
@@ -71,7 +74,7 @@ pub(super) fn given(question: &Question<'_>, signature: &Signature) -> Option<Gi
         ..*operands
     };
     let matrices = Matrices::from_arrays(&own, signature, &casting).ok()?;
-    Some(Given {
+    Some(MatchedInputs {
         matrices,
         d,
         scales,
@@ -88,7 +91,7 @@ fn software(a: &Array, b: &Array, format: &Format) -> Result<Option<SoftwareScal
     SoftwareScales::from_arrays(a, b, format).map(Some)
 }
 
-impl Given {
+impl MatchedInputs {
     /// Which elements share a scale, so that the scales' shapes come out: `None` when nothing does it.
     pub(super) fn scaled(&self, m: usize, n: usize, steps: usize) -> Option<Scaled> {
         let SoftwareScales { a, b } = self.scales.as_ref()?;

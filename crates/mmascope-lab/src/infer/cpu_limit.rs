@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 /// A limit that has begun to run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct CpuLimit {
     end: Duration,
     /// What counts where the system does not tell the thread's time.
     begun: Instant,
 }
 
-impl Patience {
+impl CpuLimit {
     pub(crate) fn new(limit: Duration) -> Self {
         let begun = Instant::now();
         Self {
