@@ -1,0 +1,3 @@
+//! Precision semantics: what compilers choose for an operation, which targets take it, and which bits it gives.
+
+pub mod legal;
