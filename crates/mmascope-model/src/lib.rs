@@ -10,6 +10,7 @@ pub mod error;
 pub mod explain;
 pub mod format;
 pub mod isa;
+pub mod precision;
 pub mod tree;
 
 pub use error::{Error, Position, Result};
