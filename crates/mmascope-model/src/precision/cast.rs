@@ -218,7 +218,8 @@ impl Cast {
         if let Some(word) = self.tf32_of_nan(word) {
             return word;
         }
-        self.to.to_register(self.code(self.from.from_register(word)))
+        self.to
+            .to_register(self.code(self.from.from_register(word)))
     }
 
     /// The code of the result for a code of the source.
@@ -232,7 +233,7 @@ impl Cast {
             return self.of_nan(code);
         }
         if self.ftz && self.from == F32 && is_subnormal(&self.from, &value) {
-            value.class = Class::Zero;
+            (value.class, value.significand) = (Class::Zero, 0);
         }
         if let Some(code) = self.clamped(&value) {
             return code;
@@ -265,7 +266,11 @@ impl Cast {
     /// Flushes and signs of zeros, after the rounding.
     fn finished(&self, code: u64, negative: bool) -> u64 {
         let flushed = self.ftz && self.to == F32 && is_subnormal(&F32, &F32.decode(code));
-        let code = if flushed { self.to.zero(negative) } else { code };
+        let code = if flushed {
+            self.to.zero(negative)
+        } else {
+            code
+        };
         if self.pzo && self.to.decode(code).class == Class::Zero {
             return self.to.zero(false);
         }
@@ -336,9 +341,10 @@ fn check(from: &Format, to: &Format, options: &Options) -> Result<()> {
             "overflow ieee: {to} has no infinity; allowed: {}",
             allowed()
         )),
-        Some(OutOfRange::Nan) if !has(to, OutOfRange::Nan) => {
-            wrong(format!("overflow nan: {to} has no NaN; allowed: {}", allowed()))
-        }
+        Some(OutOfRange::Nan) if !has(to, OutOfRange::Nan) => wrong(format!(
+            "overflow nan: {to} has no NaN; allowed: {}",
+            allowed()
+        )),
         _ => Ok(()),
     }
 }
@@ -388,5 +394,9 @@ fn compare(x: &Exact, y: &Exact) -> Ordering {
         let at = |v: &Exact| v.magnitude << (v.exponent - least);
         at(x).cmp(&at(y))
     });
-    if x.negative { magnitudes.reverse() } else { magnitudes }
+    if x.negative {
+        magnitudes.reverse()
+    } else {
+        magnitudes
+    }
 }

@@ -82,8 +82,7 @@ impl Cast {
         let is_plain = self.policy == Policy::Ptx && self.overflow == crate::format::Overflow::Ieee;
         let is_rna = self.rounding == Rounding::Rna && self.from == F32 && self.to == TF32;
         let is_nan = F32.decode(word).class == Class::Nan;
-        (is_plain && is_rna && is_nan && self.clamp == Clamp::None)
-            .then_some(word & 0xffff_e000)
+        (is_plain && is_rna && is_nan && self.clamp == Clamp::None).then_some(word & 0xffff_e000)
     }
 }
 

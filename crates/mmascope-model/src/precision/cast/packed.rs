@@ -79,7 +79,8 @@ impl Packing {
                 self.count()
             )));
         }
-        let push = |register: u64, word: &u64| register << bits | (word & (u64::MAX >> (64 - bits)));
+        let push =
+            |register: u64, word: &u64| register << bits | (word & (u64::MAX >> (64 - bits)));
         Ok(words.iter().fold(0, push))
     }
 }

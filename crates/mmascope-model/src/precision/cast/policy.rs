@@ -113,4 +113,3 @@ impl Cast {
 fn fits_f32(format: &Format) -> bool {
     format.bits <= 24 || *format == F32 || !is_integer(format) && F32.has_all_values_of(format)
 }
-

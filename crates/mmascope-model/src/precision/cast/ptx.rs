@@ -3,9 +3,7 @@
 
 use super::{Options, OutOfRange, is_integer};
 use crate::error::{Error, Result};
-use crate::format::{
-    BF16, E2M1FN, E4M3FN, E5M2, F16, F32, F64, Format, Rounding, TF32,
-};
+use crate::format::{BF16, E2M1FN, E4M3FN, E5M2, F16, F32, F64, Format, Rounding, TF32};
 
 /// An instruction of PTX, and where it exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,12 +34,15 @@ pub enum Targets {
 }
 
 const FAMILY: [&str; 9] = [
-    "sm_100a", "sm_100f", "sm_103a", "sm_107a", "sm_107f", "sm_110a", "sm_120a", "sm_120f", "sm_121a",
+    "sm_100a", "sm_100f", "sm_103a", "sm_107a", "sm_107f", "sm_110a", "sm_120a", "sm_120f",
+    "sm_121a",
 ];
 const RUBIN: &[&str] = &["sm_107a", "sm_107f"];
 const RUBIN_ONLY: &[&str] = &["sm_107a"];
 const RANDOM: &[&str] = &["sm_100a", "sm_103a", "sm_107a"];
-const S2F6: &[&str] = &["sm_100a", "sm_103a", "sm_107a", "sm_110a", "sm_120a", "sm_121a"];
+const S2F6: &[&str] = &[
+    "sm_100a", "sm_103a", "sm_107a", "sm_110a", "sm_120a", "sm_121a",
+];
 
 impl Targets {
     /// Whether a target (`sm_90a`) takes the instruction.
@@ -135,7 +136,9 @@ fn name(format: &Format) -> Option<&'static str> {
         ("int64", "s64"),
         ("uint64", "u64"),
     ];
-    const FLOATS: [&str; 8] = ["f64", "f32", "f16", "bf16", "tf32", "ue8m0", "ue5m3", "s2f6"];
+    const FLOATS: [&str; 8] = [
+        "f64", "f32", "f16", "bf16", "tf32", "ue8m0", "ue5m3", "s2f6",
+    ];
     const NARROW: [(&str, &str); 5] = [
         ("e4m3fn", "e4m3"),
         ("e5m2", "e5m2"),
@@ -249,7 +252,11 @@ pub(super) fn form(
         (options.relu, row.relu, ".relu"),
         (options.sat, row.sat, ".sat"),
         (options.ftz, row.ftz, ".ftz"),
-        (options.pzo, is_fp8(to) && *from == F32 && !stochastic, ".pzo"),
+        (
+            options.pzo,
+            is_fp8(to) && *from == F32 && !stochastic,
+            ".pzo",
+        ),
     ] {
         if asked && !has {
             return none(&format!("it takes no {modifier} there"));

@@ -83,7 +83,9 @@ impl RandomBits {
         let register = u32::try_from(value).map_err(|_| wrong("more than 32 bits"))?;
         match Packing::of_random(to) {
             Some(_) => Ok(Self::Register(register)),
-            None => Err(wrong(&format!("PTX has no cvt.rs to {to}, so a value has {bits} bits"))),
+            None => Err(wrong(&format!(
+                "PTX has no cvt.rs to {to}, so a value has {bits} bits"
+            ))),
         }
     }
 
