@@ -1,3 +1,6 @@
-//! Precision semantics: what compilers choose for an operation, which targets take it, and which bits it gives.
+//! Precision semantics: casts, block scaling, special values; what compilers choose for an operation, and which targets take it.
 
+pub mod block;
+pub mod cast;
 pub mod legal;
+pub mod specials;
