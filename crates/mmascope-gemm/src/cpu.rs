@@ -405,7 +405,7 @@ impl Family {
             let Operation::Dot { algorithm, .. } = &statement.operation else {
                 return false;
             };
-            matches!(algorithm, Dpa::GstFdpa { .. })
+            matches!(algorithm, Dpa::GstFdpa(_))
         });
         let family = if is_grouped {
             grouped::Plan::new(unit, negate).map(Self::Groups)

@@ -62,7 +62,7 @@ impl Plan {
         let is_chain = matches!(
             &statement.operation,
             Operation::Dot {
-                algorithm: Dpa::FmaChain,
+                algorithm: Dpa::FmaChain(_),
                 widened: None,
                 over: Select::All,
                 from: Source::C,

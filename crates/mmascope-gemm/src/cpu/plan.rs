@@ -7,7 +7,10 @@ use super::down;
 use super::fused::{Finish, Kind, Narrow, Sum};
 use super::joined::joined;
 use super::pack::Order;
-use crate::dpa::{Dpa, FlushSign, Operation, Output, Select, Signature, Source, Unit, ZeroSign};
+use crate::dpa::{
+    Dpa, EFdpa, FlushSign, FtzAddMul, GtrFdpa, Operation, Output, Select, Signature, Source,
+    StFdpa, TFdpa, TrFdpa, Unit, ZeroSign,
+};
 use crate::format::{Overflow, Rounding};
 
 /// Where a stage's value comes from.
@@ -345,17 +348,17 @@ impl Plan {
         };
         let ieee = is_f32 && output.zero == ZeroSign::Ieee && output.overflow == Overflow::Ieee;
         let stage = match *algorithm {
-            Dpa::FmaChain => {
+            Dpa::FmaChain(_) => {
                 if !ieee {
                     return wrong();
                 }
                 Stage::Chain { slot, slots, from }
             }
-            Dpa::FtzAddMul {
+            Dpa::FtzAddMul(FtzAddMul {
                 p,
                 flush_in,
                 flush_out,
-            } => {
+            }) => {
                 if !ieee || flush_out != FlushSign::Kept {
                     return wrong();
                 }
@@ -382,7 +385,7 @@ impl Plan {
                     plus: flush_in == FlushSign::Plus,
                 }
             }
-            Dpa::EFdpa { l } => {
+            Dpa::EFdpa(EFdpa { l }) => {
                 let l = l as usize;
                 let bits = self.a.fraction_bits() + self.b.fraction_bits() + 2;
                 if l > 16 || bits > 24 || !slots.is_multiple_of(l.min(slots)) {
@@ -507,18 +510,10 @@ fn fused_sum(
     c_smallest: u32,
 ) -> Result<(Sum, Option<i32>), Refusal> {
     let (kind, l, f, e0, align, f2) = match *algorithm {
-        Dpa::TFdpa {
-            l,
-            f,
-            e0,
-            align,
-            scaled,
-        } => {
-            let kind = if scaled { Kind::Scaled } else { Kind::Fused };
-            (kind, l, f, Some(e0), align, 0)
-        }
-        Dpa::TrFdpa { l, f, f2 } => (Kind::Late, l, f, None, Rounding::Rz, f2),
-        Dpa::GtrFdpa { l, f, f2 } => (Kind::Parity, l, f, None, Rounding::Rz, f2),
+        Dpa::TFdpa(TFdpa { l, f, e0, align }) => (Kind::Fused, l, f, Some(e0), align, 0),
+        Dpa::StFdpa(StFdpa { l, f, e0, align }) => (Kind::Scaled, l, f, Some(e0), align, 0),
+        Dpa::TrFdpa(TrFdpa { l, f, f2 }) => (Kind::Late, l, f, None, Rounding::Rz, f2),
+        Dpa::GtrFdpa(GtrFdpa { l, f, f2 }) => (Kind::Parity, l, f, None, Rounding::Rz, f2),
         _ => return Err("no fused sum".into()),
     };
     let late = matches!(kind, Kind::Late | Kind::Parity);

@@ -1,14 +1,87 @@
 //! GDFS / GST-FDPA, §2.4: exactly summed groups, scaled, then a truncated fused sum.
 
-use super::output::Output;
-use super::pair::{Pair, Scales, Term};
-use super::special_value;
-use super::t_fdpa::common_zero;
+use super::{Step, common_zero};
+use crate::dpa::general::{Fused, General, GroupExponent, Groups, divides, groups_fit};
+use crate::dpa::output::Output;
+use crate::dpa::pair::{Pair, Scales, Term};
+use crate::dpa::schema::{Row, Value, row};
+use crate::dpa::{Select, Signature, ZeroSign, special_sum, special_value};
 use crate::exact::{Exact, Rounding};
-use crate::format::{Class, Unpacked};
+use crate::format::{Class, Format, Overflow, Unpacked};
+
+/// §2.4 GDFS / GST-FDPA: groups summed exactly, scaled, then a truncated fused sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GstFdpa {
+    /// Products per block.
+    pub l: u32,
+    /// Products per exactly summed group.
+    pub g: u32,
+    /// Fraction bits kept in alignment.
+    pub f: u32,
+    /// Floor of the alignment exponent.
+    pub e0: i32,
+    /// Rounding of each group to the alignment grid.
+    pub align: Rounding,
+}
+
+impl Step for GstFdpa {
+    const NAME: &'static str = "gst-fdpa";
+    const TITLE: &'static str = "GST-FDPA (§2.4)";
+    const ROWS: &'static [Row<Self>] = &[
+        row!(L, l),
+        row!(G, g),
+        row!(F, f),
+        row!(E0, e0),
+        row!(ALIGN, align).or(|_| Value::Rounding(Rounding::Rz)),
+    ];
+    const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Plus);
+
+    fn new() -> Self {
+        Self {
+            l: 1,
+            g: 1,
+            f: 1,
+            e0: 0,
+            align: Rounding::Rz,
+        }
+    }
+
+    fn block(&self) -> usize {
+        self.l as usize
+    }
+
+    fn general(&self, _: &Output) -> General {
+        let groups = Groups {
+            exponent: GroupExponent::Scales,
+            ..Groups::exact(self.g)
+        };
+        General::Fused(Fused {
+            groups: Some(groups),
+            e0: Some(self.e0),
+            align: self.align,
+            align_c: self.align,
+            ..Fused::plain(self.l, Some(self.f))
+        })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        divides(self.g, self.l)
+    }
+
+    fn fits(&self, signature: &Signature, over: &Select, _: &Format) -> Result<bool, String> {
+        groups_fit(Self::NAME, self.g, signature, over)
+    }
+
+    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+        let Self {
+            g, f, e0, align, ..
+        } = *self;
+        block(pairs, c, g as usize, f, e0, align, output)
+    }
+}
 
 /// One block of groups of `g` products each.
-pub(super) fn block(
+fn block(
     pairs: &[Pair],
     c: &Unpacked,
     g: usize,
@@ -20,7 +93,7 @@ pub(super) fn block(
     // Any NaN scale or NaN c gives NaN; an infinite c is the result. (The narrow operands of the
     // known units have neither; wider ones of a user's row follow the same rules.)
     let specials = pairs.iter().map(Pair::special).chain([special_value(c)]);
-    if let Some(special) = super::special_sum(specials) {
+    if let Some(special) = special_sum(specials) {
         return output.special(special);
     }
     let terms = || {

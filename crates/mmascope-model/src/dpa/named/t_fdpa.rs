@@ -1,13 +1,67 @@
-//! FDA / T-FDPA, §2.2, and ST-FDPA, §2.3: the truncated fused dot-product-add.
+//! FDA / T-FDPA, §2.2: the truncated fused dot-product-add; its function serves ST-FDPA, §2.3, too.
 
-use super::output::Output;
-use super::pair::{Pair, Term};
-use super::{special_sum, special_value};
-use crate::format::{Class, Rounding, Unpacked};
+use super::Step;
+use crate::dpa::general::{Fused, General};
+use crate::dpa::output::Output;
+use crate::dpa::pair::{Pair, Term};
+use crate::dpa::schema::{Row, Value, row};
+use crate::dpa::{ZeroSign, special_sum, special_value};
+use crate::format::{Class, Overflow, Rounding, Unpacked};
+
+/// §2.2 FDA / T-FDPA: truncated fused sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TFdpa {
+    /// Products per block.
+    pub l: u32,
+    /// Fraction bits kept in alignment.
+    pub f: u32,
+    /// Floor of the alignment exponent.
+    pub e0: i32,
+    /// Rounding of each term to the alignment grid (every known unit: RZ).
+    pub align: Rounding,
+}
+
+impl Step for TFdpa {
+    const NAME: &'static str = "t-fdpa";
+    const TITLE: &'static str = "T-FDPA (§2.2)";
+    const ROWS: &'static [Row<Self>] = &[
+        row!(L, l),
+        row!(F, f),
+        row!(E0, e0),
+        row!(ALIGN, align).or(|_| Value::Rounding(Rounding::Rz)),
+    ];
+    const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Plus);
+
+    fn new() -> Self {
+        Self {
+            l: 1,
+            f: 1,
+            e0: 0,
+            align: Rounding::Rz,
+        }
+    }
+
+    fn block(&self) -> usize {
+        self.l as usize
+    }
+
+    fn general(&self, _: &Output) -> General {
+        General::Fused(Fused {
+            e0: Some(self.e0),
+            align: self.align,
+            align_c: self.align,
+            ..Fused::plain(self.l, Some(self.f))
+        })
+    }
+
+    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+        block(pairs, c, self.f, self.e0, self.align, output)
+    }
+}
 
 /// One block: all products and c are aligned to the largest exponent, truncated to F fraction
 /// bits, summed exactly and converted once.
-pub(super) fn block(
+pub(in crate::dpa) fn block(
     pairs: &[Pair],
     c: &Unpacked,
     f: u32,
@@ -92,7 +146,7 @@ fn scaled_product(pair: &Pair) -> Option<Term> {
 }
 
 /// Whether every finite term is zero, so that nothing is aligned.
-pub(super) fn no_terms(pairs: &[Pair], c: &Unpacked) -> bool {
+pub(in crate::dpa) fn no_terms(pairs: &[Pair], c: &Unpacked) -> bool {
     let special = |pair: &Pair| pair.special().is_some();
     c.class == Class::Zero
         && !pairs
@@ -101,12 +155,12 @@ pub(super) fn no_terms(pairs: &[Pair], c: &Unpacked) -> bool {
 }
 
 /// Whether a product is a zero of c's sign.
-pub(super) fn is_zero_like(pair: &Pair, c: &Unpacked) -> bool {
+pub(in crate::dpa) fn is_zero_like(pair: &Pair, c: &Unpacked) -> bool {
     pair.negative() == c.negative && (pair.a.class == Class::Zero || pair.b.class == Class::Zero)
 }
 
 /// The sign that all terms share if all are zeros.
-pub(super) fn common_zero(pairs: &[Pair], c: &Unpacked) -> Option<bool> {
+pub(in crate::dpa) fn common_zero(pairs: &[Pair], c: &Unpacked) -> Option<bool> {
     let all = c.class == Class::Zero && pairs.iter().all(|pair| is_zero_like(pair, c));
     all.then_some(c.negative)
 }

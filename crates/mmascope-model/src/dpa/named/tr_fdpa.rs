@@ -1,10 +1,60 @@
 //! FDRDA / TR-FDPA, §2.7: a truncated fused dot product, then c, floored twice and rounded.
 
-use super::output::Output;
-use super::pair::{Pair, Term};
-use super::t_fdpa::common_zero;
-use super::{Special, special_sum, special_value};
-use crate::format::{Class, Rounding, Unpacked};
+use super::{Step, common_zero};
+use crate::dpa::general::{Fused, General};
+use crate::dpa::output::Output;
+use crate::dpa::pair::{Pair, Term};
+use crate::dpa::schema::{Row, row};
+use crate::dpa::{Special, ZeroSign, special_sum, special_value};
+use crate::format::{Class, Overflow, Rounding, Unpacked};
+
+/// §2.7 FDRDA / TR-FDPA: truncated fused dot product, then c, then floor and RNE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TrFdpa {
+    /// Products per block.
+    pub l: u32,
+    /// Fraction bits of the products' alignment.
+    pub f: u32,
+    /// Fraction bits kept of the sum before the final rounding.
+    pub f2: u32,
+}
+
+impl Step for TrFdpa {
+    const NAME: &'static str = "tr-fdpa";
+    const TITLE: &'static str = "TR-FDPA (§2.7)";
+    const ROWS: &'static [Row<Self>] = &[row!(L, l), row!(F, f), row!(F2, f2)];
+    const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Exact);
+
+    fn new() -> Self {
+        Self { l: 1, f: 1, f2: 1 }
+    }
+
+    fn block(&self) -> usize {
+        self.l as usize
+    }
+
+    fn general(&self, output: &Output) -> General {
+        General::Fused(late(self.l, self.f, self.f2, Rounding::Rz, output))
+    }
+
+    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+        block(pairs, c, self.f, self.f2, output)
+    }
+}
+
+/// The step of the model space: products, or groups of them, are joined, then c. The exponent of a
+/// zero c (step 3) is left out, since it shows nowhere: step 4 floors to a coarser grid.
+pub(super) fn late(l: u32, f: u32, f2: u32, join: Rounding, output: &Output) -> Fused {
+    Fused {
+        join: Some((f, join)),
+        f_c: Some(f),
+        align: Rounding::Rd,
+        align_c: Rounding::Rd,
+        f2: Some(f2),
+        product_limit: Some(product_overflow(output)),
+        ..Fused::plain(l, Some(f2 + 1))
+    }
+}
 
 /// Exponent of the smallest normal number of the accumulator: −126 for f32.
 fn min_exponent(output: &Output) -> i32 {
@@ -20,7 +70,7 @@ fn product_overflow(output: &Output) -> i32 {
 }
 
 /// One block.
-pub(super) fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
+fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
     if let Some(special) = specials(pairs, c, output) {
         return output.special(special);
     }
@@ -97,7 +147,7 @@ pub(super) fn exponent_of_c(c: &Unpacked, output: &Output) -> i32 {
 
 /// `value · 2^place` rounded down to a multiple of `2^grid`, as (multiple, its place). A value
 /// that is a multiple already keeps its place.
-pub(super) fn floor_to(value: i128, place: i32, grid: i32) -> (i128, i32) {
+pub(in crate::dpa) fn floor_to(value: i128, place: i32, grid: i32) -> (i128, i32) {
     if grid <= place {
         return (value, place);
     }
