@@ -53,8 +53,8 @@
 
 mod against;
 mod algorithms;
-mod dyadic;
 mod general;
+mod grouped;
 mod html;
 mod input;
 mod lane;
@@ -67,7 +67,6 @@ mod trace;
 mod value;
 
 pub use against::{Difference, Part, Parting};
-pub use dyadic::Dyadic;
 pub use html::{page, page_against};
 pub use input::{Input, Request};
 pub use trace::{

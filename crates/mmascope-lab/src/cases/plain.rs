@@ -32,7 +32,7 @@ pub(super) fn each(
 }
 
 /// Uniform bits; these are register words already.
-pub fn bits(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
+pub(crate) fn bits(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     each(
         layout,
         draws,

@@ -22,7 +22,7 @@ pub(crate) struct Asked {
 impl Asked {
     /// # Errors
     /// [`Error::Argument`] when the case does not fit the signature.
-    pub fn new(signature: &Signature, case: Case, answer: Answer) -> Result<Self> {
+    pub(crate) fn new(signature: &Signature, case: Case, answer: Answer) -> Result<Self> {
         Ok(Self {
             decoded: Decoded::new(signature, &case.operands())?,
             case,
@@ -72,7 +72,7 @@ pub(crate) struct Asker<'a> {
 }
 
 impl<'a> Asker<'a> {
-    pub fn new(device: &'a mut dyn Dut, budget: u64) -> Self {
+    pub(crate) fn new(device: &'a mut dyn Dut, budget: u64) -> Self {
         Self {
             device,
             asked: Vec::new(),

@@ -74,7 +74,7 @@ struct Input {
 }
 
 impl<'a> Distinguisher<'a> {
-    pub fn new(unit: &'a Unit) -> Self {
+    pub(crate) fn new(unit: &'a Unit) -> Self {
         Self {
             unit,
             common: None,

@@ -21,7 +21,11 @@ pub(super) struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    pub fn new(subject: &'a mut dyn Summation, batched: bool, progress: Progress<'a>) -> Self {
+    pub(crate) fn new(
+        subject: &'a mut dyn Summation,
+        batched: bool,
+        progress: Progress<'a>,
+    ) -> Self {
         Self {
             subject,
             batched,

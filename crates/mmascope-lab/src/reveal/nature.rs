@@ -18,7 +18,7 @@ pub(super) struct Foretold {
 }
 
 impl Foretold {
-    pub fn new(tree: &Tree) -> Self {
+    pub(crate) fn new(tree: &Tree) -> Self {
         let parents = tree.parents();
         let mut depths = vec![0; parents.len()];
         for item in (0..parents.len()).rev() {
@@ -76,7 +76,7 @@ impl Foretold {
 }
 
 /// The same input gives the same result, alone and among others.
-pub(super) fn steady(meter: &mut Meter<'_>, random: &mut Random) -> Result<(), Trouble> {
+pub(super) fn noise_check(meter: &mut Meter<'_>, random: &mut Random) -> Result<(), Trouble> {
     let leaves = meter.subject.leaves();
     let input: Vec<_> = (0..leaves)
         .map(|leaf| meter.subject.random_term(leaf, random.bits()))

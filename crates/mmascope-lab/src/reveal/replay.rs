@@ -37,7 +37,7 @@ pub(super) struct Outcome {
 
 impl Way {
     /// Fraction bits that fused nodes keep.
-    pub fn bits(&self) -> Option<i32> {
+    pub(crate) fn bits(&self) -> Option<i32> {
         self.arithmetic.fused.map(|fused| fused.bits)
     }
 

@@ -18,7 +18,7 @@ pub(super) struct Forest {
 }
 
 impl Forest {
-    pub fn new(leaves: usize) -> Self {
+    pub(crate) fn new(leaves: usize) -> Self {
         Self {
             leaves,
             nodes: Vec::new(),

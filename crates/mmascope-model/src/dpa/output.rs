@@ -2,7 +2,8 @@
 
 use super::events::Events;
 use super::{FlushSign, Special};
-use crate::format::{Class, Exact, Format, Overflow, Rounding, Specials, Unpacked};
+use crate::exact::{Exact, Rounding};
+use crate::format::{Class, Format, Overflow, Specials, Unpacked};
 
 /// The conversion ρ of an exact result: everything after `->` in the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +49,23 @@ pub enum Nan {
     Word(u64),
     /// What the algorithm says: it makes none, or one of its own.
     Own,
+}
+
+/// What an output is where the notation does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) nan: Nan,
+    pub(super) flush: Option<FlushSign>,
+    pub(super) tininess: Tininess,
+}
+
+impl Ends {
+    /// Of almost every step.
+    pub(super) const USUAL: Self = Self {
+        nan: Nan::Any,
+        flush: None,
+        tininess: Tininess::After,
+    };
 }
 
 /// The sign of a zero result.
@@ -113,7 +131,7 @@ impl Output {
                 _ => self.format.to_register(code),
             };
         }
-        let is_zero = exact.magnitude == 0 && !exact.sticky;
+        let is_zero = exact.is_zero();
         // (In some formats the code with only the sign set is no zero but NaN.)
         let sign = code >> (self.format.bits - 1) == 1;
         let rounds_to_zero = code == self.format.zero(sign);
@@ -155,16 +173,13 @@ impl Output {
 
     /// The exponent by which [`Tininess`] judges a sum; `None` for zero.
     fn top(&self, exact: &Exact) -> Option<i32> {
-        let top = exact.magnitude.checked_ilog2()?;
-        let exponent = exact.exponent + top as i32;
+        let top = exact.top()?;
         let fraction_bits = self.format.float().map_or(0, |float| float.fraction_bits);
-        if self.tininess != Tininess::Unbounded || top <= fraction_bits {
-            return Some(exponent);
+        if self.tininess != Tininess::Unbounded || top - exact.exponent <= fraction_bits as i32 {
+            return Some(top);
         }
-        let width = top - fraction_bits;
-        let (sign, sticky) = (exact.negative, exact.sticky);
-        let kept = (self.rounding).shift_right(sign, exact.magnitude, sticky, width);
-        Some(exponent + i32::from(kept >> (fraction_bits + 1) != 0))
+        let rounded = exact.align(top - fraction_bits as i32, self.rounding);
+        Some(top + i32::from(rounded.unsigned_abs() >> (fraction_bits + 1) != 0))
     }
 
     /// Whether a sum is too large or too small for the format, once it is rounded.
@@ -201,12 +216,7 @@ impl Output {
 
     /// A signed fixed-point sum, `sum · 2^exponent`.
     pub(super) fn fixed(&self, sum: i128, exponent: i32, zeros: Option<bool>) -> u64 {
-        let exact = Exact {
-            negative: sum < 0,
-            magnitude: sum.unsigned_abs(),
-            exponent,
-            sticky: false,
-        };
+        let exact = Exact::of_multiple(sum, exponent);
         self.finite(&exact, zeros)
     }
 

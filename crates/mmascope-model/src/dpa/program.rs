@@ -1,6 +1,7 @@
 //! What an instruction computes: a few statements over native algorithms (§3).
 
 use super::decoded::{self, Decoded};
+use super::named::Beginning;
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
 use super::{Codes, Dpa, Events, Modifiers, Nan, Operands, Queries, Signature, general, ieee};
@@ -12,6 +13,8 @@ const FEW: usize = 8;
 /// A short program; its last statement computes d. Almost every row is one statement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
+    /// What the ∞ and NaN codes of a and b mean, for every statement.
+    pub codes: Codes,
     /// Executed in order; the last one's value is d.
     pub statements: Vec<Statement>,
 }
@@ -153,7 +156,7 @@ impl Program {
     ) -> u64 {
         let scales = decoded::scales(signature, operands.scale_a, operands.scale_b);
         let mut pairs = Vec::new();
-        let codes = self.codes();
+        let codes = self.codes;
         decoded::pairs(signature, operands, &scales, modifiers, codes, &mut pairs);
         let c = decoded::c(signature, operands, modifiers, self.codes_of_c());
         self.sum(&pairs, c, &|_| None, events)
@@ -162,7 +165,7 @@ impl Program {
     /// The same for many queries, whose lengths and words have been checked.
     pub(super) fn run_each(&self, signature: &Signature, queries: &Queries<'_>) -> Vec<u64> {
         let (k, blocks) = (signature.k, signature.scales());
-        let (codes, none) = (self.codes(), Modifiers::default());
+        let (codes, none) = (self.codes, Modifiers::default());
         let scales = decoded::scales(signature, queries.scale_a, queries.scale_b);
         let mut pairs = Vec::new();
         (0..queries.c.len())
@@ -180,7 +183,7 @@ impl Program {
     /// some of their codes.
     pub(super) fn run_decoded(&self, operands: &Decoded) -> Option<u64> {
         let c_differs = operands.c.is_special() && self.codes_of_c() != Codes::Special;
-        if operands.special && self.codes() != Codes::Special || c_differs {
+        if operands.special && self.codes != Codes::Special || c_differs {
             return None;
         }
         let events = &mut Events::default();
@@ -226,9 +229,12 @@ impl Program {
                     over,
                     from,
                 } => {
-                    let start = (*from != Source::Product).then(|| read(*from));
+                    let start = match from {
+                        Source::Product => Beginning::Product,
+                        from => Beginning::Value(read(*from)),
+                    };
                     if *over == Select::All && widened.is_none() {
-                        algorithm.run_noting(pairs, start, output, events)
+                        algorithm.run(pairs, start, output, events)
                     } else {
                         chosen.clear();
                         chosen.reserve(pairs.len());
@@ -241,7 +247,7 @@ impl Program {
                                 chosen.push(pairs[k].widened(&format));
                             }),
                         }
-                        algorithm.run_noting(&chosen, start, output, events)
+                        algorithm.run(&chosen, start, output, events)
                     }
                 }
                 Operation::Add(left, right) => ieee::add(&read(*left), &read(*right), output),
@@ -265,33 +271,38 @@ impl Program {
         values.last().map_or(PLUS_ZERO, |&word| word)
     }
 
-    /// What the ∞ and NaN codes of a and b mean: the first step that says so says it for all.
-    pub(crate) fn codes(&self) -> Codes {
-        let of = |statement: &Statement| match &statement.operation {
-            Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => match algorithm
+    /// The same program with the steps of the model space in place of the algorithms of the papers: it
+    /// gives the same results.
+    #[must_use]
+    pub fn general(&self) -> Self {
+        let mut changed = self.clone();
+        for statement in &mut changed.statements {
+            if let Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } =
+                &mut statement.operation
             {
-                Dpa::General(step) => step.terms().codes,
-                _ if algorithm.knows_numbers_only() => Codes::Numbers,
-                _ => Codes::Special,
-            },
-            _ => Codes::Special,
-        };
-        let mut codes = self.statements.iter().map(of);
-        codes
-            .find(|codes| *codes != Codes::Special)
-            .unwrap_or_default()
+                *algorithm = Dpa::General(algorithm.general(&statement.output));
+            }
+        }
+        changed
     }
 
-    /// What the ∞ and NaN codes of c mean.
+    /// What the ∞ and NaN codes of c mean: numbers to steps that know only those.
     pub(crate) fn codes_of_c(&self) -> Codes {
-        let numbers = |statement: &Statement| match &statement.operation {
-            Operation::Dot { algorithm, .. } => algorithm.knows_numbers_only(),
-            _ => false,
-        };
-        match self.statements.iter().any(numbers) {
+        match self.knows_numbers_only() {
             true => Codes::Numbers,
             false => Codes::Special,
         }
+    }
+
+    /// Whether it has steps to which every code of a, b and c is a number.
+    #[must_use]
+    pub fn knows_numbers_only(&self) -> bool {
+        self.statements
+            .iter()
+            .any(|statement| match &statement.operation {
+                Operation::Dot { algorithm, .. } => algorithm.knows_numbers_only(),
+                _ => false,
+            })
     }
 
     /// Whether every NaN result is one known word.

@@ -3,7 +3,9 @@
 /// A word of a text and its column (in characters, from 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
+    /// Characters before it in its line, from 1.
     pub column: usize,
+    /// The word itself.
     pub text: &'a str,
 }
 

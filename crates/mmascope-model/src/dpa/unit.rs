@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Decoded, Dpa, Events, General, GrTerms, Modifiers, Operands, Operation, Part, Program, Queries,
-    Select, Signature,
+    Codes, Decoded, Events, Modifiers, Operands, Operation, Part, Program, Queries, Select,
+    Signature,
 };
 use crate::error::{Error, Result};
-use crate::format::{Class, F32, Float, Format, Specials};
+use crate::format::{Class, Float, Format, Specials};
 
 /// A matrix unit's arithmetic for given formats and K: what computes one element of D.
 ///
@@ -247,7 +247,12 @@ impl Unit {
                 return Err(format!("{} is no format of block scales", scale.format));
             }
         }
+        let numbers = self.program.codes == Codes::Numbers;
+        if self.program.knows_numbers_only() && !numbers {
+            return Err("its steps take every code for a number: say codes=numbers".into());
+        }
         let mut unused: BTreeSet<usize> = (0..k).collect();
+        // The parts of products that have been summed.
         let mut parts: Vec<(usize, Part, Part)> = Vec::new();
         let mut scales_used = false;
         for statement in &self.program.statements {
@@ -261,7 +266,7 @@ impl Unit {
                     }
                 }
                 let over = Select::List(over.clone());
-                scales_used |= self.check_algorithm(algorithm, &over, &statement.output.format)?;
+                scales_used |= algorithm.fits(&self.signature, &over, &statement.output.format)?;
             }
             let Operation::Dot {
                 algorithm,
@@ -281,20 +286,20 @@ impl Unit {
             }
             for index in over.indices(k) {
                 let is_first = unused.remove(&index);
-                let is_other_part = match algorithm {
-                    Dpa::GrFdpa(step) => {
-                        let own = (index, step.a, step.b);
-                        let is_new = index < k && !parts.iter().any(|part| overlap(part, &own));
-                        parts.push(own);
+                let is_new = match algorithm.parts() {
+                    None => is_first,
+                    Some((a, b)) => {
+                        let is_new =
+                            index < k && !parts.iter().any(|part| meet(part, &(index, a, b)));
+                        parts.push((index, a, b));
                         is_new
                     }
-                    _ => is_first,
                 };
-                if !is_first && !is_other_part {
+                if !is_new {
                     return Err(format!("k={index} is summed twice or is not below K={k}"));
                 }
             }
-            scales_used |= self.check_algorithm(algorithm, over, &statement.output.format)?;
+            scales_used |= algorithm.fits(&self.signature, over, &statement.output.format)?;
         }
         if let Some(index) = unused.first() {
             return Err(format!("k={index} is not summed"));
@@ -305,76 +310,11 @@ impl Unit {
             _ => Ok(()),
         }
     }
-
-    /// Checks one algorithm against the formats; says whether it uses block scales.
-    fn check_algorithm(
-        &self,
-        algorithm: &Dpa,
-        over: &Select,
-        result: &Format,
-    ) -> std::result::Result<bool, String> {
-        let Signature { a, b, c, scale, .. } = self.signature;
-        // Those round after every operation.
-        let is_rounded = matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
-        if let Some(wide) = [a, b, c, *result].iter().find(|format| format.bits > 32)
-            && !is_rounded
-        {
-            return Err(format!(
-                "{algorithm} takes at most 32-bit formats, not {wide}"
-            ));
-        }
-        match *algorithm {
-            Dpa::TFdpa { scaled: true, .. } => match scale {
-                Some(scale) if scale.format.float().is_some_and(|f| f.fraction_bits > 0) => {
-                    Err(format!(
-                        "st-fdpa takes scales that are powers of two, not {}",
-                        scale.format
-                    ))
-                }
-                _ => Ok(true),
-            },
-            Dpa::GstFdpa { g, .. } => {
-                if let Some(wide) = [a, b].iter().find(|format| format.bits > 8) {
-                    return Err(format!(
-                        "gst-fdpa takes operands of at most 8 bits, not {wide}"
-                    ));
-                }
-                match scale {
-                    Some(scale) if scale.block % g as usize != 0 || *over != Select::All => Err(
-                        format!("groups of G={g} do not fit scale blocks of {}", scale.block),
-                    ),
-                    _ => Ok(true),
-                }
-            }
-            Dpa::SemiFma(_) if [a, b, c, *result].iter().any(|format| *format != F32) => {
-                Err(format!("{algorithm} takes and gives f32"))
-            }
-            Dpa::GrFdpa(step) if step.terms != GrTerms::Product && self.signature.k != 1 => {
-                Err(format!("{algorithm} adds one a and one b: K is 1"))
-            }
-            Dpa::GrFdpa(_) | Dpa::SemiFma(_) if scale.is_some() => {
-                Err(format!("{algorithm} takes no block scales"))
-            }
-            Dpa::General(General::Fused(fused)) if scale.is_some() => {
-                let exact =
-                    fused.f.is_none() || fused.apart || fused.groups.is_some_and(|g| g.f.is_none());
-                if exact || fused.terms.products.is_some() {
-                    return Err(
-                        "with block scales, fused needs bits, not exact sums or grid=products"
-                            .into(),
-                    );
-                }
-                Ok(true)
-            }
-            _ => Ok(false),
-        }
-    }
 }
 
-/// Whether two parts of the products of one k have a bit product in common.
-fn overlap(left: &(usize, Part, Part), right: &(usize, Part, Part)) -> bool {
-    let meet = |x: Part, y: Part| x.first <= y.last && y.first <= x.last;
-    left.0 == right.0 && meet(left.1, right.1) && meet(left.2, right.2)
+/// Whether parts of the products of one k have a product of bits in common.
+fn meet(left: &(usize, Part, Part), right: &(usize, Part, Part)) -> bool {
+    left.0 == right.0 && left.1.meets(right.1) && left.2.meets(right.2)
 }
 
 /// Checks lengths, words and modifiers.

@@ -30,7 +30,7 @@ const NAMES: [(&str, Level); 6] = [
 
 /// Parameters that evidence can be given for, beside `rounding` of the final conversion: those of
 /// the notation, `order` (which k when) and `c` (where c enters).
-pub(crate) const PARAMETERS: [&str; 25] = [
+pub(crate) const PARAMETERS: [&str; 16] = [
     "L",
     "G",
     "P",
@@ -47,15 +47,6 @@ pub(crate) const PARAMETERS: [&str; 25] = [
     "order",
     "c",
     "widened",
-    "Fg",
-    "ez",
-    "a",
-    "b",
-    "align-g",
-    "align-c",
-    "fault",
-    "sticky",
-    "tiny",
 ];
 
 impl Level {

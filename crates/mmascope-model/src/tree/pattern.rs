@@ -25,7 +25,7 @@ pub(super) struct Chain {
 }
 
 impl<'a> Shapes<'a> {
-    pub fn new(tree: &'a Tree) -> Self {
+    pub(crate) fn new(tree: &'a Tree) -> Self {
         let mut lasts: Vec<usize> = (0..tree.leaves() + tree.nodes().len()).collect();
         for (index, node) in tree.nodes().iter().enumerate() {
             let last = node.children.iter().map(|&child| lasts[child]).max();
