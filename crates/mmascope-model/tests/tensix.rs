@@ -5,6 +5,8 @@
 mod directed;
 #[path = "tensix/exact.rs"]
 mod exact;
+#[path = "tensix/explained.rs"]
+mod explained;
 #[path = "tensix/hashes.rs"]
 mod hashes;
 #[path = "tensix/memory.rs"]

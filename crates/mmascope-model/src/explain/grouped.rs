@@ -72,7 +72,7 @@ impl Block<'_> {
         }
         let full = &number(&lane.a) * &number(&lane.b);
         // An earlier statement may have taken another part, and lost this one.
-        let before = match self.start.cover.contains(&lane.k) {
+        let before = match lane.taken {
             true => Dyadic::default(),
             false => full,
         };

@@ -1,5 +1,7 @@
 //! From operands to a trace: decoding, the program's statements, the exact result.
 
+use std::collections::HashSet;
+
 use super::algorithms::{Block, Start, add, convert, finished, is_subnormal, multiply};
 use super::lane::{Lane, special_sum, special_value};
 use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
@@ -185,6 +187,7 @@ fn lanes(
         k,
         a: negated(decode_code(&signature.a, operands.a[k]), modifiers.negate_a),
         b: negated(decode_code(&signature.b, operands.b[k]), modifiers.negate_b),
+        taken: false,
         scales: signature.scale.map(|Scale { format, block }| {
             let scale = |words: &[u64]| decode(&format, words[k / block]);
             let (a, b) = (scale(operands.scale_a), scale(operands.scale_b));
@@ -333,6 +336,7 @@ impl Run<'_> {
     fn steps(&self, lanes: &[Lane], c: &Start) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         let mut values: Vec<Start> = Vec::new();
+        let mut taken = HashSet::new();
         for statement in &self.program.statements {
             let output = &statement.output;
             let read = |source: Source| match source {
@@ -356,7 +360,11 @@ impl Run<'_> {
                         Some(format) => lanes[k].widened(format),
                         None => lanes[k],
                     };
-                    let chosen: Vec<Lane> = over.indices(lanes.len()).iter().map(lane).collect();
+                    let mut chosen: Vec<Lane> =
+                        over.indices(lanes.len()).iter().map(lane).collect();
+                    for lane in &mut chosen {
+                        lane.taken = !taken.insert(lane.k);
+                    }
                     let start = (*from != Source::Product).then(|| read(*from));
                     let role = dot_role(algorithm, *widened, over);
                     steps.extend(dot(algorithm, &name, &role, &chosen, start, output));

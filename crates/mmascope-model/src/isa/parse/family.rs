@@ -250,7 +250,8 @@ fn parse_model(arithmetic: Field<'_>, evidence: Option<Field<'_>>) -> Outcome<Ar
             let message = format!("'{}': expected PARAMETER=LEVEL", word.text);
             return fault(field.line, word.column, message);
         };
-        let is_known = PARAMETERS.contains(&parameter) || dpa::schema::parameter(parameter).is_some();
+        let is_known =
+            PARAMETERS.contains(&parameter) || dpa::schema::parameter(parameter).is_some();
         if !is_known {
             let error = Error::unknown("parameter", parameter, PARAMETERS);
             return fault(field.line, word.column, error.to_string());
