@@ -43,6 +43,7 @@ mod pairs;
 mod plan;
 mod program;
 mod range;
+mod rounded;
 mod shared;
 mod truncated;
 mod wide;
@@ -132,6 +133,7 @@ enum Family {
     Sums(Plan),
     Double(double::Plan),
     Groups(grouped::Plan),
+    Rounded(rounded::Plan),
 }
 
 impl Kernel {
@@ -194,6 +196,7 @@ impl Kernel {
         fn of<V: Lanes>(kernel: &Kernel) -> (usize, Ways) {
             let columns = match &kernel.family {
                 Family::Double(_) => V::DOUBLES * V::WIDTH / 2,
+                Family::Rounded(plan) => plan.panel(),
                 _ => VECTORS * V::WIDTH,
             };
             let ways = Ways {
@@ -238,6 +241,11 @@ impl crate::engine::Plan for Kernel {
             Family::Groups(plan) => {
                 let each = k + 16 * k.div_ceil(plan.group()) + 1;
                 (each, rows, columns.next_multiple_of(panel))
+            }
+            Family::Rounded(plan) => {
+                let [a, b] = plan.bytes();
+                let columns = columns.next_multiple_of(panel);
+                return (rows.saturating_mul(a)).saturating_add(columns.saturating_mul(b));
             }
             Family::Double(_) => {
                 let [rows, columns] = double::filled(rows, columns, panel);
@@ -294,6 +302,9 @@ impl Kernel {
                 let packed = Doubles::pack(plan, &self.unit, elements, modifiers, columns, ways)?;
                 Packs::Double(packed)
             }
+            Family::Rounded(plan) => {
+                Packs::Rounded(Box::new(rounded::Packed::new(&plan, elements, modifiers)?))
+            }
         })
     }
 }
@@ -311,6 +322,7 @@ enum Packs {
     Sums(Box<Sums>, Plan),
     Double(Doubles),
     Groups(Box<Groups>, grouped::Plan),
+    Rounded(Box<rounded::Packed>),
 }
 
 impl Prepared for Packed {
@@ -358,6 +370,7 @@ impl Packed {
                 accumulators,
                 watch,
             ),
+            Packs::Rounded(packed) => packed.run(self.level, steps, accumulators, watch),
             Packs::Double(packed) => {
                 let steps = (steps.steps.clone(), steps.first);
                 packed.run(self.level, &part, steps, accumulators, watch)
@@ -391,6 +404,7 @@ impl fmt::Display for Kernel {
             Family::Groups(_) => {
                 out.write_str("grouped sums of bytes, aligned in f64 lanes where need be")
             }
+            Family::Rounded(plan) => plan.fmt(out),
             Family::Double(_) => out.write_str("multiply-adds in f64 lanes"),
         }
     }
@@ -398,6 +412,9 @@ impl fmt::Display for Kernel {
 
 impl Family {
     fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
+        if let Some(plan) = rounded::Plan::new(unit) {
+            return plan.map(Self::Rounded).map_err(Reason::new);
+        }
         if let Some(plan) = double::Plan::new(unit) {
             return plan.map(Self::Double).map_err(Reason::new);
         }
