@@ -15,7 +15,9 @@ use mmascope_model::isa::{Catalogue, Instruction};
 fn rows() -> Vec<&'static Instruction> {
     let all = Catalogue::built_in().instructions();
     all.filter(|row| {
-        ["mvmul", "elwmul", "matmul"].iter().any(|name| row.name.starts_with(&format!("tensix.{name}.")))
+        ["mvmul", "elwmul", "matmul"]
+            .iter()
+            .any(|name| row.name.starts_with(&format!("tensix.{name}.")))
     })
     .collect()
 }
@@ -50,7 +52,9 @@ fn matrices(unit: &Unit, m: usize, n: usize, steps: usize, family: u64, seed: u6
     let signature = unit.signature();
     let mut random = Random(seed | 1);
     let mut matrix = |rows: usize, columns: usize, format: &Format| {
-        let words: Vec<u64> = (0..rows * columns).map(|_| random.of(format, family)).collect();
+        let words: Vec<u64> = (0..rows * columns)
+            .map(|_| random.of(format, family))
+            .collect();
         Matrix::row_major(rows, columns, Words::of(format, words).unwrap()).unwrap()
     };
     let k = steps * signature.k;
@@ -67,13 +71,17 @@ fn d(unit: &Unit, matrices: &Matrices, engine: &dyn Engine) -> Vec<u64> {
         cancel: &AtomicBool::new(false),
     };
     let mut sums = product.c(product.whole()).unwrap();
-    product.advance(0..product.steps(), true, &mut sums, &watch).unwrap();
+    product
+        .advance(0..product.steps(), true, &mut sums, &watch)
+        .unwrap();
     sums.into_words().to_vec()
 }
 
 fn check(row: &Instruction, m: usize, n: usize, steps: usize, cases: u64) -> usize {
     let unit = row.unit().unwrap();
-    let levels: Vec<Cpu> = Level::available().map(|level| Cpu::at(level).unwrap()).collect();
+    let levels: Vec<Cpu> = Level::available()
+        .map(|level| Cpu::at(level).unwrap())
+        .collect();
     for engine in &levels {
         let plan = engine.plan(unit);
         assert!(plan.is_ok(), "{}: {}", row.name, plan.err().unwrap());
@@ -87,9 +95,12 @@ fn check(row: &Instruction, m: usize, n: usize, steps: usize, cases: u64) -> usi
             let got = d(unit, &matrices, engine);
             for (index, (got, expected)) in got.iter().zip(&expected).enumerate() {
                 assert_eq!(
-                    got, expected,
+                    got,
+                    expected,
                     "{} {} {} case {case}, output {index}: {got:x}, the reference gives {expected:x}",
-                    row.architecture, row.name, engine.name()
+                    row.architecture,
+                    row.name,
+                    engine.name()
                 );
             }
         }
@@ -111,7 +122,12 @@ fn prove_tensix_engine() {
     for row in rows() {
         let start = Instant::now();
         let outputs = check(row, 160, 160, 1, 40);
-        println!("{} {}: {outputs} outputs, {:.0?}", row.architecture, row.name, start.elapsed());
+        println!(
+            "{} {}: {outputs} outputs, {:.0?}",
+            row.architecture,
+            row.name,
+            start.elapsed()
+        );
         assert!(outputs >= 1_000_000);
     }
 }
@@ -120,7 +136,10 @@ fn prove_tensix_engine() {
 #[test]
 #[ignore = "a measurement: cargo test --release -p mmascope-gemm --test rounded -- --ignored --nocapture speed"]
 fn speed() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
     pool.install(|| {
         for name in ["bf16.d32.hifi4", "bf16.d16.hifi2", "tf32.d32.lofi", "f16.d16.hifi4"] {
             let row = Catalogue::built_in().find("wormhole", &format!("tensix.matmul.{name}")).unwrap();

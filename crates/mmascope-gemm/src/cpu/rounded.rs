@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use super::level::Level;
 use crate::array::Stored;
 use crate::dpa::{
-    Addends, Codes, Dpa, FlushSign, GrFdpa, Modifiers, Operation, Output, Part, Source, Tininess, Unit,
-    ZeroSign,
+    Addends, Codes, Dpa, FlushSign, GrFdpa, Modifiers, Operation, Output, Part, Source, Tininess,
+    Unit, ZeroSign,
 };
 use crate::engine::{Elements, Steps, Watch};
 use crate::error::Result;
@@ -145,7 +145,10 @@ impl Plan {
                 _ => *from == Source::Statement(index - 1),
             };
             let result = result_of(&statement.output).ok_or_else(|| {
-                format!("results as {} {}", statement.output.rounding, statement.output.format)
+                format!(
+                    "results as {} {}",
+                    statement.output.rounding, statement.output.format
+                )
             })?;
             let indices = over.indices(signature.k);
             if !chained || indices.len() > step.l as usize {
@@ -184,7 +187,10 @@ impl Plan {
             return Err("more than two groups".into());
         }
         let order = place(&mut self.orders, order);
-        let all = self.orders.iter().flat_map(|order| order.groups.iter().flatten());
+        let all = self
+            .orders
+            .iter()
+            .flat_map(|order| order.groups.iter().flatten());
         let distinct: BTreeSet<&usize> = all.clone().collect();
         if self.orders.len() > MOST_ORDERS || distinct.len() != all.count() {
             return Err("the same k in different groups".into());
@@ -193,10 +199,14 @@ impl Plan {
             place(&mut self.parts[0], step.a),
             place(&mut self.parts[1], step.b),
         ];
-        let places: u32 = [step.a, step.b].into_iter().zip(self.operands).map(|(part, format)| {
-            let fraction_bits = format.float().map_or(0, |float| float.fraction_bits);
-            nominal(part, fraction_bits)
-        }).sum();
+        let places: u32 = [step.a, step.b]
+            .into_iter()
+            .zip(self.operands)
+            .map(|(part, format)| {
+                let fraction_bits = format.float().map_or(0, |float| float.fraction_bits);
+                nominal(part, fraction_bits)
+            })
+            .sum();
         if places > GROUP_BITS {
             return Err(format!("products of {places} fraction bits"));
         }
@@ -331,7 +341,9 @@ impl Packed {
         let (m, n, k) = (elements.m(), elements.n(), elements.k());
         let panels = n.div_ceil(WIDTH);
         let fraction_bits = |side: usize| {
-            plan.operands[side].float().map_or(0, |float| float.fraction_bits)
+            plan.operands[side]
+                .float()
+                .map_or(0, |float| float.fraction_bits)
         };
         // Products of every pair of parts have the same places: each side has its share of them.
         let widest = |side: usize| {
@@ -365,10 +377,13 @@ impl Packed {
         });
         let b = side(1, panels * k * WIDTH, &|words| {
             let panel = (k * WIDTH).max(1);
-            words.par_chunks_mut(panel).enumerate().for_each(|(index, words)| {
-                let columns = index * WIDTH..n.min((index + 1) * WIDTH);
-                elements.narrow_b_rows(0..k, columns, words, WIDTH);
-            });
+            words
+                .par_chunks_mut(panel)
+                .enumerate()
+                .for_each(|(index, words)| {
+                    let columns = index * WIDTH..n.min((index + 1) * WIDTH);
+                    elements.narrow_b_rows(0..k, columns, words, WIDTH);
+                });
         });
         Some(Self {
             plan: plan.clone(),
@@ -586,7 +601,11 @@ impl State {
             let field = (word >> bits & fields) as i32;
             let fraction = word & ((1 << bits) - 1) | 1 << bits;
             let magnitude = (fraction << (BITS - bits)) as i32;
-            let signed = if word >> sign_at & 1 == 1 { -magnitude } else { magnitude };
+            let signed = if word >> sign_at & 1 == 1 {
+                -magnitude
+            } else {
+                magnitude
+            };
             state.significand[lane] = if field == 0 { 0 } else { signed };
             state.exponent[lane] = if field == 0 { plan.floor } else { field - bias };
         }
@@ -608,14 +627,23 @@ impl State {
             for group in 0..2 {
                 let right = (largest - exponents[group][lane]).min(30);
                 // A tie goes up.
-                let term = ((sums[group][lane] << (BITS - GROUP_BITS)) + ((1 << right) >> 1)) >> right;
-                sum += if plan.coarse { ((term + 4096) >> 13) << 13 } else { term };
+                let term =
+                    ((sums[group][lane] << (BITS - GROUP_BITS)) + ((1 << right) >> 1)) >> right;
+                sum += if plan.coarse {
+                    ((term + 4096) >> 13) << 13
+                } else {
+                    term
+                };
             }
             let right = (largest - own).min(30);
             let signed = self.significand[lane];
             let sign = signed >> 31;
             let mut c = ((signed.abs()) + ((1 << right) >> 1)) >> right;
-            c = if plan.coarse { ((c + 4096) >> 13) << 13 } else { c };
+            c = if plan.coarse {
+                ((c + 4096) >> 13) << 13
+            } else {
+                c
+            };
             sum += (c ^ sign) - sign;
             sum = if sum == -1 { -1 << fault } else { sum };
 
@@ -634,7 +662,11 @@ impl State {
             let is_large = exponent > most;
             let limit = if is_half { 0xff_e000 } else { 1 << BITS };
             let kept = if is_large { limit } else { kept };
-            let exponent = if is_large { most + i32::from(!is_half) } else { exponent };
+            let exponent = if is_large {
+                most + i32::from(!is_half)
+            } else {
+                exponent
+            };
             let kept = if is_zero { 0 } else { kept };
             self.significand[lane] = (kept ^ sign) - sign;
             self.exponent[lane] = if is_zero { plan.floor } else { exponent };

@@ -61,7 +61,10 @@ impl Claim {
 fn product(machine: &Machine, x: u32, y: u32) -> u32 {
     let fpu = fpu(machine, Source::Tf32, Width::Bits32);
     let (a, b) = (Source::of_f32(x), Source::of_f32(y));
-    [0, 1, 2, 3].map(phase).into_iter().fold(0, |dst, phase| fpu.multiply(phase, a, b, dst).0)
+    [0, 1, 2, 3]
+        .map(phase)
+        .into_iter()
+        .fold(0, |dst, phase| fpu.multiply(phase, a, b, dst).0)
 }
 
 fn sum(machine: &Machine, x: u32, y: u32) -> u32 {
@@ -201,39 +204,95 @@ fn detections() -> Vec<Claim> {
     let tile = |x: f32| Tile::filled(source(x));
     let has = |flag: Flag| 1_u32 << flag.bit();
     assert_eq!(
-        [has(Flag::FpuOverflow), has(Flag::FpuUnderflow), has(Flag::SfpuNan)],
+        [
+            has(Flag::FpuOverflow),
+            has(Flag::FpuUnderflow),
+            has(Flag::SfpuNan)
+        ],
         [32, 64, 8]
     );
     vec![
-        Claim::new("Infinity and overflow at the output of the FPU set bit 5", "When exactly is assumed.")
-            .case("2^127 · 2", |flags| flags == 32, |m| {
-                flags_of(m, |core| core.mul_tiles(&tile(2_f32.powi(127)), &tile(2.0), 0).unwrap())
-            }),
-        Claim::new("Exponent underflow at the output of the FPU sets bit 6", "When exactly is assumed.")
-            .case("2^-126 · 0.5", |flags| flags == 64, |m| {
-                flags_of(m, |core| core.mul_tiles(&tile(2_f32.powi(-126)), &tile(0.5), 0).unwrap())
-            }),
-        Claim::new("NaN, infinity and denormals at the output of the SFPU set bits 3, 2, 1", "When exactly is assumed.")
-            .case("0 · inf + 0", |flags| flags == 8, |m| of_lanes(m, [0, INFINITY, 0]))
-            .case("2^127 · 2 + 0", |flags| flags == 4, |m| {
-                of_lanes(m, [bits(2_f32.powi(127)), bits(2.0), 0])
-            })
-            .case("2^-126 · 0.5 + 0", |flags| flags == 2, |m| of_lanes(m, [0x0080_0000, bits(0.5), 0])),
-        Claim::new("Special numbers that are operands only are not detected", "")
-            .case("0.5 · inf on the FPU", |flags| flags == 0, |m| {
-                flags_of(m, |core| core.mul_tiles(&tile(0.5), &tile(f32::INFINITY), 0).unwrap())
-            }),
-        Claim::new("Special intermediate results that do not reach the output are not detected", "")
-            .case("inf - inf on the FPU", |flags| flags == 0, |m| {
+        Claim::new(
+            "Infinity and overflow at the output of the FPU set bit 5",
+            "When exactly is assumed.",
+        )
+        .case(
+            "2^127 · 2",
+            |flags| flags == 32,
+            |m| {
                 flags_of(m, |core| {
-                    core.sub_tiles(&tile(f32::INFINITY), &tile(f32::INFINITY), 0, false).unwrap();
+                    core.mul_tiles(&tile(2_f32.powi(127)), &tile(2.0), 0)
+                        .unwrap()
                 })
-            }),
+            },
+        ),
+        Claim::new(
+            "Exponent underflow at the output of the FPU sets bit 6",
+            "When exactly is assumed.",
+        )
+        .case(
+            "2^-126 · 0.5",
+            |flags| flags == 64,
+            |m| {
+                flags_of(m, |core| {
+                    core.mul_tiles(&tile(2_f32.powi(-126)), &tile(0.5), 0)
+                        .unwrap()
+                })
+            },
+        ),
+        Claim::new(
+            "NaN, infinity and denormals at the output of the SFPU set bits 3, 2, 1",
+            "When exactly is assumed.",
+        )
+        .case(
+            "0 · inf + 0",
+            |flags| flags == 8,
+            |m| of_lanes(m, [0, INFINITY, 0]),
+        )
+        .case(
+            "2^127 · 2 + 0",
+            |flags| flags == 4,
+            |m| of_lanes(m, [bits(2_f32.powi(127)), bits(2.0), 0]),
+        )
+        .case(
+            "2^-126 · 0.5 + 0",
+            |flags| flags == 2,
+            |m| of_lanes(m, [0x0080_0000, bits(0.5), 0]),
+        ),
+        Claim::new(
+            "Special numbers that are operands only are not detected",
+            "",
+        )
+        .case(
+            "0.5 · inf on the FPU",
+            |flags| flags == 0,
+            |m| {
+                flags_of(m, |core| {
+                    core.mul_tiles(&tile(0.5), &tile(f32::INFINITY), 0).unwrap()
+                })
+            },
+        ),
+        Claim::new(
+            "Special intermediate results that do not reach the output are not detected",
+            "",
+        )
+        .case(
+            "inf - inf on the FPU",
+            |flags| flags == 0,
+            |m| {
+                flags_of(m, |core| {
+                    core.sub_tiles(&tile(f32::INFINITY), &tile(f32::INFINITY), 0, false)
+                        .unwrap();
+                })
+            },
+        ),
     ]
 }
 
 fn write(page: &mut String, claims: &[Claim], width: usize) {
-    page.push_str("\n| the page says | asked | Wormhole | Blackhole | verdict |\n|---|---|---|---|---|\n");
+    page.push_str(
+        "\n| the page says | asked | Wormhole | Blackhole | verdict |\n|---|---|---|---|---|\n",
+    );
     for claim in claims {
         for (index, case) in claim.cases.iter().enumerate() {
             let [first, second] = case.answers.map(|word| format!("`{word:0width$x}`"));
@@ -241,7 +300,12 @@ fn write(page: &mut String, claims: &[Claim], width: usize) {
                 0 => (claim.says, format!("**{}**", claim.verdict())),
                 _ => ("", String::new()),
             };
-            writeln!(page, "| {says} | {} | {first} | {second} | {verdict} |", case.asked).unwrap();
+            writeln!(
+                page,
+                "| {says} | {} | {first} | {second} | {verdict} |",
+                case.asked
+            )
+            .unwrap();
         }
     }
     for claim in claims.iter().filter(|claim| !claim.remark.is_empty()) {
@@ -278,7 +342,14 @@ bit is set, and the vendor's simulator does not model the register: the conditio
     )
     .unwrap();
     for flag in Flag::ALL {
-        writeln!(page, "| {} | {} | {} |", flag.bit(), flag.words(), flag.assumed()).unwrap();
+        writeln!(
+            page,
+            "| {} | {} | {} |",
+            flag.bit(),
+            flag.words(),
+            flag.assumed()
+        )
+        .unwrap();
     }
     writeln!(
         page,
@@ -310,14 +381,20 @@ fn the_page_on_special_values_is_not_stale() {
         std::fs::write(&path, &page).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == page, "docs/tensix-specials.md is stale: run with MMASCOPE_WRITE=1");
+    assert!(
+        found == page,
+        "docs/tensix-specials.md is stale: run with MMASCOPE_WRITE=1"
+    );
 }
 
 /// §11 of the specification: which claims hold.
 #[test]
 fn verdicts() {
     let of = |claims: &[Claim], says: &str| {
-        let claim = claims.iter().find(|claim| claim.says.starts_with(says)).unwrap();
+        let claim = claims
+            .iter()
+            .find(|claim| claim.says.starts_with(says))
+            .unwrap();
         claim.verdict()
     };
     let (patterns, operations) = (patterns(), operations());
@@ -325,7 +402,14 @@ fn verdicts() {
     assert_eq!(of(&patterns, "f32 and bf16: +NaN"), "does not hold");
     assert_eq!(of(&patterns, "f16: +Inf"), "does not hold");
     assert_eq!(of(&patterns, "denormals"), "holds in part");
-    for held in ["FPU: ±Inf", "FPU: Inf + Inf", "FPU: operations", "SFPU: ±Inf", "SFPU: Inf + Inf", "SFPU: 0"] {
+    for held in [
+        "FPU: ±Inf",
+        "FPU: Inf + Inf",
+        "FPU: operations",
+        "SFPU: ±Inf",
+        "SFPU: Inf + Inf",
+        "SFPU: 0",
+    ] {
         assert_eq!(of(&operations, held), "holds", "{held}");
     }
     assert_eq!(of(&operations, "FPU: ±finite"), "holds in part");
