@@ -1,8 +1,8 @@
 //! Programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
-    Codes, Dpa, FlushSign, Nan, Operation, Output, Program, Select, Signature, Source, Statement,
-    Tininess, Unit, ZeroSign,
+    AddMul, Codes, Dpa, FlushSign, Fused, General, Nan, Operation, Output, Program, Select,
+    Signature, Source, Statement, Tininess, Unit, ZeroSign,
 };
 use crate::format::{Format, Kind, Overflow, Rounding};
 
@@ -162,8 +162,12 @@ impl Program {
                 let mut terms: Vec<String> = over.iter().map(|k| format!("p{k}")).collect();
                 let values = of[1..].iter();
                 terms.extend(values.map(|&source| self.source_name(source).to_owned()));
+                let values = match algorithm.general(&statement.output) {
+                    General::Fused(_) => "values as they are",
+                    General::AddMul(_) => "values as products with 1",
+                };
                 format!(
-                    "{} in one block of {}, values as products with 1; c is {}.",
+                    "{} in one block of {}, {values}; c is {}.",
                     algorithm.title(),
                     terms.join(" + "),
                     self.source_name(of[0])

@@ -160,6 +160,11 @@ impl Dpa {
         STEPS.iter().map(|(name, _)| *name)
     }
 
+    /// Every algorithm, with the least of each parameter: something to begin with.
+    pub fn all() -> impl Iterator<Item = Self> {
+        STEPS.iter().map(|(_, new)| new())
+    }
+
     /// The name in the notation.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -511,7 +511,9 @@ impl Step for AddMul {
                 let flush = step.flush_sums.map_or_else(String::new, |sign| {
                     format!("; a sum that is subnormal {}", becomes(sign))
                 });
-                format!("Every addition is one of IEEE 754, rounded like the result{flush}.")
+                format!(
+                    "Every addition is one of IEEE 754, made a result as below, signs of zeros too{flush}."
+                )
             }),
         Row::new(
             &p::PRODUCTS,
@@ -526,7 +528,9 @@ impl Step for AddMul {
         )
         .or(|_| Value::Word("exact"))
         .says(30, |step, _| match step.terms.products {
-            None => "Each product is one of IEEE 754, rounded like the result.".to_owned(),
+            None => {
+                "Each product is one of IEEE 754, rounded and limited like the result.".to_owned()
+            }
             Some((rounding, format)) => format!(
                 "Each product is rounded to {format}, {}, with IEEE 754 overflow.",
                 rounded(rounding)
