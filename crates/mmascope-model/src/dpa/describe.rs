@@ -102,13 +102,25 @@ impl Program {
             let head = self.head_words(statement);
             found.push(format!("{}: {head}", statement.name));
             let mut say = |words: &str| found.extend(words.lines().map(|line| format!("  {line}")));
-            if let Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } =
-                &statement.operation
-            {
-                algorithm
-                    .words(&statement.output)
-                    .iter()
-                    .for_each(|words| say(words));
+            let algorithm = match &statement.operation {
+                Operation::Dot { algorithm, .. } => Some(*algorithm),
+                Operation::Join {
+                    algorithm,
+                    over,
+                    of,
+                } => {
+                    // One block, whatever L is.
+                    let count = (over.len() + of.len() - 1) as u32;
+                    Some(match algorithm.general(&statement.output) {
+                        General::Fused(step) => Fused { l: count, ..step }.into(),
+                        General::AddMul(step) => AddMul { p: count, ..step }.into(),
+                    })
+                }
+                Operation::Add(..) | Operation::Convert(_) => None,
+            };
+            if let Some(algorithm) = algorithm {
+                let words = algorithm.words(&statement.output);
+                words.iter().for_each(|words| say(words));
             }
             say(&output_words(&statement.output));
         }
