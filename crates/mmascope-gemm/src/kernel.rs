@@ -55,8 +55,9 @@ pub(crate) use pack::Elements;
 use std::ops::Range;
 
 use crate::array::Stored;
-use crate::dpa::{Dpa, Modifiers, Operation, Unit};
+use crate::dpa::{Codes, Dpa, Modifiers, Operation, Unit};
 use crate::error::Result;
+use crate::format::Format;
 use crate::gemm::Watch;
 use block::{Job, Part, Reference};
 use codec::Codec;
@@ -322,6 +323,14 @@ impl std::fmt::Display for Kernel {
 
 impl Family {
     fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
+        if unit.program().codes != Codes::Special {
+            return Err(Reason("infinity and NaN codes that are numbers".to_owned()));
+        }
+        let signature = unit.signature();
+        let is_integer = |format: &Format| format.float().is_none();
+        if is_integer(&signature.a) || is_integer(&signature.b) {
+            return Err(Reason("operands that are integers".to_owned()));
+        }
         if let Some(plan) = double::Plan::new(unit) {
             return plan.map(Self::Double).map_err(Reason);
         }

@@ -150,7 +150,10 @@ impl Error {
     }
 
     /// The three names that are most alike, even if not much.
-    pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<String> {
+    pub(crate) fn closest<'a>(
+        name: &str,
+        candidates: impl Iterator<Item = &'a str>,
+    ) -> Vec<String> {
         if name.len() > LONGEST_NAME {
             return Vec::new();
         }
@@ -161,7 +164,10 @@ impl Error {
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         scored.dedup_by(|a, b| a.1 == b.1);
         scored.truncate(3);
-        scored.into_iter().map(|(_, name)| name.to_owned()).collect()
+        scored
+            .into_iter()
+            .map(|(_, name)| name.to_owned())
+            .collect()
     }
 }
 

@@ -205,7 +205,9 @@ impl Catalogue {
             index.is_some_and(|&index| architecture.instructions[index].is_modelled())
         };
         let names = self.architectures.iter().filter(has);
-        names.map(|architecture| architecture.name.clone()).collect()
+        names
+            .map(|architecture| architecture.name.clone())
+            .collect()
     }
 
     /// Every row of every architecture.

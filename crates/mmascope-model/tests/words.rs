@@ -58,6 +58,8 @@ fn the_words_of_every_algorithm_and_parameter_give_its_results() {
         "a=bf16 b=tf32 c=f32 d=f32 k=7",
         "a=e4m3fnuz b=e5m2 c=f32 d=f32 k=20",
         "a=f16 b=bf16 c=f16 d=f16 k=6",
+        "a=int8 b=uint8 c=f32 d=f32 k=9",
+        "a=mxint8 b=f16 c=f32 d=f32 k=5",
         "a=e2m1 b=e3m2 c=f32 d=f32 k=64 scale=ue4m3 block=16",
         "a=e4m3 b=e2m3 c=f32 d=f32 k=64 scale=ue8m0 block=32",
         "a=f64 b=f64 c=f64 d=f64 k=5",
@@ -157,6 +159,10 @@ fn the_words_of_several_statements_give_their_results() {
         (
             "a=bf16 b=bf16 c=f32 d=f32 k=4",
             "t = fma-chain over k=3,1 from product -> rne f32 ; d = join add-mul P=1 over k=0,2 of c t -> rz f32",
+        ),
+        (
+            "a=bf16 b=tf32 c=f32 d=f32 k=4",
+            "t = fused L=2 F=20 part a=0:5 b=0:7 -> rz f32 ; u = fused L=2 F=exact part a=5:5 b=0:7 from t -> rz f32 ; d = add-mul P=2 part b=7:16 over k=2,0,3,1 from u -> rne f32",
         ),
         (
             "a=e4m3 b=e5m2 c=f32 d=f32 k=4",

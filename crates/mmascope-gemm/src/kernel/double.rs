@@ -14,7 +14,7 @@ use super::pack::Elements;
 use super::pairs::Ways;
 use super::shared::Shared;
 use crate::array::Stored;
-use crate::dpa::{Dpa, Modifiers, Nan, Operation, Select, Source, Unit, ZeroSign};
+use crate::dpa::{Dpa, Modifiers, Nan, Operation, Reading, Select, Source, Unit, ZeroSign};
 
 use crate::format::{F64, Overflow, Rounding};
 use crate::gemm::Watch;
@@ -64,7 +64,7 @@ impl Plan {
             &statement.operation,
             Operation::Dot {
                 algorithm: Dpa::FmaChain(_),
-                widened: None,
+                operands: Reading::WHOLE,
                 over: Select::All,
                 from: Source::C,
             }

@@ -1,7 +1,7 @@
 //! Programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
-    AddMul, Codes, Dpa, FlushSign, Fused, General, Nan, Operation, Output, Program, Select,
+    AddMul, Codes, Dpa, FlushSign, Fused, General, Nan, Operation, Output, Part, Program, Select,
     Signature, Source, Statement, Tininess, Unit, ZeroSign,
 };
 use crate::format::{Format, Kind, Overflow, Rounding};
@@ -42,12 +42,17 @@ impl Program {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
-                    if let Some(format) = widened {
+                    if let Some(format) = operands.widened {
                         push("widened", format.to_string());
+                    }
+                    for (name, part) in [("part-a", operands.a), ("part-b", operands.b)] {
+                        if part != Part::Whole {
+                            push(name, part.to_string());
+                        }
                     }
                     for (name, value) in shown(algorithm) {
                         push(name, value);
@@ -118,6 +123,16 @@ impl Program {
                 }
                 Operation::Add(..) | Operation::Convert(_) => None,
             };
+            if let Operation::Dot { operands, .. } = &statement.operation {
+                for (name, part) in [("a", operands.a), ("b", operands.b)] {
+                    if let Part::Bits { first, count } = part {
+                        let last = first + count - 1;
+                        say(&format!(
+                            "Of the significand of {name} only bits {first} to {last} below that of its exponent count, the others are 0."
+                        ));
+                    }
+                }
+            }
             if let Some(algorithm) = algorithm {
                 let words = algorithm.words(&statement.output);
                 words.iter().for_each(|words| say(words));
@@ -132,7 +147,7 @@ impl Program {
         match &statement.operation {
             Operation::Dot {
                 algorithm,
-                widened,
+                operands,
                 over,
                 from,
             } => {
@@ -150,7 +165,7 @@ impl Program {
                     Source::Product => "a zero of the first product's sign".to_owned(),
                     _ => self.source_name(*from).to_owned(),
                 };
-                let widened = widened.map_or_else(String::new, |format| {
+                let widened = operands.widened.map_or_else(String::new, |format| {
                     format!(", operands as numbers of {format}")
                 });
                 format!(

@@ -10,7 +10,7 @@ mod row;
 
 use std::fmt;
 
-use crate::format::{Format, Rounding};
+use crate::format::{Format, Formats, Rounding};
 
 pub use parameters::{PARAMETERS, parameter};
 pub(super) use row::{Default, Row, Typed, row, typed_words};
@@ -130,7 +130,7 @@ impl Parameter {
     ///
     /// # Errors
     /// What was expected.
-    pub fn parse(&self, text: &str) -> Result<Value, String> {
+    pub fn parse(&self, text: &str, formats: &Formats) -> Result<Value, String> {
         let Kind {
             numbers,
             words,
@@ -153,7 +153,7 @@ impl Parameter {
                 return Ok(Value::Rounding(rounding));
             }
             (Roundings::WithFormat, Some((rounding, format))) => {
-                let format = Format::named(format).map_err(|error| error.to_string())?;
+                let format = formats.named(format).map_err(|error| error.to_string())?;
                 let rounding = Rounding::named(rounding).map_err(|error| error.to_string())?;
                 let value = Value::Rounded(rounding, format);
                 return self.check(value).map(|()| value);

@@ -99,6 +99,10 @@ pub(crate) fn run(
                         (pair.a, pair.b) = (as_of(&pair.a, format), as_of(&pair.b, format));
                     }
                 }
+                for pair in &mut chosen {
+                    pair.a = part_of(&pair.a, statement.part_a);
+                    pair.b = part_of(&pair.b, statement.part_b);
+                }
                 let start = match start.as_str() {
                     "a zero of the first product's sign" => own.nothing(&chosen[0]),
                     name => Start::Value(own.first(&read(name))),
@@ -127,6 +131,21 @@ fn order(text: &str, k: usize) -> Vec<usize> {
     }
     let found = super::reader::fit("k = {}, in this order", text);
     list(found.unwrap_or_else(|| panic!("which k: '{text}'"))[0])
+}
+
+/// Some bits of a significand, counted from that of the exponent.
+fn part_of(value: &Value, part: Option<(i64, i64)>) -> Value {
+    let (Value::Number(negative, x, e), Some((first, last))) = (value, part) else {
+        return value.clone();
+    };
+    let size = if x.is_negative() {
+        x.negated()
+    } else {
+        x.clone()
+    };
+    let above = size.rounded(e - first + 1, "toward zero");
+    let kept = size.rounded(e - last, "toward zero").plus(&above.negated());
+    Value::Number(*negative, if *negative { kept.negated() } else { kept }, *e)
 }
 
 /// The value as a number of another format, which has it.

@@ -89,6 +89,9 @@ pub(crate) enum Sum {
 pub(crate) struct Statement {
     pub(crate) name: String,
     pub(crate) head: Head,
+    /// First and last bit of each significand.
+    pub(crate) part_a: Option<(i64, i64)>,
+    pub(crate) part_b: Option<(i64, i64)>,
     pub(crate) block: Option<usize>,
     pub(crate) flush_a: Option<bool>,
     pub(crate) flush_b: Option<bool>,
@@ -243,6 +246,16 @@ fn to(rounding: &str, name: &str) -> Option<To> {
 }
 
 fn of_terms(own: &mut Statement, text: &str) -> bool {
+    const PART: &str = "Of the significand of {} only bits {} to {} below that of its exponent count, the others are 0.";
+    if let Some(found) = fit(PART, text) {
+        let part = Some((number(found[1]), number(found[2])));
+        match found[0] {
+            "a" => own.part_a = part,
+            "b" => own.part_b = part,
+            _ => return false,
+        }
+        return true;
+    }
     if let Some(found) = fit("A block has at most {} product{}, in this order; the result of a block is the c of the next.", text) {
         own.block = Some(number(found[0]) as usize);
     } else if let Some(found) = fit("A subnormal rounded product becomes {}.", text) {
