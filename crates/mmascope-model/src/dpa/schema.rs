@@ -115,6 +115,9 @@ impl fmt::Display for Value {
 impl Parameter {
     /// The cost from which on a value is uncommon.
     pub const UNCOMMON: u8 = 8;
+    /// The cost from which on `infer` does not try a value: only algorithms of the papers are known to
+    /// have one, and it tries them as wholes.
+    pub const UNSEARCHED: u8 = 16;
 
     /// Whether its values are an ordered scale: the further apart two are, the more inputs tell them apart.
     #[must_use]

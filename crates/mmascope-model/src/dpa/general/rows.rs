@@ -74,7 +74,12 @@ macro_rules! rows_with_terms {
             row!(ROUND_C, terms.round_c)
                 .or(|_| Value::Word("exact"))
                 .says(24, |step, _| narrows("Then the c of the first block is", step.terms.round_c)),
-            row!(FLUSH_OF, terms.flush_of).or(|_| Value::Word("both")),
+            row!(FLUSH_OF, terms.flush_of)
+                .or(|_| Value::Word("both"))
+                .if_any(|step| match step.terms.flush_in {
+                    Some(_) => Ok(()),
+                    None => Err("says whose subnormals are flushed: it needs flush-in=plus, for example"),
+                }),
             row!(ZERO_IN, terms.plus_zeros)
                 .or(|_| Value::Word("signed"))
                 .says(22, |step, _| match step.terms.plus_zeros {
