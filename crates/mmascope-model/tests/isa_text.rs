@@ -208,3 +208,34 @@ fn a_k_takes_part_once_or_in_parts_that_differ() {
         assert!(error.contains(expected), "{program}: {error}");
     }
 }
+
+/// What another architecture has is said, and the nearest names are of rows that can be computed.
+#[test]
+fn an_unknown_instruction_says_who_has_it() {
+    let message = |arch: &str, inst: &str| {
+        let found = Catalogue::built_in().find(arch, inst);
+        found.expect_err("unknown there").to_string()
+    };
+    let fp8 = message("ampere", "mma.m16n8k32.f32.e4m3.e4m3.f32");
+    println!("{fp8}");
+    assert!(fp8.contains("; nearest: "), "{fp8}");
+    assert!(!fp8.contains("allowed"), "{fp8}");
+    let ada = fp8.contains("ada, ") && fp8.contains("hopper") && fp8.ends_with(" have it");
+    assert!(ada, "{fp8}");
+    let wgmma = message("cdna3", "wgmma.m64n8k16.f32.f16.f16");
+    assert!(wgmma.ends_with("; hopper has it"), "{wgmma}");
+    for near in fp8
+        .split("; nearest: ")
+        .nth(1)
+        .unwrap_or("")
+        .split("; ")
+        .next()
+        .unwrap_or("")
+        .split(", ")
+    {
+        let row = Catalogue::built_in().find("ampere", near).expect(near);
+        assert!(row.is_modelled(), "{near}");
+    }
+    let none = message("hopper", "zzz");
+    assert_eq!(none, "unknown instruction 'zzz' of 'hopper'");
+}
