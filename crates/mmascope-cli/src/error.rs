@@ -102,11 +102,11 @@ fn rows<'c>(
     let mut rows: Vec<&Instruction> = Vec::new();
     let mut used = vec![false; options.inst.len()];
     for arch in &options.arch {
-        let architecture = catalogue.architecture(arch)?;
+        catalogue.architecture(arch)?;
         let before = rows.len();
         let mut unknown = None;
         for (inst, used) in options.inst.iter().zip(&mut used) {
-            match architecture.find(inst) {
+            match catalogue.find(arch, inst) {
                 Ok(row) => {
                     rows.push(row);
                     *used = true;

@@ -18,7 +18,7 @@ pub(crate) fn run(
     options: &Show,
 ) -> Result<Status, Failure> {
     let architecture = catalogue.architecture(&options.arch)?;
-    let row = architecture.find(&options.inst)?;
+    let row = catalogue.find(&options.arch, &options.inst)?;
     let unit = row.unit()?;
     if common.json {
         print_json(catalogue, architecture, row, unit)?;
@@ -45,8 +45,8 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
         Err(reason) => writeln!(out, "kernel      none: {reason}; the reference computes it")?,
     }
     writeln!(out)?;
-    for paragraph in unit.program().words() {
-        writeln!(out, "{paragraph}")?;
+    for line in unit.words() {
+        write_wrapped(&mut out, &line)?;
     }
     writeln!(out, "\nSummation tree (p_k is the product of a_k and b_k):")?;
     if let Some(tree) = Node::of_program(unit.program(), signature) {
@@ -74,6 +74,29 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
     }
     writeln!(out, "catalogue: {}", row.position)?;
     Ok(())
+}
+
+/// Columns of a line of words.
+const COLUMNS: usize = 100;
+
+/// A line, broken between words where it is too long; what follows is indented a little more.
+fn write_wrapped(out: &mut impl Write, line: &str) -> io::Result<()> {
+    let indent = line.len() - line.trim_start().len();
+    let mut width = indent;
+    write!(out, "{:indent$}", "")?;
+    for (index, word) in line.split_whitespace().enumerate() {
+        let length = word.chars().count();
+        if index > 0 && width + 1 + length > COLUMNS {
+            width = indent + 2;
+            write!(out, "\n{:width$}", "")?;
+        } else if index > 0 {
+            width += 1;
+            write!(out, " ")?;
+        }
+        width += length;
+        write!(out, "{word}")?;
+    }
+    writeln!(out)
 }
 
 fn print_json(
@@ -113,7 +136,7 @@ fn print_json(
         "no_kernel".into(),
         json!(kernel.as_ref().err().map(ToString::to_string)),
     );
-    body.insert("words".into(), unit.program().words().into());
+    body.insert("words".into(), unit.words().into());
     body.insert("leaves".into(), leaves.into());
     body.insert(
         "tree".into(),

@@ -54,9 +54,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::array::{Stored, WordsMut};
-use crate::dpa::{Dpa, Modifiers, Operation, Unit};
+use crate::dpa::{Codes, Dpa, Modifiers, Operation, Unit};
 use crate::engine::{Elements, Engine, Layout, Prepared, Reason, Steps, Watch};
 use crate::error::{Error, Result};
+use crate::format::Format;
 use block::{Job, Part, Reference};
 use codec::Codec;
 use double::Doubles;
@@ -398,6 +399,14 @@ impl fmt::Display for Kernel {
 
 impl Family {
     fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
+        if unit.program().codes != Codes::Special {
+            return Err(Reason::new("infinity and NaN codes that are numbers"));
+        }
+        let signature = unit.signature();
+        let is_integer = |format: &Format| format.float().is_none();
+        if is_integer(&signature.a) || is_integer(&signature.b) {
+            return Err(Reason::new("operands that are integers"));
+        }
         if let Some(plan) = double::Plan::new(unit) {
             return plan.map(Self::Double).map_err(Reason::new);
         }

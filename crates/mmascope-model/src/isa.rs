@@ -188,7 +188,36 @@ impl Catalogue {
     /// [`Error::Unknown`] with the nearest names; [`Error::Argument`] for an illegal shape. An
     /// instruction whose arithmetic nobody has published is found; its `model` says so.
     pub fn find(&self, architecture: &str, instruction: &str) -> Result<&Instruction> {
-        self.architecture(architecture)?.find(instruction)
+        let architecture = self.architecture(architecture)?;
+        architecture.find(instruction).map_err(|error| match error {
+            Error::Unknown {
+                what,
+                name,
+                nearest,
+                allowed,
+                ..
+            } => Error::Unknown {
+                what,
+                name,
+                nearest,
+                allowed,
+                elsewhere: self.having(instruction),
+            },
+            other => other,
+        })
+    }
+
+    /// The architectures that have a model of an instruction.
+    fn having(&self, instruction: &str) -> Vec<String> {
+        let key = name::normalise(instruction).key;
+        let has = |architecture: &&Architecture| {
+            let index = architecture.keys.get(&key);
+            index.is_some_and(|&index| architecture.instructions[index].is_modelled())
+        };
+        let names = self.architectures.iter().filter(has);
+        names
+            .map(|architecture| architecture.name.clone())
+            .collect()
     }
 
     /// Every row of every architecture.
@@ -290,28 +319,24 @@ impl Architecture {
     fn unknown(&self, instruction: &str) -> Error {
         let what = "instruction";
         let wanted = name::normalise(instruction).text();
-        // Names that can be computed are the better advice.
-        let names = |modelled: bool| {
-            let rows = self
-                .instructions
-                .iter()
-                .filter(move |row| row.is_modelled() == modelled);
-            Error::unknown(what, &wanted, rows.map(|row| &row.name))
+        // Names that can be computed are the better advice; where none is alike, those that begin alike.
+        let rows = || {
+            let modelled = self.instructions.iter().filter(|row| row.is_modelled());
+            modelled.map(|row| row.name.as_str())
         };
-        let error = match names(true) {
-            Error::Unknown { nearest, .. } if nearest.is_empty() => names(false),
-            found => found,
+        let mut near = match Error::unknown(what, &wanted, rows()) {
+            Error::Unknown { nearest, .. } => nearest,
+            _ => Vec::new(),
         };
-        match error {
-            Error::Unknown {
-                nearest, allowed, ..
-            } => Error::Unknown {
-                what,
-                name: format!("{}' of '{}", quoted(instruction), self.name),
-                nearest,
-                allowed,
-            },
-            other => other,
+        if near.is_empty() {
+            near = Error::closest(&wanted, rows());
+        }
+        Error::Unknown {
+            what,
+            name: format!("{}' of '{}", quoted(instruction), self.name),
+            nearest: near,
+            allowed: Vec::new(),
+            elsewhere: Vec::new(),
         }
     }
 

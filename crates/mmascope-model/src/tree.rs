@@ -93,7 +93,8 @@ impl Op {
 }
 
 impl Node {
-    /// The tree of a program. `None` when nothing is summed.
+    /// The tree of a program. `None` when nothing is summed, or products are summed in parts: a tree has
+    /// each of them once.
     #[must_use]
     pub fn of_program(program: &Program, signature: &Signature) -> Option<Self> {
         let k = signature.k;
@@ -106,6 +107,7 @@ impl Node {
             };
             let format = statement.output.format;
             let value = match &statement.operation {
+                Operation::Dot { operands, .. } if !operands.is_whole() => return None,
                 Operation::Dot {
                     algorithm,
                     over,

@@ -21,7 +21,7 @@ pub(super) fn chosen<'c>(
             add(Subject::new(catalogue.find(arch, inst)?)?);
             continue;
         }
-        let architecture = catalogue.architecture(item)?;
+        catalogue.architecture(item)?;
         if options.inst.is_empty() {
             return Err(Failure::Input(format!(
                 "--arch {item}: which instruction? give --inst, or {item}:INST"
@@ -30,7 +30,7 @@ pub(super) fn chosen<'c>(
         let mut lacking = None;
         let mut found = false;
         for inst in &options.inst {
-            match architecture.find(inst) {
+            match catalogue.find(item, inst) {
                 Ok(row) => {
                     add(Subject::new(row)?);
                     found = true;

@@ -13,7 +13,7 @@ use super::lanes::{Lanes, Portable};
 use super::pairs::Ways;
 use super::shared::Shared;
 use crate::array::Stored;
-use crate::dpa::{Dpa, Modifiers, Nan, Operation, Select, Source, Unit, ZeroSign};
+use crate::dpa::{Dpa, Modifiers, Nan, Operation, Reading, Select, Source, Unit, ZeroSign};
 
 use crate::engine::{Elements, Watch};
 use crate::format::{F64, Overflow, Rounding};
@@ -63,7 +63,7 @@ impl Plan {
             &statement.operation,
             Operation::Dot {
                 algorithm: Dpa::FmaChain(_),
-                widened: None,
+                operands: Reading::WHOLE,
                 over: Select::All,
                 from: Source::C,
             }

@@ -19,7 +19,7 @@ use super::fused::Tile;
 use super::lanes::Lanes;
 use super::pack::{Marks, Shape};
 use super::plan;
-use crate::dpa::{Dpa, GstFdpa, Operation, Scale, Select, Source, Unit, ZeroSign};
+use crate::dpa::{Dpa, GstFdpa, Operation, Reading, Scale, Select, Source, Unit, ZeroSign};
 use crate::format::{Class, F32, Format, Rounding};
 
 const SIGN: u32 = 1 << 31;
@@ -101,7 +101,7 @@ impl Plan {
         };
         let Operation::Dot {
             algorithm: Dpa::GstFdpa(GstFdpa { l, g, f, e0, align }),
-            widened: None,
+            operands: Reading::WHOLE,
             over: Select::All,
             from: Source::C,
         } = statement.operation

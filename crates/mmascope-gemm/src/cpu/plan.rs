@@ -151,10 +151,14 @@ impl Plan {
         let widened = statements
             .iter()
             .find_map(|statement| match &statement.operation {
-                Operation::Dot { widened, .. } => Some(*widened),
+                Operation::Dot { operands, .. } => Some(*operands),
                 _ => None,
             });
-        let widened = widened.ok_or("no dot product in the program")?;
+        let reading = widened.ok_or("no dot product in the program")?;
+        if !reading.is_whole() {
+            return Err("parts of significands".to_owned());
+        }
+        let widened = reading.widened;
         let decoder = |format, negate| {
             Decoder::new(format, widened.as_ref(), negate)
                 .ok_or_else(|| format!("operands in {format} are no f32"))
@@ -232,11 +236,11 @@ impl Plan {
             let (stage, c) = match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened: own,
+                    operands: own,
                     over,
                     from: source,
                 } => {
-                    if *own != widened {
+                    if *own != reading {
                         return Err("operands widened in two ways".into());
                     }
                     if over.indices(signature.k).is_empty() {

@@ -270,13 +270,13 @@ fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> 
     let (
         Operation::Dot {
             algorithm,
-            widened,
+            operands,
             over: Select::List(head),
             from,
         },
         Operation::Dot {
             algorithm: other,
-            widened: wide,
+            operands: wide,
             over: Select::List(tail),
             from: Source::Statement(read),
         },
@@ -286,12 +286,12 @@ fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> 
     };
     let whole = head.len() % algorithm.block() == 0;
     let same =
-        without_c(algorithm) == without_c(other) && widened == wide && first.output == last.output;
+        without_c(algorithm) == without_c(other) && operands == wide && first.output == last.output;
     (same && whole && *read == index).then(|| Statement {
         name: last.name.clone(),
         operation: Operation::Dot {
             algorithm: *algorithm,
-            widened: *widened,
+            operands: *operands,
             over: Select::List(head.iter().chain(tail).copied().collect()),
             from: *from,
         },
@@ -321,7 +321,7 @@ pub(crate) fn cut(
 ) -> Option<[Operation; 2]> {
     let Operation::Dot {
         algorithm,
-        widened,
+        operands,
         over,
         from,
     } = &statement.operation
@@ -332,7 +332,7 @@ pub(crate) fn cut(
     let (head, tail) = order.split_at_checked(head)?;
     let dot = |algorithm: Dpa, over: &[usize], from: Source| Operation::Dot {
         algorithm,
-        widened: *widened,
+        operands: *operands,
         over: Select::List(over.to_vec()),
         from,
     };

@@ -1,6 +1,7 @@
 //! Parameters that hide each other, which climbing changes together.
 
-use super::settings::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting};
+use super::settings::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting, limit};
+use crate::dpa::schema::Value;
 use crate::dpa::{Dpa, Fused, General, GroupExponent, Groups, Operation, Program};
 use crate::format::Rounding;
 
@@ -17,6 +18,12 @@ pub(super) fn coupled_parameters(
         let own = |setting: &&Setting| setting.name() == name;
         domains.iter().flatten().filter(own).copied().collect()
     };
+    let of_c = || {
+        ALIGNMENTS
+            .map(|align| Setting::Of("align-c", Value::Rounding(align)))
+            .to_vec()
+    };
+    let floor = |floor| Setting::Of("floor", Value::Rounding(floor));
     let bits = |from: u32, to: u32| (from..=to).map(Setting::Fc).collect::<Vec<_>>();
     let second = (10..=48).map(|bits| Setting::F2(Some(bits))).collect();
     // Floors at which the end of the range of f32 and of f16 is rounded once more.
@@ -59,11 +66,8 @@ pub(super) fn coupled_parameters(
     vec![
         vec![in_groups.clone(), no_floor.clone()],
         alignment(1..=64),
-        vec![bits(4, 50), ALIGNMENTS.map(Setting::AlignC).to_vec()],
-        vec![
-            ALIGNMENTS.map(Setting::Align).to_vec(),
-            ALIGNMENTS.map(Setting::AlignC).to_vec(),
-        ],
+        vec![bits(4, 50), of_c()],
+        vec![ALIGNMENTS.map(Setting::Align).to_vec(), of_c()],
         vec![of("flush-in"), of("flush-of"), of("flush-c")],
         vec![of("flush-in"), of("flush-c"), of("flush")],
         vec![of("flush-in"), of("flush-c"), of("flush-products")],
@@ -82,7 +86,7 @@ pub(super) fn coupled_parameters(
         vec![of("products"), FLUSHES.map(Setting::FlushProducts).to_vec()],
         vec![of("products"), of("product-limit")],
         // Any limit of products: as a change of its own, with the usual limits alone, it would be looked for in every unit.
-        vec![(1..=64).map(|limit| Setting::Limit(Some(limit))).collect()],
+        vec![(1..=64).map(|at| limit(Some(at))).collect()],
         vec![f(), of("rounding-between")],
         vec![f(), of("groups")],
         vec![of("sticky"), ROUNDINGS.map(Setting::Everywhere).to_vec()],
@@ -97,7 +101,7 @@ pub(super) fn coupled_parameters(
                 .map(Setting::Align)
                 .collect(),
         ],
-        vec![second, ALIGNMENTS.map(Setting::Floor).to_vec()],
+        vec![second, ALIGNMENTS.map(floor).to_vec()],
     ]
     .into_iter()
     .filter(move |coupled| {

@@ -109,7 +109,7 @@ fn absorbable(program: &Program) -> Option<(usize, Operation)> {
     pairs.rev().find_map(|(own, pair)| {
         let Operation::Dot {
             algorithm: Dpa::General(General::Fused(fused)),
-            widened,
+            operands,
             over,
             from: Source::Product,
         } = &pair[0].operation
@@ -139,7 +139,7 @@ fn absorbable(program: &Program) -> Option<(usize, Operation)> {
         };
         let operation = Operation::Dot {
             algorithm: Dpa::General(General::Fused(step)),
-            widened: *widened,
+            operands: *operands,
             over: over.clone(),
             from,
         };

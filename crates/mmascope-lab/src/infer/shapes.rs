@@ -2,8 +2,8 @@
 
 use super::canonical_form;
 use crate::dpa::{
-    AddMul, Codes, Dpa, FmaChain, Fused, General, Groups, Nan, Operation, Output, Program, Select,
-    Signature, Source, Statement, Tininess, ZeroSign,
+    AddMul, Codes, Dpa, FmaChain, Fused, General, Groups, Nan, Operation, Output, Program, Reading,
+    Select, Signature, Source, Statement, Tininess, ZeroSign,
 };
 use crate::format::{Overflow, Rounding};
 use crate::tree::Tree;
@@ -92,7 +92,7 @@ impl Writer {
     fn dot(&mut self, ks: &[usize], size: usize, from: Source) -> Source {
         self.push(Operation::Dot {
             algorithm: self.step.algorithm(size),
-            widened: None,
+            operands: Reading::WHOLE,
             over: Select::List(ks.to_vec()),
             from,
         })

@@ -6,7 +6,7 @@ use super::shapes::{self, Place, Step};
 use super::{canonical_form, grouped, pairs, widths};
 use crate::dpa::{
     Codes, Dpa, FlushSign, FmaChain, FtzAddMul, Fused, GroupExponent, Groups, GstFdpa, GtrFdpa,
-    Operation, Output, Program, Select, Signature, Source, Statement, Unit,
+    Operation, Output, Program, Reading, Select, Signature, Source, Statement, Unit,
 };
 use crate::error::Result;
 use crate::format::Rounding;
@@ -308,7 +308,7 @@ fn dot(signature: &Signature, algorithm: Dpa, step: Step) -> Program {
             name: "d".to_owned(),
             operation: Operation::Dot {
                 algorithm,
-                widened: None,
+                operands: Reading::WHOLE,
                 over: Select::All,
                 from: Source::C,
             },
@@ -363,7 +363,7 @@ fn chains(signature: &Signature) -> Vec<Program> {
     let k = signature.k;
     let chain = |over: Select, from: Source| Operation::Dot {
         algorithm: FmaChain.into(),
-        widened: None,
+        operands: Reading::WHOLE,
         over,
         from,
     };

@@ -20,8 +20,16 @@ impl Program {
             };
             match &statement.operation {
                 Operation::Dot {
-                    algorithm, from, ..
+                    algorithm,
+                    operands,
+                    from,
+                    ..
                 } => {
+                    if !operands.a.is_possible() || !operands.b.is_possible() {
+                        return Err(format!(
+                            "no such part of a significand, in statement '{name}'"
+                        ));
+                    }
                     algorithm.check_limits()?;
                     if !algorithm.can_begin_with_product() || *from != Source::Product {
                         known(*from)?;

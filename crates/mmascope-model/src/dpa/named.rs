@@ -32,7 +32,7 @@ use super::pair::Pair;
 use super::schema::{Default, Parameter, Row, Value};
 use super::{Select, Signature, Token, ZeroSign, general};
 use crate::error::Error;
-use crate::format::{Format, Overflow, Unpacked};
+use crate::format::{Format, Formats, Overflow, Unpacked};
 
 /// What every kind of step has.
 pub(super) trait Step: Copy + PartialEq + 'static {
@@ -158,6 +158,11 @@ impl Dpa {
     /// The names of all algorithms in the notation.
     pub fn names() -> impl Iterator<Item = &'static str> {
         STEPS.iter().map(|(name, _)| *name)
+    }
+
+    /// Every algorithm, with the least of each parameter: something to begin with.
+    pub fn all() -> impl Iterator<Item = Self> {
+        STEPS.iter().map(|(_, new)| new())
     }
 
     /// The name in the notation.
@@ -348,14 +353,18 @@ impl Dpa {
     }
 
     /// Reads the parameters of an algorithm.
-    pub(super) fn parse(head: Token<'_>, given: &[(Token<'_>, &str, &str)]) -> Result<Self, Flaw> {
+    pub(super) fn parse(
+        head: Token<'_>,
+        given: &[(Token<'_>, &str, &str)],
+        formats: &Formats,
+    ) -> Result<Self, Flaw> {
         let Some((_, new)) = STEPS.iter().find(|(name, _)| *name == head.text) else {
             let names = Self::names().chain(["add", "convert", "join"]);
             let error = Error::unknown("algorithm", head.text, names);
             return Err((head.column, error.to_string()));
         };
         let mut step = new();
-        each!(&mut step, step => read(step, head, given))?;
+        each!(&mut step, step => read(step, head, given, formats))?;
         Ok(step)
     }
 }
@@ -374,6 +383,7 @@ fn read<S: Step>(
     step: &mut S,
     head: Token<'_>,
     given: &[(Token<'_>, &str, &str)],
+    formats: &Formats,
 ) -> Result<(), Flaw> {
     let symbols = || S::ROWS.iter().map(|row| row.parameter.symbol);
     for (index, (word, name, _)) in given.iter().enumerate() {
@@ -394,7 +404,7 @@ fn read<S: Step>(
                 if let Err(reason) = needed {
                     return Err((word.column, format!("{name}={text} {reason}")));
                 }
-                let value = row.parameter.parse(text);
+                let value = row.parameter.parse(text, formats);
                 (
                     word.column,
                     value.map_err(|message| (word.column, message))?,

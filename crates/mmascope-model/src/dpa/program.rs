@@ -4,7 +4,7 @@ use super::decoded::{self, Decoded};
 use super::named::Beginning;
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
-use super::{Codes, Dpa, Modifiers, Nan, Operands, Queries, Signature, general, ieee};
+use super::{Codes, Dpa, Modifiers, Nan, Operands, Queries, Reading, Signature, general, ieee};
 use crate::format::{Format, Unpacked};
 
 /// Statements whose values need no memory of their own; almost every program has so few.
@@ -37,9 +37,8 @@ pub enum Operation {
     Dot {
         /// The algorithm and its parameters.
         algorithm: Dpa,
-        /// Format that the operands are widened to before, exactly. It matters because the units
-        /// align by field exponents: a subnormal may become a normal number.
-        widened: Option<Format>,
+        /// How it reads the operands.
+        operands: Reading,
         /// Which k, in which order.
         over: Select,
         /// The accumulator it starts from.
@@ -220,7 +219,7 @@ impl Program {
             let value = match operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
@@ -228,18 +227,20 @@ impl Program {
                         Source::Product => Beginning::Product,
                         from => Beginning::Value(read(*from)),
                     };
-                    if *over == Select::All && widened.is_none() {
+                    if *over == Select::All && *operands == Reading::WHOLE {
                         algorithm.run(pairs, start, output)
                     } else {
                         chosen.clear();
                         chosen.reserve(pairs.len());
-                        match widened.map(|format| (format, wide(format))) {
-                            None => over.each(pairs.len(), |k| chosen.push(pairs[k])),
-                            Some((_, Some(wide))) => {
-                                over.each(wide.len(), |k| chosen.push(wide[k]))
+                        match operands.widened.map(wide) {
+                            None if operands.is_whole() => {
+                                over.each(pairs.len(), |k| chosen.push(pairs[k]));
                             }
-                            Some((format, None)) => over.each(pairs.len(), |k| {
-                                chosen.push(pairs[k].widened(&format));
+                            Some(Some(wide)) if operands.is_whole() => {
+                                over.each(wide.len(), |k| chosen.push(wide[k]));
+                            }
+                            _ => over.each(pairs.len(), |k| {
+                                chosen.push(operands.pair(&pairs[k]));
                             }),
                         }
                         algorithm.run(&chosen, start, output)

@@ -1,10 +1,10 @@
 //! A unit: operand formats and a program that fit each other. The library's simulator.
 
-use std::collections::BTreeSet;
-
-use super::{Decoded, Modifiers, Operands, Operation, Program, Queries, Select, Signature};
+use super::{
+    Decoded, Modifiers, Operands, Operation, Program, Queries, Reading, Select, Signature,
+};
 use crate::error::{Error, Result};
-use crate::format::{Class, Float, Format, Specials};
+use crate::format::{Class, Float, Format, Kind, Specials};
 
 /// A matrix unit's arithmetic for given formats and K: what computes one element of D.
 ///
@@ -202,7 +202,15 @@ impl Unit {
         if !(1..=4096).contains(&k) {
             return Err(format!("K={k}: 1 to 4096 are supported"));
         }
-        for (name, format) in [("a", a), ("b", b), ("c", c), ("d", d)] {
+        for (name, format) in [("a", a), ("b", b)] {
+            let is_integer = matches!(format.kind, Kind::Fixed { .. });
+            if !is_integer && !format.signed {
+                return Err(format!(
+                    "{name} is {format}: signed floats and integers are supported"
+                ));
+            }
+        }
+        for (name, format) in [("c", c), ("d", d)] {
             if format.float().is_none() || !format.signed {
                 return Err(format!("{name} is {format}: signed floats are supported"));
             }
@@ -225,24 +233,28 @@ impl Unit {
                 return Err(format!("{} is no format of block scales", scale.format));
             }
         }
-        let mut unused: BTreeSet<usize> = (0..k).collect();
+        let mut used: Vec<Vec<Reading>> = vec![Vec::new(); k];
+        let mut uses = |index: usize, reading: Reading| match used.get_mut(index) {
+            Some(own) if !own.iter().any(|other| other.overlaps(&reading)) => {
+                own.push(reading);
+                Ok(())
+            }
+            _ => Err(format!("k={index} is summed twice or is not below K={k}")),
+        };
         let mut scales_used = false;
         for statement in &self.program.statements {
             if let Operation::Join {
                 algorithm, over, ..
             } = &statement.operation
             {
-                for index in over {
-                    if !unused.remove(index) {
-                        return Err(format!("k={index} is summed twice or is not below K={k}"));
-                    }
-                }
+                over.iter()
+                    .try_for_each(|&index| uses(index, Reading::WHOLE))?;
                 let over = Select::List(over.clone());
                 scales_used |= algorithm.fits(&self.signature, &over, &statement.output.format)?;
             }
             let Operation::Dot {
                 algorithm,
-                widened,
+                operands,
                 over,
                 ..
             } = &statement.operation
@@ -250,20 +262,18 @@ impl Unit {
                 continue;
             };
             for operand in [a, b] {
-                if let Some(format) = widened
+                if let Some(format) = operands.widened
                     && !format.has_all_values_of(&operand)
                 {
                     return Err(format!("{operand} cannot be widened to {format}"));
                 }
             }
             for index in over.indices(k) {
-                if !unused.remove(&index) {
-                    return Err(format!("k={index} is summed twice or is not below K={k}"));
-                }
+                uses(index, *operands)?;
             }
             scales_used |= algorithm.fits(&self.signature, over, &statement.output.format)?;
         }
-        if let Some(index) = unused.first() {
+        if let Some(index) = used.iter().position(Vec::is_empty) {
             return Err(format!("k={index} is not summed"));
         }
         match (scale, scales_used) {

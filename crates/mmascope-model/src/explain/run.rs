@@ -296,17 +296,21 @@ impl Run<'_> {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
-                    let lane = |&k: &usize| match widened {
-                        Some(format) => lanes[k].widened(format),
-                        None => lanes[k],
+                    let lane = |&k: &usize| {
+                        let lane = match &operands.widened {
+                            Some(format) => lanes[k].widened(format),
+                            None => lanes[k],
+                        };
+                        let (a, b) = operands.parts(lane.a, lane.b);
+                        Lane { a, b, ..lane }
                     };
                     let chosen: Vec<Lane> = over.indices(lanes.len()).iter().map(lane).collect();
                     let start = (*from != Source::Product).then(|| read(*from));
-                    let role = dot_role(algorithm, *widened, over);
+                    let role = dot_role(algorithm, operands.widened, over);
                     steps.extend(dot(algorithm, &name, &role, &chosen, start, output));
                 }
                 Operation::Add(left, right) => {

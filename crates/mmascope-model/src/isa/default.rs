@@ -227,11 +227,13 @@ impl Architecture {
                 name,
                 nearest,
                 allowed,
+                elsewhere,
             } => Error::Unknown {
                 what,
                 name: format!("{name}' of '{}", self.name),
                 nearest,
                 allowed,
+                elsewhere,
             },
             other => other,
         }

@@ -102,7 +102,7 @@ pub(super) fn only_algorithm(program: &Program) -> Option<Dpa> {
         [only] => match only.operation {
             Operation::Dot {
                 algorithm,
-                widened: None,
+                operands: mmascope::dpa::Reading::WHOLE,
                 over: Select::All,
                 from: Source::C,
             } => Some(algorithm),

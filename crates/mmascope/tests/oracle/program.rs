@@ -142,11 +142,11 @@ fn run(
         Operation::Join { .. } => panic!("no shipped row has it"),
         Operation::Dot {
             algorithm,
-            widened,
+            operands,
             over,
             from,
         } => {
-            inputs.widened.set(*widened);
+            inputs.widened.set(operands.widened);
             let ks = indices(over, inputs.operands.a.len());
             let start = value(*from);
             let pairs = || ks.iter().map(|&k| inputs.pair(k)).collect::<Vec<_>>();

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use super::defaults;
-use crate::dpa::{Codes, Nan, Operation, Output, Program, Select, Source, Tininess, ZeroSign};
+use crate::dpa::{
+    Codes, Nan, Operation, Output, Part, Program, Select, Source, Tininess, ZeroSign,
+};
 
 impl fmt::Display for Program {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -20,13 +22,21 @@ impl fmt::Display for Program {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
                     write!(out, "{algorithm}")?;
-                    if let Some(format) = widened {
+                    if let Some(format) = operands.widened {
                         write!(out, " as {format}")?;
+                    }
+                    if !operands.is_whole() {
+                        out.write_str(" part")?;
+                    }
+                    for (name, part) in [("a", operands.a), ("b", operands.b)] {
+                        if part != Part::Whole {
+                            write!(out, " {name}={part}")?;
+                        }
                     }
                     write!(out, "{over}")?;
                     if *from != Source::C {
