@@ -2,10 +2,12 @@
 //! the long proofs, `cargo xtask emulate` those of instruction sets that this machine lacks.
 
 mod bounds;
+mod picture;
+mod record;
 
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds
+const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | record NAME
   test    build, format, lint, documentation, licence and test checks; skips are printed
   prove   long proofs; NAME is one of: fp8 infer drawn kernels
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
@@ -15,7 +17,10 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
-  bounds  what llvm-mca says of the inner loops of the release build's kernels";
+  bounds  what llvm-mca says of the inner loops of the release build's kernels
+  generate [--check]
+          writes the pictures and tables of the documents; --check compares the committed ones
+  record  runs a measurement and writes docs/measured/NAME-DATE.md; without a known NAME it lists them";
 
 /// What runs in an emulator: every operation of the lanes, then some outputs of every row.
 const OUTPUTS_EMULATED: &str = "2500";
@@ -84,6 +89,9 @@ fn main() -> ExitCode {
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
         ["bounds"] => release() && bounds::bounds("target/release/mmascope"),
+        ["generate"] => picture::generate(false),
+        ["generate", "--check"] => picture::generate(true),
+        ["record", name] => record::record(name),
         ["bounds", program] => bounds::bounds(program),
         _ => {
             eprintln!("{USAGE}");

@@ -9,7 +9,7 @@ use crate::args::Eval;
 use crate::device;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
-use mmascope::dut::{Batch, Dut, Interface, SteadyDut, Subject};
+use mmascope::dut::{Batch, Dut, Interface, NoiseCheckedDut, Subject};
 use mmascope::isa::Catalogue;
 use mmascope::vector::{
     Answer, BadLine, Line, Lines, Reader, read_operands, with_answer, with_modifiers,
@@ -74,7 +74,10 @@ impl<'a> Answerer<'a> {
         };
         let subject: Subject = subject.parse()?;
         let device = device::open(&subject, catalogue, interface, &options.device)?;
-        Ok(Self::Device(Box::new(SteadyDut::new(device, ASKED_AGAIN))))
+        Ok(Self::Device(Box::new(NoiseCheckedDut::new(
+            device,
+            ASKED_AGAIN,
+        ))))
     }
 
     fn answers(

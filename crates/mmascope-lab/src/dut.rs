@@ -7,12 +7,12 @@
 
 mod gemm;
 mod model;
-mod steady;
+mod noise_check;
 mod tile;
 
 pub use gemm::GemmDut;
 pub use model::ModelDut;
-pub use steady::SteadyDut;
+pub use noise_check::NoiseCheckedDut;
 pub use tile::Answers;
 
 use crate::dpa::{Operands, Queries, Signature};

@@ -4,7 +4,7 @@
 //! kernels (`identify/schedules.rs` lists them); where a row's K does not divide the matrices', they are
 //! filled up with +0, as kernels do. `identify/row.rs` says how much of D a candidate computes.
 
-mod given;
+mod matched_inputs;
 mod row;
 mod schedules;
 
@@ -18,7 +18,7 @@ use crate::dpa::{Modifiers, Unit};
 use crate::error::{Error, Result};
 use crate::gemm::{Arrays, Product, Watch};
 use crate::isa::Catalogue;
-use given::{Given, given, same_formats};
+use matched_inputs::{MatchedInputs, matched_inputs, same_formats};
 use row::Row;
 
 /// Elements of operands that are prepared for several rows at the same time.
@@ -176,15 +176,15 @@ pub fn identify(
     };
     let at_once = (AT_ONCE / (m * k + k * n).max(1)).max(1);
     for group in units.chunk_by(|(x, _), (y, _)| same_formats(x.signature(), y.signature())) {
-        let given = given(question, group[0].0.signature());
+        let inputs = matched_inputs(question, group[0].0.signature());
         for some in group.chunks(at_once) {
             let results = some
                 .par_iter()
                 .map(|(unit, names)| {
                     progress(&names[0]);
-                    match &given {
+                    match &inputs {
                         None => Ok(None),
-                        Some(given) => try_unit(unit, names, given, question, cancel),
+                        Some(inputs) => try_unit(unit, names, inputs, question, cancel),
                     }
                 })
                 .collect::<Result<Vec<_>>>()?;
@@ -209,9 +209,9 @@ pub fn identify(
     if let Some(nearest) = found.candidates.first_mut().filter(|best| !best.full) {
         let (arch, inst) = nearest.rows[0].split_once(':').unwrap_or_default();
         let unit = catalogue.find(arch, inst)?.unit()?;
-        if let Some(given) = given(question, unit.signature()) {
+        if let Some(inputs) = matched_inputs(question, unit.signature()) {
             let names = nearest.rows.clone();
-            with_row(unit, &names, &given, question, cancel, |row| {
+            with_row(unit, &names, &inputs, question, cancel, |row| {
                 row.complete(nearest)
             })?;
         }
@@ -282,16 +282,16 @@ fn shape(question: &Question<'_>) -> Result<[usize; 3]> {
 fn try_unit(
     unit: &Unit,
     names: &[String],
-    given: &Given,
+    inputs: &MatchedInputs,
     question: &Question<'_>,
     cancel: &AtomicBool,
 ) -> Result<Option<(usize, Vec<Candidate>)>> {
     let signature = unit.signature();
-    let is_chain = given.matrices.k() > signature.k;
+    let is_chain = inputs.matrices.k() > signature.k;
     if is_chain && signature.c.container() != signature.d.container() {
         return Ok(None);
     }
-    let found = with_row(unit, names, given, question, cancel, |row| row.run())?;
+    let found = with_row(unit, names, inputs, question, cancel, |row| row.run())?;
     Ok(found.filter(|(tried, _)| *tried > 0))
 }
 
@@ -299,16 +299,16 @@ fn try_unit(
 fn with_row<T>(
     unit: &Unit,
     names: &[String],
-    given: &Given,
+    inputs: &MatchedInputs,
     question: &Question<'_>,
     cancel: &AtomicBool,
     action: impl FnOnce(&Row<'_>) -> Result<T>,
 ) -> Result<Option<T>> {
     let signature = unit.signature();
     let padded;
-    let matrices = match given.matrices.k().is_multiple_of(signature.k) {
-        true => &given.matrices,
-        false => match given.matrices.clone().padded(signature) {
+    let matrices = match inputs.matrices.k().is_multiple_of(signature.k) {
+        true => &inputs.matrices,
+        false => match inputs.matrices.clone().padded(signature) {
             Ok(matrices) => {
                 padded = matrices;
                 &padded
@@ -323,7 +323,7 @@ fn with_row<T>(
     };
     let row = Row {
         product: &product,
-        given,
+        inputs,
         factors: question.factors,
         names,
         watch,

@@ -22,17 +22,16 @@
 mod alternatives;
 mod asker;
 mod candidates;
-mod climbing;
+mod canonical_form;
+mod coupled_parameters;
+mod cpu_limit;
 mod distinguish;
-mod forms;
 mod grouped;
 mod inputs;
-mod joints;
 mod maker;
+mod multistart;
 mod neighbours;
 mod pairs;
-mod patience;
-mod plainer;
 mod products;
 mod regrouping;
 mod report;
@@ -42,8 +41,12 @@ mod search;
 mod settings;
 mod shapes;
 mod shrinking;
+mod simplify;
 mod space;
 mod widths;
+
+// The parts that read it under its short name.
+use canonical_form as forms;
 
 pub(crate) use alternatives::alternatives;
 pub(crate) use distinguish::{Distinguisher, differ};
@@ -63,7 +66,7 @@ use crate::isa::Catalogue;
 use crate::reveal::Random;
 use crate::vector::Answer;
 use asker::Asker;
-use patience::Patience;
+use cpu_limit::CpuLimit;
 use run::Run;
 
 /// What is asked for.
@@ -77,7 +80,7 @@ pub struct Options {
     pub trials: usize,
     /// Time of computing (the device's own does not count) after which the search through the model
     /// space gives up.
-    pub patience: Duration,
+    pub cpu_limit: Duration,
 }
 
 impl Default for Options {
@@ -86,7 +89,7 @@ impl Default for Options {
             budget: 20_000,
             seed: 1,
             trials: 300,
-            patience: Duration::from_secs(60),
+            cpu_limit: Duration::from_secs(60),
         }
     }
 }
@@ -135,7 +138,7 @@ pub fn infer_with_progress(
         asker: Asker::new(device, options.budget),
         random: Random::new(options.seed),
         options,
-        patience: Patience::new(options.patience),
+        cpu_limit: CpuLimit::new(options.cpu_limit),
         trials: 0,
         core: 0,
     };

@@ -195,7 +195,7 @@ fn run(subject: &mut dyn Summation, options: &Options, progress: Progress<'_>) -
     let mut random = Random::new(options.seed);
     let seen = meter.choose_masks().map_err(Trouble::from).and_then(|()| {
         if options.verify {
-            nature::steady(&mut meter, &mut random)?;
+            nature::noise_check(&mut meter, &mut random)?;
         }
         see(&mut meter, options, &mut random)
     });

@@ -11,6 +11,7 @@ pub mod exact;
 pub mod explain;
 pub mod format;
 pub mod isa;
+pub mod precision;
 pub mod tree;
 
 pub use error::{Error, Position, Result};

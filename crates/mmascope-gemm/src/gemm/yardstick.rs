@@ -26,7 +26,7 @@ struct Software<'a> {
 
 impl<'a> Yardstick<'a> {
     /// The scales' shapes are those that the schedule has been run with.
-    pub(crate) fn new(
+    pub(super) fn new(
         schedule: &Schedule,
         product: &'a Product<'a>,
         scales: Option<&'a SoftwareScales>,

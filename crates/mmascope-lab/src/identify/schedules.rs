@@ -1,7 +1,7 @@
 //! The schedules that kernels usually have: what `identify` tries with every row.
 
 use super::Factors;
-use super::given::outside;
+use super::matched_inputs::outside;
 use crate::dpa::Signature;
 use crate::format::{F16, Format};
 use crate::gemm::Schedule;

@@ -3,7 +3,7 @@
 
 use super::settings::{Part, Setting, domains};
 use super::shapes::{self, Place, Step};
-use super::{forms, space};
+use super::{canonical_form, space};
 use crate::dpa::{
     AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Source,
 };
@@ -30,9 +30,11 @@ pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Valu
     let scaled = signature.scale.is_some();
     let wide = space::is_wide(signature);
     let k = signature.k;
-    let canonical = |program: &Program| forms::named(&forms::general(program, wide), k, scaled);
+    let canonical = |program: &Program| {
+        canonical_form::named(&canonical_form::general(program, wide), k, scaled)
+    };
     let own = canonical(program);
-    let base = forms::general(program, wide);
+    let base = canonical_form::general(program, wide);
     let mut found: Vec<Values> = Vec::new();
     let mut seen: Vec<Program> = vec![own.clone()];
     // The named form first, so that a named algorithm's own parameters are changed as it has them.
@@ -176,7 +178,7 @@ fn steps_differ(program: &Program) -> bool {
 
 /// Other places of c and other orders, for a program of one chain.
 fn placements(signature: &Signature, program: &Program, wide: bool) -> Vec<Values> {
-    let base = forms::general(program, wide);
+    let base = canonical_form::general(program, wide);
     let [statement] = &base.statements[..] else {
         return Vec::new();
     };

@@ -4,7 +4,7 @@
 use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
-use super::{forms, pairs, settings, space};
+use super::{canonical_form, pairs, settings, space};
 use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
 
@@ -34,8 +34,8 @@ impl Run<'_> {
         let mut best = candidate.clone();
         let program = candidate.unit.program();
         let direct = [
-            forms::without_conversion(program),
-            forms::without_second_rounding(program, self.signature.k),
+            canonical_form::without_conversion(program),
+            canonical_form::without_second_rounding(program, self.signature.k),
         ];
         let mut direct = direct
             .iter()
@@ -52,9 +52,9 @@ impl Run<'_> {
             self.defaults(&mut other);
             best = other;
         }
-        if let Some(mut plainer) = self.plainer(&best) {
-            self.defaults(&mut plainer);
-            best = plainer;
+        if let Some(mut simpler) = self.simplified(&best) {
+            self.defaults(&mut simpler);
+            best = simpler;
         }
         best
     }
@@ -131,7 +131,7 @@ impl Run<'_> {
             asked: &self.asker.asked,
             scope: (0..self.asker.asked.len()).collect(),
             signature: self.signature,
-            patience: self.patience,
+            cpu_limit: self.cpu_limit,
             usual: false,
         }
     }
@@ -153,7 +153,7 @@ impl Run<'_> {
     ) -> Result<Option<Candidate>> {
         let wide = space::is_wide(&self.signature);
         if let Some(near) = near {
-            let start = forms::general(near.unit.program(), wide);
+            let start = canonical_form::general(near.unit.program(), wide);
             let search = self.everything();
             if let Some(start) = search.candidate(&start) {
                 let found = search.climb(start);
@@ -163,7 +163,7 @@ impl Run<'_> {
                 tried.push(found);
             }
         }
-        if tried.len() > 3 || self.patience.is_over() {
+        if tried.len() > 3 || self.cpu_limit.is_over() {
             tried.sort_by_key(|candidate| candidate.failing.len());
             return Ok(tried.first().cloned());
         }

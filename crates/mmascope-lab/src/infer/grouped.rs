@@ -1,9 +1,11 @@
 //! Orders in which groups of products are summed first, within a step: masks show such a step as a node
 //! whose children are the groups' nodes.
 
-use super::forms;
+use super::canonical_form;
 use super::shapes::{self, Place, Step};
-use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Source};
+use crate::dpa::{
+    Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature, Source,
+};
 use crate::format::Rounding;
 use crate::tree::Tree;
 
@@ -63,14 +65,14 @@ pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Vec<Program> {
         return Vec::new();
     };
     let mut found = Vec::new();
-    for normalised in [false, true] {
+    for exponent in [GroupExponent::Products, GroupExponent::Own] {
         for f in [Some(24), None] {
             let groups = Some(Groups {
                 g: chain.group as u32,
                 strided: false,
                 f,
                 align: Rounding::Rz,
-                normalised,
+                exponent,
                 drops_zero: false,
             });
             let step = Step::Fused(Fused {
@@ -96,7 +98,7 @@ pub(super) fn absorbed(program: &Program) -> Option<Program> {
     while let Some((sum, step)) = absorbable(&changed) {
         changed.statements[sum].operation = step;
         let own = sum - 1;
-        changed = forms::without_statement(&changed, own, Source::Zero);
+        changed = canonical_form::without_statement(&changed, own, Source::Zero);
     }
     (changed != *program).then_some(changed)
 }
@@ -128,7 +130,7 @@ fn absorbable(program: &Program) -> Option<(usize, Operation)> {
             strided: false,
             f: fused.f,
             align: fused.align,
-            normalised: false,
+            exponent: GroupExponent::Products,
             drops_zero: false,
         };
         let step = Fused {

@@ -2,7 +2,7 @@
 
 use super::search::{Candidate, Search};
 use super::settings::{ALIGNMENTS, Setting};
-use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program};
+use crate::dpa::{Dpa, Fused, General, GroupExponent, Groups, Operation, Program};
 use crate::format::Rounding;
 
 /// So many products at most: there are few swaps of these.
@@ -46,7 +46,7 @@ impl Search<'_> {
                 .map(move |&align| groups(g, Some(f), align))
         });
         let settings: Vec<Setting> = swaps.chain(aligned).collect();
-        while !best.failing.is_empty() && !self.patience.is_over() {
+        while !best.failing.is_empty() && !self.cpu_limit.is_over() {
             let program = best.unit.program();
             let variants = settings.iter();
             let variants = variants.filter_map(|setting| setting.apply(program, &self.signature));
@@ -66,7 +66,7 @@ fn groups(g: usize, f: Option<u32>, align: Rounding) -> Setting {
         strided: false,
         f,
         align,
-        normalised: false,
+        exponent: GroupExponent::Products,
         drops_zero: false,
     }))
 }

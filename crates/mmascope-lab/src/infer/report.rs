@@ -5,7 +5,7 @@ mod row;
 
 use std::fmt;
 
-use super::forms;
+use super::canonical_form;
 use super::neighbours::Stands;
 use super::run::Run;
 use crate::cases::Case;
@@ -138,7 +138,7 @@ pub(super) fn found(run: &Run<'_>, stands: Stands) -> Found {
         .collect();
     let mut program = unit.program().clone();
     if equivalent.is_empty() {
-        program = forms::named(&program, signature.k, signature.scale.is_some());
+        program = canonical_form::named(&program, signature.k, signature.scale.is_some());
         let mut words: Vec<Option<u64>> = Vec::new();
         for asked in asked {
             let word = match asked.answer {

@@ -1,11 +1,11 @@
 //! The course of an inference: questions, a candidate, fresh inputs, neighbours; and again after a mismatch.
 
 use super::asker::Asker;
+use super::cpu_limit::CpuLimit;
 use super::inputs::{Focus, Kind, make};
 use super::maker::Maker;
-use super::patience::Patience;
 use super::search::Candidate;
-use super::{Options, Outcome, Progress, forms, neighbours, report, shrinking, space};
+use super::{Options, Outcome, Progress, canonical_form, neighbours, report, shrinking, space};
 use crate::cases::{Case, Family, Generator, Hints};
 use crate::dpa::{Signature, Unit};
 use crate::error::Result;
@@ -37,7 +37,7 @@ pub(super) struct Run<'a> {
     pub(super) asker: Asker<'a>,
     pub(super) random: Random,
     pub(super) options: &'a Options,
-    pub(super) patience: Patience,
+    pub(super) cpu_limit: CpuLimit,
     /// Random inputs with which the model at the end was verified.
     pub(super) trials: u64,
     /// How many of the first questions are about alignment and rounding.
@@ -229,7 +229,7 @@ impl Run<'_> {
                 )?)
             }
         };
-        let program = forms::named(
+        let program = canonical_form::named(
             nearest.unit.program(),
             self.signature.k,
             self.signature.scale.is_some(),

@@ -1,8 +1,8 @@
 //! Climbing: from a program towards one that gives every answer of the device.
 
 use super::asker::Asked;
-use super::joints::{Joint, joints};
-use super::patience::Patience;
+use super::coupled_parameters::{Coupled, coupled_parameters};
+use super::cpu_limit::CpuLimit;
 use super::settings::{ALIGNMENTS, Part, Setting, domains};
 use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Statement, Unit};
 use crate::format::Rounding;
@@ -31,7 +31,7 @@ pub(crate) struct Search<'a> {
     pub(crate) scope: Vec<usize>,
     pub(crate) signature: Signature,
     /// No further sweep is begun after this.
-    pub(crate) patience: Patience,
+    pub(crate) cpu_limit: CpuLimit,
     /// Whether uncommon parameters are left as they are.
     pub(crate) usual: bool,
 }
@@ -134,12 +134,12 @@ impl Search<'_> {
         Some(failing)
     }
 
-    fn sweep(&self, best: &mut Candidate, joint: &Joint) -> bool {
-        if best.failing.is_empty() || self.patience.is_over() {
+    fn sweep(&self, best: &mut Candidate, coupled: &Coupled) -> bool {
+        if best.failing.is_empty() || self.cpu_limit.is_over() {
             return false;
         }
         let mut variants = vec![best.unit.program().clone()];
-        for settings in joint {
+        for settings in coupled {
             let mut more = Vec::new();
             for program in &variants {
                 for setting in settings {
@@ -164,7 +164,7 @@ impl Search<'_> {
     pub(crate) fn rough(&self, program: &Program) -> Option<Candidate> {
         let mut best = self.candidate(program)?;
         let bits = (8..=44).step_by(3).map(Some).chain([None]);
-        let mut joint = vec![
+        let mut coupled = vec![
             bits.map(Setting::F).collect(),
             ALIGNMENTS[..4]
                 .iter()
@@ -175,17 +175,17 @@ impl Search<'_> {
                 .to_vec(),
         ];
         // Rounded sums have no alignment, only roundings.
-        joint.retain(|settings: &Vec<Setting>| {
+        coupled.retain(|settings: &Vec<Setting>| {
             let applies = |setting: &Setting| setting.apply(program, &self.signature).is_some();
             settings.iter().any(applies)
         });
-        self.sweep(&mut best, &joint);
+        self.sweep(&mut best, &coupled);
         if let Some(own) = groups(program) {
             // Groups that are shorter than the sum hide its bits, and the sum theirs.
             let bits = (8..=44).step_by(3).map(Some).chain([None]);
             let groups = bits.map(|f| Setting::Groups(Some(Groups { f, ..own })));
             self.sweep(&mut best, &vec![groups.collect()]);
-            self.sweep(&mut best, &joint);
+            self.sweep(&mut best, &coupled);
         }
         Some(best)
     }
@@ -194,7 +194,7 @@ impl Search<'_> {
     /// only when none does.
     pub(crate) fn climb(&self, mut best: Candidate) -> Candidate {
         for _ in 0..24 {
-            if best.failing.is_empty() || self.patience.is_over() {
+            if best.failing.is_empty() || self.cpu_limit.is_over() {
                 break;
             }
             let mut domains = domains(&self.signature, best.unit.program());
@@ -239,16 +239,16 @@ impl Search<'_> {
                 best = part;
                 continue;
             }
-            let mut joints = joints(best.unit.program(), &domains, self.usual);
-            let mut joined = best.clone();
-            if !joints.any(|joint| self.sweep(&mut joined, &joint)) {
+            let mut coupled = coupled_parameters(best.unit.program(), &domains, self.usual);
+            let mut swept = best.clone();
+            if !coupled.any(|coupled| self.sweep(&mut swept, &coupled)) {
                 let other = || self.reshaped(&best).or_else(|| self.regrouped(&best));
                 match next.or_else(other) {
                     Some(next) => best = next,
                     None => break,
                 }
             } else {
-                best = joined;
+                best = swept;
             }
         }
         best

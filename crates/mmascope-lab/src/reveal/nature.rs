@@ -76,7 +76,7 @@ impl Foretold {
 }
 
 /// The same input gives the same result, alone and among others.
-pub(super) fn steady(meter: &mut Meter<'_>, random: &mut Random) -> Result<(), Trouble> {
+pub(super) fn noise_check(meter: &mut Meter<'_>, random: &mut Random) -> Result<(), Trouble> {
     let leaves = meter.subject.leaves();
     let input: Vec<_> = (0..leaves)
         .map(|leaf| meter.subject.random_term(leaf, random.bits()))

@@ -58,7 +58,7 @@ impl Trace {
             scale_block,
             exact,
         } = Decoded::of(&whole, operands, modifiers)?;
-        let lanes = lanes(&whole, operands, modifiers, unit.program().codes());
+        let lanes = lanes(&whole, operands, modifiers, unit.program().codes);
         let first_c = c_of(&signature.c, operands.c, modifiers);
         let mut steps: Vec<Step> = Vec::new();
         let mut c = Start::c(first_c);

@@ -178,7 +178,7 @@ impl Format {
     fn decode_fixed(&self, scale: i32, code: u64) -> Unpacked {
         let negative = self.signed && code >> (self.bits - 1) == 1;
         let significand = if negative {
-            (1 << self.bits) - code
+            code.wrapping_neg() & self.mask()
         } else {
             code
         };

@@ -2,12 +2,11 @@
 
 use std::cell::Cell;
 
-use super::{Fused, Groups, Invalid, Specials, Sticky, Terms};
-use crate::dpa::output::Output;
+use super::{Fused, GroupExponent, Groups, Invalid, Sticky, Terms, finished};
+use crate::dpa::named::{common_zero, floor_to, is_zero_like, no_terms, truncated_block};
+use crate::dpa::output::{Output, PLUS_ZERO};
 use crate::dpa::pair::{Pair, Term, special_product};
-use crate::dpa::t_fdpa::{self, common_zero, is_zero_like};
-use crate::dpa::tr_fdpa::floor_to;
-use crate::dpa::{Special, special_value};
+use crate::dpa::{Special, ieee, special_value};
 use crate::exact::{Exact, Rounding, Sum};
 use crate::format::{Class, Overflow, Unpacked};
 
@@ -53,24 +52,30 @@ enum Product {
 
 impl Fused {
     /// The pairs from `products` on are values times one: nothing is done to them before the sum.
-    pub(in crate::dpa) fn run(
+    pub(in crate::dpa) fn sum_of(
         &self,
         pairs: &[Pair],
         products: usize,
         c: &Unpacked,
         output: &Output,
     ) -> u64 {
+        if let [pair] = pairs
+            && products == 1
+            && self.is_fused_multiply_add()
+        {
+            return ieee::fused_multiply_add(&pair.a, &pair.b, c, output);
+        }
         let odd_scale = |pair: &Pair| (pair.scales.a.significand | pair.scales.b.significand) != 1;
         if let Some(f) = self
             .f
             .filter(|_| self.is_truncated() && !pairs.iter().any(odd_scale))
         {
             let e0 = self.e0.unwrap_or(i32::MIN / 2);
-            let zero = || t_fdpa::no_terms(pairs, c);
+            let zero = || no_terms(pairs, c);
             return if self.e0.is_none() && zero() {
                 output.fixed(0, 0, common_zero(pairs, c))
             } else {
-                t_fdpa::block(pairs, c, f, e0, self.align, output)
+                truncated_block(pairs, c, f, e0, self.align, output)
             };
         }
         // Most blocks have few terms, and millions are summed: their memory is kept.
@@ -121,7 +126,23 @@ impl Fused {
         }
         let zeros = all_zero.then_some(c.negative);
         if let Some(groups) = self.groups {
-            groups.sums(terms, sums);
+            // The places of a shorter block at the end are those of a whole one.
+            let places = match products == pairs.len() {
+                true => terms.len().max(self.l as usize),
+                false => terms.len(),
+            };
+            groups.sums(terms, places, sums);
+        }
+        if let Some((f, align)) = self.join
+            && let Some(exponent) = sums.iter().map(|sum| sum.exponent).max()
+        {
+            let grid = exponent - f as i32;
+            let total = sums.iter().map(|sum| sum.align(grid, align)).sum();
+            sums.clear();
+            sums.push(Term {
+                exponent,
+                value: Exact::of_multiple(total, grid),
+            });
         }
         let c = Term::of_value(c);
         let (Some(f), Some(f_c)) = (self.f, self.f_c) else {
@@ -139,6 +160,11 @@ impl Fused {
                 None => output.fixed(0, 0, zeros),
             };
         };
+        let is_near = |c: &Term| {
+            self.drop_c
+                .is_none_or(|far| c.exponent >= largest - far as i32)
+        };
+        let c = c.filter(is_near);
         let (grid, c_grid) = (largest - f as i32, largest - f_c as i32);
         let lost = self.sticky != Sticky::None
             && (sums.iter().any(|sum| sum.value.has_bits_below(grid))
@@ -200,16 +226,31 @@ impl Fused {
 
     /// Whether it is nothing but T-FDPA of powers of two as scales, which has a shorter way.
     fn is_truncated(&self) -> bool {
-        self.terms == Terms::default()
-            && !self.normalised
-            && self.product_limit.is_none()
-            && self.groups.is_none()
-            && self.f == self.f_c
-            && self.align == self.align_c
-            && !self.apart
-            && self.sticky == Sticky::None
-            && self.specials == Specials::default()
-            && self.f2.is_none()
+        *self
+            == Self {
+                e0: self.e0,
+                align: self.align,
+                align_c: self.align,
+                floor: self.floor,
+                ..Self::plain(self.l, self.f)
+            }
+    }
+
+    /// Whether it is one fused multiply-add, which is exact in formats of any width.
+    pub(super) fn is_fused_multiply_add(&self) -> bool {
+        self.l == 1 && self.f.is_none() && self.is_truncated() && self.e0.is_none()
+    }
+
+    /// Blocks of which the first one has no value beside its products.
+    pub(super) fn from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
+        let nothing = pairs.first().map(|first| self.nothing(first, output));
+        let mut start = nothing.unwrap_or_else(|| output.unpack(PLUS_ZERO));
+        let mut sum = PLUS_ZERO;
+        for block in pairs.chunks(self.l as usize) {
+            sum = finished(self.sum_of(block, block.len(), &start, output), output);
+            start = output.unpack(sum);
+        }
+        sum
     }
 
     fn product(&self, pair: &Pair, output: &Output) -> Product {
@@ -249,11 +290,18 @@ impl Fused {
         if self.normalised {
             term.exponent = top;
         }
+        if self
+            .groups
+            .is_some_and(|groups| groups.exponent == GroupExponent::Scales)
+        {
+            let exponent = pair.scales.a.exponent + pair.scales.b.exponent;
+            term.exponent = exponent;
+        }
         Product::Term(Some(term))
     }
 
     /// A zero that adds nothing to a product, not even the sign of another zero.
-    pub(super) fn nothing(&self, first: &Pair, output: &Output) -> Unpacked {
+    fn nothing(&self, first: &Pair, output: &Output) -> Unpacked {
         let first = self.terms.pair(first);
         let negative = match self.product(&first, output) {
             Product::Zero(negative) => negative,
@@ -313,12 +361,15 @@ fn exact_total<'a>(values: impl IntoIterator<Item = &'a Exact>) -> Exact {
 
 impl Groups {
     /// The sums of the groups that take part.
-    fn sums(&self, terms: &[Option<Term>], sums: &mut Vec<Term>) {
+    ///
+    /// The block has so many places, of which the first ones have terms.
+    fn sums(&self, terms: &[Option<Term>], places: usize, sums: &mut Vec<Term>) {
         let g = self.g as usize;
-        let count = terms.len().div_ceil(g);
-        sums.extend((0..count).filter_map(|group| {
+        let (count, whole) = (terms.len().div_ceil(g), places.div_ceil(g));
+        let groups = if self.strided { whole } else { count };
+        sums.extend((0..groups).filter_map(|group| {
             if self.strided {
-                self.sum(terms.iter().skip(group).step_by(count).flatten())
+                self.sum(terms.iter().skip(group).step_by(whole).flatten())
             } else {
                 self.sum(terms[group * g..].iter().take(g).flatten())
             }
@@ -339,7 +390,7 @@ impl Groups {
         if self.drops_zero && value.magnitude == 0 {
             return None;
         }
-        if !self.normalised {
+        if self.exponent != GroupExponent::Own {
             return Some(Term {
                 value,
                 exponent: largest,
