@@ -51,9 +51,10 @@
 //! In digits `.` is a place above or below the significand (a zero), and a run of many equal digits
 //! is written once with its length: `.{38}`.
 
+mod add_mul;
 mod against;
-mod algorithms;
-mod general;
+mod block;
+mod fused;
 mod html;
 mod input;
 mod lane;

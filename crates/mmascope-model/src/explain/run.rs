@@ -1,6 +1,6 @@
 //! From operands to a trace: decoding, the program's statements, the exact result.
 
-use super::algorithms::{Block, Start, add, convert, finished, is_subnormal, multiply};
+use super::block::{Block, Start, add, convert, finished, is_subnormal};
 use super::lane::{Lane, special_sum, special_value};
 use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
 use super::value::Value;
@@ -328,11 +328,11 @@ impl Run<'_> {
                         name,
                         role: "join".to_owned(),
                         lanes: &lanes,
-                        start: &values[0],
+                        start: values.first(),
                         first: true,
                         output,
                     };
-                    steps.extend(block.of_values(algorithm, &values[1..]));
+                    steps.extend(block.steps(algorithm, values.get(1..).unwrap_or_default()));
                 }
                 Operation::Convert(source) => {
                     let source = read(*source);
@@ -380,6 +380,12 @@ fn dot(
     output: &Output,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
+    let unscaled: Vec<Lane> = lanes.iter().map(|lane| lane.unscaled()).collect();
+    // What rounds every operation knows no scales.
+    let lanes = match algorithm.rounds_every_operation() {
+        true => &unscaled,
+        false => lanes,
+    };
     let size = algorithm.block();
     let count = lanes.len().div_ceil(size);
     let mut current = start;
@@ -394,36 +400,15 @@ fn dot(
         } else {
             format!("{name}.{}", index + 1)
         };
-        match &current {
-            None if matches!(algorithm, Dpa::General(_)) => {
-                let none = Start {
-                    name: String::new(),
-                    value: output.format.container().decode(0),
-                    cover: Vec::new(),
-                };
-                let block = Block {
-                    name,
-                    role,
-                    lanes,
-                    start: &none,
-                    first: true,
-                    output,
-                };
-                steps.extend(block.without_start(algorithm));
-            }
-            None => steps.push(multiply(&name, role, &lanes[0].unscaled(), output)),
-            Some(start) => {
-                let block = Block {
-                    name,
-                    role,
-                    lanes,
-                    start,
-                    first: index == 0,
-                    output,
-                };
-                steps.extend(block.steps(algorithm));
-            }
-        }
+        let block = Block {
+            name,
+            role,
+            lanes,
+            start: current.as_ref(),
+            first: index == 0,
+            output,
+        };
+        steps.extend(block.steps(algorithm, &[]));
         current = steps.last_mut().map(|step| finished(step, output));
     }
     steps
