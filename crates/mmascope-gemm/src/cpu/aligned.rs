@@ -1,5 +1,7 @@
 //! Numbers that begin at a cache line, so that no register's load crosses one.
 
+#![allow(unsafe_code)] // slices of numbers in memory that lies as bytes
+
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 

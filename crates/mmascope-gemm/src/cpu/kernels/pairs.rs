@@ -1,53 +1,21 @@
-//! Sums that round toward −∞, two rows at a time: which of them a level has, and where their operands lie.
+//! Sums that round toward −∞, two rows at a time: where their operands lie.
 
 use std::ops::Range;
 
-use super::block::Ahead;
-use super::fused::{Finish, Sum, Tile};
-use super::lanes::{Lanes, Pair, WideSlots};
-use super::pack::Shape;
-use super::packed_operand::How;
-use super::plan::Plan;
-use super::program::Sums;
+use super::fused::Tile;
 use super::wide;
-use crate::engine::Layout;
-
-/// Which ways of summing there are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ways {
-    /// Sums may round toward −∞ in 32-bit lanes.
-    pub(super) down: bool,
-    /// And in 64-bit lanes.
-    pub(super) wide: bool,
-    /// Panels may come from the second cache (`level::has_four_pipes`).
-    pub(super) four_pipes: bool,
-}
-
-impl Ways {
-    /// Those of a layout. (In 64-bit lanes operands take twice the memory.)
-    pub(super) fn in_layout(self, layout: Layout) -> Self {
-        Self {
-            wide: self.wide && layout == Layout::Fastest,
-            ..self
-        }
-    }
-
-    pub(super) fn of(self, plan: &Plan) -> How {
-        if let Some(sum) = plan.down().filter(|_| self.down) {
-            return How::Down(sum.slots);
-        }
-        let wide = |sum: &Sum| self.wide && wide::fits(sum, &plan.a, &plan.b, self.four_pipes);
-        match plan.only().filter(wide) {
-            Some(sum) => How::Wide(sum.slots),
-            None => How::Plain,
-        }
-    }
-}
+use crate::cpu::enter::Ahead;
+use crate::cpu::lanes::{Lanes, Pair, WideSlots};
+use crate::cpu::pack::Shape;
+use crate::cpu::packed_operand::How;
+use crate::cpu::program::Sums;
+use crate::cpu::sum::{Finish, Sum};
+use crate::cpu::wide::sign_words;
 
 /// Where some steps of every row and of one panel begin. Divisions take as long as a tenth of a pair's sums, so
 /// that this is found once for all pairs.
 #[derive(Clone, Copy)]
-pub(super) struct Begin {
+pub(in crate::cpu) struct Begin {
     /// The slot of row 0 in A, and slots from row to row.
     a: usize,
     apart: usize,
@@ -144,7 +112,7 @@ impl Sums {
         let begin = self.begin(sum, &rows, panel, steps, ahead);
         let values = |row: usize| self.a.wide[begin.a(row)..].as_ptr();
         let exponents = |row: usize| self.a.words[begin.a(row)..].as_ptr();
-        let words = wide::sign_words(sum.slots);
+        let words = sign_words(sum.slots);
         let signs = |row: usize| self.a.signs[begin.a_group(row) * words..].as_ptr();
         let scaled = !self.scales.a.is_empty();
         let scale_a = |row: usize| {

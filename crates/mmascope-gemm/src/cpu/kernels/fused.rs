@@ -7,9 +7,9 @@
 //!
 //! Each register holds as many columns as it has lanes; a tile is one row by four registers.
 
-pub(super) use super::lanes::four;
-use super::lanes::{Lanes, Slots};
 use super::truncated::{self, overflow};
+use crate::cpu::lanes::{Lanes, Slots, VECTORS, four};
+use crate::cpu::sum::{Finish, Kind, Narrow, Offsets, Sum};
 
 /// Sign bit of an f32.
 pub(super) const SIGN: u32 = 1 << 31;
@@ -17,73 +17,6 @@ pub(super) const SIGN: u32 = 1 << 31;
 pub(super) const FIELD: u32 = 0xff << 23;
 /// +∞ as f32.
 pub(super) const INFINITY: u32 = FIELD;
-/// Registers of a tile.
-pub(super) const VECTORS: usize = 4;
-
-/// How the terms and c come together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// §2.2: c is one more term.
-    Fused,
-    /// §2.3: so, with a block scale for the group.
-    Scaled,
-    /// §2.7: the products first, then c, floored.
-    Late,
-    /// §2.8: even and odd products apart, then c.
-    Parity,
-}
-
-/// The final rounding of a sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Finish {
-    /// Toward zero, keeping these bits of an f32.
-    TowardZero { mask: u32 },
-    /// To nearest even, f32.
-    Nearest,
-    /// To nearest even at fewer bits than f32 has.
-    NearestAt(Narrow),
-}
-
-/// A format with fewer fraction bits than f32, perhaps with fewer exponents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Narrow {
-    /// Fraction bits.
-    pub(super) bits: u32,
-    /// f32 has the same exponents.
-    pub(super) wide: bool,
-    /// Field of the smallest normal number, as f32 bits.
-    pub(super) smallest: u32,
-    /// The largest finite number, as f32 bits.
-    pub(super) largest: u32,
-}
-
-/// One fused sum with its constants; exponents are f32 fields in place (shifted by 23).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sum {
-    pub(super) kind: Kind,
-    /// Slots of a group: an even number.
-    pub(super) slots: usize,
-    /// F.
-    pub(super) f: u32,
-    /// Terms are rounded to nearest even instead of toward zero.
-    pub(super) nearest: bool,
-    /// The two half sums may together leave i32, and what comes of that is not told by its size.
-    pub(super) may_overflow: bool,
-    /// Sums whose magnitude has at least this first byte may have left i32; 256 when none can.
-    pub(super) suspicious: u32,
-    pub(super) finish: Finish,
-    /// Exponent field of a subnormal c of a narrow format; 0 when c is f32.
-    pub(super) c_smallest: u32,
-    /// The same of the results, which are the next groups' c.
-    pub(super) smallest: u32,
-    /// c may become ∞ on the way.
-    pub(super) sticky: bool,
-    /// [`Kind::Late`], [`Kind::Parity`]: how far c's exponent may lie above the products'.
-    pub(super) reach: u32,
-    /// [`Kind::Late`], [`Kind::Parity`]: F2.
-    pub(super) f2: u32,
-}
-
 /// Binades above the products' exponent up to which c's first bit lies at bit 29 at most, F being 24.
 const REACH: u32 = 5;
 
@@ -96,25 +29,6 @@ impl Sum {
             _ => self.reach >= REACH && self.slots <= 8,
         };
         self.f + REACH == 29 && self.f2 == 31 && room
-    }
-}
-
-/// What depends on the operands' range of exponents.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Offsets {
-    /// Added to the sum of two exponent bytes, shifted by 23, to give an exponent field.
-    pub(super) offset: u32,
-    /// The smallest byte sum: that of the floor of E.
-    pub(super) start: u8,
-    /// Where no product is non-zero: the smallest E, as a field.
-    pub(super) empty: u32,
-}
-
-impl Offsets {
-    /// The field of the smallest byte sum.
-    #[inline(always)]
-    pub(super) fn lowest(&self) -> u32 {
-        self.offset.wrapping_add(u32::from(self.start) << 23)
     }
 }
 
@@ -151,7 +65,7 @@ impl At {
 }
 
 /// A tile's registers.
-pub(super) type Tile<V> = [V; VECTORS];
+pub(in crate::cpu) type Tile<V> = [V; VECTORS];
 
 /// `groups` groups, one after the other, each result being the next c. Gives a mask of the lanes
 /// whose result is not to be used: a precondition did not hold on the way.

@@ -1,8 +1,7 @@
 //! Blocks of grouped sums whose every term is aligned.
 
 use super::{BELOW_F32, FIELD, FLOOR, Groups};
-use crate::cpu::fused::VECTORS;
-use crate::cpu::lanes::Lanes;
+use crate::cpu::lanes::{Lanes, VECTORS};
 
 impl Groups {
     /// The exact sum of a group in one register of columns, added to `sum`.

@@ -1,8 +1,8 @@
 //! Arithmetic that f32 lanes do themselves: chains of fused multiply-adds (§2.1), products and
 //! pairwise sums with flushes (§2.5). All of it rounds to nearest even; ∞ and NaN come out right.
 
-use super::fused::{At, Tile, VECTORS};
-use super::lanes::Lanes;
+use super::fused::{At, Tile};
+use crate::cpu::lanes::{Lanes, VECTORS};
 
 const SIGN: u32 = 1 << 31;
 /// The smallest normal f32.

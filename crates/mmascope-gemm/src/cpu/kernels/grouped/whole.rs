@@ -10,8 +10,8 @@
 use std::ops::Range;
 
 use super::{BELOW_F32, C_HIGH, FLOOR, Groups, SIGN};
-use crate::cpu::fused::{Tile, VECTORS};
-use crate::cpu::lanes::{Lanes, four};
+use crate::cpu::kernels::fused::Tile;
+use crate::cpu::lanes::{Lanes, VECTORS, four};
 
 /// What may be done with a row's and a panel's chunk.
 pub(super) struct Whole {
