@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
-use mmascope::array::{Words, WordsMut};
+use mmascope::array::Words;
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::engine::{
-    Dots, Elements, Engine, Layout, Plan, Prepared, Reason, Reference, Steps, Watch,
+    Dots, Elements, Engine, Layout, Plan, Prepared, Reason, Reference, Steps, Watch, WordsMut,
 };
 use mmascope::gemm::{self, Matrices, Matrix, Product, Schedule};
 use mmascope::isa::Catalogue;

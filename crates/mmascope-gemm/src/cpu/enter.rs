@@ -91,7 +91,8 @@ impl<V> Default for Ahead<V> {
     }
 }
 
-/// Runs steps of some rows and a panel by the kernel, lanes in and out.
+/// Runs steps of some rows and a panel by the kernel, lanes in and out: a safe function, which establishes what all `unsafe`
+/// behind it relies on (`kernels.rs`: *instructions* and *room*).
 pub(super) fn enter<P: Packed>(
     level: Level,
     packed: &P,
@@ -100,6 +101,7 @@ pub(super) fn enter<P: Packed>(
     lanes: &mut [u32],
     masks: &mut [Masks],
 ) {
+    // Instructions: what follows relies on this line, and on nobody having another way to a kernel.
     assert!(level.is_there());
     // A function that has the instructions, into which everything is inlined.
     #[cfg(target_arch = "x86_64")]
@@ -113,10 +115,11 @@ pub(super) fn enter<P: Packed>(
                 lanes: &mut [u32],
                 masks: &mut [Masks],
             ) {
-                // SAFETY: this function has the instruction set.
+                // SAFETY: this function is compiled for all features that the operations of this register type ask for; `attempt`
+                // and what it calls are inlined into it, so that they have them too.
                 unsafe { attempt::<super::lanes::$lanes, P>(packed, place, steps, lanes, masks) }
             }
-            // SAFETY: the level is there.
+            // SAFETY: `is_there` has looked for exactly these features (`level.rs`), and the assertion above asked it.
             unsafe { enter(packed, place, steps, lanes, masks) }
         }};
     }
@@ -135,11 +138,11 @@ pub(super) fn enter<P: Packed>(
             enter!("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c", Avx512)
         }
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: the level is there.
+        // SAFETY: NEON is part of every aarch64 that Rust compiles for.
         Level::Neon => unsafe {
             attempt::<super::lanes::Neon, P>(packed, place, steps, lanes, masks)
         },
-        // SAFETY: plain Rust.
+        // SAFETY: `Portable` is plain Rust: it asks for no instructions.
         _ => unsafe { attempt::<Portable, P>(packed, place, steps, lanes, masks) },
     }
 }
@@ -168,6 +171,9 @@ pub(super) struct Place {
 
 /// Rows one after the other, as many as there are masks.
 ///
+/// That packed operands lie for registers of this width is asserted too: `lanes` are rows of the packed shape's
+/// columns, one a mask, so that any other width fails the first assertion.
+///
 /// # Safety
 /// The instruction set of `V`.
 #[inline(always)]
@@ -190,7 +196,8 @@ unsafe fn attempt<V: Lanes, P: Packed>(
     for (r, (lanes, masks)) in (0..).step_by(2).zip(both) {
         let (first, second) = lanes.split_at_mut(width);
         ahead.next = (r + 2 < 2 * pairs).then_some(place.row + r + 2);
-        // SAFETY: the caller has the instruction set.
+        // SAFETY: the caller has the instruction set. Each function checks the length of the lanes that it is given, and
+        // `run_two` row, panel and steps; `ahead.next` is a row of this call, so that it is there.
         unsafe {
             let mut c = [
                 begin::<V, P>(packed, place, r, first, &mut masks[0]),
@@ -204,7 +211,8 @@ unsafe fn attempt<V: Lanes, P: Packed>(
     }
     let each = one.chunks_exact_mut(width).zip(masks_of_one);
     for (r, (lanes, masks)) in (2 * pairs..).zip(each) {
-        // SAFETY: the caller has the instruction set.
+        // SAFETY: the caller has the instruction set. Each function checks the length of its lanes, and `run` row, panel and
+        // steps.
         unsafe {
             let mut c = begin::<V, P>(packed, place, r, lanes, masks);
             let bad = packed.run(place.row + r, place.panel, steps.clone(), &mut c);
@@ -289,7 +297,7 @@ unsafe fn end<V: Lanes, P: Packed>(
 #[inline(always)]
 unsafe fn read<V: Lanes>(lanes: &[u32]) -> Tile<V> {
     assert!(lanes.len() == VECTORS * V::WIDTH);
-    // SAFETY: the length was checked.
+    // SAFETY: the assertion: four registers are readable from here on. Loads ask for no alignment.
     unsafe {
         let from = lanes.as_ptr();
         [
@@ -307,7 +315,7 @@ unsafe fn read<V: Lanes>(lanes: &[u32]) -> Tile<V> {
 unsafe fn write<V: Lanes>(tile: &Tile<V>, lanes: &mut [u32]) {
     assert!(lanes.len() == VECTORS * V::WIDTH);
     for (v, register) in tile.iter().enumerate() {
-        // SAFETY: the length was checked.
+        // SAFETY: the assertion: register `v` of four lies within the lanes. Stores ask for no alignment.
         unsafe { register.store(lanes.as_mut_ptr().add(v * V::WIDTH)) };
     }
 }

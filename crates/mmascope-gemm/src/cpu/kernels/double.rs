@@ -1,4 +1,7 @@
 //! Chains in f64 over packed operands: which blocks of D run, and the micro-kernel.
+//!
+//! Sums are D's own words. Tiles are disjoint rectangles of D, one a task; a task reads and writes words of its own tile
+//! only, and keeps no reference to a line while the micro-kernel writes through a pointer.
 
 use std::ops::Range;
 
@@ -23,7 +26,8 @@ impl Doubles {
         watch: &Watch<'_>,
     ) -> crate::error::Result<()> {
         assert!(level.is_there());
-        // Accumulators of f64 have the words of f64; that they are summed in place relies on it.
+        // Accumulators of f64 have the words of f64: the micro-kernel reads and writes them as that. (u64 is the only type of
+        // words with this size, and has f64's alignment.)
         assert!(size_of::<W>() == size_of::<f64>());
         let (rows, columns) = (&part.rows, &part.columns);
         // Tiles of blocks of rows by spans of panels.
@@ -51,7 +55,8 @@ impl Doubles {
                     (row - rows.start) * columns.len() + column - columns.start
                 };
                 let lines = || {
-                    // SAFETY: each output belongs to one tile, and nobody keeps a line.
+                    // SAFETY: the line lies in this task's tile, which no other task touches, and the iterators below end with one
+                    // line before they take the next. Broken, two `&mut` to one word, or a data race.
                     let line =
                         |row| unsafe { shared.run(at(row, own_columns.start), own_columns.len()) };
                     own_rows.clone().map(line)
@@ -75,7 +80,8 @@ impl Doubles {
                             if rows.len() == ROWS && own.len() == self.columns {
                                 let stride = columns.len();
                                 let sums = shared.block(at(row, column), stride, ROWS, own.len());
-                                // SAFETY: the block belongs to this tile; the level is there.
+                                // SAFETY: `block` has checked that ROWS lines of `own.len()` words lie within D; they belong to
+                                // this tile, and no line is borrowed here. The level is there (asserted above).
                                 unsafe { micro_at(level, factors, sums.cast(), stride, own.len()) };
                                 continue;
                             }
@@ -83,7 +89,7 @@ impl Doubles {
                             let mut sums = [0.0_f64; ROWS * WIDEST];
                             let skip = (row % ROWS) * self.columns + column % self.columns;
                             let line = |row| {
-                                // SAFETY: as above.
+                                // SAFETY: as for `lines`: within this tile, one line at a time.
                                 unsafe { shared.run(at(row, column), own.len()) }
                             };
                             for (row, sums) in
@@ -94,7 +100,8 @@ impl Doubles {
                                 }
                             }
                             let all = sums.as_mut_ptr();
-                            // SAFETY: there is room for whole blocks; the level is there.
+                            // SAFETY: `sums` has ROWS × WIDEST numbers, at least ROWS lines of `self.columns`; it is this
+                            // task's. The level is there (asserted above).
                             unsafe { micro_at(level, factors, all, self.columns, self.columns) };
                             for (row, sums) in rows.zip(sums[skip..].chunks(self.columns)) {
                                 for (sum, word) in sums.iter().zip(line(row)) {
@@ -149,7 +156,8 @@ unsafe fn micro_at(
                 // SAFETY: this function has AVX2 and FMA.
                 unsafe { micro::<crate::cpu::lanes::Avx2>(a, b, sums, stride) }
             }
-            // SAFETY: the level is there.
+            // SAFETY: the caller promises the level, whose features these are; lengths were asserted above, the sums are the
+            // caller's promise.
             unsafe { enter(a, b, sums, stride) }
         }
         #[cfg(target_arch = "x86_64")]
@@ -159,13 +167,14 @@ unsafe fn micro_at(
                 // SAFETY: this function has AVX-512 F, BW, DQ and VL.
                 unsafe { micro::<crate::cpu::lanes::Avx512>(a, b, sums, stride) }
             }
-            // SAFETY: the level is there.
+            // SAFETY: the caller promises the level, whose features these are; lengths were asserted above, the sums are the
+            // caller's promise.
             unsafe { enter(a, b, sums, stride) }
         }
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: the level is there.
+        // SAFETY: NEON is part of every aarch64; the rest as above.
         Level::Neon => unsafe { micro::<crate::cpu::lanes::Neon>(a, b, sums, stride) },
-        // SAFETY: plain Rust.
+        // SAFETY: plain Rust asks for no instructions; the rest as above.
         _ => unsafe { micro::<Portable>(a, b, sums, stride) },
     }
 }
@@ -178,7 +187,9 @@ unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
     let (width, columns) = (V::WIDTH / 2, V::DOUBLES * V::WIDTH / 2);
     let ks = a.len() / ROWS;
     assert!(b.len() == ks * columns);
-    // SAFETY: lengths were checked; the caller has the instruction set.
+    // SAFETY: the caller has the instruction set. `a` has ROWS numbers and `b` `columns` numbers for each of `ks` (asserted), and
+    // the loop goes on by so many; sums are read and written at `row · stride + v · width`, within the block that
+    // the caller promises. The prefetched addresses are computed by `wrapping_add` and never read.
     unsafe {
         let at = |row: usize, v: usize| row * stride + v * width;
         let load = |from: *const f64| V::load(from.cast());

@@ -46,6 +46,9 @@ pub(super) struct At {
 
 impl At {
     /// The same, so many slots and groups on.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     pub(super) unsafe fn on<V: Lanes>(self, slots: usize, groups: usize, scaled: bool) -> Self {
         let row = VECTORS * V::WIDTH;
@@ -131,6 +134,9 @@ pub(super) unsafe fn chain<V: Lanes>(
 }
 
 /// The largest byte sums of some slots.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 pub(super) unsafe fn largest<V: Lanes>(at: At, slots: std::ops::Range<usize>, start: V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -145,6 +151,9 @@ pub(super) unsafe fn largest<V: Lanes>(at: At, slots: std::ops::Range<usize>, st
 }
 
 /// Bytes v of the lanes as exponent fields.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 pub(super) unsafe fn fields<V: Lanes>(bytes: V, offset: V) -> Tile<V> {
     // SAFETY: as the caller of `chain` promises.
@@ -173,6 +182,9 @@ struct Constants<V> {
 
 impl At {
     /// Some slots of a group, with those of the next for the byte sums.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     pub(super) unsafe fn slots<V: Lanes>(
         &self,
@@ -197,6 +209,9 @@ impl At {
 ///
 /// `HALVES`: the halves' sums are kept apart, since they may together leave i32. `bytes`: this group's largest
 /// byte sums going in, the next one's coming out.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn group<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES: bool>(
     sum: &Sum,
@@ -277,6 +292,8 @@ unsafe fn group<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES:
     }
 }
 
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES: bool>(
     sum: &Sum,
@@ -319,6 +336,9 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES:
 }
 
 /// `AT_29`: how a c far above the products is added: by `shifted`, else in f64.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn late<V: Lanes, const PARITY: bool, const AT_29: bool>(
     sum: &Sum,
@@ -430,6 +450,9 @@ unsafe fn late<V: Lanes, const PARITY: bool, const AT_29: bool>(
 /// could move the exponent, no tie is near.) c is a multiple of 2^6 then.
 ///
 /// `CHECKED`: 16 products can be as large as c, so that the total leaves i32 or comes out small.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn shifted<V: Lanes, const CHECKED: bool>(products: V, c: V, shift: V, bad: &mut V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -453,6 +476,9 @@ unsafe fn shifted<V: Lanes, const CHECKED: bool>(products: V, c: V, shift: V, ba
 
 /// §2.7 steps 3 and 4 for a c whose exponent `own` lies above that of the products, `e`: in f64,
 /// where both are whole numbers of 2^(own − F2 − 1) and stay below 2^53.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn beyond<V: Lanes>(sum: &Sum, products: V, e: V, c: V, own: V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -482,6 +508,9 @@ unsafe fn beyond<V: Lanes>(sum: &Sum, products: V, e: V, c: V, own: V) -> V {
 }
 
 /// `total · 2^unit`, rounded; `unit` as the bits of the f32 that is that power.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -512,6 +541,9 @@ unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
 
 /// A non-negative i32 as f32, toward zero. Clearing bits of x>>24 clears the first bit that is
 /// discarded and none that is kept, so that rounding to nearest goes down.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 pub(super) unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -519,6 +551,9 @@ pub(super) unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
 }
 
 /// A magnitude rounded to nearest even at a narrower format, with a sign if it is not zero.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn round_at<V: Lanes>(narrow: &Narrow, magnitude: V, sign: V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -549,6 +584,9 @@ unsafe fn round_at<V: Lanes>(narrow: &Narrow, magnitude: V, sign: V) -> V {
 
 /// An f32 of any class rounded to nearest even at a narrower format (§3: `convert`, `add`), by the
 /// rules of IEEE 754; a NaN stays one.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 pub(super) unsafe fn narrowed<V: Lanes>(narrow: &Narrow, x: V, signed_zero: bool) -> V {
     // SAFETY: as the caller of `chain` promises.

@@ -20,6 +20,8 @@ impl Packed for Groups {
         &self.marks
     }
 
+    /// # Safety
+    /// Instructions: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn outside<V: Lanes>(&self, c: V) -> (V, V) {
         // SAFETY: the caller has the instruction set.
@@ -40,6 +42,8 @@ impl Packed for Groups {
         }
     }
 
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn run<V: Lanes>(
         &self,
@@ -52,7 +56,8 @@ impl Packed for Groups {
         assert!(row < shape.m && shape.has_panel(panel) && steps.end <= shape.steps);
         let in_step = shape.k / self.plan.group;
         let mut first = steps.start * in_step;
-        // SAFETY: the caller has the instruction set; row, panel and steps were checked.
+        // SAFETY: instructions: the caller's. Room: the assertion above; `a`, `b`, scales and `excess` have an entry for every group of every
+        // row and panel of the shape (`Groups::pack`), and groups run from the first of the steps to the last.
         unsafe {
             if let Some(whole) = self.whole(row, panel, &steps) {
                 let mut sums = *c;

@@ -52,6 +52,9 @@ struct Constants<V> {
 }
 
 /// One row through one group. `bytes`: this group's largest byte sums going in, the next one's coming out.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn group<V: Lanes>(
     constants: &Constants<V>,

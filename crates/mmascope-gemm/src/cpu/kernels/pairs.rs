@@ -58,6 +58,9 @@ impl Begin {
 
 impl Sums {
     /// Steps of two rows that round toward −∞: `rows` are neighbours, or twice the same.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn round_down<V: Lanes>(
         &self,
@@ -90,7 +93,9 @@ impl Sums {
             start: self.ranges.offsets.start,
             next: (ahead.next).map(|row| [exponents(row), exponents(row + 1)]),
         };
-        // SAFETY: as for `run`: `begin` checks rows, panel and steps; the second row lies behind the first.
+        // SAFETY: instructions: the caller's. Room: `begin` has asserted that both rows, those that are next, the panel and the steps are
+        // there, and that the steps lie in one chunk, in which rows lie `apart`; every pointer is made of a slice of that operand, and
+        // `groups` are those of the steps. The second row lies behind the first, or is the same.
         unsafe {
             V::sum_down(&pair, &mut ahead.found, c);
             V::splat(0)
@@ -98,6 +103,9 @@ impl Sums {
     }
 
     /// Steps of two rows in 64-bit lanes: `rows` are neighbours, or twice the same.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn in_wide_lanes<V: Lanes>(
         &self,
@@ -148,7 +156,7 @@ impl Sums {
             groups: begin.groups,
         };
         let offsets = &self.ranges.offsets;
-        // SAFETY: as for `run`: `begin` checks rows, panel and steps.
+        // SAFETY: as for `round_down`. `next` are rows that `begin` has checked, or these again.
         unsafe {
             let mut found = match ahead.found.take() {
                 Some(found) => found,
@@ -178,6 +186,9 @@ impl Sums {
     }
 
     /// Two rows of a sum that rounds toward −∞.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     pub(super) unsafe fn two<V: Lanes>(
         &self,
@@ -188,7 +199,7 @@ impl Sums {
         ahead: &mut Ahead<V>,
         c: &mut [Tile<V>; 2],
     ) -> V {
-        // SAFETY: as for `run`.
+        // SAFETY: as the caller promises.
         unsafe {
             match self.how {
                 How::Wide(_) if V::WIDE => self.in_wide_lanes(sum, rows, panel, steps, ahead, c),

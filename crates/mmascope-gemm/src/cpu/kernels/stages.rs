@@ -53,6 +53,9 @@ impl Sums {
     }
 
     /// Steps of some rows of a sum with f16 results.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn halves<V: Lanes, const ROWS: usize>(
         &self,
@@ -64,14 +67,20 @@ impl Sums {
     ) -> V {
         let at = rows.map(|row| self.at(row, panel, steps.start));
         let groups = self.shape.slots / sum.slots * steps.len();
-        // SAFETY: as for `run`; `at` checks row, panel and step.
+        // SAFETY: instructions: the caller's. Room: `at` has asserted row, panel and first step, and the caller that the steps
+        // are there; `groups` are those of the steps.
         unsafe { half::chain(sum, &self.ranges.offsets, at, groups, c) }
     }
 
     /// One step, or for a program of one statement `repeat` steps.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn stages<V: Lanes>(&self, at: At, repeat: usize, c: &mut Tile<V>) -> V {
-        // SAFETY: as for `run`; values of earlier stages are there.
+        // SAFETY: instructions: the caller's. Room: `at` comes from `Sums::at`, and the stages together take the slots of a step,
+        // each from its own on. A value is read only when its stage has written it: the assertion in `read`; without it
+        // a plan with stages out of order would read memory that nobody has written.
         unsafe {
             let zero = V::splat(0);
             // (Zeros that nobody reads would be written for every row and chunk.)
@@ -171,11 +180,13 @@ impl Sums {
     }
 }
 
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn rounded<V: Lanes>(to: &Round, x: V) -> V {
     match &to.narrow {
         None => x,
-        // SAFETY: as for `run`.
+        // SAFETY: as the caller promises.
         Some(narrow) => unsafe { fused::narrowed(narrow, x, to.signed_zero) },
     }
 }
@@ -189,6 +200,8 @@ impl Packed for Sums {
         &self.marks
     }
 
+    /// # Safety
+    /// Instructions: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn outside<V: Lanes>(&self, c: V) -> (V, V) {
         // SAFETY: the caller has the instruction set.
@@ -218,6 +231,8 @@ impl Packed for Sums {
         }
     }
 
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn run<V: Lanes>(
         &self,
@@ -226,7 +241,7 @@ impl Packed for Sums {
         steps: Range<usize>,
         c: &mut Tile<V>,
     ) -> V {
-        // SAFETY: as this function's; `at` checks row, panel and step.
+        // SAFETY: instructions: the caller's. Room: `at`, and `begin` in `two`, assert row, panel and step before a pointer is made.
         unsafe {
             if let (true, Some(sum)) = (V::DOWN, &self.down) {
                 let mut twice = [*c; 2];
@@ -283,6 +298,8 @@ impl Packed for Sums {
         self.down.is_some() || self.half.is_some()
     }
 
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn run_two<V: Lanes>(
         &self,
@@ -294,9 +311,9 @@ impl Packed for Sums {
     ) -> V {
         let rows = [row, row + 1];
         match (&self.down, &self.half) {
-            // SAFETY: as this function's.
+            // SAFETY: as the caller promises for both rows.
             (Some(sum), _) => unsafe { self.two(sum, rows, panel, &steps, ahead, c) },
-            // SAFETY: as this function's.
+            // SAFETY: as the caller promises for both rows.
             (None, Some(sum)) => unsafe { self.halves(sum, rows, panel, &steps, c) },
             (None, None) => unreachable!("`by_two` says so"),
         }

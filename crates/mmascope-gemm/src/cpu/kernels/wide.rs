@@ -68,6 +68,9 @@ pub(super) unsafe fn chain<V: Lanes>(
 }
 
 /// `WORDS`: of signs, a group.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn groups<V: Lanes, const SCALED: bool, const WORDS: usize>(
     sum: &Sum,
@@ -149,6 +152,9 @@ unsafe fn groups<V: Lanes, const SCALED: bool, const WORDS: usize>(
 
 impl Rows {
     /// One group on.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn on<V: Lanes>(mut self, slots: usize, words: usize, scaled: bool) -> Self {
         let row = VECTORS * V::WIDTH;

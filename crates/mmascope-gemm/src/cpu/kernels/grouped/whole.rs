@@ -83,6 +83,9 @@ impl Groups {
     }
 
     /// The same; a block is so many times so many groups together, of so many quads each.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn add_blocks<V: Lanes>(
         &self,
