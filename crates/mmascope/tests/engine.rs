@@ -204,8 +204,9 @@ impl Random {
     }
 
     fn matrix(&mut self, [batch, rows, columns]: [usize; 3], any: bool) -> Matrix {
+        const SPECIAL: [u32; 6] = [0, 1 << 31, 0x7f80_0000, 0xffc0_0001, 1, 0x0080_0001];
         let word = |_| match (any, self.next()) {
-            (true, word) if word & 0xf0 == 0 => self.next(),
+            (true, word) if word & 0xf0 == 0 => SPECIAL[self.next() as usize % SPECIAL.len()],
             (_, word) => word & 0x83ff_ffff | 0x3e00_0000,
         };
         let words: Vec<u32> = (0..batch * rows * columns).map(word).collect();
@@ -236,7 +237,7 @@ fn a_third_engine_has_the_bits_of_the_reference() {
     let modified = Modifiers {
         negate_a: true,
         negate_c: true,
-        scale_d: 3,
+        scale_d: -3,
         ..Modifiers::default()
     };
     let without_c = Modifiers {
