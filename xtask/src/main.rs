@@ -9,11 +9,12 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | record NAME
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels miri
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
+            miri     every kind of kernel over the portable lanes, in miri (nightly Rust)
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
@@ -33,7 +34,7 @@ struct Optional {
     command: &'static [&'static str],
 }
 
-const OPTIONAL: [Optional; 4] = [
+const OPTIONAL: [Optional; 5] = [
     Optional {
         what: "formatting",
         probes: &[&["cargo", "fmt", "--version"]],
@@ -71,6 +72,24 @@ const OPTIONAL: [Optional; 4] = [
         ],
     },
     Optional {
+        what: "products without threads, for WebAssembly",
+        probes: &[&[
+            "sh",
+            "-c",
+            "test -d \"$(rustc --print target-libdir --target wasm32-unknown-unknown)\"",
+        ]],
+        command: &[
+            "cargo",
+            "check",
+            "--package",
+            "mmascope-gemm",
+            "--no-default-features",
+            "--target",
+            "wasm32-unknown-unknown",
+            "--quiet",
+        ],
+    },
+    Optional {
         what: "documentation",
         probes: &[&["rustdoc", "--version"]],
         command: &["cargo", "doc", "--workspace", "--no-deps", "--quiet"],
@@ -86,6 +105,7 @@ fn main() -> ExitCode {
         ["prove", "infer"] => prove("infer", "infer"),
         ["prove", "drawn"] => prove("infer", "drawn"),
         ["prove", "kernels"] => prove("kernel", "kernels"),
+        ["prove", "miri"] => miri(),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
         ["bounds"] => release() && bounds::bounds("target/release/mmascope"),
@@ -154,6 +174,32 @@ fn prove(test: &str, name: &str) -> bool {
         "--",
     ];
     run(&[&arguments[..], &["--ignored", "--nocapture", &filter]].concat())
+}
+
+/// Reads beyond packed operands, races and values that nobody has written: miri finds them in plain Rust, so that the
+/// portable lanes stand for all. (Without isolation, since products ask for `MMASCOPE_SIMD`.)
+fn miri() -> bool {
+    let probe = ["cargo", "+nightly", "miri", "--version"];
+    if !is_there(&probe) {
+        println!("skipped: miri: `{}` does not run here", probe.join(" "));
+        return true;
+    }
+    let command = [
+        "cargo",
+        "+nightly",
+        "miri",
+        "test",
+        "--package",
+        "mmascope-gemm",
+        "--test",
+        "portable",
+    ];
+    println!("running: {}", command.join(" "));
+    let status = Command::new(command[0])
+        .args(&command[1..])
+        .env("MIRIFLAGS", "-Zmiri-disable-isolation")
+        .status();
+    status.is_ok_and(|status| status.success())
 }
 
 fn release() -> bool {

@@ -18,8 +18,6 @@
 //! # Ok::<(), mmascope_model::Error>(())
 //! ```
 
-#![allow(unsafe_code)]
-
 mod aligned;
 mod block;
 mod buffer_pool;
@@ -27,24 +25,23 @@ mod codec;
 mod decoder;
 mod double;
 mod down;
-mod exact;
+mod enter;
 mod exponents;
 mod fast;
-mod fused;
 mod grouped;
-mod half;
 mod joined;
+mod kernels;
 mod lanes;
 mod level;
-mod native;
 mod pack;
 mod packed_operand;
-mod pairs;
 mod plan;
 mod program;
 mod range;
+mod rows;
 mod shared;
-mod truncated;
+mod sum;
+mod ways;
 mod wide;
 
 pub use level::{Level, VARIABLE};
@@ -61,12 +58,11 @@ use crate::format::Format;
 use block::{Job, Part, Reference};
 use codec::Codec;
 use double::Doubles;
-use fused::VECTORS;
 use grouped::Groups;
-use lanes::{Lanes, Portable};
-use pairs::Ways;
+use lanes::{Lanes, Portable, VECTORS};
 use plan::Plan;
 use program::Sums;
+use ways::Ways;
 
 /// The processor's engine at a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

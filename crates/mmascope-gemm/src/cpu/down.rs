@@ -11,7 +11,7 @@
 use super::decoder::{Decoder, mask};
 use super::exponents::Window;
 use super::fast::fast;
-use super::fused::{Finish, Kind, Sum};
+use super::sum::{Finish, Kind, Sum};
 
 /// What stands for a zero.
 const TINY: u32 = (127 - 90) << 23;

@@ -4,9 +4,9 @@
 use super::codec::Codec;
 use super::decoder::Decoder;
 use super::down;
-use super::fused::{Finish, Kind, Narrow, Sum};
 use super::joined::joined;
 use super::pack::Order;
+use super::sum::{Finish, Kind, Narrow, Sum};
 use crate::dpa::{
     Dpa, EFdpa, FlushSign, FtzAddMul, GtrFdpa, Operation, Output, Select, Signature, Source,
     StFdpa, TFdpa, TrFdpa, Unit, ZeroSign,

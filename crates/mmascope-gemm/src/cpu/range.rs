@@ -15,8 +15,8 @@
 
 use super::decoder::Decoder;
 use super::exponents::{self, Window};
-use super::fused::{Kind, Offsets};
 use super::plan::{Plan, Stage};
+use super::sum::{Kind, Offsets};
 use crate::engine::Elements;
 
 /// Smallest and largest exponent of a product.

@@ -1,14 +1,16 @@
 //! Blocks of grouped sums whose every term is aligned.
 
 use super::{BELOW_F32, FIELD, FLOOR, Groups};
-use crate::cpu::fused::VECTORS;
-use crate::cpu::lanes::Lanes;
+use crate::cpu::lanes::{Lanes, VECTORS};
 
 impl Groups {
     /// The exact sum of a group in one register of columns, added to `sum`.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn sum<V: Lanes>(&self, a: *const u32, b: *const u32, v: usize, mut sum: V) -> V {
-        // SAFETY: as for `run`.
+        // SAFETY: as the caller promises: row, panel and the block's groups are there.
         unsafe {
             let columns = VECTORS * V::WIDTH;
             for quad in 0..self.plan.group / 4 {
@@ -20,6 +22,9 @@ impl Groups {
     }
 
     /// One block in one register of columns.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     pub(super) unsafe fn block<V: Lanes>(
         &self,
@@ -29,7 +34,7 @@ impl Groups {
         v: usize,
         c: V,
     ) -> V {
-        // SAFETY: as for `run`.
+        // SAFETY: as the caller promises: row, panel and the block's groups are there.
         unsafe {
             let plan = &self.plan;
             let columns = VECTORS * V::WIDTH;

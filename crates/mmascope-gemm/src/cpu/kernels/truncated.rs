@@ -4,10 +4,9 @@
 //! sign is then one operation on integers, and the exponent needs no mask of its own. Where an instruction
 //! converts integers toward zero ([`Lanes::ROUNDS`]), c is kept as it is.
 
-use super::fused::{
-    At, FIELD, Finish, Offsets, SIGN, Sum, Tile, VECTORS, four, largest, toward_zero,
-};
-use super::lanes::Lanes;
+use super::fused::{At, FIELD, SIGN, Tile, largest, toward_zero};
+use crate::cpu::lanes::{Lanes, VECTORS, four};
+use crate::cpu::sum::{Finish, Offsets, Sum};
 
 /// What becomes of sums that leave i32.
 pub(super) mod overflow {

@@ -1,53 +1,21 @@
-//! Sums that round toward −∞, two rows at a time: which of them a level has, and where their operands lie.
+//! Sums that round toward −∞, two rows at a time: where their operands lie.
 
 use std::ops::Range;
 
-use super::block::Ahead;
-use super::fused::{Finish, Sum, Tile};
-use super::lanes::{Lanes, Pair, WideSlots};
-use super::pack::Shape;
-use super::packed_operand::How;
-use super::plan::Plan;
-use super::program::Sums;
+use super::fused::Tile;
 use super::wide;
-use crate::engine::Layout;
-
-/// Which ways of summing there are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ways {
-    /// Sums may round toward −∞ in 32-bit lanes.
-    pub(super) down: bool,
-    /// And in 64-bit lanes.
-    pub(super) wide: bool,
-    /// Panels may come from the second cache (`level::has_four_pipes`).
-    pub(super) four_pipes: bool,
-}
-
-impl Ways {
-    /// Those of a layout. (In 64-bit lanes operands take twice the memory.)
-    pub(super) fn in_layout(self, layout: Layout) -> Self {
-        Self {
-            wide: self.wide && layout == Layout::Fastest,
-            ..self
-        }
-    }
-
-    pub(super) fn of(self, plan: &Plan) -> How {
-        if let Some(sum) = plan.down().filter(|_| self.down) {
-            return How::Down(sum.slots);
-        }
-        let wide = |sum: &Sum| self.wide && wide::fits(sum, &plan.a, &plan.b, self.four_pipes);
-        match plan.only().filter(wide) {
-            Some(sum) => How::Wide(sum.slots),
-            None => How::Plain,
-        }
-    }
-}
+use crate::cpu::enter::Ahead;
+use crate::cpu::lanes::{Lanes, Pair, WideSlots};
+use crate::cpu::pack::Shape;
+use crate::cpu::packed_operand::How;
+use crate::cpu::program::Sums;
+use crate::cpu::sum::{Finish, Sum};
+use crate::cpu::wide::sign_words;
 
 /// Where some steps of every row and of one panel begin. Divisions take as long as a tenth of a pair's sums, so
 /// that this is found once for all pairs.
 #[derive(Clone, Copy)]
-pub(super) struct Begin {
+pub(in crate::cpu) struct Begin {
     /// The slot of row 0 in A, and slots from row to row.
     a: usize,
     apart: usize,
@@ -90,6 +58,9 @@ impl Begin {
 
 impl Sums {
     /// Steps of two rows that round toward −∞: `rows` are neighbours, or twice the same.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn round_down<V: Lanes>(
         &self,
@@ -122,7 +93,9 @@ impl Sums {
             start: self.ranges.offsets.start,
             next: (ahead.next).map(|row| [exponents(row), exponents(row + 1)]),
         };
-        // SAFETY: as for `run`: `begin` checks rows, panel and steps; the second row lies behind the first.
+        // SAFETY: instructions: the caller's. Room: `begin` has asserted that both rows, those that are next, the panel and the steps are
+        // there, and that the steps lie in one chunk, in which rows lie `apart`; every pointer is made of a slice of that operand, and
+        // `groups` are those of the steps. The second row lies behind the first, or is the same.
         unsafe {
             V::sum_down(&pair, &mut ahead.found, c);
             V::splat(0)
@@ -130,6 +103,9 @@ impl Sums {
     }
 
     /// Steps of two rows in 64-bit lanes: `rows` are neighbours, or twice the same.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn in_wide_lanes<V: Lanes>(
         &self,
@@ -144,7 +120,7 @@ impl Sums {
         let begin = self.begin(sum, &rows, panel, steps, ahead);
         let values = |row: usize| self.a.wide[begin.a(row)..].as_ptr();
         let exponents = |row: usize| self.a.words[begin.a(row)..].as_ptr();
-        let words = wide::sign_words(sum.slots);
+        let words = sign_words(sum.slots);
         let signs = |row: usize| self.a.signs[begin.a_group(row) * words..].as_ptr();
         let scaled = !self.scales.a.is_empty();
         let scale_a = |row: usize| {
@@ -180,7 +156,7 @@ impl Sums {
             groups: begin.groups,
         };
         let offsets = &self.ranges.offsets;
-        // SAFETY: as for `run`: `begin` checks rows, panel and steps.
+        // SAFETY: as for `round_down`. `next` are rows that `begin` has checked, or these again.
         unsafe {
             let mut found = match ahead.found.take() {
                 Some(found) => found,
@@ -210,6 +186,9 @@ impl Sums {
     }
 
     /// Two rows of a sum that rounds toward −∞.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     pub(super) unsafe fn two<V: Lanes>(
         &self,
@@ -220,7 +199,7 @@ impl Sums {
         ahead: &mut Ahead<V>,
         c: &mut [Tile<V>; 2],
     ) -> V {
-        // SAFETY: as for `run`.
+        // SAFETY: as the caller promises.
         unsafe {
             match self.how {
                 How::Wide(_) if V::WIDE => self.in_wide_lanes(sum, rows, panel, steps, ahead, c),

@@ -1,8 +1,8 @@
 //! Arithmetic that f32 lanes do themselves: chains of fused multiply-adds (§2.1), products and
 //! pairwise sums with flushes (§2.5). All of it rounds to nearest even; ∞ and NaN come out right.
 
-use super::fused::{At, Tile, VECTORS};
-use super::lanes::Lanes;
+use super::fused::{At, Tile};
+use crate::cpu::lanes::{Lanes, VECTORS};
 
 const SIGN: u32 = 1 << 31;
 /// The smallest normal f32.
@@ -76,6 +76,8 @@ pub(super) unsafe fn pairwise<V: Lanes>(how: &Pairwise, at: At, steps: usize, c:
     }
 }
 
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn pairwise_in<V: Lanes, const FLUSH: bool>(
     how: &Pairwise,
@@ -113,6 +115,9 @@ unsafe fn pairwise_in<V: Lanes, const FLUSH: bool>(
 }
 
 /// A subnormal becomes a zero of its sign.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn flush<V: Lanes, const FLUSH: bool>(x: V) -> V {
     if !FLUSH {
@@ -125,6 +130,8 @@ unsafe fn flush<V: Lanes, const FLUSH: bool>(x: V) -> V {
     }
 }
 
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn products<V: Lanes, const FLUSH: bool>(at: At, k: usize) -> Tile<V> {
     // SAFETY: as the caller of `pairwise` promises.
@@ -139,6 +146,8 @@ unsafe fn products<V: Lanes, const FLUSH: bool>(at: At, k: usize) -> Tile<V> {
     }
 }
 
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn pairs<V: Lanes, const FLUSH: bool>(at: At, k: usize) -> Tile<V> {
     // SAFETY: as the caller of `pairwise` promises.
@@ -148,6 +157,8 @@ unsafe fn pairs<V: Lanes, const FLUSH: bool>(at: At, k: usize) -> Tile<V> {
     }
 }
 
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn add<V: Lanes, const FLUSH: bool>(x: &Tile<V>, y: &Tile<V>) -> Tile<V> {
     // SAFETY: as the caller of `pairwise` promises.

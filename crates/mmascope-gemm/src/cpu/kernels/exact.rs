@@ -2,15 +2,17 @@
 //!
 //! [`whole`] is right where all operands of a chunk are so near each other that f64 holds every sum of them.
 //! [`chain`] proves each result by itself:
-//! //! The products are exact in f64; their sum with c is off by less than 2^(E − 40), E being the
+//!
+//! The products are exact in f64; their sum with c is off by less than 2^(E − 40), E being the
 //! largest exponent among them. Where the sum moved by that much either way rounds to the same f32,
 //! the exact sum rounds to it too (Ziv's test). Elsewhere it has to be exact: all terms are multiples of
 //! the last place of the smallest, and that lies at most 53 bits below their sum's first. A lane where
 //! neither is shown is not to be used. (Ties are frequent, so that the first test alone would not do.)
 
-use super::fused::{self, At, Offsets, Tile, VECTORS};
-use super::lanes::Lanes;
-use super::plan::DOUBT;
+use super::fused::{self, At, Tile};
+use crate::cpu::lanes::{Lanes, VECTORS, four};
+use crate::cpu::plan::DOUBT;
+use crate::cpu::sum::Offsets;
 
 const FIELD: u32 = 0xff << 23;
 
@@ -115,20 +117,20 @@ pub(super) unsafe fn whole<V: Lanes>(
         for _ in 0..groups {
             let mut low = [zero; VECTORS];
             let mut high = [zero; VECTORS];
-            fused::four!(|v| {
+            four!(|v| {
                 low[v] = tile[v].f_low_to_d();
                 high[v] = tile[v].f_high_to_d();
             });
             for k in 0..l {
                 let a = V::d_splat(f64::from(*at.a.add(k)));
                 let b = at.b.add(k * VECTORS * V::WIDTH).cast::<u32>();
-                fused::four!(|v| {
+                four!(|v| {
                     let b = V::load(b.add(v * V::WIDTH));
                     low[v] = a.d_fma(b.f_low_to_d(), low[v]);
                     high[v] = a.d_fma(b.f_high_to_d(), high[v]);
                 });
             }
-            fused::four!(|v| {
+            four!(|v| {
                 // (−0 is +0.)
                 tile[v] = low[v].d_to_f(high[v]).f_add(zero);
                 largest = largest.i_max(tile[v].and(magnitude));

@@ -7,9 +7,9 @@
 //!
 //! Each register holds as many columns as it has lanes; a tile is one row by four registers.
 
-pub(super) use super::lanes::four;
-use super::lanes::{Lanes, Slots};
 use super::truncated::{self, overflow};
+use crate::cpu::lanes::{Lanes, Slots, VECTORS, four};
+use crate::cpu::sum::{Finish, Kind, Narrow, Offsets, Sum};
 
 /// Sign bit of an f32.
 pub(super) const SIGN: u32 = 1 << 31;
@@ -17,73 +17,6 @@ pub(super) const SIGN: u32 = 1 << 31;
 pub(super) const FIELD: u32 = 0xff << 23;
 /// +∞ as f32.
 pub(super) const INFINITY: u32 = FIELD;
-/// Registers of a tile.
-pub(super) const VECTORS: usize = 4;
-
-/// How the terms and c come together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// §2.2: c is one more term.
-    Fused,
-    /// §2.3: so, with a block scale for the group.
-    Scaled,
-    /// §2.7: the products first, then c, floored.
-    Late,
-    /// §2.8: even and odd products apart, then c.
-    Parity,
-}
-
-/// The final rounding of a sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Finish {
-    /// Toward zero, keeping these bits of an f32.
-    TowardZero { mask: u32 },
-    /// To nearest even, f32.
-    Nearest,
-    /// To nearest even at fewer bits than f32 has.
-    NearestAt(Narrow),
-}
-
-/// A format with fewer fraction bits than f32, perhaps with fewer exponents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Narrow {
-    /// Fraction bits.
-    pub(super) bits: u32,
-    /// f32 has the same exponents.
-    pub(super) wide: bool,
-    /// Field of the smallest normal number, as f32 bits.
-    pub(super) smallest: u32,
-    /// The largest finite number, as f32 bits.
-    pub(super) largest: u32,
-}
-
-/// One fused sum with its constants; exponents are f32 fields in place (shifted by 23).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sum {
-    pub(super) kind: Kind,
-    /// Slots of a group: an even number.
-    pub(super) slots: usize,
-    /// F.
-    pub(super) f: u32,
-    /// Terms are rounded to nearest even instead of toward zero.
-    pub(super) nearest: bool,
-    /// The two half sums may together leave i32, and what comes of that is not told by its size.
-    pub(super) may_overflow: bool,
-    /// Sums whose magnitude has at least this first byte may have left i32; 256 when none can.
-    pub(super) suspicious: u32,
-    pub(super) finish: Finish,
-    /// Exponent field of a subnormal c of a narrow format; 0 when c is f32.
-    pub(super) c_smallest: u32,
-    /// The same of the results, which are the next groups' c.
-    pub(super) smallest: u32,
-    /// c may become ∞ on the way.
-    pub(super) sticky: bool,
-    /// [`Kind::Late`], [`Kind::Parity`]: how far c's exponent may lie above the products'.
-    pub(super) reach: u32,
-    /// [`Kind::Late`], [`Kind::Parity`]: F2.
-    pub(super) f2: u32,
-}
-
 /// Binades above the products' exponent up to which c's first bit lies at bit 29 at most, F being 24.
 const REACH: u32 = 5;
 
@@ -96,25 +29,6 @@ impl Sum {
             _ => self.reach >= REACH && self.slots <= 8,
         };
         self.f + REACH == 29 && self.f2 == 31 && room
-    }
-}
-
-/// What depends on the operands' range of exponents.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Offsets {
-    /// Added to the sum of two exponent bytes, shifted by 23, to give an exponent field.
-    pub(super) offset: u32,
-    /// The smallest byte sum: that of the floor of E.
-    pub(super) start: u8,
-    /// Where no product is non-zero: the smallest E, as a field.
-    pub(super) empty: u32,
-}
-
-impl Offsets {
-    /// The field of the smallest byte sum.
-    #[inline(always)]
-    pub(super) fn lowest(&self) -> u32 {
-        self.offset.wrapping_add(u32::from(self.start) << 23)
     }
 }
 
@@ -132,6 +46,9 @@ pub(super) struct At {
 
 impl At {
     /// The same, so many slots and groups on.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     pub(super) unsafe fn on<V: Lanes>(self, slots: usize, groups: usize, scaled: bool) -> Self {
         let row = VECTORS * V::WIDTH;
@@ -151,7 +68,7 @@ impl At {
 }
 
 /// A tile's registers.
-pub(super) type Tile<V> = [V; VECTORS];
+pub(in crate::cpu) type Tile<V> = [V; VECTORS];
 
 /// `groups` groups, one after the other, each result being the next c. Gives a mask of the lanes
 /// whose result is not to be used: a precondition did not hold on the way.
@@ -217,6 +134,9 @@ pub(super) unsafe fn chain<V: Lanes>(
 }
 
 /// The largest byte sums of some slots.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 pub(super) unsafe fn largest<V: Lanes>(at: At, slots: std::ops::Range<usize>, start: V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -231,6 +151,9 @@ pub(super) unsafe fn largest<V: Lanes>(at: At, slots: std::ops::Range<usize>, st
 }
 
 /// Bytes v of the lanes as exponent fields.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 pub(super) unsafe fn fields<V: Lanes>(bytes: V, offset: V) -> Tile<V> {
     // SAFETY: as the caller of `chain` promises.
@@ -259,6 +182,9 @@ struct Constants<V> {
 
 impl At {
     /// Some slots of a group, with those of the next for the byte sums.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     pub(super) unsafe fn slots<V: Lanes>(
         &self,
@@ -283,6 +209,9 @@ impl At {
 ///
 /// `HALVES`: the halves' sums are kept apart, since they may together leave i32. `bytes`: this group's largest
 /// byte sums going in, the next one's coming out.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn group<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES: bool>(
     sum: &Sum,
@@ -363,6 +292,8 @@ unsafe fn group<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES:
     }
 }
 
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES: bool>(
     sum: &Sum,
@@ -405,6 +336,9 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES:
 }
 
 /// `AT_29`: how a c far above the products is added: by `shifted`, else in f64.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn late<V: Lanes, const PARITY: bool, const AT_29: bool>(
     sum: &Sum,
@@ -516,6 +450,9 @@ unsafe fn late<V: Lanes, const PARITY: bool, const AT_29: bool>(
 /// could move the exponent, no tie is near.) c is a multiple of 2^6 then.
 ///
 /// `CHECKED`: 16 products can be as large as c, so that the total leaves i32 or comes out small.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn shifted<V: Lanes, const CHECKED: bool>(products: V, c: V, shift: V, bad: &mut V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -539,6 +476,9 @@ unsafe fn shifted<V: Lanes, const CHECKED: bool>(products: V, c: V, shift: V, ba
 
 /// §2.7 steps 3 and 4 for a c whose exponent `own` lies above that of the products, `e`: in f64,
 /// where both are whole numbers of 2^(own − F2 − 1) and stay below 2^53.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn beyond<V: Lanes>(sum: &Sum, products: V, e: V, c: V, own: V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -568,6 +508,9 @@ unsafe fn beyond<V: Lanes>(sum: &Sum, products: V, e: V, c: V, own: V) -> V {
 }
 
 /// `total · 2^unit`, rounded; `unit` as the bits of the f32 that is that power.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -598,6 +541,9 @@ unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
 
 /// A non-negative i32 as f32, toward zero. Clearing bits of x>>24 clears the first bit that is
 /// discarded and none that is kept, so that rounding to nearest goes down.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 pub(super) unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -605,6 +551,9 @@ pub(super) unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
 }
 
 /// A magnitude rounded to nearest even at a narrower format, with a sign if it is not zero.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn round_at<V: Lanes>(narrow: &Narrow, magnitude: V, sign: V) -> V {
     // SAFETY: as the caller of `chain` promises.
@@ -635,6 +584,9 @@ unsafe fn round_at<V: Lanes>(narrow: &Narrow, magnitude: V, sign: V) -> V {
 
 /// An f32 of any class rounded to nearest even at a narrower format (§3: `convert`, `add`), by the
 /// rules of IEEE 754; a NaN stays one.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 pub(super) unsafe fn narrowed<V: Lanes>(narrow: &Narrow, x: V, signed_zero: bool) -> V {
     // SAFETY: as the caller of `chain` promises.

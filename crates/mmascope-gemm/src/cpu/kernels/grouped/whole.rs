@@ -10,8 +10,8 @@
 use std::ops::Range;
 
 use super::{BELOW_F32, C_HIGH, FLOOR, Groups, SIGN};
-use crate::cpu::fused::{Tile, VECTORS};
-use crate::cpu::lanes::{Lanes, four};
+use crate::cpu::kernels::fused::Tile;
+use crate::cpu::lanes::{Lanes, VECTORS, four};
 
 /// What may be done with a row's and a panel's chunk.
 pub(super) struct Whole {
@@ -83,6 +83,9 @@ impl Groups {
     }
 
     /// The same; a block is so many times so many groups together, of so many quads each.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
     unsafe fn add_blocks<V: Lanes>(
         &self,

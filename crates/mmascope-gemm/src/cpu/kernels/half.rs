@@ -1,27 +1,9 @@
 //! Fused sums (T-FDPA) with f16 results, of two rows at a time: what follows from one group's sums to
 //! the next's is a long chain of operations, beside which the other row's products run.
 
-use super::fused::{
-    At, FIELD, Finish, INFINITY, Kind, Narrow, Offsets, SIGN, Sum, Tile, VECTORS, four, largest,
-};
-use super::lanes::Lanes;
-
-/// f16.
-const HALF: Narrow = Narrow {
-    bits: 10,
-    wide: false,
-    smallest: (127 - 14) << 23,
-    largest: (127 + 15) << 23 | 0x3ff << 13,
-};
-
-/// Whether a sum is one of these.
-pub(super) fn fits(sum: &Sum) -> bool {
-    sum.finish == Finish::NearestAt(HALF)
-        && sum.kind == Kind::Fused
-        && !sum.nearest
-        && !sum.may_overflow
-        && sum.sticky
-}
+use super::fused::{At, FIELD, INFINITY, SIGN, Tile, largest};
+use crate::cpu::lanes::{Lanes, VECTORS, four};
+use crate::cpu::sum::{Offsets, Sum};
 
 /// `groups` groups of every row, as [`super::fused::chain`].
 ///
@@ -70,6 +52,9 @@ struct Constants<V> {
 }
 
 /// One row through one group. `bytes`: this group's largest byte sums going in, the next one's coming out.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
 unsafe fn group<V: Lanes>(
     constants: &Constants<V>,
