@@ -1,4 +1,4 @@
-//! Identification: which rows of the catalogue, and which schedule around them, give these matrices.
+//! Identifies which row of the catalogue, under which schedule, produced given matrices.
 //!
 //! The candidates are the rows whose formats hold the operands exactly, each with the usual schedules of
 //! kernels (`identify/schedules.rs` lists them); where a row's K does not divide the matrices', they are
@@ -29,7 +29,7 @@ const AT_ONCE: usize = 1 << 28;
 pub struct Candidate {
     /// Rows, `ARCH:INST`.
     pub rows: Vec<String>,
-    /// What the kernel does around the unit, in the notation of `docs/schedules.md`.
+    /// The schedule, in the notation of `docs/schedules.md`.
     pub schedule: String,
     /// The arithmetic.
     pub arithmetic: String,
@@ -37,7 +37,7 @@ pub struct Candidate {
     pub k: usize,
     /// Elements of D computed.
     pub compared: usize,
-    /// Those that are as given.
+    /// The number of elements that equal the given ones.
     pub agreeing: usize,
     /// Whether every element was computed.
     pub full: bool,
@@ -59,7 +59,7 @@ impl Candidate {
     }
 }
 
-/// What was found.
+/// The result of an identification.
 #[derive(Clone, Debug)]
 pub struct Identification {
     /// M, N, K.
@@ -78,7 +78,7 @@ impl Identification {
         self.candidates.iter().filter(|candidate| candidate.fits())
     }
 
-    /// As `identify --json` gives it.
+    /// The value that `identify --json` prints.
     #[must_use]
     pub fn json(&self) -> Map<String, Value> {
         let candidate = |candidate: &Candidate| {
@@ -132,9 +132,9 @@ pub struct Question<'a> {
 /// D = α·A·B + β·C: both 1 unless known otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factors {
-    /// Of the product.
+    /// The factor of the product.
     pub alpha: f64,
-    /// Of C.
+    /// The factor of C.
     pub beta: f64,
 }
 
@@ -205,7 +205,7 @@ pub fn identify(
             .then(x.rank.cmp(&y.rank))
             .then(x.rows[0].cmp(&y.rows[0]))
     });
-    // How near the nearest is, is said of all of D.
+    // The nearest candidate is computed on all of D, so that its distance is exact.
     if let Some(nearest) = found.candidates.first_mut().filter(|best| !best.full) {
         let (arch, inst) = nearest.rows[0].split_once(':').unwrap_or_default();
         let unit = catalogue.find(arch, inst)?.unit()?;

@@ -1,4 +1,4 @@
-//! Validation: a device against a model, over all families of cases, replayable and resumable.
+//! Validates a device against a model over all families of cases, replayable and resumable.
 //!
 //! A run is a position in every family's sequence of indices; a case is made again from family, seed
 //! and index alone, so that a failure is three numbers and an interrupted run goes on where it was.
@@ -44,7 +44,7 @@ const MOST: u64 = 1 << 56;
 /// The mismatches that are kept, of each family.
 const KEPT: usize = 5;
 
-/// What is asked for.
+/// The options of a validation.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The families; those that cannot be made for a signature are left out and named.
@@ -62,7 +62,7 @@ impl Default for Plan {
     }
 }
 
-/// How far a validation is: what a state file holds, and what is kept as evidence.
+/// The progress of a validation: the content of a state file, which is also kept as evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// Whose answers were compared, as the caller names it.

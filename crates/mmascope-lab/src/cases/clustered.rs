@@ -1,4 +1,4 @@
-//! The families with clustered exponents: stress and close.
+//! The families `stress` and `close`, whose exponents lie near each other.
 
 use super::code::{Code, small_move, split};
 use super::draw::{Draws, Role, below, between, bit, step};

@@ -1,4 +1,4 @@
-//! A row of the catalogue under every usual schedule: how much of D each gives.
+//! Tries one row of the catalogue under every usual schedule, and counts how much of D each gives.
 //!
 //! Schedules that give none of four elements of D are out, sixteen rank the others; those that give all of these
 //! compute more and more of it, and in the end every element.
