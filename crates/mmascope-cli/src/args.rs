@@ -2,11 +2,13 @@
 
 mod devices;
 mod products;
+mod resolver;
 mod trees;
 mod vectors;
 
 pub(crate) use devices::*;
 pub(crate) use products::*;
+pub(crate) use resolver::*;
 pub(crate) use trees::*;
 pub(crate) use vectors::*;
 
@@ -144,6 +146,11 @@ pub(crate) enum Command {
     /// where it was. The first mismatches are shrunk to minimal inputs and explained. Exit status 1 when
     /// device and model differ.
     Validate(Validate),
+    /// Say which targets take a PTX instruction
+    ///
+    /// The answer comes from rules (least SM, family, suffix) that generalise what NVIDIA's assembler accepts;
+    /// no compiler's policy has a part in it. Exit status 1 when no target, or one of --target, does not take it.
+    Legal(Legal),
     /// Show, compare, execute and export summation trees
     #[command(subcommand)]
     Tree(TreeCommand),

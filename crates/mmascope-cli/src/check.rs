@@ -9,8 +9,8 @@ use crate::args::{Check, Common};
 use crate::report::{self, Failure, Status};
 use crate::tested;
 use mmascope::Error;
+use mmascope::cpu::Level;
 use mmascope::isa::{Architecture, Catalogue};
-use mmascope::kernel::Level;
 use mmascope::vector::{self, Answer, BadLine, Line, Lines, Reader, Vector};
 
 /// How many mismatches, and how many bad lines, are shown.

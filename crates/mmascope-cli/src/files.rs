@@ -72,6 +72,7 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
         | Command::Eval(_)
         | Command::Check(_)
         | Command::Identify(_)
+        | Command::Legal(_)
         | Command::Tree(TreeCommand::Diff(_) | TreeCommand::Run(_))
         | Command::PluginHost(_)
         | Command::LibraryHost(_) => (vec![], vec![]),

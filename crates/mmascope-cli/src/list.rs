@@ -113,6 +113,7 @@ pub(crate) fn instruction_json(row: &Instruction) -> Value {
         "scale": signature.scale.map(|scale| scale.format.name),
         "block": signature.scale.map(|scale| scale.block),
         "shapes": row.shapes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "default": row.is_default,
         "mods": row.modifiers,
         "modelled": row.is_modelled(),
         "unmodelled_reason": reason,

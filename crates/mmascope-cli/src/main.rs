@@ -14,6 +14,7 @@ mod generate;
 mod identify;
 mod infer;
 mod interrupt;
+mod legal;
 mod list;
 mod matmul;
 mod output;
@@ -81,6 +82,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Validate(options) => validate::run(&catalogue, &args.common, options),
         Command::PluginHost(options) => device::host(options),
         Command::LibraryHost(options) => device::library_host(options),
+        Command::Legal(options) => legal::run(&catalogue, &args.common, options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }
 }

@@ -8,8 +8,8 @@ use crate::args::{Common, Show};
 use crate::list::instruction_json;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Unit;
+use mmascope::gemm;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
-use mmascope::kernel::Kernel;
 use mmascope::tree::Node;
 
 pub(crate) fn run(
@@ -40,7 +40,7 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
         writeln!(out, "modifiers   {}", row.modifiers.join(" "))?;
     }
     writeln!(out, "arithmetic  {}", unit.program())?;
-    match Kernel::for_unit(unit)? {
+    match gemm::engine()?.plan(unit) {
         Ok(kernel) => writeln!(out, "kernel      {kernel}")?,
         Err(reason) => writeln!(out, "kernel      none: {reason}; the reference computes it")?,
     }
@@ -104,7 +104,7 @@ fn print_json(
         Value::Object(body) => body,
         _ => Map::new(),
     };
-    let kernel = Kernel::for_unit(unit)?;
+    let kernel = gemm::engine()?.plan(unit);
     body.insert(
         "kernel".into(),
         json!(kernel.as_ref().ok().map(ToString::to_string)),

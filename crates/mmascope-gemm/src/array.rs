@@ -21,7 +21,7 @@ mod words;
 pub use crate::each_width;
 pub use casting::Casting;
 pub use reading::Reading;
-pub use words::{Stored, Words};
+pub use words::{Stored, Words, WordsMut};
 
 use crate::error::{Error, Result};
 use crate::format::Format;

@@ -50,7 +50,7 @@ use canonical_form as forms;
 
 pub(crate) use alternatives::alternatives;
 pub(crate) use distinguish::{Distinguisher, differ};
-pub(crate) use maker::{Maker, Number};
+pub(crate) use maker::{Maker, drawn, word};
 pub(crate) use neighbours::stated;
 pub(crate) use report::line;
 pub(crate) use shrinking::shrink as shrink_on_device;

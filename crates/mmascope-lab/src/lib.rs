@@ -17,4 +17,4 @@ pub mod validate;
 pub(crate) use mmascope_gemm::{array, gemm};
 pub(crate) use mmascope_io::vector;
 pub use mmascope_model::{Error, Result};
-pub(crate) use mmascope_model::{dpa, error, explain, format, isa, tree};
+pub(crate) use mmascope_model::{dpa, error, exact, explain, format, isa, tree};

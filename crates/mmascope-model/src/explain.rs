@@ -53,7 +53,6 @@
 
 mod against;
 mod algorithms;
-mod dyadic;
 mod general;
 mod html;
 mod input;
@@ -67,7 +66,6 @@ mod trace;
 mod value;
 
 pub use against::{Difference, Part, Parting};
-pub use dyadic::Dyadic;
 pub use html::{page, page_against};
 pub use input::{Input, Request};
 pub use trace::{

@@ -11,7 +11,9 @@ mod round;
 
 pub use convert::Conversion;
 pub use decode::{Class, Unpacked};
-pub use round::{Exact, Overflow, Rounding};
+pub use round::Overflow;
+
+pub use crate::exact::{Exact, Rounding};
 
 use crate::error::{Error, Result};
 
@@ -210,6 +212,12 @@ pub const FORMATS: &[Format] = &[
     UE8M0,
     UE4M3,
     float("ue5m3", false, 5, 3, 15, Specials::AllOnesNan),
+    fixed("int64", 64, true, 0),
+    fixed("uint64", 64, false, 0),
+    fixed("int32", 32, true, 0),
+    fixed("uint32", 32, false, 0),
+    fixed("int16", 16, true, 0),
+    fixed("uint16", 16, false, 0),
     fixed("int8", 8, true, 0),
     fixed("uint8", 8, false, 0),
     fixed("int4", 4, true, 0),
@@ -262,6 +270,14 @@ const ALIASES: &[(&str, &str)] = &[
     ("e8m0", "ue8m0"),
     ("float8_e8m0fnu", "ue8m0"),
     ("f8e8m0fnu", "ue8m0"),
+    ("s8", "int8"),
+    ("u8", "uint8"),
+    ("s16", "int16"),
+    ("u16", "uint16"),
+    ("s32", "int32"),
+    ("u32", "uint32"),
+    ("s64", "int64"),
+    ("u64", "uint64"),
 ];
 
 impl Format {

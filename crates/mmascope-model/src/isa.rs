@@ -3,6 +3,7 @@
 //! The data are text files (`isa/*.txt`), read at run time; a user's file in the same notation
 //! extends or overrides them. Nothing in the code knows a chip.
 
+mod default;
 mod evidence;
 mod name;
 mod parse;
@@ -13,11 +14,13 @@ use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
 
+pub use default::{OperandTypes, Scaling};
 pub use evidence::{Evidence, Level};
 pub use shape::Shape;
 
 use crate::dpa::{Modifiers, Operands, Signature, Tiles, Unit};
 use crate::error::{Error, Position, Result, quoted};
+use crate::format::Format;
 
 /// The shipped data.
 const BUILT_IN: [(&str, &str); 2] = [
@@ -54,6 +57,10 @@ pub struct Architecture {
     instructions: Vec<Instruction>,
     /// Normalised name → index.
     keys: HashMap<String, usize>,
+    /// Operand types → index of their default.
+    defaults: HashMap<Signature, usize>,
+    /// Type names of its own (`let`) that stand for one format.
+    types: HashMap<String, Format>,
 }
 
 /// One row: a family line × operand types × K.
@@ -71,6 +78,8 @@ pub struct Instruction {
     pub model: Model,
     /// How well each parameter is known.
     pub evidence: Evidence,
+    /// Whether it is taken when only its operand types are given.
+    pub is_default: bool,
     /// Names of the operand modifiers that the instruction has.
     pub modifiers: Vec<String>,
     /// Remarks.
@@ -172,7 +181,8 @@ impl Catalogue {
     }
 
     /// The instruction of that name: short names, full PTX spelling, old and new AMD mnemonics,
-    /// any legal M and N.
+    /// any legal M and N. Operand types in place of a name (`f16`, `e4m3,e5m2,f32`) are the default
+    /// instruction of these types, [`Architecture::default_for`].
     ///
     /// # Errors
     /// [`Error::Unknown`] with the nearest names; [`Error::Argument`] for an illegal shape. An
@@ -210,7 +220,7 @@ impl Catalogue {
             None => {
                 let mut empty = architecture.clone();
                 (empty.aliases, empty.instructions) = (Vec::new(), Vec::new());
-                empty.keys = HashMap::new();
+                (empty.keys, empty.defaults) = (HashMap::new(), HashMap::new());
                 self.architectures.push(empty);
                 self.architectures.len() - 1
             }
@@ -250,6 +260,9 @@ impl Architecture {
     pub fn find(&self, instruction: &str) -> Result<&Instruction> {
         let spelling = name::normalise(instruction);
         let Some(&index) = self.keys.get(&spelling.key) else {
+            if let Ok(types) = self.operand_types(instruction) {
+                return self.default_for(&types);
+            }
             return Err(match &self.unmodelled {
                 Some(reason) => Error::Unmodelled {
                     name: format!("{} {}", self.name, quoted(instruction)),
@@ -314,6 +327,7 @@ impl Architecture {
         append(&mut self.sources, other.sources);
         append(&mut self.notes, other.notes);
         self.unmodelled = other.unmodelled.or(self.unmodelled.take());
+        self.types.extend(other.types);
         for (mine, theirs) in [
             (&mut self.title, other.title),
             (&mut self.vendor, other.vendor),
@@ -333,9 +347,22 @@ impl Architecture {
             for key in &instruction.keys {
                 self.keys.insert(key.clone(), index);
             }
+            // A row keeps its mark when another text describes it anew.
+            instruction.is_default |= same.is_some_and(|index| {
+                let before = &self.instructions[index];
+                before.is_default && before.types() == instruction.types()
+            });
+            let default = instruction.is_default.then(|| instruction.types());
             match same {
                 Some(index) => self.instructions[index] = instruction,
                 None => self.instructions.push(instruction),
+            }
+            // The later default of the same types is the default.
+            if let Some(types) = default
+                && let Some(before) = self.defaults.insert(types, index)
+                && before != index
+            {
+                self.instructions[before].is_default = false;
             }
         }
     }
@@ -364,6 +391,14 @@ impl Instruction {
                 name: format!("{} {}", self.architecture, self.name),
                 reason: reason.clone(),
             }),
+        }
+    }
+
+    /// Its operand types alone: the signature of no K.
+    fn types(&self) -> Signature {
+        Signature {
+            k: 0,
+            ..self.signature
         }
     }
 

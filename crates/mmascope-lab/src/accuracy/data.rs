@@ -156,13 +156,9 @@ impl Data {
         let Some(scale) = signature.scale else {
             return Ok(matrices);
         };
-        let one = Exact {
-            negative: false,
-            magnitude: 1,
-            exponent: 0,
-            sticky: false,
-        };
-        let code = scale.format.round(&one, Rounding::Rne, Overflow::Ieee);
+        let code = scale
+            .format
+            .round(&Exact::ONE, Rounding::Rne, Overflow::Ieee);
         let word = scale.format.to_register(code);
         let blocks = k / scale.block;
         let ones = |rows: usize, columns: usize| {

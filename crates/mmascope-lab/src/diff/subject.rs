@@ -1,9 +1,10 @@
 //! A unit under comparison, and how it takes inputs that were made for another signature.
 
-use super::number::{Number, decode, translate};
+use super::number::{decode, number, translate, word};
 use crate::cases::Case;
 use crate::dpa::{Modifiers, Operands, Signature, Unit};
 use crate::error::Result;
+use crate::exact::Exact;
 use crate::explain::Trace;
 use crate::format::{Class, Format};
 use crate::isa::Instruction;
@@ -221,11 +222,11 @@ impl<'c> Subject<'c> {
         }
         let Some(own) = own else {
             let is_one =
-                |format: &Format, word: u64| Number::of(&decode(word, format)) == Some(Number::ONE);
+                |format: &Format, word: u64| number(&decode(word, format)) == Some(Exact::ONE);
             let all_one = theirs.is_none_or(|s| words.iter().all(|word| is_one(&s.format, *word)));
             return all_one.then(Vec::new);
         };
-        let one = Number::ONE.word(&own.format)?;
+        let one = word(&Exact::ONE, &own.format)?;
         let at = |k: usize| match theirs {
             Some(scale) if k < input.signature.k => {
                 translate(words[k / scale.block], &scale.format, &own.format)

@@ -104,13 +104,7 @@ impl GemmDut {
             return Ok(None);
         };
         let format = promotion.scalar.format();
-        let one = Exact {
-            negative: false,
-            magnitude: 1,
-            exponent: 0,
-            sticky: false,
-        };
-        let one = format.to_register(format.round(&one, Rounding::Rne, Overflow::Ieee));
+        let one = format.to_register(format.round(&Exact::ONE, Rounding::Rne, Overflow::Ieee));
         let blocks = steps.div_ceil(promotion.steps);
         let ones = || Words::filled(format.register.bits, blocks, one);
         Ok(Some(SoftwareScales {

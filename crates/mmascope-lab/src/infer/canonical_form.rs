@@ -2,8 +2,8 @@
 //! named algorithms, which people know.
 
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Groups, Operation, Output, Program, Select, Source, Statement,
-    Sticky,
+    AddMul, Dpa, EFdpa, FmaChain, Fused, General, Groups, Operation, Output, Program, Select,
+    Source, StFdpa, Statement, Sticky, TFdpa, TrFdpa,
 };
 use crate::format::{Format, Rounding};
 
@@ -11,47 +11,34 @@ fn smallest_exponent(format: &Format) -> i32 {
     format.float().map_or(0, |float| float.emin())
 }
 
-/// The exponent of the smallest power of two beyond the format.
-fn beyond(format: &Format) -> i32 {
-    format
-        .float()
-        .map_or(0, |float| 1 << (float.exponent_bits - 1))
-}
-
 /// The general step that computes the same as a named algorithm, if there is one.
 fn general_step(algorithm: &Dpa, from: Source, output: &Output, wide: bool) -> Option<Fused> {
-    let fused = match *algorithm {
-        Dpa::TFdpa {
-            l, f, e0, align, ..
-        } => Fused {
-            e0: Some(e0),
-            align,
-            align_c: align,
-            ..Fused::plain(l, Some(f))
-        },
-        Dpa::EFdpa { l } => Fused::plain(l, None),
-        Dpa::FmaChain if from != Source::Product && !wide => Fused::plain(1, None),
-        Dpa::TrFdpa { l, f, f2 } => Fused {
-            groups: Some(Groups {
-                g: l,
-                strided: false,
-                f: Some(f),
-                align: Rounding::Rz,
-                normalised: false,
-                drops_zero: false,
-            }),
-            f_c: Some(f),
-            e0: Some(smallest_exponent(&output.format)),
-            align: Rounding::Rd,
-            align_c: Rounding::Rd,
-            f2: Some(f2),
-            product_limit: Some(beyond(&output.format)),
-            ..Fused::plain(l, Some(f2 + 1))
-        },
-        Dpa::General(General::Fused(fused)) => fused,
-        _ => return None,
+    if *algorithm == Dpa::FmaChain(FmaChain) && (from == Source::Product || wide) {
+        return None;
+    }
+    let General::Fused(fused) = algorithm.general(output) else {
+        return None;
     };
-    Some(fused)
+    if let Dpa::General(_) = algorithm {
+        return Some(fused);
+    }
+    Some(match (fused.join, fused.groups) {
+        (None, None) => fused,
+        // The search changes groups: products that are joined are one, and a floor of the exponent that
+        // shows nowhere is one to begin with.
+        (Some((f, align)), None) => Fused {
+            join: None,
+            groups: Some(Groups {
+                f: Some(f),
+                align,
+                ..Groups::exact(fused.l)
+            }),
+            e0: Some(smallest_exponent(&output.format)),
+            ..fused
+        },
+        // The search knows no scales of groups, and nothing that joins groups.
+        (_, Some(_)) => return None,
+    })
 }
 
 /// The program with general steps in place of the named algorithms that they can express.
@@ -126,22 +113,22 @@ fn named_step(fused: &Fused, output: &Output, scaled: bool) -> Dpa {
     };
     if plain == *fused && fused.align == fused.align_c {
         return match (fused.f, fused.e0) {
-            (Some(f), Some(e0)) => Dpa::TFdpa {
-                l: fused.l,
-                f,
-                e0,
-                align: fused.align,
-                scaled,
-            },
-            (None, _) if fused.l == 1 && !scaled => Dpa::FmaChain,
-            (None, _) if !scaled => Dpa::EFdpa { l: fused.l },
+            (Some(f), Some(e0)) => {
+                let Fused { l, align, .. } = *fused;
+                match scaled {
+                    true => StFdpa { l, f, e0, align }.into(),
+                    false => TFdpa { l, f, e0, align }.into(),
+                }
+            }
+            (None, _) if fused.l == 1 && !scaled => FmaChain.into(),
+            (None, _) if !scaled => EFdpa { l: fused.l }.into(),
             _ => own,
         };
     }
     let (Some(f2), Some(f)) = (fused.f2, fused.f_c) else {
         return own;
     };
-    let tr = Dpa::TrFdpa { l: fused.l, f, f2 };
+    let tr = TrFdpa { l: fused.l, f, f2 }.into();
     match general_step(&tr, Source::C, output, false) {
         Some(same) if same == *fused => tr,
         _ => own,
@@ -169,6 +156,7 @@ pub(crate) fn without_second_rounding(program: &Program, k: usize) -> Option<Pro
         return None;
     }
     let sums = Program {
+        codes: program.codes,
         statements: before.to_vec(),
     };
     let mut changed = split(&sums, k)?;
@@ -376,5 +364,8 @@ pub(crate) fn split(program: &Program, k: usize) -> Option<Program> {
         operation: second,
         ..last.clone()
     });
-    Some(Program { statements })
+    Some(Program {
+        codes: program.codes,
+        statements,
+    })
 }

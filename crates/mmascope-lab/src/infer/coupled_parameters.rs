@@ -1,7 +1,7 @@
 //! Lists parameters that hide each other, which the search therefore changes together.
 
 use super::settings::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting};
-use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program};
+use crate::dpa::{Dpa, Fused, General, GroupExponent, Groups, Operation, Program};
 use crate::format::Rounding;
 
 /// Parameters that are changed together, each with its values; every combination is a variant.
@@ -36,7 +36,7 @@ pub(super) fn coupled_parameters(
                 strided,
                 f: None,
                 align: Rounding::Rz,
-                normalised: false,
+                exponent: GroupExponent::Products,
                 drops_zero,
             };
             [Some(24), Some(28), Some(32), Some(40), None].map(|f| Setting::Within(groups, f))

@@ -3,7 +3,9 @@
 
 use super::canonical_form;
 use super::shapes::{self, Place, Step};
-use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Source};
+use crate::dpa::{
+    Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature, Source,
+};
 use crate::format::Rounding;
 use crate::tree::Tree;
 
@@ -63,14 +65,14 @@ pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Vec<Program> {
         return Vec::new();
     };
     let mut found = Vec::new();
-    for normalised in [false, true] {
+    for exponent in [GroupExponent::Products, GroupExponent::Own] {
         for f in [Some(24), None] {
             let groups = Some(Groups {
                 g: chain.group as u32,
                 strided: false,
                 f,
                 align: Rounding::Rz,
-                normalised,
+                exponent,
                 drops_zero: false,
             });
             let step = Step::Fused(Fused {
@@ -128,7 +130,7 @@ fn absorbable(program: &Program) -> Option<(usize, Operation)> {
             strided: false,
             f: fused.f,
             align: fused.align,
-            normalised: false,
+            exponent: GroupExponent::Products,
             drops_zero: false,
         };
         let step = Fused {

@@ -34,12 +34,11 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
         // A rounding that equals the sum's own is the default and not written.
         let is_usual = |products: &(_, _)| *products == (output.rounding, output.format);
         *algorithm = Dpa::General(General::AddMul(AddMul {
-            p: 2,
-            sequential: false,
             terms: Terms {
                 products: fused.terms.products.filter(|products| !is_usual(products)),
                 ..fused.terms
             },
+            ..AddMul::plain(2)
         }));
         *from = Source::Product;
     }
@@ -52,7 +51,7 @@ pub(super) fn begun_otherwise(program: &Program, k: usize) -> Option<Program> {
     let mut changed = program.clone();
     for statement in &mut changed.statements {
         if let Operation::Dot {
-            algorithm: Dpa::FmaChain,
+            algorithm: Dpa::FmaChain(_),
             over,
             from: Source::Product | Source::Zero,
             ..

@@ -1,6 +1,6 @@
 //! Finds the rounding of products from single products, before any sum is known.
 
-use super::maker::{FRACTION, Number};
+use super::maker::{FRACTION, drawn};
 use super::run::Run;
 use super::search::Search;
 use super::settings::{self, Setting};
@@ -36,11 +36,11 @@ impl Run<'_> {
         let low = low.max(maker.d.normal).max(-24).min(high);
         let mut long = || random.bits() >> (64 - FRACTION);
         let (fraction, other) = (long(), long());
-        let number = Number {
-            negative: random.below(2) == 0,
-            exponent: low + random.below((high - low + 1) as usize) as i32,
+        let number = drawn(
+            random.below(2) == 0,
+            low + random.below((high - low + 1) as usize) as i32,
             fraction,
-        };
+        );
         let mut case = maker.blank();
         let k = random.below(maker.signature.k);
         maker.product(&mut case, k, number, other, random);

@@ -2,7 +2,7 @@
 
 use super::search::{Candidate, Search};
 use super::settings::{ALIGNMENTS, Setting};
-use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program};
+use crate::dpa::{Dpa, Fused, General, GroupExponent, Groups, Operation, Program};
 use crate::format::Rounding;
 
 /// The most products for which swaps are tried; more have too many swaps.
@@ -66,7 +66,7 @@ fn groups(g: usize, f: Option<u32>, align: Rounding) -> Setting {
         strided: false,
         f,
         align,
-        normalised: false,
+        exponent: GroupExponent::Products,
         drops_zero: false,
     }))
 }

@@ -9,7 +9,10 @@ mod parts;
 pub(crate) use domains::{defaults, domains};
 pub(crate) use parts::Part;
 
-use crate::dpa::{Codes, FlushSign, Groups, Invalid, Side, Source, Sticky, Tininess, ZeroSign};
+use crate::dpa::schema::{Parameter, parameter};
+use crate::dpa::{
+    Codes, FlushSign, GroupExponent, Groups, Invalid, Side, Source, Sticky, Tininess, ZeroSign,
+};
 use crate::format::{Format, Overflow, Rounding};
 
 /// A parameter with a value.
@@ -153,23 +156,11 @@ impl Setting {
 
     /// Whether a unit is believed to have it only where nothing simpler gives its answers.
     pub(crate) fn is_uncommon(&self) -> bool {
-        matches!(
-            self,
-            Self::Groups(_)
-                | Self::Within(..)
-                | Self::F2(_)
-                | Self::Cut(_)
-                | Self::Floor(_)
-                | Self::Normalised(_)
-                | Self::Products(_)
-                | Self::Limit(_)
-                | Self::Codes(_)
-                | Self::Operands(_)
-                | Self::RoundC(_)
-                | Self::Apart(_)
-                | Self::Sticky(_)
-                | Self::Swap(..)
-        )
+        match parameter(self.name()) {
+            Some(parameter) => parameter.cost >= Parameter::UNCOMMON,
+            // Not of a step, or several at once.
+            None => matches!(self, Self::Codes(_) | Self::Swap(..) | Self::Cut(_)),
+        }
     }
 
     /// The value, as the notation writes it.
@@ -188,10 +179,10 @@ impl Setting {
             | Self::Everywhere(value) => value.to_string(),
             Self::Groups(groups) => none(groups.map(|groups| {
                 let strided = if groups.strided { " strided" } else { "" };
-                let own = if groups.normalised {
-                    " own exponent"
-                } else {
-                    ""
+                let own = match groups.exponent {
+                    GroupExponent::Products => "",
+                    GroupExponent::Own => " own exponent",
+                    GroupExponent::Scales => " exponent of scales",
                 };
                 let zero = if groups.drops_zero {
                     " zeros dropped"

@@ -2,8 +2,8 @@
 
 use super::canonical_form;
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Groups, Nan, Operation, Output, Program, Select, Signature,
-    Source, Statement, Terms, Tininess, ZeroSign,
+    AddMul, Codes, Dpa, FmaChain, Fused, General, Groups, Nan, Operation, Output, Program, Select,
+    Signature, Source, Statement, Tininess, ZeroSign,
 };
 use crate::format::{Overflow, Rounding};
 use crate::tree::Tree;
@@ -37,7 +37,7 @@ impl Step {
     fn algorithm(self, size: usize) -> Dpa {
         let size = size.clamp(1, 256) as u32;
         Dpa::General(match self {
-            Self::Chain(_) => return Dpa::FmaChain,
+            Self::Chain(_) => return FmaChain.into(),
             Self::Fused(fused) => General::Fused(Fused {
                 l: size,
                 // Groups of 1 stand for the whole step.
@@ -47,11 +47,7 @@ impl Step {
                 }),
                 ..fused
             }),
-            Self::Rounded => General::AddMul(AddMul {
-                p: size,
-                sequential: false,
-                terms: Terms::default(),
-            }),
+            Self::Rounded => General::AddMul(AddMul::plain(size)),
         })
     }
 }
@@ -105,6 +101,7 @@ impl Writer {
     fn finish(mut self) -> Option<Program> {
         self.statements.last_mut()?.name = "d".to_owned();
         Some(Program {
+            codes: Codes::Special,
             statements: self.statements,
         })
     }

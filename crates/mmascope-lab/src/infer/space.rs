@@ -5,8 +5,8 @@ use super::run::Run;
 use super::shapes::{self, Place, Step};
 use super::{canonical_form, grouped, pairs, widths};
 use crate::dpa::{
-    Dpa, FlushSign, Fused, Groups, Operation, Output, Program, Select, Signature, Source,
-    Statement, Unit,
+    Codes, Dpa, FlushSign, FmaChain, FtzAddMul, Fused, GroupExponent, Groups, GstFdpa, GtrFdpa,
+    Operation, Output, Program, Select, Signature, Source, Statement, Unit,
 };
 use crate::error::Result;
 use crate::format::Rounding;
@@ -60,7 +60,7 @@ fn steps(signature: &Signature) -> Vec<Step> {
             strided: false,
             f: Some(24),
             align: Rounding::Rz,
-            normalised: false,
+            exponent: GroupExponent::Products,
             drops_zero: false,
         }),
         ..Fused::plain(1, Some(28))
@@ -303,6 +303,7 @@ fn order_of_changes(run: &mut Run<'_>, shown: &Order) -> Result<Option<Tree>> {
 
 fn dot(signature: &Signature, algorithm: Dpa, step: Step) -> Program {
     Program {
+        codes: Codes::Special,
         statements: vec![Statement {
             name: "d".to_owned(),
             operation: Operation::Dot {
@@ -330,14 +331,14 @@ fn named(signature: &Signature) -> Vec<Program> {
         for l in sizes.iter().copied().chain([k]) {
             for g in [16, 32, 8, 4, 2, 1] {
                 if scale.block.is_multiple_of(g as usize) && l.is_multiple_of(g) {
-                    let gst = Dpa::GstFdpa {
+                    let gst = GstFdpa {
                         l,
                         g,
                         f: 35,
                         e0: -139,
                         align: Rounding::Rz,
                     };
-                    found.push(dot(signature, gst, fused));
+                    found.push(dot(signature, gst.into(), fused));
                 }
             }
         }
@@ -345,13 +346,13 @@ fn named(signature: &Signature) -> Vec<Program> {
     }
     for &l in &sizes {
         let (f, f2) = (24, 31);
-        found.push(dot(signature, Dpa::GtrFdpa { l, f, f2 }, fused));
-        let ftz = Dpa::FtzAddMul {
+        found.push(dot(signature, GtrFdpa { l, f, f2 }.into(), fused));
+        let ftz = FtzAddMul {
             p: l,
             flush_in: FlushSign::Plus,
             flush_out: FlushSign::Kept,
         };
-        found.push(dot(signature, ftz, Step::Rounded));
+        found.push(dot(signature, ftz.into(), Step::Rounded));
     }
     found
 }
@@ -361,7 +362,7 @@ fn chains(signature: &Signature) -> Vec<Program> {
     let output: Output = shapes::output(signature, Step::Rounded);
     let k = signature.k;
     let chain = |over: Select, from: Source| Operation::Dot {
-        algorithm: Dpa::FmaChain,
+        algorithm: FmaChain.into(),
         widened: None,
         over,
         from,
@@ -382,11 +383,13 @@ fn chains(signature: &Signature) -> Vec<Program> {
         };
         for from in [Source::C, Source::Zero] {
             found.push(Program {
+                codes: Codes::Special,
                 statements: vec![statement("d", chain(over(), from))],
             });
         }
         for from in [Source::Product, Source::Zero] {
             found.push(Program {
+                codes: Codes::Special,
                 statements: vec![
                     statement("t", chain(over(), from)),
                     statement("d", Operation::Add(Source::C, Source::Statement(0))),

@@ -4,7 +4,7 @@ use super::bench::{Bench, Input, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
 use crate::format::Rounding;
-use crate::infer::Number;
+use crate::infer::drawn;
 
 /// Bits kept, as far as they were measured.
 pub(super) struct Bits {
@@ -297,11 +297,7 @@ fn exact_beside_c(
     let mut input = bench.input(format!(
         "c = -(1 + 2^-{m_a} + 2^-{m_b}), (1 + 2^-{m_a})(1 + 2^-{m_b})"
     ));
-    let c = Number {
-        negative: true,
-        exponent: 0,
-        fraction: (1 << (60 - m_a)) + (1 << (60 - m_b)),
-    };
+    let c = drawn(true, 0, (1 << (60 - m_a)) + (1 << (60 - m_b)));
     bench.c(&mut input, c);
     let (a, b) = (one_and(false, 0, 1, m_a), one_and(false, 0, 1, m_b));
     bench.product(&mut input, x, a, b);

@@ -7,8 +7,9 @@
 use super::bench::{Bench, Input, Reading, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
-use crate::explain::{Dyadic, Value};
-use crate::infer::Number;
+use crate::exact::Dyadic;
+use crate::explain::Value;
+use crate::infer::drawn;
 
 /// What a device does with zeros.
 struct Zeros {
@@ -275,11 +276,7 @@ fn products(bench: &mut Bench<'_>, grid: &Grid) -> Result<()> {
 /// ±(1.5 − 1)·2^normal in products and c; the products' part, if any, in the first step.
 fn difference(bench: &Bench<'_>, input: &mut Input, k: usize, negative: bool) -> bool {
     let normal = bench.maker.d.normal;
-    let large = Number {
-        negative,
-        exponent: normal,
-        fraction: 1 << 59,
-    };
+    let large = drawn(negative, normal, 1 << 59);
     bench.c(input, large);
     bench.normal_product(input, k, two(!negative, normal));
     let c = &power(negative, normal) + &power(negative, normal - 1);

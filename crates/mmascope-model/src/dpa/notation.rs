@@ -1,7 +1,8 @@
 //! The text form of programs: the arithmetic column of the catalogue.
 //!
 //! ```text
-//! program   := statement { ";" statement }            the last one is d; "d =" may be left out
+//! program   := [ "codes=numbers|largest" ";" ] statement { ";" statement }
+//!                                                      the last one is d; "d =" may be left out
 //! statement := [ name "=" ] operation "->" output
 //! operation := algorithm { PARAMETER=value } [ "as" format ] [ "over" select ] [ "from" source ]
 //!            | "add" source source | "convert" source
@@ -16,27 +17,12 @@ mod write;
 
 use std::str::FromStr;
 
-use super::limits::{MAX_E0, MAX_F, MAX_L};
 use super::{
-    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Tininess,
+    Codes, Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, Statement, Tininess,
     Token, ZeroSign, tokens,
 };
 use crate::error::{Error, Position, Result, shortened};
 use crate::format::{Format, Overflow, Rounding};
-
-/// The algorithms and the parameters that each must have.
-const ALGORITHMS: [(&str, &[&str]); 10] = [
-    ("fma-chain", &[]),
-    ("t-fdpa", &["L", "F", "e0"]),
-    ("st-fdpa", &["L", "F", "e0"]),
-    ("gst-fdpa", &["L", "G", "F", "e0"]),
-    ("ftz-addmul", &["P"]),
-    ("e-fdpa", &["L"]),
-    ("tr-fdpa", &["L", "F", "F2"]),
-    ("gtr-fdpa", &["L", "F", "F2"]),
-    ("fused", &["L", "F"]),
-    ("add-mul", &["P"]),
-];
 
 /// Longest program; the longest of a shipped row has five statements.
 const MAX_STATEMENTS: usize = 256;
@@ -73,7 +59,14 @@ impl FromStr for Program {
 /// Reads a program from its words; `end` is the column behind the last one.
 pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Program, Flaw> {
     let mut statements: Vec<Statement> = Vec::new();
-    for part in words.split(|word| word.text == ";") {
+    let mut codes = None;
+    for (place, part) in words.split(|word| word.text == ";").enumerate() {
+        if let (0, [word]) = (place, part)
+            && let Some(("codes", value)) = word.text.split_once('=')
+        {
+            said(&mut codes, *word, value)?;
+            continue;
+        }
         if statements.len() == MAX_STATEMENTS {
             let column = part.first().map_or(end, |word| word.column);
             return Err((
@@ -81,7 +74,7 @@ pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Prog
                 format!("a program has at most {MAX_STATEMENTS} statements"),
             ));
         }
-        let statement = parse_statement(part, &statements, end)?;
+        let statement = parse_statement(part, &statements, &mut codes, end)?;
         statements.push(statement);
     }
     if let Some(last) = statements.last_mut()
@@ -107,13 +100,40 @@ pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Prog
             return Err((words.first().map_or(end, |word| word.column), message));
         }
     }
-    Ok(Program { statements })
+    Ok(Program {
+        codes: codes.unwrap_or_default(),
+        statements,
+    })
+}
+
+/// What the ∞ and NaN codes of a and b mean, for the whole program.
+fn said(codes: &mut Option<Codes>, word: Token<'_>, value: &str) -> std::result::Result<(), Flaw> {
+    let known = Codes::ALL
+        .into_iter()
+        .find(|codes| codes.to_string() == value);
+    let Some(known) = known else {
+        return flaw(
+            word,
+            format!("codes={value}: expected 'special', 'numbers' or 'largest'"),
+        );
+    };
+    match codes.replace(known) {
+        Some(earlier) if earlier != known => flaw(
+            word,
+            format!(
+                "codes={value}: the program says codes={earlier} before, and it holds for all statements"
+            ),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// The words of one statement, taken from the front.
 struct Words<'a, 'b> {
     left: &'b [Token<'a>],
     end: usize,
+    /// What the codes of operands mean, once that is said.
+    codes: &'b mut Option<Codes>,
 }
 
 impl<'a> Words<'a, '_> {
@@ -152,9 +172,14 @@ impl<'a> Words<'a, '_> {
 fn parse_statement(
     words: &[Token<'_>],
     earlier: &[Statement],
+    codes: &mut Option<Codes>,
     end: usize,
 ) -> std::result::Result<Statement, Flaw> {
-    let mut words = Words { left: words, end };
+    let mut words = Words {
+        left: words,
+        end,
+        codes,
+    };
     let mut name = String::new();
     if words.left.get(1).is_some_and(|word| word.text == "=") {
         let word = words.next("a name")?;
@@ -218,8 +243,7 @@ fn parse_operation(
             } else {
                 Source::C
             };
-            let product = matches!(algorithm, Dpa::FmaChain | Dpa::General(_));
-            if from == Source::Product && !product {
+            if from == Source::Product && !algorithm.can_begin_with_product() {
                 return flaw(
                     from_at,
                     "only fma-chain, fused and add-mul can start 'from product'",
@@ -270,109 +294,16 @@ fn parse_join(
     })
 }
 
+/// The parameters of an algorithm; `codes=` among them is said of the whole program.
 fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::Result<Dpa, Flaw> {
-    let Some((_, required)) = ALGORITHMS.iter().find(|(name, _)| *name == head.text) else {
-        let names = ALGORITHMS
-            .iter()
-            .map(|(name, _)| *name)
-            .chain(["add", "convert", "join"]);
-        return at(head, Err(Error::unknown("algorithm", head.text, names)));
-    };
-    if let "fused" | "add-mul" = head.text {
-        return super::general_notation::parse(head, &words.parameters()).map(Dpa::General);
+    let mut given = words.parameters();
+    if matches!(head.text, "fused" | "add-mul")
+        && let Some(index) = given.iter().position(|(_, name, _)| *name == "codes")
+    {
+        let (word, _, value) = given.remove(index);
+        said(words.codes, word, value)?;
     }
-    let optional: &[&str] = match head.text {
-        "t-fdpa" | "st-fdpa" | "gst-fdpa" => &["align"],
-        "ftz-addmul" => &["flush-in", "flush-out"],
-        _ => &[],
-    };
-    let given = words.parameters();
-    for (index, (word, name, _)) in given.iter().enumerate() {
-        let allowed = required.iter().chain(optional);
-        if !allowed.clone().any(|known| known == name) {
-            return at(*word, Err(Error::unknown("parameter", name, allowed)));
-        }
-        if given[..index].iter().any(|(_, earlier, _)| earlier == name) {
-            return flaw(*word, format!("parameter {name} is given twice"));
-        }
-    }
-    let find = |wanted: &str| given.iter().find(|(_, name, _)| *name == wanted);
-    let number = |name: &str, low: i64, high: i64| -> std::result::Result<i64, Flaw> {
-        let Some((word, _, value)) = find(name) else {
-            return flaw(head, format!("{} needs {name}=…", head.text));
-        };
-        match value.parse() {
-            Ok(number) if (low..=high).contains(&number) => Ok(number),
-            _ => flaw(
-                *word,
-                format!("{name}={value}: expected a whole number {low} to {high}"),
-            ),
-        }
-    };
-    let small = |name: &str, low: u32, high: u32| {
-        number(name, low.into(), high.into()).map(|value| value as u32)
-    };
-    let l = || small("L", 1, MAX_L);
-    let f = || small("F", 1, MAX_F);
-    let e0 = || number("e0", (-MAX_E0).into(), MAX_E0.into()).map(|value| value as i32);
-    let align = || match find("align") {
-        None => Ok(Rounding::Rz),
-        Some((word, _, value)) => at(*word, Rounding::named(value)),
-    };
-    let flush = |name: &str, default: FlushSign| match find(name) {
-        None => Ok(default),
-        Some((_, _, "plus")) => Ok(FlushSign::Plus),
-        Some((_, _, "kept")) => Ok(FlushSign::Kept),
-        Some((word, _, value)) => flaw(*word, format!("{name}={value}: expected 'plus' or 'kept'")),
-    };
-    Ok(match head.text {
-        "fma-chain" => Dpa::FmaChain,
-        "t-fdpa" | "st-fdpa" => {
-            let scaled = head.text == "st-fdpa";
-            Dpa::TFdpa {
-                l: l()?,
-                f: f()?,
-                e0: e0()?,
-                align: align()?,
-                scaled,
-            }
-        }
-        "gst-fdpa" => {
-            let (l, g) = (l()?, small("G", 1, MAX_L)?);
-            if l % g != 0 {
-                return flaw(head, format!("G={g} does not divide L={l}"));
-            }
-            Dpa::GstFdpa {
-                l,
-                g,
-                f: f()?,
-                e0: e0()?,
-                align: align()?,
-            }
-        }
-        "ftz-addmul" => {
-            let p = small("P", 1, MAX_L)?;
-            if !p.is_power_of_two() {
-                return flaw(head, format!("P={p} is not a power of two"));
-            }
-            Dpa::FtzAddMul {
-                p,
-                flush_in: flush("flush-in", FlushSign::Plus)?,
-                flush_out: flush("flush-out", FlushSign::Kept)?,
-            }
-        }
-        "e-fdpa" => Dpa::EFdpa { l: l()? },
-        "tr-fdpa" => Dpa::TrFdpa {
-            l: l()?,
-            f: f()?,
-            f2: small("F2", 1, MAX_F)?,
-        },
-        _ => Dpa::GtrFdpa {
-            l: l()?,
-            f: f()?,
-            f2: small("F2", 1, MAX_F)?,
-        },
-    })
+    Dpa::parse(head, &given)
 }
 
 fn parse_select(words: &mut Words<'_, '_>) -> std::result::Result<Select, Flaw> {
@@ -432,25 +363,12 @@ fn parse_source(
     }
 }
 
-/// Overflow and zero sign of an operation whose notation does not give them: IEEE operations
-/// follow IEEE 754; T-FDPA makes every zero +0 (§2.2 step 7); the others only exact ones.
+/// Overflow and zero sign of an operation whose notation does not give them: additions and conversions
+/// follow IEEE 754, steps say what theirs are.
 fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
     match operation {
-        Operation::Add(..)
-        | Operation::Convert(_)
-        | Operation::Join {
-            algorithm: Dpa::General(General::AddMul(_)),
-            ..
-        }
-        | Operation::Dot {
-            algorithm: Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::General(General::AddMul(_)),
-            ..
-        } => (Overflow::Ieee, ZeroSign::Ieee),
-        Operation::Dot {
-            algorithm: Dpa::TFdpa { .. } | Dpa::GstFdpa { .. },
-            ..
-        } => (Overflow::Infinity, ZeroSign::Plus),
-        Operation::Dot { .. } | Operation::Join { .. } => (Overflow::Infinity, ZeroSign::Exact),
+        Operation::Add(..) | Operation::Convert(_) => (Overflow::Ieee, ZeroSign::Ieee),
+        Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => algorithm.result(),
     }
 }
 
@@ -499,7 +417,7 @@ fn parse_output(
                     ),
                 );
             }
-            ("flush", _) => match super::general_notation::flush_named(name, value) {
+            ("flush", _) => match flush_named(name, value) {
                 Ok(sign) => output.flush = Some(sign),
                 Err(message) => return flaw(word, message),
             },
@@ -530,6 +448,15 @@ fn parse_output(
             "tininess=before says which results are flushed: it needs flush=plus or flush=kept",
         ),
         _ => Ok(output),
+    }
+}
+
+/// The sign of a flushed zero by its name.
+fn flush_named(name: &str, value: &str) -> std::result::Result<FlushSign, String> {
+    match value {
+        "plus" => Ok(FlushSign::Plus),
+        "kept" => Ok(FlushSign::Kept),
+        _ => Err(format!("{name}={value}: expected 'plus' or 'kept'")),
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a sum becomes at the end: format, rounding, overflow, NaN and the sign of zero.
 
 use super::{FlushSign, Special};
-use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
+use crate::exact::{Exact, Rounding};
+use crate::format::{Class, Format, Overflow, Unpacked};
 
 /// The conversion ρ of an exact result: everything after `->` in the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,7 +108,7 @@ impl Output {
                 _ => self.format.to_register(code),
             };
         }
-        let is_zero = exact.magnitude == 0 && !exact.sticky;
+        let is_zero = exact.is_zero();
         // (In some formats the code with only the sign set is no zero but NaN.)
         let sign = code >> (self.format.bits - 1) == 1;
         let rounds_to_zero = code == self.format.zero(sign);
@@ -140,9 +141,9 @@ impl Output {
     #[cold]
     fn flushed_before(&self, exact: &Exact) -> Option<u64> {
         let (sign, float) = (self.flush?, self.format.float()?);
-        let is_tiny = match exact.magnitude.checked_ilog2() {
+        let is_tiny = match exact.top() {
             None => exact.sticky,
-            Some(top) => exact.exponent + (top as i32) < float.emin(),
+            Some(top) => top < float.emin(),
         };
         is_tiny.then(|| self.zero(exact.negative && sign == FlushSign::Kept))
     }
@@ -167,12 +168,7 @@ impl Output {
 
     /// A signed fixed-point sum, `sum · 2^exponent`.
     pub(super) fn fixed(&self, sum: i128, exponent: i32, zeros: Option<bool>) -> u64 {
-        let exact = Exact {
-            negative: sum < 0,
-            magnitude: sum.unsigned_abs(),
-            exponent,
-            sticky: false,
-        };
+        let exact = Exact::of_multiple(sum, exponent);
         self.finite(&exact, zeros)
     }
 

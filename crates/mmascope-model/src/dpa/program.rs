@@ -1,6 +1,7 @@
 //! What an instruction computes: a few statements over native algorithms (§3).
 
 use super::decoded::{self, Decoded};
+use super::named::Beginning;
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
 use super::{Codes, Dpa, Modifiers, Nan, Operands, Queries, Signature, general, ieee};
@@ -12,6 +13,8 @@ const FEW: usize = 8;
 /// A short program; its last statement computes d. Almost every row is one statement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
+    /// What the ∞ and NaN codes of a and b mean, for every statement.
+    pub codes: Codes,
     /// Executed in order; the last one's value is d.
     pub statements: Vec<Statement>,
 }
@@ -152,7 +155,7 @@ impl Program {
     ) -> u64 {
         let scales = decoded::scales(signature, operands.scale_a, operands.scale_b);
         let mut pairs = Vec::new();
-        let codes = self.codes();
+        let codes = self.codes;
         decoded::pairs(signature, operands, &scales, modifiers, codes, &mut pairs);
         self.sum(&pairs, decoded::c(signature, operands, modifiers), &|_| {
             None
@@ -162,7 +165,7 @@ impl Program {
     /// The same for many queries, whose lengths and words have been checked.
     pub(super) fn run_each(&self, signature: &Signature, queries: &Queries<'_>) -> Vec<u64> {
         let (k, blocks) = (signature.k, signature.scales());
-        let (codes, none) = (self.codes(), Modifiers::default());
+        let (codes, none) = (self.codes, Modifiers::default());
         let scales = decoded::scales(signature, queries.scale_a, queries.scale_b);
         let mut pairs = Vec::new();
         (0..queries.c.len())
@@ -178,7 +181,7 @@ impl Program {
     /// The same for operands that have been decoded; `None` when this program means other numbers by
     /// some of their codes.
     pub(super) fn run_decoded(&self, operands: &Decoded) -> Option<u64> {
-        if operands.special && self.codes() != Codes::Special {
+        if operands.special && self.codes != Codes::Special {
             return None;
         }
         Some(match operands.scaled() {
@@ -221,7 +224,10 @@ impl Program {
                     over,
                     from,
                 } => {
-                    let start = (*from != Source::Product).then(|| read(*from));
+                    let start = match from {
+                        Source::Product => Beginning::Product,
+                        from => Beginning::Value(read(*from)),
+                    };
                     if *over == Select::All && widened.is_none() {
                         algorithm.run(pairs, start, output)
                     } else {
@@ -260,20 +266,19 @@ impl Program {
         values.last().map_or(PLUS_ZERO, |&word| word)
     }
 
-    /// What the ∞ and NaN codes of a and b mean: the first step that says so says it for all.
-    pub(crate) fn codes(&self) -> Codes {
-        let of = |statement: &Statement| match &statement.operation {
-            Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => match algorithm
+    /// The same program with the steps of the model space in place of the algorithms of the papers: it
+    /// gives the same results.
+    #[must_use]
+    pub fn general(&self) -> Self {
+        let mut changed = self.clone();
+        for statement in &mut changed.statements {
+            if let Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } =
+                &mut statement.operation
             {
-                Dpa::General(step) => step.terms().codes,
-                _ => Codes::Special,
-            },
-            _ => Codes::Special,
-        };
-        let mut codes = self.statements.iter().map(of);
-        codes
-            .find(|codes| *codes != Codes::Special)
-            .unwrap_or_default()
+                *algorithm = Dpa::General(algorithm.general(&statement.output));
+            }
+        }
+        changed
     }
 
     /// Whether every NaN result is one known word.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    Decoded, Dpa, General, Modifiers, Operands, Operation, Program, Queries, Select, Signature,
-};
+use super::{Decoded, Modifiers, Operands, Operation, Program, Queries, Select, Signature};
 use crate::error::{Error, Result};
 use crate::format::{Class, Float, Format, Specials};
 
@@ -240,7 +238,7 @@ impl Unit {
                     }
                 }
                 let over = Select::List(over.clone());
-                scales_used |= self.check_algorithm(algorithm, &over, &statement.output.format)?;
+                scales_used |= algorithm.fits(&self.signature, &over, &statement.output.format)?;
             }
             let Operation::Dot {
                 algorithm,
@@ -263,7 +261,7 @@ impl Unit {
                     return Err(format!("k={index} is summed twice or is not below K={k}"));
                 }
             }
-            scales_used |= self.check_algorithm(algorithm, over, &statement.output.format)?;
+            scales_used |= algorithm.fits(&self.signature, over, &statement.output.format)?;
         }
         if let Some(index) = unused.first() {
             return Err(format!("k={index} is not summed"));
@@ -272,61 +270,6 @@ impl Unit {
             (Some(_), false) => Err("the block scales are not used: st-fdpa or gst-fdpa?".into()),
             (None, true) => Err("block scales are needed".into()),
             _ => Ok(()),
-        }
-    }
-
-    /// Checks one algorithm against the formats; says whether it uses block scales.
-    fn check_algorithm(
-        &self,
-        algorithm: &Dpa,
-        over: &Select,
-        result: &Format,
-    ) -> std::result::Result<bool, String> {
-        let Signature { a, b, c, scale, .. } = self.signature;
-        // Those round after every operation.
-        let is_rounded = matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
-        if let Some(wide) = [a, b, c, *result].iter().find(|format| format.bits > 32)
-            && !is_rounded
-        {
-            return Err(format!(
-                "{algorithm} takes at most 32-bit formats, not {wide}"
-            ));
-        }
-        match *algorithm {
-            Dpa::TFdpa { scaled: true, .. } => match scale {
-                Some(scale) if scale.format.float().is_some_and(|f| f.fraction_bits > 0) => {
-                    Err(format!(
-                        "st-fdpa takes scales that are powers of two, not {}",
-                        scale.format
-                    ))
-                }
-                _ => Ok(true),
-            },
-            Dpa::GstFdpa { g, .. } => {
-                if let Some(wide) = [a, b].iter().find(|format| format.bits > 8) {
-                    return Err(format!(
-                        "gst-fdpa takes operands of at most 8 bits, not {wide}"
-                    ));
-                }
-                match scale {
-                    Some(scale) if scale.block % g as usize != 0 || *over != Select::All => Err(
-                        format!("groups of G={g} do not fit scale blocks of {}", scale.block),
-                    ),
-                    _ => Ok(true),
-                }
-            }
-            Dpa::General(General::Fused(fused)) if scale.is_some() => {
-                let exact =
-                    fused.f.is_none() || fused.apart || fused.groups.is_some_and(|g| g.f.is_none());
-                if exact || fused.terms.products.is_some() {
-                    return Err(
-                        "with block scales, fused needs bits, not exact sums or grid=products"
-                            .into(),
-                    );
-                }
-                Ok(true)
-            }
-            _ => Ok(false),
         }
     }
 }

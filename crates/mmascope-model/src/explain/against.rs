@@ -4,8 +4,8 @@ use std::fmt::{self, Write};
 
 use serde::Serialize;
 
-use super::dyadic::Dyadic;
 use super::trace::{Step, Term, Trace};
+use crate::exact::Dyadic;
 
 /// Two explanations of the same operands, and where they part.
 #[derive(Clone, Debug, Serialize)]

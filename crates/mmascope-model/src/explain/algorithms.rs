@@ -5,7 +5,7 @@ use super::lane::{Lane, special_sum, special_value};
 use super::step::{Addend, C, common_zero};
 use super::trace::{Dropped, Factor, Flush, Step};
 use super::value::Value;
-use crate::dpa::{Dpa, FlushSign, Output};
+use crate::dpa::{Dpa, FlushSign, FtzAddMul, GstFdpa, GtrFdpa, Output, StFdpa, TFdpa, TrFdpa};
 use crate::format::{Class, Rounding, Unpacked};
 
 /// A value that a block starts from: c, a zero, or the result of an earlier step.
@@ -61,20 +61,23 @@ impl Block<'_> {
     pub(super) fn steps(&self, algorithm: &Dpa) -> Vec<Step> {
         let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.unscaled()).collect();
         match *algorithm {
-            Dpa::FmaChain => vec![self.unscaled(&lanes).exact_sum()],
-            Dpa::EFdpa { .. } => vec![self.exact_sum()],
-            Dpa::TFdpa { f, e0, align, .. } => vec![self.t_fdpa(f, e0, align)],
-            Dpa::GstFdpa {
+            Dpa::FmaChain(_) => vec![self.unscaled(&lanes).exact_sum()],
+            Dpa::EFdpa(_) => vec![self.exact_sum()],
+            Dpa::TFdpa(TFdpa { f, e0, align, .. }) | Dpa::StFdpa(StFdpa { f, e0, align, .. }) => {
+                vec![self.t_fdpa(f, e0, align)]
+            }
+            Dpa::GstFdpa(GstFdpa {
                 g, f, e0, align, ..
-            } => self.gst_fdpa(g as usize, f, e0, align),
-            Dpa::FtzAddMul {
+            }) => self.gst_fdpa(g as usize, f, e0, align),
+            Dpa::FtzAddMul(FtzAddMul {
                 flush_in,
                 flush_out,
                 ..
-            } => self.unscaled(&lanes).ftz_addmul(flush_in, flush_out),
-            Dpa::General(ref step) => self.general(step),
-            Dpa::TrFdpa { f, f2, .. } => self.tr_fdpa(f, f2),
-            Dpa::GtrFdpa { f, f2, .. } => self.gtr_fdpa(f, f2),
+            }) => self.unscaled(&lanes).ftz_addmul(flush_in, flush_out),
+            Dpa::TrFdpa(TrFdpa { f, f2, .. }) => self.tr_fdpa(f, f2),
+            Dpa::GtrFdpa(GtrFdpa { f, f2, .. }) => self.gtr_fdpa(f, f2),
+            // An algorithm without steps of its own is the step of the model space that it is.
+            ref other => self.general(&other.general(self.output)),
         }
     }
 

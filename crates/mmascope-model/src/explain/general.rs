@@ -4,16 +4,16 @@
 use super::algorithms::{
     Block, Start, add, finished, flush_result, is_subnormal, rounded_sum, zero_of,
 };
-use super::dyadic::Dyadic;
 use super::lane::{Lane, special_sum, special_value};
 use super::step::{Addend, common_zero};
-use super::trace::{Flush, Step, Term};
+use super::trace::{Dropped, Flush, Step, Term};
 use super::value::Value;
 use crate::dpa::{
-    AddMul, Dpa, FlushSign, Fused, General, Groups, Invalid, Nan, Output, Side, Sticky, Terms,
-    Tininess, ZeroSign,
+    AddMul, Dpa, FlushSign, Fused, General, GroupExponent, Groups, Invalid, Nan, Output, Side,
+    Sticky, Terms, Tininess, ZeroSign,
 };
-use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
+use crate::exact::Dyadic;
+use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// How far below everything the trace of what fell off lies.
 const TRACE: i64 = 64;
@@ -65,6 +65,9 @@ impl Block<'_> {
             let mut after = *x;
             if let Some(sign) = flush.filter(|_| is_subnormal(x)) {
                 after = zero_of(x, sign);
+            }
+            if terms.plus_zeros && after.class == Class::Zero {
+                after.negative = false;
             }
             after = narrowed(after, to);
             if after != *x && Value::of(&after) != Value::of(x) {
@@ -144,12 +147,20 @@ impl Block<'_> {
         exact.extend(c.clone());
         let zeros = common_zero(&exact);
         if let Some(groups) = fused.groups {
-            addends = self.groups(&groups, addends, &mut steps);
+            let places = match values {
+                [] => addends.len().max(fused.l as usize),
+                _ => addends.len(),
+            };
+            addends = self.groups(&groups, addends, places, &mut steps);
+        }
+        if let Some((f, align)) = fused.join {
+            addends = self.joined(addends, f, align, &mut steps);
         }
         addends.extend(c);
         let mut step = Step::of(&self.name, self.role.clone(), addends);
         step.flushed = flushed;
         let c = if with_start { &self.start.name } else { "" };
+        self.drop_far(fused, c, &mut step);
         self.align_fused(fused, c, &mut step);
         if let Some((f2, top)) = fused.f2.zip(step.sum.top()) {
             step.floor(top.max(self.min_exponent()) - i64::from(f2), fused.floor);
@@ -157,6 +168,54 @@ impl Block<'_> {
         step.finish(self.output, zeros);
         steps.push(step);
         steps
+    }
+
+    /// Products or groups as one sum, which takes part as a term.
+    fn joined(
+        &self,
+        addends: Vec<Addend>,
+        f: u32,
+        align: Rounding,
+        steps: &mut Vec<Step>,
+    ) -> Vec<Addend> {
+        let name = format!("{}.T", self.name);
+        let mut step = Step::of(&name, self.role("joined"), addends.clone());
+        if step.terms.is_empty() {
+            return addends;
+        }
+        let f = i64::from(f);
+        let largest = step.align(None, align, format!("2^(E-{f})"), |_, e| e - f);
+        let addend = Addend::of_step(&step, largest, largest - f);
+        steps.push(step);
+        vec![addend]
+    }
+
+    /// A c that lies too far below the grid counts as 0.
+    fn drop_far(&self, fused: &Fused, c: &str, step: &mut Step) {
+        let Some(far) = fused.drop_c.filter(|_| fused.f.is_some()) else {
+            return;
+        };
+        let floor = fused.e0.map(i64::from);
+        let counts = |term: &&Term| !(fused.apart && term.name == c);
+        let exponents = step.terms.iter().filter(counts).map(|term| term.exponent);
+        let Some(largest) = exponents.chain(floor).max() else {
+            return;
+        };
+        let below = largest - i64::from(far);
+        let is_far = |term: &Term| term.name == c && term.exponent < below;
+        let Some(place) = step.terms.iter().position(is_far) else {
+            return;
+        };
+        let term = step.terms.remove(place);
+        step.lose(format!("dropping {c}"), &term.value);
+        step.dropped = Some(Dropped {
+            name: c.to_owned(),
+            exponent: term.exponent,
+            value: Value::of_number(&term.value),
+            below,
+        });
+        step.sum = step.terms.iter().map(|term| &term.value).sum();
+        step.value = Value::of_number(&step.sum);
     }
 
     fn align_fused(&self, fused: &Fused, c: &str, step: &mut Step) {
@@ -256,6 +315,13 @@ impl Block<'_> {
             if fused.normalised {
                 (term.exponent, term.high) = (top, top);
             }
+            let by_scales = |groups: &Groups| groups.exponent == GroupExponent::Scales;
+            if fused.groups.as_ref().is_some_and(by_scales)
+                && let Some((_, a, b)) = lane.scales
+            {
+                term.exponent = i64::from(a.exponent) + i64::from(b.exponent);
+                term.high = term.high.max(term.exponent);
+            }
         }
         if let Some(to) = fused.terms.products {
             let (step, value) = self.rounded(&fused.terms, lane, to, Overflow::Ieee);
@@ -301,9 +367,18 @@ impl Block<'_> {
     }
 
     /// Sums of groups, as addends.
-    fn groups(&self, groups: &Groups, addends: Vec<Addend>, steps: &mut Vec<Step>) -> Vec<Addend> {
+    fn groups(
+        &self,
+        groups: &Groups,
+        addends: Vec<Addend>,
+        places: usize,
+        steps: &mut Vec<Step>,
+    ) -> Vec<Addend> {
         let size = groups.g as usize;
-        let count = addends.len().div_ceil(size);
+        let count = match groups.strided {
+            true => places.div_ceil(size),
+            false => addends.len().div_ceil(size),
+        };
         let mut found = Vec::new();
         for group in 0..count {
             let own: Vec<Addend> = addends
@@ -331,7 +406,8 @@ impl Block<'_> {
                 step.align(None, groups.align, format!("2^(E-{f})"), |_, e| e - f);
                 low = largest - f;
             }
-            let exponent = match (groups.normalised, step.sum.top()) {
+            let normalised = groups.exponent == GroupExponent::Own;
+            let exponent = match (normalised, step.sum.top()) {
                 (false, None) if groups.drops_zero => {
                     steps.push(step);
                     continue;
@@ -376,7 +452,7 @@ impl Block<'_> {
             count += 1;
             let name = format!("{}.s{count}", self.name);
             let mut step = add(&name, self.role("sum"), left, right, self.output);
-            let value = finished(&mut step, self.output);
+            let value = summed(add_mul, &mut step, self.output);
             steps.push(step);
             value
         };
@@ -399,7 +475,11 @@ impl Block<'_> {
         };
         if with_start {
             let role = self.role("joining");
-            steps.push(add(&self.name, role, &start, group, self.output));
+            let mut step = add(&self.name, role, &start, group, self.output);
+            if add_mul.flush_sums.is_some() {
+                summed(add_mul, &mut step, self.output);
+            }
+            steps.push(step);
         } else {
             let role = self.role("beginning");
             let output = self.output;
@@ -412,17 +492,21 @@ impl Block<'_> {
     }
 }
 
+/// A sum after the flushes.
+fn summed(add_mul: &AddMul, step: &mut Step, output: &Output) -> Start {
+    let value = finished(step, output);
+    match add_mul.flush_sums {
+        Some(sign) => flush_result(step, sign, output),
+        None => value,
+    }
+}
+
 /// A finite value rounded to a format.
 fn narrowed(x: Unpacked, to: Option<(Rounding, Format)>) -> Unpacked {
     let Some((rounding, format)) = to.filter(|_| x.class == Class::Finite) else {
         return x;
     };
-    let exact = Exact {
-        negative: x.negative,
-        magnitude: x.significand.into(),
-        exponent: x.exponent - x.fraction_bits as i32,
-        sticky: false,
-    };
+    let Some(exact) = x.exact() else { return x };
     format.decode(format.round(&exact, rounding, Overflow::Ieee))
 }
 

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::against::{Difference, Part, Parting};
-use super::dyadic::Dyadic;
 use super::picture::picture;
 use super::step::ZERO_RULE;
 use super::trace::{Operand, Step, Trace};
 use super::value::Value;
+use crate::exact::Dyadic;
 
 /// The style of the page, light and dark.
 const STYLE: &str = include_str!("page.css");

@@ -1,9 +1,9 @@
 //! One k decoded: two operands, their scales, and the product as an addend.
 
-use super::dyadic::Dyadic;
 use super::step::Addend;
 use super::trace::Term;
 use super::value::Value;
+use crate::exact::Dyadic;
 use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// The operands of one k.

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::dyadic::Dyadic;
 use super::html::{escaped, minus, short};
 use super::trace::{Rounded, Step, Term};
+use crate::exact::Dyadic;
 
 /// Size of a cell.
 const CELL: (i64, i64) = (14, 18);

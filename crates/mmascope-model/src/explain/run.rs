@@ -1,7 +1,6 @@
 //! From operands to a trace: decoding, the program's statements, the exact result.
 
 use super::algorithms::{Block, Start, add, convert, finished, is_subnormal, multiply};
-use super::dyadic::Dyadic;
 use super::lane::{Lane, special_sum, special_value};
 use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
 use super::value::Value;
@@ -10,6 +9,7 @@ use crate::dpa::{
     Statement, Unit, check_operands,
 };
 use crate::error::Result;
+use crate::exact::Dyadic;
 use crate::format::{Class, Conversion, Format, Overflow, Rounding, Unpacked};
 
 /// Words that begin lines of the text form; a statement of that name is shown with a prime.
@@ -58,7 +58,7 @@ impl Trace {
             scale_block,
             exact,
         } = Decoded::of(&whole, operands, modifiers)?;
-        let lanes = lanes(&whole, operands, modifiers, unit.program().codes());
+        let lanes = lanes(&whole, operands, modifiers, unit.program().codes);
         let first_c = c_of(&signature.c, operands.c, modifiers);
         let mut steps: Vec<Step> = Vec::new();
         let mut c = Start::c(first_c);

@@ -1,10 +1,10 @@
 //! The making of a step: terms, alignment, sum, floor, rounding.
 
-use super::dyadic::Dyadic;
 use super::trace::{Alignment, Cut, Factor, Loss, Rounded, Special, Step, Term};
 use super::value::Value;
 use crate::dpa::{FlushSign, Nan, Output, Tininess, ZeroSign};
-use crate::format::{Exact, Rounding, Unpacked};
+use crate::exact::Dyadic;
+use crate::format::{Rounding, Unpacked};
 
 /// The number that stands for c in [`Term::cover`].
 pub(super) const C: usize = usize::MAX;
@@ -247,13 +247,7 @@ impl Step {
             };
             self.set_zero(negative, output);
         } else {
-            let exact = Exact {
-                negative: number.is_negative(),
-                magnitude: value.significand().magnitude().try_into().unwrap_or(0),
-                exponent: i32::try_from(value.exponent()).unwrap_or(i32::MAX),
-                sticky: false,
-            };
-            let code = format.round(&exact, output.rounding, output.overflow);
+            let code = format.round(&value.to_exact(), output.rounding, output.overflow);
             self.set_word(format.to_register(code), output);
             if self.value != Value::Finite(value) {
                 let words = format!(

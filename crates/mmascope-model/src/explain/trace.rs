@@ -3,8 +3,8 @@
 use num_bigint::BigInt;
 use serde::{Serialize, Serializer};
 
-use super::dyadic::Dyadic;
 use super::value::Value;
+use crate::exact::Dyadic;
 use crate::format::Rounding;
 
 /// How one output came to be.

@@ -280,6 +280,8 @@ impl Reader<'_> {
                 unmodelled: None,
                 instructions: Vec::new(),
                 keys: HashMap::new(),
+                defaults: HashMap::new(),
+                types: HashMap::new(),
             },
             position: Position {
                 file: self.file.to_owned(),
@@ -311,6 +313,12 @@ impl Reader<'_> {
                 name.column,
                 format!("a set has at most {MAX_SET} types"),
             );
+        }
+        if let [only] = &types[..] {
+            let format = only.format;
+            let block = self.block(head)?;
+            let types = &mut block.architecture.types;
+            types.insert(name.text.to_owned(), format);
         }
         self.sets.insert(name.text.to_owned(), types);
         Ok(())

@@ -110,8 +110,8 @@ fn arithmetic_and_formats_name_no_chip() {
         "../mmascope-model/src/format",
         "../mmascope-model/src/dpa.rs",
         "../mmascope-model/src/dpa",
-        "../mmascope-gemm/src/kernel.rs",
-        "../mmascope-gemm/src/kernel",
+        "../mmascope-gemm/src/cpu.rs",
+        "../mmascope-gemm/src/cpu",
         "../mmascope-gemm/src/gemm.rs",
         "../mmascope-gemm/src/gemm",
     ];

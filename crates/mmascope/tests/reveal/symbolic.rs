@@ -71,13 +71,13 @@ pub(crate) fn left(unit: &Unit, i: usize, j: usize) -> Option<BTreeSet<usize>> {
                 for block in over.indices(k).chunks(algorithm.block()) {
                     let products = block.iter().map(|&k| leaf(k));
                     sum = match algorithm {
-                        Dpa::TFdpa { .. } | Dpa::TrFdpa { .. } => {
+                        Dpa::TFdpa(_) | Dpa::StFdpa(_) | Dpa::TrFdpa(_) => {
                             Sum::truncated(&products.chain([sum]).collect::<Vec<_>>())
                         }
-                        Dpa::FmaChain | Dpa::EFdpa { .. } => {
+                        Dpa::FmaChain(_) | Dpa::EFdpa(_) => {
                             Sum::exact(&products.chain([sum]).collect::<Vec<_>>()).rounded()
                         }
-                        Dpa::FtzAddMul { .. } => {
+                        Dpa::FtzAddMul(_) => {
                             let mut level: Vec<Sum> = products.collect();
                             while level.len() > 1 {
                                 level = level
@@ -88,7 +88,7 @@ pub(crate) fn left(unit: &Unit, i: usize, j: usize) -> Option<BTreeSet<usize>> {
                             level.push(sum);
                             Sum::exact(&level).rounded()
                         }
-                        Dpa::GstFdpa { .. } | Dpa::GtrFdpa { .. } | Dpa::General(_) => return None,
+                        Dpa::GstFdpa(_) | Dpa::GtrFdpa(_) | Dpa::General(_) => return None,
                     };
                 }
                 sum

@@ -92,7 +92,7 @@ impl Schedule {
             product.advance(0..extent.steps, true, &mut accumulators, watch)?;
             return Ok(accumulators.into_words());
         }
-        product.pack_whole();
+        product.pack_whole()?;
         let run = Run {
             schedule: self,
             product,
@@ -144,7 +144,7 @@ impl Schedule {
             steps: product.steps(),
         };
         self.check_scales(&extent, product.at_once(), scales)?;
-        product.pack_whole();
+        product.pack_whole()?;
         let run = Run {
             schedule: self,
             product,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::dpa::{Dpa, General, Operation, Program, Signature, Source};
+use crate::dpa::{Dpa, Operation, Program, Signature, Source};
 use crate::format::Format;
 
 /// What a program does with c, in one word.
@@ -35,19 +35,7 @@ pub(super) fn algorithm(program: &Program) -> &'static str {
         Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => Some(algorithm),
         _ => None,
     });
-    match dot {
-        None => "none",
-        Some(Dpa::FmaChain) => "fma-chain",
-        Some(Dpa::TFdpa { scaled: false, .. }) => "t-fdpa",
-        Some(Dpa::TFdpa { scaled: true, .. }) => "st-fdpa",
-        Some(Dpa::GstFdpa { .. }) => "gst-fdpa",
-        Some(Dpa::FtzAddMul { .. }) => "ftz-addmul",
-        Some(Dpa::EFdpa { .. }) => "e-fdpa",
-        Some(Dpa::TrFdpa { .. }) => "tr-fdpa",
-        Some(Dpa::GtrFdpa { .. }) => "gtr-fdpa",
-        Some(Dpa::General(General::Fused(_))) => "fused",
-        Some(Dpa::General(General::AddMul(_))) => "add-mul",
-    }
+    dot.map_or("none", Dpa::name)
 }
 
 /// Parameters by name; where statements differ, a later one's value stands under `STATEMENT.NAME`.

@@ -1,6 +1,7 @@
 //! How a parameter is changed in a program.
 
 use super::{Setting, of_c};
+use crate::dpa::schema::Value;
 use crate::dpa::{
     AddMul, Dpa, Fused, General, Groups, Operation, Output, Program, Select, Side, Signature,
     Source, Statement, Terms, Tininess,
@@ -14,6 +15,10 @@ impl Setting {
         match *self {
             Self::Between(rounding, format) => {
                 return between(program, signature.k, rounding, format);
+            }
+            Self::Codes(codes) => {
+                let changed = program.clone();
+                return Some(Program { codes, ..changed });
             }
             Self::Chains(rounding, format) => return of_chains(program, rounding, format),
             Self::Swap(i, j) => return swapped(program, signature.k, i, j),
@@ -56,35 +61,25 @@ impl Setting {
         match (algorithm, *self) {
             (Dpa::General(General::Fused(fused)), _) => return self.on_fused(fused),
             (Dpa::General(General::AddMul(step)), _) => return self.on_add_mul(step),
-            (
-                Dpa::TFdpa { l, .. }
-                | Dpa::GstFdpa { l, .. }
-                | Dpa::EFdpa { l }
-                | Dpa::TrFdpa { l, .. }
-                | Dpa::GtrFdpa { l, .. },
-                Self::L(value),
-            ) => *l = value,
-            (
-                Dpa::TFdpa { f, .. }
-                | Dpa::GstFdpa { f, .. }
-                | Dpa::TrFdpa { f, .. }
-                | Dpa::GtrFdpa { f, .. },
-                Self::F(Some(value)),
-            ) => *f = value,
-            (Dpa::TrFdpa { f2, .. } | Dpa::GtrFdpa { f2, .. }, Self::F2(Some(value))) => {
-                *f2 = value
-            }
-            (Dpa::TFdpa { e0, .. } | Dpa::GstFdpa { e0, .. }, Self::E0(Some(value))) => *e0 = value,
-            (Dpa::TFdpa { align, .. } | Dpa::GstFdpa { align, .. }, Self::Align(value)) => {
-                *align = value;
-            }
-            (Dpa::GstFdpa { g, .. }, Self::G(value)) => *g = value,
-            (Dpa::FtzAddMul { p, .. }, Self::P(value)) => *p = value,
-            (Dpa::FtzAddMul { flush_in, .. }, Self::FlushIn(Some(sign))) => *flush_in = sign,
-            (Dpa::FtzAddMul { flush_out, .. }, Self::FlushOut(Some(sign))) => *flush_out = sign,
-            _ => return false,
+            (named, _) => return self.on_named(named),
         }
-        true
+    }
+
+    /// The parameters of an algorithm of the papers, by their rows.
+    fn on_named(&self, algorithm: &mut Dpa) -> bool {
+        let (symbol, value) = match *self {
+            Self::L(value) => ("L", Value::Number(value as i32)),
+            Self::F(Some(value)) => ("F", Value::Number(value as i32)),
+            Self::F2(Some(value)) => ("F2", Value::Number(value as i32)),
+            Self::E0(Some(value)) => ("e0", Value::Number(value)),
+            Self::Align(value) => ("align", Value::Rounding(value)),
+            Self::G(value) => ("G", Value::Number(value as i32)),
+            Self::P(value) => ("P", Value::Number(value as i32)),
+            Self::FlushIn(Some(sign)) => ("flush-in", Value::Word(sign.word())),
+            Self::FlushOut(Some(sign)) => ("flush-out", Value::Word(sign.word())),
+            _ => return false,
+        };
+        algorithm.set(symbol, value)
     }
 
     fn on_fused(&self, fused: &mut Fused) -> bool {
@@ -178,7 +173,6 @@ impl Setting {
     fn on_terms(&self, terms: &mut Terms) -> bool {
         match *self {
             Self::Products(products) => terms.products = products,
-            Self::Codes(codes) => terms.codes = codes,
             Self::Operands(operands) => terms.operands = operands,
             Self::RoundC(rounded) => terms.round_c = rounded,
             Self::FlushIn(flush) => {

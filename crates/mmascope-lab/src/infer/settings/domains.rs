@@ -3,8 +3,8 @@
 use super::apply::adds_chains;
 use super::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting};
 use crate::dpa::{
-    Codes, Dpa, Fused, General, Groups, Invalid, Operation, Program, Side, Signature, Source,
-    Statement, Sticky, Tininess, ZeroSign,
+    Codes, Dpa, Fused, General, GroupExponent, Groups, Invalid, Operation, Program, Side,
+    Signature, Source, Statement, Sticky, Tininess, ZeroSign,
 };
 use crate::format::{BF16, E8M13, F16, F32, Format, Overflow, Rounding, TF32};
 use crate::infer::maker::Maker;
@@ -41,6 +41,13 @@ fn specials(format: &Format) -> bool {
     format.nan().is_some()
 }
 
+/// Exponents of groups, and whether zeros are dropped.
+const KINDS: [(GroupExponent, bool); 3] = [
+    (GroupExponent::Products, false),
+    (GroupExponent::Own, false),
+    (GroupExponent::Products, true),
+];
+
 /// Groups that are worth trying in a block of l.
 fn groups(l: u32, f: Option<u32>) -> Vec<Option<Groups>> {
     let mut found = vec![None];
@@ -52,13 +59,13 @@ fn groups(l: u32, f: Option<u32>) -> Vec<Option<Groups>> {
             let mut bits = vec![None, f];
             bits.extend(f.map(|f| Some(f + 1)));
             for bits in bits {
-                for (normalised, drops_zero) in [(false, false), (true, false), (false, true)] {
+                for (exponent, drops_zero) in KINDS {
                     found.push(Some(Groups {
                         g,
                         strided,
                         f: bits,
                         align: Rounding::Rz,
-                        normalised,
+                        exponent,
                         drops_zero,
                     }));
                 }
@@ -233,9 +240,8 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             let with_align = ALIGNMENTS.map(|align| Groups { align, ..own });
             let with_zero = [false, true].map(|drops_zero| Groups { drops_zero, ..own });
             // Both keep groups that cancel from raising the exponent.
-            let kinds = [(false, false), (true, false), (false, true)];
-            let with_exponent = kinds.map(|(normalised, drops_zero)| Groups {
-                normalised,
+            let with_exponent = KINDS.map(|(exponent, drops_zero)| Groups {
+                exponent,
                 drops_zero,
                 ..own
             });

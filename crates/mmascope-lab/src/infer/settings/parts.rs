@@ -124,9 +124,11 @@ impl Setting {
         let split = part.split(program, signature.k)?;
         let (before, chosen, after) = part.of(&split);
         let changed = own.on_statements(&Program {
+            codes: split.codes,
             statements: chosen.to_vec(),
         })?;
         Some(Program {
+            codes: split.codes,
             statements: [before, &changed.statements[..], after].concat(),
         })
     }

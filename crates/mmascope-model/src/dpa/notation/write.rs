@@ -3,13 +3,13 @@
 use std::fmt;
 
 use super::defaults;
-use crate::dpa::{
-    Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, Tininess, ZeroSign,
-};
-use crate::format::Rounding;
+use crate::dpa::{Codes, Nan, Operation, Output, Program, Select, Source, Tininess, ZeroSign};
 
 impl fmt::Display for Program {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.codes != Codes::Special {
+            write!(out, "codes={} ; ", self.codes)?;
+        }
         for (index, statement) in self.statements.iter().enumerate() {
             if index > 0 {
                 out.write_str(" ; ")?;
@@ -130,53 +130,6 @@ impl fmt::Display for Select {
                 write!(out, " over k%{modulus}={}", join(residues))
             }
             Self::List(list) => write!(out, " over k={}", join(list)),
-        }
-    }
-}
-
-impl fmt::Display for Dpa {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let align_suffix = |align: Rounding| match align {
-            Rounding::Rz => String::new(),
-            other => format!(" align={other}"),
-        };
-        match *self {
-            Self::FmaChain => out.write_str("fma-chain"),
-            Self::TFdpa {
-                l,
-                f,
-                e0,
-                align,
-                scaled,
-            } => {
-                let name = if scaled { "st-fdpa" } else { "t-fdpa" };
-                write!(out, "{name} L={l} F={f} e0={e0}{}", align_suffix(align))
-            }
-            Self::GstFdpa { l, g, f, e0, align } => {
-                write!(
-                    out,
-                    "gst-fdpa L={l} G={g} F={f} e0={e0}{}",
-                    align_suffix(align)
-                )
-            }
-            Self::FtzAddMul {
-                p,
-                flush_in,
-                flush_out,
-            } => {
-                write!(out, "ftz-addmul P={p}")?;
-                if flush_in == FlushSign::Kept {
-                    out.write_str(" flush-in=kept")?;
-                }
-                if flush_out == FlushSign::Plus {
-                    out.write_str(" flush-out=plus")?;
-                }
-                Ok(())
-            }
-            Self::EFdpa { l } => write!(out, "e-fdpa L={l}"),
-            Self::General(ref step) => step.fmt(out),
-            Self::TrFdpa { l, f, f2 } => write!(out, "tr-fdpa L={l} F={f} F2={f2}"),
-            Self::GtrFdpa { l, f, f2 } => write!(out, "gtr-fdpa L={l} F={f} F2={f2}"),
         }
     }
 }

@@ -21,6 +21,7 @@ impl Reader<'_> {
                 return fault(head.line, head.column, message);
             }
         };
+        let (is_default, names) = without_mark(names);
         let types = self.type_alternatives(types)?;
         let shapes = parse_shapes(shapes)?;
         let per_type: usize = shapes
@@ -38,6 +39,12 @@ impl Reader<'_> {
             line: head.line,
             column: head.column,
         };
+        if is_default && matches!(model, Arithmetic::Unmodelled(_)) {
+            let message = "an unmodelled family cannot be the default of its types";
+            return fault(head.line, head.column, message);
+        }
+        // Of the rows of one family the default is the one with the most products.
+        let widest = shapes.iter().map(|group| group[0].k).max();
         let mut rows = Vec::new();
         for types in &types {
             for shapes in &shapes {
@@ -48,14 +55,36 @@ impl Reader<'_> {
                     arithmetic,
                     architecture: &architecture,
                 };
-                rows.push(row.instruction(&model, position.clone())?);
+                let mut row = row.instruction(&model, position.clone())?;
+                row.is_default = is_default && Some(shapes[0].k) == widest;
+                rows.push(row);
             }
         }
         let architecture = &mut self.block(head)?.architecture;
         let start = architecture.instructions.len();
-        for row in rows {
+        for mut row in rows {
+            let index = architecture.instructions.len();
+            if row.is_default {
+                let before = architecture.defaults.get(&row.types()).copied();
+                let other = before.map(|before| &mut architecture.instructions[before]);
+                match other {
+                    // Of several marked families the one with the most products.
+                    Some(other) if other.signature.k < row.signature.k => other.is_default = false,
+                    Some(other) if other.signature.k > row.signature.k => row.is_default = false,
+                    Some(other) => {
+                        let message = format!(
+                            "{} is marked default, and so is {} of the same types and K",
+                            row.name, other.name
+                        );
+                        return fault(head.line, head.column, message);
+                    }
+                    None => {}
+                }
+                if row.is_default {
+                    architecture.defaults.insert(row.types(), index);
+                }
+            }
             for key in &row.keys {
-                let index = architecture.instructions.len();
                 if *architecture.keys.entry(key.clone()).or_insert(index) != index {
                     let message = format!("{} is described twice in this block", row.name);
                     return fault(head.line, head.column, message);
@@ -128,6 +157,27 @@ impl Reader<'_> {
                 word.column,
                 format!("'{}': expected FORMAT/BLOCK", word.text),
             ),
+        }
+    }
+}
+
+/// Whether the mark `default` stands in front of the names, and the names.
+fn without_mark(names: Field<'_>) -> (bool, Field<'_>) {
+    let rest = names.text.strip_prefix("default");
+    match rest.filter(|rest| rest.starts_with(char::is_whitespace)) {
+        None => (false, names),
+        Some(rest) => {
+            let text = rest.trim_start();
+            let skipped = names.text[..names.text.len() - text.len()].chars().count();
+            let column = names.column + skipped;
+            (
+                true,
+                Field {
+                    text,
+                    column,
+                    ..names
+                },
+            )
         }
     }
 }

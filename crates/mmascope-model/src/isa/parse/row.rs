@@ -85,6 +85,7 @@ impl Row<'_> {
             signature,
             model,
             evidence,
+            is_default: false,
             modifiers: Vec::new(),
             notes: Vec::new(),
             sources: Vec::new(),

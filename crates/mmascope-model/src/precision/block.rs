@@ -1,0 +1,1 @@
+//! Block scaling: quantisation to MX and NVFP4 formats, and back.

@@ -1,0 +1,1 @@
+//! Special values of every unit, computed from the models.
