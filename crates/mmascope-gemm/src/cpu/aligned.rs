@@ -1,4 +1,4 @@
-//! Numbers that begin at a cache line, so that no register's load crosses one.
+//! Memory for numbers that begins at a cache line, so that no register's load crosses one.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};

@@ -1,4 +1,4 @@
-//! Packed operands of a plan of stages, and how its stages run.
+//! Packs operands for a plan of stages, and runs the stages.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;

@@ -1,7 +1,6 @@
-//! Fused sums of many products, two rows at a time, in 64-bit lanes: which, how operands are packed for them,
-//! and their groups.
+//! The kernel for fused sums of many products in 64-bit lanes, two rows at a time: its conditions, its packing, its groups.
 //!
-//! `lanes/wide.rs` says how the products are summed. It takes for granted:
+//! `lanes/wide.rs` sums the products. It assumes:
 //!
 //! * significands of together at most 24 bits and F ≤ 28, as all fused sums (`plan.rs`): a product's 2^-30 is then
 //!   less than the grid, and than its own last place;

@@ -1,5 +1,5 @@
-//! The steps of every algorithm, on exact numbers (§2.1 to §2.8): a second way to the result,
-//! which shares only decoding and encoding with the reference.
+//! Computes the steps of every algorithm on exact numbers (§2.1 to §2.8). It is a second way to the result, which shares
+//! only decoding and encoding with the reference.
 
 use super::lane::{Lane, special_sum, special_value};
 use super::step::{Addend, C, common_zero};

@@ -1,5 +1,5 @@
-//! Steps of the model space (`fused`, `add-mul`, `join`), on exact numbers: a second way to the
-//! result, as for the algorithms of the shipped rows.
+//! Computes general steps (`fused`, `add-mul`, `join`) on exact numbers. It is a second way to the result, as for the
+//! algorithms of the shipped rows.
 
 use super::algorithms::{
     Block, Start, add, finished, flush_result, is_subnormal, rounded_sum, zero_of,
