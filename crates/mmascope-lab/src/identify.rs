@@ -21,7 +21,7 @@ use crate::isa::Catalogue;
 use matched_inputs::{MatchedInputs, matched_inputs, same_formats};
 use row::Row;
 
-/// Elements of operands that are prepared for several rows at the same time.
+/// The most elements of operands that are prepared for several rows at the same time.
 const AT_ONCE: usize = 1 << 28;
 
 /// A candidate: different names of one arithmetic, with a schedule.
@@ -119,9 +119,8 @@ impl Identification {
 /// The matrices of a question.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// A, B, C and scales. Units that take block scales are given the scales as those; with the others
-    /// they are numbers that a kernel multiplies sums by, one for each so many rows, columns and steps
-    /// that their shapes come out.
+    /// A, B, C and scales. Units that take block scales get the scales as block scales. With other units they are numbers
+    /// that a kernel multiplies sums by; their shapes decide how many rows, columns and steps share one.
     pub operands: Arrays<'a>,
     /// D, M × N.
     pub d: &'a Array,
@@ -277,8 +276,8 @@ fn shape(question: &Question<'_>) -> Result<[usize; 3]> {
     Ok([m, n, k])
 }
 
-/// How many schedules of a unit were tried, and the best; `None` when there is none: results that are not
-/// accumulators make no chain, and scales may have no shape of this product's.
+/// Tries the schedules of a unit. Returns how many there were, and the best; `None` when there is none, because results
+/// that are no accumulators cannot be chained, or because no scales of this product have these shapes.
 fn try_unit(
     unit: &Unit,
     names: &[String],

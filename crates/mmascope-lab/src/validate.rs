@@ -39,9 +39,9 @@ use tile::Tile;
 const CHUNK: u64 = 4096;
 /// Cases that a thread makes and computes in one go.
 const TURN: u64 = 256;
-/// More cases than any run can have compared.
+/// A count of cases that no run can reach.
 const MOST: u64 = 1 << 56;
-/// The mismatches that are kept, of each family.
+/// The number of mismatches that are kept of each family.
 const KEPT: usize = 5;
 
 /// The options of a validation.
@@ -234,7 +234,7 @@ pub fn validate(
             model.signature()
         )));
     }
-    // Few cases are shared out: no family is left without any, nor gets all that a run adds to those before it.
+    // Few cases are shared out, so that no family goes without, and no family gets all that a run adds to earlier ones.
     let share = (trials / state.families.len().max(1) as u64).clamp(1, CHUNK);
     while state.trials() < trials {
         let Some(index) = state.next() else { break };
