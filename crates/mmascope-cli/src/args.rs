@@ -1,4 +1,4 @@
-//! The arguments, and the help that they print.
+//! Defines the arguments of all commands, and the help that they print.
 
 mod devices;
 mod products;

@@ -1,4 +1,4 @@
-//! `mmascope check`: recorded results against the model.
+//! `mmascope check`: compares recorded results with the model.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! The files that each command writes and reads: wrong names are refused before any work.
+//! Checks the files that a command reads and writes: wrong names are refused before any work.
 
 use crate::args::{Args, Command, TreeCommand};
 use crate::output;

@@ -1,4 +1,4 @@
-//! `mmascope legal`: which targets take a PTX instruction.
+//! `mmascope legal`: tells which targets take a PTX instruction.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! `mmascope matmul`: a whole matrix product, and how far it is from the exact one.
+//! `mmascope matmul`: computes a whole matrix product, and how far it is from the exact one.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! `mmascope show`: one instruction, its arithmetic and how well it is known.
+//! `mmascope show`: shows one instruction, its arithmetic and how well it is known.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Arrays in memory: elements of any type, and what they are as words of an operand.
+//! Arrays in memory: elements of any type, and their meaning as words of an operand.
 //!
 //! ```
 //! use mmascope_gemm::array::{Array, Casting, Element};

@@ -1,4 +1,4 @@
-//! Arrays in files: matrices come in as `.npy` or `.safetensors` and leave as `.npy`.
+//! Arrays in files: reads matrices from `.npy` and `.safetensors`, writes them as `.npy`.
 
 mod header;
 mod npy;

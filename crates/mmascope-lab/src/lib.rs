@@ -1,4 +1,4 @@
-//! Experiments on devices: generated operands, differences, revealed orders, probed features, inferred models.
+//! Experiments on devices: generate operands, compare units, reveal orders, probe features, infer models.
 //!
 //! Everything here sees a device only through [`dut::Dut`] and [`reveal::Summation`].
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! The arithmetic of matrix units, exact and readable: THE REFERENCE.
+//! The arithmetic of matrix units, exact and readable. This is the reference.
 //!
 //! One output element is `d = c + Σ a_k·b_k`, a *dot-product-accumulate* (DPA). What a unit does
 //! with it is a [`Program`]: a few statements, almost always one, each of which runs a [`Dpa`]

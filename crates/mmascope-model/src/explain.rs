@@ -1,4 +1,4 @@
-//! How one output came to be, step by step: decoded operands, alignment, sums, roundings, losses.
+//! Explains one output step by step: decoded operands, alignment, sums, roundings, losses.
 //!
 //! A [`Trace`] is computed here, on exact numbers of any size, and not recorded from the reference:
 //! its result is a second way to the same bits. Every step is one sum: terms are brought onto a

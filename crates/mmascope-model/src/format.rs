@@ -1,4 +1,4 @@
-//! Number formats: a format is a value in one table, and decoding and rounding read that value.
+//! Number formats: each format is a value in one table, and decoding and rounding read that value.
 //!
 //! The facts are those of IEEE 754-2019, OCP OFP8 1.0, OCP MX 1.0, the PTX ISA (§5.2.3) and
 //! arXiv 2206.02915 (the FNUZ formats).

@@ -1,4 +1,4 @@
-//! The catalogue: which architecture has which instruction, and what it computes.
+//! The catalogue: which architecture has which instruction, and what the instruction computes.
 //!
 //! The data are text files (`isa/*.txt`), read at run time; a user's file in the same notation
 //! extends or overrides them. Nothing in the code knows a chip.

@@ -1,4 +1,4 @@
-//! Numbers that begin at a cache line, so that no register's load crosses one.
+//! Memory for numbers that begins at a cache line, so that no register's load crosses one.
 
 #![allow(unsafe_code)] // slices of numbers in memory that lies as bytes
 

@@ -1,4 +1,4 @@
-//! A product by tiles: which rows, columns and steps the kernel carries, and which the reference.
+//! Computes a product tile by tile, and divides rows, columns and steps between the kernel and the reference.
 //!
 //! A tile is a run of rows by one panel of columns. Its accumulators lie in a buffer of f32 lanes
 //! while all steps run, chunk of K by chunk, so that the panel's chunk stays in the first cache.

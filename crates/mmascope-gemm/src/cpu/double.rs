@@ -1,4 +1,4 @@
-//! Chains of fused multiply-adds in f64 (§2.1): a plain matrix product whose every output takes its
+//! The kernel for chains of fused multiply-adds in f64 (§2.1): a plain matrix product whose every output takes its
 //! products in ascending k. f64 lanes round as the unit does; ∞ and NaN come out right, so there is
 //! nothing to mark and nothing to route.
 

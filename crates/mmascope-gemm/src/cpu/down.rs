@@ -1,4 +1,4 @@
-//! Which fused sums can be rounded toward −∞ product by product, and how operands are packed for that.
+//! Decides which fused sums can be rounded toward −∞ product by product, and packs operands for them.
 //!
 //! `lanes/down.rs` says how it works. It takes for granted:
 //!

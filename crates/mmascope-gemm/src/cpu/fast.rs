@@ -1,4 +1,4 @@
-//! Functions that the compiler may compile for AVX2: those of packing, of which it then makes vectors.
+//! Packing functions that the compiler may compile for AVX2, so that it makes vectors of them.
 
 /// `name` runs `inner`, compiled for AVX2 where the machine has it.
 macro_rules! fast {

@@ -1,4 +1,4 @@
-//! Sums of exactly summed, scaled groups (GST-FDPA, §2.4).
+//! The kernel for sums of exactly summed, scaled groups (GST-FDPA, §2.4).
 //!
 //! The operands are small whole numbers times a power of two, so a group's sum is a dot product of
 //! bytes: A's are moved up to be unsigned, and what that adds (a constant times the sum of B's) is

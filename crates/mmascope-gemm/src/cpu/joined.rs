@@ -1,4 +1,4 @@
-//! A sum that a program takes up again where an earlier statement left it: one chain of groups.
+//! Joins a sum that a later statement continues with the statement before it: one chain of groups.
 
 use super::plan::{From, Stage};
 use super::sum::Sum;

@@ -1,5 +1,5 @@
-//! Packing: operand words become floats and exponent bytes, in the order in which kernels read them,
-//! and what a kernel cannot carry is found and marked.
+//! Packs operands: words become floats and exponent bytes, in the order in which kernels read them. Finds and marks what
+//! a kernel cannot carry.
 //!
 //! A lies in chunks of K, row after row; B in panels of as many columns as a tile has, slot after
 //! slot. Marks are kept for each row and step, and for each column and step (a *step* is one

@@ -1,4 +1,4 @@
-//! What a unit's program becomes: stages over lanes, or the reason why there is no kernel for it.
+//! Plans a unit's program as stages over lanes, or gives the reason why it has no kernel.
 //! Only parameters of the program and its formats decide.
 
 use super::codec::Codec;

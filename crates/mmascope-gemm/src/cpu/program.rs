@@ -1,4 +1,4 @@
-//! Packed operands of a plan of stages. `kernels/stages.rs` runs them.
+//! Packs operands for a plan of stages. `kernels/stages.rs` runs the stages.
 
 use super::down;
 use super::exponents;

@@ -1,4 +1,4 @@
-//! A slice that several tasks read and write, each its own elements.
+//! A slice of which several tasks read and write parts of their own.
 
 #![allow(unsafe_code)] // shared slices
 

@@ -1,7 +1,7 @@
-//! Fused sums of many products, two rows at a time, in 64-bit lanes: which, how operands are packed for them,
-//! and when that is worth it. Their groups are `kernels/wide.rs`.
+//! Fused sums of many products in 64-bit lanes, two rows at a time: their conditions and their packing. Their groups are
+//! `kernels/wide.rs`.
 //!
-//! `lanes/wide.rs` says how the products are summed. It takes for granted:
+//! `lanes/wide.rs` sums the products. It assumes:
 //!
 //! * significands of together at most 24 bits and F ≤ 28, as all fused sums (`plan.rs`): a product's 2^-30 is then
 //!   less than the grid, and than its own last place;

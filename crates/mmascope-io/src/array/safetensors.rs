@@ -1,4 +1,4 @@
-//! The `.safetensors` reader: the header is the crate's, the bytes are taken here, one array only.
+//! Reads one array of a `.safetensors` file. The crate reads the header; the bytes are taken here.
 
 use std::io::{Read, Seek};
 

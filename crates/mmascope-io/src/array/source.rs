@@ -1,4 +1,4 @@
-//! Bytes of known number: nothing is read or allocated beyond them.
+//! Bytes of known number: never reads or allocates beyond them.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};

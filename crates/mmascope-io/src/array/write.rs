@@ -1,4 +1,4 @@
-//! The `.npy` writer: the whole file or nothing.
+//! Writes `.npy` files: the whole file or nothing.
 
 use std::borrow::Borrow;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Where the search begins: rows of the catalogue, then programs in the order that masks show, then
-//! the usual orders with every kind of step.
+//! Lists the starting points of the search: rows of the catalogue, then programs in the order that masks show, then the
+//! usual orders with every kind of step.
 
 use super::run::Run;
 use super::shapes::{self, Place, Step};
@@ -271,7 +271,7 @@ fn order(run: &mut Run<'_>) -> Result<Order> {
         return Ok(Order::NoMasks);
     };
     run.asker.spend(report.all_measurements);
-    // What keeps every bit that short formats reach is unresolved, and a step like any other.
+    // A node that keeps every bit that short formats reach is unresolved, and taken for a step like any other.
     Ok(match report.nature {
         Nature::Tree => Order::Tree(report.tree),
         _ => Order::Unknown,

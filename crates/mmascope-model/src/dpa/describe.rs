@@ -1,4 +1,4 @@
-//! Programs in words and as lists of parameters, for people and for evidence.
+//! Describes programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
     AddMul, Codes, Dpa, FlushSign, Fused, General, Nan, Operation, Output, Part, Program, Select,

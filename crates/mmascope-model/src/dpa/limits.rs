@@ -1,4 +1,4 @@
-//! What parameters may be: checked wherever a program comes from, text or code.
+//! Checks the limits of parameters, wherever a program comes from: text or code.
 
 use super::{Modifiers, Operation, Program, Source};
 

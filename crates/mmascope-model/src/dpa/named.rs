@@ -1,5 +1,5 @@
-//! The algorithms of the papers, one file each: its parameters, the step of the model space that it
-//! is, and the paper's own function, which is the reference and a fast path.
+//! The algorithms of the papers, one file each: its parameters, the general step that it equals, and the paper's own
+//! function, which is the reference and a fast path.
 //!
 //! A new one is a file here, its `mod` line and its word in `steps!` below. Nothing else has an arm
 //! for each algorithm: what is not in its file is read from its rows or from

@@ -1,4 +1,4 @@
-//! The text form of programs: the arithmetic column of the catalogue.
+//! Reads the text form of programs: the arithmetic column of the catalogue.
 //!
 //! ```text
 //! program   := [ "codes=numbers|largest" ";" ] statement { ";" statement }

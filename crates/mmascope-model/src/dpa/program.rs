@@ -1,4 +1,4 @@
-//! What an instruction computes: a few statements over native algorithms (§3).
+//! Programs: what an instruction computes, as a few statements over native algorithms (§3).
 
 use super::decoded::{self, Decoded};
 use super::named::Beginning;

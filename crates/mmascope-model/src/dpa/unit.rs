@@ -1,4 +1,4 @@
-//! A unit: operand formats and a program that fit each other. The library's simulator.
+//! Units: operand formats and a program that fit each other. A unit simulates an instruction.
 
 use super::{
     Decoded, Modifiers, Operands, Operation, Program, Queries, Reading, Select, Signature,

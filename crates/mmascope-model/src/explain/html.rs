@@ -1,4 +1,4 @@
-//! The page: one explanation, or two side by side, as HTML that needs nothing else.
+//! Writes one explanation, or two side by side, as an HTML page that needs nothing else.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Numbers as people write them, to codes: `-8192`, `1.5*2^-3`, `0x1.8p-3`, `1e-3`, `inf`, `0x3c00`.
+//! Reads numbers as people write them: `-8192`, `1.5*2^-3`, `0x1.8p-3`, `1e-3`, `inf`, `0x3c00`.
 
 use num_bigint::BigUint;
 

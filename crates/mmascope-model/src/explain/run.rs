@@ -1,4 +1,4 @@
-//! From operands to a trace: decoding, the program's statements, the exact result.
+//! Runs a program on operands and records the trace: decoding, statements, the exact result.
 
 use super::block::{Block, Start, add, convert, finished, is_subnormal};
 use super::lane::{Lane, special_sum, special_value};

@@ -1,4 +1,4 @@
-//! Which instruction is meant when only operand types are given.
+//! Chooses the default instruction when only operand types are given.
 //!
 //! The choice is data: `default` in front of a family of the catalogue. The rule that the marks follow
 //! stands at the head of `isa/nvidia.txt`.

@@ -1,4 +1,4 @@
-//! How well each parameter of a row is known.
+//! Evidence: how well each parameter of a row is known.
 
 use crate::dpa::schema::PARAMETERS;
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Trees as text and as JSON, without recursion.
+//! Writes trees as text and as JSON, without recursion.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Packing for grouped sums: codes become bytes, scales their parts, and what cannot be carried is marked.
+//! Packs operands of grouped sums: codes become bytes, scales their parts; what cannot be carried is marked.
 
 use rayon::prelude::*;
 

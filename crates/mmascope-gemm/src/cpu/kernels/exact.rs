@@ -1,4 +1,4 @@
-//! Exact sums rounded once (E-FDPA, §2.6), in f64 lanes with a proof for each result.
+//! The kernel for exact sums that are rounded once (E-FDPA, §2.6), in f64 lanes with a proof for each result.
 //!
 //! [`whole`] is right where all operands of a chunk are so near each other that f64 holds every sum of them.
 //! [`chain`] proves each result by itself:

@@ -1,4 +1,4 @@
-//! The fused sums (T-FDPA, ST-FDPA, TR-FDPA, GTR-FDPA) in 32-bit lanes.
+//! The kernels for fused sums (T-FDPA, ST-FDPA, TR-FDPA, GTR-FDPA) in 32-bit lanes.
 //!
 //! A product of two significands of together at most 24 bits is exact in f32. Multiplied by
 //! 2^(F−E) it is again exact, or far below 1; the conversion to an integer is then the alignment of

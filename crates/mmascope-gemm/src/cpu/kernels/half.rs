@@ -1,5 +1,5 @@
-//! Fused sums (T-FDPA) with f16 results, of two rows at a time: what follows from one group's sums to
-//! the next's is a long chain of operations, beside which the other row's products run.
+//! The kernel for fused sums (T-FDPA) with f16 results, two rows at a time. From one group's sums to the next's there is
+//! a long chain of operations; the other row's products run beside it.
 
 use super::fused::{At, FIELD, INFINITY, SIGN, Tile, largest};
 use crate::cpu::lanes::{Lanes, VECTORS, four};

@@ -1,4 +1,4 @@
-//! Arithmetic that f32 lanes do themselves: chains of fused multiply-adds (§2.1), products and
+//! The kernels for arithmetic that f32 lanes do themselves: chains of fused multiply-adds (§2.1), products and
 //! pairwise sums with flushes (§2.5). All of it rounds to nearest even; ∞ and NaN come out right.
 
 use super::fused::{At, Tile};

@@ -1,4 +1,4 @@
-//! Sums that round toward −∞, two rows at a time: where their operands lie.
+//! Runs sums that round toward −∞ on two rows at a time, where the level has them, and locates their operands.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Fused sums (T-FDPA, ST-FDPA) with results that are truncated, finite and of f32's exponents, as most are.
+//! The kernel for fused sums (T-FDPA, ST-FDPA) whose results are truncated, finite and of f32's exponents, as most are.
 //!
 //! Between groups c is kept as a magnitude and as the sum that it came of, which has its sign: the
 //! sign is then one operation on integers, and the exponent needs no mask of its own. Where an instruction

@@ -1,4 +1,4 @@
-//! Programs as text, in their canonical form.
+//! Writes programs as text, in their canonical form.
 
 use std::fmt;
 

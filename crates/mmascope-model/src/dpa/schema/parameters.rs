@@ -1,4 +1,4 @@
-//! THE TABLE: every parameter that a step can have.
+//! The table of every parameter that a step can have.
 
 use super::{Kind, MAX_E, MAX_F, MAX_L, Parameter, Roundings, ShownBy};
 

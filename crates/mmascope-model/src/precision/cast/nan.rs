@@ -1,4 +1,4 @@
-//! What a NaN becomes, by policy.
+//! Decides what a NaN becomes in a cast, by policy.
 
 use super::{Cast, Clamp, Policy, is_integer};
 use crate::format::{BF16, Class, E4M3FN, E5M2, F16, F32, F64, Format, Rounding, TF32};

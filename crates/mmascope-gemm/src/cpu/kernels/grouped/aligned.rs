@@ -1,4 +1,4 @@
-//! Blocks of grouped sums whose every term is aligned.
+//! The kernel for blocks of grouped sums in which every term is aligned.
 
 use super::{BELOW_F32, FIELD, FLOOR, Groups};
 use crate::cpu::lanes::{Lanes, VECTORS};

@@ -1,4 +1,4 @@
-//! Blocks of grouped sums in which no alignment can cut anything: everything is added as it is.
+//! The kernel for blocks of grouped sums in which no alignment can cut anything: everything is added as it is.
 //!
 //! A group's term is a whole number of 2^(its exponent + last place), so that one at most F + last place
 //! below the block's exponent E is not cut; neither is a c whose last bit is none of those dropped. The
