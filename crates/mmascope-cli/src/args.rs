@@ -1,11 +1,13 @@
 //! The arguments, and the help that they print.
 
 mod devices;
+mod precision;
 mod products;
 mod trees;
 mod vectors;
 
 pub(crate) use devices::*;
+pub(crate) use precision::*;
 pub(crate) use products::*;
 pub(crate) use trees::*;
 pub(crate) use vectors::*;
@@ -147,6 +149,13 @@ pub(crate) enum Command {
     /// Show, compare, execute and export summation trees
     #[command(subcommand)]
     Tree(TreeCommand),
+    /// Cast values from one format to another
+    ///
+    /// Without --policy a cast is what PTX cvt does where PTX has the form (with .satfinite where that is
+    /// mandatory), else IEEE. VALUE is a decimal, a power of two (1.5*2^-3), a hexadecimal float
+    /// (0x1.8p-3), inf, nan or a word (0x3c00). In a file floats are values, which are rounded to the
+    /// source format, and integers are codes of it; the output file holds codes, one for each element.
+    Cast(Cast),
     /// Load a plugin and answer for it; the program starts itself like this
     #[command(hide = true)]
     PluginHost(PluginHost),

@@ -2,6 +2,7 @@
 
 mod args;
 mod cases;
+mod cast;
 mod check;
 mod device;
 mod diff;
@@ -36,7 +37,7 @@ use report::{Failure, Status};
 
 fn main() -> ExitCode {
     interrupt::install();
-    let args = args::Args::parse();
+    let args = args::Args::parse_from(args::with_negative_values(std::env::args_os()));
     let result = run(&args);
     let status = match result {
         Ok(status) => status as u8,
@@ -79,6 +80,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Identify(options) => identify::run(&catalogue, &args.common, options),
         Command::Infer(options) => infer::run(&catalogue, &args.common, options),
         Command::Validate(options) => validate::run(&catalogue, &args.common, options),
+        Command::Cast(options) => cast::run(&catalogue, &args.common, options),
         Command::PluginHost(options) => device::host(options),
         Command::LibraryHost(options) => device::library_host(options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),

@@ -9,7 +9,7 @@ mod write;
 use std::path::Path;
 
 pub use mmascope_gemm::array::{Array, Casting, Element, Reading, Stack, Words};
-pub use write::{check_writable, output_path, write_npy};
+pub use write::{check_writable, output_path, write_codes, write_npy};
 
 use crate::error::{Error, Result};
 use mmascope_gemm::array::elements_of;
