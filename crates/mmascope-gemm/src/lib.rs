@@ -4,6 +4,7 @@
 //! has the fast lanes. The reference in `mmascope-model` says what every bit must be.
 
 pub mod array;
+pub mod blocks;
 pub mod cast;
 pub mod gemm;
 #[cfg(feature = "kernel")]

@@ -57,7 +57,7 @@
 
 #[cfg(feature = "kernel")]
 pub use mmascope_gemm::kernel;
-pub use mmascope_gemm::{cast, gemm};
+pub use mmascope_gemm::{blocks, cast, gemm};
 pub use mmascope_io::{array, vector};
 pub use mmascope_lab::{accuracy, cases, diff, discriminate, identify, infer, probe, validate};
 pub use mmascope_model::{

@@ -70,11 +70,13 @@ pub(crate) fn with_negative_values(
     let mut is_cast = false;
     arguments.map(move |argument| {
         let text = argument.to_str();
-        let value = text.and_then(|text| text.strip_prefix('-')).filter(|value| {
-            let lower = value.to_lowercase();
-            let begins = |c: char| c.is_ascii_digit() || c == '.';
-            value.starts_with(begins) || ["inf", "infinity", "nan"].contains(&&*lower)
-        });
+        let value = text
+            .and_then(|text| text.strip_prefix('-'))
+            .filter(|value| {
+                let lower = value.to_lowercase();
+                let begins = |c: char| c.is_ascii_digit() || c == '.';
+                value.starts_with(begins) || ["inf", "infinity", "nan"].contains(&&*lower)
+            });
         match value.filter(|_| is_cast) {
             Some(value) => format!("{MINUS}{value}").into(),
             None => {

@@ -166,7 +166,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn temporary(file: &str, path: &Path) -> Result<NamedTempFile> {
+pub(super) fn temporary(file: &str, path: &Path) -> Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".mmascope-").suffix(".tmp");
     #[cfg(unix)]
