@@ -156,6 +156,18 @@ pub(crate) enum Command {
     /// (0x1.8p-3), inf, nan or a word (0x3c00). In a file floats are values, which are rounded to the
     /// source format, and integers are codes of it; the output file holds codes, one for each element.
     Cast(Cast),
+    /// Quantise an array to codes with block scales
+    ///
+    /// Writes a .safetensors file with the tensors codes (u8, one for each element), scale (u8, one for
+    /// each block) and tensor_scale (f32, 1 except for nvfp4), and format, recipe, axis and block as
+    /// metadata. `matmul` takes such a file as an operand. A block at the end of the axis may be shorter.
+    /// docs/precision.md states the recipes.
+    Quantize(Quantize),
+    /// Make numbers (f32) of a file that `quantize` wrote
+    ///
+    /// A number is element · scale, rounded to f32, times the tensor's scale, rounded. A NaN scale makes
+    /// its whole block NaN.
+    Dequantize(Dequantize),
     /// Load a plugin and answer for it; the program starts itself like this
     #[command(hide = true)]
     PluginHost(PluginHost),

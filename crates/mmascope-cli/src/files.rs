@@ -71,6 +71,17 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
             vec![("-o", options.output.as_deref())],
             vec![("--input", options.input.as_deref())],
         ),
+        Command::Quantize(options) => (
+            vec![
+                ("-o", Some(&options.output)),
+                ("--svg", options.svg.as_deref()),
+            ],
+            vec![("", Some(&options.input))],
+        ),
+        Command::Dequantize(options) => (
+            vec![("-o", Some(&options.output))],
+            vec![("", Some(&options.input))],
+        ),
         Command::List(_)
         | Command::Show(_)
         | Command::Eval(_)

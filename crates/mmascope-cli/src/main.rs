@@ -19,6 +19,7 @@ mod list;
 mod matmul;
 mod output;
 mod probe;
+mod quantize;
 mod report;
 mod reveal;
 mod show;
@@ -81,6 +82,8 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Infer(options) => infer::run(&catalogue, &args.common, options),
         Command::Validate(options) => validate::run(&catalogue, &args.common, options),
         Command::Cast(options) => cast::run(&catalogue, &args.common, options),
+        Command::Quantize(options) => quantize::run(&catalogue, &args.common, options),
+        Command::Dequantize(options) => quantize::back(&catalogue, &args.common, options),
         Command::PluginHost(options) => device::host(options),
         Command::LibraryHost(options) => device::library_host(options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),

@@ -3,8 +3,10 @@
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::array::elements_of;
+use crate::array::{Array, Element, elements_of};
+use crate::dpa::Scale;
 use crate::error::{Error, Result};
+use crate::format::Format;
 use crate::random::philox;
 use mmascope_model::precision::block::{
     BlockFormat, Quantiser, Recipe, check_scale, check_tensor_scale,
@@ -221,4 +223,91 @@ impl Quantised {
         };
         self.codes.par_iter().enumerate().map(one).collect()
     }
+}
+
+/// What quantised matrices are as the operand of an instruction.
+#[derive(Clone, Debug)]
+pub struct Operand {
+    /// The codes.
+    pub codes: Array,
+    /// The scales: of A M × K/block, of B K/block × N, however the operand lies.
+    pub scales: Array,
+    /// The second scale, an f32 word.
+    pub tensor_scale: u32,
+}
+
+impl Quantised {
+    /// The operand of an instruction. `k_is_last` says that K is the last dimension of the file (A as it
+    /// is, B transposed), `transposed` that the file holds the operand transposed.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when elements, scales, block or axis are not what the instruction takes.
+    pub fn operand(
+        &self,
+        name: &str,
+        element: &Format,
+        scale: Option<Scale>,
+        k_is_last: bool,
+        transposed: bool,
+    ) -> Result<Operand> {
+        let rank = self.shape.len();
+        let wrong = |what: String| Err(Error::Argument(format!("{name}: {what}")));
+        let Some(scale) = scale else {
+            return wrong(format!(
+                "{} has block scales; the instruction has none",
+                self.format
+            ));
+        };
+        if self.format.element != *element || self.format.scale != scale.format {
+            return wrong(format!(
+                "{} has {} elements with {} scales; the instruction takes {element} with {}",
+                self.format, self.format.element, self.format.scale, scale.format
+            ));
+        }
+        if self.block != scale.block {
+            return wrong(format!(
+                "blocks of {}; the instruction has one scale for every {} k",
+                self.block, scale.block
+            ));
+        }
+        let wanted = rank.checked_sub(if k_is_last { 1 } else { 2 });
+        if Some(self.axis) != wanted || rank < 2 {
+            return wrong(format!(
+                "blocks lie along axis {} of the shape {:?}; K is axis {}",
+                self.axis,
+                self.shape,
+                wanted.map_or("none".to_owned(), |axis| axis.to_string())
+            ));
+        }
+        let byte = Element::Unsigned(1);
+        let scales = scale_shape(&self.shape, self.axis, self.block);
+        let (scales, bytes) = if transposed {
+            swapped(&scales, &self.scales)
+        } else {
+            (scales, self.scales.clone())
+        };
+        Ok(Operand {
+            codes: Array::new(
+                &format!("{name}:codes"),
+                &self.shape,
+                byte,
+                self.codes.clone(),
+            )?,
+            scales: Array::new(&format!("{name}:scale"), &scales, byte, bytes)?,
+            tensor_scale: self.tensor_scale,
+        })
+    }
+}
+
+/// The last two dimensions change places.
+fn swapped(shape: &[usize], bytes: &[u8]) -> (Vec<usize>, Vec<u8>) {
+    let mut out = shape.to_vec();
+    let rank = out.len();
+    out.swap(rank - 1, rank - 2);
+    let (rows, columns) = (shape[rank - 2], shape[rank - 1]);
+    let one = |matrix: &[u8]| -> Vec<u8> {
+        let column = |j: usize| (0..rows).map(move |i| i * columns + j);
+        (0..columns).flat_map(column).map(|at| matrix[at]).collect()
+    };
+    (out, bytes.chunks(rows * columns).flat_map(one).collect())
 }

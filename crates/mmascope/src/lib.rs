@@ -59,7 +59,9 @@
 pub use mmascope_gemm::kernel;
 pub use mmascope_gemm::{blocks, cast, gemm};
 pub use mmascope_io::{array, vector};
-pub use mmascope_lab::{accuracy, cases, diff, discriminate, identify, infer, probe, validate};
+pub use mmascope_lab::{
+    accuracy, cases, diff, discriminate, identify, infer, probe, quantisation, validate,
+};
 pub use mmascope_model::{
     Error, Position, Result, dpa, error, explain, format, isa, precision, tree,
 };

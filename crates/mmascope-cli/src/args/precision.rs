@@ -58,6 +58,48 @@ pub(crate) struct Cast {
     pub(crate) values: Vec<String>,
 }
 
+#[derive(clap::Args)]
+pub(crate) struct Quantize {
+    /// The numbers: FILE.npy or FILE.safetensors:NAME, floats (f64 is rounded to f32)
+    #[arg(value_name = "X.npy")]
+    pub(crate) input: String,
+    /// mxfp8-e4m3, mxfp8-e5m2, mxfp6-e2m3, mxfp6-e3m2, mxfp4, mxint8 or nvfp4
+    #[arg(long)]
+    pub(crate) format: String,
+    /// How scales are chosen: ocp or round-up (MX formats), nvfp4 or four-over-six (nvfp4)
+    /// [default: ocp; nvfp4]
+    #[arg(long)]
+    pub(crate) recipe: Option<String>,
+    /// The dimension along which blocks lie; a negative one counts from the last [default: -1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) axis: Option<i64>,
+    /// Elements that share a scale [default: 32; 16 for nvfp4]
+    #[arg(long, value_name = "N")]
+    pub(crate) block: Option<usize>,
+    /// Round elements stochastically, with the random words of Philox4x32-10 under this key
+    #[arg(long, value_name = "SEED")]
+    pub(crate) stochastic: Option<u64>,
+    /// By which error four-over-six chooses: mse (squared) or mae (absolute) [default: mse]
+    #[arg(long, value_name = "MEASURE")]
+    pub(crate) selection: Option<String>,
+    /// Draw a histogram of the errors to a file
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) svg: Option<String>,
+    /// Where codes and scales are written
+    #[arg(short, long, value_name = "X.safetensors")]
+    pub(crate) output: String,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Dequantize {
+    /// A file that `quantize` wrote
+    #[arg(value_name = "X.safetensors")]
+    pub(crate) input: String,
+    /// Where the numbers are written, an .npy file
+    #[arg(short, long, value_name = "Y.npy")]
+    pub(crate) output: String,
+}
+
 /// A minus sign that no option begins with.
 const MINUS: char = '\u{2212}';
 
