@@ -168,6 +168,11 @@ pub(crate) enum Command {
     /// A number is element · scale, rounded to f32, times the tensor's scale, rounded. A NaN scale makes
     /// its whole block NaN.
     Dequantize(Dequantize),
+    /// Show what every unit makes of NaN, infinities, subnormals, zeros and overflow
+    ///
+    /// Every result is computed from the unit's model; nothing is typed in. `nan` stands for a NaN whose
+    /// payload the unit does not fix.
+    Specials(Specials),
     /// Load a plugin and answer for it; the program starts itself like this
     #[command(hide = true)]
     PluginHost(PluginHost),

@@ -71,6 +71,7 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
             vec![("-o", options.output.as_deref())],
             vec![("--input", options.input.as_deref())],
         ),
+        Command::Specials(options) => (vec![("-o", options.output.as_deref())], vec![]),
         Command::Quantize(options) => (
             vec![
                 ("-o", Some(&options.output)),

@@ -23,6 +23,7 @@ mod quantize;
 mod report;
 mod reveal;
 mod show;
+mod specials;
 mod tested;
 mod tree;
 mod validate;
@@ -84,6 +85,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Cast(options) => cast::run(&catalogue, &args.common, options),
         Command::Quantize(options) => quantize::run(&catalogue, &args.common, options),
         Command::Dequantize(options) => quantize::back(&catalogue, &args.common, options),
+        Command::Specials(options) => specials::run(&catalogue, &args.common, options),
         Command::PluginHost(options) => device::host(options),
         Command::LibraryHost(options) => device::library_host(options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),

@@ -68,6 +68,7 @@ mod value;
 
 pub use against::{Difference, Part, Parting};
 pub use dyadic::Dyadic;
+pub(crate) use html::escaped;
 pub use html::{page, page_against};
 pub use input::{Input, Request};
 pub use trace::{

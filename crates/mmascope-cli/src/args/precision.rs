@@ -100,6 +100,19 @@ pub(crate) struct Dequantize {
     pub(crate) output: String,
 }
 
+#[derive(clap::Args)]
+pub(crate) struct Specials {
+    /// Only this architecture; may be given several times
+    #[arg(long)]
+    pub(crate) arch: Vec<String>,
+    /// Only this instruction
+    #[arg(long)]
+    pub(crate) inst: Option<String>,
+    /// Write a page with the table, too
+    #[arg(short = 'o', value_name = "FILE.html")]
+    pub(crate) output: Option<String>,
+}
+
 /// A minus sign that no option begins with.
 const MINUS: char = '\u{2212}';
 
