@@ -26,7 +26,9 @@ pub fn histogram_svg(title: &str, statistics: &Statistics) -> String {
     let title = title.replace('&', "&amp;").replace('<', "&lt;");
     let mut out = String::new();
     // Writing to a text does not fail.
-    let mut line = |text: std::fmt::Arguments<'_>| drop(writeln!(out, "{text}"));
+    let mut line = |text: std::fmt::Arguments<'_>| {
+        writeln!(out, "{text}").ok();
+    };
     line(format_args!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">"#
     ));

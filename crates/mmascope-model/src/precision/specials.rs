@@ -133,7 +133,7 @@ const CASES: [Case; 17] = [
         let (one, b) = (it.one_a()?, it.one_b()?);
         it.sum(&[(one, b), (negated(it.a, one), b)], 0)
     }),
-    ("overflow", "every a, b and c is the largest number", |it| {
+    ("overflow", "every a, b and c is the largest number; whether the sum overflows depends on the formats", |it| {
         let product = (it.a.max_finite(false), it.b.max_finite(false));
         it.sum(&vec![product; it.k], it.c.max_finite(false))
     }),

@@ -10,7 +10,9 @@ use crate::explain::escaped;
 pub fn page(title: &str, units: &[(String, Vec<Special>)]) -> String {
     let mut out = String::new();
     // Writing to a text does not fail.
-    let mut add = |text: std::fmt::Arguments<'_>| drop(out.write_fmt(text));
+    let mut add = |text: std::fmt::Arguments<'_>| {
+        out.write_fmt(text).ok();
+    };
     add(format_args!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title><style>\
