@@ -1,12 +1,14 @@
 //! Defines the arguments of all commands, and the help that they print.
 
 mod devices;
+mod precision;
 mod products;
 mod resolver;
 mod trees;
 mod vectors;
 
 pub(crate) use devices::*;
+pub(crate) use precision::*;
 pub(crate) use products::*;
 pub(crate) use resolver::*;
 pub(crate) use trees::*;
@@ -154,6 +156,30 @@ pub(crate) enum Command {
     /// Show, compare, execute and export summation trees
     #[command(subcommand)]
     Tree(TreeCommand),
+    /// Cast values from one format to another
+    ///
+    /// Without --policy a cast is what PTX cvt does where PTX has the form (with .satfinite where that is
+    /// mandatory), else IEEE. VALUE is a decimal, a power of two (1.5*2^-3), a hexadecimal float
+    /// (0x1.8p-3), inf, nan or a word (0x3c00). In a file floats are values, which are rounded to the
+    /// source format, and integers are codes of it; the output file holds codes, one for each element.
+    Cast(Cast),
+    /// Quantise an array to codes with block scales
+    ///
+    /// Writes a .safetensors file with the tensors codes (u8, one for each element), scale (u8, one for
+    /// each block) and tensor_scale (f32, 1 except for nvfp4), and format, recipe, axis and block as
+    /// metadata. `matmul` takes such a file as an operand. A block at the end of the axis may be shorter.
+    /// docs/precision.md states the recipes.
+    Quantize(Quantize),
+    /// Make numbers (f32) of a file that `quantize` wrote
+    ///
+    /// A number is element · scale, rounded to f32, times the tensor's scale, rounded. A NaN scale makes
+    /// its whole block NaN.
+    Dequantize(Dequantize),
+    /// Show what every unit makes of NaN, infinities, subnormals, zeros and overflow
+    ///
+    /// Every result is computed from the unit's model; nothing is typed in. `nan` stands for a NaN whose
+    /// payload the unit does not fix.
+    Specials(Specials),
     /// Load a plugin and answer for it; the program starts itself like this
     #[command(hide = true)]
     PluginHost(PluginHost),

@@ -10,7 +10,8 @@ use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
 use mmascope::array::{self, Array, Casting, Reading};
-use mmascope::dpa::{Modifiers, Unit};
+use mmascope::dpa::{Modifiers, Scalar, Unit};
+use mmascope::format::{F32, Format, Rounding};
 use mmascope::gemm::{
     self, Arrays, Matrices, Product, Schedule, SoftwareScales, Statistics, Summary, Watch,
 };
@@ -36,7 +37,9 @@ pub(crate) fn run(
         k: given_k,
         matrices,
         scales,
+        factor,
     } = matrices(unit, &schedule, options)?;
+    let schedule = schedule.scaled_by(factor, matrices.c().is_some())?;
     let product = Product::new(unit, &matrices, modifiers)?;
     for (argument, reading) in &readings {
         if let Some(warning) = &reading.warning {
@@ -138,7 +141,66 @@ struct Given {
     matrices: Matrices,
     /// The schedule's software scales.
     scales: Option<SoftwareScales>,
+    /// What the result is multiplied by, an f32 word: both tensor scales of quantised operands.
+    factor: u64,
 }
+
+/// An operand's file: numbers or codes, or what `quantize` wrote.
+struct Side {
+    array: Array,
+    /// Scales that the file itself has.
+    scales: Option<Array>,
+    /// What the file is, in words.
+    words: Option<String>,
+    tensor_scale: u64,
+}
+
+impl Side {
+    fn read(
+        argument: &str,
+        file: &str,
+        format: &Format,
+        unit: &Unit,
+        is_transposed: bool,
+    ) -> Result<Self, Failure> {
+        let failed = |error| Failure::Input(format!("{argument}: {error}"));
+        if !array::names_quantised(file) {
+            return Ok(Self {
+                array: array::read(file).map_err(failed)?,
+                scales: None,
+                words: None,
+                tensor_scale: ONE,
+            });
+        }
+        let quantised = array::read_quantised(file).map_err(failed)?;
+        let k_is_last = (argument == "A") != is_transposed;
+        let scale = unit.signature().scale;
+        let operand = quantised
+            .operand(file, format, scale, k_is_last, is_transposed)
+            .map_err(failed)?;
+        let tensor = f32::from_bits(operand.tensor_scale);
+        Ok(Self {
+            array: operand.codes,
+            scales: Some(operand.scales),
+            words: Some(format!("{}, tensor scale {tensor:e}", quantised.format)),
+            tensor_scale: operand.tensor_scale.into(),
+        })
+    }
+
+    /// The operand's block scales: its own, or those of another file.
+    fn scales(&mut self, argument: &str, other: Option<Array>) -> Result<Option<Array>, Failure> {
+        match (self.scales.take(), other) {
+            (Some(_), Some(other)) => Err(Failure::Input(format!(
+                "{argument} {}: the operand's file has its own scales; leave one of them out",
+                other.name()
+            ))),
+            (own, other) => Ok(own.or(other)),
+        }
+    }
+}
+
+/// 1 as an f32 word.
+const ONE: u64 = 0x3f80_0000;
 
 fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given, Failure> {
     let casting = Casting {
@@ -156,11 +218,30 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
         Some(file) => read(argument, file).map(Some),
         None => Ok(None),
     };
-    let (a, b) = (read("A", &options.a)?, read("B", &options.b)?);
+    let signature = unit.signature();
+    let mut sides = [
+        Side::read("A", &options.a, &signature.a, unit, options.transpose_a)?,
+        Side::read("B", &options.b, &signature.b, unit, options.transpose_b)?,
+    ];
     let c = optional("--c", &options.c)?;
     let scale_a = optional("--scale-a", &options.scale_a)?;
     let scale_b = optional("--scale-b", &options.scale_b)?;
-    let signature = unit.signature();
+    let scale_a = sides[0].scales("--scale-a", scale_a)?;
+    let scale_b = sides[1].scales("--scale-b", scale_b)?;
+    let [tensor_a, tensor_b] = [0, 1].map(|side: usize| sides[side].tensor_scale);
+    let factor = Scalar::new(F32, Rounding::Rne)?.multiply(tensor_a, tensor_b);
+    let [
+        Side {
+            array: a,
+            words: words_a,
+            ..
+        },
+        Side {
+            array: b,
+            words: words_b,
+            ..
+        },
+    ] = sides;
     let promotion = schedule.promotion.filter(|it| it.scale.is_some());
     if promotion.is_some() && signature.scale.is_some() {
         return Err(Failure::Input(
@@ -203,16 +284,19 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
     } else {
         matrices
     };
-    let operand = |array: &Array, format, is_transposed| {
+    let operand = |array: &Array, format, is_transposed, words: Option<String>| {
         let mut reading = array.reading(format, &casting);
+        if let Some(words) = words {
+            reading.words = words;
+        }
         if is_transposed {
             reading.words.push_str(", transposed");
         }
         reading
     };
     let mut readings = vec![
-        ("A", operand(&a, &signature.a, options.transpose_a)),
-        ("B", operand(&b, &signature.b, options.transpose_b)),
+        ("A", operand(&a, &signature.a, options.transpose_a, words_a)),
+        ("B", operand(&b, &signature.b, options.transpose_b, words_b)),
     ];
     readings.extend(c.map(|c| ("C", c.reading(&signature.c, &casting))));
     if let Some(scale) = signature.scale {
@@ -226,6 +310,7 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
         k,
         matrices,
         scales: software,
+        factor,
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod header;
 mod npy;
+mod quantised;
 mod safetensors;
 mod source;
 mod write;
@@ -9,7 +10,8 @@ mod write;
 use std::path::Path;
 
 pub use mmascope_gemm::array::{Array, Casting, Element, Reading, Stack, Words};
-pub use write::{check_writable, output_path, write_npy};
+pub use quantised::{check_quantised_writable, names_quantised, read_quantised, write_quantised};
+pub use write::{check_writable, output_path, write_codes, write_npy};
 
 use crate::error::{Error, Result};
 use mmascope_gemm::array::elements_of;

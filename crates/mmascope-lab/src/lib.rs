@@ -11,6 +11,7 @@ pub mod dut;
 pub mod identify;
 pub mod infer;
 pub mod probe;
+pub mod quantisation;
 pub mod reveal;
 pub mod validate;
 

@@ -67,6 +67,7 @@ mod trace;
 mod value;
 
 pub use against::{Difference, Part, Parting};
+pub(crate) use html::escaped;
 pub use html::{page, page_against};
 pub use input::{Input, Request};
 pub use trace::{
@@ -74,3 +75,24 @@ pub use trace::{
     Special, Step, Term, Trace,
 };
 pub use value::Value;
+
+/// The register word that a text stands for in a format: a decimal, a power of two (`1.5*2^-3`), a C99
+/// hexadecimal float, `inf`, `nan` or a word (`0x3c00`). `name` is for messages. What the format does not
+/// have is rounded to nearest even if `round` is set, else an error.
+///
+/// # Errors
+/// [`crate::Error::Argument`] naming the text and what is wrong with it.
+///
+/// ```
+/// use mmascope_model::{explain, format::F16};
+/// assert_eq!(explain::word_of("x", "0x1.8p1", &F16, false)?, 0x4200);
+/// # Ok::<(), mmascope_model::Error>(())
+/// ```
+pub fn word_of(
+    name: &str,
+    text: &str,
+    format: &crate::format::Format,
+    round: bool,
+) -> crate::Result<u64> {
+    number::word(name, text, format, round)
+}

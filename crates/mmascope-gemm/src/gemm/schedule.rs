@@ -14,6 +14,7 @@
 //! Nothing outside the unit uses the host's floating point: it is [`Scalar`], integers.
 
 mod combine;
+mod factor;
 mod notation;
 mod plan;
 mod run;

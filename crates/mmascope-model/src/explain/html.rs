@@ -499,7 +499,7 @@ fn rich(text: &str) -> String {
 }
 
 /// Text as HTML shows it.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
