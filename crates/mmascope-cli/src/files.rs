@@ -67,6 +67,7 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
         ),
         // It may replace an operand: all are read before it writes.
         Command::Matmul(options) => (vec![("-o", Some(&options.output))], vec![]),
+        Command::Resolve(options) => (vec![], vec![("--input", options.input.as_deref())]),
         Command::List(_)
         | Command::Show(_)
         | Command::Eval(_)

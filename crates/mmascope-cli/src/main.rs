@@ -20,6 +20,7 @@ mod matmul;
 mod output;
 mod probe;
 mod report;
+mod resolve;
 mod reveal;
 mod show;
 mod tested;
@@ -82,6 +83,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Validate(options) => validate::run(&catalogue, &args.common, options),
         Command::PluginHost(options) => device::host(options),
         Command::LibraryHost(options) => device::library_host(options),
+        Command::Resolve(options) => resolve::run(&catalogue, &args.common, options),
         Command::Legal(options) => legal::run(&catalogue, &args.common, options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }

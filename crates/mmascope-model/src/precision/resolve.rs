@@ -28,6 +28,7 @@ pub use denormal::{Denormal, DenormalMode};
 pub use flags::Fmf;
 pub use graph::Mode;
 pub use library::fast_names;
+pub(crate) use instruction::element;
 pub(crate) use library::accurate;
 pub use policy::Policy;
 pub use preset::Preset;

@@ -126,7 +126,7 @@ fn approximate(lowering: &mut Lowering<'_>, stem: &str, args: &[Operand], settin
     let sm = lowering.context.target.sm;
     let flush = !stem.starts_with("tanh");
     match lowering.format {
-        F16 if stem == "ex2.approx" && sm >= 90 => lowering.emit("ex2.approx.f16", args, rule),
+        F16 if stem == "ex2.approx" && sm >= 80 => lowering.emit("ex2.approx.f16", args, rule),
         BF16 if stem == "ex2.approx" && sm >= 90 => lowering.emit("ex2.approx.ftz.bf16", args, rule),
         _ => lowering.unary(stem, flush, args, settings, rule),
     }

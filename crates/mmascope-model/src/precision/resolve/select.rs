@@ -7,7 +7,7 @@ use super::step::{Operand, Step};
 use super::{Context, Note, Severity, library};
 use crate::error::{Error, Result};
 use crate::explain::number_word;
-use crate::format::{BF16, F16, F32, F64, Format};
+use crate::format::{BF16, F16, F32, F64, Format, Overflow, Rounding};
 
 /// The instructions that round an f32 to bf16 where there is no conversion.
 const ROUND_BF16: &[&str] = &["bfe.u32", "add.s32", "add.s32", "setp.nan.f32", "or.b32", "selp.b32", "shr.u32"];
@@ -22,6 +22,8 @@ pub(super) struct Lowering<'a> {
     pub(super) notes: Vec<Note>,
     /// Roundings back to a narrow type that may be left out before another operation in f32: step and what was rounded.
     loose: Vec<(Operand, Operand)>,
+    /// Values of a narrow type that were widened, each once.
+    widened: Vec<(Operand, Operand)>,
 }
 
 impl<'a> Lowering<'a> {
@@ -32,6 +34,7 @@ impl<'a> Lowering<'a> {
             steps: Vec::new(),
             notes: Vec::new(),
             loose: Vec::new(),
+            widened: Vec::new(),
         }
     }
 
@@ -96,6 +99,13 @@ impl<'a> Lowering<'a> {
 
     /// A unary operation of the graph's type; f16 below sm_80 and bf16 below sm_80 go by f32.
     fn typed(&mut self, stem: &str, modifiers: &str, args: &[Operand], flags: Fmf, rule: &str) -> Operand {
+        if self.format == BF16 && self.context.target.sm < 80 {
+            // A sign is turned or dropped by integers.
+            let emulation: &[&'static str] = if stem == "neg" { &["xor.b16"] } else { &["and.b16"] };
+            if matches!(stem, "neg" | "abs") {
+                return self.emit_as(&format!("{stem}.bf16"), emulation, args, rule);
+            }
+        }
         let narrow = (self.format == F16 && stem == "abs" || self.format == BF16) && self.context.target.sm < 80;
         if narrow {
             return self.promoted(args, flags, rule, |name| name(stem, modifiers));
@@ -201,16 +211,21 @@ impl<'a> Lowering<'a> {
         let flush = if self.function_flushes() { ".ftz" } else { "" };
         let sm = self.context.target.sm;
         let narrow = self.format;
-        let mut widened: Vec<(Operand, Operand)> = Vec::new();
         let wide: Vec<Operand> = args
             .iter()
             .map(|&arg| {
-                if let Some((_, known)) = widened.iter().find(|(from, _)| *from == arg) {
-                    return *known;
+                if let Operand::Word(word) = arg {
+                    // The compiler widens constants itself, exactly.
+                    let value = narrow.decode(narrow.from_register(word)).exact();
+                    let word = value.map(|value| F32.round(&value, Rounding::Rne, Overflow::Ieee));
+                    return word.map_or(arg, Operand::Word);
                 }
                 let loose = self.loose.iter().find(|(rounded, _)| *rounded == arg);
                 if let Some((_, wide)) = loose.filter(|_| flags.has(Fmf::CONTRACT)) {
                     return *wide;
+                }
+                if let Some((_, known)) = self.widened.iter().find(|(from, _)| *from == arg) {
+                    return *known;
                 }
                 let wide = match narrow {
                     BF16 if sm < 89 => {
@@ -220,7 +235,7 @@ impl<'a> Lowering<'a> {
                     BF16 if sm < 90 => self.emit("cvt.f32.bf16", &[arg], "operation/widened"),
                     _ => self.emit(&format!("cvt{flush}.f32.{narrow}"), &[arg], "operation/widened"),
                 };
-                widened.push((arg, wide));
+                self.widened.push((arg, wide));
                 wide
             })
             .collect();
