@@ -6,9 +6,12 @@ use super::step::{Operand, Step};
 use super::{Note, Severity};
 use crate::error::{Error, Result, quoted};
 use crate::format::{BF16, E4M3FN, E5M2, F16, F32, F64, Format, TF32, UE8M0};
-use crate::precision::legal::{Suffix, Target};
+use crate::precision::legal::{Rules, Suffix, Target};
 
 const OPERATIONS: &[&str] = &["ftof", "mmaf_scaled", "mmaf"];
+
+/// The dialect's narrow element types (13.1 to 13.3).
+const ELEMENTS: &[&str] = &["e4m3fn", "e5m2", "ue8m0", "e2m1fn"];
 
 /// Whether a text is one of the dialect's operations.
 pub(super) fn is_operation(text: &str) -> bool {
@@ -156,6 +159,13 @@ fn cast(from: Format, to: Format, mode: Mode, target: Target) -> Answer {
         chain.notes.push(if scale { note } else { note.deviating(26) });
     }
     let narrow = |format: Format| format.bits <= 8;
+    for format in [from, to] {
+        if narrow(format) && !ELEMENTS.contains(&format.name) {
+            let text = format!("the dialect has no {format}; its narrow formats are {}", ELEMENTS.join(" "));
+            chain.notes.push(Note::new(Severity::Error, "cuda-tile/elements", &text).deviating(23));
+            return chain.answer(&["x"], to);
+        }
+    }
     if (narrow(from) || narrow(to)) && target.sm < 90 {
         chain.error("cuda-tile/ftof-target", "the dialect's compiler takes fp8 from sm_90 on");
     }
@@ -222,6 +232,8 @@ fn product(a: &Tile, b: &Tile, c: &Tile, scales: Option<(&Tile, &Tile)>, target:
     };
     if let Some(name) = name {
         let operands = if scales.is_some() { 5 } else { 3 };
+        // The name as PTX writes it in full.
+        let name = Rules::built_in().form(&name).map_or(name, |form| form.to_string());
         chain.push(&name, fc, (0..operands).map(Operand::Input).collect(), rule);
     }
     if fp8(fa) && fc == F32 {
