@@ -153,6 +153,13 @@ pub(crate) enum Command {
     /// The answer comes from rules (least SM, family, suffix) that generalise what NVIDIA's assembler accepts;
     /// no compiler's policy has a part in it. Exit status 1 when no target, or one of --target, does not take it.
     Legal(Legal),
+    /// Say which instructions a compiler chooses for an operation, by which rule, and what they compute
+    ///
+    /// Flags, denormal mode, reflect map, rounding, target and policy go in; instructions with their modifiers, the
+    /// rules that chose them and diagnostics come out. With --value the result is evaluated: exactly where PTX
+    /// defines the bits, as an enclosure (`lo`, `hi`) where only an error bound is documented. `exact` says whether
+    /// the bits are known. Exit status 1 when the combination is illegal.
+    Resolve(Resolve),
     /// Show, compare, execute and export summation trees
     #[command(subcommand)]
     Tree(TreeCommand),

@@ -83,6 +83,7 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
             vec![("-o", Some(&options.output))],
             vec![("", Some(&options.input))],
         ),
+        Command::Resolve(options) => (vec![], vec![("--input", options.input.as_deref())]),
         Command::List(_)
         | Command::Show(_)
         | Command::Eval(_)

@@ -22,6 +22,7 @@ mod output;
 mod probe;
 mod quantize;
 mod report;
+mod resolve;
 mod reveal;
 mod show;
 mod specials;
@@ -89,6 +90,7 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Specials(options) => specials::run(&catalogue, &args.common, options),
         Command::PluginHost(options) => device::host(options),
         Command::LibraryHost(options) => device::library_host(options),
+        Command::Resolve(options) => resolve::run(&catalogue, &args.common, options),
         Command::Legal(options) => legal::run(&catalogue, &args.common, options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }

@@ -70,6 +70,7 @@ pub use against::{Difference, Part, Parting};
 pub(crate) use html::escaped;
 pub use html::{page, page_against};
 pub use input::{Input, Request};
+pub(crate) use number::word as number_word;
 pub use trace::{
     Alignment, Cut, Decoded, Dropped, Error, Factor, Flush, Loss, Operand, PairTrace, Rounded,
     Special, Step, Term, Trace,

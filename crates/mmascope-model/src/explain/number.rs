@@ -19,7 +19,7 @@ struct Number {
 
 /// Reads one element of a format: a register word `0x3c00` or a value, which must be exactly
 /// representable unless `round` allows rounding to nearest even. `name` is for messages.
-pub(super) fn word(name: &str, text: &str, format: &Format, round: bool) -> Result<u64> {
+pub(crate) fn word(name: &str, text: &str, format: &Format, round: bool) -> Result<u64> {
     let lower = text.trim().to_lowercase();
     let wrong = |why: &str| {
         Error::Argument(format!(
