@@ -180,6 +180,9 @@ pub(crate) struct Explain {
     /// The instruction
     #[arg(long)]
     pub(crate) inst: Option<String>,
+    /// Instead of an instruction: operand types, whose default instruction is taken, as in f16,f16,f32
+    #[arg(long, value_name = "TYPES", conflicts_with = "inst")]
+    pub(crate) types: Option<String>,
     /// Row of A
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) a: Option<String>,

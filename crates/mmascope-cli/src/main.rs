@@ -23,6 +23,7 @@ mod reveal;
 mod show;
 mod tested;
 mod tree;
+mod units;
 mod validate;
 
 use std::io::Write;

@@ -9,21 +9,21 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
+use crate::units::{self, Types};
 use mmascope::array::{self, Array, Casting, Reading};
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::gemm::{
     self, Arrays, Matrices, Product, Schedule, SoftwareScales, Statistics, Summary, Watch,
 };
-use mmascope::isa::{Catalogue, Instruction};
+use mmascope::isa::{Catalogue, Instruction, OperandTypes};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
     common: &Common,
     options: &Matmul,
 ) -> Result<Status, Failure> {
-    let row = catalogue.find(&options.arch, &options.inst)?;
-    let unit = row.unit()?;
-    let modifiers = modifiers(row, options)?;
+    // A wrong name is found before any file is read.
+    let named = named_row(catalogue, options)?;
     if options.output == "-" {
         let message = "-o -: D goes to a file, the report to standard output; ./- is a file's name";
         return Err(Failure::Input(message.to_owned()));
@@ -31,12 +31,24 @@ pub(crate) fn run(
     array::check_writable(&options.output)
         .map_err(|error| Failure::Input(format!("-o {error}")))?;
     let schedule = schedule(options.schedule.as_deref())?;
+    let files = Files::read(options)?;
+    let (row, default_of) = match named {
+        Some(row) => (row, None),
+        None => {
+            let types = files.types()?;
+            let row = Types::Given(types).of(catalogue.architecture(&options.arch)?)?;
+            (row, Some(types.to_string()))
+        }
+    };
+    let default_of = default_of.or_else(|| options.types.clone());
+    let unit = row.unit()?;
+    let modifiers = modifiers(row, options)?;
     let Given {
         readings,
         k: given_k,
         matrices,
         scales,
-    } = matrices(unit, &schedule, options)?;
+    } = matrices(unit, &schedule, files, options)?;
     let product = Product::new(unit, &matrices, modifiers)?;
     for (argument, reading) in &readings {
         if let Some(warning) = &reading.warning {
@@ -83,6 +95,7 @@ pub(crate) fn run(
     array::write_npy(&options.output, &shape, &format, d.iter(), cancel)?;
     let report = Report {
         row,
+        default_of,
         unit,
         schedule: &schedule,
         readings,
@@ -107,6 +120,22 @@ pub(crate) fn schedule(text: Option<&str>) -> Result<Schedule, Failure> {
     };
     text.parse()
         .map_err(|error| Failure::Input(format!("--schedule: {error}")))
+}
+
+/// The instruction that the options name, or the default of the types that they name.
+fn named_row<'c>(
+    catalogue: &'c Catalogue,
+    options: &Matmul,
+) -> Result<Option<&'c Instruction>, Failure> {
+    let architecture = catalogue.architecture(&options.arch)?;
+    let row = match (&options.inst, &options.types) {
+        (Some(inst), _) => architecture.find(inst)?,
+        (None, Some(types)) => Types::Text(types).of(architecture)?,
+        (None, None) => return Ok(None),
+    };
+    row.unit()?;
+    modifiers(row, options)?;
+    Ok(Some(row))
 }
 
 fn modifiers(row: &Instruction, options: &Matmul) -> Result<Modifiers, Failure> {
@@ -140,7 +169,50 @@ struct Given {
     scales: Option<SoftwareScales>,
 }
 
-fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given, Failure> {
+/// The arrays of the files.
+struct Files {
+    a: Array,
+    b: Array,
+    c: Option<Array>,
+    scale_a: Option<Array>,
+    scale_b: Option<Array>,
+}
+
+impl Files {
+    fn read(options: &Matmul) -> Result<Self, Failure> {
+        let read = |argument: &str, file: &str| {
+            array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
+        };
+        let optional = |argument: &str, file: &Option<String>| match file {
+            Some(file) => read(argument, file).map(Some),
+            None => Ok(None),
+        };
+        Ok(Self {
+            a: read("A", &options.a)?,
+            b: read("B", &options.b)?,
+            c: optional("--c", &options.c)?,
+            scale_a: optional("--scale-a", &options.scale_a)?,
+            scale_b: optional("--scale-b", &options.scale_b)?,
+        })
+    }
+
+    /// The operand types that they say. Scales of numbers belong to a schedule, and of codes to the unit.
+    fn types(&self) -> Result<OperandTypes, Failure> {
+        let is_code = |array: &Option<Array>| {
+            let element = array.as_ref().map(Array::element);
+            element.is_some_and(|element| element.bits() == 8)
+        };
+        let is_scaled = is_code(&self.scale_a) || is_code(&self.scale_b);
+        units::types_of(&self.a, &self.b, self.c.as_ref(), is_scaled)
+    }
+}
+
+fn matrices(
+    unit: &Unit,
+    schedule: &Schedule,
+    files: Files,
+    options: &Matmul,
+) -> Result<Given, Failure> {
     let casting = Casting {
         saturate: options.saturate,
         ..Casting::default()
@@ -149,17 +221,13 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
         Some(name) => casting.with_rounding(name)?,
         None => casting,
     };
-    let read = |argument: &str, file: &str| {
-        array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
-    };
-    let optional = |argument: &str, file: &Option<String>| match file {
-        Some(file) => read(argument, file).map(Some),
-        None => Ok(None),
-    };
-    let (a, b) = (read("A", &options.a)?, read("B", &options.b)?);
-    let c = optional("--c", &options.c)?;
-    let scale_a = optional("--scale-a", &options.scale_a)?;
-    let scale_b = optional("--scale-b", &options.scale_b)?;
+    let Files {
+        a,
+        b,
+        c,
+        scale_a,
+        scale_b,
+    } = files;
     let signature = unit.signature();
     let promotion = schedule.promotion.filter(|it| it.scale.is_some());
     if promotion.is_some() && signature.scale.is_some() {
@@ -252,6 +320,8 @@ pub(crate) fn progress(count: u64, what: &'static str) -> ProgressBar {
 /// What is printed.
 struct Report<'a> {
     row: &'a Instruction,
+    /// The operand types that it is the default of, when no instruction was named.
+    default_of: Option<String>,
     unit: &'a Unit,
     schedule: &'a Schedule,
     readings: Readings,
@@ -277,7 +347,15 @@ impl Report<'_> {
         let (m, n, k) = (self.matrices.m(), self.matrices.n(), self.matrices.k());
         let signature = self.unit.signature();
         let row = self.row;
-        writeln!(out, "instruction  {} {}", row.architecture, row.name)?;
+        let default = match &self.default_of {
+            Some(types) => format!(" (the default of {types})"),
+            None => String::new(),
+        };
+        writeln!(
+            out,
+            "instruction  {} {}{default}",
+            row.architecture, row.name
+        )?;
         writeln!(out, "types        {signature}")?;
         for (argument, reading) in &self.readings {
             let Reading {
@@ -333,6 +411,7 @@ impl Report<'_> {
         let body = json!({
             "arch": self.row.architecture,
             "inst": self.row.name,
+            "default_of": self.default_of,
             "a": signature.a.name,
             "b": signature.b.name,
             "c": signature.c.name,

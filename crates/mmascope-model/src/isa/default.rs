@@ -113,7 +113,10 @@ impl Architecture {
             }
             match word.split_once('/') {
                 Some((format, block)) => {
-                    let block = block.parse().ok().filter(|block| (1..=4096).contains(block));
+                    let block = block
+                        .parse()
+                        .ok()
+                        .filter(|block| (1..=4096).contains(block));
                     scaling = Scaling::Exactly(Scale {
                         format: self.type_named(format)?,
                         block: block.ok_or_else(wrong)?,
