@@ -83,7 +83,7 @@ pub(crate) fn run(
         output.line(accuracy::chart(&curves, &source).trim_end())?;
         output.finish()?;
     }
-    if common.json {
+    if common.json() {
         report::print_json(catalogue, body(&curves, &source, &data, options))?;
     } else {
         print(&curves, &source)?;

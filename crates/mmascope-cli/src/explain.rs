@@ -90,7 +90,7 @@ fn print(
     body: impl Fn() -> Map<String, Value>,
     text: &str,
 ) -> Result<Status, Failure> {
-    if common.json {
+    if common.json() {
         report::print_json(catalogue, body())?;
     } else {
         writeln!(io::stdout(), "{}", text.trim_end())?;

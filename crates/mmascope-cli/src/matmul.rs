@@ -105,7 +105,7 @@ pub(crate) fn run(
         statistics,
         output: &options.output,
     };
-    if common.json {
+    if common.json() {
         report::print_json(catalogue, report.json())?;
     } else {
         report.print()?;

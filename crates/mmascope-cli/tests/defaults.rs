@@ -200,7 +200,8 @@ fn listed() {
     assert_eq!(
         names,
         [
-            "wmma.m16n16k16.f16.f16.f16.f32"
+            "wmma.m16n16k16.f16.f16.f16.f32",
+            "wgmma.m64n8k16.f16.f16.f16"
         ]
     );
     let unmarked = rows.iter().filter(|row| row["default"] == false).count();

@@ -97,7 +97,8 @@ pub fn escaped(text: &str) -> std::borrow::Cow<'_, str> {
 }
 
 fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A message, or its beginning when it repeats too much of a hostile text.

@@ -68,7 +68,11 @@ fn member<R: Read + Seek>(
     let most = match file.compression() {
         CompressionMethod::Stored => packed,
         CompressionMethod::Deflated => packed.saturating_mul(MOST_EXPANSION),
-        other => return Err(format!("the array is packed by {other}; stored and deflate are read")),
+        other => {
+            return Err(format!(
+                "the array is packed by {other}; stored and deflate are read"
+            ));
+        }
     };
     if packed > length || size > most {
         return Err(format!(
