@@ -7,6 +7,8 @@ mod resolver;
 mod trees;
 mod vectors;
 
+use mmascope::tree::Form;
+
 pub(crate) use devices::*;
 pub(crate) use precision::*;
 pub(crate) use products::*;
@@ -36,12 +38,42 @@ pub(crate) struct Common {
     /// A file that extends or overrides the catalogue; may be given several times
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) isa: Vec<String>,
-    /// Print the result as JSON
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
+    /// Print the result as JSON; trees as a flat list of nodes with `=flat`, and always above 1,000 levels
+    #[arg(
+        long,
+        value_name = "FORM",
+        global = true,
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "nested"
+    )]
+    json: Option<Json>,
     /// Number of threads, 1 to 1024 [default: one per core]; the result never depends on it
     #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+}
+
+/// How trees stand in JSON.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Json {
+    Nested,
+    Flat,
+}
+
+impl Common {
+    /// Whether the result is JSON.
+    pub(crate) fn json(&self) -> bool {
+        self.json.is_some()
+    }
+
+    /// How trees stand in it.
+    pub(crate) fn form(&self) -> Form {
+        match self.json {
+            Some(Json::Flat) => Form::Flat,
+            Some(Json::Nested) | None => Form::Nested,
+        }
+    }
 }
 
 #[derive(clap::Subcommand)]
@@ -220,6 +252,9 @@ pub(crate) struct Explain {
     /// The instruction
     #[arg(long)]
     pub(crate) inst: Option<String>,
+    /// Instead of an instruction: operand types, whose default instruction is taken, as in f16,f16,f32
+    #[arg(long, value_name = "TYPES", conflicts_with = "inst")]
+    pub(crate) types: Option<String>,
     /// Row of A
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) a: Option<String>,

@@ -137,7 +137,7 @@ impl Asked {
             .collect::<Result<_, _>>()?;
         let packed = self.packed(&rows)?;
         let to = self.cast.to();
-        if common.json {
+        if common.json() {
             let mut body = self.summary();
             let results: Vec<Value> = rows.iter().map(|row| self.row_json(row)).collect();
             body.insert("results".into(), results.into());
@@ -220,7 +220,7 @@ impl Asked {
         if let Some(warning) = &reading.warning {
             report::tell(format_args!("warning: --input: {warning}"));
         }
-        if common.json {
+        if common.json() {
             let mut body = self.summary();
             body.insert("input".into(), input.into());
             body.insert("read".into(), reading.words.into());

@@ -89,14 +89,14 @@ pub(crate) fn run(
                 .collect();
             let results = results(&readings, options.engine);
             for ((line, reading), result) in chunk.iter().zip(readings).zip(results) {
-                tally.add(file, line, outcome(line, reading, result), common.json)?;
+                tally.add(file, line, outcome(line, reading, result), common.json())?;
             }
             progress.inc(chunk.len() as u64);
             progress.set_message(file.clone());
         }
     }
     progress.finish_and_clear();
-    tally.close(catalogue, common.json)
+    tally.close(catalogue, common.json())
 }
 
 fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failure> {

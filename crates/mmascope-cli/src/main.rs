@@ -28,6 +28,7 @@ mod show;
 mod specials;
 mod tested;
 mod tree;
+mod units;
 mod validate;
 
 use std::io::Write;

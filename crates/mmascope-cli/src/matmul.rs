@@ -1,5 +1,7 @@
 //! `mmascope matmul`: computes a whole matrix product, and how far it is from the exact one.
 
+mod operands;
+
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -9,22 +11,23 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
+use crate::units::Types;
 use mmascope::array::{self, Array, Casting, Reading};
 use mmascope::dpa::{Modifiers, Scalar, Unit};
-use mmascope::format::{F32, Format, Rounding};
+use mmascope::format::{F32, Rounding};
 use mmascope::gemm::{
     self, Arrays, Matrices, Product, Schedule, SoftwareScales, Statistics, Summary, Watch,
 };
 use mmascope::isa::{Catalogue, Instruction};
+use operands::{Files, Operands};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
     common: &Common,
     options: &Matmul,
 ) -> Result<Status, Failure> {
-    let row = catalogue.find(&options.arch, &options.inst)?;
-    let unit = row.unit()?;
-    let modifiers = modifiers(row, options)?;
+    // A wrong name is found before any file is read.
+    let named = named_row(catalogue, options)?;
     if options.output == "-" {
         let message = "-o -: D goes to a file, the report to standard output; ./- is a file's name";
         return Err(Failure::Input(message.to_owned()));
@@ -32,13 +35,25 @@ pub(crate) fn run(
     array::check_writable(&options.output)
         .map_err(|error| Failure::Input(format!("-o {error}")))?;
     let schedule = schedule(options.schedule.as_deref())?;
+    let files = Files::read(options)?;
+    let (row, default_of) = match named {
+        Some(row) => (row, None),
+        None => {
+            let types = files.types()?;
+            let row = Types::Given(types).of(catalogue.architecture(&options.arch)?)?;
+            (row, Some(types.to_string()))
+        }
+    };
+    let default_of = default_of.or_else(|| options.types.clone());
+    let unit = row.unit()?;
+    let modifiers = modifiers(row, options)?;
     let Given {
         readings,
         k: given_k,
         matrices,
         scales,
         factor,
-    } = matrices(unit, &schedule, options)?;
+    } = matrices(unit, &schedule, files, options)?;
     let schedule = schedule.scaled_by(factor, matrices.c().is_some())?;
     let product = Product::new(unit, &matrices, modifiers)?;
     for (argument, reading) in &readings {
@@ -86,6 +101,7 @@ pub(crate) fn run(
     array::write_npy(&options.output, &shape, &format, d.iter(), cancel)?;
     let report = Report {
         row,
+        default_of,
         unit,
         schedule: &schedule,
         readings,
@@ -95,7 +111,7 @@ pub(crate) fn run(
         statistics,
         output: &options.output,
     };
-    if common.json {
+    if common.json() {
         report::print_json(catalogue, report.json())?;
     } else {
         report.print()?;
@@ -110,6 +126,22 @@ pub(crate) fn schedule(text: Option<&str>) -> Result<Schedule, Failure> {
     };
     text.parse()
         .map_err(|error| Failure::Input(format!("--schedule: {error}")))
+}
+
+/// The instruction that the options name, or the default of the types that they name.
+fn named_row<'c>(
+    catalogue: &'c Catalogue,
+    options: &Matmul,
+) -> Result<Option<&'c Instruction>, Failure> {
+    let architecture = catalogue.architecture(&options.arch)?;
+    let row = match (&options.inst, &options.types) {
+        (Some(inst), _) => architecture.find(inst)?,
+        (None, Some(types)) => Types::Text(types).of(architecture)?,
+        (None, None) => return Ok(None),
+    };
+    row.unit()?;
+    modifiers(row, options)?;
+    Ok(Some(row))
 }
 
 fn modifiers(row: &Instruction, options: &Matmul) -> Result<Modifiers, Failure> {
@@ -145,64 +177,12 @@ struct Given {
     factor: u64,
 }
 
-/// An operand's file: numbers or codes, or what `quantize` wrote.
-struct Side {
-    array: Array,
-    /// Scales that the file itself has.
-    scales: Option<Array>,
-    /// What the file is, in words.
-    words: Option<String>,
-    tensor_scale: u64,
-}
-
-impl Side {
-    fn read(
-        argument: &str,
-        file: &str,
-        format: &Format,
-        unit: &Unit,
-        is_transposed: bool,
-    ) -> Result<Self, Failure> {
-        let failed = |error| Failure::Input(format!("{argument}: {error}"));
-        if !array::names_quantised(file) {
-            return Ok(Self {
-                array: array::read(file).map_err(failed)?,
-                scales: None,
-                words: None,
-                tensor_scale: ONE,
-            });
-        }
-        let quantised = array::read_quantised(file).map_err(failed)?;
-        let k_is_last = (argument == "A") != is_transposed;
-        let scale = unit.signature().scale;
-        let operand = quantised
-            .operand(file, format, scale, k_is_last, is_transposed)
-            .map_err(failed)?;
-        let tensor = f32::from_bits(operand.tensor_scale);
-        Ok(Self {
-            array: operand.codes,
-            scales: Some(operand.scales),
-            words: Some(format!("{}, tensor scale {tensor:e}", quantised.format)),
-            tensor_scale: operand.tensor_scale.into(),
-        })
-    }
-
-    /// The operand's block scales: its own, or those of another file.
-    fn scales(&mut self, argument: &str, other: Option<Array>) -> Result<Option<Array>, Failure> {
-        match (self.scales.take(), other) {
-            (Some(_), Some(other)) => Err(Failure::Input(format!(
-                "{argument} {}: the operand's file has its own scales; leave one of them out",
-                other.name()
-            ))),
-            (own, other) => Ok(own.or(other)),
-        }
-    }
-}
-
-/// 1 as an f32 word.
-const ONE: u64 = 0x3f80_0000;
-
-fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given, Failure> {
+fn matrices(
+    unit: &Unit,
+    schedule: &Schedule,
+    files: Files,
+    options: &Matmul,
+) -> Result<Given, Failure> {
     let casting = Casting {
         saturate: options.saturate,
         ..Casting::default()
@@ -211,37 +191,17 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
         Some(name) => casting.with_rounding(name)?,
         None => casting,
     };
-    let read = |argument: &str, file: &str| {
-        array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
-    };
-    let optional = |argument: &str, file: &Option<String>| match file {
-        Some(file) => read(argument, file).map(Some),
-        None => Ok(None),
-    };
     let signature = unit.signature();
-    let mut sides = [
-        Side::read("A", &options.a, &signature.a, unit, options.transpose_a)?,
-        Side::read("B", &options.b, &signature.b, unit, options.transpose_b)?,
-    ];
-    let c = optional("--c", &options.c)?;
-    let scale_a = optional("--scale-a", &options.scale_a)?;
-    let scale_b = optional("--scale-b", &options.scale_b)?;
-    let scale_a = sides[0].scales("--scale-a", scale_a)?;
-    let scale_b = sides[1].scales("--scale-b", scale_b)?;
-    let [tensor_a, tensor_b] = [0, 1].map(|side: usize| sides[side].tensor_scale);
-    let factor = Scalar::new(F32, Rounding::Rne)?.multiply(tensor_a, tensor_b);
-    let [
-        Side {
-            array: a,
-            words: words_a,
-            ..
-        },
-        Side {
-            array: b,
-            words: words_b,
-            ..
-        },
-    ] = sides;
+    let Operands {
+        a: side_a,
+        b: side_b,
+        c,
+        scale_a,
+        scale_b,
+    } = files.operands(unit, options)?;
+    let factor = Scalar::new(F32, Rounding::Rne)?.multiply(side_a.tensor_scale, side_b.tensor_scale);
+    let (a, words_a) = (side_a.array, side_a.words);
+    let (b, words_b) = (side_b.array, side_b.words);
     let promotion = schedule.promotion.filter(|it| it.scale.is_some());
     if promotion.is_some() && signature.scale.is_some() {
         return Err(Failure::Input(
@@ -337,6 +297,8 @@ pub(crate) fn progress(count: u64, what: &'static str) -> ProgressBar {
 /// What is printed.
 struct Report<'a> {
     row: &'a Instruction,
+    /// The operand types that it is the default of, when no instruction was named.
+    default_of: Option<String>,
     unit: &'a Unit,
     schedule: &'a Schedule,
     readings: Readings,
@@ -362,7 +324,15 @@ impl Report<'_> {
         let (m, n, k) = (self.matrices.m(), self.matrices.n(), self.matrices.k());
         let signature = self.unit.signature();
         let row = self.row;
-        writeln!(out, "instruction  {} {}", row.architecture, row.name)?;
+        let default = match &self.default_of {
+            Some(types) => format!(" (the default of {types})"),
+            None => String::new(),
+        };
+        writeln!(
+            out,
+            "instruction  {} {}{default}",
+            row.architecture, row.name
+        )?;
         writeln!(out, "types        {signature}")?;
         for (argument, reading) in &self.readings {
             let Reading {
@@ -418,6 +388,7 @@ impl Report<'_> {
         let body = json!({
             "arch": self.row.architecture,
             "inst": self.row.name,
+            "default_of": self.default_of,
             "a": signature.a.name,
             "b": signature.b.name,
             "c": signature.c.name,

@@ -59,7 +59,7 @@ pub(crate) fn run(
         out.finish()?;
     }
     array::write_quantised(&options.output, &quantised, cancel)?;
-    if common.json {
+    if common.json() {
         report::print_json(catalogue, json(options, &quantised, &statistics))?;
     } else {
         print(options, &quantised, &statistics)?;
@@ -81,7 +81,7 @@ pub(crate) fn back(
     let cancel = interrupt::deferred();
     let each = words.iter().map(|word| u64::from(*word));
     array::write_npy(&options.output, &quantised.shape, &F32, each, cancel)?;
-    if common.json {
+    if common.json() {
         let body = json!({
             "format": quantised.format.name,
             "recipe": quantised.recipe.map(Recipe::name),

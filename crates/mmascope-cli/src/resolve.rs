@@ -48,7 +48,7 @@ pub(crate) fn run(
     };
     let resolution = resolve(&request)?;
     let evaluations = evaluations(&resolution, target, &options.value)?;
-    let printed = if common.json {
+    let printed = if common.json() {
         print_json(catalogue, &request, &resolution, &evaluations)
     } else {
         print_text(&resolution, &evaluations)

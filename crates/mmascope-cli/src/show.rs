@@ -10,7 +10,7 @@ use crate::report::{self, Failure, Status};
 use mmascope::dpa::Unit;
 use mmascope::gemm;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
-use mmascope::tree::Node;
+use mmascope::tree::{Form, Node, Tree};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -20,8 +20,8 @@ pub(crate) fn run(
     let architecture = catalogue.architecture(&options.arch)?;
     let row = catalogue.find(&options.arch, &options.inst)?;
     let unit = row.unit()?;
-    if common.json {
-        print_json(catalogue, architecture, row, unit)?;
+    if common.json() {
+        print_json(catalogue, common, architecture, row, unit)?;
     } else {
         print_text(architecture, row, unit)?;
     }
@@ -101,6 +101,7 @@ fn write_wrapped(out: &mut impl Write, line: &str) -> io::Result<()> {
 
 fn print_json(
     catalogue: &Catalogue,
+    common: &Common,
     architecture: &Architecture,
     row: &Instruction,
     unit: &Unit,
@@ -137,11 +138,24 @@ fn print_json(
         json!(kernel.as_ref().err().map(ToString::to_string)),
     );
     body.insert("words".into(), unit.words().into());
-    body.insert("leaves".into(), leaves.into());
-    body.insert(
-        "tree".into(),
-        json!(Node::of_program(unit.program(), signature)),
-    );
+    let node = Node::of_program(unit.program(), signature);
+    // A unit that leaves c out has no tree over all leaves, and one of few levels.
+    let tree = node
+        .as_ref()
+        .and_then(|node| Tree::of_node(node, leaves.len()).ok())
+        .filter(|tree| tree.form(common.form()) == Form::Flat);
+    match tree {
+        Some(tree) => {
+            let mut flat = crate::tree::flat(&tree, &row.name, &leaves)?;
+            for key in ["leaves", "nodes", "root"] {
+                body.insert(key.into(), flat.remove(key).into());
+            }
+        }
+        None => {
+            body.insert("leaves".into(), leaves.into());
+            body.insert("tree".into(), json!(node));
+        }
+    }
     body.insert("parameters".into(), parameters.into());
     body.insert(
         "notes".into(),

@@ -40,7 +40,7 @@ pub(crate) fn run(
         }
         out.finish()?;
     }
-    if common.json {
+    if common.json() {
         let list: Vec<Value> = units.iter().map(|(row, all)| unit_json(row, all)).collect();
         let mut body = Map::new();
         body.insert("units".into(), list.into());

@@ -74,7 +74,7 @@ pub(crate) fn run(
         output.line(&report::json_text(catalogue, body.clone())?)?;
         output.finish()?;
     }
-    let printed = if common.json {
+    let printed = if common.json() {
         report::print_json(catalogue, body)
     } else {
         print(options, row, &state, &examples, rate)

@@ -165,6 +165,17 @@ impl Array {
         &self.dtype
     }
 
+    /// The format that the elements are of, as far as the file says it: that of numbers, and what
+    /// `np.save` writes of `ml_dtypes` for one format alone (`V2` is bf16, `f1` is e5m2). `None` for
+    /// codes of any format.
+    #[must_use]
+    pub fn format(&self) -> Option<Format> {
+        match self.element {
+            Element::Number(format) => Some(format),
+            _ => self.written_by_numpy(),
+        }
+    }
+
     /// The elements, row-major, little-endian.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

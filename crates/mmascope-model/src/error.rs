@@ -81,6 +81,28 @@ pub const LONGEST_NAME: usize = 200;
 /// As many valid names are all listed when none of them is near the given one.
 const FEW_NAMES: usize = 12;
 
+/// A text with its control characters escaped: what a file says must not reach a terminal as commands.
+/// Those are ESC and its kin (C0, C1) and the marks that turn the direction of writing round.
+pub fn escaped(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.contains(is_control) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_control(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out.into()
+}
+
+fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// A message, or its beginning when it repeats too much of a hostile text.
 pub fn shortened(message: &str) -> String {
     beginning(message, 800)

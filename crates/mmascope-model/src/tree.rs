@@ -26,6 +26,7 @@ pub use export::Language;
 pub use value::MAX_LEAVES;
 pub use value::{Builder, Inner, Statistics, Tree};
 pub use visible::{Sight, visible};
+pub use write::{Form, NESTED_LEVELS};
 
 use std::fmt::Write;
 

@@ -20,7 +20,7 @@ const CHUNK: usize = 1 << 16;
 ///
 /// # Errors
 /// [`Error::Io`] when the folder cannot be written to, the file exists and is no regular file, or
-/// its name is that of a safetensors file.
+/// its name is that of a safetensors or `.npz` file.
 pub fn check_writable(file: &str) -> Result<()> {
     let path = npy_path(file)?;
     temporary(file, &path).map(drop)
@@ -108,14 +108,16 @@ fn write(
     Ok(())
 }
 
-/// [`output_path`] of an `.npy` file. Under the name of a safetensors file it would replace all
+/// [`output_path`] of an `.npy` file. Under the name of a file of several arrays it would replace all
 /// arrays of one that is there, and no reader would take it.
 fn npy_path(file: &str) -> Result<PathBuf> {
-    if !matches!(split_name(file), (_, Tensor::None)) {
-        let message = "this names a .safetensors file; what is written is an .npy file";
-        return Err(io_error(file, message));
-    }
-    output_path(file)
+    let kind = match split_name(file).1 {
+        Tensor::Only => return output_path(file),
+        Tensor::OfSafetensors(_) => "a .safetensors",
+        Tensor::OfNpz(_) => "an .npz",
+    };
+    let message = format!("this names {kind} file; what is written is an .npy file");
+    Err(io_error(file, &message))
 }
 
 /// The most links that lead from one to the next, as on Linux.
