@@ -199,7 +199,8 @@ fn matrices(
         scale_a,
         scale_b,
     } = files.operands(unit, options)?;
-    let factor = Scalar::new(F32, Rounding::Rne)?.multiply(side_a.tensor_scale, side_b.tensor_scale);
+    let factor =
+        Scalar::new(F32, Rounding::Rne)?.multiply(side_a.tensor_scale, side_b.tensor_scale);
     let (a, words_a) = (side_a.array, side_a.words);
     let (b, words_b) = (side_b.array, side_b.words);
     let promotion = schedule.promotion.filter(|it| it.scale.is_some());

@@ -18,6 +18,7 @@
 mod codes;
 mod decoded;
 mod describe;
+mod events;
 mod general;
 mod ieee;
 mod limits;
@@ -38,11 +39,15 @@ mod unit;
 pub use codes::Codes;
 pub use decoded::Decoded;
 pub use describe::Parameter;
+pub use events::{EVENTS, Events};
 pub use general::{
     AddMul, Fused, General, GroupExponent, Groups, Invalid, Side, Specials, Sticky, Terms,
 };
 pub use modifiers::Modifiers;
-pub use named::{Dpa, EFdpa, FmaChain, FtzAddMul, GstFdpa, GtrFdpa, StFdpa, TFdpa, TrFdpa};
+pub use named::{
+    Addends, Dpa, EFdpa, FmaChain, FtzAddMul, GrFdpa, GstFdpa, GtrFdpa, SemiFma, SemiNan, StFdpa,
+    TFdpa, TakenBits, TrFdpa,
+};
 pub use notation::Flaw;
 pub use notation::at;
 pub(crate) use notation::parse;

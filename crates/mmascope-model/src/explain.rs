@@ -55,6 +55,7 @@ mod add_mul;
 mod against;
 mod block;
 mod fused;
+mod grouped;
 mod html;
 mod input;
 mod lane;

@@ -395,6 +395,12 @@ impl Format {
         self
     }
 
+    /// Whether it is a format whose usual reading has ∞ or NaN, read as numbers only.
+    pub(crate) fn is_numbers_only(&self) -> bool {
+        let named = FORMATS.iter().find(|format| format.name == self.name);
+        named.is_some_and(|named| named != self && named.without_specials() == *self)
+    }
+
     /// The float parameters, if this is a floating-point format.
     #[must_use]
     pub fn float(&self) -> Option<Float> {

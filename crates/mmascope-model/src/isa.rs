@@ -5,6 +5,7 @@
 
 mod default;
 mod evidence;
+mod flags;
 mod name;
 mod parse;
 mod shape;
@@ -16,16 +17,21 @@ use sha2::{Digest, Sha256};
 
 pub use default::{OperandTypes, Scaling};
 pub use evidence::{Evidence, Level};
+pub use flags::FlagBits;
 pub use shape::Shape;
 
-use crate::dpa::{Modifiers, Operands, Signature, Tiles, Unit};
+use crate::dpa::{Events, Modifiers, Operands, Signature, Tiles, Unit};
 use crate::error::{Error, Position, Result, quoted};
 use crate::format::Format;
 
 /// The shipped data.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 3] = [
     ("(built in) nvidia.txt", include_str!("../isa/nvidia.txt")),
     ("(built in) amd.txt", include_str!("../isa/amd.txt")),
+    (
+        "(built in) tenstorrent.txt",
+        include_str!("../isa/tenstorrent.txt"),
+    ),
 ];
 
 /// Every known instruction of every known architecture.
@@ -54,6 +60,8 @@ pub struct Architecture {
     pub notes: Vec<String>,
     /// Why instructions that no line names have no model, if they are known to exist.
     pub unmodelled: Option<String>,
+    /// Names of what the architecture has beside its instructions, for the rooms that model it.
+    pub features: Vec<String>,
     instructions: Vec<Instruction>,
     /// Normalised name → index.
     keys: HashMap<String, usize>,
@@ -86,6 +94,11 @@ pub struct Instruction {
     pub notes: Vec<String>,
     /// Where the row is from, beside the architecture's sources.
     pub sources: Vec<String>,
+    /// Whether a vector line may have a multiple of K products: instructions are then chained, each
+    /// one's d being the next one's c.
+    pub chained: bool,
+    /// Which bits of a status register the events of a result set.
+    pub flags: FlagBits,
     /// Where the family stands in the catalogue.
     pub position: Position,
     keys: Vec<String>,
@@ -351,6 +364,7 @@ impl Architecture {
         append(&mut self.aliases, other.aliases);
         append(&mut self.sources, other.sources);
         append(&mut self.notes, other.notes);
+        append(&mut self.features, other.features);
         self.unmodelled = other.unmodelled.or(self.unmodelled.take());
         self.types.extend(other.types);
         for (mine, theirs) in [
@@ -469,8 +483,57 @@ impl Instruction {
     /// # Ok::<(), mmascope_model::Error>(())
     /// ```
     pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
+        self.dot_with_flags(operands, modifiers)
+            .map(|(word, _)| word)
+    }
+
+    /// The same with the bits of the status register that the result sets; `None` where no register
+    /// is known. A `chained` row takes any multiple of K products.
+    ///
+    /// # Errors
+    /// As [`Instruction::dot`].
+    pub fn dot_with_flags(
+        &self,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+    ) -> Result<(u64, Option<u8>)> {
         self.check_modifiers(modifiers)?;
-        self.unit()?.dot(operands, modifiers)
+        let unit = self.unit()?;
+        let k = self.signature.k;
+        let count = self.instructions_in(operands.a.len());
+        if count == 1 || operands.b.len() != count * k || self.signature.scale.is_some() {
+            let (word, events) = unit.dot_with_events(operands, modifiers)?;
+            return Ok((word, self.flags.of(events)));
+        }
+        let (mut c, mut events) = (operands.c, Events::default());
+        let mut modifiers = *modifiers;
+        for (a, b) in operands.a.chunks(k).zip(operands.b.chunks(k)) {
+            let own = Operands {
+                a,
+                b,
+                c,
+                ..Operands::default()
+            };
+            let (word, happened) = unit.dot_with_events(&own, &modifiers)?;
+            events.join(happened);
+            c = word;
+            // What is done to c is done to the first one.
+            modifiers = Modifiers {
+                negate_a: modifiers.negate_a,
+                negate_b: modifiers.negate_b,
+                ..Modifiers::default()
+            };
+        }
+        Ok((c, self.flags.of(events)))
+    }
+
+    /// How many instructions a dot product of so many products is.
+    #[must_use]
+    pub fn instructions_in(&self, products: usize) -> usize {
+        match self.chained && products > 0 && products.is_multiple_of(self.signature.k) {
+            true => products / self.signature.k,
+            false => 1,
+        }
     }
 
     /// D of one instruction, m × n; see [`Unit::tile`]. Any m and n are taken.

@@ -72,7 +72,7 @@ impl Plan {
             Ok(Self {
                 nan: match output.nan {
                     Nan::Word(word) => word,
-                    Nan::Any => F64.nan_or_substitute(),
+                    Nan::Any | Nan::Own => F64.nan_or_substitute(),
                 },
             })
         } else {

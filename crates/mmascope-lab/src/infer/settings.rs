@@ -242,6 +242,7 @@ impl Setting {
             Self::Tininess(value) => (match value {
                 Tininess::After => "after",
                 Tininess::Before => "before",
+                Tininess::Unbounded => "unbounded",
             })
             .to_owned(),
             Self::Beginning(value) => (match value {

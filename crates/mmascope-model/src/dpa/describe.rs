@@ -1,8 +1,8 @@
 //! Describes programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
-    AddMul, Codes, Dpa, FlushSign, Fused, General, Nan, Operation, Output, Part, Program, Select,
-    Signature, Source, Statement, Tininess, Unit, ZeroSign,
+    AddMul, Codes, Dpa, FlushSign, Fused, General, GrFdpa, Nan, Operation, Output, Part, Program,
+    Select, Signature, Source, Statement, Tininess, Unit, ZeroSign,
 };
 use crate::format::{Format, Kind, Overflow, Rounding};
 
@@ -87,10 +87,15 @@ impl Program {
             push("overflow", overflow.to_string());
             push("nan", nan_value(*nan, *format));
             push("zero", zero.to_string());
+            if format.is_numbers_only() {
+                push("exponents", "numbers".to_owned());
+            }
             if let Some(sign) = flush {
                 push("flush", sign.to_string());
-                if *tininess == Tininess::Before {
-                    push("tininess", "before".to_owned());
+                match tininess {
+                    Tininess::After => {}
+                    Tininess::Before => push("tininess", "before".to_owned()),
+                    Tininess::Unbounded => push("tininess", "unbounded".to_owned()),
                 }
             }
         }
@@ -119,6 +124,8 @@ impl Program {
                     Some(match algorithm.general(&statement.output) {
                         General::Fused(step) => Fused { l: count, ..step }.into(),
                         General::AddMul(step) => AddMul { p: count, ..step }.into(),
+                        General::Grouped(step) => GrFdpa { l: count, ..step }.into(),
+                        General::Semi(step) => step.into(),
                     })
                 }
                 Operation::Add(..) | Operation::Convert(_) => None,
@@ -191,7 +198,9 @@ impl Program {
                 terms.extend(values.map(|&source| self.source_name(source).to_owned()));
                 let values = match algorithm.general(&statement.output) {
                     General::Fused(_) => "values as they are",
-                    General::AddMul(_) => "values as products with 1",
+                    General::AddMul(_) | General::Grouped(_) | General::Semi(_) => {
+                        "values as products with 1"
+                    }
                 };
                 format!(
                     "{} in one block of {}, {values}; c is {}.",
@@ -301,6 +310,7 @@ fn order_value(over: &Select) -> String {
 fn nan_value(nan: Nan, format: Format) -> String {
     match nan {
         Nan::Any => "any".to_owned(),
+        Nan::Own => "own".to_owned(),
         Nan::Word(bits) => format!("{bits:0width$x}", width = format.container().digits()),
     }
 }
@@ -348,9 +358,18 @@ fn output_words(output: &Output) -> String {
             "A result below the smallest normal number of {format} before it is rounded {}.",
             sign(flush)
         )),
+        (Some(flush), Tininess::Unbounded) => said.push(format!(
+            "A result that is below the smallest normal number of {format} when it is rounded to as many significant bits as a normal number has, {}.",
+            sign(flush)
+        )),
         (Some(flush), Tininess::After) => {
             said.push(format!("A subnormal result {}.", sign(flush)));
         }
+    }
+    if format.is_numbers_only() {
+        said.push(format!(
+            "The exponent field of ones of {format} is one more binade of numbers."
+        ));
     }
     let large = match overflow {
         Overflow::Infinity => {
@@ -373,6 +392,7 @@ fn output_words(output: &Output) -> String {
     said.push(large.to_owned());
     said.push(match nan {
         Nan::Any => "Which NaN a NaN result is, is not known.".to_owned(),
+        Nan::Own => "No result is NaN but where it is said above.".to_owned(),
         Nan::Word(_) => format!("A NaN result is always {}.", nan_value(*nan, *format)),
     });
     let zero = match zero {

@@ -7,17 +7,19 @@
 //! operation := algorithm { PARAMETER=value } [ "as" format ] [ "part" a=FIRST:COUNT b=FIRST:COUNT ] [ "over" select ] [ "from" source ]
 //!            | "add" source source | "convert" source
 //!            | "join" algorithm { PARAMETER=value } [ "over" "k=0,1" ] "of" source { source }
-//! select    := "k=0,1,2" | "k%4=0,1"                   default: every k, ascending
+//! select    := "k=0,1,2" | "k=0..15" | "k%4=0,1"       default: every k, ascending
 //!                                                      "as": operands widened to that format first
 //!                                                      "part": these bits of significands alone, 0 being the hidden one
 //! source    := "c" | "+0" | "product" | name           default of "from": c
-//! output    := rounding format { nan=any|WORD | zero=plus|minus|exact|ieee | overflow=… | flush=plus|kept [tininess=before] }
+//! output    := rounding format { nan=any|own|WORD | zero=plus|minus|exact|ieee | overflow=… | exponents=numbers
+//!                                | flush=none|plus|kept [tininess=before|unbounded] }
 //! ```
 
 mod write;
 
 use std::str::FromStr;
 
+use super::output::Ends;
 use super::{
     Codes, Dpa, FlushSign, Nan, Operation, Output, Part, Program, Reading, Select, Source,
     Statement, Tininess, Token, ZeroSign, tokens,
@@ -353,15 +355,18 @@ fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::R
 
 fn parse_select(words: &mut Words<'_, '_>) -> std::result::Result<Select, Flaw> {
     let word = words.next("'k=…' or 'k%n=…'")?;
-    let expected = "expected 'k=0,1,…' or 'k%n=0,1,…' with whole numbers";
+    let expected = "expected 'k=0,1,…', 'k=0..15' or 'k%n=0,1,…' with whole numbers";
     let Some((left, list)) = word.text.split_once('=') else {
         return flaw(word, expected);
     };
-    let Ok(list) = list
-        .split(',')
-        .map(str::parse)
-        .collect::<std::result::Result<Vec<usize>, _>>()
-    else {
+    let numbers = |list: &str| -> Option<Vec<usize>> {
+        if let Some((first, last)) = list.split_once("..") {
+            let (first, last) = (first.parse().ok()?, last.parse::<usize>().ok()?);
+            return (first <= last && last < 4096).then(|| (first..=last).collect());
+        }
+        list.split(',').map(|number| number.parse().ok()).collect()
+    };
+    let Some(list) = numbers(list) else {
         return flaw(word, expected);
     };
     let distinct = list.iter().collect::<std::collections::BTreeSet<_>>().len() == list.len();
@@ -417,6 +422,14 @@ fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
     }
 }
 
+/// NaN, flush and tininess of an operation whose notation does not give them.
+fn ends(operation: &Operation) -> Ends {
+    match operation {
+        Operation::Add(..) | Operation::Convert(_) => Ends::USUAL,
+        Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => algorithm.ends(),
+    }
+}
+
 fn parse_output(
     words: &mut Words<'_, '_>,
     operation: &Operation,
@@ -432,19 +445,30 @@ fn parse_output(
         );
     }
     let (overflow, zero) = defaults(operation);
+    let Ends {
+        nan,
+        flush,
+        tininess,
+    } = ends(operation);
     let mut output = Output {
         format,
         rounding,
         overflow,
-        nan: Nan::Any,
+        nan,
         zero,
-        flush: None,
-        tininess: Tininess::After,
+        flush,
+        tininess,
     };
     let mut before = None;
     for (word, name, value) in words.parameters() {
         match (name, value) {
             ("nan", "any") => output.nan = Nan::Any,
+            ("nan", "own") => output.nan = Nan::Own,
+            ("exponents", "numbers") => output.format = format.without_specials(),
+            ("exponents", _) => {
+                return flaw(word, format!("exponents={value}: expected numbers"));
+            }
+            ("flush", "none") => output.flush = None,
             ("nan", _) => output.nan = parse_nan(word, value, format)?,
             ("zero", "plus") => output.zero = ZeroSign::Plus,
             ("zero", "minus") => output.zero = ZeroSign::Minus,
@@ -471,8 +495,13 @@ fn parse_output(
                 output.tininess = Tininess::Before;
                 before = Some(word);
             }
+            ("tininess", "unbounded") => {
+                output.tininess = Tininess::Unbounded;
+                before = Some(word);
+            }
             ("tininess", _) => {
-                return flaw(word, format!("tininess={value}: expected after or before"));
+                let message = format!("tininess={value}: expected after, before or unbounded");
+                return flaw(word, message);
             }
             ("overflow", _) => output.overflow = at(word, Overflow::named(value))?,
             _ => {
@@ -481,7 +510,7 @@ fn parse_output(
                     Err(Error::unknown(
                         "output parameter",
                         name,
-                        ["nan", "zero", "overflow", "flush", "tininess"],
+                        ["nan", "zero", "overflow", "flush", "tininess", "exponents"],
                     )),
                 );
             }
@@ -490,7 +519,7 @@ fn parse_output(
     match before {
         Some(word) if output.flush.is_none() => flaw(
             word,
-            "tininess=before says which results are flushed: it needs flush=plus or flush=kept",
+            "tininess says which results are flushed: it needs flush=plus or flush=kept",
         ),
         _ => Ok(output),
     }

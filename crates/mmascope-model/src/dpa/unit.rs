@@ -1,7 +1,8 @@
 //! Units: operand formats and a program that fit each other. A unit simulates an instruction.
 
 use super::{
-    Decoded, Modifiers, Operands, Operation, Program, Queries, Reading, Select, Signature,
+    Codes, Decoded, Events, Modifiers, Operands, Operation, Program, Queries, Reading, Select,
+    Signature, TakenBits,
 };
 use crate::error::{Error, Result};
 use crate::format::{Class, Float, Format, Kind, Specials};
@@ -85,8 +86,23 @@ impl Unit {
     /// # Errors
     /// [`Error::Argument`] when a length or a word does not fit the signature.
     pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
+        self.dot_with_events(operands, modifiers)
+            .map(|(word, _)| word)
+    }
+
+    /// The same with what happened, for units that have status flags: the events of every statement.
+    ///
+    /// # Errors
+    /// As [`Unit::dot`].
+    pub fn dot_with_events(
+        &self,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+    ) -> Result<(u64, Events)> {
         check_operands(&self.signature, operands, modifiers)?;
-        Ok(self.program.run(&self.signature, operands, modifiers))
+        let mut events = Events::default();
+        let word = (self.program).run(&self.signature, operands, modifiers, &mut events);
+        Ok((word, events))
     }
 
     /// One element of D for each query of many, by the same steps as [`Unit::dot`]; memory is used again.
@@ -118,9 +134,11 @@ impl Unit {
     /// The same for operands that were decoded for this signature; `operands` are the words they
     /// came from.
     pub fn dot_decoded(&self, decoded: &Decoded, operands: &Operands<'_>) -> u64 {
-        self.program
-            .run_decoded(decoded)
-            .unwrap_or_else(|| (self.program).run(&self.signature, operands, &Modifiers::default()))
+        let run = || {
+            let (none, events) = (Modifiers::default(), &mut Events::default());
+            (self.program).run(&self.signature, operands, &none, events)
+        };
+        self.program.run_decoded(decoded).unwrap_or_else(run)
     }
 
     /// One instruction: D, m × n, row-major.
@@ -169,7 +187,8 @@ impl Unit {
                     scale_a: &tiles.scale_a[i * blocks..(i + 1) * blocks],
                     scale_b,
                 };
-                d.push(self.program.run(&self.signature, &operands, modifiers));
+                let events = &mut Events::default();
+                d.push((self.program).run(&self.signature, &operands, modifiers, events));
             }
         }
         Ok(d)
@@ -216,7 +235,8 @@ impl Unit {
             }
         }
         let result = self.program.output().format.container();
-        if result != d.container() {
+        // (The result's codes may all be numbers.)
+        if result.without_specials() != d.container().without_specials() {
             return Err(format!("the program gives {result}, but d is {d}"));
         }
         if let Some(scale) = scale {
@@ -233,9 +253,13 @@ impl Unit {
                 return Err(format!("{} is no format of block scales", scale.format));
             }
         }
-        let mut used: Vec<Vec<Reading>> = vec![Vec::new(); k];
-        let mut uses = |index: usize, reading: Reading| match used.get_mut(index) {
-            Some(own) if !own.iter().any(|other| other.overlaps(&reading)) => {
+        let numbers = self.program.codes == Codes::Numbers;
+        if self.program.knows_numbers_only() && !numbers {
+            return Err("its steps take every code for a number: say codes=numbers".into());
+        }
+        let mut used: Vec<Vec<Use>> = vec![Vec::new(); k];
+        let mut uses = |index: usize, reading: Use| match used.get_mut(index) {
+            Some(own) if !own.iter().any(|other| other.meets(&reading)) => {
                 own.push(reading);
                 Ok(())
             }
@@ -247,8 +271,7 @@ impl Unit {
                 algorithm, over, ..
             } = &statement.operation
             {
-                over.iter()
-                    .try_for_each(|&index| uses(index, Reading::WHOLE))?;
+                over.iter().try_for_each(|&index| uses(index, Use::WHOLE))?;
                 let over = Select::List(over.clone());
                 scales_used |= algorithm.fits(&self.signature, &over, &statement.output.format)?;
             }
@@ -269,7 +292,14 @@ impl Unit {
                 }
             }
             for index in over.indices(k) {
-                uses(index, *operands)?;
+                let bits = algorithm.parts();
+                uses(
+                    index,
+                    Use {
+                        operands: *operands,
+                        bits,
+                    },
+                )?;
             }
             scales_used |= algorithm.fits(&self.signature, over, &statement.output.format)?;
         }
@@ -281,6 +311,29 @@ impl Unit {
             (None, true) => Err("block scales are needed".into()),
             _ => Ok(()),
         }
+    }
+}
+
+/// Which bits of a product a statement sums: those that it reads, and of them those that its step multiplies.
+#[derive(Clone, Copy)]
+struct Use {
+    operands: Reading,
+    bits: Option<(TakenBits, TakenBits)>,
+}
+
+impl Use {
+    const WHOLE: Self = Self {
+        operands: Reading::WHOLE,
+        bits: None,
+    };
+
+    /// Whether both sum the product of some bits.
+    fn meets(&self, other: &Self) -> bool {
+        let bits = match (self.bits, other.bits) {
+            (Some(own), Some(other)) => own.0.meets(other.0) && own.1.meets(other.1),
+            _ => true,
+        };
+        bits && self.operands.overlaps(&other.operands)
     }
 }
 

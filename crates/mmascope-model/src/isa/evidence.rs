@@ -12,16 +12,19 @@ pub enum Level {
     TwoTeams,
     /// One team states it.
     OneTeam,
+    /// The vendor's simulator computes it so; no hardware result was compared.
+    Simulator,
     /// Vendor documentation, or what a compiler was seen to emit.
     Documented,
     /// Disputed or unknown; the value is the best guess there is.
     Open,
 }
 
-const NAMES: [(&str, Level); 5] = [
+const NAMES: [(&str, Level); 6] = [
     ("hw", Level::Hardware),
     ("2team", Level::TwoTeams),
     ("1team", Level::OneTeam),
+    ("sim", Level::Simulator),
     ("doc", Level::Documented),
     ("open", Level::Open),
 ];
@@ -40,7 +43,7 @@ pub(crate) fn parameters() -> impl Iterator<Item = &'static str> + Clone {
 }
 
 impl Level {
-    /// The level of that name: `hw 2team 1team doc open`.
+    /// The level of that name: `hw 2team 1team sim doc open`.
     ///
     /// # Errors
     /// [`Error::Unknown`].
@@ -59,6 +62,7 @@ impl Level {
             Self::Hardware => "recorded hardware results",
             Self::TwoTeams => "two independent teams",
             Self::OneTeam => "one team",
+            Self::Simulator => "bit-exact to the vendor's simulator, not compared with hardware",
             Self::Documented => "documentation or compiler output",
             Self::Open => "open: disputed or unknown",
         }

@@ -184,7 +184,10 @@ impl Reader<'_> {
         let block = self.block(head)?;
         let rows = family.map(|range| &mut block.architecture.instructions[range]);
         match keyword.text {
-            "title" | "vendor" | "unmodelled" | "note" | "source" | "mods" | "let" if missing => {
+            "title" | "vendor" | "unmodelled" | "note" | "source" | "mods" | "let" | "features"
+            | "chained" | "flags"
+                if missing =>
+            {
                 fault(
                     head.line,
                     head.end(),
@@ -240,12 +243,46 @@ impl Reader<'_> {
                 }
                 Ok(())
             }
+            "features" => {
+                let names = rest.iter().map(|word| word.text.to_owned());
+                block.architecture.features.extend(names);
+                Ok(())
+            }
+            "chained" => match (rows, rest) {
+                (Some(rows), [k]) if k.text == "k" => {
+                    rows.iter_mut().for_each(|row| row.chained = true);
+                    Ok(())
+                }
+                _ => fault(
+                    head.line,
+                    keyword.column,
+                    "expected 'chained k' after a family line",
+                ),
+            },
+            "flags" => {
+                let Some(rows) = rows else {
+                    return fault(
+                        head.line,
+                        keyword.column,
+                        "'flags' must follow a family line",
+                    );
+                };
+                for word in rest {
+                    for row in rows.iter_mut() {
+                        let added = row.flags.add(word.text);
+                        on_line(head.line, added.map_err(|message| (word.column, message)))?;
+                    }
+                }
+                Ok(())
+            }
             "let" => self.set(head, rest),
             other => {
                 let known = [
                     "arch", "format", "title", "vendor", "let", "note", "source", "mods",
                 ];
-                let names = known.into_iter().chain(["unmodelled"]);
+                let names = known
+                    .into_iter()
+                    .chain(["unmodelled", "features", "chained", "flags"]);
                 let error = Error::unknown("line", other, names);
                 let message = format!(
                     "{error}; a family is written: name | types | shapes | arithmetic | evidence"
@@ -287,6 +324,7 @@ impl Reader<'_> {
                 sources: Vec::new(),
                 notes: Vec::new(),
                 unmodelled: None,
+                features: Vec::new(),
                 instructions: Vec::new(),
                 keys: HashMap::new(),
                 defaults: HashMap::new(),

@@ -36,7 +36,10 @@ pub fn visible(unit: &Unit, sight: &Sight) -> Result<Option<Tree>> {
             continue;
         };
         // What masks see of the steps of the model space is not worked out.
-        if matches!(algorithm, Dpa::General(_)) {
+        if matches!(
+            algorithm,
+            Dpa::General(_) | Dpa::GrFdpa(_) | Dpa::SemiFma(_)
+        ) {
             return Ok(None);
         }
         let General::Fused(fused) = algorithm.general(&statement.output) else {

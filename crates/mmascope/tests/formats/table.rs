@@ -79,7 +79,11 @@ fn register_words() {
             _ if format.bits <= 4 => (4, 0),
             _ => (8, 0),
         };
-        let Register { bits: width, shift: unused, of } = format.register;
+        let Register {
+            bits: width,
+            shift: unused,
+            of,
+        } = format.register;
         assert_eq!((width, unused), (bits, shift), "{format}");
         assert_eq!(of.is_some(), shift > 0, "{format}");
         assert_eq!(format.digits() as u32, bits / 4, "{format}");

@@ -20,6 +20,14 @@ const fn words(words: &'static [&'static str]) -> Kind {
     }
 }
 
+/// Words of which one has to be said.
+const fn said(all: &'static [&'static str]) -> Kind {
+    Kind {
+        absent: false,
+        ..words(all)
+    }
+}
+
 /// Numbers or a word.
 const fn numbers_or(low: i32, high: i32, words: &'static [&'static str], absent: bool) -> Kind {
     Kind {
@@ -100,6 +108,17 @@ parameters! {
     ZERO_IN: "zero-in", words(&["signed", "plus"]), 16, Zeros, "zeros among a, b and c";
     OPERANDS: "operands", rounded_or(&["exact"], true), 8, Alignment, "rounding of a and b";
     ROUND_C: "round-c", rounded_or(&["exact"], true), 8, Alignment, "rounding of c";
+    OF: "of", words(&["product", "sum", "difference"]), 12, Blocks, "what a pair of operands gives to the sum";
+    EZ: "ez", numbers_or(-MAX_E, MAX_E, &["none"], true), 12, Floor, "the exponent of a zero product";
+    A_FROM: "a-from", numbers(0, 31), 12, Alignment, "the first place of a's significand that is multiplied";
+    A_TO: "a-to", numbers_or(0, 31, &["last"], true), 12, Alignment, "the last place of a's significand that is multiplied";
+    B_FROM: "b-from", numbers(0, 31), 12, Alignment, "the first place of b's significand that is multiplied";
+    B_TO: "b-to", numbers_or(0, 31, &["last"], true), 12, Alignment, "the last place of b's significand that is multiplied";
+    FAULT: "fault", numbers_or(1, MAX_F, &["none"], true), 16, Ties, "places by which a sum of -1 comes out too high";
+    NANS: "nans", said(&["quiet", "leaks"]), 12, Specials, "the NaN that a multiply-add makes";
+    ZEROS: "zeros", said(&["plus", "signed"]), 12, Zeros, "the sign of a zero result";
+    LOSES: "loses", said(&["nothing", "bit"]), 12, Ties, "what a sum that is two places too long loses";
+    TINY: "tiny", said(&["zero", "rounded"]), 12, Subnormals, "results below the smallest normal number";
     FLUSH_OF: "flush-of", words(&["both", "a", "b"]), 4, Subnormals, "the operands that are flushed";
 }
 

@@ -240,11 +240,12 @@ fn parse_model(
         return fault(
             field.line,
             field.end(),
-            "expected evidence: hw, 2team, 1team, doc or open",
+            "expected evidence: hw, 2team, 1team, sim, doc or open",
         );
     };
     let default = Level::named(first.text).or_else(|_| {
-        let expected = "expected first the level of every parameter: hw, 2team, 1team, doc or open";
+        let expected =
+            "expected first the level of every parameter: hw, 2team, 1team, sim, doc or open";
         fault(
             field.line,
             first.column,

@@ -187,7 +187,10 @@ impl Rules {
     #[must_use]
     pub fn operands(&self, form: &Form) -> Option<usize> {
         let mut concerned = self.rules.iter().filter(|rule| rule.concerns(form));
-        let rule = concerned.clone().find(|rule| rule.miss(form).size() == 0).or_else(|| concerned.next())?;
+        let rule = concerned
+            .clone()
+            .find(|rule| rule.miss(form).size() == 0)
+            .or_else(|| concerned.next())?;
         rule.operands.first().copied()
     }
 

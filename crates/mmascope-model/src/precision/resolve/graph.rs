@@ -44,9 +44,9 @@ impl FromStr for Mode {
 
     fn from_str(name: &str) -> Result<Self> {
         let found = MODES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, mode)| *mode).ok_or_else(|| {
-            Error::unknown("rounding", name, MODES.iter().map(|(known, _)| *known))
-        })
+        found
+            .map(|(_, mode)| *mode)
+            .ok_or_else(|| Error::unknown("rounding", name, MODES.iter().map(|(known, _)| *known)))
     }
 }
 
@@ -142,7 +142,10 @@ impl Graph {
                 self.parameters.len() - 1
             }
         };
-        let known = self.nodes.iter().position(|node| node.op == Op::Parameter(number));
+        let known = self
+            .nodes
+            .iter()
+            .position(|node| node.op == Op::Parameter(number));
         known.unwrap_or_else(|| self.add(Op::Parameter(number), Vec::new(), Settings::default()))
     }
 
