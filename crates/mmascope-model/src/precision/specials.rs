@@ -133,10 +133,14 @@ const CASES: [Case; 17] = [
         let (one, b) = (it.one_a()?, it.one_b()?);
         it.sum(&[(one, b), (negated(it.a, one), b)], 0)
     }),
-    ("overflow", "every a, b and c is the largest number; whether the sum overflows depends on the formats", |it| {
-        let product = (it.a.max_finite(false), it.b.max_finite(false));
-        it.sum(&vec![product; it.k], it.c.max_finite(false))
-    }),
+    (
+        "overflow",
+        "every a, b and c is the largest number; whether the sum overflows depends on the formats",
+        |it| {
+            let product = (it.a.max_finite(false), it.b.max_finite(false));
+            it.sum(&vec![product; it.k], it.c.max_finite(false))
+        },
+    ),
     ("-overflow", "the same with negative a and c", |it| {
         let product = (it.a.max_finite(true), it.b.max_finite(false));
         it.sum(&vec![product; it.k], it.c.max_finite(true))
