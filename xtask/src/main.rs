@@ -7,11 +7,13 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels casts quantise
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
+            casts    10^7 random f32 words to every format, rounding and policy
+            quantise 10^6 blocks for each format and recipe against NumPy
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
@@ -77,10 +79,12 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let passed = match words[..] {
         ["test"] => test(),
-        ["prove", "fp8"] => prove("oracle", "fp8"),
-        ["prove", "infer"] => prove("infer", "infer"),
-        ["prove", "drawn"] => prove("infer", "drawn"),
-        ["prove", "kernels"] => prove("kernel", "kernels"),
+        ["prove", "fp8"] => prove("mmascope", "oracle", "fp8"),
+        ["prove", "infer"] => prove("mmascope", "infer", "infer"),
+        ["prove", "drawn"] => prove("mmascope", "infer", "drawn"),
+        ["prove", "kernels"] => prove("mmascope", "kernel", "kernels"),
+        ["prove", "casts"] => prove("mmascope-model", "casts", "casts"),
+        ["prove", "quantise"] => prove("mmascope", "quantise", "quantise"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
         ["bounds"] => release() && bounds::bounds("target/release/mmascope"),
@@ -134,17 +138,9 @@ fn test() -> bool {
     failed.is_empty()
 }
 
-fn prove(test: &str, name: &str) -> bool {
+fn prove(package: &str, test: &str, name: &str) -> bool {
     let filter = format!("prove_{name}");
-    let arguments = [
-        "cargo",
-        "test",
-        "--package",
-        "mmascope",
-        "--test",
-        test,
-        "--",
-    ];
+    let arguments = ["cargo", "test", "--package", package, "--test", test, "--"];
     run(&[&arguments[..], &["--ignored", "--nocapture", &filter]].concat())
 }
 
