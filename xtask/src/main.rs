@@ -9,13 +9,15 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | record NAME
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels miri tensix
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels miri tensix casts quantise
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
             miri     every kind of kernel over the portable lanes, in miri (nightly Rust)
             tensix   every Tensix instruction equals exact numbers on 10^6 cases
+            casts    10^7 random f32 words to every format, rounding and policy
+            quantise 10^6 blocks for each format and recipe against NumPy
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
@@ -108,6 +110,8 @@ fn main() -> ExitCode {
         ["prove", "kernels"] => prove("mmascope", "kernel", "kernels"),
         ["prove", "miri"] => miri(),
         ["prove", "tensix"] => prove("mmascope-model", "tensix", "tensix"),
+        ["prove", "casts"] => prove("mmascope-model", "casts", "casts"),
+        ["prove", "quantise"] => prove("mmascope", "quantise", "quantise"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
         ["bounds"] => release() && bounds::bounds("target/release/mmascope"),

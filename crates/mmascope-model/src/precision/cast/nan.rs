@@ -70,7 +70,7 @@ impl Cast {
             (F16, F64) | (F32, F64) | (F64, F32) | (BF16, F64) => {
                 carried(from, to, code) | quiet_bit(to)
             }
-            _ if from == to => code & (to.mask() >> 1),
+            _ if from == to => return code,
             _ => nan,
         };
         payload | sign
