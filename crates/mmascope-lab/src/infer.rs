@@ -45,9 +45,6 @@ mod simplify;
 mod space;
 mod widths;
 
-// The parts that read it under its short name.
-use canonical_form as forms;
-
 pub(crate) use alternatives::alternatives;
 pub(crate) use distinguish::{Distinguisher, differ};
 pub(crate) use maker::{Maker, drawn, word};

@@ -7,7 +7,7 @@ use crate::dpa::{
     Source, Statement, Terms, Tininess,
 };
 use crate::format::{Format, Rounding};
-use crate::infer::forms;
+use crate::infer::canonical_form;
 
 impl Setting {
     /// The program with this value; `None` when it has no such parameter.
@@ -205,7 +205,7 @@ impl Setting {
 /// Another output for every statement but the last; a chain is split for it.
 fn between(program: &Program, k: usize, rounding: Rounding, format: Format) -> Option<Program> {
     let mut changed = if program.statements.len() == 1 {
-        forms::split(program, k)?
+        canonical_form::split(program, k)?
     } else {
         program.clone()
     };
