@@ -48,7 +48,7 @@ pub use notation::Flaw;
 pub use notation::at;
 pub(crate) use notation::parse;
 pub use output::{Nan, Output, Tininess, ZeroSign};
-pub use program::{Operation, Program, Select, Source, Statement};
+pub use program::{Operation, Program, Select, Source, Start, Statement};
 pub use reading::{Part, Reading};
 pub use scalar::Scalar;
 pub use signature::Queries;

@@ -14,7 +14,7 @@ use super::pack::Elements;
 use super::pairs::Ways;
 use super::shared::Shared;
 use crate::array::Stored;
-use crate::dpa::{Dpa, Modifiers, Nan, Operation, Reading, Select, Source, Unit, ZeroSign};
+use crate::dpa::{Dpa, Modifiers, Nan, Operation, Reading, Select, Start, Unit, ZeroSign};
 
 use crate::format::{F64, Overflow, Rounding};
 use crate::gemm::Watch;
@@ -66,7 +66,7 @@ impl Plan {
                 algorithm: Dpa::FmaChain(_),
                 operands: Reading::WHOLE,
                 over: Select::All,
-                from: Source::C,
+                from: Start::C,
             }
         );
         let formats = [signature.a, signature.b, signature.c, signature.d];

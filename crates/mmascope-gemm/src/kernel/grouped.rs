@@ -19,7 +19,7 @@ use super::fused::Tile;
 use super::lanes::Lanes;
 use super::pack::{Marks, Shape};
 use super::plan;
-use crate::dpa::{Dpa, GstFdpa, Operation, Reading, Scale, Select, Source, Unit, ZeroSign};
+use crate::dpa::{Dpa, GstFdpa, Operation, Reading, Scale, Select, Start, Unit, ZeroSign};
 use crate::format::{Class, F32, Format, Rounding};
 
 const SIGN: u32 = 1 << 31;
@@ -103,7 +103,7 @@ impl Plan {
             algorithm: Dpa::GstFdpa(GstFdpa { l, g, f, e0, align }),
             operands: Reading::WHOLE,
             over: Select::All,
-            from: Source::C,
+            from: Start::C,
         } = statement.operation
         else {
             return Err("no grouped sum".into());

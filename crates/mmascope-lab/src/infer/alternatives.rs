@@ -5,7 +5,7 @@ use super::settings::{Part, Setting, domains};
 use super::shapes::{self, Place, Step};
 use super::{forms, space};
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Source,
+    AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Start,
 };
 
 /// The name of a parameter of `fused` beside one of a named algorithm that is called the same.
@@ -183,7 +183,7 @@ fn placements(signature: &Signature, program: &Program, wide: bool) -> Vec<Value
     let Operation::Dot {
         algorithm,
         over,
-        from: Source::C,
+        from: Start::C,
         ..
     } = &statement.operation
     else {

@@ -1,7 +1,7 @@
 //! Sums of two products: exact ones as what people know them as, rounded products and their rounded sum; and which of
 //! the two is rounded by itself.
 
-use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Source, Terms};
+use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Start, Terms};
 
 /// The program with rounded sums in place of the exact ones of two products and nothing else; `None` where
 /// it has none. Both are the same where the rounded products are.
@@ -12,7 +12,7 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
         let Operation::Dot {
             algorithm,
             over,
-            from: from @ (Source::Zero | Source::Product),
+            from: from @ (Start::Zero | Start::Product),
             ..
         } = &mut statement.operation
         else {
@@ -40,7 +40,7 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
             },
             ..AddMul::plain(2)
         }));
-        *from = Source::Product;
+        *from = Start::Product;
     }
     (changed != *program).then_some(changed)
 }
@@ -53,7 +53,7 @@ pub(super) fn begun_otherwise(program: &Program, k: usize) -> Option<Program> {
         if let Operation::Dot {
             algorithm: Dpa::FmaChain(_),
             over,
-            from: Source::Product | Source::Zero,
+            from: Start::Product | Start::Zero,
             ..
         } = &mut statement.operation
         {

@@ -285,7 +285,7 @@ impl Run<'_> {
             let output = &statement.output;
             let read = |source: Source| match source {
                 Source::C => c.clone(),
-                Source::Zero | Source::Product => Start {
+                Source::Zero => Start {
                     name: "+0".to_owned(),
                     value: output.format.container().decode(0),
                     cover: Vec::new(),
@@ -309,7 +309,7 @@ impl Run<'_> {
                         Lane { a, b, ..lane }
                     };
                     let chosen: Vec<Lane> = over.indices(lanes.len()).iter().map(lane).collect();
-                    let start = (*from != Source::Product).then(|| read(*from));
+                    let start = from.source().map(read);
                     let role = dot_role(algorithm, operands.widened, over);
                     steps.extend(dot(algorithm, &name, &role, &chosen, start, output));
                 }

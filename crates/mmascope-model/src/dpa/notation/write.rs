@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::defaults;
 use crate::dpa::{
-    Codes, Nan, Operation, Output, Part, Program, Select, Source, Tininess, ZeroSign,
+    Codes, Nan, Operation, Output, Part, Program, Select, Source, Start, Tininess, ZeroSign,
 };
 
 impl fmt::Display for Program {
@@ -39,8 +39,8 @@ impl fmt::Display for Program {
                         }
                     }
                     write!(out, "{over}")?;
-                    if *from != Source::C {
-                        write!(out, " from {}", self.source_name(*from))?;
+                    if *from != Start::C {
+                        write!(out, " from {}", self.start_name(*from))?;
                     }
                 }
                 Operation::Add(left, right) => {
@@ -101,12 +101,18 @@ impl fmt::Display for Program {
 }
 
 impl Program {
+    /// How what a run begins with is written.
+    pub(in crate::dpa) fn start_name(&self, start: Start) -> &str {
+        start
+            .source()
+            .map_or("product", |source| self.source_name(source))
+    }
+
     /// How a statement's source is written.
     pub(in crate::dpa) fn source_name(&self, source: Source) -> &str {
         match source {
             Source::C => "c",
             Source::Zero => "+0",
-            Source::Product => "product",
             Source::Statement(index) => &self.statements[index].name,
         }
     }
