@@ -43,7 +43,7 @@ pub use general::{
     AddMul, Fused, General, GroupExponent, Groups, Invalid, Side, Specials, Sticky, Terms,
 };
 pub use modifiers::Modifiers;
-pub use named::{Dpa, EFdpa, FmaChain, FtzAddMul, GstFdpa, GtrFdpa, StFdpa, TFdpa, TrFdpa};
+pub use named::*;
 pub use notation::Flaw;
 pub use notation::at;
 pub(crate) use notation::parse;
