@@ -9,11 +9,15 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | record NAME
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels miri tensix casts quantise
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
+            miri     every kind of kernel over the portable lanes, in miri (nightly Rust)
+            tensix   every Tensix instruction equals exact numbers on 10^6 cases
+            casts    10^7 random f32 words to every format, rounding and policy
+            quantise 10^6 blocks for each format and recipe against NumPy
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
@@ -33,7 +37,7 @@ struct Optional {
     command: &'static [&'static str],
 }
 
-const OPTIONAL: [Optional; 4] = [
+const OPTIONAL: [Optional; 5] = [
     Optional {
         what: "formatting",
         probes: &[&["cargo", "fmt", "--version"]],
@@ -71,6 +75,24 @@ const OPTIONAL: [Optional; 4] = [
         ],
     },
     Optional {
+        what: "products without threads, for WebAssembly",
+        probes: &[&[
+            "sh",
+            "-c",
+            "test -d \"$(rustc --print target-libdir --target wasm32-unknown-unknown)\"",
+        ]],
+        command: &[
+            "cargo",
+            "check",
+            "--package",
+            "mmascope-gemm",
+            "--no-default-features",
+            "--target",
+            "wasm32-unknown-unknown",
+            "--quiet",
+        ],
+    },
+    Optional {
         what: "documentation",
         probes: &[&["rustdoc", "--version"]],
         command: &["cargo", "doc", "--workspace", "--no-deps", "--quiet"],
@@ -82,10 +104,14 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let passed = match words[..] {
         ["test"] => test(),
-        ["prove", "fp8"] => prove("oracle", "fp8"),
-        ["prove", "infer"] => prove("infer", "infer"),
-        ["prove", "drawn"] => prove("infer", "drawn"),
-        ["prove", "kernels"] => prove("kernel", "kernels"),
+        ["prove", "fp8"] => prove("mmascope", "oracle", "fp8"),
+        ["prove", "infer"] => prove("mmascope", "infer", "infer"),
+        ["prove", "drawn"] => prove("mmascope", "infer", "drawn"),
+        ["prove", "kernels"] => prove("mmascope", "kernel", "kernels"),
+        ["prove", "miri"] => miri(),
+        ["prove", "tensix"] => prove("mmascope-model", "tensix", "tensix"),
+        ["prove", "casts"] => prove("mmascope-model", "casts", "casts"),
+        ["prove", "quantise"] => prove("mmascope", "quantise", "quantise"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
         ["bounds"] => release() && bounds::bounds("target/release/mmascope"),
@@ -142,18 +168,40 @@ fn test() -> bool {
     failed.is_empty()
 }
 
-fn prove(test: &str, name: &str) -> bool {
+fn prove(package: &str, test: &str, name: &str) -> bool {
     let filter = format!("prove_{name}");
-    let arguments = [
+    let arguments = ["cargo", "test", "--package", package, "--test", test, "--"];
+    run(&[&arguments[..], &["--ignored", "--nocapture", &filter]].concat())
+}
+
+/// Reads beyond packed operands, races and values that nobody has written: miri finds them in plain Rust, so that the
+/// portable lanes stand for all.
+fn miri() -> bool {
+    // Products ask for `MMASCOPE_SIMD`. The queues of rayon's threads (crossbeam) cast integers to pointers and break
+    // the older of miri's two sets of rules, and threads wait when the program ends.
+    const FLAGS: &str = "-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-permissive-provenance \
+                         -Zmiri-ignore-leaks";
+    let probe = ["cargo", "+nightly", "miri", "--version"];
+    if !is_there(&probe) {
+        println!("skipped: miri: `{}` does not run here", probe.join(" "));
+        return true;
+    }
+    let command = [
         "cargo",
+        "+nightly",
+        "miri",
         "test",
         "--package",
-        "mmascope",
+        "mmascope-gemm",
         "--test",
-        test,
-        "--",
+        "portable",
     ];
-    run(&[&arguments[..], &["--ignored", "--nocapture", &filter]].concat())
+    println!("running: {}", command.join(" "));
+    let status = Command::new(command[0])
+        .args(&command[1..])
+        .env("MIRIFLAGS", FLAGS)
+        .status();
+    status.is_ok_and(|status| status.success())
 }
 
 fn release() -> bool {

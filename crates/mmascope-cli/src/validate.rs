@@ -1,4 +1,4 @@
-//! `mmascope validate`: a device against a model, over every family, until told to stop.
+//! `mmascope validate`: compares a device with a model, over every family, until told to stop.
 
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
@@ -74,7 +74,7 @@ pub(crate) fn run(
         output.line(&report::json_text(catalogue, body.clone())?)?;
         output.finish()?;
     }
-    let printed = if common.json {
+    let printed = if common.json() {
         report::print_json(catalogue, body)
     } else {
         print(options, row, &state, &examples, rate)

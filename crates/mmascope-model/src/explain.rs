@@ -1,4 +1,4 @@
-//! How one output came to be, step by step: decoded operands, alignment, sums, roundings, losses.
+//! Explains one output step by step: decoded operands, alignment, sums, roundings, losses.
 //!
 //! A [`Trace`] is computed here, on exact numbers of any size, and not recorded from the reference:
 //! its result is a second way to the same bits. Every step is one sum: terms are brought onto a
@@ -55,6 +55,7 @@ mod add_mul;
 mod against;
 mod block;
 mod fused;
+mod grouped;
 mod html;
 mod input;
 mod lane;
@@ -67,10 +68,33 @@ mod trace;
 mod value;
 
 pub use against::{Difference, Part, Parting};
+pub(crate) use html::escaped;
 pub use html::{page, page_against};
 pub use input::{Input, Request};
+pub(crate) use number::word as number_word;
 pub use trace::{
     Alignment, Cut, Decoded, Dropped, Error, Factor, Flush, Loss, Operand, PairTrace, Rounded,
     Special, Step, Term, Trace,
 };
 pub use value::Value;
+
+/// The register word that a text stands for in a format: a decimal, a power of two (`1.5*2^-3`), a C99
+/// hexadecimal float, `inf`, `nan` or a word (`0x3c00`). `name` is for messages. What the format does not
+/// have is rounded to nearest even if `round` is set, else an error.
+///
+/// # Errors
+/// [`crate::Error::Argument`] naming the text and what is wrong with it.
+///
+/// ```
+/// use mmascope_model::{explain, format::F16};
+/// assert_eq!(explain::word_of("x", "0x1.8p1", &F16, false)?, 0x4200);
+/// # Ok::<(), mmascope_model::Error>(())
+/// ```
+pub fn word_of(
+    name: &str,
+    text: &str,
+    format: &crate::format::Format,
+    round: bool,
+) -> crate::Result<u64> {
+    number::word(name, text, format, round)
+}

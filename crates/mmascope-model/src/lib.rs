@@ -12,6 +12,7 @@ pub mod explain;
 pub mod format;
 pub mod isa;
 pub mod precision;
+pub mod tensix;
 pub mod tree;
 
 pub use error::{Error, Position, Result};

@@ -26,7 +26,9 @@ pub use export::Language;
 pub use value::MAX_LEAVES;
 pub use value::{Builder, Inner, Statistics, Tree};
 pub use visible::{Sight, visible};
+pub use write::{Form, NESTED_LEVELS};
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use serde::Serialize;
@@ -93,10 +95,12 @@ impl Op {
 }
 
 impl Node {
-    /// The tree of a program. `None` when nothing is summed.
+    /// The tree of a program. Products that are summed in parts stand where their first parts do. `None` when
+    /// nothing is summed, or parts are summed in another grouping: a tree has each product once.
     #[must_use]
     pub fn of_program(program: &Program, signature: &Signature) -> Option<Self> {
         let k = signature.k;
+        let mut seen = HashSet::new();
         let mut values: Vec<Option<Self>> = Vec::new();
         for statement in &program.statements {
             let read = |source: Source| match source {
@@ -106,6 +110,18 @@ impl Node {
             };
             let format = statement.output.format;
             let value = match &statement.operation {
+                // The lower parts of products are added in the same order: a leaf stands where the
+                // first part that has it does.
+                Operation::Dot { over, from, .. }
+                    if over.indices(k).iter().all(|&k| seen.contains(&k)) =>
+                {
+                    read(*from)
+                }
+                Operation::Dot { over, .. }
+                    if over.indices(k).iter().any(|&k| seen.contains(&k)) =>
+                {
+                    return None;
+                }
                 Operation::Dot {
                     algorithm,
                     over,
@@ -122,6 +138,9 @@ impl Node {
                     join(Op::Fused, format, leaves.chain(values))
                 }
             };
+            if let Operation::Dot { over, .. } = &statement.operation {
+                seen.extend(over.indices(k));
+            }
             values.push(value);
         }
         values.pop().flatten()
@@ -252,6 +271,13 @@ fn general(step: &General, block: &[usize], sum: Option<Node>, format: Format) -
                     .collect();
             }
             join(Op::Add, format, level.into_iter().chain(sum))
+        }
+        General::Semi(_) => join(Op::Fma, format, sum.into_iter().chain(leaves)),
+        General::Grouped(step) => {
+            let groups = block
+                .chunks(step.g as usize)
+                .filter_map(|group| join(Op::Fused, format, group.iter().map(|&k| Node::Leaf(k))));
+            join(Op::Fused, format, groups.chain(sum))
         }
         General::Fused(fused) => {
             let op = |f: Option<u32>| if f.is_some() { Op::Fused } else { Op::Exact };

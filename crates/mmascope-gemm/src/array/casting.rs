@@ -1,4 +1,4 @@
-//! From elements to register words of an operand: numbers are rounded, codes are checked.
+//! Converts elements to register words of an operand: rounds numbers, checks codes.
 #![deny(clippy::float_arithmetic)]
 
 use super::{Array, Element, Words};

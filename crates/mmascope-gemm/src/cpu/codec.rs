@@ -1,4 +1,4 @@
-//! Accumulators between register words and f32 lanes.
+//! Converts accumulators between register words and f32 lanes.
 
 use super::decoder::Decoder;
 use crate::dpa::{Nan, Output};
@@ -30,7 +30,7 @@ impl Codec {
         let float = format.float()?;
         let nan = match output.nan {
             Nan::Word(word) => word,
-            Nan::Any => format.to_register(format.nan_or_substitute()),
+            Nan::Any | Nan::Own => format.to_register(format.nan_or_substitute()),
         };
         Some(Self {
             decoder: Decoder::new(&format, None, false)?,

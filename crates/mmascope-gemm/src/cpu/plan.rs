@@ -1,12 +1,12 @@
-//! What a unit's program becomes: stages over lanes, or the reason why there is no kernel for it.
+//! Plans a unit's program as stages over lanes, or gives the reason why it has no kernel.
 //! Only parameters of the program and its formats decide.
 
 use super::codec::Codec;
 use super::decoder::Decoder;
 use super::down;
-use super::fused::{Finish, Kind, Narrow, Sum};
 use super::joined::joined;
 use super::pack::Order;
+use super::sum::{Finish, Kind, Narrow, Sum};
 use crate::dpa::{
     Dpa, EFdpa, FlushSign, FtzAddMul, GtrFdpa, Operation, Output, Select, Signature, Source,
     StFdpa, TFdpa, TrFdpa, Unit, ZeroSign,
@@ -151,10 +151,14 @@ impl Plan {
         let widened = statements
             .iter()
             .find_map(|statement| match &statement.operation {
-                Operation::Dot { widened, .. } => Some(*widened),
+                Operation::Dot { operands, .. } => Some(*operands),
                 _ => None,
             });
-        let widened = widened.ok_or("no dot product in the program")?;
+        let reading = widened.ok_or("no dot product in the program")?;
+        if !reading.is_whole() {
+            return Err("parts of significands".to_owned());
+        }
+        let widened = reading.widened;
         let decoder = |format, negate| {
             Decoder::new(format, widened.as_ref(), negate)
                 .ok_or_else(|| format!("operands in {format} are no f32"))
@@ -232,11 +236,11 @@ impl Plan {
             let (stage, c) = match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened: own,
+                    operands: own,
                     over,
                     from: source,
                 } => {
-                    if *own != widened {
+                    if *own != reading {
                         return Err("operands widened in two ways".into());
                     }
                     if over.indices(signature.k).is_empty() {

@@ -1,6 +1,5 @@
-//! Steps with every parameter of the model space (probing specification, §1a): what `infer` finds
-//! units to be that no shipped row describes. No known unit needs them; a parameter is left at its
-//! default where the unit is like the shipped ones.
+//! General steps: every parameter of the model space (probing specification, §1a). `infer` uses them for units that no
+//! shipped row describes; no known unit needs them. Where a unit is like the shipped ones, a parameter is at its default.
 
 mod add_mul;
 mod fused;
@@ -9,7 +8,7 @@ mod rows;
 use super::output::Output;
 use super::pair::Pair;
 use super::schema::{Parameter, Typed, Value, typed_words};
-use super::{FlushSign, Select, Signature, Special, ieee};
+use super::{FlushSign, GrFdpa, Select, SemiFma, Signature, Special, ieee};
 use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// A step of the model space.
@@ -19,6 +18,10 @@ pub enum General {
     Fused(Fused),
     /// `add-mul`: rounded products and rounded additions.
     AddMul(AddMul),
+    /// `gr-fdpa`: parts of products in groups on a rounded grid, then the groups and c on a second one.
+    Grouped(GrFdpa),
+    /// `semi-fma`: a multiply-add with a few bits below the product.
+    Semi(SemiFma),
 }
 
 typed_words!(Side: Self::Both => "both", Self::A => "a", Self::B => "b");
@@ -288,6 +291,8 @@ impl General {
         match self {
             Self::Fused(step) => step.from_product(pairs, output),
             Self::AddMul(step) => step.from_product(pairs, output),
+            // Those begin with a value: `Step::FROM_PRODUCT`.
+            Self::Grouped(_) | Self::Semi(_) => super::output::PLUS_ZERO,
         }
     }
 }

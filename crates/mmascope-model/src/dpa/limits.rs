@@ -1,4 +1,4 @@
-//! What parameters may be: checked wherever a program comes from, text or code.
+//! Checks the limits of parameters, wherever a program comes from: text or code.
 
 use super::{Modifiers, Operation, Program, Source};
 
@@ -20,8 +20,16 @@ impl Program {
             };
             match &statement.operation {
                 Operation::Dot {
-                    algorithm, from, ..
+                    algorithm,
+                    operands,
+                    from,
+                    ..
                 } => {
+                    if !operands.a.is_possible() || !operands.b.is_possible() {
+                        return Err(format!(
+                            "no such part of a significand, in statement '{name}'"
+                        ));
+                    }
                     algorithm.check_limits()?;
                     if !algorithm.can_begin_with_product() || *from != Source::Product {
                         known(*from)?;

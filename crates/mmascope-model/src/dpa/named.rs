@@ -1,5 +1,5 @@
-//! The algorithms of the papers, one file each: its parameters, the step of the model space that it
-//! is, and the paper's own function, which is the reference and a fast path.
+//! The algorithms of the papers, one file each: its parameters, the general step that it equals, and the paper's own
+//! function, which is the reference and a fast path.
 //!
 //! A new one is a file here, its `mod` line and its word in `steps!` below. Nothing else has an arm
 //! for each algorithm: what is not in its file is read from its rows or from
@@ -8,8 +8,10 @@
 mod e_fdpa;
 mod fma_chain;
 mod ftz_addmul;
+mod gr_fdpa;
 mod gst_fdpa;
 mod gtr_fdpa;
+mod semi_fma;
 mod st_fdpa;
 mod t_fdpa;
 mod tr_fdpa;
@@ -17,22 +19,25 @@ mod tr_fdpa;
 pub use e_fdpa::EFdpa;
 pub use fma_chain::FmaChain;
 pub use ftz_addmul::FtzAddMul;
+pub use gr_fdpa::{Addends, GrFdpa, TakenBits};
 pub use gst_fdpa::GstFdpa;
 pub use gtr_fdpa::GtrFdpa;
+pub use semi_fma::{SemiFma, SemiNan};
 pub use st_fdpa::StFdpa;
 pub use t_fdpa::TFdpa;
 pub(super) use t_fdpa::{block as truncated_block, common_zero, is_zero_like, no_terms};
 pub use tr_fdpa::TrFdpa;
 pub(super) use tr_fdpa::floor_to;
 
+use super::events::Events;
 use super::general::{AddMul, Fused, General};
 use super::notation::Flaw;
-use super::output::{Output, PLUS_ZERO};
+use super::output::{Ends, Output, PLUS_ZERO};
 use super::pair::Pair;
 use super::schema::{Default, Parameter, Row, Value};
 use super::{Select, Signature, Token, ZeroSign, general};
 use crate::error::Error;
-use crate::format::{Format, Overflow, Unpacked};
+use crate::format::{Format, Formats, Overflow, Unpacked};
 
 /// What every kind of step has.
 pub(super) trait Step: Copy + PartialEq + 'static {
@@ -46,6 +51,10 @@ pub(super) trait Step: Copy + PartialEq + 'static {
     const RESULT: (Overflow, ZeroSign);
     /// Whether it can begin with a product, without a value beside it.
     const FROM_PRODUCT: bool = false;
+    /// NaN, flush and tininess of a result whose notation does not say them.
+    const ENDS: Ends = Ends::USUAL;
+    /// Whether every code of a, b and c is a number to it.
+    const NUMBERS_ONLY: bool = false;
 
     /// A step to which rows give their values.
     fn new() -> Self;
@@ -76,8 +85,18 @@ pub(super) trait Step: Copy + PartialEq + 'static {
         c
     }
 
+    /// The parts of the significands of a and b that it takes, where it takes parts.
+    fn parts(&self) -> Option<(TakenBits, TakenBits)> {
+        None
+    }
+
     /// One block.
     fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64;
+
+    /// One block, adding to the events what happened.
+    fn run_noting(&self, pairs: &[Pair], c: &Unpacked, output: &Output, _: &mut Events) -> u64 {
+        self.run(pairs, c, output)
+    }
 
     /// A run that begins with a product.
     fn run_from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
@@ -118,6 +137,8 @@ macro_rules! steps {
                     $(Dpa::$variant($step) => $value,)+
                     Dpa::General(General::Fused($step)) => $value,
                     Dpa::General(General::AddMul($step)) => $value,
+                    Dpa::General(General::Grouped($step)) => $value,
+                    Dpa::General(General::Semi($step)) => $value,
                 }
             };
         }
@@ -140,6 +161,8 @@ steps! {
     EFdpa,
     TrFdpa,
     GtrFdpa,
+    GrFdpa,
+    SemiFma,
 }
 
 impl From<Fused> for Dpa {
@@ -158,6 +181,11 @@ impl Dpa {
     /// The names of all algorithms in the notation.
     pub fn names() -> impl Iterator<Item = &'static str> {
         STEPS.iter().map(|(name, _)| *name)
+    }
+
+    /// Every algorithm, with the least of each parameter: something to begin with.
+    pub fn all() -> impl Iterator<Item = Self> {
+        STEPS.iter().map(|(_, new)| new())
     }
 
     /// The name in the notation.
@@ -297,16 +325,51 @@ impl Dpa {
         each!(self, step => of(step))
     }
 
-    /// Runs the algorithm over `pairs` in their order.
-    pub(super) fn run(&self, pairs: &[Pair], start: Beginning, output: &Output) -> u64 {
+    /// NaN, flush and tininess of a result whose notation does not say them.
+    pub(super) fn ends(&self) -> Ends {
+        fn of<S: Step>(_: &S) -> Ends {
+            S::ENDS
+        }
+        each!(self, step => of(step))
+    }
+
+    /// Whether every code of a, b and c is a number to it: it knows no ∞ and NaN among them.
+    #[must_use]
+    pub fn knows_numbers_only(&self) -> bool {
+        fn of<S: Step>(_: &S) -> bool {
+            S::NUMBERS_ONLY
+        }
+        each!(self, step => of(step))
+    }
+
+    /// The parts of the significands of a and b that it takes, where it takes parts.
+    #[must_use]
+    pub fn parts(&self) -> Option<(TakenBits, TakenBits)> {
+        each!(self, step => step.parts())
+    }
+
+    /// Runs the algorithm over `pairs` in their order, adding to the events what happened.
+    pub(super) fn run(
+        &self,
+        pairs: &[Pair],
+        start: Beginning,
+        output: &Output,
+        events: &mut Events,
+    ) -> u64 {
         let Beginning::Value(start) = start else {
             return each!(self, step => step.run_from_product(pairs, output));
         };
-        fn of<S: Step>(step: &S, pairs: &[Pair], start: Unpacked, output: &Output) -> u64 {
+        fn of<S: Step>(
+            step: &S,
+            pairs: &[Pair],
+            start: Unpacked,
+            output: &Output,
+            events: &mut Events,
+        ) -> u64 {
             let mut c = step.start(start);
             let mut sum = PLUS_ZERO;
             for block in pairs.chunks(step.block()) {
-                sum = step.run(block, &c, output);
+                sum = step.run_noting(block, &c, output, events);
                 if output.flush.is_some() {
                     sum = general::finished(sum, output);
                 }
@@ -314,7 +377,7 @@ impl Dpa {
             }
             sum
         }
-        each!(self, step => of(step, pairs, start, output))
+        each!(self, step => of(step, pairs, start, output, events))
     }
 
     /// One block over all the pairs, whatever L is. The pairs from `products` on are values times one.
@@ -328,6 +391,8 @@ impl Dpa {
         match self.general(output) {
             General::Fused(fused) => fused.sum_of(pairs, products, &fused.start(start), output),
             General::AddMul(step) => step.sum_of(pairs, &step.start(start), output),
+            General::Grouped(step) => step.run(pairs, &start, output),
+            General::Semi(step) => step.run(pairs, &start, output),
         }
     }
 
@@ -348,14 +413,18 @@ impl Dpa {
     }
 
     /// Reads the parameters of an algorithm.
-    pub(super) fn parse(head: Token<'_>, given: &[(Token<'_>, &str, &str)]) -> Result<Self, Flaw> {
+    pub(super) fn parse(
+        head: Token<'_>,
+        given: &[(Token<'_>, &str, &str)],
+        formats: &Formats,
+    ) -> Result<Self, Flaw> {
         let Some((_, new)) = STEPS.iter().find(|(name, _)| *name == head.text) else {
             let names = Self::names().chain(["add", "convert", "join"]);
             let error = Error::unknown("algorithm", head.text, names);
             return Err((head.column, error.to_string()));
         };
         let mut step = new();
-        each!(&mut step, step => read(step, head, given))?;
+        each!(&mut step, step => read(step, head, given, formats))?;
         Ok(step)
     }
 }
@@ -374,6 +443,7 @@ fn read<S: Step>(
     step: &mut S,
     head: Token<'_>,
     given: &[(Token<'_>, &str, &str)],
+    formats: &Formats,
 ) -> Result<(), Flaw> {
     let symbols = || S::ROWS.iter().map(|row| row.parameter.symbol);
     for (index, (word, name, _)) in given.iter().enumerate() {
@@ -394,7 +464,7 @@ fn read<S: Step>(
                 if let Err(reason) = needed {
                     return Err((word.column, format!("{name}={text} {reason}")));
                 }
-                let value = row.parameter.parse(text);
+                let value = row.parameter.parse(text, formats);
                 (
                     word.column,
                     value.map_err(|message| (word.column, message))?,

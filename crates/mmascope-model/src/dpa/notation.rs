@@ -1,28 +1,31 @@
-//! The text form of programs: the arithmetic column of the catalogue.
+//! Reads the text form of programs: the arithmetic column of the catalogue.
 //!
 //! ```text
 //! program   := [ "codes=numbers|largest" ";" ] statement { ";" statement }
 //!                                                      the last one is d; "d =" may be left out
 //! statement := [ name "=" ] operation "->" output
-//! operation := algorithm { PARAMETER=value } [ "as" format ] [ "over" select ] [ "from" source ]
+//! operation := algorithm { PARAMETER=value } [ "as" format ] [ "part" a=FIRST:COUNT b=FIRST:COUNT ] [ "over" select ] [ "from" source ]
 //!            | "add" source source | "convert" source
 //!            | "join" algorithm { PARAMETER=value } [ "over" "k=0,1" ] "of" source { source }
-//! select    := "k=0,1,2" | "k%4=0,1"                   default: every k, ascending
+//! select    := "k=0,1,2" | "k=0..15" | "k%4=0,1"       default: every k, ascending
 //!                                                      "as": operands widened to that format first
+//!                                                      "part": these bits of significands alone, 0 being the hidden one
 //! source    := "c" | "+0" | "product" | name           default of "from": c
-//! output    := rounding format { nan=any|WORD | zero=plus|minus|exact|ieee | overflow=… | flush=plus|kept [tininess=before] }
+//! output    := rounding format { nan=any|own|WORD | zero=plus|minus|exact|ieee | overflow=… | exponents=numbers
+//!                                | flush=none|plus|kept [tininess=before|unbounded] }
 //! ```
 
 mod write;
 
 use std::str::FromStr;
 
+use super::output::Ends;
 use super::{
-    Codes, Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, Statement, Tininess,
-    Token, ZeroSign, tokens,
+    Codes, Dpa, FlushSign, Nan, Operation, Output, Part, Program, Reading, Select, Source,
+    Statement, Tininess, Token, ZeroSign, tokens,
 };
 use crate::error::{Error, Position, Result, shortened};
-use crate::format::{Format, Overflow, Rounding};
+use crate::format::{Format, Formats, Overflow, Rounding};
 
 /// Longest program; the longest of a shipped row has five statements.
 const MAX_STATEMENTS: usize = 256;
@@ -45,7 +48,7 @@ impl FromStr for Program {
     /// Reads a program. Errors carry the column; the file name is empty.
     fn from_str(text: &str) -> Result<Self> {
         let end = text.chars().count() + 1;
-        parse(&tokens(text, 1), end).map_err(|(column, message)| Error::Text {
+        parse(&tokens(text, 1), end, &Formats::default()).map_err(|(column, message)| Error::Text {
             position: Position {
                 file: "(arithmetic)".to_owned(),
                 line: 1,
@@ -57,7 +60,11 @@ impl FromStr for Program {
 }
 
 /// Reads a program from its words; `end` is the column behind the last one.
-pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Program, Flaw> {
+pub(crate) fn parse(
+    words: &[Token<'_>],
+    end: usize,
+    formats: &Formats,
+) -> std::result::Result<Program, Flaw> {
     let mut statements: Vec<Statement> = Vec::new();
     let mut codes = None;
     for (place, part) in words.split(|word| word.text == ";").enumerate() {
@@ -74,7 +81,7 @@ pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Prog
                 format!("a program has at most {MAX_STATEMENTS} statements"),
             ));
         }
-        let statement = parse_statement(part, &statements, &mut codes, end)?;
+        let statement = parse_statement(part, &statements, &mut codes, end, formats)?;
         statements.push(statement);
     }
     if let Some(last) = statements.last_mut()
@@ -134,6 +141,7 @@ struct Words<'a, 'b> {
     end: usize,
     /// What the codes of operands mean, once that is said.
     codes: &'b mut Option<Codes>,
+    formats: &'b Formats,
 }
 
 impl<'a> Words<'a, '_> {
@@ -174,11 +182,13 @@ fn parse_statement(
     earlier: &[Statement],
     codes: &mut Option<Codes>,
     end: usize,
+    formats: &Formats,
 ) -> std::result::Result<Statement, Flaw> {
     let mut words = Words {
         left: words,
         end,
         codes,
+        formats,
     };
     let mut name = String::new();
     if words.left.get(1).is_some_and(|word| word.text == "=") {
@@ -227,10 +237,13 @@ fn parse_operation(
         "join" => parse_join(words, earlier),
         _ => {
             let algorithm = parse_algorithm(head, words)?;
-            let mut widened = None;
+            let mut operands = Reading::WHOLE;
             if words.take_if("as") {
                 let word = words.next("a format")?;
-                widened = Some(at(word, Format::named(word.text))?);
+                operands.widened = Some(at(word, words.formats.named(word.text))?);
+            }
+            if words.take_if("part") {
+                parse_parts(words, head, &mut operands)?;
             }
             let over = if words.take_if("over") {
                 parse_select(words)?
@@ -251,12 +264,46 @@ fn parse_operation(
             }
             Ok(Operation::Dot {
                 algorithm,
-                widened,
+                operands,
                 over,
                 from,
             })
         }
     }
+}
+
+/// The parts of significands behind `part`.
+fn parse_parts(
+    words: &mut Words<'_, '_>,
+    head: Token<'_>,
+    operands: &mut Reading,
+) -> std::result::Result<(), Flaw> {
+    let given = words.parameters();
+    let column = words.left.first().copied().unwrap_or(head);
+    if given.is_empty() {
+        return flaw(
+            column,
+            "expected a=FIRST:COUNT or b=FIRST:COUNT behind 'part'",
+        );
+    }
+    for (word, name, value) in given {
+        let side = match name {
+            "a" => &mut operands.a,
+            "b" => &mut operands.b,
+            _ => return at(word, Err(Error::unknown("operand", name, ["a", "b"]))),
+        };
+        let Some(part) = Part::parse(value) else {
+            return flaw(
+                word,
+                format!(
+                    "{name}={value}: expected FIRST:COUNT, places of a significand from 0 (its hidden bit) to {}",
+                    Part::LAST
+                ),
+            );
+        };
+        *side = part;
+    }
+    Ok(())
 }
 
 fn parse_join(
@@ -303,20 +350,23 @@ fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::R
         let (word, _, value) = given.remove(index);
         said(words.codes, word, value)?;
     }
-    Dpa::parse(head, &given)
+    Dpa::parse(head, &given, words.formats)
 }
 
 fn parse_select(words: &mut Words<'_, '_>) -> std::result::Result<Select, Flaw> {
     let word = words.next("'k=…' or 'k%n=…'")?;
-    let expected = "expected 'k=0,1,…' or 'k%n=0,1,…' with whole numbers";
+    let expected = "expected 'k=0,1,…', 'k=0..15' or 'k%n=0,1,…' with whole numbers";
     let Some((left, list)) = word.text.split_once('=') else {
         return flaw(word, expected);
     };
-    let Ok(list) = list
-        .split(',')
-        .map(str::parse)
-        .collect::<std::result::Result<Vec<usize>, _>>()
-    else {
+    let numbers = |list: &str| -> Option<Vec<usize>> {
+        if let Some((first, last)) = list.split_once("..") {
+            let (first, last) = (first.parse().ok()?, last.parse::<usize>().ok()?);
+            return (first <= last && last < 4096).then(|| (first..=last).collect());
+        }
+        list.split(',').map(|number| number.parse().ok()).collect()
+    };
+    let Some(list) = numbers(list) else {
         return flaw(word, expected);
     };
     let distinct = list.iter().collect::<std::collections::BTreeSet<_>>().len() == list.len();
@@ -372,6 +422,14 @@ fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
     }
 }
 
+/// NaN, flush and tininess of an operation whose notation does not give them.
+fn ends(operation: &Operation) -> Ends {
+    match operation {
+        Operation::Add(..) | Operation::Convert(_) => Ends::USUAL,
+        Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => algorithm.ends(),
+    }
+}
+
 fn parse_output(
     words: &mut Words<'_, '_>,
     operation: &Operation,
@@ -379,7 +437,7 @@ fn parse_output(
     let word = words.next("a rounding")?;
     let rounding = at(word, Rounding::named(word.text))?;
     let word = words.next("a format")?;
-    let format = at(word, Format::named(word.text))?;
+    let format = at(word, words.formats.named(word.text))?;
     if format.float().is_none() || !format.signed {
         return flaw(
             word,
@@ -387,19 +445,30 @@ fn parse_output(
         );
     }
     let (overflow, zero) = defaults(operation);
+    let Ends {
+        nan,
+        flush,
+        tininess,
+    } = ends(operation);
     let mut output = Output {
         format,
         rounding,
         overflow,
-        nan: Nan::Any,
+        nan,
         zero,
-        flush: None,
-        tininess: Tininess::After,
+        flush,
+        tininess,
     };
     let mut before = None;
     for (word, name, value) in words.parameters() {
         match (name, value) {
             ("nan", "any") => output.nan = Nan::Any,
+            ("nan", "own") => output.nan = Nan::Own,
+            ("exponents", "numbers") => output.format = format.without_specials(),
+            ("exponents", _) => {
+                return flaw(word, format!("exponents={value}: expected numbers"));
+            }
+            ("flush", "none") => output.flush = None,
             ("nan", _) => output.nan = parse_nan(word, value, format)?,
             ("zero", "plus") => output.zero = ZeroSign::Plus,
             ("zero", "minus") => output.zero = ZeroSign::Minus,
@@ -426,8 +495,13 @@ fn parse_output(
                 output.tininess = Tininess::Before;
                 before = Some(word);
             }
+            ("tininess", "unbounded") => {
+                output.tininess = Tininess::Unbounded;
+                before = Some(word);
+            }
             ("tininess", _) => {
-                return flaw(word, format!("tininess={value}: expected after or before"));
+                let message = format!("tininess={value}: expected after, before or unbounded");
+                return flaw(word, message);
             }
             ("overflow", _) => output.overflow = at(word, Overflow::named(value))?,
             _ => {
@@ -436,7 +510,7 @@ fn parse_output(
                     Err(Error::unknown(
                         "output parameter",
                         name,
-                        ["nan", "zero", "overflow", "flush", "tininess"],
+                        ["nan", "zero", "overflow", "flush", "tininess", "exponents"],
                     )),
                 );
             }
@@ -445,7 +519,7 @@ fn parse_output(
     match before {
         Some(word) if output.flush.is_none() => flaw(
             word,
-            "tininess=before says which results are flushed: it needs flush=plus or flush=kept",
+            "tininess says which results are flushed: it needs flush=plus or flush=kept",
         ),
         _ => Ok(output),
     }

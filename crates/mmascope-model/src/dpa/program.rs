@@ -1,10 +1,12 @@
-//! What an instruction computes: a few statements over native algorithms (§3).
+//! Programs: what an instruction computes, as a few statements over native algorithms (§3).
 
 use super::decoded::{self, Decoded};
 use super::named::Beginning;
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
-use super::{Codes, Dpa, Modifiers, Nan, Operands, Queries, Signature, general, ieee};
+use super::{
+    Codes, Dpa, Events, Modifiers, Nan, Operands, Queries, Reading, Signature, general, ieee,
+};
 use crate::format::{Format, Unpacked};
 
 /// Statements whose values need no memory of their own; almost every program has so few.
@@ -37,9 +39,8 @@ pub enum Operation {
     Dot {
         /// The algorithm and its parameters.
         algorithm: Dpa,
-        /// Format that the operands are widened to before, exactly. It matters because the units
-        /// align by field exponents: a subnormal may become a normal number.
-        widened: Option<Format>,
+        /// How it reads the operands.
+        operands: Reading,
         /// Which k, in which order.
         over: Select,
         /// The accumulator it starts from.
@@ -146,20 +147,20 @@ impl Program {
 
     /// Runs the program. The operands have been checked against the signature and are register
     /// words; the result is a register word. A NaN whose payload is unknown ([`Nan::Any`]) comes
-    /// back as the default quiet NaN.
+    /// back as the default quiet NaN. What happened is added to the events.
     pub(crate) fn run(
         &self,
         signature: &Signature,
         operands: &Operands<'_>,
         modifiers: &Modifiers,
+        events: &mut Events,
     ) -> u64 {
         let scales = decoded::scales(signature, operands.scale_a, operands.scale_b);
         let mut pairs = Vec::new();
         let codes = self.codes;
         decoded::pairs(signature, operands, &scales, modifiers, codes, &mut pairs);
-        self.sum(&pairs, decoded::c(signature, operands, modifiers), &|_| {
-            None
-        })
+        let c = decoded::c(signature, operands, modifiers, self.codes_of_c());
+        self.sum(&pairs, c, &|_| None, events)
     }
 
     /// The same for many queries, whose lengths and words have been checked.
@@ -173,7 +174,8 @@ impl Program {
                 let operands = queries.at(index, k, blocks);
                 let own = &scales[index * blocks..(index + 1) * blocks];
                 decoded::pairs(signature, &operands, own, &none, codes, &mut pairs);
-                self.sum(&pairs, decoded::c(signature, &operands, &none), &|_| None)
+                let c = decoded::c(signature, &operands, &none, self.codes_of_c());
+                self.sum(&pairs, c, &|_| None, &mut Events::default())
             })
             .collect()
     }
@@ -181,14 +183,17 @@ impl Program {
     /// The same for operands that have been decoded; `None` when this program means other numbers by
     /// some of their codes.
     pub(super) fn run_decoded(&self, operands: &Decoded) -> Option<u64> {
-        if operands.special && self.codes != Codes::Special {
+        let c_differs = operands.c.is_special() && self.codes_of_c() != Codes::Special;
+        if operands.special && self.codes != Codes::Special || c_differs {
             return None;
         }
+        let events = &mut Events::default();
         Some(match operands.scaled() {
-            Some(pairs) => self.sum(&pairs, operands.c, &|_| None),
-            None => self.sum(&operands.pairs, operands.c, &|format| {
-                operands.widened(format)
-            }),
+            Some(pairs) => self.sum(&pairs, operands.c, &|_| None, events),
+            None => {
+                let wide = |format| operands.widened(format);
+                self.sum(&operands.pairs, operands.c, &wide, events)
+            }
         })
     }
 
@@ -198,6 +203,7 @@ impl Program {
         pairs: &[Pair<'s>],
         c: Unpacked,
         wide: &dyn Fn(Format) -> Option<&'s [Pair<'s>]>,
+        events: &mut Events,
     ) -> u64 {
         let (mut few, mut many) = ([PLUS_ZERO; FEW], Vec::new());
         let values = match few.get_mut(..self.statements.len()) {
@@ -220,7 +226,7 @@ impl Program {
             let value = match operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
@@ -228,21 +234,23 @@ impl Program {
                         Source::Product => Beginning::Product,
                         from => Beginning::Value(read(*from)),
                     };
-                    if *over == Select::All && widened.is_none() {
-                        algorithm.run(pairs, start, output)
+                    if *over == Select::All && *operands == Reading::WHOLE {
+                        algorithm.run(pairs, start, output, events)
                     } else {
                         chosen.clear();
                         chosen.reserve(pairs.len());
-                        match widened.map(|format| (format, wide(format))) {
-                            None => over.each(pairs.len(), |k| chosen.push(pairs[k])),
-                            Some((_, Some(wide))) => {
-                                over.each(wide.len(), |k| chosen.push(wide[k]))
+                        match operands.widened.map(wide) {
+                            None if operands.is_whole() => {
+                                over.each(pairs.len(), |k| chosen.push(pairs[k]));
                             }
-                            Some((format, None)) => over.each(pairs.len(), |k| {
-                                chosen.push(pairs[k].widened(&format));
+                            Some(Some(wide)) if operands.is_whole() => {
+                                over.each(wide.len(), |k| chosen.push(wide[k]));
+                            }
+                            _ => over.each(pairs.len(), |k| {
+                                chosen.push(operands.pair(&pairs[k]));
                             }),
                         }
-                        algorithm.run(&chosen, start, output)
+                        algorithm.run(&chosen, start, output, events)
                     }
                 }
                 Operation::Add(left, right) => ieee::add(&read(*left), &read(*right), output),
@@ -279,6 +287,25 @@ impl Program {
             }
         }
         changed
+    }
+
+    /// What the ∞ and NaN codes of c mean: numbers to steps that know only those.
+    pub(crate) fn codes_of_c(&self) -> Codes {
+        match self.knows_numbers_only() {
+            true => Codes::Numbers,
+            false => Codes::Special,
+        }
+    }
+
+    /// Whether it has steps to which every code of a, b and c is a number.
+    #[must_use]
+    pub fn knows_numbers_only(&self) -> bool {
+        self.statements
+            .iter()
+            .any(|statement| match &statement.operation {
+                Operation::Dot { algorithm, .. } => algorithm.knows_numbers_only(),
+                _ => false,
+            })
     }
 
     /// Whether every NaN result is one known word.

@@ -93,6 +93,8 @@ impl Block<'_> {
         match algorithm.general(self.output) {
             General::Fused(fused) => self.fused(&fused, values),
             General::AddMul(step) => self.add_mul(&step),
+            General::Grouped(step) => self.grouped(&step),
+            General::Semi(step) => self.semi(&step),
         }
     }
 

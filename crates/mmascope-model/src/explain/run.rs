@@ -1,12 +1,14 @@
-//! From operands to a trace: decoding, the program's statements, the exact result.
+//! Runs a program on operands and records the trace: decoding, statements, the exact result.
+
+use std::collections::HashSet;
 
 use super::block::{Block, Start, add, convert, finished, is_subnormal};
 use super::lane::{Lane, special_sum, special_value};
 use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
 use super::value::Value;
 use crate::dpa::{
-    Codes, Dpa, Modifiers, Operands, Operation, Output, Program, Scale, Select, Signature, Source,
-    Statement, Unit, check_operands,
+    Addends, Codes, Dpa, Modifiers, Operands, Operation, Output, Program, Scale, Select, Signature,
+    Source, Statement, Unit, check_operands,
 };
 use crate::error::Result;
 use crate::exact::Dyadic;
@@ -57,9 +59,10 @@ impl Trace {
             scale_b,
             scale_block,
             exact,
-        } = Decoded::of(&whole, operands, modifiers)?;
+        } = Decoded::read(&whole, operands, modifiers, addends(unit.program()))?;
         let lanes = lanes(&whole, operands, modifiers, unit.program().codes);
-        let first_c = c_of(&signature.c, operands.c, modifiers);
+        let codes_of_c = unit.program().codes_of_c();
+        let first_c = c_of(&signature.c, operands.c, modifiers, codes_of_c);
         let mut steps: Vec<Step> = Vec::new();
         let mut c = Start::c(first_c);
         for (index, lanes) in lanes.chunks(signature.k).enumerate() {
@@ -111,9 +114,21 @@ impl Decoded {
         operands: &Operands<'_>,
         modifiers: &Modifiers,
     ) -> Result<Self> {
+        Self::read(signature, operands, modifiers, None)
+    }
+
+    /// The same for a unit that takes every code for a number, where `numbers` says what its pairs add.
+    fn read(
+        signature: &Signature,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+        numbers: Option<Addends>,
+    ) -> Result<Self> {
         check_operands(signature, operands, modifiers)?;
-        let lanes = lanes(signature, operands, modifiers, Codes::Special);
-        let c = c_of(&signature.c, operands.c, modifiers);
+        let codes = numbers.map_or(Codes::Special, |_| Codes::Numbers);
+        let added = numbers.unwrap_or_default();
+        let lanes = lanes(signature, operands, modifiers, codes);
+        let c = c_of(&signature.c, operands.c, modifiers, codes);
         let scales = |words: &[u64]| match signature.scale {
             Some(Scale { format, .. }) => words
                 .iter()
@@ -124,13 +139,13 @@ impl Decoded {
         Ok(Self {
             pairs: lanes
                 .iter()
-                .map(|lane| pair_trace(lane, signature, operands))
+                .map(|lane| pair_trace(lane, signature, operands, added))
                 .collect(),
             c: operand(operands.c, &signature.c, &c),
             scale_a: scales(operands.scale_a),
             scale_b: scales(operands.scale_b),
             scale_block: signature.scale.map_or(0, |scale| scale.block),
-            exact: exact_sum(&lanes, &c),
+            exact: exact_sum(&lanes, &c, added),
         })
     }
 }
@@ -172,6 +187,7 @@ fn lanes(
         k,
         a: negated(decode_code(&signature.a, operands.a[k]), modifiers.negate_a),
         b: negated(decode_code(&signature.b, operands.b[k]), modifiers.negate_b),
+        taken: false,
         scales: signature.scale.map(|Scale { format, block }| {
             let scale = |words: &[u64]| decode(&format, words[k / block]);
             let (a, b) = (scale(operands.scale_a), scale(operands.scale_b));
@@ -181,8 +197,9 @@ fn lanes(
     (0..signature.k).map(lane).collect()
 }
 
-fn c_of(format: &Format, word: u64, modifiers: &Modifiers) -> Unpacked {
-    let c = decode(format, if modifiers.no_c { 0 } else { word });
+fn c_of(format: &Format, word: u64, modifiers: &Modifiers, codes: Codes) -> Unpacked {
+    let word = if modifiers.no_c { 0 } else { word };
+    let c = codes.decode(format, format.from_register(word));
     Unpacked {
         negative: c.negative ^ (modifiers.negate_c && !modifiers.no_c),
         exponent: c.exponent + modifiers.scale_d,
@@ -224,13 +241,22 @@ fn operand(word: u64, format: &Format, value: &Unpacked) -> Operand {
     }
 }
 
-fn pair_trace(lane: &Lane, signature: &Signature, operands: &Operands<'_>) -> PairTrace {
-    let product = lane.product();
+fn pair_trace(
+    lane: &Lane,
+    signature: &Signature,
+    operands: &Operands<'_>,
+    added: Addends,
+) -> PairTrace {
+    let product = match added {
+        Addends::Product => lane.product(),
+        _ => Value::of_number(&both(lane, added)),
+    };
     PairTrace {
         k: lane.k,
         a: operand(operands.a[lane.k], &signature.a, &lane.a),
         b: operand(operands.b[lane.k], &signature.b, &lane.b),
-        exponent: matches!(product, Value::Finite(_)).then(|| lane.exponent()),
+        exponent: (matches!(product, Value::Finite(_)) && added == Addends::Product)
+            .then(|| lane.exponent()),
         product,
     }
 }
@@ -241,8 +267,37 @@ fn result_of(step: Option<&Step>, format: &Format) -> Operand {
     operand(word, &container, &decode(&container, word))
 }
 
+/// What a program's pairs add, where every code is a number to it.
+fn addends(program: &Program) -> Option<Addends> {
+    program
+        .statements
+        .iter()
+        .find_map(|statement| match statement.operation {
+            Operation::Dot {
+                algorithm: Dpa::GrFdpa(step),
+                ..
+            } => Some(step.terms),
+            _ => None,
+        })
+}
+
+/// a + b, or a − b.
+fn both(lane: &Lane, added: Addends) -> Dyadic {
+    let number = |x: &Unpacked| Value::of(x).number().unwrap_or_default();
+    let (a, b) = (number(&lane.a), number(&lane.b));
+    match added {
+        Addends::Difference => &a - &b,
+        _ => &a + &b,
+    }
+}
+
 /// `c + Σ a·b` with scales and modifiers, in exact arithmetic.
-fn exact_sum(lanes: &[Lane], c: &Unpacked) -> Value {
+fn exact_sum(lanes: &[Lane], c: &Unpacked, added: Addends) -> Value {
+    if added != Addends::Product {
+        let c = Value::of(c).number().unwrap_or_default();
+        let sums: Vec<Dyadic> = lanes.iter().map(|lane| both(lane, added)).collect();
+        return Value::of_number(&sums.iter().chain([&c]).sum());
+    }
     let specials = lanes
         .iter()
         .map(Lane::special)
@@ -281,6 +336,7 @@ impl Run<'_> {
     fn steps(&self, lanes: &[Lane], c: &Start) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         let mut values: Vec<Start> = Vec::new();
+        let mut taken = HashSet::new();
         for statement in &self.program.statements {
             let output = &statement.output;
             let read = |source: Source| match source {
@@ -296,17 +352,25 @@ impl Run<'_> {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
-                    let lane = |&k: &usize| match widened {
-                        Some(format) => lanes[k].widened(format),
-                        None => lanes[k],
+                    let lane = |&k: &usize| {
+                        let lane = match &operands.widened {
+                            Some(format) => lanes[k].widened(format),
+                            None => lanes[k],
+                        };
+                        let (a, b) = operands.parts(lane.a, lane.b);
+                        Lane { a, b, ..lane }
                     };
-                    let chosen: Vec<Lane> = over.indices(lanes.len()).iter().map(lane).collect();
+                    let mut chosen: Vec<Lane> =
+                        over.indices(lanes.len()).iter().map(lane).collect();
+                    for lane in &mut chosen {
+                        lane.taken = !taken.insert(lane.k);
+                    }
                     let start = (*from != Source::Product).then(|| read(*from));
-                    let role = dot_role(algorithm, *widened, over);
+                    let role = dot_role(algorithm, operands.widened, over);
                     steps.extend(dot(algorithm, &name, &role, &chosen, start, output));
                 }
                 Operation::Add(left, right) => {

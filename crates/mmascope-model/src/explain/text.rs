@@ -1,4 +1,4 @@
-//! The text form of a trace; its lines are described in [`crate::explain`].
+//! Writes a trace as text; [`crate::explain`] describes its lines.
 
 use std::fmt::{self, Write};
 

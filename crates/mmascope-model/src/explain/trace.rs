@@ -1,4 +1,4 @@
-//! What an explanation is made of: operands, steps, terms, roundings, losses.
+//! The parts of an explanation: operands, steps, terms, roundings, losses.
 
 use num_bigint::BigInt;
 use serde::{Serialize, Serializer};

@@ -102,7 +102,7 @@ pub(super) fn only_algorithm(program: &Program) -> Option<Dpa> {
         [only] => match only.operation {
             Operation::Dot {
                 algorithm,
-                widened: None,
+                operands: mmascope::dpa::Reading::WHOLE,
                 over: Select::All,
                 from: Source::C,
             } => Some(algorithm),
@@ -118,7 +118,11 @@ pub(super) fn is_symmetric(program: &Program) -> bool {
     program.statements.iter().all(|statement| {
         let algorithm = match &statement.operation {
             Operation::Dot { algorithm, .. } => match *algorithm {
-                Dpa::TrFdpa(_) | Dpa::GtrFdpa(_) | Dpa::General(_) => false,
+                Dpa::TrFdpa(_)
+                | Dpa::GtrFdpa(_)
+                | Dpa::GrFdpa(_)
+                | Dpa::SemiFma(_)
+                | Dpa::General(_) => false,
                 Dpa::TFdpa(TFdpa { align, .. })
                 | Dpa::StFdpa(StFdpa { align, .. })
                 | Dpa::GstFdpa(GstFdpa { align, .. }) => symmetric(align),

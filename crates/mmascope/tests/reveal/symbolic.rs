@@ -88,7 +88,11 @@ pub(crate) fn left(unit: &Unit, i: usize, j: usize) -> Option<BTreeSet<usize>> {
                             level.push(sum);
                             Sum::exact(&level).rounded()
                         }
-                        Dpa::GstFdpa(_) | Dpa::GtrFdpa(_) | Dpa::General(_) => return None,
+                        Dpa::GstFdpa(_)
+                        | Dpa::GtrFdpa(_)
+                        | Dpa::GrFdpa(_)
+                        | Dpa::SemiFma(_)
+                        | Dpa::General(_) => return None,
                     };
                 }
                 sum

@@ -1,4 +1,4 @@
-//! A product computed as a schedule says.
+//! Computes a product under a schedule.
 
 use std::ops::Range;
 

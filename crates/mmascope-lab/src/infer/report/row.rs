@@ -1,4 +1,4 @@
-//! A model as a row of the catalogue: its parameters by name, and the text of its file.
+//! Writes a model as a row of the catalogue: its parameters by name, and the text of its file.
 
 use serde_json::{Map, Value};
 

@@ -6,7 +6,7 @@ use crate::dpa::{
     FlushSign, Nan, Operation, Output, Program, Signature, Source, Statement, Tininess, ZeroSign,
 };
 use crate::format::{Format, Overflow, Rounding};
-use crate::infer::forms;
+use crate::infer::canonical_form;
 
 /// The program with another rounding or flush of c; `None` when no statement reads c.
 pub(super) fn changed(
@@ -59,7 +59,7 @@ fn of_added(setting: &Setting, program: &Program, signature: &Signature) -> Opti
             changed.statements[index].output = output;
             Some(changed)
         }
-        (Some(index), None) => Some(forms::without_statement(program, index, Source::C)),
+        (Some(index), None) => Some(canonical_form::without_statement(program, index, Source::C)),
         (None, own) => {
             let adds = |statement: &Statement| {
                 matches!(
@@ -76,7 +76,7 @@ fn of_added(setting: &Setting, program: &Program, signature: &Signature) -> Opti
                 operation: Operation::Convert(Source::C),
                 output,
             };
-            let mut changed = forms::with_statement(program, index, convert);
+            let mut changed = canonical_form::with_statement(program, index, convert);
             if let Operation::Add(left, right) = &mut changed.statements[index + 1].operation {
                 for source in [left, right] {
                     if *source == Source::C {

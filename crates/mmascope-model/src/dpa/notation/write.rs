@@ -1,9 +1,14 @@
-//! Programs as text, in their canonical form.
+//! Writes programs as text, in their canonical form.
 
 use std::fmt;
 
-use super::defaults;
-use crate::dpa::{Codes, Nan, Operation, Output, Program, Select, Source, Tininess, ZeroSign};
+use super::{defaults, ends};
+use crate::dpa::{
+    Codes, Nan, Operation, Output, Part, Program, Select, Source, Tininess, ZeroSign,
+};
+
+/// So many consecutive k, and more, are written as a range.
+const RANGE: usize = 9;
 
 impl fmt::Display for Program {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -20,13 +25,21 @@ impl fmt::Display for Program {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
                     write!(out, "{algorithm}")?;
-                    if let Some(format) = widened {
+                    if let Some(format) = operands.widened {
                         write!(out, " as {format}")?;
+                    }
+                    if !operands.is_whole() {
+                        out.write_str(" part")?;
+                    }
+                    for (name, part) in [("a", operands.a), ("b", operands.b)] {
+                        if part != Part::Whole {
+                            write!(out, " {name}={part}")?;
+                        }
                     }
                     write!(out, "{over}")?;
                     if *from != Source::C {
@@ -65,12 +78,18 @@ impl fmt::Display for Program {
                 tininess,
             } = &statement.output;
             write!(out, " -> {rounding} {format}")?;
-            if let Nan::Word(bits) = nan {
-                write!(
-                    out,
-                    " nan={bits:0width$x}",
-                    width = format.container().digits()
-                )?;
+            if format.is_numbers_only() {
+                out.write_str(" exponents=numbers")?;
+            }
+            let usual = ends(&statement.operation);
+            match nan {
+                _ if *nan == usual.nan => {}
+                Nan::Any => out.write_str(" nan=any")?,
+                Nan::Own => out.write_str(" nan=own")?,
+                Nan::Word(bits) => {
+                    let width = format.container().digits();
+                    write!(out, " nan={bits:0width$x}")?;
+                }
             }
             let (default_overflow, default_zero) = defaults(&statement.operation);
             if *zero != default_zero {
@@ -79,11 +98,18 @@ impl fmt::Display for Program {
             if *overflow != default_overflow {
                 write!(out, " overflow={overflow}")?;
             }
-            if let Some(sign) = flush {
-                write!(out, " flush={sign}")?;
-                if *tininess == Tininess::Before {
-                    out.write_str(" tininess=before")?;
+            if *flush != usual.flush {
+                match flush {
+                    None => out.write_str(" flush=none")?,
+                    Some(sign) => write!(out, " flush={sign}")?,
                 }
+            }
+            if flush.is_some() && *tininess != usual.tininess {
+                out.write_str(match tininess {
+                    Tininess::After => " tininess=after",
+                    Tininess::Before => " tininess=before",
+                    Tininess::Unbounded => " tininess=unbounded",
+                })?;
             }
         }
         Ok(())
@@ -119,10 +145,16 @@ impl fmt::Display for ZeroSign {
 impl fmt::Display for Select {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |list: &[usize]| {
-            list.iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(",")
+            let consecutive = list.windows(2).all(|two| two[0] + 1 == two[1]);
+            match list {
+                [first, .., last] if consecutive && list.len() >= RANGE => {
+                    format!("{first}..{last}")
+                }
+                _ => {
+                    let numbers: Vec<_> = list.iter().map(ToString::to_string).collect();
+                    numbers.join(",")
+                }
+            }
         };
         match self {
             Self::All => Ok(()),
