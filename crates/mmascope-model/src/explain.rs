@@ -13,6 +13,8 @@
 //! ```text
 //! types    a=f16 b=f16 c=f32 d=f32 k=8       formats, products of one instruction, block scales
 //! does     PROGRAM                           the arithmetic in the notation of the catalogue
+//! widened  FORMAT                            a and b are widened to it first, so that the table has
+//!                                            its exponents; left out when they are not
 //! chain    N instructions                    left out for one: d of each is c of the next
 //! mods     negA scaleD=-3                    left out when there are none
 //! note     WORDS                             any number of them

@@ -53,7 +53,7 @@ impl Trace {
             ..*signature
         };
         let Decoded {
-            pairs,
+            mut pairs,
             c: c_operand,
             scale_a,
             scale_b,
@@ -61,6 +61,12 @@ impl Trace {
             exact,
         } = Decoded::read(&whole, operands, modifiers, addends(unit.program()))?;
         let lanes = lanes(&whole, operands, modifiers, unit.program().codes);
+        let widened = widened(unit.program());
+        if let Some(format) = &widened {
+            for (pair, lane) in pairs.iter_mut().zip(&lanes) {
+                pair.align_as(&lane.widened(format));
+            }
+        }
         let codes_of_c = unit.program().codes_of_c();
         let first_c = c_of(&signature.c, operands.c, modifiers, codes_of_c);
         let mut steps: Vec<Step> = Vec::new();
@@ -86,6 +92,7 @@ impl Trace {
         Ok(Self {
             types: signature.to_string(),
             arithmetic: unit.program().to_string(),
+            widened: widened.map(|format| format.name),
             k: signature.k,
             instructions: count,
             modifiers: modifier_names(modifiers),
@@ -147,6 +154,34 @@ impl Decoded {
             scale_block: signature.scale.map_or(0, |scale| scale.block),
             exact: exact_sum(&lanes, &c, added),
         })
+    }
+}
+
+/// The format that every sum of products widens its operands to, if there is one.
+fn widened(program: &Program) -> Option<Format> {
+    let formats = program
+        .statements
+        .iter()
+        .filter_map(|statement| match &statement.operation {
+            Operation::Dot { operands, .. } => Some(operands.widened),
+            Operation::Join { over, .. } if !over.is_empty() => Some(None),
+            _ => None,
+        });
+    let mut formats: Vec<Option<Format>> = formats.collect();
+    formats.dedup();
+    match formats[..] {
+        [only] => only,
+        _ => None,
+    }
+}
+
+impl PairTrace {
+    /// Exponents as they take part in alignments: those of the widened operands.
+    fn align_as(&mut self, lane: &Lane) {
+        let own = |value: &Unpacked| i64::from(value.exponent);
+        self.a.exponent = self.a.exponent.map(|_| own(&lane.a));
+        self.b.exponent = self.b.exponent.map(|_| own(&lane.b));
+        self.exponent = self.exponent.map(|_| lane.exponent());
     }
 }
 

@@ -28,6 +28,9 @@ impl Trace {
     fn write_head(&self, out: &mut impl Write) -> fmt::Result {
         writeln!(out, "types    {}", self.types)?;
         writeln!(out, "does     {}", self.arithmetic)?;
+        if let Some(format) = self.widened {
+            writeln!(out, "widened  {format}")?;
+        }
         if self.instructions > 1 {
             writeln!(out, "chain    {} instructions", self.instructions)?;
         }

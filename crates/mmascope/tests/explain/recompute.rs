@@ -141,6 +141,15 @@ impl Check<'_> {
                 product(&pair.a.value, &pair.b.value),
                 "product {k}"
             );
+            // Widened subnormals are normal numbers of the wider format.
+            if let Some(wide) = self.text.head.get("widened") {
+                let Format { emin, .. } = format(wide);
+                for operand in [&pair.a, &pair.b] {
+                    let number = operand.value.number().filter(|number| !number.is_zero());
+                    let e = number.map(|number| number.top().max(emin));
+                    assert_eq!(operand.e, e, "exponent of an operand of p{k}, as {wide}");
+                }
+            }
             let finite = matches!(pair.product, Value::Finite(_));
             let e = pair
                 .a
@@ -366,8 +375,7 @@ impl Check<'_> {
         let mut sum = Number::new(0, 0);
         for term in &step.terms {
             let (value, exponent) = &known[&term.name];
-            let exponent = self.widened(step, &term.name).or(*exponent);
-            assert_eq!(Some(term.e), exponent, "exponent of {}", term.name);
+            assert_eq!(Some(term.e), *exponent, "exponent of {}", term.name);
             let (multiple, place) = term.on_grid.as_ref().expect("a grid");
             let below = if is_joining && term.name != c {
                 f2 + 1
@@ -392,16 +400,6 @@ impl Check<'_> {
             sum = sum.plus(&Number::new(multiple.clone(), *place));
         }
         sum
-    }
-
-    /// The exponent of a product whose operands are widened first: subnormals become normal.
-    fn widened(&self, step: &Step, name: &str) -> Option<i64> {
-        let (_, wide) = step.role.split_once(" as ")?;
-        let Format { emin, .. } = format(wide.split([' ', ',', ':']).next().expect("a format"));
-        let k: usize = name.strip_prefix('p')?.parse().ok()?;
-        let pair = &self.text.pairs[k];
-        let e = |value: &Value| Some(value.number()?.top().max(emin));
-        Some(e(&pair.a.value)? + e(&pair.b.value)?)
     }
 
     fn check_rounding(&self, rounding: &Rounding, value: &Number) -> Number {
