@@ -86,6 +86,7 @@ fn every_command_of_the_documents_runs() {
         "docs/schedules.md",
         "docs/reveal.md",
         "docs/error.md",
+        "docs/precision.md",
     ] {
         for line in commands(page) {
             if line.contains("python3") && !has_python {
