@@ -7,11 +7,12 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels functions
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
+            functions  every approximate function on 10^6 inputs against another library's floats
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         ["prove", "infer"] => prove("infer", "infer"),
         ["prove", "drawn"] => prove("infer", "drawn"),
         ["prove", "kernels"] => prove("kernel", "kernels"),
+        ["prove", "functions"] => prove_in("mmascope-model", "evaluation", "functions"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
         ["bounds"] => release() && bounds::bounds("target/release/mmascope"),
@@ -135,12 +137,16 @@ fn test() -> bool {
 }
 
 fn prove(test: &str, name: &str) -> bool {
+    prove_in("mmascope", test, name)
+}
+
+fn prove_in(package: &str, test: &str, name: &str) -> bool {
     let filter = format!("prove_{name}");
     let arguments = [
         "cargo",
         "test",
         "--package",
-        "mmascope",
+        package,
         "--test",
         test,
         "--",
