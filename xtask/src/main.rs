@@ -142,15 +142,7 @@ fn prove(test: &str, name: &str) -> bool {
 
 fn prove_in(package: &str, test: &str, name: &str) -> bool {
     let filter = format!("prove_{name}");
-    let arguments = [
-        "cargo",
-        "test",
-        "--package",
-        package,
-        "--test",
-        test,
-        "--",
-    ];
+    let arguments = ["cargo", "test", "--package", package, "--test", test, "--"];
     run(&[&arguments[..], &["--ignored", "--nocapture", &filter]].concat())
 }
 

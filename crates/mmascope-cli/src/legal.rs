@@ -48,7 +48,11 @@ fn print_text(legality: &Legality, asked: &[(Target, bool)]) -> Result<(), Failu
     let names = |wanted: bool| {
         let of = asked.iter().filter(|(_, legal)| *legal == wanted);
         let names: Vec<String> = of.map(|(target, _)| target.to_string()).collect();
-        if names.is_empty() { "none".to_owned() } else { names.join(" ") }
+        if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(" ")
+        }
     };
     writeln!(out, "legal on      {}", names(true))?;
     writeln!(out, "not legal on  {}", names(false))?;
@@ -74,11 +78,16 @@ fn print_json(
         .map(|(target, legal)| (target.to_string(), Value::Bool(*legal)))
         .collect();
     let rules = legality.rules.iter();
-    let rules = rules.map(|rule| json!({"text": rule.text, "rule": format!("ptx.txt:{}", rule.line)}));
-    let severity = if legality.rules.is_empty() { "error" } else { "note" };
+    let rules =
+        rules.map(|rule| json!({"text": rule.text, "rule": format!("ptx.txt:{}", rule.line)}));
+    let severity = if legality.rules.is_empty() {
+        "error"
+    } else {
+        "note"
+    };
     let findings = legality.findings.iter();
-    let findings = findings
-        .map(|it| json!({"severity": severity, "text": it.text, "rule": it.rule}));
+    let findings =
+        findings.map(|it| json!({"severity": severity, "text": it.text, "rule": it.rule}));
     let mut body = Map::new();
     body.insert("instruction".into(), legality.form.to_string().into());
     body.insert("legal".into(), yes.into());

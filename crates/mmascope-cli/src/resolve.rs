@@ -104,7 +104,11 @@ fn evaluations(
         )));
     }
     let groups = values.chunks(count).map(|group| {
-        let inputs = if resolution.inputs.is_empty() { Vec::new() } else { resolution.words(group)? };
+        let inputs = if resolution.inputs.is_empty() {
+            Vec::new()
+        } else {
+            resolution.words(group)?
+        };
         let result = evaluate(resolution, target, &inputs)?;
         Ok(Evaluation { inputs, result })
     });
@@ -117,7 +121,11 @@ fn hex(format: &Format, word: u64) -> String {
 
 fn print_text(resolution: &Resolution, evaluations: &[Evaluation]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    writeln!(out, "legal  {}", if resolution.legal { "yes" } else { "no" })?;
+    writeln!(
+        out,
+        "legal  {}",
+        if resolution.legal { "yes" } else { "no" }
+    )?;
     for line in resolution.code() {
         writeln!(out, "ptx    {line}")?;
     }
@@ -126,7 +134,13 @@ fn print_text(resolution: &Resolution, evaluations: &[Evaluation]) -> Result<(),
     }
     writeln!(out, "rule   {}", resolution.rule())?;
     for note in &resolution.notes {
-        writeln!(out, "{}: {} ({})", note.severity.word(), note.text, note.rule)?;
+        writeln!(
+            out,
+            "{}: {} ({})",
+            note.severity.word(),
+            note.text,
+            note.rule
+        )?;
     }
     let format = resolution.result_format();
     for Evaluation { inputs, result } in evaluations {
@@ -194,7 +208,10 @@ fn print_json(
         });
         body.insert("preset".into(), configuration);
     }
-    let results: Vec<Value> = evaluations.iter().map(|it| evaluation_json(resolution, it)).collect();
+    let results: Vec<Value> = evaluations
+        .iter()
+        .map(|it| evaluation_json(resolution, it))
+        .collect();
     if let [Value::Object(only)] = &results[..] {
         body.extend(only.clone());
     }

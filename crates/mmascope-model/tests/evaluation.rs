@@ -19,14 +19,16 @@ fn target() -> Target {
 
 /// A PTX instruction as a resolution.
 fn instruction(name: &str) -> Resolution {
-    let resolution = resolve(&Request::new(name, target())).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let resolution =
+        resolve(&Request::new(name, target())).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(resolution.legal, "{name}: {:?}", resolution.notes);
     resolution
 }
 
 /// What it computes of register words.
 fn run(resolution: &Resolution, words: &[u64]) -> Enclosure {
-    evaluate(resolution, target(), words).unwrap_or_else(|error| panic!("{:?}: {error}", resolution.ptx()))
+    evaluate(resolution, target(), words)
+        .unwrap_or_else(|error| panic!("{:?}: {error}", resolution.ptx()))
 }
 
 /// A format by its name.
@@ -39,7 +41,10 @@ struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         self.0 ^ self.0 >> 29
     }
 }

@@ -16,7 +16,13 @@ use mmascope_model::format::Format;
 use mmascope_model::precision::resolve::{Fmf, Policy, Request, Resolution, resolve};
 
 /// A question of the tests: operation, type, target, flags, policy.
-fn ask<'a>(operation: &'a str, kind: &str, target: &str, flags: &str, policy: Policy) -> Request<'a> {
+fn ask<'a>(
+    operation: &'a str,
+    kind: &str,
+    target: &str,
+    flags: &str,
+    policy: Policy,
+) -> Request<'a> {
     Request {
         format: (!kind.is_empty()).then(|| Format::named(kind).expect("a format")),
         flags: Some(Fmf::of(flags.split_whitespace()).expect("flags")),
@@ -32,5 +38,7 @@ fn answer(request: &Request<'_>) -> Resolution {
 
 /// The names of the instructions, with blanks between.
 fn chosen(operation: &str, kind: &str, target: &str, flags: &str, policy: Policy) -> String {
-    answer(&ask(operation, kind, target, flags, policy)).ptx().join(" ")
+    answer(&ask(operation, kind, target, flags, policy))
+        .ptx()
+        .join(" ")
 }

@@ -59,7 +59,9 @@ pub use mmascope_gemm::gemm;
 pub use mmascope_gemm::kernel;
 pub use mmascope_io::{array, vector};
 pub use mmascope_lab::{accuracy, cases, diff, discriminate, identify, infer, probe, validate};
-pub use mmascope_model::{Error, Position, Result, dpa, error, explain, format, isa, precision, tree};
+pub use mmascope_model::{
+    Error, Position, Result, dpa, error, explain, format, isa, precision, tree,
+};
 
 /// Devices under test: the trait, and what stands behind it in this process and outside.
 pub mod dut {

@@ -14,7 +14,11 @@ pub(crate) struct Legal {
 pub(crate) struct Resolve {
     /// A name (sqrt), an expression (a*b+c, 1/sqrt(x)), a PTX instruction (cvt.rn.satfinite.e4m3x2.f32), an
     /// operation of the Tile dialect (ftof …, mmaf …, mmaf_scaled …) or the text of an LLVM function
-    #[arg(value_name = "OPERATION", required_unless_present = "input", allow_hyphen_values = true)]
+    #[arg(
+        value_name = "OPERATION",
+        required_unless_present = "input",
+        allow_hyphen_values = true
+    )]
     pub(crate) operation: Option<String>,
     /// Read the operation from a file; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "operation")]

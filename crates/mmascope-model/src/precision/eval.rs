@@ -55,7 +55,8 @@ impl Enclosure {
             return self.out == word;
         }
         let class = format.decode(format.from_register(word)).class;
-        let inside = order(format, self.lo) <= order(format, word) && order(format, word) <= order(format, self.hi);
+        let inside = order(format, self.lo) <= order(format, word)
+            && order(format, word) <= order(format, self.hi);
         class != Class::Nan && inside
     }
 }

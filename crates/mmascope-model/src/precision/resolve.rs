@@ -27,9 +27,9 @@ mod tile;
 pub use denormal::{Denormal, DenormalMode};
 pub use flags::Fmf;
 pub use graph::Mode;
-pub use library::fast_names;
 pub(crate) use instruction::element;
 pub(crate) use library::accurate;
+pub use library::fast_names;
 pub use policy::Policy;
 pub use preset::Preset;
 pub use reflect::{KEYS as REFLECT_KEYS, Origin, ReflectMap};
@@ -131,7 +131,11 @@ impl Context<'_> {
 
     /// Whether subnormal numbers of a type stay: then a difference from −0 is a negation, which never flushes.
     fn keeps_subnormals(&self, format: &Format) -> bool {
-        let mode = if *format == F32 { self.denormal } else { self.denormal_other };
+        let mode = if *format == F32 {
+            self.denormal
+        } else {
+            self.denormal_other
+        };
         let ieee = DenormalMode::default();
         self.policy != Policy::Llvm || mode == ieee
     }

@@ -35,11 +35,19 @@ fn moderate(random: &mut Random) -> u32 {
 fn angle(random: &mut Random) -> u32 {
     let exponent = 97 + (random.next() >> 20) as u32 % 38;
     let word = any(random) & 0x807f_ffff | exponent << 23;
-    if f32::from_bits(word).abs() > 314.0 { word - (1 << 23) } else { word }
+    if f32::from_bits(word).abs() > 314.0 {
+        word - (1 << 23)
+    } else {
+        word
+    }
 }
 
 fn angle_bound(x: f64, _: f64, _: f64) -> f64 {
-    if x.abs() <= 6.283_185_3 { 2_f64.powf(-20.5) } else { 2_f64.powf(-14.7) }
+    if x.abs() <= 6.283_185_3 {
+        2_f64.powf(-20.5)
+    } else {
+        2_f64.powf(-14.7)
+    }
 }
 
 fn cases() -> Vec<Case> {
@@ -58,14 +66,22 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "rsqrt.approx.f32",
-            exact: |x, _| BigFloat::from_f64(1.0, PRECISION).div(&x.sqrt(PRECISION, NONE), PRECISION, NONE),
+            exact: |x, _| {
+                BigFloat::from_f64(1.0, PRECISION).div(&x.sqrt(PRECISION, NONE), PRECISION, NONE)
+            },
             bound: |_, v, _| v * 2_f64.powf(-22.9),
             draw: positive,
         },
         Case {
             name: "lg2.approx.f32",
             exact: |x, consts| x.log2(PRECISION, NONE, consts),
-            bound: |x, v, _| if 0.5 < x && x < 2.0 { 2_f64.powi(-22) } else { v.abs() * 2_f64.powi(-22) },
+            bound: |x, v, _| {
+                if 0.5 < x && x < 2.0 {
+                    2_f64.powi(-22)
+                } else {
+                    v.abs() * 2_f64.powi(-22)
+                }
+            },
             draw: positive,
         },
         Case {
@@ -106,10 +122,16 @@ fn distance(x: f32, v: &BigFloat) -> BigFloat {
 
 /// An approximate f64 of a big float, by its own words.
 fn approximate(v: &BigFloat) -> f64 {
-    let Some((words, _, sign, exponent, _)) = v.as_raw_parts() else { return f64::NAN };
+    let Some((words, _, sign, exponent, _)) = v.as_raw_parts() else {
+        return f64::NAN;
+    };
     let top = words.last().copied().unwrap_or(0) as f64 / 2_f64.powi(64);
     let magnitude = top * 2_f64.powi(exponent.clamp(-1070, 1020));
-    if sign == astro_float::Sign::Neg { -magnitude } else { magnitude }
+    if sign == astro_float::Sign::Neg {
+        -magnitude
+    } else {
+        magnitude
+    }
 }
 
 /// Checks one function on so many inputs: the value is the correctly rounded one, and the enclosure is what the bound
@@ -128,38 +150,74 @@ fn check(case: &Case, inputs: usize) {
         let v = (case.exact)(&big(x), &mut consts);
         let near = approximate(&v);
         let result = run(&resolution, &[word.into()]);
-        let [out, lo, hi] = [result.out, result.lo, result.hi].map(|word| f32::from_bits(word as u32));
-        let what = || format!("{} of {word:08x} = {x:e}: {result:x?}, exact {near:e}", case.name);
+        let [out, lo, hi] =
+            [result.out, result.lo, result.hi].map(|word| f32::from_bits(word as u32));
+        let what = || {
+            format!(
+                "{} of {word:08x} = {x:e}: {result:x?}, exact {near:e}",
+                case.name
+            )
+        };
         if near.abs() > f64::from(f32::MAX) {
             assert!(out.is_infinite() || out.abs() == f32::MAX, "{}", what());
             continue;
         }
         if out.is_finite() {
             let nearest = distance(out, &v);
-            for neighbour in [out.next_up(), out.next_down()].into_iter().filter(|x| x.is_finite()) {
-                assert!(nearest.cmp(&distance(neighbour, &v)) != Some(1), "{}: {neighbour:e} is nearer", what());
+            for neighbour in [out.next_up(), out.next_down()]
+                .into_iter()
+                .filter(|x| x.is_finite())
+            {
+                assert!(
+                    nearest.cmp(&distance(neighbour, &v)) != Some(1),
+                    "{}: {neighbour:e} is nearer",
+                    what()
+                );
             }
         }
         if result.is_known() {
             // Subnormal inputs of tanh pass through; nothing else is known without a table.
-            assert!(case.name.starts_with("tanh") && x.is_subnormal(), "{}", what());
+            assert!(
+                case.name.starts_with("tanh") && x.is_subnormal(),
+                "{}",
+                what()
+            );
             continue;
         }
-        assert!(result.holds(&single, result.out) && lo <= out && out <= hi, "{}", what());
+        assert!(
+            result.holds(&single, result.out) && lo <= out && out <= hi,
+            "{}",
+            what()
+        );
         // The power's bound is in units of the rounded result, the reciprocal's in those of the exact one.
-        let base = if case.name.starts_with("ex2") && out.is_normal() { f64::from(out) } else { near };
+        let base = if case.name.starts_with("ex2") && out.is_normal() {
+            f64::from(out)
+        } else {
+            near
+        };
         let ulp = 2_f64.powi((base.abs().log2().floor() as i32).max(-126) - 23);
         let bound = (case.bound)(x.into(), near, ulp).max(0.0);
         for end in [lo, hi].into_iter().filter(|end| end.is_finite()) {
             let off = approximate(&distance(end, &v));
             // A result that is correctly rounded counts even where the bound is below half a unit.
-            assert!(off <= bound * (1.0 + 1e-6) || end == out, "{}: {end:e} is off by {off:e} > {bound:e}", what());
+            assert!(
+                off <= bound * (1.0 + 1e-6) || end == out,
+                "{}: {end:e} is off by {off:e} > {bound:e}",
+                what()
+            );
         }
         // The documented bound of ex2 is of the rounded result; its own width is checked in `special.rs`.
         if !case.name.starts_with("ex2") {
-            for outside in [lo.next_down(), hi.next_up()].into_iter().filter(|x| x.is_finite()) {
+            for outside in [lo.next_down(), hi.next_up()]
+                .into_iter()
+                .filter(|x| x.is_finite())
+            {
                 let off = approximate(&distance(outside, &v));
-                assert!(off >= bound * (1.0 - 1e-6), "{}: {outside:e} is off by {off:e} and allowed, {bound:e}", what());
+                assert!(
+                    off >= bound * (1.0 - 1e-6),
+                    "{}: {outside:e} is off by {off:e} and allowed, {bound:e}",
+                    what()
+                );
             }
         }
     }
@@ -175,7 +233,8 @@ fn every_function_on_some_inputs() {
 #[test]
 #[ignore = "minutes; cargo xtask prove functions"]
 fn prove_functions() {
-    let inputs = std::env::var("MMASCOPE_INPUTS").map_or(1_000_000, |count| count.parse().expect("a number"));
+    let inputs = std::env::var("MMASCOPE_INPUTS")
+        .map_or(1_000_000, |count| count.parse().expect("a number"));
     let threads: Vec<_> = cases()
         .into_iter()
         .map(|case| {
@@ -215,11 +274,17 @@ fn narrow_functions_on_every_input() {
             };
             let near = approximate(&v);
             let bound = 2_f64.powf(power) * if name.starts_with("tanh") { 1.0 } else { near };
-            assert!(result.holds(&narrow, result.out), "{name} of {word:04x}: {result:x?}");
+            assert!(
+                result.holds(&narrow, result.out),
+                "{name} of {word:04x}: {result:x?}"
+            );
             for end in [result.lo, result.hi] {
                 let end_value = f32::from_bits(run(&widen, &[end]).out as u32);
                 let off = (f64::from(end_value) - near).abs();
-                assert!(!end_value.is_finite() || off <= bound * (1.0 + 1e-6) || end == result.out, "{name} of {word:04x}: {result:x?}, exact {near:e}");
+                assert!(
+                    !end_value.is_finite() || off <= bound * (1.0 + 1e-6) || end == result.out,
+                    "{name} of {word:04x}: {result:x?}, exact {near:e}"
+                );
             }
         }
     }

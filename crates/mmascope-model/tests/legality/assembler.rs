@@ -33,7 +33,9 @@ pub(super) fn takes(assembler: &PathBuf, target: &str, lines: &[String]) -> Vec<
     let mut live: Vec<usize> = (0..lines.len()).collect();
     let mut taken = vec![false; lines.len()];
     while !live.is_empty() {
-        let mut text = format!(".version 9.4\n.target {target}\n.address_size 64\n.visible .entry k(){{\n{REGISTERS}");
+        let mut text = format!(
+            ".version 9.4\n.target {target}\n.address_size 64\n.visible .entry k(){{\n{REGISTERS}"
+        );
         let first = text.lines().count() + 1;
         for &index in &live {
             text.push_str(&lines[index]);
@@ -53,13 +55,24 @@ pub(super) fn takes(assembler: &PathBuf, target: &str, lines: &[String]) -> Vec<
         let said = String::from_utf8_lossy(&answer.stderr).into_owned();
         let mut refused: Vec<usize> = said
             .lines()
-            .filter_map(|line| line.split_once(", line ")?.1.split(';').next()?.trim().parse().ok())
+            .filter_map(|line| {
+                line.split_once(", line ")?
+                    .1
+                    .split(';')
+                    .next()?
+                    .trim()
+                    .parse()
+                    .ok()
+            })
             .filter_map(|number: usize| number.checked_sub(first))
             .filter(|&position| position < live.len())
             .collect();
         refused.sort_unstable();
         refused.dedup();
-        assert!(!refused.is_empty(), "{target}: the assembler names no line: {said}");
+        assert!(
+            !refused.is_empty(),
+            "{target}: the assembler names no line: {said}"
+        );
         refused.iter().rev().for_each(|&position| {
             live.remove(position);
         });

@@ -17,7 +17,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % limit
     }
 
@@ -51,9 +54,27 @@ fn list(letter: &str, count: usize) -> String {
 /// Every operation of the floating-point units with every combination of modifiers.
 fn floating(lines: &mut Vec<Line>) {
     let operations = [
-        ("add", 3), ("sub", 3), ("mul", 3), ("fma", 4), ("mad", 4), ("div", 3), ("rcp", 2), ("sqrt", 2),
-        ("rsqrt", 2), ("sin", 2), ("cos", 2), ("lg2", 2), ("ex2", 2), ("tanh", 2), ("abs", 2), ("neg", 2),
-        ("min", 3), ("max", 3), ("min", 4), ("max", 4), ("copysign", 3),
+        ("add", 3),
+        ("sub", 3),
+        ("mul", 3),
+        ("fma", 4),
+        ("mad", 4),
+        ("div", 3),
+        ("rcp", 2),
+        ("sqrt", 2),
+        ("rsqrt", 2),
+        ("sin", 2),
+        ("cos", 2),
+        ("lg2", 2),
+        ("ex2", 2),
+        ("tanh", 2),
+        ("abs", 2),
+        ("neg", 2),
+        ("min", 3),
+        ("max", 3),
+        ("min", 4),
+        ("max", 4),
+        ("copysign", 3),
     ];
     let types = ["f32", "f64", "f16", "bf16", "f16x2", "bf16x2", "f32x2"];
     for (operation, count) in operations {
@@ -98,7 +119,9 @@ fn comparisons(lines: &mut Vec<Line>, random: &mut Random) {
                 operands: format!("{result},{letter}0,{letter}1"),
             });
         } else {
-            let result = random.of(&["f32", "u32", "s32", "f16", "bf16", "u16", "s16", "f16x2", "bf16x2"]);
+            let result = random.of(&[
+                "f32", "u32", "s32", "f16", "bf16", "u16", "s16", "f16x2", "bf16x2",
+            ]);
             lines.push(Line {
                 name: format!("set.{relation}{flush}.{result}.{kind}"),
                 operands: format!("{}9,{letter}0,{letter}1", register(result)),
@@ -107,9 +130,13 @@ fn comparisons(lines: &mut Vec<Line>, random: &mut Random) {
     }
 }
 
-const PACKED: &[&str] = &["e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2", "s2f6x2", "ue5m3x2"];
+const PACKED: &[&str] = &[
+    "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2", "s2f6x2", "ue5m3x2",
+];
 const FOURFOLD: &[&str] = &["e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e2m1x4"];
-const SCALARS: &[&str] = &["f32", "f16", "bf16", "f64", "s32", "u32", "s64", "u64", "s16", "u16", "s8", "u8"];
+const SCALARS: &[&str] = &[
+    "f32", "f16", "bf16", "f64", "s32", "u32", "s64", "u64", "s16", "u16", "s8", "u8",
+];
 
 /// Conversions: types, roundings and modifiers drawn at random, the narrow types more often.
 fn conversions(lines: &mut Vec<Line>, random: &mut Random) {
@@ -122,7 +149,10 @@ fn conversions(lines: &mut Vec<Line>, random: &mut Random) {
             0 => (random.of(SCALARS), random.of(SCALARS)),
             1 => (random.of(PACKED), random.of(&wide)),
             2 => (random.of(&["f16x2", "bf16x2"]), random.of(PACKED)),
-            3 => (random.of(&["tf32", "f16x2", "bf16x2", "f16", "bf16"]), "f32"),
+            3 => (
+                random.of(&["tf32", "f16x2", "bf16x2", "f16", "bf16"]),
+                "f32",
+            ),
             _ => (random.of(FOURFOLD), "f32"),
         };
         let mut rounding = random.of(&roundings);
@@ -185,7 +215,9 @@ fn matrices(lines: &mut Vec<Line>, random: &mut Random) {
         let (a, b);
         let k;
         if random.below(2) == 0 {
-            a = random.of(&["f16", "bf16", "tf32", "f64", "e4m3", "e5m2", "s8", "u8", "e2m1"]);
+            a = random.of(&[
+                "f16", "bf16", "tf32", "f64", "e4m3", "e5m2", "s8", "u8", "e2m1",
+            ]);
             b = match a {
                 "e4m3" | "e5m2" => random.of(&["e4m3", "e5m2"]),
                 "s8" | "u8" => random.of(&["s8", "u8"]),
@@ -193,9 +225,16 @@ fn matrices(lines: &mut Vec<Line>, random: &mut Random) {
             };
             k = [4, 8, 16, 32][random.below(4)];
         } else {
-            (a, b) = if random.below(2) == 0 { ("e2m1", "e2m1") } else { (random.of(&narrow), random.of(&narrow)) };
+            (a, b) = if random.below(2) == 0 {
+                ("e2m1", "e2m1")
+            } else {
+                (random.of(&narrow), random.of(&narrow))
+            };
             k = [32, 64][random.below(2)];
-            kind = format!(".kind::{}", random.of(&["f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4"]));
+            kind = format!(
+                ".kind::{}",
+                random.of(&["f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4"])
+            );
             if random.below(4) > 0 {
                 scale = random.of(&["", ".scale_vec::1X", ".scale_vec::2X", ".scale_vec::4X"]);
                 scale_type = random.of(&[".ue8m0", ".ue8m0", ".ue4m3"]);
@@ -207,7 +246,11 @@ fn matrices(lines: &mut Vec<Line>, random: &mut Random) {
             _ => random.of(&["f32", "f32", "f16"]),
         };
         let four = kind.contains("mxf4");
-        let (m, n) = if a == "f64" && k == 4 && random.below(2) == 0 { (8, 8) } else { (16, 8) };
+        let (m, n) = if a == "f64" && k == 4 && random.below(2) == 0 {
+            (8, 8)
+        } else {
+            (16, 8)
+        };
         let count = |elements: usize, name: &str| match (name, four) {
             ("f64", _) => ("d", elements / 32),
             ("f32", _) => ("f", elements / 32),
@@ -223,8 +266,16 @@ fn matrices(lines: &mut Vec<Line>, random: &mut Random) {
             "f64" => operand(elements, name),
             _ => operand(elements, name).replace('f', "r"),
         };
-        let block = if scale_type.is_empty() { "" } else { ".block_scale" };
-        let scales = if scale_type.is_empty() { "" } else { ",r40,{h0,h1},r41,{h0,h1}" };
+        let block = if scale_type.is_empty() {
+            ""
+        } else {
+            ".block_scale"
+        };
+        let scales = if scale_type.is_empty() {
+            ""
+        } else {
+            ",r40,{h0,h1},r41,{h0,h1}"
+        };
         lines.push(Line {
             name: format!("mma.sync.aligned.m{m}n{n}k{k}.row.col{kind}{block}{scale}.{d}.{a}.{b}.{d}{scale_type}"),
             operands: format!("{accumulator},{},{},{accumulator}{scales}", letters(m * k, a), letters(n * k, b)),
@@ -236,7 +287,11 @@ fn matrices(lines: &mut Vec<Line>, random: &mut Random) {
 fn asynchronous(lines: &mut Vec<Line>, random: &mut Random) {
     for _ in 0..250 {
         let a = random.of(&["f16", "bf16", "tf32", "e4m3", "e5m2"]);
-        let b = if a.starts_with('e') { random.of(&["e4m3", "e5m2"]) } else { a };
+        let b = if a.starts_with('e') {
+            random.of(&["e4m3", "e5m2"])
+        } else {
+            a
+        };
         let d = random.of(&["f32", "f16"]);
         let n = [8, 16, 24, 12, 64][random.below(5)];
         let k = match random.below(6) {
@@ -244,16 +299,30 @@ fn asynchronous(lines: &mut Vec<Line>, random: &mut Random) {
             1 => 16,
             _ => 256 / bits(a),
         };
-        let sums = if d == "f32" { group("f", n / 2) } else { group("r", n / 4) };
+        let sums = if d == "f32" {
+            group("f", n / 2)
+        } else {
+            group("r", n / 4)
+        };
         let transposed = if bits(a) == 16 { ",0,0" } else { "" };
         lines.push(Line {
             name: format!("wgmma.mma_async.sync.aligned.m64n{n}k{k}.{d}.{a}.{b}"),
             operands: format!("{sums},rd1,rd2,p1,1,1{transposed}"),
         });
     }
-    for kind in ["f16", "tf32", "i8", "f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4", "ti16"] {
+    for kind in [
+        "f16", "tf32", "i8", "f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4", "ti16",
+    ] {
         for separate in ["", ".ws"] {
-            for scale in ["-", "", ".scale_vec::1X", ".scale_vec::2X", ".scale_vec::4X", ".block16", ".block32"] {
+            for scale in [
+                "-",
+                "",
+                ".scale_vec::1X",
+                ".scale_vec::2X",
+                ".scale_vec::4X",
+                ".block16",
+                ".block32",
+            ] {
                 let (block, scale, scales) = match scale {
                     "-" => ("", "", ""),
                     scale => (".block_scale", scale, "[r3],[r4],"),
@@ -294,13 +363,18 @@ fn the_assembler_agrees_on_thousands_of_generated_forms() {
             Legality::of(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
         })
         .collect();
-    let somewhere = judged.iter().filter(|legality| legality.legal().next().is_some()).count();
+    let somewhere = judged
+        .iter()
+        .filter(|legality| legality.legal().next().is_some())
+        .count();
     let (mut wrong, mut answers) = (Vec::new(), 0);
     for &target in Rules::built_in().targets() {
         let name = target.to_string();
         for (lines, judged) in lines.chunks(400).zip(judged.chunks(400)) {
-            let texts: Vec<String> =
-                lines.iter().map(|line| format!("{} {}", line.name, line.operands)).collect();
+            let texts: Vec<String> = lines
+                .iter()
+                .map(|line| format!("{} {}", line.name, line.operands))
+                .collect();
             let taken = assembler::takes(&assembler, &name, &texts);
             for ((text, taken), legality) in texts.iter().zip(taken).zip(judged) {
                 answers += 1;
@@ -310,8 +384,19 @@ fn the_assembler_agrees_on_thousands_of_generated_forms() {
             }
         }
     }
-    eprintln!("{} forms, {somewhere} of them legal somewhere, {answers} answers", lines.len());
+    eprintln!(
+        "{} forms, {somewhere} of them legal somewhere, {answers} answers",
+        lines.len()
+    );
     let shown: Vec<&String> = wrong.iter().take(40).collect();
-    assert!(wrong.is_empty(), "{} of {answers} differ: {shown:#?}", wrong.len());
-    assert!(lines.len() >= 2_000 && somewhere >= 900, "{} forms, {somewhere} legal", lines.len());
+    assert!(
+        wrong.is_empty(),
+        "{} of {answers} differ: {shown:#?}",
+        wrong.len()
+    );
+    assert!(
+        lines.len() >= 2_000 && somewhere >= 900,
+        "{} forms, {somewhere} legal",
+        lines.len()
+    );
 }

@@ -16,7 +16,8 @@ fn every_recorded_form_is_as_the_assembler_says() {
     let (mut forms, mut answers) = (0, 0);
     for (table, rows) in recorded["tables"].as_object().expect("tables") {
         for (form, targets) in rows.as_object().expect("forms") {
-            let legality = Legality::of(form).unwrap_or_else(|error| panic!("{table}: {form}: {error}"));
+            let legality =
+                Legality::of(form).unwrap_or_else(|error| panic!("{table}: {form}: {error}"));
             forms += 1;
             for (target, legal) in targets.as_object().expect("targets") {
                 answers += 1;

@@ -25,7 +25,10 @@ fn a_wrong_line_is_named() {
     ];
     for (line, message) in cases {
         match Rules::read("mine.txt", &format!("{head}{line}")) {
-            Err(Error::Text { position, message: said }) => {
+            Err(Error::Text {
+                position,
+                message: said,
+            }) => {
                 assert_eq!((&*position.file, position.line), ("mine.txt", 3), "{line}");
                 assert!(said.contains(message), "{line}: {said}");
             }

@@ -7,11 +7,30 @@ use crate::ask;
 #[test]
 fn wrong_names_are_told_with_the_nearest() {
     let said = [
-        Fmf::of(["contrct"]).map(drop).expect_err("a flag").to_string(),
-        "lvm".parse::<Policy>().map(drop).expect_err("a policy").to_string(),
-        "preserve_sign,ieee".parse::<DenormalMode>().map(drop).expect_err("a mode").to_string(),
-        "aprox".parse::<Mode>().map(drop).expect_err("a rounding").to_string(),
-        "training".parse::<Preset>().map(drop).expect_err("a preset").to_string(),
+        Fmf::of(["contrct"])
+            .map(drop)
+            .expect_err("a flag")
+            .to_string(),
+        "lvm"
+            .parse::<Policy>()
+            .map(drop)
+            .expect_err("a policy")
+            .to_string(),
+        "preserve_sign,ieee"
+            .parse::<DenormalMode>()
+            .map(drop)
+            .expect_err("a mode")
+            .to_string(),
+        "aprox"
+            .parse::<Mode>()
+            .map(drop)
+            .expect_err("a rounding")
+            .to_string(),
+        "training"
+            .parse::<Preset>()
+            .map(drop)
+            .expect_err("a preset")
+            .to_string(),
     ];
     let expected = [
         ("unknown fast-math flag 'contrct'", "contract"),
@@ -48,24 +67,57 @@ fn wrong_operations_are_told_with_the_place() {
 #[test]
 fn wrong_functions_are_told_with_the_line() {
     let cases = [
-        ("define float @f(float %a) {\n%r = fad float %a, %a\nret float %r\n}", ":2:", "no operation of the subset"),
-        ("define float @f(float %a) {\n%r = fadd fst float %a, %a\nret float %r\n}", ":2:", "no fast-math flag"),
-        ("define float @f(float %a) {\n%r = fadd float %a, %b\nret float %r\n}", ":2:", "not defined"),
-        ("define float @f(float %a) {\n%r = fadd double %a, %a\nret float %r\n}", ":2:", "type of the function's result"),
-        ("define i32 @f(i32 %a) {\nret i32 %a\n}", ":1:", "float, double, half or bfloat"),
-        ("define float @f(float %a) {\nbr label %x\n}", ":2:", "branches are not read"),
+        (
+            "define float @f(float %a) {\n%r = fad float %a, %a\nret float %r\n}",
+            ":2:",
+            "no operation of the subset",
+        ),
+        (
+            "define float @f(float %a) {\n%r = fadd fst float %a, %a\nret float %r\n}",
+            ":2:",
+            "no fast-math flag",
+        ),
+        (
+            "define float @f(float %a) {\n%r = fadd float %a, %b\nret float %r\n}",
+            ":2:",
+            "not defined",
+        ),
+        (
+            "define float @f(float %a) {\n%r = fadd double %a, %a\nret float %r\n}",
+            ":2:",
+            "type of the function's result",
+        ),
+        (
+            "define i32 @f(i32 %a) {\nret i32 %a\n}",
+            ":1:",
+            "float, double, half or bfloat",
+        ),
+        (
+            "define float @f(float %a) {\nbr label %x\n}",
+            ":2:",
+            "branches are not read",
+        ),
         ("define float @f(float %a) {\n}", ":2:", "returns nothing"),
     ];
     for (text, place, said) in cases {
-        let error = resolve(&ask(text, "", "sm_90", "", Policy::Llvm)).expect_err(text).to_string();
-        assert!(error.contains(place) && error.contains(said), "{text}: {error}");
+        let error = resolve(&ask(text, "", "sm_90", "", Policy::Llvm))
+            .expect_err(text)
+            .to_string();
+        assert!(
+            error.contains(place) && error.contains(said),
+            "{text}: {error}"
+        );
     }
 }
 
 #[test]
 fn types_and_missing_types() {
     let missing = resolve(&ask("a+b", "", "sm_90", "", Policy::Llvm)).expect_err("no type");
-    assert!(missing.to_string().contains("--type is missing"), "{missing}");
-    let narrow = resolve(&ask("a+b", "e4m3", "sm_90", "", Policy::Llvm)).expect_err("no arithmetic");
+    assert!(
+        missing.to_string().contains("--type is missing"),
+        "{missing}"
+    );
+    let narrow =
+        resolve(&ask("a+b", "e4m3", "sm_90", "", Policy::Llvm)).expect_err("no arithmetic");
     assert!(narrow.to_string().contains("f32 f64 f16 bf16"), "{narrow}");
 }

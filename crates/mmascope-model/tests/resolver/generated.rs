@@ -9,7 +9,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % limit
     }
 }
@@ -27,9 +30,31 @@ const BODIES: &[(&str, &[&str])] = &[
     ("abc", &["%m = fmul $ T %a, %b", "%r = fadd $ T %c, %m"]),
     ("abc", &["%m = fmul $ T %a, %b", "%r = fsub $ T %m, %c"]),
     ("abc", &["%m = fmul $ T %a, %b", "%r = fsub $ T %c, %m"]),
-    ("abc", &["%m = fmul $ T %a, %b", "%n = fneg T %m", "%r = fadd $ T %n, %c"]),
-    ("abcd", &["%m = fmul $ T %a, %b", "%n = fadd $ T %m, %c", "%p = fadd $ T %m, %d", "%r = fmul $ T %n, %p"]),
-    ("abcd", &["%m = fmul $ T %a, %b", "%n = fmul $ T %c, %d", "%r = fadd $ T %m, %n"]),
+    (
+        "abc",
+        &[
+            "%m = fmul $ T %a, %b",
+            "%n = fneg T %m",
+            "%r = fadd $ T %n, %c",
+        ],
+    ),
+    (
+        "abcd",
+        &[
+            "%m = fmul $ T %a, %b",
+            "%n = fadd $ T %m, %c",
+            "%p = fadd $ T %m, %d",
+            "%r = fmul $ T %n, %p",
+        ],
+    ),
+    (
+        "abcd",
+        &[
+            "%m = fmul $ T %a, %b",
+            "%n = fmul $ T %c, %d",
+            "%r = fadd $ T %m, %n",
+        ],
+    ),
     ("abc", &["%m = fadd $ T %a, %b", "%r = fadd $ T %m, %c"]),
     ("abc", &["%m = fmul $ T %a, %b", "%r = fmul $ T %m, %c"]),
     ("a", &["%r = fsub $ T %a, %a"]),
@@ -48,10 +73,23 @@ const BODIES: &[(&str, &[&str])] = &[
     ("ab", &["%m = fsub $ T %a, %b", "%r = fadd $ T %m, %b"]),
     ("ab", &["%m = fneg T %b", "%r = fsub $ T %a, %m"]),
     ("ab", &["%m = fneg T %b", "%r = fadd $ T %a, %m"]),
-    ("abc", &["%m = fdiv $ T %a, %c", "%n = fdiv $ T %b, %c", "%r = fmul $ T %m, %n"]),
+    (
+        "abc",
+        &[
+            "%m = fdiv $ T %a, %c",
+            "%n = fdiv $ T %b, %c",
+            "%r = fmul $ T %m, %n",
+        ],
+    ),
     ("a", &["%r = call $ T @llvm.sqrt.S(T %a)"]),
-    ("a", &["%m = call $ T @llvm.sqrt.S(T %a)", "%r = fdiv $ T 1.0, %m"]),
-    ("ab", &["%m = call $ T @llvm.sqrt.S(T %a)", "%r = fdiv $ T %b, %m"]),
+    (
+        "a",
+        &["%m = call $ T @llvm.sqrt.S(T %a)", "%r = fdiv $ T 1.0, %m"],
+    ),
+    (
+        "ab",
+        &["%m = call $ T @llvm.sqrt.S(T %a)", "%r = fdiv $ T %b, %m"],
+    ),
     ("a", &["%r = call $ T @llvm.fabs.S(T %a)"]),
     ("abc", &["%r = call $ T @llvm.fma.S(T %a, T %b, T %c)"]),
     ("abc", &["%r = call $ T @llvm.fmuladd.S(T %a, T %b, T %c)"]),
@@ -63,12 +101,20 @@ const BODIES: &[(&str, &[&str])] = &[
 ];
 
 const TYPES: &[(&str, &str)] = &[
-    ("float", "f32"), ("float", "f32"), ("float", "f32"), ("double", "f64"), ("half", "f16"), ("bfloat", "bf16"),
+    ("float", "f32"),
+    ("float", "f32"),
+    ("float", "f32"),
+    ("double", "f64"),
+    ("half", "f16"),
+    ("bfloat", "bf16"),
 ];
 const FLAGS: &[&str] = &["nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc"];
 const MODES: &[&str] = &[
-    "", "", "\"denormal-fp-math-f32\"=\"preserve-sign,preserve-sign\"",
-    "\"denormal-fp-math\"=\"preserve-sign,ieee\"", "\"denormal-fp-math\"=\"positive-zero,positive-zero\"",
+    "",
+    "",
+    "\"denormal-fp-math-f32\"=\"preserve-sign,preserve-sign\"",
+    "\"denormal-fp-math\"=\"preserve-sign,ieee\"",
+    "\"denormal-fp-math\"=\"positive-zero,positive-zero\"",
     "\"denormal-fp-math\"=\"preserve-sign,preserve-sign\" \"denormal-fp-math-f32\"=\"ieee,ieee\"",
 ];
 const TARGETS: &[&str] = &["sm_75", "sm_80", "sm_89", "sm_90", "sm_100"];
@@ -89,17 +135,26 @@ fn function(random: &mut Random, parameters: &str, body: &[&str]) -> (String, St
     let (kind, suffix) = TYPES[random.below(TYPES.len())];
     let mut lines = Vec::new();
     for line in body {
-        let line = line.replace('$', &flags(random)).replace(".S", &format!(".{suffix}")).replace(" T ", &format!(" {kind} "));
+        let line = line
+            .replace('$', &flags(random))
+            .replace(".S", &format!(".{suffix}"))
+            .replace(" T ", &format!(" {kind} "));
         lines.push(line.replace("(T ", &format!("({kind} ")));
     }
-    let names: Vec<String> = parameters.chars().map(|name| format!("{kind} %{name}")).collect();
+    let names: Vec<String> = parameters
+        .chars()
+        .map(|name| format!("{kind} %{name}"))
+        .collect();
     let mode = MODES[random.below(MODES.len())];
     let text = format!(
         "define {kind} @f({}) {mode} {{\n{}\nret {kind} %r\n}}\n",
         names.join(", "),
         lines.join("\n")
     );
-    let calls = text.split('@').skip(2).filter_map(|call| call.split_once('('));
+    let calls = text
+        .split('@')
+        .skip(2)
+        .filter_map(|call| call.split_once('('));
     let declared: Vec<String> = calls
         .map(|(name, rest)| {
             let count = rest.split(')').next().unwrap_or("").split(',').count();
@@ -126,13 +181,17 @@ fn llvm_agrees_on_generated_functions() {
     let (mut wrong, mut compared, mut unselected) = (Vec::new(), 0, 0);
     for ((target, text), answer) in cases.iter().zip(answers) {
         let target: Target = target.parse().expect("a target");
-        let resolution = resolve(&Request::new(text, target)).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let resolution =
+            resolve(&Request::new(text, target)).unwrap_or_else(|error| panic!("{error}: {text}"));
         let Some(names) = answer else {
             // What the backend cannot select is a call here.
             unselected += 1;
             let called = resolution.steps.iter().any(|step| step.is_call());
             if !called {
-                wrong.push(format!("{target}: LLVM selects nothing, we {:?}\n{text}", resolution.ptx()));
+                wrong.push(format!(
+                    "{target}: LLVM selects nothing, we {:?}\n{text}",
+                    resolution.ptx()
+                ));
             }
             continue;
         };
@@ -141,7 +200,9 @@ fn llvm_agrees_on_generated_functions() {
         let mut names = names;
         if text.contains("bfloat") && target.sm < 89 {
             // How bf16 is widened and rounded by integers there is LLVM's affair; the float instructions are compared.
-            let float = |name: &String| name.contains("f32") && !name.starts_with("setp") || name.contains("bf16");
+            let float = |name: &String| {
+                name.contains("f32") && !name.starts_with("setp") || name.contains("bf16")
+            };
             ours.retain(float);
             names.retain(float);
             ours.retain(|name| target.sm >= 80 || name != "neg.bf16" && name != "abs.bf16");
@@ -152,6 +213,11 @@ fn llvm_agrees_on_generated_functions() {
         }
     }
     eprintln!("{compared} functions compared, {unselected} that LLVM does not select");
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong[..wrong.len().min(25)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(25)].join("\n")
+    );
     assert!(compared >= 500);
 }

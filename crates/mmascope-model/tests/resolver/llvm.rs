@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 /// `None` altogether where there is no LLVM.
 pub(super) fn instructions(cases: &[(String, String)]) -> Option<Vec<Option<Vec<String>>>> {
     let python = std::env::var("MMASCOPE_PYTHON").ok()?;
-    let there = Command::new(&python).args(["-c", "import llvmlite"]).stderr(Stdio::null()).status();
+    let there = Command::new(&python)
+        .args(["-c", "import llvmlite"])
+        .stderr(Stdio::null())
+        .status();
     if !there.is_ok_and(|status| status.success()) {
         return None;
     }
@@ -22,8 +25,10 @@ pub(super) fn instructions(cases: &[(String, String)]) -> Option<Vec<Option<Vec<
         .spawn()
         .expect("Python runs");
     let mut input = child.stdin.take().expect("a pipe");
-    let lines: Vec<String> =
-        cases.iter().map(|(target, text)| json!([target, text]).to_string()).collect();
+    let lines: Vec<String> = cases
+        .iter()
+        .map(|(target, text)| json!([target, text]).to_string())
+        .collect();
     let writer = std::thread::spawn(move || {
         for line in lines {
             writeln!(input, "{line}").expect("the script reads");
@@ -36,8 +41,10 @@ pub(super) fn instructions(cases: &[(String, String)]) -> Option<Vec<Option<Vec<
         .lines()
         .map(|line| match serde_json::from_str(line).expect("JSON") {
             Value::Array(names) => {
-                let mut names: Vec<String> =
-                    names.iter().map(|name| name.as_str().expect("a name").to_owned()).collect();
+                let mut names: Vec<String> = names
+                    .iter()
+                    .map(|name| name.as_str().expect("a name").to_owned())
+                    .collect();
                 names.sort();
                 Some(names)
             }

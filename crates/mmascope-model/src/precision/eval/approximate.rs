@@ -47,10 +47,16 @@ impl Approximation<'_> {
     fn special(&self, x: &Unpacked, word: u64) -> Option<u64> {
         let format = self.style.format;
         let nan = self.style.nan();
-        let infinity = |negative: bool| format.to_register(format.infinity(negative, Overflow::Ieee));
+        let infinity =
+            |negative: bool| format.to_register(format.infinity(negative, Overflow::Ieee));
         let zero = |negative: bool| format.to_register(format.zero(negative));
         let one = |negative: bool| {
-            let code = code(&BigInt::from(if negative { -1 } else { 1 }), 0, &format, Rounding::Rne);
+            let code = code(
+                &BigInt::from(if negative { -1 } else { 1 }),
+                0,
+                &format,
+                Rounding::Rne,
+            );
             format.to_register(code)
         };
         if x.class == Class::Nan {
@@ -68,9 +74,11 @@ impl Approximation<'_> {
             "rsqrt" if is_infinite => Some(zero(false)),
             "sqrt" | "lg2" | "log" | "log2" | "log10" if is_infinite => Some(infinity(false)),
             "ex2" | "exp" | "exp2" | "exp10" if is_zero => Some(one(false)),
-            "ex2" | "exp" | "exp2" | "exp10" if is_infinite => {
-                Some(if x.negative { zero(false) } else { infinity(false) })
-            }
+            "ex2" | "exp" | "exp2" | "exp10" if is_infinite => Some(if x.negative {
+                zero(false)
+            } else {
+                infinity(false)
+            }),
             "sin" | "cos" | "tan" if is_infinite => Some(nan),
             "sin" | "tan" if is_zero => Some(zero(x.negative)),
             "cos" if is_zero => Some(one(false)),
@@ -122,7 +130,9 @@ impl Approximation<'_> {
             "sqrt" => primitive("MUFU.SQRT", word),
             "lg2" if tiny => {
                 // 24 is 0x41c00000.
-                plain.add(primitive("MUFU.LG2", scaled(word, 24)?)?, 0xc1c0_0000).ok()
+                plain
+                    .add(primitive("MUFU.LG2", scaled(word, 24)?)?, 0xc1c0_0000)
+                    .ok()
             }
             "lg2" => primitive("MUFU.LG2", word),
             "ex2" => {
@@ -135,9 +145,19 @@ impl Approximation<'_> {
                 primitive("MUFU.EX2", word)
             }
             "sin" | "cos" => {
-                let toward_zero = Style { rounding: Rounding::Rz, ..plain };
+                let toward_zero = Style {
+                    rounding: Rounding::Rz,
+                    ..plain
+                };
                 let turns = toward_zero.multiply(word, 0x3e22_f983).ok()?;
-                primitive(if self.function == "sin" { "MUFU.SIN" } else { "MUFU.COS" }, turns)
+                primitive(
+                    if self.function == "sin" {
+                        "MUFU.SIN"
+                    } else {
+                        "MUFU.COS"
+                    },
+                    turns,
+                )
             }
             "tanh" => primitive("MUFU.TANH", word),
             _ => None,
@@ -148,18 +168,28 @@ impl Approximation<'_> {
 /// The enclosure that a bound gives around an exact value, rounded inward to the format's numbers.
 pub(super) fn enclose(style: &Style, value: &Interval, documented: &Documented<'_>) -> Enclosure {
     let format = style.format;
-    let nearest = [&value.low, &value.high].map(|end| code(end, value.scale, &format, Rounding::Rne));
+    let nearest =
+        [&value.low, &value.high].map(|end| code(end, value.scale, &format, Rounding::Rne));
     let out = style.result(format.to_register(nearest[0]));
     let zero = Interval::of(BigInt::from(0), 0);
     let power = documented.power.unwrap_or(&zero);
     let wide = match documented.bound {
         Bound::None => {
-            let [lo, hi] = [true, false].map(|negative| format.to_register(format.infinity(negative, Overflow::Ieee)));
-            return Enclosure { out, lo, hi, bound: Some("none documented".to_owned()) };
+            let [lo, hi] = [true, false]
+                .map(|negative| format.to_register(format.infinity(negative, Overflow::Ieee)));
+            return Enclosure {
+                out,
+                lo,
+                hi,
+                bound: Some("none documented".to_owned()),
+            };
         }
         Bound::Ulps(count) => value.widened(&ulps(&format, value, *count)),
         Bound::UlpsOfRounded(count) => {
-            let center = format.decode(nearest[0]).exact().map(|exact| Interval::point(&exact));
+            let center = format
+                .decode(nearest[0])
+                .exact()
+                .map(|exact| Interval::point(&exact));
             match center {
                 Some(center) => center.widened(&ulps(&format, &center, *count)),
                 // Beyond the format: the exact value stands for what would have been rounded.
@@ -168,7 +198,11 @@ pub(super) fn enclose(style: &Style, value: &Interval, documented: &Documented<'
         }
         Bound::Absolute(_) => value.widened(power),
         Bound::Relative(_) => {
-            let magnitude = if value.low < BigInt::from(0) { value.negated() } else { value.clone() };
+            let magnitude = if value.low < BigInt::from(0) {
+                value.negated()
+            } else {
+                value.clone()
+            };
             value.widened(&magnitude.times(power).at(value.scale.min(0) - 64))
         }
     };
@@ -219,9 +253,22 @@ pub(super) fn value(function: &str, x: &Exact, format: &Format) -> Interval {
     };
     let between = |exact: &Exact| {
         // The last bit kept is far below the format's; one more unit holds what is sticky.
-        let low = Interval::point(&Exact { sticky: false, ..*exact });
+        let low = Interval::point(&Exact {
+            sticky: false,
+            ..*exact
+        });
         let up = Interval::of(BigInt::from(u8::from(exact.sticky)), exact.exponent.into());
-        if exact.negative { Interval { low: &low.low - &up.high, ..low } } else { Interval { high: &low.high + &up.high, ..low } }
+        if exact.negative {
+            Interval {
+                low: &low.low - &up.high,
+                ..low
+            }
+        } else {
+            Interval {
+                high: &low.high + &up.high,
+                ..low
+            }
+        }
     };
     let ten = Interval::of(BigInt::from(10), 0);
     match function {
@@ -242,7 +289,9 @@ pub(super) fn value(function: &str, x: &Exact, format: &Format) -> Interval {
 
 fn transcendental(function: &str, x: &Exact, point: &Interval, format: &Format) -> Interval {
     // Exponents that decide the result by themselves are cut, so that no number grows without bound.
-    let limit = format.float().map_or(1 << 11, |float| 4 << float.exponent_bits);
+    let limit = format
+        .float()
+        .map_or(1 << 11, |float| 4 << float.exponent_bits);
     let bits = 128 - i64::from(x.magnitude.leading_zeros());
     let huge = bits + i64::from(x.exponent) > 20;
     let cut = Interval::of(BigInt::from(if x.negative { -limit } else { limit }), 0);
@@ -271,7 +320,8 @@ fn transcendental(function: &str, x: &Exact, point: &Interval, format: &Format) 
 fn relative_dust(x: &Exact) -> Interval {
     let bits = 128 - i64::from(x.magnitude.leading_zeros());
     let top = (bits + i64::from(x.exponent)) / 2;
-    let four = x.magnitude.is_power_of_two() && (x.magnitude.trailing_zeros() as i64 + i64::from(x.exponent)) % 2 == 0;
+    let four = x.magnitude.is_power_of_two()
+        && (x.magnitude.trailing_zeros() as i64 + i64::from(x.exponent)) % 2 == 0;
     Interval::of(BigInt::from(u8::from(!four)), -top - 100)
 }
 
@@ -285,5 +335,9 @@ fn exact_logarithm(x: &Exact) -> Option<i64> {
 fn integer(x: &Interval) -> Option<i64> {
     let whole = x.at(0);
     let exact = whole.low == whole.high && whole.at(x.scale.min(0)).low == x.at(x.scale.min(0)).low;
-    if exact { i64::try_from(whole.low).ok() } else { None }
+    if exact {
+        i64::try_from(whole.low).ok()
+    } else {
+        None
+    }
 }

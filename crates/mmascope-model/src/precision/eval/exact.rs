@@ -82,7 +82,11 @@ impl Style {
 
     /// An operand as the instruction takes it.
     pub(super) fn operand(&self, word: u64) -> u64 {
-        if self.flush { flushed(&self.format, word) } else { word }
+        if self.flush {
+            flushed(&self.format, word)
+        } else {
+            word
+        }
     }
 
     /// A result as the instruction writes it.
@@ -91,7 +95,11 @@ impl Style {
         if value.class == Class::Nan {
             return if self.saturate { 0 } else { self.nan() };
         }
-        let word = if self.flush { flushed(&self.format, word) } else { word };
+        let word = if self.flush {
+            flushed(&self.format, word)
+        } else {
+            word
+        };
         if self.relu && value.negative {
             return 0;
         }
@@ -133,10 +141,14 @@ impl Style {
         let [x, y] = [x, y].map(|word| self.decode(self.operand(word)));
         let negative = x.negative != y.negative;
         let zero = self.format.to_register(self.format.zero(negative));
-        let infinity = self.format.to_register(self.format.infinity(negative, Overflow::Ieee));
+        let infinity = self
+            .format
+            .to_register(self.format.infinity(negative, Overflow::Ieee));
         match (x.class, y.class) {
             (Class::Nan, _) | (_, Class::Nan) => self.result(self.nan()),
-            (Class::Infinite, Class::Infinite) | (Class::Zero, Class::Zero) => self.result(self.nan()),
+            (Class::Infinite, Class::Infinite) | (Class::Zero, Class::Zero) => {
+                self.result(self.nan())
+            }
             (Class::Infinite, _) | (_, Class::Zero) => self.result(infinity),
             (Class::Zero, _) | (_, Class::Infinite) => self.result(zero),
             _ => match (x.exact(), y.exact()) {
@@ -181,16 +193,27 @@ fn one(format: &Format) -> u64 {
 pub(super) fn flushed(format: &Format, word: u64) -> u64 {
     let value = format.decode(format.from_register(word));
     let subnormal = value.class == Class::Finite && value.significand >> value.fraction_bits == 0;
-    if subnormal { format.to_register(format.zero(value.negative)) } else { word }
+    if subnormal {
+        format.to_register(format.zero(value.negative))
+    } else {
+        word
+    }
 }
 
 /// A conversion between floats of 16 bits or more, where the wider holds what the narrower has.
 pub(super) fn convert(from: &Format, style: &Style, word: u64) -> u64 {
     // .ftz is about f32, on whichever side it stands; f16 operands keep their subnormals.
-    let word = if style.flush && *from == F32 { flushed(from, word) } else { word };
+    let word = if style.flush && *from == F32 {
+        flushed(from, word)
+    } else {
+        word
+    };
     let value = from.decode(from.from_register(word));
     let flushes = style.flush && style.format != F16;
-    let style = Style { flush: flushes, ..*style };
+    let style = Style {
+        flush: flushes,
+        ..*style
+    };
     match (value.class, value.exact()) {
         (Class::Nan, _) => style.result(style.nan()),
         (Class::Infinite, _) => {

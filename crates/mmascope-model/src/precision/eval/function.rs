@@ -50,7 +50,11 @@ fn atan_reciprocal(n: i64) -> Interval {
     for (index, odd) in (3..).step_by(2).enumerate() {
         power = power.over(&Interval::of(BigInt::from(square), 0), -PLACES);
         let term = power.over(&Interval::of(BigInt::from(odd), 0), -PLACES);
-        sum = if index % 2 == 0 { sum.plus(&term.negated()) } else { sum.plus(&term) };
+        sum = if index % 2 == 0 {
+            sum.plus(&term.negated())
+        } else {
+            sum.plus(&term)
+        };
         if term.high.bits() <= 1 {
             break;
         }
@@ -60,13 +64,18 @@ fn atan_reciprocal(n: i64) -> Interval {
 
 /// ln 2 = 18 atanh(1/26) − 2 atanh(1/4801) + 8 atanh(1/8749).
 static LN_2: LazyLock<Interval> = LazyLock::new(|| {
-    let part = |factor: i64, n: i64| Interval::of(BigInt::from(factor), 0).times(&atanh_reciprocal(n));
-    part(18, 26).plus(&part(-2, 4801)).plus(&part(8, 8749)).at(-PLACES)
+    let part =
+        |factor: i64, n: i64| Interval::of(BigInt::from(factor), 0).times(&atanh_reciprocal(n));
+    part(18, 26)
+        .plus(&part(-2, 4801))
+        .plus(&part(8, 8749))
+        .at(-PLACES)
 });
 
 /// π/2 = 8 atan(1/5) − 2 atan(1/239) (Machin).
 static HALF_PI: LazyLock<Interval> = LazyLock::new(|| {
-    let part = |factor: i64, n: i64| Interval::of(BigInt::from(factor), 0).times(&atan_reciprocal(n));
+    let part =
+        |factor: i64, n: i64| Interval::of(BigInt::from(factor), 0).times(&atan_reciprocal(n));
     part(8, 5).plus(&part(-2, 239)).at(-PLACES)
 });
 
@@ -120,7 +129,9 @@ pub(super) fn ln(x: &Interval) -> Interval {
         top += 1;
     }
     let one = Interval::of(BigInt::from(1), 0);
-    let quotient = significand.plus(&one.negated()).over(&significand.plus(&one), -PLACES);
+    let quotient = significand
+        .plus(&one.negated())
+        .over(&significand.plus(&one), -PLACES);
     let square = times(&quotient, &quotient);
     let (mut power, mut sum) = (quotient.clone(), quotient);
     for odd in (3..).step_by(2) {
@@ -172,7 +183,11 @@ pub(super) fn tanh(x: &Interval) -> Interval {
     let limit = BigInt::from(512);
     let whole = x.at(0);
     if whole.low > limit || whole.high < -&limit {
-        let one = if x.low.sign() == Sign::Minus { fixed(-1) } else { fixed(1) };
+        let one = if x.low.sign() == Sign::Minus {
+            fixed(-1)
+        } else {
+            fixed(1)
+        };
         return one.widened(&rest());
     }
     let twice = Interval::of(BigInt::from(2), 0).times(x);

@@ -16,7 +16,11 @@ impl Interval {
     /// One exact number.
     pub(super) fn point(value: &Exact) -> Self {
         let magnitude = BigInt::from(value.magnitude);
-        let number = if value.negative { -magnitude } else { magnitude };
+        let number = if value.negative {
+            -magnitude
+        } else {
+            magnitude
+        };
         Self {
             low: number.clone(),
             high: number,
@@ -113,8 +117,16 @@ impl Interval {
             (&self.high, &divisor.low),
             (&self.high, &divisor.high),
         ];
-        let low = pairs.iter().map(|(x, y)| quotient(x, y, false)).min().unwrap_or_default();
-        let high = pairs.iter().map(|(x, y)| quotient(x, y, true)).max().unwrap_or_default();
+        let low = pairs
+            .iter()
+            .map(|(x, y)| quotient(x, y, false))
+            .min()
+            .unwrap_or_default();
+        let high = pairs
+            .iter()
+            .map(|(x, y)| quotient(x, y, true))
+            .max()
+            .unwrap_or_default();
         Self { low, high, scale }
     }
 

@@ -40,7 +40,10 @@ impl Resolution {
     #[must_use]
     pub fn input_format(&self, index: usize) -> Format {
         let taker = self.steps.iter().find_map(|step| {
-            let position = step.operands.iter().position(|operand| *operand == Operand::Input(index))?;
+            let position = step
+                .operands
+                .iter()
+                .position(|operand| *operand == Operand::Input(index))?;
             Some(source_format(step, position))
         });
         taker.unwrap_or(self.format)
@@ -70,7 +73,11 @@ impl Resolution {
 
 /// The words of an instruction's name that say what its operands are.
 fn types(step: &Step) -> Vec<Format> {
-    step.instruction.split('.').skip(1).filter_map(element).collect()
+    step.instruction
+        .split('.')
+        .skip(1)
+        .filter_map(element)
+        .collect()
 }
 
 fn source_format(step: &Step, position: usize) -> Format {
@@ -121,12 +128,20 @@ impl Evaluator<'_> {
         if operands.iter().all(Enclosure::is_known) {
             return Ok(center);
         }
-        let bound = operands.iter().find_map(|operand| operand.bound.clone()).or(center.bound.clone());
+        let bound = operands
+            .iter()
+            .find_map(|operand| operand.bound.clone())
+            .or(center.bound.clone());
         let whole = || {
             let format = plan.style.format;
-            let [lo, hi] =
-                [true, false].map(|negative| format.to_register(format.infinity(negative, Overflow::Ieee)));
-            Enclosure { out: center.out, lo, hi, bound: Some("none documented".to_owned()) }
+            let [lo, hi] = [true, false]
+                .map(|negative| format.to_register(format.infinity(negative, Overflow::Ieee)));
+            Enclosure {
+                out: center.out,
+                lo,
+                hi,
+                bound: Some("none documented".to_owned()),
+            }
         };
         if !plan.is_monotone(operands) {
             return Ok(whole());
@@ -137,10 +152,19 @@ impl Evaluator<'_> {
             let words: Vec<u64> = operands
                 .iter()
                 .enumerate()
-                .map(|(index, operand)| if corner >> index & 1 == 0 { operand.lo } else { operand.hi })
+                .map(|(index, operand)| {
+                    if corner >> index & 1 == 0 {
+                        operand.lo
+                    } else {
+                        operand.hi
+                    }
+                })
                 .collect();
             let result = points(&words)?;
-            if [result.lo, result.hi, center.out].iter().any(|&word| is_nan(&format, word)) {
+            if [result.lo, result.hi, center.out]
+                .iter()
+                .any(|&word| is_nan(&format, word))
+            {
                 return Ok(whole());
             }
             if order(&format, result.lo) < order(&format, lo) {
@@ -150,7 +174,12 @@ impl Evaluator<'_> {
                 hi = result.hi;
             }
         }
-        Ok(Enclosure { out: center.out, lo, hi, bound })
+        Ok(Enclosure {
+            out: center.out,
+            lo,
+            hi,
+            bound,
+        })
     }
 
     /// One instruction on words.
@@ -158,7 +187,10 @@ impl Evaluator<'_> {
         let style = &plan.style;
         let known = |word: u64| Ok(Enclosure::known(word));
         let wrong = || {
-            Error::Argument(format!("--value: '{}' has no evaluation here", step.instruction))
+            Error::Argument(format!(
+                "--value: '{}' has no evaluation here",
+                step.instruction
+            ))
         };
         match (plan.opcode, words) {
             ("add" | "sub" | "mul" | "fma" | "mad", _) if plan.mixed => {
@@ -167,11 +199,14 @@ impl Evaluator<'_> {
                     .enumerate()
                     .map(|(index, &word)| exact::convert(&source_format(step, index), style, word))
                     .collect();
-                self.arithmetic(plan, &wide).ok_or_else(wrong)?.map(Enclosure::known)
+                self.arithmetic(plan, &wide)
+                    .ok_or_else(wrong)?
+                    .map(Enclosure::known)
             }
-            ("add" | "sub" | "mul" | "fma" | "mad", _) => {
-                self.arithmetic(plan, words).ok_or_else(wrong)?.map(Enclosure::known)
-            }
+            ("add" | "sub" | "mul" | "fma" | "mad", _) => self
+                .arithmetic(plan, words)
+                .ok_or_else(wrong)?
+                .map(Enclosure::known),
             ("div", &[a, b]) if plan.approximate => self.approximate_quotient(plan, step, a, b),
             ("div", &[a, b]) => known(style.divide(a, b)),
             ("rcp", &[x]) if !plan.approximate => {
@@ -185,7 +220,9 @@ impl Evaluator<'_> {
             ("cvt", &[x]) if plan.is_plain_conversion(step) => {
                 known(exact::convert(&source_format(step, 0), style, x))
             }
-            ("rcp" | "rsqrt" | "sqrt" | "lg2" | "ex2" | "sin" | "cos" | "tanh", &[x]) if style.format.name != "f64" => {
+            ("rcp" | "rsqrt" | "sqrt" | "lg2" | "ex2" | "sin" | "cos" | "tanh", &[x])
+                if style.format.name != "f64" =>
+            {
                 Ok(self.approximation(step, plan.opcode, *style).of(x))
             }
             ("call", &[x]) => self.library(plan, x).ok_or_else(wrong),
@@ -193,7 +230,12 @@ impl Evaluator<'_> {
         }
     }
 
-    fn approximation<'a>(&'a self, step: &'a Step, function: &'a str, style: Style) -> Approximation<'a> {
+    fn approximation<'a>(
+        &'a self,
+        step: &'a Step,
+        function: &'a str,
+        style: Style,
+    ) -> Approximation<'a> {
         Approximation {
             functions: self.functions,
             target: self.target,
@@ -216,7 +258,13 @@ impl Evaluator<'_> {
     }
 
     /// `div.approx` and `div.full`: the reciprocal times the dividend, with the documented error.
-    fn approximate_quotient(&self, plan: &Plan<'_>, step: &Step, a: u64, b: u64) -> Result<Enclosure> {
+    fn approximate_quotient(
+        &self,
+        plan: &Plan<'_>,
+        step: &Step,
+        a: u64,
+        b: u64,
+    ) -> Result<Enclosure> {
         let style = plan.style;
         let full = step.instruction.contains(".full");
         let (a, b) = (style.operand(a), style.operand(b));
@@ -229,30 +277,54 @@ impl Evaluator<'_> {
         let beyond = magnitude > 0x7e80_0000 && y.class == Class::Finite;
         if beyond && !full {
             // The reciprocal vanishes: ∞ times 0 is NaN, everything else a zero.
-            let zero = style.format.to_register(style.format.zero(x.negative != y.negative));
-            return known(if x.class == Class::Infinite { style.nan() } else { zero });
+            let zero = style
+                .format
+                .to_register(style.format.zero(x.negative != y.negative));
+            return known(if x.class == Class::Infinite {
+                style.nan()
+            } else {
+                zero
+            });
         }
         let special = y.class != Class::Finite || x.class != Class::Finite;
         if special {
             // The reciprocal of such a divisor is known, or its size does not matter.
             let one = number_word("one", "1", &style.format, true)?;
-            let reciprocal = Style { flush: false, ..style }.divide(one, b);
-            let reciprocal = if magnitude == 0 || y.class == Class::Infinite { reciprocal } else { (b & sign(&style.format)) | one };
+            let reciprocal = Style {
+                flush: false,
+                ..style
+            }
+            .divide(one, b);
+            let reciprocal = if magnitude == 0 || y.class == Class::Infinite {
+                reciprocal
+            } else {
+                (b & sign(&style.format)) | one
+            };
             return known(style.multiply(a, reciprocal)?);
         }
         let (Some(x), Some(y)) = (x.exact(), y.exact()) else {
             return known(style.nan());
         };
         let quotient = exact::quotient(&x, &y);
-        let low = Interval::point(&crate::format::Exact { sticky: false, ..quotient });
-        let dust = Interval::of(BigInt::from(u8::from(quotient.sticky)), quotient.exponent.into());
+        let low = Interval::point(&crate::format::Exact {
+            sticky: false,
+            ..quotient
+        });
+        let dust = Interval::of(
+            BigInt::from(u8::from(quotient.sticky)),
+            quotient.exponent.into(),
+        );
         let value = low.widened(&dust);
         let subnormal = magnitude < 0x0080_0000;
         if subnormal && !full {
             return Ok(approximate::enclose(&style, &value, &Documented::NONE));
         }
         let one = Interval::of(BigInt::from(1), 0);
-        Ok(approximate::enclose(&style, &value, &self.functions.bound(&step.instruction, &one)))
+        Ok(approximate::enclose(
+            &style,
+            &value,
+            &self.functions.bound(&step.instruction, &one),
+        ))
     }
 
     /// A function of the library: correctly rounded, with the largest error that is documented.
@@ -267,7 +339,8 @@ impl Evaluator<'_> {
             style: plan.style,
         };
         let value = plan.style.decode(x);
-        let special = value.class != Class::Finite || (value.negative && function.starts_with("log"));
+        let special =
+            value.class != Class::Finite || (value.negative && function.starts_with("log"));
         if special || function == "pow" || plan.style.format.name != "f32" {
             return (special && function != "pow").then(|| approximation.of(x));
         }
@@ -301,9 +374,19 @@ impl<'a> Plan<'a> {
             None => (step.instruction.split('.').next().unwrap_or(""), ""),
         };
         let has = |word: &str| step.instruction.split('.').any(|part| part == word);
-        let rounding = [("rz", Rounding::Rz), ("rm", Rounding::Rd), ("rp", Rounding::Ru)];
+        let rounding = [
+            ("rz", Rounding::Rz),
+            ("rm", Rounding::Rd),
+            ("rp", Rounding::Ru),
+        ];
         let rounding = rounding.iter().find(|(word, _)| has(word));
-        if has("f16x2") || has("bf16x2") || has("f32x2") || has("NaN") || has("xorsign") || has("oob") {
+        if has("f16x2")
+            || has("bf16x2")
+            || has("f32x2")
+            || has("NaN")
+            || has("xorsign")
+            || has("oob")
+        {
             return Err(Error::Argument(format!(
                 "--value: '{}' has no evaluation here; take the form of one element",
                 step.instruction
@@ -327,9 +410,11 @@ impl<'a> Plan<'a> {
     /// Whether the extremes over the operands lie at their ends.
     fn is_monotone(&self, operands: &[Enclosure]) -> bool {
         let format = &self.style.format;
-        let crosses = |operand: &Enclosure| order(format, operand.lo) < 0 && order(format, operand.hi) >= 0;
+        let crosses =
+            |operand: &Enclosure| order(format, operand.lo) < 0 && order(format, operand.hi) >= 0;
         match self.opcode {
-            "add" | "sub" | "mul" | "fma" | "mad" | "neg" | "min" | "max" | "ex2" | "lg2" | "sqrt" | "tanh" | "cvt" => true,
+            "add" | "sub" | "mul" | "fma" | "mad" | "neg" | "min" | "max" | "ex2" | "lg2"
+            | "sqrt" | "tanh" | "cvt" => true,
             "div" => !crosses(&operands[1]) && !self.approximate,
             "rcp" | "rsqrt" => !crosses(&operands[0]),
             "abs" => !crosses(&operands[0]),
@@ -340,10 +425,17 @@ impl<'a> Plan<'a> {
     /// Whether a conversion is between floats of 16 bits or more, one element each.
     fn is_plain_conversion(&self, step: &Step) -> bool {
         let plain = ["f16", "bf16", "f32", "f64"];
-        let types: Vec<&str> = step.instruction.split('.').skip(1).filter(|word| element(word).is_some()).collect();
+        let types: Vec<&str> = step
+            .instruction
+            .split('.')
+            .skip(1)
+            .filter(|word| element(word).is_some())
+            .collect();
         let words: Vec<&str> = step.instruction.split('.').collect();
         let other = ["satfinite", "rna", "rs", "pzo", "rni", "rzi", "rmi", "rpi"];
-        types.len() == 2 && types.iter().all(|name| plain.contains(name)) && !words.iter().any(|word| other.contains(word))
+        types.len() == 2
+            && types.iter().all(|name| plain.contains(name))
+            && !words.iter().any(|word| other.contains(word))
     }
 }
 
@@ -373,5 +465,9 @@ fn smaller(plan: &Plan<'_>, x: u64, y: u64) -> u64 {
         _ => {}
     }
     let below = order(format, x) <= order(format, y);
-    if below == (plan.opcode == "min") { x } else { y }
+    if below == (plan.opcode == "min") {
+        x
+    } else {
+        y
+    }
 }

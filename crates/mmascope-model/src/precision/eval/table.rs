@@ -74,7 +74,8 @@ pub struct Functions {
     known: BTreeMap<(String, u64), Vec<(String, u64)>>,
 }
 
-static BUILT_IN: LazyLock<Functions> = LazyLock::new(|| Functions::read(FILE, TEXT).unwrap_or_default());
+static BUILT_IN: LazyLock<Functions> =
+    LazyLock::new(|| Functions::read(FILE, TEXT).unwrap_or_default());
 
 impl Functions {
     /// The shipped table.
@@ -121,7 +122,9 @@ impl Functions {
             return Err("a line has four fields".to_owned());
         };
         if !["hw", "2team", "1team", "doc", "open"].contains(&evidence) {
-            return Err(format!("'{evidence}' is no evidence: hw 2team 1team doc open"));
+            return Err(format!(
+                "'{evidence}' is no evidence: hw 2team 1team doc open"
+            ));
         }
         match kind {
             "error" => {
@@ -130,7 +133,9 @@ impl Functions {
                     instruction: name.to_owned(),
                     inputs: inputs(what)?,
                     power: match bound {
-                        Bound::Absolute(thousandths) | Bound::Relative(thousandths) => Some(power(thousandths)),
+                        Bound::Absolute(thousandths) | Bound::Relative(thousandths) => {
+                            Some(power(thousandths))
+                        }
                         _ => None,
                     },
                     bound,
@@ -139,14 +144,25 @@ impl Functions {
             }
             "known" => {
                 for pair in value.split(',') {
-                    let (input, output) = pair.split_once("->").ok_or("a known result is INPUT -> OUTPUT")?;
-                    let [input, output] = [input, output].map(|text| u64::from_str_radix(text.trim(), 16));
+                    let (input, output) = pair
+                        .split_once("->")
+                        .ok_or("a known result is INPUT -> OUTPUT")?;
+                    let [input, output] =
+                        [input, output].map(|text| u64::from_str_radix(text.trim(), 16));
                     match (input, output) {
                         (Ok(input), Ok(output)) => {
                             let key = (name.to_owned(), input);
-                            self.known.entry(key).or_default().push((what.to_owned(), output));
+                            self.known
+                                .entry(key)
+                                .or_default()
+                                .push((what.to_owned(), output));
                         }
-                        _ => return Err(format!("'{}' has a word that is not hexadecimal", pair.trim())),
+                        _ => {
+                            return Err(format!(
+                                "'{}' has a word that is not hexadecimal",
+                                pair.trim()
+                            ));
+                        }
                     }
                 }
             }
@@ -160,12 +176,17 @@ impl Functions {
     pub fn known(&self, primitive: &str, target: Target, input: u64) -> Option<u64> {
         let results = self.known.get(&(primitive.to_owned(), input))?;
         let holds = |targets: &str| {
-            targets.split_whitespace().any(|word| match word.strip_suffix('+') {
-                Some(sm) => sm.parse().is_ok_and(|sm: u32| target.sm >= sm),
-                None => word == "all" || word.parse() == Ok(target),
-            })
+            targets
+                .split_whitespace()
+                .any(|word| match word.strip_suffix('+') {
+                    Some(sm) => sm.parse().is_ok_and(|sm: u32| target.sm >= sm),
+                    None => word == "all" || word.parse() == Ok(target),
+                })
         };
-        results.iter().find(|(targets, _)| holds(targets)).map(|(_, output)| *output)
+        results
+            .iter()
+            .find(|(targets, _)| holds(targets))
+            .map(|(_, output)| *output)
     }
 
     /// The bound of an instruction for an input, with its text. `x` is the exact input.
@@ -173,7 +194,9 @@ impl Functions {
         let plain = instruction.replace(".ftz", "");
         let names = [instruction, &plain];
         let row = names.iter().find_map(|name| {
-            self.rows.iter().find(|row| row.instruction == *name && holds(&row.inputs, x))
+            self.rows
+                .iter()
+                .find(|row| row.instruction == *name && holds(&row.inputs, x))
         });
         row.map_or(Documented::NONE, |row| Documented {
             bound: &row.bound,
@@ -184,7 +207,9 @@ impl Functions {
 }
 
 fn point(bits: u64) -> Option<Interval> {
-    F64.decode(bits).exact().map(|exact| Interval::point(&exact))
+    F64.decode(bits)
+        .exact()
+        .map(|exact| Interval::point(&exact))
 }
 
 fn holds(inputs: &Inputs, x: &Interval) -> bool {
@@ -195,12 +220,18 @@ fn holds(inputs: &Inputs, x: &Interval) -> bool {
     match inputs {
         Inputs::All => true,
         Inputs::AtMost(limit) => {
-            let magnitude = if x.low < BigInt::from(0) { x.negated() } else { x.clone() };
+            let magnitude = if x.low < BigInt::from(0) {
+                x.negated()
+            } else {
+                x.clone()
+            };
             point(*limit).is_some_and(|limit| !less(&limit, &magnitude))
         }
         Inputs::Between(low, high) => {
             let inside = |low: &Interval, high: &Interval| less(low, x) && less(x, high);
-            point(*low).zip(point(*high)).is_some_and(|(low, high)| inside(&low, &high))
+            point(*low)
+                .zip(point(*high))
+                .is_some_and(|(low, high)| inside(&low, &high))
         }
     }
 }
@@ -218,12 +249,16 @@ fn inputs(text: &str) -> std::result::Result<Inputs, String> {
     }
     match text.split_once("< x <") {
         Some((low, high)) => Ok(Inputs::Between(number(low)?, number(high)?)),
-        None => Err(format!("'{text}' is no range of inputs: all, |x| <= A, A < x < B")),
+        None => Err(format!(
+            "'{text}' is no range of inputs: all, |x| <= A, A < x < B"
+        )),
     }
 }
 
 fn bound(text: &str) -> std::result::Result<Bound, String> {
-    let wrong = || format!("'{text}' is no bound: N ulp, N ulp of the rounded result, abs 2^E, rel 2^E, none");
+    let wrong = || {
+        format!("'{text}' is no bound: N ulp, N ulp of the rounded result, abs 2^E, rel 2^E, none")
+    };
     if text == "none" {
         return Ok(Bound::None);
     }

@@ -62,7 +62,9 @@ impl Form {
                 words.drain(..length);
                 opcode
             }
-            None if is_shape(words[0]) && words[0].starts_with("m64n") => "wgmma.mma_async".to_owned(),
+            None if is_shape(words[0]) && words[0].starts_with("m64n") => {
+                "wgmma.mma_async".to_owned()
+            }
             None if is_shape(words[0]) => "mma".to_owned(),
             None => return Err(Error::unknown("opcode", words[0], rules.opcodes())),
         };
@@ -161,8 +163,12 @@ impl fmt::Display for Form {
             }
             rest.iter().try_for_each(|word| write!(out, ".{word}"))?;
         } else {
-            self.modifiers.iter().try_for_each(|word| write!(out, ".{word}"))?;
+            self.modifiers
+                .iter()
+                .try_for_each(|word| write!(out, ".{word}"))?;
         }
-        self.types.iter().try_for_each(|word| write!(out, ".{word}"))
+        self.types
+            .iter()
+            .try_for_each(|word| write!(out, ".{word}"))
     }
 }

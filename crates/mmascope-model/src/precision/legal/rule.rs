@@ -81,7 +81,10 @@ impl Rule {
         let mut left: Vec<&String> = form.modifiers.iter().collect();
         let mut miss = Miss::default();
         for group in &self.groups {
-            match left.iter().position(|word| group.words.iter().any(|known| fits(known, word))) {
+            match left
+                .iter()
+                .position(|word| group.words.iter().any(|known| fits(known, word)))
+            {
                 Some(found) => {
                     left.remove(found);
                 }
@@ -116,7 +119,9 @@ pub(super) fn fits(known: &str, word: &str) -> bool {
         let (last, step) = rest.split_once('/')?;
         let (first, last, step): (u32, u32, u32) =
             (first.parse().ok()?, last.parse().ok()?, step.parse().ok()?);
-        let digits = word.strip_prefix(&known[..open])?.strip_suffix(&known[close + 1..])?;
+        let digits = word
+            .strip_prefix(&known[..open])?
+            .strip_suffix(&known[close + 1..])?;
         let number: u32 = digits.parse().ok()?;
         let written = number.to_string() == digits;
         Some(written && (first..=last).contains(&number) && (number - first) % step.max(1) == 0)
@@ -136,10 +141,22 @@ pub(super) fn scopes(
     if let Some(number) = word.strip_suffix('f') {
         let number: u32 = number.parse().ok()?;
         let (_, members) = families.iter().find(|(family, _)| *family == number)?;
-        let specific = |target: &&Target| target.suffix != Suffix::None && members.contains(&target.sm);
-        return Some(targets.iter().filter(specific).copied().map(Scope::Exactly).collect());
+        let specific =
+            |target: &&Target| target.suffix != Suffix::None && members.contains(&target.sm);
+        return Some(
+            targets
+                .iter()
+                .filter(specific)
+                .copied()
+                .map(Scope::Exactly)
+                .collect(),
+        );
     }
-    let suffix = if word.ends_with('a') { Suffix::Architecture } else { Suffix::None };
+    let suffix = if word.ends_with('a') {
+        Suffix::Architecture
+    } else {
+        Suffix::None
+    };
     let sm = word.strip_suffix('a').unwrap_or(word).parse().ok()?;
     let one = Target { sm, suffix };
     targets.contains(&one).then(|| vec![Scope::Exactly(one)])

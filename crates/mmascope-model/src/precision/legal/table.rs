@@ -55,14 +55,16 @@ impl Rules {
             if line.is_empty() {
                 continue;
             }
-            rules.line(line, number + 1).map_err(|message| Error::Text {
-                position: Position {
-                    file: file.to_owned(),
-                    line: number + 1,
-                    column: 1,
-                },
-                message,
-            })?;
+            rules
+                .line(line, number + 1)
+                .map_err(|message| Error::Text {
+                    position: Position {
+                        file: file.to_owned(),
+                        line: number + 1,
+                        column: 1,
+                    },
+                    message,
+                })?;
         }
         Ok(rules)
     }
@@ -72,7 +74,8 @@ impl Rules {
         match first {
             "targets" => {
                 for word in rest.split_whitespace() {
-                    let target = Target::read(word).ok_or_else(|| format!("'{word}' is no target"))?;
+                    let target =
+                        Target::read(word).ok_or_else(|| format!("'{word}' is no target"))?;
                     self.targets.push(target);
                 }
             }
@@ -94,7 +97,8 @@ impl Rules {
             "never" => {
                 let (opcodes, reason) = rest.split_once('|').ok_or("never is OPCODES | REASON")?;
                 for opcode in opcodes.split_whitespace() {
-                    self.never.insert(opcode.to_owned(), (reason.trim().to_owned(), number));
+                    self.never
+                        .insert(opcode.to_owned(), (reason.trim().to_owned(), number));
                 }
             }
             "note" => {
@@ -114,13 +118,21 @@ impl Rules {
         let opcodes: Vec<String> = opcodes.split_whitespace().map(str::to_owned).collect();
         let groups = groups(modifiers)?;
         let types: Vec<Vec<String>> = types.split_whitespace().flat_map(sequences).collect();
-        let count = |text: &str| text.trim().parse().map_err(|_| format!("'{text}' is no number"));
+        let count = |text: &str| {
+            text.trim()
+                .parse()
+                .map_err(|_| format!("'{text}' is no number"))
+        };
         let operands = match operands {
             "*" => Vec::new(),
-            list => list.split(',').map(count).collect::<std::result::Result<_, _>>()?,
+            list => list
+                .split(',')
+                .map(count)
+                .collect::<std::result::Result<_, _>>()?,
         };
         self.opcodes.extend(opcodes.iter().cloned());
-        self.modifiers.extend(groups.iter().flat_map(|group| group.words.iter().cloned()));
+        self.modifiers
+            .extend(groups.iter().flat_map(|group| group.words.iter().cloned()));
         self.types.extend(types.iter().flatten().cloned());
         self.rules.push(Rule {
             opcodes,
@@ -175,7 +187,10 @@ impl Rules {
     #[must_use]
     pub fn operands(&self, form: &Form) -> Option<usize> {
         let mut concerned = self.rules.iter().filter(|rule| rule.concerns(form));
-        let rule = concerned.clone().find(|rule| rule.miss(form).size() == 0).or_else(|| concerned.next())?;
+        let rule = concerned
+            .clone()
+            .find(|rule| rule.miss(form).size() == 0)
+            .or_else(|| concerned.next())?;
         rule.operands.first().copied()
     }
 
@@ -222,21 +237,32 @@ impl Rules {
             return Ok(self.answer(form, Vec::new(), vec![finding]));
         }
         let concerned = |rule: &&Rule| rule.concerns(&form) && rule.takes_operands(&form);
-        let rules: Vec<&Rule> =
-            self.rules.iter().filter(concerned).filter(|rule| rule.miss(&form).size() == 0).collect();
+        let rules: Vec<&Rule> = self
+            .rules
+            .iter()
+            .filter(concerned)
+            .filter(|rule| rule.miss(&form).size() == 0)
+            .collect();
         let findings = if rules.is_empty() {
             vec![self.why_never(&form)?]
         } else {
-            let notes = rules.iter().flat_map(|rule| rule.notes.iter().map(move |note| Finding {
-                text: note.clone(),
-                rule: place(rule),
-            }));
+            let notes = rules.iter().flat_map(|rule| {
+                rule.notes.iter().map(move |note| Finding {
+                    text: note.clone(),
+                    rule: place(rule),
+                })
+            });
             notes.collect()
         };
         Ok(self.answer(form, rules, findings))
     }
 
-    fn answer(&'static self, form: Form, rules: Vec<&'static Rule>, findings: Vec<Finding>) -> Legality {
+    fn answer(
+        &'static self,
+        form: Form,
+        rules: Vec<&'static Rule>,
+        findings: Vec<Finding>,
+    ) -> Legality {
         let reached = |&target: &Target| (target, rules.iter().any(|rule| rule.reaches(target)));
         Legality {
             targets: self.targets.iter().map(reached).collect(),
@@ -248,12 +274,17 @@ impl Rules {
 
     /// Why no rule takes a form: the nearest rule, and what is between them.
     fn why_never(&self, form: &Form) -> Result<Finding> {
-        let of_opcode = || self.rules.iter().filter(|rule| rule.opcodes.contains(&form.opcode));
+        let of_opcode = || {
+            self.rules
+                .iter()
+                .filter(|rule| rule.opcodes.contains(&form.opcode))
+        };
         let of_types = || of_opcode().filter(|rule| rule.types.contains(&form.types));
         let written = form.types.join(".");
         if of_types().next().is_none() {
-            let mut known: Vec<String> =
-                of_opcode().flat_map(|rule| rule.types.iter().map(|types| types.join("."))).collect();
+            let mut known: Vec<String> = of_opcode()
+                .flat_map(|rule| rule.types.iter().map(|types| types.join(".")))
+                .collect();
             known.sort();
             known.dedup();
             if form.types.is_empty() {
@@ -296,7 +327,11 @@ impl Rules {
             ));
         }
         Ok(Finding {
-            text: format!("{} with types .{written}: {}", form.opcode, parts.join("; ")),
+            text: format!(
+                "{} with types .{written}: {}",
+                form.opcode,
+                parts.join("; ")
+            ),
             rule: place(rule),
         })
     }
@@ -311,7 +346,11 @@ fn place(rule: &Rule) -> String {
 
 /// A list that people can read: at most a dozen names.
 fn listed(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(12).map(|name| format!(".{name}")).collect();
+    let shown: Vec<String> = names
+        .iter()
+        .take(12)
+        .map(|name| format!(".{name}"))
+        .collect();
     let more = if names.len() > 12 { " …" } else { "" };
     format!("{}{more}", shown.join(" "))
 }
@@ -332,7 +371,9 @@ fn groups(text: &str) -> std::result::Result<Vec<Group>, String> {
         let (words, after) = if close == ' ' {
             rest.split_once(' ').unwrap_or((rest, ""))
         } else {
-            rest[1..].split_once(close).ok_or_else(|| format!("'{first}' is never closed"))?
+            rest[1..]
+                .split_once(close)
+                .ok_or_else(|| format!("'{first}' is never closed"))?
         };
         groups.push(Group {
             required: first != '[',
@@ -369,7 +410,12 @@ fn sequences(word: &str) -> Vec<Vec<String>> {
         };
         sequences
             .iter()
-            .flat_map(|sequence| names.iter().map(|name| with(sequence, name)).collect::<Vec<_>>())
+            .flat_map(|sequence| {
+                names
+                    .iter()
+                    .map(|name| with(sequence, name))
+                    .collect::<Vec<_>>()
+            })
             .collect()
     })
 }

@@ -18,7 +18,8 @@ pub(super) fn reciprocal(format: &Format, word: u64) -> Option<(u64, bool)> {
     let exact = quotient(&one, &value);
     let code = format.round(&exact, Rounding::Rne, Overflow::Ieee);
     let rounded = format.decode(code);
-    let normal = rounded.class == Class::Finite && rounded.significand >> rounded.fraction_bits == 1;
+    let normal =
+        rounded.class == Class::Finite && rounded.significand >> rounded.fraction_bits == 1;
     let power_of_two = value.magnitude.is_power_of_two();
     normal.then(|| (format.to_register(code), power_of_two))
 }

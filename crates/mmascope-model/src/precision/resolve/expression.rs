@@ -7,9 +7,31 @@ use crate::format::Format;
 
 /// The functions that have names here, with their number of operands.
 pub(super) const FUNCTIONS: &[(&str, usize)] = &[
-    ("add", 2), ("sub", 2), ("mul", 2), ("div", 2), ("fma", 3), ("neg", 1), ("abs", 1), ("min", 2), ("max", 2),
-    ("sqrt", 1), ("rsqrt", 1), ("rcp", 1), ("sin", 1), ("cos", 1), ("tan", 1), ("tanh", 1), ("exp", 1),
-    ("exp2", 1), ("exp10", 1), ("log", 1), ("log2", 1), ("log10", 1), ("pow", 2), ("ex2", 1), ("lg2", 1),
+    ("add", 2),
+    ("sub", 2),
+    ("mul", 2),
+    ("div", 2),
+    ("fma", 3),
+    ("neg", 1),
+    ("abs", 1),
+    ("min", 2),
+    ("max", 2),
+    ("sqrt", 1),
+    ("rsqrt", 1),
+    ("rcp", 1),
+    ("sin", 1),
+    ("cos", 1),
+    ("tan", 1),
+    ("tanh", 1),
+    ("exp", 1),
+    ("exp2", 1),
+    ("exp10", 1),
+    ("log", 1),
+    ("log2", 1),
+    ("log10", 1),
+    ("pow", 2),
+    ("ex2", 1),
+    ("lg2", 1),
 ];
 
 /// Deepest nesting of parentheses and signs.
@@ -17,7 +39,10 @@ const DEEPEST: usize = 100;
 
 /// How many operands a function takes; library symbols by their name.
 pub(super) fn arity(name: &str) -> Option<usize> {
-    let known = FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, arity)| *arity);
+    let known = FUNCTIONS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, arity)| *arity);
     known.or_else(|| super::library::arity(name))
 }
 
@@ -36,7 +61,9 @@ pub(super) fn read(text: &str, format: Format, settings: Settings) -> Result<Gra
     };
     let trimmed = text.trim();
     if let Some(count) = arity(trimmed) {
-        let args = (0..count).map(|index| reader.graph.parameter(["a", "b", "c"][index])).collect();
+        let args = (0..count)
+            .map(|index| reader.graph.parameter(["a", "b", "c"][index]))
+            .collect();
         reader.graph.root = reader.call(trimmed, args);
         return Ok(reader.graph);
     }
@@ -58,14 +85,20 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn peek(&mut self) -> Option<char> {
-        while self.letters.get(self.at).is_some_and(|(_, letter)| letter.is_whitespace()) {
+        while self
+            .letters
+            .get(self.at)
+            .is_some_and(|(_, letter)| letter.is_whitespace())
+        {
             self.at += 1;
         }
         self.letters.get(self.at).map(|(_, letter)| *letter)
     }
 
     fn wrong(&mut self, expected: &str) -> Error {
-        let found = self.peek().map_or("the end".to_owned(), |letter| format!("'{letter}'"));
+        let found = self
+            .peek()
+            .map_or("the end".to_owned(), |letter| format!("'{letter}'"));
         Error::Argument(format!(
             "operation '{}': {found} at character {}, where {expected} is expected; for example a*b+c, 1/sqrt(x), \
              sqrt or add.rn.f32",
@@ -122,7 +155,8 @@ impl Reader<'_> {
     }
 
     fn constant(&mut self, word: u64) -> usize {
-        self.graph.add(Op::Constant(word), Vec::new(), Settings::default())
+        self.graph
+            .add(Op::Constant(word), Vec::new(), Settings::default())
     }
 
     fn atom(&mut self) -> Result<usize> {
@@ -162,7 +196,8 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Result<usize> {
         let word = self.take(|last, letter| {
-            let exponent_sign = matches!(letter, '+' | '-') && matches!(last, Some('e' | 'E' | 'p' | 'P'));
+            let exponent_sign =
+                matches!(letter, '+' | '-') && matches!(last, Some('e' | 'E' | 'p' | 'P'));
             letter.is_ascii_alphanumeric() || letter == '.' || exponent_sign
         });
         let word = number_word("number", &word, &self.graph.format, true)?;
@@ -176,7 +211,11 @@ impl Reader<'_> {
         }
         let Some(count) = arity(&name) else {
             let known = FUNCTIONS.iter().map(|(known, _)| *known);
-            return Err(Error::unknown("function", &name, known.chain(super::library::names())));
+            return Err(Error::unknown(
+                "function",
+                &name,
+                known.chain(super::library::names()),
+            ));
         };
         self.at += 1;
         let mut args = vec![self.sum()?];

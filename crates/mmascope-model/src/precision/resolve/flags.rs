@@ -90,15 +90,24 @@ impl FromStr for Fmf {
                 .iter()
                 .find(|(known, _)| *known == name)
                 .map(|(_, flag)| *flag)
-                .ok_or_else(|| Error::unknown("fast-math flag", name, Self::names().chain(["fast", "none"]))),
+                .ok_or_else(|| {
+                    Error::unknown(
+                        "fast-math flag",
+                        name,
+                        Self::names().chain(["fast", "none"]),
+                    )
+                }),
         }
     }
 }
 
 impl fmt::Display for Fmf {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> =
-            NAMES.iter().filter(|(_, flag)| self.has(*flag)).map(|(name, _)| *name).collect();
+        let names: Vec<&str> = NAMES
+            .iter()
+            .filter(|(_, flag)| self.has(*flag))
+            .map(|(name, _)| *name)
+            .collect();
         match &names[..] {
             [] => out.write_str("none"),
             names if names.len() == NAMES.len() => out.write_str("fast"),

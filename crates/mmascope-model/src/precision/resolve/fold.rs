@@ -19,10 +19,16 @@ pub(super) fn fold(graph: &mut Graph, context: &Context<'_>) -> Vec<Note> {
         let order = graph.order();
         let uses = graph.uses();
         let found = order.iter().find_map(|&index| {
-            let mut folder = Folder { graph: &mut *graph, uses: &uses, context };
+            let mut folder = Folder {
+                graph: &mut *graph,
+                uses: &uses,
+                context,
+            };
             folder.at(index).map(|(node, note)| (index, node, note))
         });
-        let Some((index, replacement, note)) = found else { break };
+        let Some((index, replacement, note)) = found else {
+            break;
+        };
         replace(graph, index, replacement);
         notes.push(note);
     }
@@ -51,8 +57,13 @@ impl Folder<'_> {
         match self.context.policy {
             Policy::Seed => self.seed(index),
             Policy::Llvm | Policy::LibNvvm => {
-                let folded = self.signs(index).or_else(|| self.units(index)).or_else(|| self.groups(index));
-                folded.or_else(|| self.reciprocals(index)).or_else(|| self.contract(index))
+                let folded = self
+                    .signs(index)
+                    .or_else(|| self.units(index))
+                    .or_else(|| self.groups(index));
+                folded
+                    .or_else(|| self.reciprocals(index))
+                    .or_else(|| self.contract(index))
             }
             Policy::CudaTile => self.contract(index),
         }
@@ -112,7 +123,13 @@ impl Folder<'_> {
             if flags.has(Fmf::NSZ) && self.uses[inner] == 1 && self.plain(inner) {
                 let inner = self.node(inner).settings;
                 let turned = self.new(Op::Sub, &[y, x], inner);
-                return Some((turned, self.note("nsz", "-(x-y) is y-x where the sign of zero does not matter")));
+                return Some((
+                    turned,
+                    self.note(
+                        "nsz",
+                        "-(x-y) is y-x where the sign of zero does not matter",
+                    ),
+                ));
             }
             return None;
         }
@@ -142,7 +159,10 @@ impl Folder<'_> {
         }
         if self.is(x, "0") && flags.has(Fmf::NSZ) {
             let negated = self.new(Op::Neg, &[y], settings);
-            return Some((negated, self.note("nsz", "0-x is -x where the sign of zero does not matter")));
+            return Some((
+                negated,
+                self.note("nsz", "0-x is -x where the sign of zero does not matter"),
+            ));
         }
         self.vanishing(x, y, flags)
     }
@@ -153,7 +173,10 @@ impl Folder<'_> {
             return None;
         }
         let zero = self.constant("0");
-        Some((zero, self.note("nnan", "x-x is +0 where no NaN and no infinity comes")))
+        Some((
+            zero,
+            self.note("nnan", "x-x is +0 where no NaN and no infinity comes"),
+        ))
     }
 
     /// Terms and factors of 0, 1, −1 and 2.
@@ -165,14 +188,22 @@ impl Folder<'_> {
         let flags = settings.flags;
         if let Some((x, y)) = self.pair(index, &Op::Add) {
             let other = |term: usize| if term == x { y } else { x };
-            let zero = [y, x].into_iter().find(|&term| {
-                self.is(term, "-0") || (self.is(term, "0") && flags.has(Fmf::NSZ))
-            })?;
-            return Some((other(zero), self.note("zero-term", "a zero is left out of a sum")));
+            let zero = [y, x]
+                .into_iter()
+                .find(|&term| self.is(term, "-0") || (self.is(term, "0") && flags.has(Fmf::NSZ)))?;
+            return Some((
+                other(zero),
+                self.note("zero-term", "a zero is left out of a sum"),
+            ));
         }
         if let Some((x, y)) = self.pair(index, &Op::Sub) {
             let vanishes = self.is(y, "0") || (self.is(y, "-0") && flags.has(Fmf::NSZ));
-            return vanishes.then(|| (x, self.note("zero-term", "a zero is left out of a difference")));
+            return vanishes.then(|| {
+                (
+                    x,
+                    self.note("zero-term", "a zero is left out of a difference"),
+                )
+            });
         }
         if let Some((x, y)) = self.pair(index, &Op::Mul) {
             for (factor, other) in [(y, x), (x, y)] {
@@ -189,7 +220,13 @@ impl Folder<'_> {
                     return Some((sum, self.note("double", "x*2 is x+x")));
                 }
                 if self.is(factor, "0") && flags.has(Fmf::NNAN) && flags.has(Fmf::NSZ) {
-                    return Some((factor, self.note("nnan", "x*0 is 0 where no NaN comes and its sign does not matter")));
+                    return Some((
+                        factor,
+                        self.note(
+                            "nnan",
+                            "x*0 is 0 where no NaN comes and its sign does not matter",
+                        ),
+                    ));
                 }
             }
             return None;
@@ -278,7 +315,8 @@ impl Folder<'_> {
         }
         let order = self.graph.order();
         let same = order.into_iter().filter(|&other| {
-            self.pair(other, &Op::Div).is_some_and(|(_, by)| by == divisor)
+            self.pair(other, &Op::Div)
+                .is_some_and(|(_, by)| by == divisor)
                 && self.node(other).settings.flags.has(Fmf::ARCP)
         });
         let same: Vec<usize> = same.collect();
@@ -301,7 +339,10 @@ impl Folder<'_> {
                 };
             }
         }
-        Some((product?, self.note("arcp", "several quotients by x are products with one 1/x")))
+        Some((
+            product?,
+            self.note("arcp", "several quotients by x are products with one 1/x"),
+        ))
     }
 
     /// Whether a product may be fused into a sum.
@@ -310,7 +351,11 @@ impl Folder<'_> {
         if mul.op != Op::Mul {
             return false;
         }
-        let flagged = mul.settings.flags.join(add.settings.flags).has(Fmf::CONTRACT);
+        let flagged = mul
+            .settings
+            .flags
+            .join(add.settings.flags)
+            .has(Fmf::CONTRACT);
         let plain = self.plain(product) && self.plain(sum);
         match self.context.policy {
             Policy::Seed => flagged && plain && self.uses[product] == 1,
@@ -339,7 +384,11 @@ impl Folder<'_> {
             (x, false)
         } else if self.may_fuse(y, index) {
             (y, true)
-        } else if self.negated(x).is_some_and(|inner| self.may_fuse(inner, index)) && subtracts {
+        } else if self
+            .negated(x)
+            .is_some_and(|inner| self.may_fuse(inner, index))
+            && subtracts
+        {
             // -(a*b)-c
             (self.negated(x)?, false)
         } else {
@@ -349,7 +398,10 @@ impl Folder<'_> {
         let mut addend = if right { x } else { y };
         // What is made of two operations has the flags of both.
         let flags = node.settings.flags.join(self.node(product).settings.flags);
-        let settings = Settings { flags, ..node.settings };
+        let settings = Settings {
+            flags,
+            ..node.settings
+        };
         if (subtracts && right) || (!right && product != x) {
             a = self.new(Op::Neg, &[a], settings);
         }
@@ -363,7 +415,9 @@ impl Folder<'_> {
             Policy::Llvm => "a*b+c is one fma: both operations carry contract",
             Policy::LibNvvm if self.context.fma => "a*b+c is one fma: -fma=1 needs no flag",
             Policy::LibNvvm => "a*b+c is one fma: both operations carry contract",
-            Policy::CudaTile => "a*b+c is one fma: the product has one use, rounding and flush are equal",
+            Policy::CudaTile => {
+                "a*b+c is one fma: the product has one use, rounding and flush are equal"
+            }
         };
         Some((fused, self.note("contract", text)))
     }
@@ -371,13 +425,22 @@ impl Folder<'_> {
     /// fma(-a, b, -c) is -fma(a, b, c) where the sign of zero does not matter.
     fn negated_fused(&mut self, index: usize) -> Fold {
         let node = self.node(index).clone();
-        if node.op != Op::Fma || !node.settings.flags.has(Fmf::NSZ) || self.context.policy == Policy::CudaTile {
+        if node.op != Op::Fma
+            || !node.settings.flags.has(Fmf::NSZ)
+            || self.context.policy == Policy::CudaTile
+        {
             return None;
         }
         let (a, addend) = (self.negated(node.args[0])?, self.negated(node.args[2])?);
         let fused = self.new(Op::Fma, &[a, node.args[1], addend], node.settings);
         let negated = self.new(Op::Neg, &[fused], node.settings);
-        Some((negated, self.note("nsz", "fma(-a,b,-c) is -fma(a,b,c) where the sign of zero does not matter")))
+        Some((
+            negated,
+            self.note(
+                "nsz",
+                "fma(-a,b,-c) is -fma(a,b,c) where the sign of zero does not matter",
+            ),
+        ))
     }
 
     /// The source document's own folds.

@@ -21,12 +21,15 @@ pub(super) fn lower(
         "abs" | "min" | "max" => Ok(lowering.selection(name, args, settings)),
         "sqrt" => Ok(root(lowering, args, settings)),
         "rsqrt" => Ok(reciprocal_root(lowering, args, settings)),
-        "sin" | "cos" | "tanh" | "exp2" | "log2" | "exp" | "exp10" | "log" | "log10" | "pow" | "tan" => {
-            Ok(transcendental(lowering, name, args, settings))
-        }
+        "sin" | "cos" | "tanh" | "exp2" | "log2" | "exp" | "exp10" | "log" | "log10" | "pow"
+        | "tan" => Ok(transcendental(lowering, name, args, settings)),
         _ => {
             let known = super::expression::FUNCTIONS.iter().map(|(known, _)| *known);
-            Err(Error::unknown("function", name, known.chain(library::names())))
+            Err(Error::unknown(
+                "function",
+                name,
+                known.chain(library::names()),
+            ))
         }
     }
 }
@@ -47,7 +50,10 @@ fn root(lowering: &mut Lowering<'_>, args: &[Operand], settings: Settings) -> Op
         }
         (None, Policy::Seed) if !double && lowering.context.reflect.is_set("__CUDA_PREC_SQRT") => {
             let precise = lowering.context.reflect.value("__CUDA_PREC_SQRT") != 0;
-            (if precise { Mode::Rn } else { Mode::Approx }, "approx/reflect")
+            (
+                if precise { Mode::Rn } else { Mode::Approx },
+                "approx/reflect",
+            )
         }
         (None, Policy::Llvm | Policy::LibNvvm) if !double && !lowering.context.precise_root() => {
             (Mode::Approx, "approx/option")
@@ -55,7 +61,11 @@ fn root(lowering: &mut Lowering<'_>, args: &[Operand], settings: Settings) -> Op
         _ => (Mode::Rn, "operation/root"),
     };
     if policy == Policy::LibNvvm && afn {
-        lowering.say(Note::new(Severity::Note, "libnvvm/afn", "libNVVM ignores afn on a square root"));
+        lowering.say(Note::new(
+            Severity::Note,
+            "libnvvm/afn",
+            "libNVVM ignores afn on a square root",
+        ));
     }
     lowering.unary(&format!("sqrt.{arm}"), true, args, settings, rule)
 }
@@ -63,13 +73,24 @@ fn root(lowering: &mut Lowering<'_>, args: &[Operand], settings: Settings) -> Op
 /// A reciprocal square root: PTX has the approximation alone.
 fn reciprocal_root(lowering: &mut Lowering<'_>, args: &[Operand], settings: Settings) -> Operand {
     if let Some(mode @ (Mode::Rn | Mode::Rz | Mode::Rm | Mode::Rp)) = settings.rounding {
-        return lowering.unary(&format!("rsqrt.{mode}"), true, args, settings, "operation/explicit-rounding");
+        return lowering.unary(
+            &format!("rsqrt.{mode}"),
+            true,
+            args,
+            settings,
+            "operation/explicit-rounding",
+        );
     }
     lowering.unary("rsqrt.approx", true, args, settings, "approx/only-form")
 }
 
 /// Everything that PTX has as an approximation or not at all.
-fn transcendental(lowering: &mut Lowering<'_>, name: &str, args: &[Operand], settings: Settings) -> Operand {
+fn transcendental(
+    lowering: &mut Lowering<'_>,
+    name: &str,
+    args: &[Operand],
+    settings: Settings,
+) -> Operand {
     let policy = lowering.context.policy;
     let afn = settings.flags.has(Fmf::AFN);
     let explicit = settings.rounding == Some(Mode::Approx);
@@ -92,7 +113,9 @@ fn transcendental(lowering: &mut Lowering<'_>, name: &str, args: &[Operand], set
         _ if explicit => (true, "approx/explicit"),
         _ if double => (false, ""),
         // The plain exponential has no other form.
-        Policy::Llvm | Policy::LibNvvm | Policy::CudaTile if name == "exp2" => (true, "approx/only-form"),
+        Policy::Llvm | Policy::LibNvvm | Policy::CudaTile if name == "exp2" => {
+            (true, "approx/only-form")
+        }
         // tanh of the narrow types is not selected before sm_80.
         Policy::Llvm if name == "tanh" && sm < 80 && lowering.format != F32 => (false, ""),
         Policy::Llvm => (afn && name != "log2", "approx/afn"),
@@ -114,20 +137,38 @@ fn transcendental(lowering: &mut Lowering<'_>, name: &str, args: &[Operand], set
     if policy == Policy::CudaTile && explicit && name == "exp" {
         // exp(x) = 2^(x·log2 e)
         let factor = number_word("log2 e", "0x1.715476p0", &F32, true).unwrap_or(0);
-        let multiply = lowering.arithmetic("mul", Settings { rounding: None, ..settings });
-        let scaled = lowering.emit(&multiply, &[args[0], Operand::Word(factor)], "approx/explicit");
+        let multiply = lowering.arithmetic(
+            "mul",
+            Settings {
+                rounding: None,
+                ..settings
+            },
+        );
+        let scaled = lowering.emit(
+            &multiply,
+            &[args[0], Operand::Word(factor)],
+            "approx/explicit",
+        );
         return lowering.unary("ex2.approx", true, &[scaled], settings, "approx/explicit");
     }
     library_call(lowering, name, args)
 }
 
 /// An approximation in the type that has it.
-fn approximate(lowering: &mut Lowering<'_>, stem: &str, args: &[Operand], settings: Settings, rule: &str) -> Operand {
+fn approximate(
+    lowering: &mut Lowering<'_>,
+    stem: &str,
+    args: &[Operand],
+    settings: Settings,
+    rule: &str,
+) -> Operand {
     let sm = lowering.context.target.sm;
     let flush = !stem.starts_with("tanh");
     match lowering.format {
         F16 if stem == "ex2.approx" && sm >= 80 => lowering.emit("ex2.approx.f16", args, rule),
-        BF16 if stem == "ex2.approx" && sm >= 90 => lowering.emit("ex2.approx.ftz.bf16", args, rule),
+        BF16 if stem == "ex2.approx" && sm >= 90 => {
+            lowering.emit("ex2.approx.ftz.bf16", args, rule)
+        }
         _ => lowering.unary(stem, flush, args, settings, rule),
     }
 }
@@ -140,7 +181,9 @@ fn library_call(lowering: &mut Lowering<'_>, name: &str, args: &[Operand]) -> Op
         format!("call __nv_{name}f")
     };
     if lowering.context.policy == Policy::Llvm {
-        let text = format!("the backend has no instruction for {name} here; front ends call the library's symbol");
+        let text = format!(
+            "the backend has no instruction for {name} here; front ends call the library's symbol"
+        );
         lowering.say(Note::new(Severity::Note, "llvm/cannot-select", &text));
     }
     if matches!(lowering.format, F16 | BF16) {

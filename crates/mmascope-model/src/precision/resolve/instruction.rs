@@ -10,9 +10,11 @@ use crate::precision::legal::{Form, Rules};
 pub(super) fn is_one(text: &str) -> bool {
     let name = text.split_whitespace().next().unwrap_or("");
     let begins_like_one = name.contains('.') && !name.contains(['(', '*', '/', '+', '%', '@']);
-    begins_like_one && name.split('.').next().is_some_and(|first| {
-        first.starts_with(|letter: char| letter.is_ascii_alphabetic())
-    })
+    begins_like_one
+        && name
+            .split('.')
+            .next()
+            .is_some_and(|first| first.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 
 /// The step of an instruction, and the names of its inputs.
@@ -26,8 +28,15 @@ pub(super) fn step(form: &Form, settings: Settings, rules: &Rules) -> Result<(St
         )));
     }
     let inputs = inputs(form, rules);
-    let names = ["a", "b", "c", "d", "e", "f"].iter().take(inputs).map(|&name| name.to_owned());
-    let format = form.types.first().and_then(|name| element(name)).unwrap_or(crate::format::F32);
+    let names = ["a", "b", "c", "d", "e", "f"]
+        .iter()
+        .take(inputs)
+        .map(|&name| name.to_owned());
+    let format = form
+        .types
+        .first()
+        .and_then(|name| element(name))
+        .unwrap_or(crate::format::F32);
     let step = Step {
         instruction: form.to_string(),
         emulation: Vec::new(),
@@ -40,7 +49,10 @@ pub(super) fn step(form: &Form, settings: Settings, rules: &Rules) -> Result<(St
 
 /// The format of one element of a PTX type: of `e4m3x2` it is e4m3fn.
 pub(crate) fn element(name: &str) -> Option<Format> {
-    let plain = ["x2", "x4"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+    let plain = ["x2", "x4"]
+        .iter()
+        .find_map(|suffix| name.strip_suffix(suffix))
+        .unwrap_or(name);
     Format::named(plain).ok()
 }
 

@@ -20,7 +20,9 @@ pub(super) fn instruction(name: &str) -> Option<String> {
         _ => return None,
     };
     let (&opcode, modifiers) = words.split_first()?;
-    let rounded = modifiers.first().is_some_and(|word| ROUNDINGS.contains(word));
+    let rounded = modifiers
+        .first()
+        .is_some_and(|word| ROUNDINGS.contains(word));
     let approximate = modifiers.first() == Some(&"approx");
     let fits = match opcode {
         "add" | "sub" | "mul" | "fma" => rounded,
@@ -29,7 +31,9 @@ pub(super) fn instruction(name: &str) -> Option<String> {
         "rsqrt" | "sin" | "cos" | "lg2" | "ex2" => approximate,
         _ => false,
     };
-    let rest_is_flush = modifiers.get(1..).is_some_and(|rest| rest.is_empty() || rest == ["ftz"]);
+    let rest_is_flush = modifiers
+        .get(1..)
+        .is_some_and(|rest| rest.is_empty() || rest == ["ftz"]);
     (fits && rest_is_flush).then(|| format!("{opcode}.{}.{kind}", modifiers.join(".")))
 }
 

@@ -57,8 +57,14 @@ const SYMBOLS: &[(&str, usize, Body)] = &[
 
 /// Symbols that the source document names and that do not exist.
 const INVENTED: &[(&str, &str)] = &[
-    ("__nv_fast_sqrt", "there is no fast square root; __nv_sqrtf is gated by __CUDA_PREC_SQRT"),
-    ("__nv_fast_sqrtf", "there is no fast square root; __nv_sqrtf is gated by __CUDA_PREC_SQRT"),
+    (
+        "__nv_fast_sqrt",
+        "there is no fast square root; __nv_sqrtf is gated by __CUDA_PREC_SQRT",
+    ),
+    (
+        "__nv_fast_sqrtf",
+        "there is no fast square root; __nv_sqrtf is gated by __CUDA_PREC_SQRT",
+    ),
     ("__nv_fast_erff", "there is no fast error function"),
     ("__nv_fast_atanf", "there is no fast arc tangent"),
 ];
@@ -76,16 +82,27 @@ pub fn fast_names() -> impl Iterator<Item = &'static str> {
 
 /// How many operands a symbol takes.
 pub(super) fn arity(name: &str) -> Option<usize> {
-    let known = SYMBOLS.iter().find(|(known, _, _)| *known == name).map(|(_, count, _)| *count);
-    known.or_else(|| INVENTED.iter().any(|(known, _)| *known == name).then_some(1))
+    let known = SYMBOLS
+        .iter()
+        .find(|(known, _, _)| *known == name)
+        .map(|(_, count, _)| *count);
+    known.or_else(|| {
+        INVENTED
+            .iter()
+            .any(|(known, _)| *known == name)
+            .then_some(1)
+    })
 }
 
 /// The function that an accurate symbol computes, and its largest error in units of the last place.
 pub(crate) fn accurate(name: &str) -> Option<(&'static str, u32)> {
-    SYMBOLS.iter().find(|(known, _, _)| *known == name).and_then(|(_, _, body)| match body {
-        Body::Accurate(function, error) => Some((*function, *error)),
-        _ => None,
-    })
+    SYMBOLS
+        .iter()
+        .find(|(known, _, _)| *known == name)
+        .and_then(|(_, _, body)| match body {
+            Body::Accurate(function, error) => Some((*function, *error)),
+            _ => None,
+        })
 }
 
 /// Whether a symbol takes and gives f64.
@@ -119,9 +136,7 @@ pub(super) fn lower(
     let n = if flush { ".ftz" } else { "" };
     let result = match *body {
         Body::Ungated(instruction) => lowering.emit(instruction, args, "library/ungated"),
-        Body::Single(stem) => {
-            lowering.emit(&format!("{stem}{n}.f32"), args, "library/__CUDA_FTZ")
-        }
+        Body::Single(stem) => lowering.emit(&format!("{stem}{n}.f32"), args, "library/__CUDA_FTZ"),
         Body::Root => {
             let precise = lowering.context.reflect.value("__CUDA_PREC_SQRT") != 0;
             let arm = if precise { "rn" } else { "approx" };
@@ -148,7 +163,13 @@ fn fast(
     let [log2_e, log2_10, ln_2, log10_2] = constants.map(Operand::Word);
     let x = args[0];
     // The multiplication is of the calling function: its flush, not the library's.
-    let multiply = lowering.arithmetic("mul", Settings { rounding: None, ..settings });
+    let multiply = lowering.arithmetic(
+        "mul",
+        Settings {
+            rounding: None,
+            ..settings
+        },
+    );
     let unary = |stem: &str| format!("{stem}.approx{n}.f32");
     match name {
         "__nv_fast_sinf" => lowering.emit(&unary("sin"), args, RULE),
@@ -163,13 +184,21 @@ fn fast(
         }
         "__nv_fast_tanhf" => lowering.emit("call __nv_tanhf", args, "library/__CUDA_ARCH"),
         "__nv_fast_expf" | "__nv_fast_exp10f" => {
-            let factor = if name == "__nv_fast_expf" { log2_e } else { log2_10 };
+            let factor = if name == "__nv_fast_expf" {
+                log2_e
+            } else {
+                log2_10
+            };
             let scaled = lowering.emit(&multiply, &[x, factor], RULE);
             lowering.emit(&unary("ex2"), &[scaled], RULE)
         }
         "__nv_fast_log2f" => lowering.emit(&unary("lg2"), args, RULE),
         "__nv_fast_logf" | "__nv_fast_log10f" => {
-            let factor = if name == "__nv_fast_logf" { ln_2 } else { log10_2 };
+            let factor = if name == "__nv_fast_logf" {
+                ln_2
+            } else {
+                log10_2
+            };
             let logarithm = lowering.emit(&unary("lg2"), args, RULE);
             lowering.emit(&multiply, &[logarithm, factor], RULE)
         }

@@ -39,9 +39,9 @@ impl FromStr for Policy {
 
     fn from_str(name: &str) -> Result<Self> {
         let found = NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, policy)| *policy).ok_or_else(|| {
-            Error::unknown("policy", name, NAMES.iter().map(|(known, _)| *known))
-        })
+        found
+            .map(|(_, policy)| *policy)
+            .ok_or_else(|| Error::unknown("policy", name, NAMES.iter().map(|(known, _)| *known)))
     }
 }
 

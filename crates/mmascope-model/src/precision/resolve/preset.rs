@@ -82,7 +82,9 @@ const ROWS: &[Row] = &[
 
 impl Preset {
     fn row(self) -> &'static Row {
-        ROWS.iter().find(|row| row.preset == self).unwrap_or(&ROWS[0])
+        ROWS.iter()
+            .find(|row| row.preset == self)
+            .unwrap_or(&ROWS[0])
     }
 
     /// The flags of its operations.
@@ -94,8 +96,15 @@ impl Preset {
     /// The denormal mode of its functions.
     #[must_use]
     pub fn denormal(self) -> DenormalMode {
-        let mode = if self.row().flush { Denormal::PreserveSign } else { Denormal::Ieee };
-        DenormalMode { output: mode, input: mode }
+        let mode = if self.row().flush {
+            Denormal::PreserveSign
+        } else {
+            Denormal::Ieee
+        };
+        DenormalMode {
+            output: mode,
+            input: mode,
+        }
     }
 
     /// Whether its operations flush.
@@ -148,9 +157,9 @@ impl FromStr for Preset {
 
     fn from_str(name: &str) -> Result<Self> {
         let found = ROWS.iter().find(|row| row.name == name);
-        found.map(|row| row.preset).ok_or_else(|| {
-            Error::unknown("preset", name, ROWS.iter().map(|row| row.name))
-        })
+        found
+            .map(|row| row.preset)
+            .ok_or_else(|| Error::unknown("preset", name, ROWS.iter().map(|row| row.name)))
     }
 }
 

@@ -56,9 +56,13 @@ impl ReflectMap {
     pub fn add(&mut self, text: &str, policy: Policy) -> Result<()> {
         let wrong = |what: &str| {
             let text = quoted(text);
-            Error::Argument(format!("reflect '{text}': {what}; it is KEY=VALUE, for example __CUDA_FTZ=1"))
+            Error::Argument(format!(
+                "reflect '{text}': {what}; it is KEY=VALUE, for example __CUDA_FTZ=1"
+            ))
         };
-        let (key, value) = text.split_once('=').ok_or_else(|| wrong("the value is missing"))?;
+        let (key, value) = text
+            .split_once('=')
+            .ok_or_else(|| wrong("the value is missing"))?;
         if key.is_empty() {
             return Err(wrong("the key is empty"));
         }
@@ -66,8 +70,13 @@ impl ReflectMap {
             return Err(wrong("the value is missing"));
         }
         let number = match policy {
-            Policy::Seed => value.parse::<i64>().map_err(|_| wrong("the value is no integer")),
-            _ => value.parse::<u32>().map(i64::from).map_err(|_| wrong("the value is no unsigned integer")),
+            Policy::Seed => value
+                .parse::<i64>()
+                .map_err(|_| wrong("the value is no integer")),
+            _ => value
+                .parse::<u32>()
+                .map(i64::from)
+                .map_err(|_| wrong("the value is no unsigned integer")),
         }?;
         self.set(key, number, Origin::CommandLine);
         Ok(())
@@ -87,6 +96,8 @@ impl ReflectMap {
 
     /// Every key with its value and origin.
     pub fn iter(&self) -> impl Iterator<Item = (&str, i64, Origin)> {
-        self.values.iter().map(|(key, (value, origin))| (key.as_str(), *value, *origin))
+        self.values
+            .iter()
+            .map(|(key, (value, origin))| (key.as_str(), *value, *origin))
     }
 }

@@ -6,7 +6,9 @@ use super::graph::{Graph, Mode, Settings};
 use super::reflect::{Origin, ReflectMap};
 use super::select::Lowering;
 use super::step::{Operand, Step};
-use super::{Context, Note, Policy, Preset, Severity, expression, fold, instruction, sass, text, tile};
+use super::{
+    Context, Note, Policy, Preset, Severity, expression, fold, instruction, sass, text, tile,
+};
 use crate::error::{Error, Result};
 use crate::format::{BF16, F16, F32, F64, Format};
 use crate::precision::legal::{Legality, Rules, Target};
@@ -98,14 +100,22 @@ impl Resolution {
     /// What the assembler makes of them, where it was looked at.
     #[must_use]
     pub fn sass(&self) -> Vec<String> {
-        self.steps.iter().flat_map(|step| sass::of(&step.instruction)).collect()
+        self.steps
+            .iter()
+            .flat_map(|step| sass::of(&step.instruction))
+            .collect()
     }
 
     /// The rules that chose the instructions, each once, folds first.
     #[must_use]
     pub fn rule(&self) -> String {
-        let folds = self.notes.iter().filter(|note| note.severity != Severity::Error);
-        let folds = folds.filter(|note| note.is_fold()).map(|note| note.rule.as_str());
+        let folds = self
+            .notes
+            .iter()
+            .filter(|note| note.severity != Severity::Error);
+        let folds = folds
+            .filter(|note| note.is_fold())
+            .map(|note| note.rule.as_str());
         let mut rules: Vec<&str> = Vec::new();
         for rule in folds.chain(self.steps.iter().map(|step| step.rule.as_str())) {
             if !rules.contains(&rule) {
@@ -119,7 +129,9 @@ impl Resolution {
     #[must_use]
     pub fn code(&self) -> Vec<String> {
         let name = |operand: &Operand| match operand {
-            Operand::Input(index) => format!("%{}", self.inputs.get(*index).map_or("?", |name| name)),
+            Operand::Input(index) => {
+                format!("%{}", self.inputs.get(*index).map_or("?", |name| name))
+            }
             Operand::Word(word) => format!("0x{word:x}"),
             Operand::Step(step) => format!("%t{step}"),
         };
@@ -127,7 +139,9 @@ impl Resolution {
             let operands: Vec<String> = step.operands.iter().map(name).collect();
             format!("{} %t{index}, {};", step.instruction, operands.join(", "))
         });
-        lines.chain([format!("result {}", name(&self.result))]).collect()
+        lines
+            .chain([format!("result {}", name(&self.result))])
+            .collect()
     }
 }
 
@@ -137,8 +151,11 @@ impl Note {
         let Some((policy, rule)) = self.rule.split_once('/') else {
             return false;
         };
-        policy.parse::<Policy>().is_ok() && !matches!(rule, "afn" | "cannot-select" | "ftz" | "flags" | "denormal")
-            && !rule.contains("tanh") && !rule.starts_with("reflect") && !rule.starts_with("ftz")
+        policy.parse::<Policy>().is_ok()
+            && !matches!(rule, "afn" | "cannot-select" | "ftz" | "flags" | "denormal")
+            && !rule.contains("tanh")
+            && !rule.starts_with("reflect")
+            && !rule.starts_with("ftz")
     }
 }
 
@@ -165,19 +182,29 @@ const TYPES: &[Format] = &[F32, F64, F16, BF16];
 pub fn resolve(request: &Request<'_>) -> Result<Resolution> {
     let rules = Rules::built_in();
     let target = rules.target(&request.target.to_string())?;
-    let mut notes: Vec<Note> = request.preset.map_or(Vec::new(), |preset| preset.notes(target));
+    let mut notes: Vec<Note> = request
+        .preset
+        .map_or(Vec::new(), |preset| preset.notes(target));
     let preset_flushes = request.preset.is_some_and(Preset::flushes);
     let mut settings = Settings {
-        flags: request.flags.or(request.preset.map(Preset::flags)).unwrap_or_default(),
+        flags: request
+            .flags
+            .or(request.preset.map(Preset::flags))
+            .unwrap_or_default(),
         rounding: request.rounding,
         flush: request.flush || (preset_flushes && request.policy == Policy::CudaTile),
     };
     let operation = request.operation.trim();
     if operation.is_empty() {
-        return Err(Error::Argument("operation: it is empty; for example sqrt, a*b+c or add.rn.f32".to_owned()));
+        return Err(Error::Argument(
+            "operation: it is empty; for example sqrt, a*b+c or add.rn.f32".to_owned(),
+        ));
     }
     let mut denormal_other = None;
-    let mut denormal = request.denormal.or(request.preset.map(Preset::denormal)).unwrap_or_default();
+    let mut denormal = request
+        .denormal
+        .or(request.preset.map(Preset::denormal))
+        .unwrap_or_default();
     let mut reflect = ReflectMap::for_target(target.sm);
     let graph = if text::is_function(operation) {
         let function = text::read(operation, request.policy)?;
@@ -215,7 +242,13 @@ pub fn resolve(request: &Request<'_>) -> Result<Resolution> {
     } else if graph.is_none() && instruction::is_one(operation) {
         let form = rules.form(operation)?;
         let (step, inputs) = instruction::step(&form, settings, rules)?;
-        Answer { format: step.format, steps: vec![step], result: Operand::Step(0), inputs, notes: Vec::new() }
+        Answer {
+            format: step.format,
+            steps: vec![step],
+            result: Operand::Step(0),
+            inputs,
+            notes: Vec::new(),
+        }
     } else {
         let graph = match graph {
             Some(graph) => graph,
@@ -253,7 +286,10 @@ fn format_of(request: &Request<'_>) -> Result<Format> {
         (Some(format), _) => format,
         (None, Some(_)) => F32,
         (None, None) => {
-            let text = format!("--type is missing: an expression has one of the types {}", names.join(" "));
+            let text = format!(
+                "--type is missing: an expression has one of the types {}",
+                names.join(" ")
+            );
             return Err(Error::Argument(text));
         }
     };
@@ -301,11 +337,17 @@ fn context_notes(context: &Context<'_>, request: &Request<'_>, settings: Setting
     }
     if matches!(policy, Policy::LibNvvm | Policy::CudaTile) && request.denormal.is_some() {
         let text = format!("{policy} ignores the function's denormal mode");
-        notes.push(Note::new(Severity::Note, &format!("{policy}/denormal"), &text));
+        notes.push(Note::new(
+            Severity::Note,
+            &format!("{policy}/denormal"),
+            &text,
+        ));
     }
     for (key, _, _) in reflect.iter() {
         let text = match key {
-            "__CUDA_PREC_RSQRT" | "__CUDA_PREC_LOG" => format!("{key} exists nowhere: no body of the library reads it"),
+            "__CUDA_PREC_RSQRT" | "__CUDA_PREC_LOG" => {
+                format!("{key} exists nowhere: no body of the library reads it")
+            }
             _ => continue,
         };
         notes.push(Note::new(Severity::Warning, "reflect/unknown-key", &text).deviating(21));
@@ -340,11 +382,19 @@ fn check(answer: &mut Answer, target: Target, context: &Context<'_>) -> Result<(
         if legality.on(target)? {
             continue;
         }
-        let note = match legality.findings.first().filter(|_| legality.rules.is_empty()) {
+        let note = match legality
+            .findings
+            .first()
+            .filter(|_| legality.rules.is_empty())
+        {
             Some(finding) => Note::new(Severity::Error, &finding.rule, &finding.text),
             None => {
                 let rule = legality.rules[0];
-                let text = format!("{} does not exist on {target}; it exists on {}", step.instruction, rule.targets());
+                let text = format!(
+                    "{} does not exist on {target}; it exists on {}",
+                    step.instruction,
+                    rule.targets()
+                );
                 Note::new(Severity::Error, &format!("ptx.txt:{}", rule.line), &text)
             }
         };
@@ -353,10 +403,15 @@ fn check(answer: &mut Answer, target: Target, context: &Context<'_>) -> Result<(
         }
     }
     if context.policy == Policy::CudaTile && answer.format != F32 {
-        let flushed = answer.steps.iter().any(|step| step.instruction.contains(".ftz"));
+        let flushed = answer
+            .steps
+            .iter()
+            .any(|step| step.instruction.contains(".ftz"));
         if flushed {
             let text = "flush_to_zero is for f32 alone";
-            answer.notes.push(Note::new(Severity::Error, "cuda-tile/flush", text));
+            answer
+                .notes
+                .push(Note::new(Severity::Error, "cuda-tile/flush", text));
         }
     }
     Ok(())

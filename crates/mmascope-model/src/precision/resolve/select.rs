@@ -10,7 +10,15 @@ use crate::explain::number_word;
 use crate::format::{BF16, F16, F32, F64, Format, Overflow, Rounding};
 
 /// The instructions that round an f32 to bf16 where there is no conversion.
-const ROUND_BF16: &[&str] = &["bfe.u32", "add.s32", "add.s32", "setp.nan.f32", "or.b32", "selp.b32", "shr.u32"];
+const ROUND_BF16: &[&str] = &[
+    "bfe.u32",
+    "add.s32",
+    "add.s32",
+    "setp.nan.f32",
+    "or.b32",
+    "selp.b32",
+    "shr.u32",
+];
 /// The instruction that widens a bf16 where there is no conversion.
 const WIDEN_BF16: &[&str] = &["shl.b32"];
 
@@ -74,7 +82,11 @@ impl<'a> Lowering<'a> {
         for index in graph.order() {
             let node = &graph.nodes[index];
             let args: Vec<Operand> = node.args.iter().filter_map(|&arg| values[arg]).collect();
-            let roots: Vec<bool> = node.args.iter().map(|&arg| is_root(&graph.nodes[arg].op)).collect();
+            let roots: Vec<bool> = node
+                .args
+                .iter()
+                .map(|&arg| is_root(&graph.nodes[arg].op))
+                .collect();
             values[index] = Some(match &node.op {
                 Op::Parameter(number) => Operand::Input(*number),
                 Op::Constant(word) => Operand::Word(*word),
@@ -93,20 +105,33 @@ impl<'a> Lowering<'a> {
                 Op::Call(name) => self.call(name, &args, node.settings)?,
             });
         }
-        let result = values[graph.root].ok_or_else(|| Error::Argument("operation: it has no result".to_owned()))?;
+        let result = values[graph.root]
+            .ok_or_else(|| Error::Argument("operation: it has no result".to_owned()))?;
         Ok(self.without_unused(result))
     }
 
     /// A unary operation of the graph's type; f16 below sm_80 and bf16 below sm_80 go by f32.
-    fn typed(&mut self, stem: &str, modifiers: &str, args: &[Operand], flags: Fmf, rule: &str) -> Operand {
+    fn typed(
+        &mut self,
+        stem: &str,
+        modifiers: &str,
+        args: &[Operand],
+        flags: Fmf,
+        rule: &str,
+    ) -> Operand {
         if self.format == BF16 && self.context.target.sm < 80 {
             // A sign is turned or dropped by integers.
-            let emulation: &[&'static str] = if stem == "neg" { &["xor.b16"] } else { &["and.b16"] };
+            let emulation: &[&'static str] = if stem == "neg" {
+                &["xor.b16"]
+            } else {
+                &["and.b16"]
+            };
             if matches!(stem, "neg" | "abs") {
                 return self.emit_as(&format!("{stem}.bf16"), emulation, args, rule);
             }
         }
-        let narrow = (self.format == F16 && stem == "abs" || self.format == BF16) && self.context.target.sm < 80;
+        let narrow = (self.format == F16 && stem == "abs" || self.format == BF16)
+            && self.context.target.sm < 80;
         if narrow {
             return self.promoted(args, flags, rule, |name| name(stem, modifiers));
         }
@@ -129,16 +154,25 @@ impl<'a> Lowering<'a> {
             Policy::Llvm | Policy::LibNvvm => &[F32, F16],
             Policy::Seed | Policy::CudaTile => &[F32],
         };
-        let by_function = self.function_flushes() && types.contains(&self.format)
+        let by_function = self.function_flushes()
+            && types.contains(&self.format)
             && (in_seed_list || self.context.policy != Policy::Seed);
         let flushes = by_function || settings.flush;
-        if flushes { ".ftz".to_owned() } else { String::new() }
+        if flushes {
+            ".ftz".to_owned()
+        } else {
+            String::new()
+        }
     }
 
     /// The name of an addition, subtraction or multiplication.
     pub(super) fn arithmetic(&self, stem: &str, settings: Settings) -> String {
         let flush = self.flush_suffix(settings, stem == "mul");
-        format!("{stem}{}{flush}.{}", self.rounding_suffix(settings), self.format)
+        format!(
+            "{stem}{}{flush}.{}",
+            self.rounding_suffix(settings),
+            self.format
+        )
     }
 
     /// The rounding that is written: an explicit one blocks the assembler's own contraction.
@@ -146,7 +180,9 @@ impl<'a> Lowering<'a> {
         match (settings.rounding, self.context.policy) {
             (Some(mode), _) => format!(".{mode}"),
             (None, Policy::Llvm) if settings.flags.has(Fmf::CONTRACT) => String::new(),
-            (None, Policy::LibNvvm) if self.context.fma || settings.flags.has(Fmf::CONTRACT) => String::new(),
+            (None, Policy::LibNvvm) if self.context.fma || settings.flags.has(Fmf::CONTRACT) => {
+                String::new()
+            }
             (None, Policy::Seed) if settings.flags.has(Fmf::CONTRACT) => String::new(),
             (None, _) => ".rn".to_owned(),
         }
@@ -158,7 +194,9 @@ impl<'a> Lowering<'a> {
             self.say(Note::new(Severity::Error, "operation/rounding", &text));
         }
         if stem != "mul" && self.context.policy == Policy::Seed && self.function_flushes() {
-            let text = format!("the source document's list of .ftz families has no {stem}; PTX has {stem}.ftz.f32");
+            let text = format!(
+                "the source document's list of .ftz families has no {stem}; PTX has {stem}.ftz.f32"
+            );
             self.say(Note::new(Severity::Warning, "seed/ftz", &text).deviating(7));
         }
         let sm = self.context.target.sm;
@@ -171,12 +209,15 @@ impl<'a> Lowering<'a> {
         if self.format == BF16 && by_single && settings.rounding.is_none() {
             let suffix = self.rounding_suffix(settings);
             let flush = if self.function_flushes() { ".ftz" } else { "" };
-            return self.promoted(args, settings.flags, rule, |name| name(&format!("{stem}{suffix}"), flush));
+            return self.promoted(args, settings.flags, rule, |name| {
+                name(&format!("{stem}{suffix}"), flush)
+            });
         }
         if self.format == BF16 && sm < 90 && settings.rounding.is_none() {
             // There is no bf16 addition before sm_90, but a fused one: a*1+b, b*(-1)+a, a*b+(-0).
             const RULE: &str = "operation/bf16-by-fma";
-            let word = |text: &str| Operand::Word(number_word("constant", text, &BF16, true).unwrap_or(0));
+            let word =
+                |text: &str| Operand::Word(number_word("constant", text, &BF16, true).unwrap_or(0));
             let (a, b) = (args[0], args[1]);
             let operands = match stem {
                 "add" => [a, word("1"), b],
@@ -193,7 +234,9 @@ impl<'a> Lowering<'a> {
         let rounding = settings.rounding.unwrap_or(Mode::Rn);
         if self.format == BF16 && self.context.target.sm < 80 {
             let flush = if self.function_flushes() { ".ftz" } else { "" };
-            return self.promoted(args, settings.flags, "operation/fma", |name| name(&format!("fma.{rounding}"), flush));
+            return self.promoted(args, settings.flags, "operation/fma", |name| {
+                name(&format!("fma.{rounding}"), flush)
+            });
         }
         let flush = self.flush_suffix(settings, false);
         let name = format!("fma.{rounding}{flush}.{}", self.format);
@@ -233,7 +276,11 @@ impl<'a> Lowering<'a> {
                     }
                     // cvt.ftz.f32.bf16 came with sm_90.
                     BF16 if sm < 90 => self.emit("cvt.f32.bf16", &[arg], "operation/widened"),
-                    _ => self.emit(&format!("cvt{flush}.f32.{narrow}"), &[arg], "operation/widened"),
+                    _ => self.emit(
+                        &format!("cvt{flush}.f32.{narrow}"),
+                        &[arg],
+                        "operation/widened",
+                    ),
                 };
                 self.widened.push((arg, wide));
                 wide
@@ -242,7 +289,12 @@ impl<'a> Lowering<'a> {
         let name = name(&|stem, modifiers| format!("{stem}{modifiers}.f32"));
         let result = self.emit(&name, &wide, rule);
         let emulation = self.narrowing();
-        let rounded = self.emit_as(&format!("cvt.rn.{narrow}.f32"), emulation, &[result], "operation/narrowed");
+        let rounded = self.emit_as(
+            &format!("cvt.rn.{narrow}.f32"),
+            emulation,
+            &[result],
+            "operation/narrowed",
+        );
         if flags.has(Fmf::CONTRACT) && self.context.policy == Policy::Llvm {
             self.loose.push((rounded, result));
         }
@@ -255,42 +307,74 @@ impl<'a> Lowering<'a> {
     }
 
     /// A quotient: reciprocal, reciprocal root, approximations. `root` is the divisor's root, if it is one.
-    fn quotient(&mut self, args: &[Operand], settings: Settings, root: Option<Settings>) -> Operand {
-        let one = number_word("one", "1", &self.format, true).map(Operand::Word).ok();
+    fn quotient(
+        &mut self,
+        args: &[Operand],
+        settings: Settings,
+        root: Option<Settings>,
+    ) -> Operand {
+        let one = number_word("one", "1", &self.format, true)
+            .map(Operand::Word)
+            .ok();
         let reciprocal = Some(args[0]) == one;
         let single = matches!(self.format, F32 | F16 | BF16);
         let (arm, rule) = match (settings.rounding, self.context.policy) {
             (Some(mode @ (Mode::Approx | Mode::Full)), _) => (mode, "approx/explicit"),
             (Some(mode), _) => (mode, "operation/explicit-rounding"),
-            (None, Policy::Llvm) if settings.flags.has(Fmf::AFN) && single => (Mode::Approx, "approx/afn"),
-            (None, Policy::Llvm | Policy::LibNvvm) if single => match self.context.precise_division() {
-                0 if self.context.policy == Policy::Llvm => (Mode::Approx, "approx/option"),
-                0 | 1 => (Mode::Full, "approx/option"),
-                _ => (Mode::Rn, "operation/division"),
-            },
+            (None, Policy::Llvm) if settings.flags.has(Fmf::AFN) && single => {
+                (Mode::Approx, "approx/afn")
+            }
+            (None, Policy::Llvm | Policy::LibNvvm) if single => {
+                match self.context.precise_division() {
+                    0 if self.context.policy == Policy::Llvm => (Mode::Approx, "approx/option"),
+                    0 | 1 => (Mode::Full, "approx/option"),
+                    _ => (Mode::Rn, "operation/division"),
+                }
+            }
             _ => (Mode::Rn, "operation/division"),
         };
         if self.context.policy == Policy::LibNvvm && settings.flags.has(Fmf::AFN) && single {
-            self.say(Note::new(Severity::Note, "libnvvm/afn", "libNVVM ignores afn on a division"));
+            self.say(Note::new(
+                Severity::Note,
+                "libnvvm/afn",
+                "libNVVM ignores afn on a division",
+            ));
         }
         if settings.flags.has(Fmf::ARCP) && self.context.policy != Policy::Seed {
             let text = "arcp alone changes nothing about a single quotient by a variable";
             self.say(Note::new(Severity::Note, "operation/arcp", text));
         }
-        if reciprocal_of_double(&self.format, args[0], self.context.policy) && settings.rounding.is_none() {
+        if reciprocal_of_double(&self.format, args[0], self.context.policy)
+            && settings.rounding.is_none()
+        {
             let inverse = self.emit("rcp.rn.f64", &args[1..], rule);
             return self.emit("neg.f64", &[inverse], rule);
         }
         // LLVM asks the root alone for afn, whatever the quotient carries.
-        let rootless = settings.rounding.is_none() && reciprocal && self.context.policy == Policy::Llvm;
-        if let Some(inner) = root.filter(|inner| rootless && inner.flags.has(Fmf::AFN) && inner.rounding.is_none())
+        let rootless =
+            settings.rounding.is_none() && reciprocal && self.context.policy == Policy::Llvm;
+        if let Some(inner) =
+            root.filter(|inner| rootless && inner.flags.has(Fmf::AFN) && inner.rounding.is_none())
             && let Some(operand) = self.approximate_root(args[1], settings.flags.join(inner.flags))
         {
-            let flush = if self.function_flushes() || settings.flush { ".ftz" } else { "" };
-            let result = self.emit(&format!("rsqrt.approx{flush}.f32"), &[operand], "approx/afn");
+            let flush = if self.function_flushes() || settings.flush {
+                ".ftz"
+            } else {
+                ""
+            };
+            let result = self.emit(
+                &format!("rsqrt.approx{flush}.f32"),
+                &[operand],
+                "approx/afn",
+            );
             return match self.format {
                 F32 => result,
-                narrow => self.emit_as(&format!("cvt.rn.{narrow}.f32"), self.narrowing(), &[result], "operation/narrowed"),
+                narrow => self.emit_as(
+                    &format!("cvt.rn.{narrow}.f32"),
+                    self.narrowing(),
+                    &[result],
+                    "operation/narrowed",
+                ),
             };
         }
         let stem = match (reciprocal, arm) {
@@ -301,14 +385,20 @@ impl<'a> Lowering<'a> {
         match self.format {
             F16 | BF16 => {
                 let flush = if self.function_flushes() { ".ftz" } else { "" };
-                self.promoted(operands, settings.flags, rule, |name| name(&format!("{stem}.{arm}"), flush))
+                self.promoted(operands, settings.flags, rule, |name| {
+                    name(&format!("{stem}.{arm}"), flush)
+                })
             }
             F64 => {
                 let name = format!("{stem}.{arm}{}.f64", self.flush_suffix(settings, true));
                 self.emit(&name, operands, rule)
             }
             _ => {
-                let name = format!("{stem}.{arm}{}.{}", self.flush_suffix(settings, true), self.format);
+                let name = format!(
+                    "{stem}.{arm}{}.{}",
+                    self.flush_suffix(settings, true),
+                    self.format
+                );
                 self.emit(&name, operands, rule)
             }
         }
@@ -318,7 +408,9 @@ impl<'a> Lowering<'a> {
     fn approximate_root(&self, value: Operand, flags: Fmf) -> Option<Operand> {
         let value = match self.format {
             F32 => value,
-            _ if flags.has(Fmf::CONTRACT) => self.loose.iter().find(|(rounded, _)| *rounded == value)?.1,
+            _ if flags.has(Fmf::CONTRACT) => {
+                self.loose.iter().find(|(rounded, _)| *rounded == value)?.1
+            }
             _ => return None,
         };
         match value {
@@ -331,7 +423,11 @@ impl<'a> Lowering<'a> {
 
     /// The instructions that round to the graph's type where there is no conversion.
     fn narrowing(&self) -> &'static [&'static str] {
-        if self.format == BF16 && self.context.target.sm < 80 { ROUND_BF16 } else { &[] }
+        if self.format == BF16 && self.context.target.sm < 80 {
+            ROUND_BF16
+        } else {
+            &[]
+        }
     }
 
     /// A function or a symbol.
@@ -350,27 +446,42 @@ impl<'a> Lowering<'a> {
         super::function::lower(self, name, args, settings)
     }
 
-    /// `.ftz` of functions: as [`Lowering::flush_suffix`], for families that have it.
-    pub(super) fn function_flush(&self, settings: Settings) -> String {
-        self.flush_suffix(settings, true)
-    }
-
     /// A unary function of f32, with f16 and bf16 done in f32.
-    pub(super) fn unary(&mut self, stem: &str, flush: bool, args: &[Operand], settings: Settings, rule: &str) -> Operand {
+    pub(super) fn unary(
+        &mut self,
+        stem: &str,
+        flush: bool,
+        args: &[Operand],
+        settings: Settings,
+        rule: &str,
+    ) -> Operand {
         match self.format {
             F16 | BF16 => {
-                let ftz = if flush && self.function_flushes() { ".ftz" } else { "" };
+                let ftz = if flush && self.function_flushes() {
+                    ".ftz"
+                } else {
+                    ""
+                };
                 self.promoted(args, settings.flags, rule, |name| name(stem, ftz))
             }
             format => {
-                let ftz = if flush { self.flush_suffix(settings, true) } else { String::new() };
+                let ftz = if flush {
+                    self.flush_suffix(settings, true)
+                } else {
+                    String::new()
+                };
                 self.emit(&format!("{stem}{ftz}.{format}"), args, rule)
             }
         }
     }
 
     /// The absolute value, or the smaller or larger of two.
-    pub(super) fn selection(&mut self, stem: &str, args: &[Operand], settings: Settings) -> Operand {
+    pub(super) fn selection(
+        &mut self,
+        stem: &str,
+        args: &[Operand],
+        settings: Settings,
+    ) -> Operand {
         let flush = self.flush_suffix(settings, true);
         self.typed(stem, &flush, args, settings.flags, "operation/selection")
     }
@@ -392,10 +503,15 @@ impl<'a> Lowering<'a> {
             other => other,
         };
         let steps = std::mem::take(&mut self.steps);
-        let kept = steps.into_iter().enumerate().filter(|(index, _)| needed[*index]);
+        let kept = steps
+            .into_iter()
+            .enumerate()
+            .filter(|(index, _)| needed[*index]);
         self.steps = kept
             .map(|(_, mut step)| {
-                step.operands.iter_mut().for_each(|operand| *operand = renumbered(*operand));
+                step.operands
+                    .iter_mut()
+                    .for_each(|operand| *operand = renumbered(*operand));
                 step
             })
             .collect();
@@ -416,5 +532,7 @@ fn is_root(op: &Op) -> bool {
 /// The format of an instruction's result: the first type in its name.
 fn result_format(instruction: &str) -> Option<Format> {
     let types = instruction.split('.').skip(1);
-    types.filter(|word| !matches!(*word, "rn" | "rz")).find_map(|word| Format::named(word).ok())
+    types
+        .filter(|word| !matches!(*word, "rn" | "rz"))
+        .find_map(|word| Format::named(word).ok())
 }

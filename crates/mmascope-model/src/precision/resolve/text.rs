@@ -23,11 +23,17 @@ pub(super) struct Function {
     pub(super) reflect: Vec<(String, i64, Origin)>,
 }
 
-const TYPES: &[(&str, Format)] = &[("float", F32), ("double", F64), ("half", F16), ("bfloat", BF16)];
+const TYPES: &[(&str, Format)] = &[
+    ("float", F32),
+    ("double", F64),
+    ("half", F16),
+    ("bfloat", BF16),
+];
 
 /// Whether a text is a function (or a module with one).
 pub(super) fn is_function(text: &str) -> bool {
-    text.lines().any(|line| line.trim_start().starts_with("define "))
+    text.lines()
+        .any(|line| line.trim_start().starts_with("define "))
 }
 
 /// Reads the one function of a text.
@@ -108,7 +114,11 @@ struct Reader {
 
 impl Reader {
     fn wrong(&self, found: &str, message: &str) -> Error {
-        let found = if found.is_empty() { String::new() } else { format!("'{}': ", quoted(found)) };
+        let found = if found.is_empty() {
+            String::new()
+        } else {
+            format!("'{}': ", quoted(found))
+        };
         Error::Text {
             position: position(self.line.max(1), 1),
             message: format!("{found}{message}"),
@@ -157,7 +167,10 @@ impl Reader {
             return Ok(());
         }
         let Some((name, rest)) = line.split_once('=') else {
-            return Err(self.wrong(line, "an assignment %name = … or ret is expected; branches are not read"));
+            return Err(self.wrong(
+                line,
+                "an assignment %name = … or ret is expected; branches are not read",
+            ));
         };
         let node = self.operation(rest.trim())?;
         self.names.insert(name.trim().to_owned(), node);
@@ -167,9 +180,11 @@ impl Reader {
     fn metadata(&mut self, line: &str) {
         let mut value = |key: &str, name: &str, origin: Origin| {
             if let Some((_, rest)) = line.split_once(key) {
-                let number = rest.rsplit("i32").next().unwrap_or("").trim_matches(|letter: char| {
-                    !letter.is_ascii_digit() && letter != '-'
-                });
+                let number = rest
+                    .rsplit("i32")
+                    .next()
+                    .unwrap_or("")
+                    .trim_matches(|letter: char| !letter.is_ascii_digit() && letter != '-');
                 if let Ok(number) = number.parse() {
                     self.reflect.push((name.to_owned(), number, origin));
                 }
@@ -187,14 +202,22 @@ impl Reader {
         if self.graph.is_some() {
             return Err(self.wrong("define", "a second function; one is read"));
         }
-        let (before, after) = rest.split_once('(').ok_or_else(|| self.wrong(rest, "'(' is expected"))?;
-        let (parameters, after) =
-            after.split_once(')').ok_or_else(|| self.wrong(rest, "')' is expected"))?;
+        let (before, after) = rest
+            .split_once('(')
+            .ok_or_else(|| self.wrong(rest, "'(' is expected"))?;
+        let (parameters, after) = after
+            .split_once(')')
+            .ok_or_else(|| self.wrong(rest, "')' is expected"))?;
         let words: Vec<&str> = before.split_whitespace().collect();
         let format = words.iter().find_map(|word| known(word));
-        let format = format.ok_or_else(|| self.wrong(before, "the result is float, double, half or bfloat"))?;
+        let format = format
+            .ok_or_else(|| self.wrong(before, "the result is float, double, half or bfloat"))?;
         let mut graph = Graph::new(format);
-        for parameter in parameters.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+        for parameter in parameters
+            .split(',')
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+        {
             let words: Vec<&str> = parameter.split_whitespace().collect();
             if words.first().and_then(|word| known(word)) != Some(format) {
                 return Err(self.wrong(parameter, "every parameter has the type of the result"));
@@ -215,12 +238,16 @@ impl Reader {
         let (word, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
         let format = known(word).ok_or_else(|| {
             let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
-            self.wrong(word, &format!("this is no type of the subset: {}", names.join(" ")))
+            self.wrong(
+                word,
+                &format!("this is no type of the subset: {}", names.join(" ")),
+            )
         })?;
         match &self.graph {
-            Some(graph) if graph.format != format => {
-                Err(self.wrong(word, "every operation has the type of the function's result"))
-            }
+            Some(graph) if graph.format != format => Err(self.wrong(
+                word,
+                "every operation has the type of the function's result",
+            )),
             _ => Ok((format, rest.trim())),
         }
     }
@@ -262,11 +289,16 @@ impl Reader {
             "call" => return self.call(operands, settings),
             _ => {
                 let known = "fadd fsub fmul fdiv fneg call";
-                return Err(self.wrong(opcode, &format!("this is no operation of the subset: {known}")));
+                return Err(self.wrong(
+                    opcode,
+                    &format!("this is no operation of the subset: {known}"),
+                ));
             }
         };
-        let args: Vec<usize> =
-            operands.split(',').map(|text| self.value(text.trim())).collect::<Result<_>>()?;
+        let args: Vec<usize> = operands
+            .split(',')
+            .map(|text| self.value(text.trim()))
+            .collect::<Result<_>>()?;
         let wanted = if op == Op::Neg { 1 } else { 2 };
         if args.len() != wanted {
             return Err(self.wrong(text, &format!("{opcode} takes {wanted} operands")));
@@ -282,11 +314,17 @@ impl Reader {
     }
 
     fn call(&mut self, text: &str, settings: Settings) -> Result<usize> {
-        let (name, rest) = text.split_once('(').ok_or_else(|| self.wrong(text, "'(' is expected"))?;
+        let (name, rest) = text
+            .split_once('(')
+            .ok_or_else(|| self.wrong(text, "'(' is expected"))?;
         let name = name.trim().trim_start_matches('@');
         let operands = rest.split(')').next().unwrap_or("");
         let mut args = Vec::new();
-        for operand in operands.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+        for operand in operands
+            .split(',')
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+        {
             let (_, value) = self.typed(operand)?;
             args.push(self.value(value)?);
         }
@@ -306,7 +344,11 @@ impl Reader {
         };
         let Some(arity) = arity else {
             let known = library::names().map(str::to_owned);
-            return Err(Error::unknown("function", name, known.chain(["llvm.sqrt.f32".to_owned()])));
+            return Err(Error::unknown(
+                "function",
+                name,
+                known.chain(["llvm.sqrt.f32".to_owned()]),
+            ));
         };
         if args.len() != arity {
             return Err(self.wrong(name, &format!("it takes {arity} operands")));
@@ -330,7 +372,10 @@ impl Reader {
 }
 
 fn known(word: &str) -> Option<Format> {
-    TYPES.iter().find(|(name, _)| *name == word).map(|(_, format)| *format)
+    TYPES
+        .iter()
+        .find(|(name, _)| *name == word)
+        .map(|(_, format)| *format)
 }
 
 /// `llvm.sqrt.f32` is `sqrt`; `llvm.nvvm.…` keeps its name.
@@ -346,7 +391,10 @@ fn short_name(name: &str) -> Option<&str> {
 fn constant(text: &str, format: Format) -> Result<u64> {
     let wrong = || Error::Argument("this is no constant of its type".to_owned());
     let bits = |digits: &str| u64::from_str_radix(digits, 16).map_err(|_| wrong());
-    if let Some(digits) = text.strip_prefix("0xH").or_else(|| text.strip_prefix("0xR")) {
+    if let Some(digits) = text
+        .strip_prefix("0xH")
+        .or_else(|| text.strip_prefix("0xR"))
+    {
         return bits(digits);
     }
     if let Some(digits) = text.strip_prefix("0x") {
@@ -354,7 +402,11 @@ fn constant(text: &str, format: Format) -> Result<u64> {
         return match value.exact() {
             Some(exact) => Ok(format.round(&exact, Rounding::Rne, Overflow::Ieee)),
             None => {
-                let name = if value.class == crate::format::Class::Nan { "nan" } else { "inf" };
+                let name = if value.class == crate::format::Class::Nan {
+                    "nan"
+                } else {
+                    "inf"
+                };
                 let sign = if value.negative { "-" } else { "" };
                 number_word("constant", &format!("{sign}{name}"), &format, true)
             }

@@ -30,7 +30,9 @@ struct Tile {
 /// # Errors
 /// [`Error::Argument`] when the text is none, [`Error::Unknown`] for an element type that nobody knows.
 pub(super) fn resolve(text: &str, settings: Settings, target: Target) -> Result<Answer> {
-    let (head, types) = text.split_once(':').ok_or_else(|| wrong(text, "its types are missing"))?;
+    let (head, types) = text
+        .split_once(':')
+        .ok_or_else(|| wrong(text, "its types are missing"))?;
     let name = head.split_whitespace().next().unwrap_or("");
     let rounding = match head.split_once("rounding<") {
         Some((_, rest)) => Some(rest.split('>').next().unwrap_or("").parse::<Mode>()?),
@@ -42,17 +44,28 @@ pub(super) fn resolve(text: &str, settings: Settings, target: Target) -> Result<
         "ftof" => {
             let result = tiles(text, result)?;
             match (&operands[..], &result[..]) {
-                ([from], [to]) => Ok(cast(from.element, to.element, rounding.unwrap_or(Mode::Rn), target)),
+                ([from], [to]) => Ok(cast(
+                    from.element,
+                    to.element,
+                    rounding.unwrap_or(Mode::Rn),
+                    target,
+                )),
                 _ => Err(wrong(text, "ftof has one operand and one result")),
             }
         }
         "mmaf" => match &operands[..] {
             [a, b, c] => Ok(product(a, b, c, None, target)),
-            _ => Err(wrong(text, "mmaf has the types of a, b and the accumulator")),
+            _ => Err(wrong(
+                text,
+                "mmaf has the types of a, b and the accumulator",
+            )),
         },
         _ => match &operands[..] {
             [a, b, c, sa, sb] => Ok(product(a, b, c, Some((sa, sb)), target)),
-            _ => Err(wrong(text, "mmaf_scaled has the types of a, b, the accumulator and both scales")),
+            _ => Err(wrong(
+                text,
+                "mmaf_scaled has the types of a, b, the accumulator and both scales",
+            )),
         },
     }
 }
@@ -72,7 +85,9 @@ fn tiles(text: &str, types: &str) -> Result<Vec<Tile>> {
         let mut shape = Vec::new();
         let mut rest = inner.trim();
         while let Some((number, after)) = rest.split_once('x') {
-            let Ok(number) = number.trim().parse() else { break };
+            let Ok(number) = number.trim().parse() else {
+                break;
+            };
             shape.push(number);
             rest = after;
         }
@@ -108,7 +123,11 @@ impl Chain {
             0 => Operand::Input(0),
             length => Operand::Step(length - 1),
         };
-        let operands = if packed { vec![value, value] } else { vec![value] };
+        let operands = if packed {
+            vec![value, value]
+        } else {
+            vec![value]
+        };
         self.push(instruction, format, operands, "cuda-tile/ftof");
     }
 
@@ -148,7 +167,11 @@ fn cast(from: Format, to: Format, mode: Mode, target: Target) -> Answer {
         notes: Vec::new(),
     };
     let scale = to == UE8M0;
-    let allowed: &[Mode] = if scale { &[Mode::Rz, Mode::Rp] } else { &[Mode::Rn] };
+    let allowed: &[Mode] = if scale {
+        &[Mode::Rz, Mode::Rp]
+    } else {
+        &[Mode::Rn]
+    };
     if !allowed.contains(&mode) {
         let text = if scale {
             "ftof to E8M0 rounds to zero or to positive infinity only"
@@ -156,18 +179,28 @@ fn cast(from: Format, to: Format, mode: Mode, target: Target) -> Answer {
             "ftof rounds to nearest even only"
         };
         let note = Note::new(Severity::Error, "cuda-tile/ftof-rounding", text);
-        chain.notes.push(if scale { note } else { note.deviating(26) });
+        chain
+            .notes
+            .push(if scale { note } else { note.deviating(26) });
     }
     let narrow = |format: Format| format.bits <= 8;
     for format in [from, to] {
         if narrow(format) && !ELEMENTS.contains(&format.name) {
-            let text = format!("the dialect has no {format}; its narrow formats are {}", ELEMENTS.join(" "));
-            chain.notes.push(Note::new(Severity::Error, "cuda-tile/elements", &text).deviating(23));
+            let text = format!(
+                "the dialect has no {format}; its narrow formats are {}",
+                ELEMENTS.join(" ")
+            );
+            chain
+                .notes
+                .push(Note::new(Severity::Error, "cuda-tile/elements", &text).deviating(23));
             return chain.answer(&["x"], to);
         }
     }
     if (narrow(from) || narrow(to)) && target.sm < 90 {
-        chain.error("cuda-tile/ftof-target", "the dialect's compiler takes fp8 from sm_90 on");
+        chain.error(
+            "cuda-tile/ftof-target",
+            "the dialect's compiler takes fp8 from sm_90 on",
+        );
     }
     if narrow(from) {
         chain.convert(&format!("cvt.rn.f16x2.{}x2", ptx_name(from)), F16, false);
@@ -185,9 +218,17 @@ fn cast(from: Format, to: Format, mode: Mode, target: Target) -> Answer {
         }
         chain.convert(&format!("cvt.{mode}.satfinite.ue8m0x2.f32"), to, true);
     } else if narrow(to) && now == F16 {
-        chain.convert(&format!("cvt.{mode}.satfinite.{}x2.f16x2", ptx_name(to)), to, false);
+        chain.convert(
+            &format!("cvt.{mode}.satfinite.{}x2.f16x2", ptx_name(to)),
+            to,
+            false,
+        );
     } else if narrow(to) {
-        chain.convert(&format!("cvt.{mode}.satfinite.{}x2.f32", ptx_name(to)), to, true);
+        chain.convert(
+            &format!("cvt.{mode}.satfinite.{}x2.f32", ptx_name(to)),
+            to,
+            true,
+        );
     } else if now != to {
         match (now, to) {
             (F16, F32) => chain.convert("cvt.f32.f16", F32, false),
@@ -198,12 +239,17 @@ fn cast(from: Format, to: Format, mode: Mode, target: Target) -> Answer {
             (F32, F64) => chain.convert("cvt.f64.f32", F64, false),
             (F32, TF32) => chain.convert(&format!("cvt.{mode}.tf32.f32"), TF32, false),
             (F32, F16 | BF16) => chain.convert(&format!("cvt.{mode}.{to}.f32"), to, false),
-            _ => chain.error("cuda-tile/ftof-types", &format!("ftof does not convert {from} to {to}")),
+            _ => chain.error(
+                "cuda-tile/ftof-types",
+                &format!("ftof does not convert {from} to {to}"),
+            ),
         }
     }
     if narrow(to) {
         let text = "the dialect has no saturation attribute: the conversion always saturates";
-        chain.notes.push(Note::new(Severity::Note, "cuda-tile/ftof-saturates", text));
+        chain
+            .notes
+            .push(Note::new(Severity::Note, "cuda-tile/ftof-saturates", text));
     }
     chain.answer(&["x"], to)
 }
@@ -217,15 +263,25 @@ fn product(a: &Tile, b: &Tile, c: &Tile, scales: Option<(&Tile, &Tile)>, target:
     let fp8 = |format: Format| format == E4M3FN || format == E5M2;
     let (fa, fb, fc) = (a.element, b.element, c.element);
     if fa != fb && !(fp8(fa) && fp8(fb)) {
-        chain.error("cuda-tile/mmaf-types", &format!("a and b have one element type, not {fa} and {fb}"));
+        chain.error(
+            "cuda-tile/mmaf-types",
+            &format!("a and b have one element type, not {fa} and {fb}"),
+        );
     }
     let depth = (a.shape.len() >= 2).then(|| a.shape[a.shape.len() - 1]);
     if let (Some(k), Some(&rows)) = (depth, b.shape.get(b.shape.len().wrapping_sub(2)))
         && k != rows
     {
-        chain.error("cuda-tile/mmaf-shape", &format!("a has {k} columns and b has {rows} rows"));
+        chain.error(
+            "cuda-tile/mmaf-shape",
+            &format!("a has {k} columns and b has {rows} rows"),
+        );
     }
-    let rule = if scales.is_some() { "cuda-tile/mmaf_scaled" } else { "cuda-tile/mmaf" };
+    let rule = if scales.is_some() {
+        "cuda-tile/mmaf_scaled"
+    } else {
+        "cuda-tile/mmaf"
+    };
     let name = match scales {
         Some(scales) => scaled_name(&mut chain, a, fc, scales, target),
         None => plain_name(&mut chain, fa, fb, fc, target),
@@ -233,14 +289,22 @@ fn product(a: &Tile, b: &Tile, c: &Tile, scales: Option<(&Tile, &Tile)>, target:
     if let Some(name) = name {
         let operands = if scales.is_some() { 5 } else { 3 };
         // The name as PTX writes it in full.
-        let name = Rules::built_in().form(&name).map_or(name, |form| form.to_string());
+        let name = Rules::built_in()
+            .form(&name)
+            .map_or(name, |form| form.to_string());
         chain.push(&name, fc, (0..operands).map(Operand::Input).collect(), rule);
     }
     if fp8(fa) && fc == F32 {
         let text = "native fp8 sums lie between f16 and f32 in precision; by default the compiler promotes partial sums (fast_acc turns that off)";
-        chain.notes.push(Note::new(Severity::Note, "cuda-tile/fast_acc", text));
+        chain
+            .notes
+            .push(Note::new(Severity::Note, "cuda-tile/fast_acc", text));
     }
-    let inputs: &[&str] = if scales.is_some() { &["a", "b", "c", "sa", "sb"] } else { &["a", "b", "c"] };
+    let inputs: &[&str] = if scales.is_some() {
+        &["a", "b", "c", "sa", "sb"]
+    } else {
+        &["a", "b", "c"]
+    };
     chain.answer(inputs, fc)
 }
 
@@ -253,15 +317,27 @@ fn unit(target: Target) -> &'static str {
     }
 }
 
-fn plain_name(chain: &mut Chain, a: Format, b: Format, c: Format, target: Target) -> Option<String> {
+fn plain_name(
+    chain: &mut Chain,
+    a: Format,
+    b: Format,
+    c: Format,
+    target: Target,
+) -> Option<String> {
     let k = 256 / a.register.bits.max(8);
     let (na, nb) = (ptx_name(a), ptx_name(b));
     let legal = matches!(
         (a.name, c.name),
-        ("f16", "f16" | "f32") | ("bf16" | "tf32", "f32") | ("e4m3fn" | "e5m2", "f16" | "f32") | ("f64", "f64")
+        ("f16", "f16" | "f32")
+            | ("bf16" | "tf32", "f32")
+            | ("e4m3fn" | "e5m2", "f16" | "f32")
+            | ("f64", "f64")
     );
     if !legal {
-        chain.error("cuda-tile/mmaf-types", &format!("mmaf does not take {a} operands with {c} sums"));
+        chain.error(
+            "cuda-tile/mmaf-types",
+            &format!("mmaf does not take {a} operands with {c} sums"),
+        );
         return None;
     }
     Some(match unit(target) {
@@ -283,19 +359,31 @@ fn plain_name(chain: &mut Chain, a: Format, b: Format, c: Format, target: Target
     })
 }
 
-fn scaled_name(chain: &mut Chain, a: &Tile, c: Format, scales: (&Tile, &Tile), target: Target) -> Option<String> {
+fn scaled_name(
+    chain: &mut Chain,
+    a: &Tile,
+    c: Format,
+    scales: (&Tile, &Tile),
+    target: Target,
+) -> Option<String> {
     let (sa, sb) = scales;
     if sa.element != sb.element {
         chain.error("cuda-tile/scale-types", "both scales have one element type");
     }
     if c != F32 {
-        chain.error("cuda-tile/scale-sums", &format!("scaled products have f32 sums, not {c}"));
+        chain.error(
+            "cuda-tile/scale-sums",
+            &format!("scaled products have f32 sums, not {c}"),
+        );
     }
     let columns = |tile: &Tile| tile.shape.last().copied();
     let block = match (columns(a), columns(sa)) {
         (Some(k), Some(blocks)) if blocks > 0 && k % blocks == 0 => k / blocks,
         (Some(k), Some(blocks)) => {
-            chain.error("cuda-tile/scale-shape", &format!("{blocks} scales do not divide {k} columns"));
+            chain.error(
+                "cuda-tile/scale-shape",
+                &format!("{blocks} scales do not divide {k} columns"),
+            );
             return None;
         }
         _ => {
@@ -312,21 +400,33 @@ fn scaled_name(chain: &mut Chain, a: &Tile, c: Format, scales: (&Tile, &Tile), t
         (4, "e4m3" | "ue4m3", 16) => ("mxf4nvf4", "4X", "ue4m3", 64),
         (4, "e4m3" | "ue4m3", _) => {
             let text = format!("e4m3 scales require blocks of 16, not {block}");
-            chain.notes.push(Note::new(Severity::Error, "cuda-tile/scale-block", &text).deviating(33));
+            chain
+                .notes
+                .push(Note::new(Severity::Error, "cuda-tile/scale-block", &text).deviating(33));
             return None;
         }
         (8 | 4, "ue8m0", _) => {
-            chain.error("cuda-tile/scale-block", &format!("{element} with ue8m0 scales has blocks of 32 (f4: 16 or 32), not {block}"));
+            chain.error(
+                "cuda-tile/scale-block",
+                &format!(
+                    "{element} with ue8m0 scales has blocks of 32 (f4: 16 or 32), not {block}"
+                ),
+            );
             return None;
         }
         _ => {
-            chain.error("cuda-tile/scale-types", &format!("{element} elements do not take {scale} scales"));
+            chain.error(
+                "cuda-tile/scale-types",
+                &format!("{element} elements do not take {scale} scales"),
+            );
             return None;
         }
     };
     if scale_type == "ue4m3" {
         let text = "e4m3 scales must not be negative: the unit reads 7 bits without a sign";
-        chain.notes.push(Note::new(Severity::Note, "cuda-tile/scale-sign", text).deviating(34));
+        chain
+            .notes
+            .push(Note::new(Severity::Note, "cuda-tile/scale-sign", text).deviating(34));
     }
     Some(match unit(target) {
         "tcgen05" => {
@@ -334,7 +434,9 @@ fn scaled_name(chain: &mut Chain, a: &Tile, c: Format, scales: (&Tile, &Tile), t
                 "mxf4nvf4" => ".block16",
                 _ => "",
             };
-            format!("tcgen05.mma.kind::{kind}.block_scale{block}.f32.{element}.{element}.{scale_type}")
+            format!(
+                "tcgen05.mma.kind::{kind}.block_scale{block}.f32.{element}.{element}.{scale_type}"
+            )
         }
         _ => format!(
             "mma.m16n8k{k}.kind::{kind}.block_scale.scale_vec::{vector}.f32.{element}.{element}.f32.{scale_type}"
