@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | record NAME
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels miri tensix casts quantise
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels miri tensix casts quantise functions
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
@@ -18,6 +18,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             tensix   every Tensix instruction equals exact numbers on 10^6 cases
             casts    10^7 random f32 words to every format, rounding and policy
             quantise 10^6 blocks for each format and recipe against NumPy
+            functions  every approximate function on 10^6 inputs against another library's floats
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
@@ -112,6 +113,7 @@ fn main() -> ExitCode {
         ["prove", "tensix"] => prove("mmascope-model", "tensix", "tensix"),
         ["prove", "casts"] => prove("mmascope-model", "casts", "casts"),
         ["prove", "quantise"] => prove("mmascope", "quantise", "quantise"),
+        ["prove", "functions"] => prove("mmascope-model", "evaluation", "functions"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
         ["bounds"] => release() && bounds::bounds("target/release/mmascope"),

@@ -48,7 +48,7 @@ fn wrong_names_are_told_with_the_nearest() {
 fn wrong_operations_are_told_with_the_place() {
     let deep = "(".repeat(5_000) + "a" + &")".repeat(5_000);
     let cases = [
-        ("a*+", "at character 4"),
+        ("a*+", "at character 3"),
         ("a b", "'b' at character 3"),
         ("(a", "')' is expected"),
         ("sqrt(a,b)", "sqrt takes 1 operands, not 2"),

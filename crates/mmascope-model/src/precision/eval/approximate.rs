@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 use super::exact::{self, Style};
 use super::function;
 use super::interval::{Interval, code};
-use super::table::{Bound, Functions, power};
+use super::table::{Bound, Documented, Functions};
 use super::{Enclosure, order};
 use crate::format::{Class, Exact, F32, Format, Overflow, Rounding, Unpacked};
 use crate::precision::legal::Target;
@@ -39,14 +39,8 @@ impl Approximation<'_> {
             return Enclosure::known(self.style.nan());
         };
         let value = value(self.function, &exact, &format);
-        let found = self.functions.bound(self.name, &Interval::point(&exact));
-        let (bound, text) = found.unwrap_or((&Bound::None, "none"));
-        self.enclosure(&value, bound, text)
-    }
-
-    /// The enclosure that a bound gives around an exact value.
-    pub(super) fn enclosure(&self, value: &Interval, bound: &Bound, text: &str) -> Enclosure {
-        enclose(&self.style, value, bound, text)
+        let documented = self.functions.bound(self.name, &Interval::point(&exact));
+        enclose(&self.style, &value, &documented)
     }
 
     /// Results that the vendor's documentation states exactly.
@@ -172,12 +166,14 @@ impl Approximation<'_> {
 }
 
 /// The enclosure that a bound gives around an exact value, rounded inward to the format's numbers.
-pub(super) fn enclose(style: &Style, value: &Interval, bound: &Bound, text: &str) -> Enclosure {
+pub(super) fn enclose(style: &Style, value: &Interval, documented: &Documented<'_>) -> Enclosure {
     let format = style.format;
     let nearest =
         [&value.low, &value.high].map(|end| code(end, value.scale, &format, Rounding::Rne));
     let out = style.result(format.to_register(nearest[0]));
-    let wide = match bound {
+    let zero = Interval::of(BigInt::from(0), 0);
+    let power = documented.power.unwrap_or(&zero);
+    let wide = match documented.bound {
         Bound::None => {
             let [lo, hi] = [true, false]
                 .map(|negative| format.to_register(format.infinity(negative, Overflow::Ieee)));
@@ -200,18 +196,14 @@ pub(super) fn enclose(style: &Style, value: &Interval, bound: &Bound, text: &str
                 None => value.widened(&ulps(&format, value, *count)),
             }
         }
-        Bound::Absolute(thousandths) => value.widened(&power(*thousandths)),
-        Bound::Relative(thousandths) => {
+        Bound::Absolute(_) => value.widened(power),
+        Bound::Relative(_) => {
             let magnitude = if value.low < BigInt::from(0) {
                 value.negated()
             } else {
                 value.clone()
             };
-            value.widened(
-                &magnitude
-                    .times(&power(*thousandths))
-                    .at(value.scale.min(0) - 64),
-            )
+            value.widened(&magnitude.times(power).at(value.scale.min(0) - 64))
         }
     };
     let (mut lo, mut hi) = wide.codes(&format);
@@ -236,7 +228,7 @@ pub(super) fn enclose(style: &Style, value: &Interval, bound: &Bound, text: &str
         out,
         lo,
         hi,
-        bound: Some(text.to_owned()),
+        bound: Some(documented.text.to_owned()),
     }
 }
 

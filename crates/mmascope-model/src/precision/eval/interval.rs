@@ -130,24 +130,12 @@ impl Interval {
         Self { low, high, scale }
     }
 
-    /// Whether both ends round to the same code.
-    pub(super) fn rounded(&self, format: &Format, rounding: Rounding) -> Option<u64> {
-        let [low, high] =
-            [&self.low, &self.high].map(|end| code(end, self.scale, format, rounding));
-        (low == high).then_some(low)
-    }
-
     /// The smallest and the largest code of a format that the interval holds; the nearest codes outward where it
     /// holds none.
     pub(super) fn codes(&self, format: &Format) -> (u64, u64) {
         let low = code(&self.low, self.scale, format, Rounding::Ru);
         let high = code(&self.high, self.scale, format, Rounding::Rd);
         (low, high)
-    }
-
-    /// Whether the interval is one number, which is 0.
-    pub(super) fn is_zero(&self) -> bool {
-        self.low.sign() == Sign::NoSign && self.high.sign() == Sign::NoSign
     }
 }
 

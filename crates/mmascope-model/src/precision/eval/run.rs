@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use super::approximate::{self, Approximation};
 use super::exact::{self, Style};
 use super::interval::Interval;
-use super::table::{Bound, Functions};
+use super::table::{Bound, Documented, Functions};
 use super::{Enclosure, order};
 use crate::error::{Error, Result};
 use crate::explain::number_word;
@@ -317,14 +317,14 @@ impl Evaluator<'_> {
         let value = low.widened(&dust);
         let subnormal = magnitude < 0x0080_0000;
         if subnormal && !full {
-            return Ok(approximate::enclose(&style, &value, &Bound::None, "none"));
+            return Ok(approximate::enclose(&style, &value, &Documented::NONE));
         }
         let one = Interval::of(BigInt::from(1), 0);
-        let (bound, text) = self
-            .functions
-            .bound(&step.instruction, &one)
-            .unwrap_or((&Bound::None, "none"));
-        Ok(approximate::enclose(&style, &value, bound, text))
+        Ok(approximate::enclose(
+            &style,
+            &value,
+            &self.functions.bound(&step.instruction, &one),
+        ))
     }
 
     /// A function of the library: correctly rounded, with the largest error that is documented.
@@ -347,12 +347,13 @@ impl Evaluator<'_> {
         let exact = value.exact()?;
         let value = approximate::value(function, &exact, &plan.style.format);
         let text = format!("{ulps} ulp of the rounded result (tests of the vendor, no proof)");
-        Some(approximate::enclose(
-            &plan.style,
-            &value,
-            &Bound::UlpsOfRounded(ulps),
-            &text,
-        ))
+        let bound = Bound::UlpsOfRounded(ulps);
+        let documented = Documented {
+            bound: &bound,
+            text: &text,
+            power: None,
+        };
+        Some(approximate::enclose(&plan.style, &value, &documented))
     }
 }
 

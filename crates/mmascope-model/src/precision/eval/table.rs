@@ -46,6 +46,25 @@ struct Row {
     inputs: Inputs,
     bound: Bound,
     text: String,
+    /// The power of two of the bound, as an interval, computed once.
+    power: Option<Interval>,
+}
+
+/// A bound with its text and its power of two.
+#[derive(Clone, Copy)]
+pub(super) struct Documented<'a> {
+    pub(super) bound: &'a Bound,
+    pub(super) text: &'a str,
+    pub(super) power: Option<&'a Interval>,
+}
+
+impl Documented<'_> {
+    /// What holds where no bound is documented.
+    pub(super) const NONE: Self = Self {
+        bound: &Bound::None,
+        text: "none",
+        power: None,
+    };
 }
 
 /// Everything that the table says.
@@ -108,12 +127,21 @@ impl Functions {
             ));
         }
         match kind {
-            "error" => self.rows.push(Row {
-                instruction: name.to_owned(),
-                inputs: inputs(what)?,
-                bound: bound(value)?,
-                text: value.to_owned(),
-            }),
+            "error" => {
+                let bound = bound(value)?;
+                self.rows.push(Row {
+                    instruction: name.to_owned(),
+                    inputs: inputs(what)?,
+                    power: match bound {
+                        Bound::Absolute(thousandths) | Bound::Relative(thousandths) => {
+                            Some(power(thousandths))
+                        }
+                        _ => None,
+                    },
+                    bound,
+                    text: value.to_owned(),
+                });
+            }
             "known" => {
                 for pair in value.split(',') {
                     let (input, output) = pair
@@ -162,15 +190,18 @@ impl Functions {
     }
 
     /// The bound of an instruction for an input, with its text. `x` is the exact input.
-    pub(super) fn bound(&self, instruction: &str, x: &Interval) -> Option<(&Bound, &str)> {
+    pub(super) fn bound(&self, instruction: &str, x: &Interval) -> Documented<'_> {
         let plain = instruction.replace(".ftz", "");
         let names = [instruction, &plain];
-        names.iter().find_map(|name| {
-            let row = self
-                .rows
+        let row = names.iter().find_map(|name| {
+            self.rows
                 .iter()
-                .find(|row| row.instruction == *name && holds(&row.inputs, x))?;
-            Some((&row.bound, row.text.as_str()))
+                .find(|row| row.instruction == *name && holds(&row.inputs, x))
+        });
+        row.map_or(Documented::NONE, |row| Documented {
+            bound: &row.bound,
+            text: &row.text,
+            power: row.power.as_ref(),
         })
     }
 }
@@ -259,7 +290,7 @@ fn thousandths(text: &str) -> Option<i64> {
 }
 
 /// `2^(E/1000)` as an interval.
-pub(super) fn power(thousandths: i64) -> Interval {
+fn power(thousandths: i64) -> Interval {
     let exponent = Interval::of(BigInt::from(thousandths), 0);
     function::exp2(&exponent.over(&Interval::of(BigInt::from(1000), 0), -function::PLACES))
 }

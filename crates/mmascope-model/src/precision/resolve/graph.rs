@@ -59,18 +59,18 @@ impl fmt::Display for Mode {
 
 /// What one operation asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
+pub(super) struct Settings {
     /// Its fast-math flags.
-    pub flags: Fmf,
+    pub(super) flags: Fmf,
     /// Its own rounding, if it has one.
-    pub rounding: Option<Mode>,
+    pub(super) rounding: Option<Mode>,
     /// Whether it asks for a flush of subnormals by itself.
-    pub flush: bool,
+    pub(super) flush: bool,
 }
 
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Op {
+pub(super) enum Op {
     /// The input of that number.
     Parameter(usize),
     /// A register word.
@@ -93,32 +93,31 @@ pub enum Op {
 
 /// An operation with its operands, which stand before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub(super) struct Node {
     /// What it does.
-    pub op: Op,
+    pub(super) op: Op,
     /// Its operands.
-    pub args: Vec<usize>,
+    pub(super) args: Vec<usize>,
     /// What it asks for.
-    pub settings: Settings,
+    pub(super) settings: Settings,
 }
 
 /// Operations of one type that lead to one result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Graph {
+pub(super) struct Graph {
     /// The type of everything in it.
-    pub format: Format,
+    pub(super) format: Format,
     /// The names of the inputs.
-    pub parameters: Vec<String>,
+    pub(super) parameters: Vec<String>,
     /// The operations; operands stand before what takes them.
-    pub nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// The result.
-    pub root: usize,
+    pub(super) root: usize,
 }
 
 impl Graph {
     /// An empty graph of a type.
-    #[must_use]
-    pub fn new(format: Format) -> Self {
+    pub(super) fn new(format: Format) -> Self {
         Self {
             format,
             parameters: Vec::new(),
@@ -128,13 +127,13 @@ impl Graph {
     }
 
     /// Adds an operation and gives its number.
-    pub fn add(&mut self, op: Op, args: Vec<usize>, settings: Settings) -> usize {
+    pub(super) fn add(&mut self, op: Op, args: Vec<usize>, settings: Settings) -> usize {
         self.nodes.push(Node { op, args, settings });
         self.nodes.len() - 1
     }
 
     /// The input of that name, new or known.
-    pub fn parameter(&mut self, name: &str) -> usize {
+    pub(super) fn parameter(&mut self, name: &str) -> usize {
         let number = match self.parameters.iter().position(|known| known == name) {
             Some(number) => number,
             None => {
@@ -150,8 +149,7 @@ impl Graph {
     }
 
     /// How often each operation's result is taken, by operations that the result needs.
-    #[must_use]
-    pub fn uses(&self) -> Vec<usize> {
+    pub(super) fn uses(&self) -> Vec<usize> {
         let mut uses = vec![0; self.nodes.len()];
         let mut needed = vec![false; self.nodes.len()];
         let mut open = vec![self.root];
@@ -168,8 +166,7 @@ impl Graph {
     }
 
     /// The operations that the result needs, operands first.
-    #[must_use]
-    pub fn order(&self) -> Vec<usize> {
+    pub(super) fn order(&self) -> Vec<usize> {
         let (mut order, mut done) = (Vec::new(), vec![false; self.nodes.len()]);
         let mut open = vec![(self.root, false)];
         while let Some((index, ready)) = open.pop() {
@@ -189,8 +186,7 @@ impl Graph {
     }
 
     /// Whether an operation is this constant.
-    #[must_use]
-    pub fn is_word(&self, index: usize, word: u64) -> bool {
+    pub(super) fn is_word(&self, index: usize, word: u64) -> bool {
         self.nodes[index].op == Op::Constant(word)
     }
 }

@@ -446,11 +446,6 @@ impl<'a> Lowering<'a> {
         super::function::lower(self, name, args, settings)
     }
 
-    /// `.ftz` of functions: as [`Lowering::flush_suffix`], for families that have it.
-    pub(super) fn function_flush(&self, settings: Settings) -> String {
-        self.flush_suffix(settings, true)
-    }
-
     /// A unary function of f32, with f16 and bf16 done in f32.
     pub(super) fn unary(
         &mut self,
