@@ -5,7 +5,7 @@ mod bounds;
 
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds
+const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate
   test    build, format, lint, documentation, licence and test checks; skips are printed
   prove   long proofs; NAME is one of: fp8 infer drawn kernels
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
@@ -15,6 +15,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
+  generate  writes the files that are generated and committed: the manual pages
   bounds  what llvm-mca says of the inner loops of the release build's kernels";
 
 /// What runs in an emulator: every operation of the lanes, then some outputs of every row.
@@ -83,7 +84,8 @@ fn main() -> ExitCode {
         ["prove", "kernels"] => prove("kernel", "kernels"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
-        ["bounds"] => release() && bounds::bounds("target/release/mmascope"),
+        ["generate"] => generate(),
+        ["bounds"] => with_lines() && bounds::bounds("target/lines/mmascope"),
         ["bounds", program] => bounds::bounds(program),
         _ => {
             eprintln!("{USAGE}");
@@ -148,8 +150,16 @@ fn prove(test: &str, name: &str) -> bool {
     run(&[&arguments[..], &["--ignored", "--nocapture", &filter]].concat())
 }
 
-fn release() -> bool {
-    run(&["cargo", "build", "--release", "--package", "mmascope-cli"])
+/// Writes every generated file; tests say which are stale.
+fn generate() -> bool {
+    let program = ["cargo", "run", "--quiet", "--package", "mmascope-cli", "--"];
+    run(&[&program[..], &["man-pages", "crates/mmascope-cli/man"]].concat())
+}
+
+/// The release program with its line tables, which the one for users does not have.
+fn with_lines() -> bool {
+    let package = ["--package", "mmascope-cli"];
+    run(&[&["cargo", "build", "--profile", "lines"][..], &package].concat())
 }
 
 /// The test binaries of the kernels and of their lanes.

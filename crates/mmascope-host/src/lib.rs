@@ -1,6 +1,7 @@
 //! Devices under test outside this process: programs on pipes, C plugins, BLAS libraries.
 
 pub mod dut;
+mod frames;
 pub mod reveal;
 
 pub(crate) use mmascope_gemm::gemm;
