@@ -76,9 +76,21 @@ pub(crate) fn host(options: &PluginHost) -> Result<Status, Failure> {
 
 /// `mmascope library-host PATH SYMBOL N`: the other side of [`open_library`].
 pub(crate) fn library_host(options: &LibraryHost) -> Result<Status, Failure> {
-    let LibraryHost { path, symbol, n } = options;
+    let LibraryHost {
+        path,
+        symbol,
+        n,
+        memory,
+    } = options;
     let messages = Frames::of(io::BufReader::with_capacity(1 << 16, io::stdin()));
-    serve_blas(path, symbol, *n, questions(messages), &mut answers()?)?;
+    serve_blas(
+        path,
+        symbol,
+        *n,
+        memory.as_deref(),
+        questions(messages),
+        &mut answers()?,
+    )?;
     Ok(Status::Done)
 }
 

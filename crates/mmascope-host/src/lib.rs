@@ -2,6 +2,7 @@
 
 pub mod dut;
 mod frames;
+mod memory;
 pub mod reveal;
 
 pub(crate) use mmascope_gemm::gemm;

@@ -8,6 +8,8 @@
 //!   none; the answer is a number a query;
 //! * `E` gives a term a leaf, input after input: a byte, 0 for a value and 1 for a product, and two
 //!   numbers; the answer is a number an input;
+//! * `S` says how many inputs, u64, lie in the shared memory ([`crate::memory`]) that the host program was
+//!   told of: n first and n second factors each, in the routine's type; the answer is that of `E`;
 //! * an answer is `N` and numbers, or `X` and a message.
 
 use std::io::{self, Write};
@@ -17,12 +19,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::blas::{self, Blas};
+use super::blas::{self, Blas, Scalar};
 use super::{Masks, Query, Summation};
 use crate::dut::{Child, Speech};
 use crate::error::{Error, Result};
-use crate::format::Format;
+use crate::format::{F64, Format};
 use crate::frames;
+use crate::memory::Memory;
 use crate::tree::Term;
 
 /// Queries of a message: the time-out is that of one message.
@@ -30,6 +33,8 @@ const MOST_QUERIES: usize = 4096;
 /// Leaves of all queries of a message: about what a slow library multiplies within a second.
 const MOST_LEAVES: usize = 1 << 22;
 
+/// Bytes of shared memory: all leaves of a message, two numbers each.
+const MEMORY: u64 = 16 * MOST_LEAVES as u64;
 /// In place of a leaf's number.
 const NO_LEAF: u32 = u32::MAX;
 /// Bytes of a term.
@@ -43,6 +48,9 @@ struct Announcement {
     capacity: usize,
     #[serde(default)]
     remarks: Vec<String>,
+    /// Whether it has the shared memory.
+    #[serde(default)]
+    memory: bool,
 }
 
 /// A BLAS routine with n products a result, behind a host program.
@@ -54,10 +62,12 @@ pub struct BlasProcess {
     /// The weights that the host has.
     units: Vec<u64>,
     child: Child,
+    /// Memory that the host has too, where the system has such memory.
+    memory: Option<Memory>,
 }
 
 impl BlasProcess {
-    /// As [`Blas::load`], by the program `host`: it is started as `host library-host PATH SYMBOL N`
+    /// As [`Blas::load`], by the program `host`: it is started as `host library-host PATH SYMBOL N [MEMORY]`
     /// and has to call [`serve_blas`]; `mmascope` does. The library is to be loaded and tried, and
     /// every line answered, within `timeout`.
     ///
@@ -80,6 +90,8 @@ impl BlasProcess {
         };
         let mut command = Command::new(host);
         command.args(["library-host", path, symbol, &n.to_string()]);
+        let memory = Memory::create(MEMORY).ok();
+        command.args(memory.as_ref().and_then(Memory::path));
         let mut child = Child::start(&mut command, Speech::Frames, timeout)
             .map_err(|error| fail(format!("cannot start '{}': {error}", host.display())))?;
         let line = child.next_line(child.deadline()).map_err(|message| {
@@ -91,6 +103,7 @@ impl BlasProcess {
         if let Some(error) = said.error {
             return Err(fail(error));
         }
+        let has_memory = said.memory;
         Ok(Self {
             name,
             n,
@@ -98,6 +111,7 @@ impl BlasProcess {
             said,
             units: Vec::new(),
             child,
+            memory: memory.filter(|_| has_memory),
         })
     }
 
@@ -119,6 +133,22 @@ impl BlasProcess {
             },
             _ => Err(self.broken("malformed answer".to_owned())),
         }
+    }
+
+    /// Writes inputs to the shared memory; whether that was possible.
+    fn share<T: Scalar>(&mut self, inputs: &[Vec<Term>]) -> bool {
+        let Some(memory) = &mut self.memory else {
+            return false;
+        };
+        if inputs.len() * 2 * self.n > memory.room::<T>() {
+            return false;
+        }
+        for (index, input) in inputs.iter().enumerate() {
+            let (a, b) = blas::factors::<T>(input);
+            memory.write(2 * index * self.n, &a);
+            memory.write((2 * index + 1) * self.n, &b);
+        }
+        true
     }
 
     fn fault(&self, message: String) -> Error {
@@ -200,6 +230,18 @@ impl Summation for BlasProcess {
     fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
         let mut results = Vec::with_capacity(inputs.len());
         for part in inputs.chunks((MOST_LEAVES / self.n).clamp(1, MOST_QUERIES)) {
+            let is_shared = if self.format == F64 {
+                self.share::<f64>(part)
+            } else {
+                self.share::<f32>(part)
+            };
+            if is_shared {
+                let mut message = frames::begin(b'S');
+                message.extend((part.len() as u64).to_le_bytes());
+                frames::finish(&mut message);
+                results.extend(self.ask(message, part.len())?);
+                continue;
+            }
             let mut message = frames::begin(b'E');
             message.reserve(part.len() * self.n * TERM);
             for term in part.iter().flatten() {
@@ -217,7 +259,8 @@ impl Summation for BlasProcess {
     }
 }
 
-/// The other side of [`BlasProcess`]: loads the routine, announces it, and answers messages
+/// The other side of [`BlasProcess`]: loads the routine, announces it, and answers messages, with the shared
+/// memory that it was started with,
 /// ([`Frames`](crate::dut::Frames)) until there are no more. Nothing else may write to `answers`.
 ///
 /// # Errors
@@ -226,14 +269,18 @@ pub fn serve_blas(
     path: &str,
     symbol: &str,
     n: usize,
+    memory: Option<&Path>,
     questions: impl Iterator<Item = io::Result<Vec<u8>>>,
     answers: &mut impl Write,
 ) -> io::Result<()> {
+    // Without it, numbers come with the messages.
+    let memory = memory.and_then(|path| Memory::open(path).ok());
     let (blas, said) = match Blas::load(path, symbol, n) {
         Ok(blas) => {
             let said = Announcement {
                 capacity: blas.capacity(),
                 remarks: blas.remarks(),
+                memory: memory.is_some(),
                 ..Announcement::default()
             };
             (Some(blas), said)
@@ -278,6 +325,12 @@ pub fn serve_blas(
                     .map(|terms| terms.iter().map(term).collect())
                     .collect();
                 blas.evaluate(&inputs)
+            }
+            b'S' => {
+                let count = content.try_into().map_err(|_| malformed())?;
+                let count = usize::try_from(u64::from_le_bytes(count)).map_err(|_| malformed())?;
+                let memory = memory.as_ref().ok_or_else(malformed)?;
+                blas.evaluate_shared(memory, count).ok_or_else(malformed)?
             }
             _ => return Err(malformed()),
         };
