@@ -24,7 +24,8 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             neon     in qemu-aarch64
   bounds  what llvm-mca says of the inner loops of the release build's kernels
   generate [--check]
-          writes the pictures and tables of the documents; --check compares the committed ones
+          writes the manual pages, the pictures and the tables of the documents; --check compares the committed
+          pictures and tables (a test of the program compares the pages)
   record  runs a measurement and writes docs/measured/NAME-DATE.md; without a known NAME it lists them";
 
 /// What runs in an emulator: every operation of the lanes, then some outputs of every row.
@@ -116,10 +117,10 @@ fn main() -> ExitCode {
         ["prove", "functions"] => prove("mmascope-model", "evaluation", "functions"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
-        ["bounds"] => release() && bounds::bounds("target/release/mmascope"),
-        ["generate"] => picture::generate(false),
+        ["generate"] => picture::generate(false) && manual_pages(),
         ["generate", "--check"] => picture::generate(true),
         ["record", name] => record::record(name),
+        ["bounds"] => with_lines() && bounds::bounds("target/lines/mmascope"),
         ["bounds", program] => bounds::bounds(program),
         _ => {
             eprintln!("{USAGE}");
@@ -206,8 +207,16 @@ fn miri() -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-fn release() -> bool {
-    run(&["cargo", "build", "--release", "--package", "mmascope-cli"])
+/// Writes the manual pages; a test of the program says whether they are stale.
+fn manual_pages() -> bool {
+    let program = ["cargo", "run", "--quiet", "--package", "mmascope-cli", "--"];
+    run(&[&program[..], &["man-pages", "crates/mmascope-cli/man"]].concat())
+}
+
+/// The release program with its line tables, which the one for users does not have.
+fn with_lines() -> bool {
+    let package = ["--package", "mmascope-cli"];
+    run(&[&["cargo", "build", "--profile", "lines"][..], &package].concat())
 }
 
 /// The test binaries of the kernels and of their lanes.

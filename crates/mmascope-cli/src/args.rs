@@ -219,12 +219,32 @@ pub(crate) enum Command {
     /// Every result is computed from the unit's model; nothing is typed in. `nan` stands for a NaN whose
     /// payload the unit does not fix.
     Specials(Specials),
+    /// Print the completions of a shell
+    ///
+    /// For bash: mmascope completions bash > ~/.local/share/bash-completion/completions/mmascope
+    Completions(Completions),
+    /// Write the manual pages to a folder; `cargo xtask generate` does
+    #[command(hide = true)]
+    ManPages(ManPages),
     /// Load a plugin and answer for it; the program starts itself like this
     #[command(hide = true)]
     PluginHost(PluginHost),
     /// Load a library and answer for one of its routines; the program starts itself like this
     #[command(hide = true)]
     LibraryHost(LibraryHost),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ManPages {
+    /// The folder, which must be there
+    pub(crate) folder: std::path::PathBuf,
 }
 
 #[derive(clap::Args)]

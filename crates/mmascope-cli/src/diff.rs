@@ -170,7 +170,7 @@ impl<'c> Findings<'c> {
                     Some(Err(message)) => {
                         self.bad += 1;
                         if self.bad <= SHOWN {
-                            eprintln!("{file}:{}:{message}", line.number);
+                            report::tell(format_args!("{file}:{}:{message}", line.number));
                         }
                     }
                     Some(Ok((names, input, compared))) => {

@@ -91,6 +91,8 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
         | Command::Identify(_)
         | Command::Legal(_)
         | Command::Tree(TreeCommand::Diff(_) | TreeCommand::Run(_))
+        | Command::Completions(_)
+        | Command::ManPages(_)
         | Command::PluginHost(_)
         | Command::LibraryHost(_) => (vec![], vec![]),
     }

@@ -55,6 +55,7 @@ pub(crate) fn run(
         factor,
     } = matrices(unit, &schedule, files, options)?;
     let schedule = schedule.scaled_by(factor, matrices.c().is_some())?;
+    fits(&matrices, schedule.format(unit).bits)?;
     let product = Product::new(unit, &matrices, modifiers)?;
     for (argument, reading) in &readings {
         if let Some(warning) = &reading.warning {
@@ -117,6 +118,34 @@ pub(crate) fn run(
         report.print()?;
     }
     Ok(Status::Done)
+}
+
+/// Refuses a product whose D is larger than the memory that is there, before anything is allocated.
+fn fits(matrices: &Matrices, bits: u32) -> Result<(), Failure> {
+    let bytes = matrices.outputs() as u128 * u128::from(bits.next_power_of_two().max(8)) / 8;
+    match memory() {
+        Some(there) if bytes > u128::from(there) => Err(Failure::Input(format!(
+            "D, {} of {bits} bits, takes {bytes} bytes; {there} bytes of memory are there",
+            matrices
+                .d_shape()
+                .iter()
+                .map(usize::to_string)
+                .collect::<Vec<_>>()
+                .join(" × ")
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes of memory that can be had, where the system says it.
+fn memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let value = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    let kilobytes = value("MemAvailable:")? + value("SwapFree:").unwrap_or(0);
+    kilobytes.checked_mul(1024)
 }
 
 /// The schedule of that text; the plain chain without one.
@@ -339,6 +368,7 @@ impl Report<'_> {
             let Reading {
                 name, dtype, words, ..
             } = reading;
+            let words = report::with_options(words);
             writeln!(out, "{argument:<12} {name}: {dtype}, {words}")?;
         }
         let padding = match k - self.given_k {

@@ -1,6 +1,6 @@
 //! `mmascope tree`: shows, compares, executes and exports trees in files.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
@@ -23,19 +23,18 @@ pub(crate) fn run(
     }
 }
 
+/// The longest file of a tree or of its values, in bytes.
+const LONGEST: u64 = 256 << 20;
+
 fn read_text(file: &str) -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = if file == "-" {
-        io::stdin().read_to_string(&mut text).map(|_| ())
-    } else {
-        std::fs::read_to_string(file).map(|read| text = read)
-    };
-    read.map_err(|error| Failure::Input(format!("{file}: {error}")))?;
-    Ok(text)
+    report::read_whole("", file, LONGEST)
 }
 
 fn load(file: &str) -> Result<(Tree, Vec<String>), Failure> {
-    Tree::read(&read_text(file)?).map_err(|error| Failure::Input(format!("{file}: {error}")))
+    let (tree, names) = Tree::read(&read_text(file)?)
+        .map_err(|error| Failure::Input(format!("{file}: {error}")))?;
+    let names = names.iter().map(|name| report::shown(name));
+    Ok((tree, names.collect()))
 }
 
 /// One line: counts of a tree.

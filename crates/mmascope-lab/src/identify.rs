@@ -270,7 +270,7 @@ fn shape(question: &Question<'_>) -> Result<[usize; 3]> {
     }
     if c.is_none() && beta != 1.0 {
         return Err(Error::Argument(format!(
-            "beta = {beta}: there is no C (--c) that it multiplies"
+            "beta = {beta}: there is no C that it multiplies"
         )));
     }
     Ok([m, n, k])

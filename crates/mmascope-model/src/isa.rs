@@ -162,8 +162,20 @@ impl Catalogue {
     /// ```
     pub fn extend(&mut self, file: &str, text: &str) -> Result<()> {
         let mut extended = self.clone();
+        // An architecture has one block in a text, whatever alias the block names.
+        let mut declared = HashMap::new();
         for block in parse::parse(file, text)? {
-            extended.merge(block)?;
+            let (name, position) = (block.architecture.name.clone(), block.position.clone());
+            let index = extended.merge(block)?;
+            if let Some(line) = declared.insert(index, position.line) {
+                return Err(Error::Text {
+                    message: format!(
+                        "'{}' is declared twice in this text, first in line {line}",
+                        quoted(&name)
+                    ),
+                    position,
+                });
+            }
         }
         extended.hasher.update(text.as_bytes());
         *self = extended;
@@ -251,7 +263,8 @@ impl Catalogue {
             .collect()
     }
 
-    fn merge(&mut self, block: parse::Block) -> Result<()> {
+    /// Adds a block; the index of its architecture.
+    fn merge(&mut self, block: parse::Block) -> Result<usize> {
         let parse::Block {
             architecture,
             position,
@@ -277,7 +290,7 @@ impl Catalogue {
             }
         }
         self.architectures[index].merge(architecture);
-        Ok(())
+        Ok(index)
     }
 }
 

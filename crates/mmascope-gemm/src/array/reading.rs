@@ -25,8 +25,8 @@ impl Array {
             Element::Number(from) => match Self::way(&from, operand, casting) {
                 Way::Same => format!("values of {operand}"),
                 Way::Word => format!(
-                    "f32 words as they are: the unit takes the upper part as {operand} (a rounding \
-                     would be --round)"
+                    "f32 words as they are: the unit takes the upper part as {operand} (none is \
+                     rounded)"
                 ),
                 Way::Rounded(rounding) => {
                     let clamped = if casting.saturate { ", saturating" } else { "" };

@@ -258,7 +258,8 @@ impl Subject {
                 let Some(interface) = &interface else {
                     return Err(Error::Argument(format!(
                         "cmd:{command}: the formats of a process must be given: \
-                         --signature \"a=f16 b=f16 c=f32 d=f32 k=16\", or --arch and --inst"
+                         a signature like \"a=f16 b=f16 c=f32 d=f32 k=16\", or an architecture and \
+                         an instruction"
                     )));
                 };
                 Box::new(ProcessDut::spawn(command, interface.clone(), timeout)?)

@@ -12,6 +12,8 @@ use super::{Array, Element, io_error, named};
 use crate::error::{Error, Result, escaped};
 use crate::format::{BF16, E2M1FN, E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, F16, F32, F64, Format, UE8M0};
 
+/// Most dimensions of an array; NumPy's limit.
+const MAX_RANK: usize = 64;
 /// Longest header in bytes, as in the format's own implementation.
 const MAX_HEADER: u64 = 100_000_000;
 
@@ -93,6 +95,30 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
+/// Whether a list of a JSON text has more than `most` items: a shape would take memory for each of
+/// them before anything else is known to be wrong.
+fn rank_beyond(text: &[u8], most: usize) -> bool {
+    let (mut in_string, mut is_escaped) = (false, false);
+    // Items of the list that is open, if one is.
+    let mut items = None;
+    for &byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' => items = Some(1),
+            b']' => items = None,
+            b',' => items = items.map(|items| items + 1),
+            _ => {}
+        }
+        if items.is_some_and(|items| items > most) {
+            return true;
+        }
+    }
+    false
+}
+
 /// Reads the header and checks that the arrays fill the rest of the file. The crate's own reader
 /// of whole files adds the offsets without looking for overflow, so this does it instead.
 fn header<R: Read + Seek>(source: &mut Source<R>) -> std::result::Result<Metadata, String> {
@@ -107,6 +133,11 @@ fn header<R: Read + Seek>(source: &mut Source<R>) -> std::result::Result<Metadat
         ));
     }
     let text = source.take(length, "the header")?;
+    if rank_beyond(&text, MAX_RANK) {
+        return Err(format!(
+            "the header has a list of more than {MAX_RANK} numbers"
+        ));
+    }
     let metadata: Metadata =
         serde_json::from_slice(&text).map_err(|error| format!("the header is wrong: {error}"))?;
     if let Ok(Members(mut names)) = serde_json::from_slice(&text) {

@@ -182,6 +182,6 @@ fn rounded(name: &str, text: &str, number: &Number, format: &Format, round: bool
         return Ok(format.to_register(code));
     }
     Err(Error::Argument(format!(
-        "{name} = {text} is no {format}: the nearest is {nearest}; --round takes that"
+        "{name} = {text} is no {format}: the nearest is {nearest}; rounding takes that"
     )))
 }

@@ -10,7 +10,7 @@ mod row;
 
 use super::Architecture;
 use crate::dpa::{self, Flaw, Token, at, tokens};
-use crate::error::{Error, Position, Result, shortened};
+use crate::error::{Error, Position, Result, is_control, shortened};
 use crate::format::{Format, Formats};
 
 /// Limits that keep hostile texts from taking memory or time.
@@ -94,6 +94,18 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Block>> {
             column: 1,
             message,
         }));
+    }
+    // What a catalogue says is printed: nothing of it may be a command to a terminal.
+    for (index, line) in text.lines().enumerate() {
+        if let Some(column) = line.chars().position(|c| is_control(c) && c != '\t') {
+            let message = "a control character".to_owned();
+            let (line, column) = (index + 1, column + 1);
+            return Err(located(Fault {
+                line,
+                column,
+                message,
+            }));
+        }
     }
     let mut reader = Reader {
         file,

@@ -208,8 +208,7 @@ impl Schedule {
             (Some(promotion), Some(scale), Some(scales)) => (promotion, scale, scales),
             _ => {
                 return Err(Error::Argument(
-                    "the schedule's scale= needs software scales of A and of B (--scale-a and --scale-b)"
-                        .into(),
+                    "the schedule's scale= needs software scales of A and of B".into(),
                 ));
             }
         };
