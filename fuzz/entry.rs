@@ -52,8 +52,23 @@ pub(crate) fn safetensors(bytes: &[u8]) {
     }
 }
 
+/// An `.npz` file: refused, or arrays whose elements become operands.
+pub(crate) fn npz(bytes: &[u8]) {
+    for name in array::npz_names(bytes).unwrap_or_default() {
+        if let Ok(array) = array::npz_of_bytes(bytes, Some(&name)) {
+            // Deflate unpacks a byte to 1032 at most.
+            assert!(array.bytes().len() <= 1032 * bytes.len());
+            casts(&array);
+        }
+    }
+}
+
 fn becomes_operands(array: &Array, bytes: &[u8]) {
     assert!(array.bytes().len() <= bytes.len());
+    casts(array);
+}
+
+fn casts(array: &Array) {
     for format in [F64, TF32, BF16, E4M3FN, E2M1FN] {
         let _ = array.words(&format, &Casting::default());
     }

@@ -1,12 +1,16 @@
-//! The arguments, and the help that they print.
+//! Defines the arguments of all commands, and the help that they print.
 
 mod devices;
+mod precision;
 mod products;
 mod resolver;
 mod trees;
 mod vectors;
 
+use mmascope::tree::Form;
+
 pub(crate) use devices::*;
+pub(crate) use precision::*;
 pub(crate) use products::*;
 pub(crate) use resolver::*;
 pub(crate) use trees::*;
@@ -34,12 +38,42 @@ pub(crate) struct Common {
     /// A file that extends or overrides the catalogue; may be given several times
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) isa: Vec<String>,
-    /// Print the result as JSON
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
+    /// Print the result as JSON; trees as a flat list of nodes with `=flat`, and always above 1,000 levels
+    #[arg(
+        long,
+        value_name = "FORM",
+        global = true,
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "nested"
+    )]
+    json: Option<Json>,
     /// Number of threads, 1 to 1024 [default: one per core]; the result never depends on it
     #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+}
+
+/// How trees stand in JSON.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Json {
+    Nested,
+    Flat,
+}
+
+impl Common {
+    /// Whether the result is JSON.
+    pub(crate) fn json(&self) -> bool {
+        self.json.is_some()
+    }
+
+    /// How trees stand in it.
+    pub(crate) fn form(&self) -> Form {
+        match self.json {
+            Some(Json::Flat) => Form::Flat,
+            Some(Json::Nested) | None => Form::Nested,
+        }
+    }
 }
 
 #[derive(clap::Subcommand)]
@@ -151,15 +185,66 @@ pub(crate) enum Command {
     /// The answer comes from rules (least SM, family, suffix) that generalise what NVIDIA's assembler accepts;
     /// no compiler's policy has a part in it. Exit status 1 when no target, or one of --target, does not take it.
     Legal(Legal),
+    /// Say which instructions a compiler chooses for an operation, by which rule, and what they compute
+    ///
+    /// Flags, denormal mode, reflect map, rounding, target and policy go in; instructions with their modifiers, the
+    /// rules that chose them and diagnostics come out. With --value the result is evaluated: exactly where PTX
+    /// defines the bits, as an enclosure (`lo`, `hi`) where only an error bound is documented. `exact` says whether
+    /// the bits are known. Exit status 1 when the combination is illegal.
+    Resolve(Resolve),
     /// Show, compare, execute and export summation trees
     #[command(subcommand)]
     Tree(TreeCommand),
+    /// Cast values from one format to another
+    ///
+    /// Without --policy a cast is what PTX cvt does where PTX has the form (with .satfinite where that is
+    /// mandatory), else IEEE. VALUE is a decimal, a power of two (1.5*2^-3), a hexadecimal float
+    /// (0x1.8p-3), inf, nan or a word (0x3c00). In a file floats are values, which are rounded to the
+    /// source format, and integers are codes of it; the output file holds codes, one for each element.
+    Cast(Cast),
+    /// Quantise an array to codes with block scales
+    ///
+    /// Writes a .safetensors file with the tensors codes (u8, one for each element), scale (u8, one for
+    /// each block) and tensor_scale (f32, 1 except for nvfp4), and format, recipe, axis and block as
+    /// metadata. `matmul` takes such a file as an operand. A block at the end of the axis may be shorter.
+    /// docs/precision.md states the recipes.
+    Quantize(Quantize),
+    /// Make numbers (f32) of a file that `quantize` wrote
+    ///
+    /// A number is element · scale, rounded to f32, times the tensor's scale, rounded. A NaN scale makes
+    /// its whole block NaN.
+    Dequantize(Dequantize),
+    /// Show what every unit makes of NaN, infinities, subnormals, zeros and overflow
+    ///
+    /// Every result is computed from the unit's model; nothing is typed in. `nan` stands for a NaN whose
+    /// payload the unit does not fix.
+    Specials(Specials),
+    /// Print the completions of a shell
+    ///
+    /// For bash: mmascope completions bash > ~/.local/share/bash-completion/completions/mmascope
+    Completions(Completions),
+    /// Write the manual pages to a folder; `cargo xtask generate` does
+    #[command(hide = true)]
+    ManPages(ManPages),
     /// Load a plugin and answer for it; the program starts itself like this
     #[command(hide = true)]
     PluginHost(PluginHost),
     /// Load a library and answer for one of its routines; the program starts itself like this
     #[command(hide = true)]
     LibraryHost(LibraryHost),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ManPages {
+    /// The folder, which must be there
+    pub(crate) folder: std::path::PathBuf,
 }
 
 #[derive(clap::Args)]
@@ -187,6 +272,9 @@ pub(crate) struct Explain {
     /// The instruction
     #[arg(long)]
     pub(crate) inst: Option<String>,
+    /// Instead of an instruction: operand types, whose default instruction is taken, as in f16,f16,f32
+    #[arg(long, value_name = "TYPES", conflicts_with = "inst")]
+    pub(crate) types: Option<String>,
     /// Row of A
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) a: Option<String>,

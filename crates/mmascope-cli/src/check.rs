@@ -1,4 +1,4 @@
-//! `mmascope check`: recorded results against the model.
+//! `mmascope check`: compares recorded results with the model.
 
 use std::io::{self, Write};
 
@@ -90,14 +90,14 @@ pub(crate) fn run(
             let results = results(&readings, options.engine);
             for ((line, reading), result) in chunk.iter().zip(readings).zip(results) {
                 let outcome = outcome(line, reading, result, selection.flags);
-                tally.add(file, line, outcome, common.json)?;
+                tally.add(file, line, outcome, common.json())?;
             }
             progress.inc(chunk.len() as u64);
             progress.set_message(file.clone());
         }
     }
     progress.finish_and_clear();
-    tally.close(catalogue, common.json)
+    tally.close(catalogue, common.json())
 }
 
 fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failure> {

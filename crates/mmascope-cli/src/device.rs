@@ -1,6 +1,6 @@
-//! Devices as the options name them; foreign code (plugins, libraries) runs in a process of its own.
+//! Opens the device that the options name; foreign code (plugins, libraries) runs in a process of its own.
 
-use std::io;
+use std::io::{self, BufRead};
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::args::{DeviceOptions, LibraryHost, PluginHost};
 use crate::report::{Failure, Status};
-use mmascope::dut::{self, Dut, Interface, Subject};
+use mmascope::dut::{self, Dut, Frames, Interface, Subject};
 use mmascope::isa::Catalogue;
 use mmascope::reveal::{Blas, BlasProcess, Summation, serve_blas};
 
@@ -69,23 +69,39 @@ fn timeout(options: &DeviceOptions) -> Result<Duration, Failure> {
 
 /// `mmascope plugin-host PATH`: the other side of [`open`].
 pub(crate) fn host(options: &PluginHost) -> Result<Status, Failure> {
-    dut::serve(&options.path, questions(), &mut answers()?)?;
+    let lines = io::BufReader::new(io::stdin()).lines();
+    dut::serve(&options.path, questions(lines), &mut answers()?)?;
     Ok(Status::Done)
 }
 
 /// `mmascope library-host PATH SYMBOL N`: the other side of [`open_library`].
 pub(crate) fn library_host(options: &LibraryHost) -> Result<Status, Failure> {
-    let LibraryHost { path, symbol, n } = options;
-    serve_blas(path, symbol, *n, questions(), &mut answers()?)?;
+    let LibraryHost {
+        path,
+        symbol,
+        n,
+        memory,
+    } = options;
+    let messages = Frames::of(io::BufReader::with_capacity(1 << 16, io::stdin()));
+    serve_blas(
+        path,
+        symbol,
+        *n,
+        memory.as_deref(),
+        questions(messages),
+        &mut answers()?,
+    )?;
     Ok(Status::Done)
 }
 
-/// The lines of standard input. Soon after the last one this process ends, whatever it is doing.
-fn questions() -> impl Iterator<Item = io::Result<String>> {
-    let (send, lines) = channel();
+/// What standard input has. Soon after the last question this process ends, whatever it is doing.
+fn questions<T: Send + 'static>(
+    stream: impl Iterator<Item = io::Result<T>> + Send + 'static,
+) -> impl Iterator<Item = io::Result<T>> {
+    let (send, taken) = channel();
     thread::spawn(move || {
-        for line in io::stdin().lines() {
-            if send.send(line).is_err() {
+        for question in stream {
+            if send.send(question).is_err() {
                 return;
             }
         }
@@ -94,7 +110,7 @@ fn questions() -> impl Iterator<Item = io::Result<String>> {
         thread::sleep(GRACE);
         std::process::exit(Status::DeviceFailed as i32);
     });
-    lines.into_iter()
+    taken.into_iter()
 }
 
 /// Standard output for the answers alone: what the plugin prints goes to standard error.

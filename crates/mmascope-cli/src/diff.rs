@@ -1,4 +1,4 @@
-//! `mmascope diff`: where units disagree.
+//! `mmascope diff`: finds where units disagree.
 
 mod drawing;
 mod json;
@@ -170,7 +170,7 @@ impl<'c> Findings<'c> {
                     Some(Err(message)) => {
                         self.bad += 1;
                         if self.bad <= SHOWN {
-                            eprintln!("{file}:{}:{message}", line.number);
+                            report::tell(format_args!("{file}:{}:{message}", line.number));
                         }
                     }
                     Some(Ok((names, input, compared))) => {
@@ -282,7 +282,7 @@ impl<'c> Findings<'c> {
                 output.finish()?;
             }
         }
-        if common.json {
+        if common.json() {
             report::print_json(catalogue, json::body(self))
         } else {
             text::print(self)

@@ -1,4 +1,4 @@
-//! `mmascope error`: error against the exact product as K grows.
+//! `mmascope error`: measures the error against the exact product as K grows.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,11 @@ use crate::args::{Common, ErrorOptions, Stats};
 use crate::matmul::{progress, schedule};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::units::{self, Types};
 use crate::{interrupt, matmul};
 use mmascope::Error;
 use mmascope::accuracy::{self, Curve, Data, Setting};
-use mmascope::array;
+use mmascope::array::{self, Array};
 use mmascope::cases::Distribution;
 use mmascope::gemm::{Summary, Watch};
 use mmascope::isa::{Catalogue, Instruction};
@@ -21,7 +22,8 @@ pub(crate) fn run(
     common: &Common,
     options: &ErrorOptions,
 ) -> Result<Status, Failure> {
-    let rows = rows(catalogue, options)?;
+    let given = given(options)?;
+    let rows = rows(catalogue, options, given.as_ref())?;
     let mut settings = Vec::new();
     for &row in &rows {
         row.unit()?;
@@ -32,7 +34,7 @@ pub(crate) fn run(
             settings.push(setting(row, Some(text))?);
         }
     }
-    let mut data = data(options)?;
+    let mut data = data(options, given)?;
     if options.seed.is_some() && options.shape.is_none() && options.c.is_none() {
         return Err(Failure::Input(
             "--seed: nothing is drawn, with A and B from files and no --c".into(),
@@ -81,7 +83,7 @@ pub(crate) fn run(
         output.line(accuracy::chart(&curves, &source).trim_end())?;
         output.finish()?;
     }
-    if common.json {
+    if common.json() {
         report::print_json(catalogue, body(&curves, &source, &data, options))?;
     } else {
         print(&curves, &source)?;
@@ -94,56 +96,45 @@ fn setting<'c>(row: &'c Instruction, text: Option<&str>) -> Result<Setting<'c>, 
     Ok(Setting { row, schedule })
 }
 
-/// Every instruction on every architecture that has it.
+/// The instructions that are measured; without any named one the defaults of the operand types.
 fn rows<'c>(
     catalogue: &'c Catalogue,
     options: &ErrorOptions,
+    given: Option<&(Array, Array)>,
 ) -> Result<Vec<&'c Instruction>, Failure> {
-    let mut rows: Vec<&Instruction> = Vec::new();
-    let mut used = vec![false; options.inst.len()];
-    for arch in &options.arch {
-        let architecture = catalogue.architecture(arch)?;
-        let before = rows.len();
-        let mut unknown = None;
-        for (inst, used) in options.inst.iter().zip(&mut used) {
-            match architecture.find(inst) {
-                Ok(row) => {
-                    rows.push(row);
-                    *used = true;
-                }
-                Err(error @ Error::Unknown { .. }) => unknown = Some(error),
-                Err(error) => return Err(error.into()),
-            }
-        }
-        if rows.len() == before
-            && let Some(error) = unknown
-        {
-            let error = report::told(&error);
-            return Err(Failure::Input(format!("--arch {arch}: {error}")));
-        }
-    }
-    match used.iter().position(|used| !used) {
-        None => Ok(rows),
-        Some(index) => {
-            let names = catalogue.instructions().map(|row| &row.name);
-            Err(Error::unknown("instruction", &options.inst[index], names).into())
-        }
-    }
+    let is_open = options.inst.is_empty() && options.arch.iter().any(|item| !item.contains(':'));
+    let types = match (&options.types, given) {
+        (Some(text), _) => Some(Types::Text(text)),
+        (None, Some((a, b))) if is_open => Some(Types::Given(units::types_of(a, b, None, false)?)),
+        _ => None,
+    };
+    units::chosen(catalogue, &options.arch, &options.inst, types.as_ref())
 }
 
-fn data(options: &ErrorOptions) -> Result<Data, Failure> {
+/// A and B, when they are in files.
+fn given(options: &ErrorOptions) -> Result<Option<(Array, Array)>, Failure> {
+    let [a, b] = &options.files[..] else {
+        return Ok(None);
+    };
+    if options.shape.is_some() {
+        return Ok(None);
+    }
+    let read = |argument: &str, file: &str| {
+        array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
+    };
+    Ok(Some((read("A", a)?, read("B", b)?)))
+}
+
+fn data(options: &ErrorOptions, given: Option<(Array, Array)>) -> Result<Data, Failure> {
+    if let Some((a, b)) = given {
+        let data = Data::given(a, b)?;
+        return Ok(if options.saturate {
+            data.saturating()
+        } else {
+            data
+        });
+    }
     match (&options.files[..], &options.shape) {
-        ([a, b], None) => {
-            let read = |argument: &str, file: &str| {
-                array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
-            };
-            let data = Data::given(read("A", a)?, read("B", b)?)?;
-            Ok(if options.saturate {
-                data.saturating()
-            } else {
-                data
-            })
-        }
         ([], Some(shape)) => {
             let lengths: Vec<Option<usize>> =
                 shape.split('x').map(|length| length.parse().ok()).collect();

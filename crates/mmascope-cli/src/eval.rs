@@ -1,4 +1,4 @@
-//! `mmascope eval`: vector lines in, the same lines with results out.
+//! `mmascope eval`: reads vector lines and writes them with results.
 
 use std::io::{self, BufWriter, Write};
 

@@ -1,4 +1,4 @@
-//! `mmascope explain`: how one output came to be, and where two units part.
+//! `mmascope explain`: shows how one output is computed, and where two units part.
 
 use std::io::{self, Write};
 
@@ -8,6 +8,7 @@ use crate::args::{Common, Explain};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::tested;
+use crate::units::Types;
 use mmascope::dpa::Modifiers;
 use mmascope::explain::{Difference, Input, Request, Trace, page, page_against};
 use mmascope::isa::{Catalogue, Instruction};
@@ -89,7 +90,7 @@ fn print(
     body: impl Fn() -> Map<String, Value>,
     text: &str,
 ) -> Result<Status, Failure> {
-    if common.json {
+    if common.json() {
         report::print_json(catalogue, body())?;
     } else {
         writeln!(io::stdout(), "{}", text.trim_end())?;
@@ -113,8 +114,14 @@ fn of_vector<'c>(
     options: &Explain,
     line: &str,
 ) -> Result<Subject<'c>, Failure> {
-    let mut reader =
-        Reader::new(catalogue).with_default(options.arch.clone(), options.inst.clone());
+    let inst = match (&options.arch, &options.types) {
+        (Some(arch), Some(types)) => {
+            let row = Types::Text(types).of(catalogue.architecture(arch)?)?;
+            Some(row.name.clone())
+        }
+        _ => options.inst.clone(),
+    };
+    let mut reader = Reader::new(catalogue).with_default(options.arch.clone(), inst);
     let vector = reader
         .read(line)
         .map_err(|bad| Failure::Input(format!("--vector:{}: {}", bad.column, bad.message)))?;
@@ -138,11 +145,15 @@ fn of_vector<'c>(
 }
 
 fn of_arguments<'c>(catalogue: &'c Catalogue, options: &Explain) -> Result<Subject<'c>, Failure> {
-    let (Some(arch), Some(inst)) = (&options.arch, &options.inst) else {
-        let message = "--arch and --inst name the instruction; or give a whole line with --vector";
-        return Err(Failure::Input(message.to_owned()));
+    let instruction = match (&options.arch, &options.inst, &options.types) {
+        (Some(arch), Some(inst), _) => catalogue.find(arch, inst)?,
+        (Some(arch), None, Some(types)) => Types::Text(types).of(catalogue.architecture(arch)?)?,
+        _ => {
+            let message = "--arch and --inst name the instruction, or --arch and --types its operand \
+                           types; or give a whole line with --vector";
+            return Err(Failure::Input(message.to_owned()));
+        }
     };
-    let instruction = catalogue.find(arch, inst)?;
     let unit = instruction.unit()?;
     let request = Request {
         a: options.a.as_deref().unwrap_or(""),

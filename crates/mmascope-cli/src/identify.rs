@@ -1,4 +1,4 @@
-//! `mmascope identify`: which instruction produced these matrices.
+//! `mmascope identify`: finds which instruction produced given matrices.
 
 use std::io::{self, Write};
 
@@ -46,7 +46,7 @@ pub(crate) fn run(
     };
     let found = identify(catalogue, &question, interrupt::deferred(), &tell)?;
     progress.finish_and_clear();
-    let printed = if common.json {
+    let printed = if common.json() {
         report::print_json(catalogue, found.json())
     } else {
         print(&found)

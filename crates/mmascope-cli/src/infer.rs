@@ -1,4 +1,4 @@
-//! `mmascope infer`: a complete model of a black box, in the catalogue's notation.
+//! `mmascope infer`: finds a complete model of a black box, in the catalogue's notation.
 
 use std::io::{self, Write};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(
         output.line(found.row(&inference.subject).trim_end())?;
         output.finish()?;
     }
-    let printed = if common.json {
+    let printed = if common.json() {
         report::print_json(catalogue, inference.json())
     } else {
         print(&inference)

@@ -1,4 +1,4 @@
-//! `mmascope legal`: which targets take a PTX instruction.
+//! `mmascope legal`: tells which targets take a PTX instruction.
 
 use std::io::{self, Write};
 
@@ -34,7 +34,7 @@ pub(crate) fn run(
     } else {
         asked.iter().all(|(_, legal)| *legal)
     };
-    let printed = if common.json {
+    let printed = if common.json() {
         print_json(catalogue, &legality, &asked, yes)
     } else {
         print_text(&legality, &asked)

@@ -1,4 +1,4 @@
-//! `mmascope list`: what the catalogue holds.
+//! `mmascope list`: lists architectures and instructions of the catalogue.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ pub(crate) fn run(
         Some(name) => std::slice::from_ref(catalogue.architecture(name)?),
         None => catalogue.architectures(),
     };
-    if common.json {
+    if common.json() {
         let list: Vec<Value> = chosen.iter().map(architecture_json).collect();
         let mut body = Map::new();
         body.insert("architectures".into(), list.into());

@@ -2,7 +2,9 @@
 
 mod args;
 mod cases;
+mod cast;
 mod check;
+mod completions;
 mod device;
 mod diff;
 mod discriminate;
@@ -19,14 +21,18 @@ mod list;
 mod matmul;
 mod output;
 mod probe;
+mod quantize;
 mod report;
+mod resolve;
 mod reveal;
 mod show;
+mod specials;
 mod tested;
+mod threads;
 mod tree;
+mod units;
 mod validate;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -37,18 +43,18 @@ use report::{Failure, Status};
 
 fn main() -> ExitCode {
     interrupt::install();
-    let args = args::Args::parse();
+    let args = args::Args::parse_from(args::with_negative_values(std::env::args_os()));
     let result = run(&args);
     let status = match result {
         Ok(status) => status as u8,
         Err(Failure::ClosedPipe) => 0,
         Err(Failure::Interrupted) => report::INTERRUPTED,
         Err(Failure::Input(message)) => {
-            let _ = writeln!(std::io::stderr(), "error: {message}");
+            report::tell(format_args!("error: {message}"));
             Status::WrongInput as u8
         }
         Err(Failure::Device(message)) => {
-            let _ = writeln!(std::io::stderr(), "error: {message}");
+            report::tell(format_args!("error: {message}"));
             Status::DeviceFailed as u8
         }
     };
@@ -58,11 +64,11 @@ fn main() -> ExitCode {
 fn run(args: &args::Args) -> Result<Status, Failure> {
     files::check(args)?;
     let catalogue = catalogue(&args.common)?;
-    if let Some(threads) = args.common.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.into())
-            .build_global()
-            .map_err(|error| Failure::Input(format!("--threads {threads}: {error}")))?;
+    if !matches!(
+        args.command,
+        Command::PluginHost(_) | Command::LibraryHost(_)
+    ) {
+        threads::start(args.common.threads)?;
     }
     match &args.command {
         Command::List(options) => list::run(&catalogue, &args.common, options),
@@ -80,19 +86,28 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Identify(options) => identify::run(&catalogue, &args.common, options),
         Command::Infer(options) => infer::run(&catalogue, &args.common, options),
         Command::Validate(options) => validate::run(&catalogue, &args.common, options),
+        Command::Cast(options) => cast::run(&catalogue, &args.common, options),
+        Command::Quantize(options) => quantize::run(&catalogue, &args.common, options),
+        Command::Dequantize(options) => quantize::back(&catalogue, &args.common, options),
+        Command::Specials(options) => specials::run(&catalogue, &args.common, options),
+        Command::Completions(options) => completions::print(options),
+        Command::ManPages(options) => completions::write_pages(options),
         Command::PluginHost(options) => device::host(options),
         Command::LibraryHost(options) => device::library_host(options),
+        Command::Resolve(options) => resolve::run(&catalogue, &args.common, options),
         Command::Legal(options) => legal::run(&catalogue, &args.common, options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }
 }
 
+/// The longest `--isa` file in bytes, as the library takes it.
+const LONGEST_CATALOGUE: u64 = 16 << 20;
+
 /// The shipped catalogue with the user's files on top.
 fn catalogue(common: &Common) -> Result<Catalogue, Failure> {
     let mut catalogue = Catalogue::built_in().clone();
     for file in &common.isa {
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| Failure::Input(format!("--isa {file}: {error}")))?;
+        let text = report::read_whole("--isa", file, LONGEST_CATALOGUE)?;
         catalogue.extend(file, &text)?;
     }
     Ok(catalogue)

@@ -1,4 +1,6 @@
-//! `mmascope matmul`: a whole matrix product, and how far it is from the exact one.
+//! `mmascope matmul`: computes a whole matrix product, and how far it is from the exact one.
+
+mod operands;
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -9,21 +11,23 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
+use crate::units::Types;
 use mmascope::array::{self, Array, Casting, Reading};
-use mmascope::dpa::{Modifiers, Unit};
+use mmascope::dpa::{Modifiers, Scalar, Unit};
+use mmascope::format::{F32, Rounding};
 use mmascope::gemm::{
     self, Arrays, Matrices, Product, Schedule, SoftwareScales, Statistics, Summary, Watch,
 };
 use mmascope::isa::{Catalogue, Instruction};
+use operands::{Files, Operands};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
     common: &Common,
     options: &Matmul,
 ) -> Result<Status, Failure> {
-    let row = catalogue.find(&options.arch, &options.inst)?;
-    let unit = row.unit()?;
-    let modifiers = modifiers(row, options)?;
+    // A wrong name is found before any file is read.
+    let named = named_row(catalogue, options)?;
     if options.output == "-" {
         let message = "-o -: D goes to a file, the report to standard output; ./- is a file's name";
         return Err(Failure::Input(message.to_owned()));
@@ -31,12 +35,27 @@ pub(crate) fn run(
     array::check_writable(&options.output)
         .map_err(|error| Failure::Input(format!("-o {error}")))?;
     let schedule = schedule(options.schedule.as_deref())?;
+    let files = Files::read(options)?;
+    let (row, default_of) = match named {
+        Some(row) => (row, None),
+        None => {
+            let types = files.types()?;
+            let row = Types::Given(types).of(catalogue.architecture(&options.arch)?)?;
+            (row, Some(types.to_string()))
+        }
+    };
+    let default_of = default_of.or_else(|| options.types.clone());
+    let unit = row.unit()?;
+    let modifiers = modifiers(row, options)?;
     let Given {
         readings,
         k: given_k,
         matrices,
         scales,
-    } = matrices(unit, &schedule, options)?;
+        factor,
+    } = matrices(unit, &schedule, files, options)?;
+    let schedule = schedule.scaled_by(factor, matrices.c().is_some())?;
+    fits(&matrices, schedule.format(unit).bits)?;
     let product = Product::new(unit, &matrices, modifiers)?;
     for (argument, reading) in &readings {
         if let Some(warning) = &reading.warning {
@@ -83,6 +102,7 @@ pub(crate) fn run(
     array::write_npy(&options.output, &shape, &format, d.iter(), cancel)?;
     let report = Report {
         row,
+        default_of,
         unit,
         schedule: &schedule,
         readings,
@@ -92,12 +112,40 @@ pub(crate) fn run(
         statistics,
         output: &options.output,
     };
-    if common.json {
+    if common.json() {
         report::print_json(catalogue, report.json())?;
     } else {
         report.print()?;
     }
     Ok(Status::Done)
+}
+
+/// Refuses a product whose D is larger than the memory that is there, before anything is allocated.
+fn fits(matrices: &Matrices, bits: u32) -> Result<(), Failure> {
+    let bytes = matrices.outputs() as u128 * u128::from(bits.next_power_of_two().max(8)) / 8;
+    match memory() {
+        Some(there) if bytes > u128::from(there) => Err(Failure::Input(format!(
+            "D, {} of {bits} bits, takes {bytes} bytes; {there} bytes of memory are there",
+            matrices
+                .d_shape()
+                .iter()
+                .map(usize::to_string)
+                .collect::<Vec<_>>()
+                .join(" × ")
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes of memory that can be had, where the system says it.
+fn memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let value = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    let kilobytes = value("MemAvailable:")? + value("SwapFree:").unwrap_or(0);
+    kilobytes.checked_mul(1024)
 }
 
 /// The schedule of that text; the plain chain without one.
@@ -107,6 +155,22 @@ pub(crate) fn schedule(text: Option<&str>) -> Result<Schedule, Failure> {
     };
     text.parse()
         .map_err(|error| Failure::Input(format!("--schedule: {error}")))
+}
+
+/// The instruction that the options name, or the default of the types that they name.
+fn named_row<'c>(
+    catalogue: &'c Catalogue,
+    options: &Matmul,
+) -> Result<Option<&'c Instruction>, Failure> {
+    let architecture = catalogue.architecture(&options.arch)?;
+    let row = match (&options.inst, &options.types) {
+        (Some(inst), _) => architecture.find(inst)?,
+        (None, Some(types)) => Types::Text(types).of(architecture)?,
+        (None, None) => return Ok(None),
+    };
+    row.unit()?;
+    modifiers(row, options)?;
+    Ok(Some(row))
 }
 
 fn modifiers(row: &Instruction, options: &Matmul) -> Result<Modifiers, Failure> {
@@ -138,9 +202,16 @@ struct Given {
     matrices: Matrices,
     /// The schedule's software scales.
     scales: Option<SoftwareScales>,
+    /// What the result is multiplied by, an f32 word: both tensor scales of quantised operands.
+    factor: u64,
 }
 
-fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given, Failure> {
+fn matrices(
+    unit: &Unit,
+    schedule: &Schedule,
+    files: Files,
+    options: &Matmul,
+) -> Result<Given, Failure> {
     let casting = Casting {
         saturate: options.saturate,
         ..Casting::default()
@@ -149,18 +220,18 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
         Some(name) => casting.with_rounding(name)?,
         None => casting,
     };
-    let read = |argument: &str, file: &str| {
-        array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
-    };
-    let optional = |argument: &str, file: &Option<String>| match file {
-        Some(file) => read(argument, file).map(Some),
-        None => Ok(None),
-    };
-    let (a, b) = (read("A", &options.a)?, read("B", &options.b)?);
-    let c = optional("--c", &options.c)?;
-    let scale_a = optional("--scale-a", &options.scale_a)?;
-    let scale_b = optional("--scale-b", &options.scale_b)?;
     let signature = unit.signature();
+    let Operands {
+        a: side_a,
+        b: side_b,
+        c,
+        scale_a,
+        scale_b,
+    } = files.operands(unit, options)?;
+    let factor =
+        Scalar::new(F32, Rounding::Rne)?.multiply(side_a.tensor_scale, side_b.tensor_scale);
+    let (a, words_a) = (side_a.array, side_a.words);
+    let (b, words_b) = (side_b.array, side_b.words);
     let promotion = schedule.promotion.filter(|it| it.scale.is_some());
     if promotion.is_some() && signature.scale.is_some() {
         return Err(Failure::Input(
@@ -203,16 +274,19 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
     } else {
         matrices
     };
-    let operand = |array: &Array, format, is_transposed| {
+    let operand = |array: &Array, format, is_transposed, words: Option<String>| {
         let mut reading = array.reading(format, &casting);
+        if let Some(words) = words {
+            reading.words = words;
+        }
         if is_transposed {
             reading.words.push_str(", transposed");
         }
         reading
     };
     let mut readings = vec![
-        ("A", operand(&a, &signature.a, options.transpose_a)),
-        ("B", operand(&b, &signature.b, options.transpose_b)),
+        ("A", operand(&a, &signature.a, options.transpose_a, words_a)),
+        ("B", operand(&b, &signature.b, options.transpose_b, words_b)),
     ];
     readings.extend(c.map(|c| ("C", c.reading(&signature.c, &casting))));
     if let Some(scale) = signature.scale {
@@ -226,6 +300,7 @@ fn matrices(unit: &Unit, schedule: &Schedule, options: &Matmul) -> Result<Given,
         k,
         matrices,
         scales: software,
+        factor,
     })
 }
 
@@ -252,6 +327,8 @@ pub(crate) fn progress(count: u64, what: &'static str) -> ProgressBar {
 /// What is printed.
 struct Report<'a> {
     row: &'a Instruction,
+    /// The operand types that it is the default of, when no instruction was named.
+    default_of: Option<String>,
     unit: &'a Unit,
     schedule: &'a Schedule,
     readings: Readings,
@@ -277,12 +354,21 @@ impl Report<'_> {
         let (m, n, k) = (self.matrices.m(), self.matrices.n(), self.matrices.k());
         let signature = self.unit.signature();
         let row = self.row;
-        writeln!(out, "instruction  {} {}", row.architecture, row.name)?;
+        let default = match &self.default_of {
+            Some(types) => format!(" (the default of {types})"),
+            None => String::new(),
+        };
+        writeln!(
+            out,
+            "instruction  {} {}{default}",
+            row.architecture, row.name
+        )?;
         writeln!(out, "types        {signature}")?;
         for (argument, reading) in &self.readings {
             let Reading {
                 name, dtype, words, ..
             } = reading;
+            let words = report::with_options(words);
             writeln!(out, "{argument:<12} {name}: {dtype}, {words}")?;
         }
         let padding = match k - self.given_k {
@@ -333,6 +419,7 @@ impl Report<'_> {
         let body = json!({
             "arch": self.row.architecture,
             "inst": self.row.name,
+            "default_of": self.default_of,
             "a": signature.a.name,
             "b": signature.b.name,
             "c": signature.c.name,

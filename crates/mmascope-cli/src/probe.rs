@@ -1,4 +1,4 @@
-//! `mmascope probe`: numerical features of a device, with their evidence.
+//! `mmascope probe`: measures the numerical features of a device, with their evidence.
 
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub(crate) fn run(
         )),
         [one] => {
             write_page(options, || one.page())?;
-            if common.json {
+            if common.json() {
                 report::print_json(catalogue, one.json())?;
             } else {
                 print(one)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(
         [left, right] => {
             write_page(options, || mmascope::probe::page_of_both(left, right))?;
             let differing = differing(left, right);
-            let printed = if common.json {
+            let printed = if common.json() {
                 report::print_json(catalogue, both(left, right, &differing))
             } else {
                 print_both(left, right)

@@ -1,6 +1,6 @@
-//! How results leave the program: exit status, JSON envelope, tables.
+//! Exit status, JSON envelope and tables: how results leave the program.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Write};
 
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -39,7 +39,7 @@ pub(crate) enum Failure {
 impl From<mmascope::Error> for Failure {
     fn from(error: mmascope::Error) -> Self {
         match error {
-            mmascope::Error::Device { .. } => Self::Device(error.to_string()),
+            mmascope::Error::Device { .. } => Self::Device(with_options(&error.to_string())),
             mmascope::Error::Cancelled => Self::Interrupted,
             other => Self::Input(told(&other)),
         }
@@ -61,7 +61,81 @@ pub(crate) fn told(error: &mmascope::Error) -> String {
         },
         _ => "",
     };
-    format!("{error}{everything}")
+    with_options(&format!("{error}{everything}"))
+}
+
+/// What messages of the library ask for, and the same with the option that gives it.
+const OPTIONS: [(&str, &str); 9] = [
+    ("; rounding takes that", "; --round takes that"),
+    ("(none is rounded)", "(a rounding would be --round)"),
+    ("saturate to clamp", "saturate (--saturate) to clamp"),
+    ("the schedule: ", "the schedule (--schedule): "),
+    (
+        "needs software scales of A and of B",
+        "needs software scales of A and of B (--scale-a and --scale-b)",
+    ),
+    ("the scale of A ", "the scale of A (--scale-a) "),
+    ("the scale of B ", "the scale of B (--scale-b) "),
+    ("there is no C that", "there is no C (--c) that"),
+    (
+        "a signature like \"a=f16 b=f16 c=f32 d=f32 k=16\", or an architecture and an instruction",
+        "--signature \"a=f16 b=f16 c=f32 d=f32 k=16\", or --arch and --inst",
+    ),
+];
+
+/// A message of the library with the options that it asks for: it names none itself.
+pub(crate) fn with_options(message: &str) -> String {
+    let mut message = message.to_owned();
+    for (neutral, named) in OPTIONS {
+        if message.contains(neutral) {
+            message = message.replace(neutral, named);
+        }
+    }
+    message
+}
+
+/// A text for the terminal: control characters, which files may hold, are escaped.
+pub(crate) fn shown(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(mmascope::error::escaped).collect();
+    lines.join("\n")
+}
+
+/// Reads a file that is taken whole: a regular file or a pipe, up to a limit. Devices may never end.
+pub(crate) fn read_whole(argument: &str, file: &str, limit: u64) -> Result<String, Failure> {
+    whole(file, limit).map_err(|message| {
+        let named = format!("{argument} {file}: {message}");
+        Failure::Input(named.trim_start().to_owned())
+    })
+}
+
+fn whole(file: &str, limit: u64) -> Result<String, String> {
+    let mut text = String::new();
+    let read = |stream: &mut dyn io::Read, text: &mut String| {
+        let count = stream.take(limit + 1).read_to_string(text);
+        match count.map_err(|error| error.to_string())? as u64 {
+            count if count > limit => Err(format!("more than {limit} bytes are not read")),
+            _ => Ok(()),
+        }
+    };
+    if file == "-" {
+        read(&mut io::stdin().lock(), &mut text)?;
+        return Ok(text);
+    }
+    let metadata = std::fs::metadata(file).map_err(|error| error.to_string())?;
+    let kind = metadata.file_type();
+    #[cfg(unix)]
+    let is_device = {
+        use std::os::unix::fs::FileTypeExt;
+        kind.is_char_device() || kind.is_block_device()
+    };
+    #[cfg(not(unix))]
+    let is_device = false;
+    if kind.is_dir() || is_device {
+        return Err("this is no regular file and no pipe".to_owned());
+    }
+    let mut stream = std::fs::File::open(file).map_err(|error| error.to_string())?;
+    read(&mut stream, &mut text)?;
+    Ok(text)
 }
 
 /// What printing came to, where the answer stands without its reader: a closed pipe is no failure.
@@ -109,7 +183,7 @@ pub(crate) fn print_json(catalogue: &Catalogue, body: Map<String, Value>) -> Res
 
 /// A line on standard error; that nobody reads it any more is no error.
 pub(crate) fn tell(message: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{message}");
+    let _ = writeln!(io::stderr(), "{}", shown(&message.to_string()));
 }
 
 /// A table with a ruled header and nothing else; it fits itself to the terminal, if there is one.

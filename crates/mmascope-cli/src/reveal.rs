@@ -1,4 +1,4 @@
-//! `mmascope reveal`: the summation tree of a subject, found and verified.
+//! `mmascope reveal`: finds and verifies the summation tree of a subject.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -64,7 +64,7 @@ pub(crate) fn run(
     };
     progress.finish_and_clear();
     if let Some(file) = &options.output {
-        let json = envelope(catalogue, &report)?;
+        let json = envelope(catalogue, common, &report)?;
         write_drawing(
             file,
             &report.tree,
@@ -74,8 +74,8 @@ pub(crate) fn run(
             json,
         )?;
     }
-    let printed = if common.json {
-        let json = envelope(catalogue, &report)?;
+    let printed = if common.json() {
+        let json = envelope(catalogue, common, &report)?;
         writeln!(io::stdout(), "{json}").map_err(Failure::from)
     } else {
         print(&report)
@@ -156,7 +156,7 @@ fn plain(options: &Reveal) -> Result<Option<Interface>, Failure> {
 }
 
 /// The JSON of a report, its tree set in as text: it may be deeper than JSON libraries nest.
-fn envelope(catalogue: &Catalogue, report: &Report) -> Result<String, Failure> {
+fn envelope(catalogue: &Catalogue, common: &Common, report: &Report) -> Result<String, Failure> {
     let mut object = report.json();
     object.insert("catalogue".into(), catalogue.hash().into());
     object.insert("mmascope".into(), env!("CARGO_PKG_VERSION").into());
@@ -164,7 +164,8 @@ fn envelope(catalogue: &Catalogue, report: &Report) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(&Value::Object(object))
         .map_err(|error| Failure::Input(error.to_string()))?;
     let rest = text.strip_prefix('{').unwrap_or(&text);
-    Ok(format!("{{\n  \"tree\": {},{rest}", report.tree.json()))
+    let tree = report.tree.members(common.form());
+    Ok(format!("{{\n  {tree},{rest}"))
 }
 
 fn print(report: &Report) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! `mmascope show`: one instruction, its arithmetic and how well it is known.
+//! `mmascope show`: shows one instruction, its arithmetic and how well it is known.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::report::{self, Failure, Status};
 use mmascope::dpa::Unit;
 use mmascope::gemm;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
-use mmascope::tree::Node;
+use mmascope::tree::{Form, Node, Tree};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -18,10 +18,10 @@ pub(crate) fn run(
     options: &Show,
 ) -> Result<Status, Failure> {
     let architecture = catalogue.architecture(&options.arch)?;
-    let row = architecture.find(&options.inst)?;
+    let row = catalogue.find(&options.arch, &options.inst)?;
     let unit = row.unit()?;
-    if common.json {
-        print_json(catalogue, architecture, row, unit)?;
+    if common.json() {
+        print_json(catalogue, common, architecture, row, unit)?;
     } else {
         print_text(architecture, row, unit)?;
     }
@@ -45,8 +45,8 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
         Err(reason) => writeln!(out, "kernel      none: {reason}; the reference computes it")?,
     }
     writeln!(out)?;
-    for paragraph in unit.program().words() {
-        writeln!(out, "{paragraph}")?;
+    for line in unit.words() {
+        write_wrapped(&mut out, &line)?;
     }
     writeln!(out, "\nSummation tree (p_k is the product of a_k and b_k):")?;
     if let Some(tree) = Node::of_program(unit.program(), signature) {
@@ -76,8 +76,32 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
     Ok(())
 }
 
+/// Columns of a line of words.
+const COLUMNS: usize = 100;
+
+/// A line, broken between words where it is too long; what follows is indented a little more.
+fn write_wrapped(out: &mut impl Write, line: &str) -> io::Result<()> {
+    let indent = line.len() - line.trim_start().len();
+    let mut width = indent;
+    write!(out, "{:indent$}", "")?;
+    for (index, word) in line.split_whitespace().enumerate() {
+        let length = word.chars().count();
+        if index > 0 && width + 1 + length > COLUMNS {
+            width = indent + 2;
+            write!(out, "\n{:width$}", "")?;
+        } else if index > 0 {
+            width += 1;
+            write!(out, " ")?;
+        }
+        width += length;
+        write!(out, "{word}")?;
+    }
+    writeln!(out)
+}
+
 fn print_json(
     catalogue: &Catalogue,
+    common: &Common,
     architecture: &Architecture,
     row: &Instruction,
     unit: &Unit,
@@ -113,12 +137,25 @@ fn print_json(
         "no_kernel".into(),
         json!(kernel.as_ref().err().map(ToString::to_string)),
     );
-    body.insert("words".into(), unit.program().words().into());
-    body.insert("leaves".into(), leaves.into());
-    body.insert(
-        "tree".into(),
-        json!(Node::of_program(unit.program(), signature)),
-    );
+    body.insert("words".into(), unit.words().into());
+    let node = Node::of_program(unit.program(), signature);
+    // A unit that leaves c out has no tree over all leaves, and one of few levels.
+    let tree = node
+        .as_ref()
+        .and_then(|node| Tree::of_node(node, leaves.len()).ok())
+        .filter(|tree| tree.form(common.form()) == Form::Flat);
+    match tree {
+        Some(tree) => {
+            let mut flat = crate::tree::flat(&tree, &row.name, &leaves)?;
+            for key in ["leaves", "nodes", "root"] {
+                body.insert(key.into(), flat.remove(key).into());
+            }
+        }
+        None => {
+            body.insert("leaves".into(), leaves.into());
+            body.insert("tree".into(), json!(node));
+        }
+    }
     body.insert("parameters".into(), parameters.into());
     body.insert(
         "notes".into(),

@@ -1,14 +1,14 @@
-//! `mmascope tree`: trees as files: shown, compared, executed, exported.
+//! `mmascope tree`: shows, compares, executes and exports trees in files.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::args::{Common, TreeArithmetic, TreeCommand, TreeDiff, TreeExport, TreeRun, TreeShow};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::isa::Catalogue;
-use mmascope::tree::{Arithmetic, Language, Term, Tree};
+use mmascope::tree::{Arithmetic, Form, Language, Term, Tree};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -23,19 +23,18 @@ pub(crate) fn run(
     }
 }
 
+/// The longest file of a tree or of its values, in bytes.
+const LONGEST: u64 = 256 << 20;
+
 fn read_text(file: &str) -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = if file == "-" {
-        io::stdin().read_to_string(&mut text).map(|_| ())
-    } else {
-        std::fs::read_to_string(file).map(|read| text = read)
-    };
-    read.map_err(|error| Failure::Input(format!("{file}: {error}")))?;
-    Ok(text)
+    report::read_whole("", file, LONGEST)
 }
 
 fn load(file: &str) -> Result<(Tree, Vec<String>), Failure> {
-    Tree::read(&read_text(file)?).map_err(|error| Failure::Input(format!("{file}: {error}")))
+    let (tree, names) = Tree::read(&read_text(file)?)
+        .map_err(|error| Failure::Input(format!("{file}: {error}")))?;
+    let names = names.iter().map(|name| report::shown(name));
+    Ok((tree, names.collect()))
 }
 
 /// One line: counts of a tree.
@@ -93,10 +92,10 @@ pub(crate) fn write_drawing(
 fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<Status, Failure> {
     let (tree, names) = load(&options.file)?;
     if let Some(file) = &options.output {
-        let json = tree.file(&options.file, &names);
+        let json = tree.file(&options.file, &names, common.form());
         write_drawing(file, &tree, &options.file, "", &names, json)?;
     }
-    if common.json {
+    if common.json() {
         let statistics = tree.statistics();
         let mut body = Map::new();
         body.insert("n".into(), tree.leaves().into());
@@ -105,6 +104,9 @@ fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<St
         body.insert("depth".into(), statistics.depth.into());
         body.insert("fan_in".into(), statistics.fan_in.into());
         body.insert("text".into(), tree.to_string().into());
+        if tree.form(common.form()) == Form::Flat {
+            body.extend(flat(&tree, &options.file, &names)?);
+        }
         report::print_json(catalogue, body)?;
     } else {
         let mut out = io::stdout().lock();
@@ -115,11 +117,21 @@ fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<St
     Ok(Status::Done)
 }
 
+/// The leaves, nodes and root of the flat form.
+pub(crate) fn flat(
+    tree: &Tree,
+    subject: &str,
+    names: &[String],
+) -> Result<Map<String, Value>, Failure> {
+    let text = tree.file(subject, names, Form::Flat);
+    serde_json::from_str(&text).map_err(|error| Failure::Input(error.to_string()))
+}
+
 fn diff(catalogue: &Catalogue, common: &Common, options: &TreeDiff) -> Result<Status, Failure> {
     let ((left, _), (right, _)) = (load(&options.left)?, load(&options.right)?);
     let difference = left.difference(&right);
     let words = difference.as_ref().map(ToString::to_string);
-    let printed = if common.json {
+    let printed = if common.json() {
         let mut body = Map::new();
         body.insert("equal".into(), difference.is_none().into());
         body.insert("difference".into(), json!(words));
@@ -153,7 +165,7 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
         })
         .collect::<Result<Vec<Term>, Failure>>()?;
     let sum = tree.execute(&terms, &arithmetic)?;
-    if common.json {
+    if common.json() {
         let mut body = Map::new();
         body.insert("sum".into(), json!(sum));
         body.insert("f64".into(), format!("{:016x}", sum.to_bits()).into());
@@ -179,10 +191,10 @@ fn export(catalogue: &Catalogue, common: &Common, options: &TreeExport) -> Resul
             output.line(code.trim_end())?;
             output.finish()?;
         }
-        None if common.json => {}
+        None if common.json() => {}
         None => write!(io::stdout(), "{code}")?,
     }
-    if common.json {
+    if common.json() {
         let mut body = Map::new();
         body.insert("language".into(), language.name().into());
         body.insert("products".into(), products.into());

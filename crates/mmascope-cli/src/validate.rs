@@ -1,4 +1,4 @@
-//! `mmascope validate`: a device against a model, over every family, until told to stop.
+//! `mmascope validate`: compares a device with a model, over every family, until told to stop.
 
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
@@ -74,7 +74,7 @@ pub(crate) fn run(
         output.line(&report::json_text(catalogue, body.clone())?)?;
         output.finish()?;
     }
-    let printed = if common.json {
+    let printed = if common.json() {
         report::print_json(catalogue, body)
     } else {
         print(options, row, &state, &examples, rate)
@@ -82,16 +82,18 @@ pub(crate) fn run(
     report::answer(state.mismatches() == 0, printed)
 }
 
+/// The longest saved state in bytes.
+const LONGEST_STATE: u64 = 64 << 20;
+
 /// The saved state, if there is one that continues this run.
 fn begin(options: &Validate, fresh: State) -> Result<State, Failure> {
     let Some(file) = &options.state else {
         return Ok(fresh);
     };
-    let text = match std::fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(fresh),
-        Err(error) => return Err(Failure::Input(format!("--state {file}: {error}"))),
-    };
+    if !std::path::Path::new(file).exists() {
+        return Ok(fresh);
+    }
+    let text = report::read_whole("--state", file, LONGEST_STATE)?;
     let state: State = serde_json::from_str(&text).map_err(|error| {
         Failure::Input(format!("--state {file}: no state of validate: {error}"))
     })?;

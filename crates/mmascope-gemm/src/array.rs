@@ -1,4 +1,4 @@
-//! Arrays in memory: elements of any type, and what they are as words of an operand.
+//! Arrays in memory: elements of any type, and their meaning as words of an operand.
 //!
 //! ```
 //! use mmascope_gemm::array::{Array, Casting, Element};
@@ -163,6 +163,17 @@ impl Array {
     #[must_use]
     pub fn dtype(&self) -> &str {
         &self.dtype
+    }
+
+    /// The format that the elements are of, as far as the file says it: that of numbers, and what
+    /// `np.save` writes of `ml_dtypes` for one format alone (`V2` is bf16, `f1` is e5m2). `None` for
+    /// codes of any format.
+    #[must_use]
+    pub fn format(&self) -> Option<Format> {
+        match self.element {
+            Element::Number(format) => Some(format),
+            _ => self.written_by_numpy(),
+        }
     }
 
     /// The elements, row-major, little-endian.

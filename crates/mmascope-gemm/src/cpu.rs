@@ -18,8 +18,6 @@
 //! # Ok::<(), mmascope_model::Error>(())
 //! ```
 
-#![allow(unsafe_code)]
-
 mod aligned;
 mod block;
 mod buffer_pool;
@@ -27,25 +25,24 @@ mod codec;
 mod decoder;
 mod double;
 mod down;
-mod exact;
+mod enter;
 mod exponents;
 mod fast;
-mod fused;
 mod grouped;
-mod half;
 mod joined;
+mod kernels;
 mod lanes;
 mod level;
-mod native;
 mod pack;
 mod packed_operand;
-mod pairs;
 mod plan;
 mod program;
 mod range;
 mod rounded;
+mod rows;
 mod shared;
-mod truncated;
+mod sum;
+mod ways;
 mod wide;
 
 pub use level::{Level, VARIABLE};
@@ -55,18 +52,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::array::{Stored, WordsMut};
-use crate::dpa::{Dpa, Modifiers, Operation, Unit};
+use crate::dpa::{Codes, Dpa, Modifiers, Operation, Unit};
 use crate::engine::{Elements, Engine, Layout, Prepared, Reason, Steps, Watch};
 use crate::error::{Error, Result};
+use crate::format::Format;
 use block::{Job, Part, Reference};
 use codec::Codec;
 use double::Doubles;
-use fused::VECTORS;
 use grouped::Groups;
-use lanes::{Lanes, Portable};
-use pairs::Ways;
+use lanes::{Lanes, Portable, VECTORS};
 use plan::Plan;
 use program::Sums;
+use ways::Ways;
 
 /// The processor's engine at a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -414,6 +411,14 @@ impl Family {
     fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
         if let Some(plan) = rounded::Plan::new(unit) {
             return plan.map(Self::Rounded).map_err(Reason::new);
+        }
+        if unit.program().codes != Codes::Special {
+            return Err(Reason::new("infinity and NaN codes that are numbers"));
+        }
+        let signature = unit.signature();
+        let is_integer = |format: &Format| format.float().is_none();
+        if is_integer(&signature.a) || is_integer(&signature.b) {
+            return Err(Reason::new("operands that are integers"));
         }
         if let Some(plan) = double::Plan::new(unit) {
             return plan.map(Self::Double).map_err(Reason::new);

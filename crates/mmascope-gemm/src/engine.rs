@@ -55,7 +55,8 @@ pub use elements::Elements;
 pub use reference::Reference;
 pub use watch::Watch;
 
-use crate::array::WordsMut;
+pub use crate::array::WordsMut;
+
 use crate::dpa::{Modifiers, Unit};
 use crate::error::Result;
 

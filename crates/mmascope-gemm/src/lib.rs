@@ -1,6 +1,7 @@
 //! Whole matrix products with the bits of matrix units.
 //!
-//! [`array`](mod@array) holds matrices in memory, [`gemm`] multiplies them by a unit's arithmetic under a schedule.
+//! [`array`](mod@array) holds matrices in memory, [`cast`](mod@cast) casts slices, [`gemm`] multiplies matrices by a unit's
+//! arithmetic under a schedule.
 //! [`engine`] is the seam between products and what computes them: the reference, `cpu` with fast kernels for
 //! this machine's processor, or an engine of another crate. The reference in `mmascope-model` says what
 //! every bit must be.
@@ -8,6 +9,8 @@
 //! Who may know whom: `cpu` → `engine` → `array`; `gemm` knows them all and is known by none of them.
 
 pub mod array;
+pub mod blocks;
+pub mod cast;
 #[cfg(feature = "kernel")]
 pub mod cpu;
 pub mod engine;

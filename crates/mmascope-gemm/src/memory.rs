@@ -1,4 +1,4 @@
-//! Advice to the system about large memory.
+//! Advises the system about large memory.
 
 #![allow(unsafe_code)] // madvise
 

@@ -1,4 +1,4 @@
-//! Random words of many counters at once. This room knows no other.
+//! Computes random words of many counters at once. It uses no other part of the crate.
 
 #[cfg(all(feature = "kernel", target_arch = "x86_64"))]
 mod avx2;

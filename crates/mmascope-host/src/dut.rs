@@ -10,7 +10,8 @@ mod plugin;
 mod process;
 mod subject;
 
-pub(crate) use child::Child;
+pub use crate::frames::Frames;
+pub(crate) use child::{Child, Speech};
 pub use group::{Ended, end_all};
 pub use host::serve;
 pub use plugin::PluginDut;

@@ -1,6 +1,8 @@
 //! Devices under test outside this process: programs on pipes, C plugins, BLAS libraries.
 
 pub mod dut;
+mod frames;
+mod memory;
 pub mod reveal;
 
 pub(crate) use mmascope_gemm::gemm;

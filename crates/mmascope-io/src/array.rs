@@ -1,7 +1,10 @@
-//! Arrays in files: matrices come in as `.npy` or `.safetensors` and leave as `.npy`.
+//! Arrays in files: reads matrices from `.npy`, `.npz` and `.safetensors`, writes them as `.npy`.
 
 mod header;
+mod named;
 mod npy;
+mod npz;
+mod quantised;
 mod safetensors;
 mod source;
 mod write;
@@ -9,14 +12,16 @@ mod write;
 use std::path::Path;
 
 pub use mmascope_gemm::array::{Array, Casting, Element, Reading, Stack, Words};
-pub use write::{check_writable, output_path, write_npy};
+pub use quantised::{check_quantised_writable, names_quantised, read_quantised, write_quantised};
+pub use write::{check_writable, output_path, write_codes, write_npy};
 
 use crate::error::{Error, Result};
 use mmascope_gemm::array::elements_of;
 use source::Source;
 
-/// Reads `FILE.npy` or `FILE.safetensors:NAME`. Only the header and the wanted array are read,
-/// and nothing is allocated that the file is not long enough for.
+/// Reads `FILE.npy`, `FILE.npz:NAME` (the name may be left out where the file has one array) or
+/// `FILE.safetensors:NAME`. Only the header and the wanted array are read, and nothing is allocated
+/// that the file is not long enough for.
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be read, is damaged, or holds something else than an
@@ -26,9 +31,10 @@ pub fn read(file: &str) -> Result<Array> {
     let (path, tensor) = split_name(file);
     let mut source = Source::open(Path::new(path)).map_err(|message| io_error(path, &message))?;
     let array = match tensor {
-        Tensor::Named(tensor) => safetensors::read(path, &mut source, tensor)?,
-        Tensor::NotNamed => return Err(safetensors::name_missing(path, &mut source)),
-        Tensor::None => npy::read(&mut source).map_err(|message| io_error(path, &message))?,
+        Tensor::OfSafetensors(Some(tensor)) => safetensors::read(path, &mut source, tensor)?,
+        Tensor::OfSafetensors(None) => return Err(safetensors::name_missing(path, &mut source)),
+        Tensor::OfNpz(name) => npz::read(path, source, name)?,
+        Tensor::Only => npy::read(&mut source).map_err(|message| io_error(path, &message))?,
     };
     Ok(array.with_name(file))
 }
@@ -57,29 +63,52 @@ pub fn safetensors_names(bytes: &[u8]) -> Result<Vec<String>> {
     safetensors::names(&mut Source::of_bytes(bytes)).map_err(|message| io_error(BYTES, &message))
 }
 
+/// Reads one array of the bytes of an `.npz` file; the name may be left out where there is only one.
+///
+/// # Errors
+/// As [`read`].
+pub fn npz_of_bytes(bytes: &[u8], name: Option<&str>) -> Result<Array> {
+    npz::read(BYTES, Source::of_bytes(bytes), name)
+}
+
+/// The names of the arrays in the bytes of an `.npz` file, in alphabetical order.
+///
+/// # Errors
+/// [`Error::Io`] as [`read`].
+pub fn npz_names(bytes: &[u8]) -> Result<Vec<String>> {
+    npz::names(Source::of_bytes(bytes)).map_err(|message| io_error(BYTES, &message))
+}
+
 /// The name of bytes in messages.
 const BYTES: &str = "(bytes)";
 
 /// Which array of a file is meant.
+#[derive(PartialEq)]
 enum Tensor<'a> {
-    /// The file is no `.safetensors` file and has only one.
-    None,
-    /// This one.
-    Named(&'a str),
-    /// The file has several, and none is named.
-    NotNamed,
+    /// The file is an `.npy` file and has only one.
+    Only,
+    /// The one of this name, if one is named.
+    OfSafetensors(Option<&'a str>),
+    /// The one of this name, if one is named.
+    OfNpz(Option<&'a str>),
 }
 
-/// `FILE.safetensors:NAME` → file and name; any other text is a file.
+/// `FILE.safetensors:NAME`, `FILE.npz:NAME` → file and name; any other text is a file.
 fn split_name(text: &str) -> (&str, Tensor<'_>) {
-    const SUFFIX: &str = ".safetensors";
-    match text.find(".safetensors:") {
-        Some(at) => {
-            let (file, name) = text.split_at(at + SUFFIX.len());
-            (file, Tensor::Named(&name[1..]))
+    let split = |suffix: &str| {
+        let named = text.find(&format!("{suffix}:")).map(|at| {
+            let (file, name) = text.split_at(at + suffix.len());
+            (file, Some(&name[1..]))
+        });
+        named.or(text.ends_with(suffix).then_some((text, None)))
+    };
+    match (split(".safetensors"), split(".npz")) {
+        // The suffix that comes first ends the name of the file.
+        (Some((file, name)), other) if other.is_none_or(|(path, _)| file.len() < path.len()) => {
+            (file, Tensor::OfSafetensors(name))
         }
-        None if text.ends_with(SUFFIX) => (text, Tensor::NotNamed),
-        None => (text, Tensor::None),
+        (_, Some((file, name))) => (file, Tensor::OfNpz(name)),
+        _ => (text, Tensor::Only),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Inference: from a black box to a model, in the catalogue's own notation.
+//! Infers a model of a black box, in the catalogue's own notation.
 //!
 //! The device is asked directed and random inputs; rows of the catalogue and then programs of the
 //! whole model space are compared with its answers; what fits is tried on fresh inputs of every
@@ -45,9 +45,6 @@ mod simplify;
 mod space;
 mod widths;
 
-// The parts that read it under its short name.
-use canonical_form as forms;
-
 pub(crate) use alternatives::alternatives;
 pub(crate) use distinguish::{Distinguisher, differ};
 pub(crate) use maker::{Maker, drawn, word};
@@ -69,7 +66,7 @@ use asker::Asker;
 use cpu_limit::CpuLimit;
 use run::Run;
 
-/// What is asked for.
+/// The options of an inference.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The most queries.
@@ -78,8 +75,8 @@ pub struct Options {
     pub seed: u64,
     /// Fresh random inputs of each family with which the model is verified.
     pub trials: usize,
-    /// Time of computing (the device's own does not count) after which the search through the model
-    /// space gives up.
+    /// Computing time of the search's own thread (the device's does not count) after which the search through the
+    /// model space gives up.
     pub cpu_limit: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The arithmetic of matrix units, exact and readable: THE REFERENCE.
+//! The arithmetic of matrix units, exact and readable. This is the reference.
 //!
 //! One output element is `d = c + Σ a_k·b_k`, a *dot-product-accumulate* (DPA). What a unit does
 //! with it is a [`Program`]: a few statements, almost always one, each of which runs a [`Dpa`]
@@ -28,6 +28,7 @@ mod notation;
 mod output;
 mod pair;
 mod program;
+mod reading;
 mod scalar;
 pub mod schema;
 mod signature;
@@ -43,15 +44,13 @@ pub use general::{
     AddMul, Fused, General, GroupExponent, Groups, Invalid, Side, Specials, Sticky, Terms,
 };
 pub use modifiers::Modifiers;
-pub use named::{
-    Addends, Dpa, EFdpa, FmaChain, FtzAddMul, GrFdpa, GstFdpa, GtrFdpa, Part, SemiFma, SemiNan,
-    StFdpa, TFdpa, TrFdpa,
-};
+pub use named::*;
 pub use notation::Flaw;
 pub use notation::at;
 pub(crate) use notation::parse;
 pub use output::{Nan, Output, Tininess, ZeroSign};
-pub use program::{Operation, Program, Select, Source, Statement};
+pub use program::{Operation, Program, Select, Source, Start, Statement};
+pub use reading::{Part, Reading};
 pub use scalar::Scalar;
 pub use signature::Queries;
 pub use signature::{OperandWords, Operands, Scale, Signature};

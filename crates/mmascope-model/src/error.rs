@@ -38,6 +38,8 @@ pub enum Error {
         nearest: Vec<String>,
         /// All valid names, where none is near and they are few.
         allowed: Vec<String>,
+        /// Who else has one of that name: for an instruction, other architectures.
+        elsewhere: Vec<String>,
     },
     /// The instruction exists, but nobody has published its arithmetic.
     Unmodelled {
@@ -78,6 +80,29 @@ pub const LONGEST_NAME: usize = 200;
 
 /// As many valid names are all listed when none of them is near the given one.
 const FEW_NAMES: usize = 12;
+
+/// A text with its control characters escaped: what a file says must not reach a terminal as commands.
+/// Those are ESC and its kin (C0, C1) and the marks that turn the direction of writing round.
+pub fn escaped(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.contains(is_control) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_control(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out.into()
+}
+
+/// Whether a terminal may take this character for a command.
+pub(crate) fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
 
 /// A message, or its beginning when it repeats too much of a hostile text.
 pub fn shortened(message: &str) -> String {
@@ -143,7 +168,29 @@ impl Error {
             name: quoted(name),
             nearest: scored.into_iter().map(|(_, candidate)| candidate).collect(),
             allowed,
+            elsewhere: Vec::new(),
         }
+    }
+
+    /// The three names that are most alike, even if not much.
+    pub(crate) fn closest<'a>(
+        name: &str,
+        candidates: impl Iterator<Item = &'a str>,
+    ) -> Vec<String> {
+        if name.len() > LONGEST_NAME {
+            return Vec::new();
+        }
+        let wanted = name.to_lowercase();
+        let score = |candidate: &str| strsim::jaro_winkler(&wanted, &candidate.to_lowercase());
+        let scores = candidates.map(|name| (score(name), name));
+        let mut scored: Vec<(f64, &str)> = scores.filter(|(score, _)| *score > 0.5).collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        scored.dedup_by(|a, b| a.1 == b.1);
+        scored.truncate(3);
+        scored
+            .into_iter()
+            .map(|(_, name)| name.to_owned())
+            .collect()
     }
 }
 
@@ -156,6 +203,7 @@ impl fmt::Display for Error {
                 name,
                 nearest,
                 allowed,
+                elsewhere,
             } => {
                 write!(out, "unknown {what} '{name}'")?;
                 if !nearest.is_empty() {
@@ -163,6 +211,11 @@ impl fmt::Display for Error {
                 }
                 if !allowed.is_empty() {
                     write!(out, "; allowed: {}", allowed.join(", "))?;
+                }
+                match &elsewhere[..] {
+                    [] => {}
+                    [only] => write!(out, "; {only} has it")?,
+                    [names @ .., last] => write!(out, "; {} and {last} have it", names.join(", "))?,
                 }
                 Ok(())
             }

@@ -1,4 +1,4 @@
-//! Number formats: a format is a value in one table, and decoding and rounding read that value.
+//! Number formats: each format is a value in one table, and decoding and rounding read that value.
 //!
 //! The facts are those of IEEE 754-2019, OCP OFP8 1.0, OCP MX 1.0, the PTX ISA (§5.2.3) and
 //! arXiv 2206.02915 (the FNUZ formats).
@@ -6,10 +6,12 @@
 #![deny(clippy::float_arithmetic)]
 
 mod convert;
+mod declared;
 mod decode;
 mod round;
 
 pub use convert::Conversion;
+pub use declared::Formats;
 pub use decode::{Class, Unpacked};
 pub use round::Overflow;
 
@@ -80,6 +82,8 @@ pub struct Register {
     pub bits: u32,
     /// Low bits below the code; the unit ignores them in operands and writes them as 0.
     pub shift: u32,
+    /// The format of the whole word, where the code is the upper part of another's.
+    pub of: Option<&'static Format>,
 }
 
 const fn float(
@@ -105,6 +109,7 @@ const fn float(
         register: Register {
             bits: storage(bits),
             shift: 0,
+            of: None,
         },
     }
 }
@@ -127,6 +132,7 @@ const fn upper_part_of_f32(name: &'static str, fraction_bits: u32) -> Format {
         register: Register {
             bits: 32,
             shift: 23 - fraction_bits,
+            of: Some(&F32),
         },
         ..format
     }
@@ -136,6 +142,7 @@ const fn fixed(name: &'static str, bits: u32, signed: bool, scale: i32) -> Forma
     let register = Register {
         bits: storage(bits),
         shift: 0,
+        of: None,
     };
     Format {
         name,
@@ -186,7 +193,11 @@ pub const UE8M0: Format = {
 pub const UE4M3: Format = {
     let format = float("ue4m3", false, 4, 3, 7, Specials::AllOnesNan);
     Format {
-        register: Register { bits: 8, shift: 0 },
+        register: Register {
+            bits: 8,
+            shift: 0,
+            of: None,
+        },
         ..format
     }
 };
@@ -355,8 +366,8 @@ impl Format {
             && largest(self) >= largest(other)
     }
 
-    /// The format of the whole register word: f32 for the formats that are upper parts of an f32
-    /// word, the format itself otherwise.
+    /// The format of the whole register word: f32 for tf32 and e8m13, which are upper parts of an f32
+    /// word, the format itself where nothing lies below its codes.
     #[must_use]
     #[inline]
     pub fn container(&self) -> Self {
@@ -366,7 +377,7 @@ impl Format {
     /// As [`Format::container`], without a copy.
     #[inline]
     pub(crate) fn container_ref(&self) -> &Self {
-        if self.register.shift == 0 { self } else { &F32 }
+        self.register.of.unwrap_or(self)
     }
 
     /// Hexadecimal digits of one element in vector lines: the register word's width.

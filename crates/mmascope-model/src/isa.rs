@@ -1,4 +1,4 @@
-//! The catalogue: which architecture has which instruction, and what it computes.
+//! The catalogue: which architecture has which instruction, and what the instruction computes.
 //!
 //! The data are text files (`isa/*.txt`), read at run time; a user's file in the same notation
 //! extends or overrides them. Nothing in the code knows a chip.
@@ -162,8 +162,20 @@ impl Catalogue {
     /// ```
     pub fn extend(&mut self, file: &str, text: &str) -> Result<()> {
         let mut extended = self.clone();
+        // An architecture has one block in a text, whatever alias the block names.
+        let mut declared = HashMap::new();
         for block in parse::parse(file, text)? {
-            extended.merge(block)?;
+            let (name, position) = (block.architecture.name.clone(), block.position.clone());
+            let index = extended.merge(block)?;
+            if let Some(line) = declared.insert(index, position.line) {
+                return Err(Error::Text {
+                    message: format!(
+                        "'{}' is declared twice in this text, first in line {line}",
+                        quoted(&name)
+                    ),
+                    position,
+                });
+            }
         }
         extended.hasher.update(text.as_bytes());
         *self = extended;
@@ -201,7 +213,36 @@ impl Catalogue {
     /// [`Error::Unknown`] with the nearest names; [`Error::Argument`] for an illegal shape. An
     /// instruction whose arithmetic nobody has published is found; its `model` says so.
     pub fn find(&self, architecture: &str, instruction: &str) -> Result<&Instruction> {
-        self.architecture(architecture)?.find(instruction)
+        let architecture = self.architecture(architecture)?;
+        architecture.find(instruction).map_err(|error| match error {
+            Error::Unknown {
+                what,
+                name,
+                nearest,
+                allowed,
+                ..
+            } => Error::Unknown {
+                what,
+                name,
+                nearest,
+                allowed,
+                elsewhere: self.having(instruction),
+            },
+            other => other,
+        })
+    }
+
+    /// The architectures that have a model of an instruction.
+    fn having(&self, instruction: &str) -> Vec<String> {
+        let key = name::normalise(instruction).key;
+        let has = |architecture: &&Architecture| {
+            let index = architecture.keys.get(&key);
+            index.is_some_and(|&index| architecture.instructions[index].is_modelled())
+        };
+        let names = self.architectures.iter().filter(has);
+        names
+            .map(|architecture| architecture.name.clone())
+            .collect()
     }
 
     /// Every row of every architecture.
@@ -222,7 +263,8 @@ impl Catalogue {
             .collect()
     }
 
-    fn merge(&mut self, block: parse::Block) -> Result<()> {
+    /// Adds a block; the index of its architecture.
+    fn merge(&mut self, block: parse::Block) -> Result<usize> {
         let parse::Block {
             architecture,
             position,
@@ -248,7 +290,7 @@ impl Catalogue {
             }
         }
         self.architectures[index].merge(architecture);
-        Ok(())
+        Ok(index)
     }
 }
 
@@ -303,28 +345,24 @@ impl Architecture {
     fn unknown(&self, instruction: &str) -> Error {
         let what = "instruction";
         let wanted = name::normalise(instruction).text();
-        // Names that can be computed are the better advice.
-        let names = |modelled: bool| {
-            let rows = self
-                .instructions
-                .iter()
-                .filter(move |row| row.is_modelled() == modelled);
-            Error::unknown(what, &wanted, rows.map(|row| &row.name))
+        // Names that can be computed are the better advice; where none is alike, those that begin alike.
+        let rows = || {
+            let modelled = self.instructions.iter().filter(|row| row.is_modelled());
+            modelled.map(|row| row.name.as_str())
         };
-        let error = match names(true) {
-            Error::Unknown { nearest, .. } if nearest.is_empty() => names(false),
-            found => found,
+        let mut near = match Error::unknown(what, &wanted, rows()) {
+            Error::Unknown { nearest, .. } => nearest,
+            _ => Vec::new(),
         };
-        match error {
-            Error::Unknown {
-                nearest, allowed, ..
-            } => Error::Unknown {
-                what,
-                name: format!("{}' of '{}", quoted(instruction), self.name),
-                nearest,
-                allowed,
-            },
-            other => other,
+        if near.is_empty() {
+            near = Error::closest(&wanted, rows());
+        }
+        Error::Unknown {
+            what,
+            name: format!("{}' of '{}", quoted(instruction), self.name),
+            nearest: near,
+            allowed: Vec::new(),
+            elsewhere: Vec::new(),
         }
     }
 

@@ -2,5 +2,8 @@
 
 pub mod block;
 pub mod cast;
+pub mod deviations;
+pub mod eval;
 pub mod legal;
+pub mod resolve;
 pub mod specials;

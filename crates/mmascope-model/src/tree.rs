@@ -26,6 +26,7 @@ pub use export::Language;
 pub use value::MAX_LEAVES;
 pub use value::{Builder, Inner, Statistics, Tree};
 pub use visible::{Sight, visible};
+pub use write::{Form, NESTED_LEVELS};
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -94,7 +95,8 @@ impl Op {
 }
 
 impl Node {
-    /// The tree of a program. `None` when nothing is summed.
+    /// The tree of a program. Products that are summed in parts stand where their first parts do. `None` when
+    /// nothing is summed, or parts are summed in another grouping: a tree has each product once.
     #[must_use]
     pub fn of_program(program: &Program, signature: &Signature) -> Option<Self> {
         let k = signature.k;
@@ -103,7 +105,7 @@ impl Node {
         for statement in &program.statements {
             let read = |source: Source| match source {
                 Source::C => Some(Self::Leaf(k)),
-                Source::Zero | Source::Product => None,
+                Source::Zero => None,
                 Source::Statement(index) => values[index].clone(),
             };
             let format = statement.output.format;
@@ -113,14 +115,24 @@ impl Node {
                 Operation::Dot { over, from, .. }
                     if over.indices(k).iter().all(|&k| seen.contains(&k)) =>
                 {
-                    read(*from)
+                    from.source().and_then(read)
+                }
+                Operation::Dot { over, .. }
+                    if over.indices(k).iter().any(|&k| seen.contains(&k)) =>
+                {
+                    return None;
                 }
                 Operation::Dot {
                     algorithm,
                     over,
                     from,
                     ..
-                } => dot(algorithm, &over.indices(k), read(*from), &statement.output),
+                } => dot(
+                    algorithm,
+                    &over.indices(k),
+                    from.source().and_then(read),
+                    &statement.output,
+                ),
                 Operation::Add(left, right) => {
                     join(Op::Add, format, read(*left).into_iter().chain(read(*right)))
                 }

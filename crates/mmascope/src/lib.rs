@@ -48,6 +48,7 @@
 //! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees,
 //! [`dut`] devices under test, [`array`](mod@array) matrices in files, [`gemm`] whole matrix products
 //! and their errors, [`engine`] what computes them, [`accuracy`] how errors grow with K.
+//! [`precision`] has casts between formats, block scaling and special values, [`cast`](mod@cast) casts whole slices.
 //! [`reveal`] finds summation trees, [`cases`] generated operands, [`diff`] where units disagree, [`explain`] one output step by step.
 //!
 //! What it is not: it is no emulator of instruction sets and no performance model, and it does not
@@ -56,9 +57,11 @@
 
 #[cfg(feature = "kernel")]
 pub use mmascope_gemm::cpu;
-pub use mmascope_gemm::{engine, gemm};
+pub use mmascope_gemm::{blocks, cast, engine, gemm};
 pub use mmascope_io::{array, vector};
-pub use mmascope_lab::{accuracy, cases, diff, discriminate, identify, infer, probe, validate};
+pub use mmascope_lab::{
+    accuracy, cases, diff, discriminate, identify, infer, probe, quantisation, validate,
+};
 pub use mmascope_model::{
     Error, Position, Result, dpa, error, exact, explain, format, isa, precision, tree,
 };

@@ -56,6 +56,13 @@ fn seeds() -> Vec<Vec<u8>> {
            "y":{"dtype":"F16","shape":[8],"data_offsets":[16,32]}}"#,
         &bytes,
     ));
+    let matrix = files::npy("<f4", false, "(2, 4)", &bytes);
+    let zeros = files::npy("|u1", false, "(256,)", &[0; 256]);
+    seeds.push(files::npz(&[("x.npy", &matrix, false)]));
+    seeds.push(files::npz(&[
+        ("x.npy", &matrix, true),
+        ("z.npy", &zeros, true),
+    ]));
     seeds
 }
 
@@ -141,11 +148,16 @@ fn mutated_files_never_panic_and_take_no_memory() {
             mutate(random, &mut file);
             entry::npy(&file);
             entry::safetensors(&file);
+            entry::npz(&file);
             let names = array::safetensors_names(&file).unwrap_or_default();
             let arrays = names
                 .iter()
                 .map(|name| array::safetensors_of_bytes(&file, name))
-                .chain([array::npy_of_bytes(&file)]);
+                .chain([
+                    array::npy_of_bytes(&file),
+                    array::npz_of_bytes(&file, None),
+                    array::npz_of_bytes(&file, Some("z")),
+                ]);
             for array in arrays {
                 match array {
                     Ok(array) => {

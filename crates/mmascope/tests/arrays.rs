@@ -1,4 +1,4 @@
-//! Matrices in files: `.npy` and `.safetensors` in, `.npy` out; right, or refused with a message.
+//! Matrices in files: `.npy`, `.npz` and `.safetensors` in, `.npy` out; right, or refused with a message.
 
 #[path = "arrays/casting.rs"]
 mod casting;
@@ -6,6 +6,8 @@ mod casting;
 mod damaged;
 #[path = "arrays/files.rs"]
 mod files;
+#[path = "arrays/npz.rs"]
+mod npz;
 #[path = "arrays/python.rs"]
 mod python;
 #[path = "arrays/read.rs"]

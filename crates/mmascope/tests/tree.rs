@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::process::Command;
 
 use mmascope::format::{E5M2, F16, F32, F64, Rounding};
-use mmascope::tree::{Arithmetic, Builder, Language, Op, Term, Tree, Truncated};
+use mmascope::tree::{Arithmetic, Builder, Form, Language, Op, Term, Tree, Truncated};
 
 #[path = "reveal/simulated.rs"]
 #[allow(dead_code)]
@@ -27,7 +27,7 @@ fn text_and_json_go_both_ways() {
         assert_eq!(tree.json().parse(), Ok(tree.clone()));
         let names: Vec<String> = (0..leaves).map(|leaf| format!("x{leaf}")).collect();
         assert_eq!(
-            Tree::read(&tree.file("s", &names)),
+            Tree::read(&tree.file("s", &names, Form::Nested)),
             Ok((tree.clone(), names))
         );
         seen.insert(tree);
@@ -599,5 +599,64 @@ print("compiled")
         "missing" => println!("skipped: NVRTC is not installed"),
         "compiled" => {}
         _ => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+    }
+}
+
+#[test]
+fn a_sequential_sum_of_16384_terms_goes_out_and_back() {
+    const TERMS: usize = 16_384;
+    let mut builder = Builder::new(TERMS);
+    let mut sum = 0;
+    for leaf in 1..TERMS {
+        sum = builder.node(Op::Add, F32, vec![sum, leaf]);
+    }
+    let tree = builder.build(sum).expect("a tree");
+    // Too deep for JSON readers: written flat, whatever is asked for.
+    let text = tree.file("s", &[], Form::Nested);
+    let value: serde_json::Value = serde_json::from_str(&text).expect("any JSON reader takes it");
+    assert_eq!(value["nodes"].as_array().map(Vec::len), Some(TERMS - 1));
+    assert_eq!(value["root"], 2 * TERMS - 2);
+    assert_eq!(value["nodes"][0]["children"], serde_json::json!([0, 1]));
+    let (again, names) = Tree::read(&text).expect("it reads back");
+    assert_eq!((&again, names.len()), (&tree, TERMS));
+    // The nested form and the text are still read.
+    for text in [tree.json(), tree.to_string()] {
+        assert_eq!(Tree::read(&text).expect("read").0, tree);
+    }
+}
+
+#[test]
+fn the_flat_form() {
+    let tree: Tree = "(add f32 (fused f32 0 1 2) 3)".parse().expect("a tree");
+    let names = ["a", "b", "c", "d"].map(str::to_owned);
+    let text = tree.file("s", &names, Form::Flat);
+    assert!(
+        text.contains(
+            r#""nodes":[{"op":"fused","type":"f32","children":[0, 1, 2]},{"op":"add","type":"f32","children":[4, 3]}],"root":5"#
+        ),
+        "{text}"
+    );
+    assert_eq!(
+        Tree::read(&text).expect("read"),
+        (tree.clone(), names.to_vec())
+    );
+    // Any order of nodes and children is the same tree.
+    let other = r#"{"root":5,"leaves":["a","b","c","d"],"nodes":[
+        {"op":"fused","type":"f32","children":[2,0,1]},{"op":"add","type":"f32","children":[3,4]}]}"#;
+    assert_eq!(Tree::read(other).expect("read").0, tree);
+    for (from, to) in [
+        ("[3,4]", "[3,5]"),
+        ("[3,4]", "[3,3]"),
+        ("[3,4]", "[3,4,0]"),
+        ("[2,0,1]", "[]"),
+        ("\"root\":5", "\"root\":6"),
+        ("\"root\":5", "\"root\":4"),
+        ("fused", "fuse"),
+        ("f32", "f33"),
+        ("\"d\"", "\"d\",\"e\""),
+        ("[2,0,1]", "[-1]"),
+    ] {
+        let damaged = other.replacen(from, to, 1);
+        assert!(Tree::read(&damaged).is_err(), "{damaged}");
     }
 }

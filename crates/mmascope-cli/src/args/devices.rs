@@ -178,4 +178,6 @@ pub(crate) struct LibraryHost {
     pub(crate) symbol: String,
     /// Number of products
     pub(crate) n: usize,
+    /// Memory that it shares with the program that started it
+    pub(crate) memory: Option<std::path::PathBuf>,
 }

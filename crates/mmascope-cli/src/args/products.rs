@@ -5,9 +5,13 @@ pub(crate) struct Matmul {
     /// The architecture: a name, SM or gfx number, or product name
     #[arg(long)]
     pub(crate) arch: String,
-    /// The instruction
+    /// The instruction [default: that of the operand types, as the files have them; see --types]
     #[arg(long)]
-    pub(crate) inst: String,
+    pub(crate) inst: Option<String>,
+    /// Operand types, whose default instruction is taken: A, B, C and D with commas, and block scales
+    /// behind them, as in f16,f16,f32 or e2m1,e2m1,f32,ue4m3/16. What is left out is open
+    #[arg(long, value_name = "TYPES", conflicts_with = "inst")]
+    pub(crate) types: Option<String>,
     /// M × K, or a batch of such matrices (three dimensions): FILE.npy or FILE.safetensors:NAME
     #[arg(value_name = "A")]
     pub(crate) a: String,
@@ -67,12 +71,17 @@ pub(crate) struct Matmul {
 
 #[derive(clap::Args)]
 pub(crate) struct ErrorOptions {
-    /// An architecture; may be given several times
-    #[arg(long, required = true)]
+    /// Architectures, or ARCH:INST items, with commas; may be given several times
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', required = true)]
     pub(crate) arch: Vec<String>,
     /// An instruction; may be given several times: every architecture is measured with those it has
-    #[arg(long, required = true)]
+    /// [default: that of the operand types, as the files have them; see --types]
+    #[arg(long)]
     pub(crate) inst: Vec<String>,
+    /// Operand types, whose default instruction every architecture takes: A, B, C and D with commas,
+    /// and block scales behind them, as in f16,f16,f32 or e2m1,e2m1,f32,ue4m3/16
+    #[arg(long, value_name = "TYPES", conflicts_with = "inst")]
+    pub(crate) types: Option<String>,
     /// Shape of generated matrices, such as 64x64x4096
     #[arg(long, value_name = "MxNxK")]
     pub(crate) shape: Option<String>,

@@ -109,9 +109,14 @@ pub(crate) struct Diff {
     /// Architectures, or ARCH:INST items, with commas
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', required = true)]
     pub(crate) arch: Vec<String>,
-    /// An instruction; may be given several times
+    /// An instruction; may be given several times [default: that of the operand types, as --types
+    /// or the first line of --vectors has them]
     #[arg(long)]
     pub(crate) inst: Vec<String>,
+    /// Operand types, whose default instruction every architecture takes: A, B, C and D with commas,
+    /// and block scales behind them, as in f16,f16,f32 or e2m1,e2m1,f32,ue4m3/16
+    #[arg(long, value_name = "TYPES", conflicts_with = "inst")]
+    pub(crate) types: Option<String>,
     /// Take the operands from this file of vector lines, plain or gzip (`-` is standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "seed", "count", "start"])]
     pub(crate) vectors: Option<String>,

@@ -1,51 +1,29 @@
-//! Which units are compared: architectures × instructions, and ARCH:INST items.
+//! Chooses the units that are compared: architectures × instructions, and ARCH:INST items.
 
 use crate::args::Diff;
 use crate::report::Failure;
+use crate::units::{self, Types};
 use mmascope::diff::Subject;
-use mmascope::isa::Catalogue;
+use mmascope::dpa::Signature;
+use mmascope::isa::{Catalogue, OperandTypes, Scaling};
+use mmascope::vector::{Lines, Reader};
 
 /// The units in the order of the arguments, each once.
 pub(super) fn chosen<'c>(
     catalogue: &'c Catalogue,
     options: &Diff,
 ) -> Result<Vec<Subject<'c>>, Failure> {
-    let mut subjects: Vec<Subject<'c>> = Vec::new();
-    let mut add = |subject: Subject<'c>| {
-        if subjects.iter().all(|known| known.name() != subject.name()) {
-            subjects.push(subject);
-        }
+    let is_open = options.inst.is_empty() && options.arch.iter().any(|item| !item.contains(':'));
+    let types = match (&options.types, &options.vectors) {
+        (Some(text), _) => Some(Types::Text(text)),
+        (None, Some(file)) if is_open && file != "-" => types_of(catalogue, file)?,
+        _ => None,
     };
-    for item in &options.arch {
-        if let Some((arch, inst)) = item.split_once(':') {
-            add(Subject::new(catalogue.find(arch, inst)?)?);
-            continue;
-        }
-        let architecture = catalogue.architecture(item)?;
-        if options.inst.is_empty() {
-            return Err(Failure::Input(format!(
-                "--arch {item}: which instruction? give --inst, or {item}:INST"
-            )));
-        }
-        let mut lacking = None;
-        let mut found = false;
-        for inst in &options.inst {
-            match architecture.find(inst) {
-                Ok(row) => {
-                    add(Subject::new(row)?);
-                    found = true;
-                }
-                // An instruction that the architecture does not have is left out, if it has another.
-                Err(error @ mmascope::Error::Unknown { .. }) => lacking = Some(error),
-                Err(error) => return Err(error.into()),
-            }
-        }
-        match lacking {
-            Some(error) if !found => return Err(error.into()),
-            Some(error) => eprintln!("left out: {error}"),
-            None => {}
-        }
-    }
+    let rows = units::chosen(catalogue, &options.arch, &options.inst, types.as_ref())?;
+    let subjects = rows
+        .into_iter()
+        .map(Subject::new)
+        .collect::<Result<Vec<_>, _>>()?;
     if subjects.len() < 2 {
         let names: Vec<String> = subjects.iter().map(Subject::name).collect();
         return Err(Failure::Input(format!(
@@ -54,4 +32,28 @@ pub(super) fn chosen<'c>(
         )));
     }
     Ok(subjects)
+}
+
+/// The operand types of the first line of a file that names an instruction.
+fn types_of(catalogue: &Catalogue, file: &str) -> Result<Option<Types<'static>>, Failure> {
+    let mut lines = Lines::open(file)?;
+    let mut reader = Reader::new(catalogue);
+    while let Some(line) = lines.next_line()? {
+        let vector = line.text.ok().and_then(|text| reader.read(&text).ok());
+        if let Some(vector) = vector {
+            return Ok(Some(Types::Given(of_signature(
+                &vector.instruction.signature,
+            ))));
+        }
+    }
+    Ok(None)
+}
+
+fn of_signature(signature: &Signature) -> OperandTypes {
+    OperandTypes {
+        c: Some(signature.c),
+        d: Some(signature.d),
+        scaling: signature.scale.map_or(Scaling::Open, Scaling::Exactly),
+        ..OperandTypes::of(signature.a, signature.b)
+    }
 }

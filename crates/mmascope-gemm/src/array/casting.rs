@@ -1,4 +1,4 @@
-//! From elements to register words of an operand: numbers are rounded, codes are checked.
+//! Converts elements to register words of an operand: rounds numbers, checks codes.
 #![deny(clippy::float_arithmetic)]
 
 use super::{Array, Element, Words};
@@ -206,9 +206,8 @@ impl Array {
 
     fn beyond(&self, index: usize, operand: &Format) -> Error {
         let largest = number_text(operand, operand.max_finite(false));
-        let what = format!(
-            "is beyond the largest {operand}, {largest}; saturate (--saturate) to clamp such numbers"
-        );
+        let what =
+            format!("is beyond the largest {operand}, {largest}; saturate to clamp such numbers");
         self.misfit(index, &what)
     }
 

@@ -1,4 +1,4 @@
-//! How the elements of a file are taken, in words: the same bytes can mean two things.
+//! Describes how the elements of a file are read, since the same bytes can mean two things.
 
 use super::casting::Way;
 use super::{Array, Casting, Element};
@@ -25,8 +25,8 @@ impl Array {
             Element::Number(from) => match Self::way(&from, operand, casting) {
                 Way::Same => format!("values of {operand}"),
                 Way::Word => format!(
-                    "f32 words as they are: the unit takes the upper part as {operand} (a rounding \
-                     would be --round)"
+                    "f32 words as they are: the unit takes the upper part as {operand} (none is \
+                     rounded)"
                 ),
                 Way::Rounded(rounding) => {
                     let clamped = if casting.saturate { ", saturating" } else { "" };
@@ -45,15 +45,29 @@ impl Array {
         self.read_as(format!("raw codes of {scale}"), scale)
     }
 
-    fn read_as(&self, words: String, format: &Format) -> Reading {
-        // What `np.save` writes for one format alone.
-        let kind = self.dtype.trim_start_matches(['<', '>', '|', '=']);
-        let written = match (self.element, kind) {
-            (Element::Opaque(2), _) => Some((BF16, "bfloat16")),
-            (Element::Opaque(1), "f1") => Some((E5M2, "float8_e5m2")),
+    /// The element type without its byte order.
+    fn kind(&self) -> &str {
+        self.dtype.trim_start_matches(['<', '>', '|', '='])
+    }
+
+    /// The one format of `ml_dtypes` that `np.save` writes as this element type.
+    pub(super) fn written_by_numpy(&self) -> Option<Format> {
+        match (self.element, self.kind()) {
+            (Element::Opaque(2), _) => Some(BF16),
+            (Element::Opaque(1), "f1") => Some(E5M2),
             _ => None,
-        };
-        let warning = written.filter(|(own, _)| own != format).map(|(own, name)| {
+        }
+    }
+
+    fn read_as(&self, words: String, format: &Format) -> Reading {
+        let kind = self.kind();
+        let written = self.written_by_numpy().filter(|own| own != format);
+        let warning = written.map(|own| {
+            let name = if own == BF16 {
+                "bfloat16"
+            } else {
+                "float8_e5m2"
+            };
             let void = if kind == "f1" { "f1" } else { "void" };
             format!(
                 "{}: {void} elements ({}) are read as {format} codes; if this file holds {name}, \

@@ -1,4 +1,4 @@
-//! Register words in memory, each in the fewest whole bytes that its register takes.
+//! Stores register words in memory, each in the fewest whole bytes that its register takes.
 
 use crate::error::{Error, Result};
 use crate::format::Format;

@@ -1,4 +1,6 @@
-//! Numbers that begin at a cache line, so that no register's load crosses one.
+//! Memory for numbers that begins at a cache line, so that no register's load crosses one.
+
+#![allow(unsafe_code)] // slices of numbers in memory that lies as bytes
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -65,7 +67,9 @@ impl<T: Plain> Deref for Aligned<T> {
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: from the line on are `len` numbers, aligned, and every bit pattern is one.
+        // SAFETY: `zeros` made `bytes` of `len · size_of::<T>() + LINE` bytes and chose `from < LINE` so that it is a multiple of 64
+        // in memory, which every `T` (`Plain`: its size divides 64) asks no more than; nothing changes the length or moves the
+        // bytes before `drop`. Every bit pattern is a `T` (`Plain`). Broken, a reference beyond the allocation, or misaligned.
         unsafe { std::slice::from_raw_parts(self.bytes.as_ptr().add(self.from).cast(), self.len) }
     }
 }
@@ -77,7 +81,7 @@ impl<T: Plain> DerefMut for Aligned<T> {
             return &mut [];
         }
         let first = self.bytes.as_mut_ptr();
-        // SAFETY: as for `deref`.
+        // SAFETY: as for `deref`; `&mut self` has the bytes alone.
         unsafe { std::slice::from_raw_parts_mut(first.add(self.from).cast(), self.len) }
     }
 }

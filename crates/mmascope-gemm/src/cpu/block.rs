@@ -1,4 +1,4 @@
-//! A product by tiles: which rows, columns and steps the kernel carries, and which the reference.
+//! Computes a product tile by tile, and divides rows, columns and steps between the kernel and the reference.
 //!
 //! A tile is a run of rows by one panel of columns. Its accumulators lie in a buffer of f32 lanes
 //! while all steps run, chunk of K by chunk, so that the panel's chunk stays in the first cache.
@@ -12,11 +12,7 @@ use rayon::prelude::*;
 
 use super::Level;
 use super::codec::Codec;
-use super::fused::{Tile, VECTORS};
-use super::lanes::{Lanes, Portable};
-use super::pack::{Marks, Shape};
-use super::pairs::Begin;
-use super::shared::Shared;
+use super::enter::{Masks, Packed, Place, WIDEST, enter};
 use crate::array::Stored;
 use crate::dpa::{Modifiers, Unit};
 use crate::engine::{Dots, Elements, Watch, after_first};
@@ -24,89 +20,8 @@ use crate::error::Result;
 
 /// Rows of a tile.
 const ROWS: usize = 64;
-/// The widest panel: four registers of sixteen lanes.
-pub(super) const WIDEST: usize = 64;
-
 /// Chunks after which every c is looked at again: far fewer than 2^28 products.
 const LOOK_AGAIN: usize = 1024;
-
-/// Packed operands with the kernel that reads them.
-pub(super) trait Packed: Sync {
-    fn shape(&self) -> &Shape;
-    fn marks(&self) -> &Marks;
-
-    /// The lanes in which c lies outside the kernel's domain: (finite ones, ∞ and NaN).
-    ///
-    /// # Safety
-    /// The instruction set of `V`.
-    unsafe fn outside<V: Lanes>(&self, c: V) -> (V, V);
-
-    /// Runs steps of one row and panel; gives the lanes whose results are not to be used.
-    ///
-    /// # Safety
-    /// The instruction set of `V`; row, panel and steps within the shape.
-    unsafe fn run<V: Lanes>(
-        &self,
-        row: usize,
-        panel: usize,
-        steps: Range<usize>,
-        c: &mut Tile<V>,
-    ) -> V;
-
-    /// Whether it takes dot products of bytes.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    const DOTS: bool = false;
-
-    /// Whether two neighbouring rows at a time are faster.
-    #[inline(always)]
-    fn by_two(&self) -> bool {
-        false
-    }
-
-    /// The same of this row and the next; asked only where [`Packed::by_two`] says so, for pair after pair with the
-    /// same steps and panel.
-    ///
-    /// # Safety
-    /// As for [`Packed::run`], for both rows.
-    #[inline(always)]
-    unsafe fn run_two<V: Lanes>(
-        &self,
-        row: usize,
-        panel: usize,
-        steps: Range<usize>,
-        ahead: &mut Ahead<V>,
-        c: &mut [Tile<V>; 2],
-    ) -> V {
-        let _ = (row, panel, steps, ahead, c);
-        unreachable!("`by_two` says so")
-    }
-
-    /// Whether an ∞ or a NaN in c is the result, when nothing else is special.
-    fn settles(&self) -> bool;
-
-    /// Whether a c within the domain stays there for as long as 2^28 products.
-    fn keeps(&self) -> bool;
-}
-
-/// What is known of a pair of rows from the pairs before, with the same steps and panel.
-pub(super) struct Ahead<V> {
-    /// Where rows begin, once a pair has found it.
-    pub(super) begin: Option<Begin>,
-    /// The next pair's first row, which begins with the same step, if there is one.
-    pub(super) next: Option<usize>,
-    /// What was found out about this pair: its first group's largest byte sums.
-    pub(super) found: Option<[V; 2]>,
-}
-
-impl<V> Default for Ahead<V> {
-    fn default() -> Self {
-        Self {
-            begin: None,
-            next: None,
-            found: None,
-        }
-    }
-}
 
 /// The reference for single outputs and steps.
 pub(super) struct Reference<'a> {
@@ -144,84 +59,35 @@ impl<P: Packed> Job<'_, P> {
     ) -> Result<()> {
         let width = self.packed.shape().columns;
         let (rows, columns) = (&part.rows, &part.columns);
-        let blocks = rows.len().div_ceil(ROWS);
         let panels = columns.start / width..columns.end.div_ceil(width);
-        let shared = Shared::new(accumulators);
-        (0..blocks * panels.len())
-            .into_par_iter()
-            .try_for_each(|index| {
-                // Rows stay in the second cache while panel after panel passes by.
-                let (block, panel) = (index / panels.len(), panels.start + index % panels.len());
-                let first = rows.start + block * ROWS;
-                let tile = Part {
-                    rows: first..rows.end.min(first + ROWS),
-                    columns: columns.start.max(panel * width)..columns.end.min((panel + 1) * width),
-                };
-                let mut words: Vec<&mut [W]> = (tile.rows.clone())
-                    .map(|row| {
-                        let from = (row - rows.start) * columns.len();
-                        let from = from + tile.columns.start - columns.start;
-                        // SAFETY: each output belongs to one tile.
-                        unsafe { shared.run(from, tile.columns.len()) }
-                    })
-                    .collect();
-                self.tile(level, &tile, panel, &mut words, watch)
-            })
-    }
-
-    /// Runs steps of some rows and a panel by the kernel, lanes in and out.
-    fn attempt(
-        &self,
-        level: Level,
-        place: &Place,
-        steps: Range<usize>,
-        lanes: &mut [u32],
-        masks: &mut [Masks],
-    ) {
-        assert!(level.is_there());
-        // A function that has the instructions, into which everything is inlined.
-        #[cfg(target_arch = "x86_64")]
-        macro_rules! enter {
-            ($features:literal, $lanes:ident) => {{
-                #[target_feature(enable = $features)]
-                fn enter<P: Packed>(
-                    packed: &P,
-                    place: &Place,
-                    steps: Range<usize>,
-                    lanes: &mut [u32],
-                    masks: &mut [Masks],
-                ) {
-                    // SAFETY: this function has the instruction set.
-                    unsafe {
-                        attempt::<super::lanes::$lanes, P>(packed, place, steps, lanes, masks)
+        // (Rows stay in the second cache while panel after panel passes by.)
+        accumulators
+            .par_chunks_mut(ROWS * columns.len())
+            .zip((rows.start..rows.end).into_par_iter().step_by(ROWS))
+            .try_for_each(|(words, first)| {
+                let rows = first..rows.end.min(first + ROWS);
+                let own =
+                    |panel| columns.start.max(panel * width)..columns.end.min((panel + 1) * width);
+                let mut tiles: Vec<Vec<&mut [W]>> = Vec::new();
+                tiles.resize_with(panels.len(), || Vec::with_capacity(rows.len()));
+                for mut line in words.chunks_mut(columns.len()) {
+                    for (panel, tile) in panels.clone().zip(&mut tiles) {
+                        let (words, rest) = line.split_at_mut(own(panel).len());
+                        tile.push(words);
+                        line = rest;
                     }
                 }
-                // SAFETY: the level is there.
-                unsafe { enter(self.packed, place, steps, lanes, masks) }
-            }};
-        }
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => enter!("avx2,fma,f16c", Avx2),
-            #[cfg(target_arch = "x86_64")]
-            Level::Vnni if P::DOTS => {
-                enter!(
-                    "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c",
-                    Vnni
-                )
-            }
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 | Level::Vnni => {
-                enter!("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c", Avx512)
-            }
-            #[cfg(target_arch = "aarch64")]
-            // SAFETY: the level is there.
-            Level::Neon => unsafe {
-                attempt::<super::lanes::Neon, P>(self.packed, place, steps, lanes, masks)
-            },
-            // SAFETY: plain Rust.
-            _ => unsafe { attempt::<Portable, P>(self.packed, place, steps, lanes, masks) },
-        }
+                tiles
+                    .into_par_iter()
+                    .zip(panels.clone())
+                    .try_for_each(|(mut words, panel)| {
+                        let tile = Part {
+                            rows: rows.clone(),
+                            columns: own(panel),
+                        };
+                        self.tile(level, &tile, panel, &mut words, watch)
+                    })
+            })
     }
 
     /// `words`: the tile's rows of accumulators.
@@ -386,7 +252,7 @@ impl<P: Packed> Job<'_, P> {
     ) -> [u64; 2] {
         let mut masks = [Masks::default(); ROWS];
         let masks = &mut masks[..lanes.len() / self.packed.shape().columns];
-        self.attempt(level, place, steps, lanes, masks);
+        enter(level, self.packed, place, steps, lanes, masks);
         let mut rows = [0; 2];
         let all = (masks.iter()).fold(0, |all, masks| all | masks.outside | masks.special);
         if all & place.whole == 0 {
@@ -424,7 +290,7 @@ impl<P: Packed> Job<'_, P> {
             inside: 0,
         };
         let mut masks = [Masks::default()];
-        self.attempt(level, &place, steps, lanes, &mut masks);
+        enter(level, self.packed, &place, steps, lanes, &mut masks);
         let [masks] = masks;
         let settled = if self.packed.settles() {
             masks.special & !marked & !asked.hidden & asked.whole
@@ -455,148 +321,8 @@ impl<P: Packed> Job<'_, P> {
     }
 }
 
-/// Columns of a row whose results are not the kernel's, a bit each.
-#[derive(Clone, Copy, Default)]
-struct Masks {
-    /// c lay outside the domain, or something left it on the way.
-    outside: u64,
-    /// c was ∞ or NaN.
-    special: u64,
-}
-
-/// Where some rows' lanes lie.
-struct Place {
-    /// The first row.
-    row: usize,
-    panel: usize,
-    /// Lanes that count.
-    whole: u64,
-    /// Only results of which all lanes can be used are wanted, with what settles itself in place.
-    wanted: bool,
-    /// Rows whose c need not be looked at, a bit each.
-    inside: u64,
-}
-
-/// Rows one after the other, as many as there are masks.
-///
-/// # Safety
-/// The instruction set of `V`.
-#[inline(always)]
-unsafe fn attempt<V: Lanes, P: Packed>(
-    packed: &P,
-    place: &Place,
-    steps: Range<usize>,
-    lanes: &mut [u32],
-    masks: &mut [Masks],
-) {
-    let width = VECTORS * V::WIDTH;
-    assert!(lanes.len() == masks.len() * width);
-    let pairs = if packed.by_two() { masks.len() / 2 } else { 0 };
-    let (two, one) = lanes.split_at_mut(2 * pairs * width);
-    let (masks_of_two, masks_of_one) = masks.split_at_mut(2 * pairs);
-    let both = two
-        .chunks_exact_mut(2 * width)
-        .zip(masks_of_two.chunks_exact_mut(2));
-    let mut ahead = Ahead::default();
-    for (r, (lanes, masks)) in (0..).step_by(2).zip(both) {
-        let (first, second) = lanes.split_at_mut(width);
-        ahead.next = (r + 2 < 2 * pairs).then_some(place.row + r + 2);
-        // SAFETY: the caller has the instruction set.
-        unsafe {
-            let mut c = [
-                begin::<V, P>(packed, place, r, first, &mut masks[0]),
-                begin::<V, P>(packed, place, r + 1, second, &mut masks[1]),
-            ];
-            let steps = steps.clone();
-            let bad = packed.run_two(place.row + r, place.panel, steps, &mut ahead, &mut c);
-            end(packed, place, &c[0], bad, first, &mut masks[0]);
-            end(packed, place, &c[1], bad, second, &mut masks[1]);
-        }
-    }
-    let each = one.chunks_exact_mut(width).zip(masks_of_one);
-    for (r, (lanes, masks)) in (2 * pairs..).zip(each) {
-        // SAFETY: the caller has the instruction set.
-        unsafe {
-            let mut c = begin::<V, P>(packed, place, r, lanes, masks);
-            let bad = packed.run(place.row + r, place.panel, steps.clone(), &mut c);
-            end(packed, place, &c, bad, lanes, masks);
-        }
-    }
-}
-
-/// The lanes of the r-th row, those that the kernel cannot carry as +0, with their masks.
-///
-/// # Safety
-/// The instruction set of `V`.
-#[inline(always)]
-unsafe fn begin<V: Lanes, P: Packed>(
-    packed: &P,
-    place: &Place,
-    r: usize,
-    lanes: &[u32],
-    masks: &mut Masks,
-) -> Tile<V> {
-    // SAFETY: the caller has the instruction set; `read` checks the length.
-    unsafe {
-        let mut c: Tile<V> = read(lanes);
-        let known = place.inside >> r & 1 != 0;
-        for (v, c) in c.iter_mut().enumerate().filter(|_| !known) {
-            let (finite, special) = packed.outside(*c);
-            masks.outside |= u64::from(finite.top_bits()) << (v * V::WIDTH);
-            masks.special |= u64::from(special.top_bits()) << (v * V::WIDTH);
-            // Such a lane runs along as +0.
-            *c = special.or(finite).not_and(*c);
-        }
-        c
-    }
-}
-
-/// A row's results are written, if they are wanted.
-///
-/// # Safety
-/// The instruction set of `V`.
-#[inline(always)]
-unsafe fn end<V: Lanes, P: Packed>(
-    packed: &P,
-    place: &Place,
-    c: &Tile<V>,
-    bad: V,
-    lanes: &mut [u32],
-    masks: &mut Masks,
-) {
-    // SAFETY: the caller has the instruction set; `write` checks the length.
-    unsafe {
-        let bad = u64::from(bad.top_bits());
-        for v in 0..VECTORS {
-            // One mask for the four registers: a lane that is bad in any of them.
-            masks.outside |= bad << (v * V::WIDTH);
-        }
-        if !place.wanted {
-            write(c, lanes);
-            return;
-        }
-        let special = masks.special & place.whole;
-        if special != 0 && !packed.settles() {
-            masks.outside |= special;
-        }
-        if masks.outside & place.whole != 0 {
-            return;
-        }
-        if special == 0 {
-            write(c, lanes);
-            return;
-        }
-        let mut before = [0_u32; WIDEST];
-        before[..lanes.len()].copy_from_slice(lanes);
-        write(c, lanes);
-        for v in bits(special) {
-            lanes[v] = before[v];
-        }
-    }
-}
-
 /// The set bits.
-fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
         mask &= mask.wrapping_sub(1);
@@ -615,32 +341,4 @@ struct Asked<'a, W> {
     /// Lanes before the tile's first column.
     shift: usize,
     whole: u64,
-}
-
-/// # Safety
-/// The instruction set of `V`; `lanes` has four registers.
-#[inline(always)]
-unsafe fn read<V: Lanes>(lanes: &[u32]) -> Tile<V> {
-    assert!(lanes.len() == VECTORS * V::WIDTH);
-    // SAFETY: the length was checked.
-    unsafe {
-        let from = lanes.as_ptr();
-        [
-            V::load(from),
-            V::load(from.add(V::WIDTH)),
-            V::load(from.add(2 * V::WIDTH)),
-            V::load(from.add(3 * V::WIDTH)),
-        ]
-    }
-}
-
-/// # Safety
-/// The instruction set of `V`; `lanes` has four registers.
-#[inline(always)]
-unsafe fn write<V: Lanes>(tile: &Tile<V>, lanes: &mut [u32]) {
-    assert!(lanes.len() == VECTORS * V::WIDTH);
-    for (v, register) in tile.iter().enumerate() {
-        // SAFETY: the length was checked.
-        unsafe { register.store(lanes.as_mut_ptr().add(v * V::WIDTH)) };
-    }
 }

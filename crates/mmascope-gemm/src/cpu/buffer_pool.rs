@@ -1,4 +1,4 @@
-//! Memory of products that are done, kept for the next ones.
+//! A pool that keeps the buffers of finished products for the next ones.
 //!
 //! Small products are many products: at 256³ a quarter of the time went into memory that the system had taken
 //! back after the last product, and handed out again page by page.

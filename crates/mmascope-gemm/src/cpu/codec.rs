@@ -1,4 +1,4 @@
-//! Accumulators between register words and f32 lanes.
+//! Converts accumulators between register words and f32 lanes.
 
 use super::decoder::Decoder;
 use crate::dpa::{Nan, Output};

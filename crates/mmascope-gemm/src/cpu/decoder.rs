@@ -1,4 +1,4 @@
-//! Register words of a format as f32, without branches.
+//! Decodes register words of a format to f32, without branches.
 
 use crate::dpa::FlushSign;
 use crate::format::{Float, Format, Specials};

@@ -1,4 +1,4 @@
-//! Which fused sums can be rounded toward −∞ product by product, and how operands are packed for that.
+//! Decides which fused sums can be rounded toward −∞ product by product, and packs operands for them.
 //!
 //! `lanes/down.rs` says how it works. It takes for granted:
 //!
@@ -11,7 +11,7 @@
 use super::decoder::{Decoder, mask};
 use super::exponents::Window;
 use super::fast::fast;
-use super::fused::{Finish, Kind, Sum};
+use super::sum::{Finish, Kind, Sum};
 
 /// What stands for a zero.
 const TINY: u32 = (127 - 90) << 23;

@@ -1,4 +1,4 @@
-//! The exponents of operands: which ones there are, and which ones packed operands may have.
+//! The exponents of operands: those that occur, and those that packed operands may have.
 
 use rayon::prelude::*;
 

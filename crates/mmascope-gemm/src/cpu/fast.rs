@@ -1,4 +1,4 @@
-//! Functions that the compiler may compile for AVX2: those of packing, of which it then makes vectors.
+//! Packing functions that the compiler may compile for AVX2, so that it makes vectors of them.
 
 /// `name` runs `inner`, compiled for AVX2 where the machine has it.
 macro_rules! fast {
@@ -8,6 +8,7 @@ macro_rules! fast {
         $(-> $result:ty)? = $inner:path
     ) => {
         $(#[$document])*
+        #[allow(unsafe_code)] // a call into an instruction set
         $visibility fn $name($($argument: $kind),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             if crate::cpu::Level::Avx2.is_there() {
@@ -15,7 +16,7 @@ macro_rules! fast {
                 fn enter($($argument: $kind),*) $(-> $result)? {
                     $inner($($argument),*)
                 }
-                // SAFETY: AVX2 is there.
+                // SAFETY: `enter` asks for AVX2 and nothing else, and `is_there` has just said that the processor has it.
                 return unsafe { enter($($argument),*) };
             }
             $inner($($argument),*)

@@ -1,7 +1,7 @@
-//! A sum that a program takes up again where an earlier statement left it: one chain of groups.
+//! Joins a sum that a later statement continues with the statement before it: one chain of groups.
 
-use super::fused::Sum;
 use super::plan::{From, Stage};
+use super::sum::Sum;
 
 /// The same stages, with sums that only go on with a sum before them made part of it. A chain finds a group's
 /// exponents while it sums the group before; a sum that begins anew finds them first.

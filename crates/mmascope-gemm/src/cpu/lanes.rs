@@ -6,6 +6,8 @@
 //! lanes, `b` bytes. No operation depends on the ambient rounding mode but those that round to nearest, which
 //! is the mode that Rust guarantees.
 
+#![allow(unsafe_code)] // instructions
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -29,6 +31,9 @@ pub(crate) use products::Slots;
 #[allow(unused_imports)] // by `tests/inner.rs`, which takes the lanes alone
 pub(crate) use products::{four, two};
 pub(crate) use wide::WideSlots;
+
+/// Registers of a tile: the columns that one row meets at a time.
+pub(crate) const VECTORS: usize = 4;
 
 /// A vector register.
 ///

@@ -1,4 +1,4 @@
-//! Which instruction set the kernels use: chosen once, at run time.
+//! Chooses the instruction set of the kernels, once, at run time.
 
 use std::sync::OnceLock;
 
@@ -89,7 +89,7 @@ impl Level {
     }
 
     /// The level in use: what `MMASCOPE_SIMD` says, else the best that is there. Decided once. All have been compared
-    /// with the reference (`docs/kernels.md`, "What has run where").
+    /// with the reference (`docs/measured/kernel-coverage.md`).
     ///
     /// # Errors
     /// [`Error::Argument`] or [`Error::Unknown`] when the variable names a level that is unknown or

@@ -1,5 +1,5 @@
-//! Packing: operand words become floats and exponent bytes, in the order in which kernels read them,
-//! and what a kernel cannot carry is found and marked.
+//! Packs operands: words become floats and exponent bytes, in the order in which kernels read them. Finds and marks what
+//! a kernel cannot carry.
 //!
 //! A lies in chunks of K, row after row; B in panels of as many columns as a tile has, slot after
 //! slot. Marks are kept for each row and step, and for each column and step (a *step* is one
@@ -12,9 +12,9 @@ use super::decoder::{Decoder, mask};
 use super::down;
 use super::exponents::Window;
 use super::fast::fast;
-use super::fused::VECTORS;
+use super::lanes::VECTORS;
 use super::packed_operand::{How, Side};
-use super::shared::Shared;
+use super::rows::Rows;
 use super::wide;
 use crate::dpa::Signature;
 use crate::engine::Elements;
@@ -262,14 +262,15 @@ pub(super) fn pack_a(
     let mut side = Side::zeros(used, room(shape), how, true);
     let segment = Segment::new(decoder, window);
     let plain = is_plain(order, shape);
-    let parts = Parts::of(&mut side, how);
+    let mut rows = Rows::of(&mut side, shape, how);
     // Whole chunks that are read at once.
     let steps = (READ / (shape.chunk * shape.slots)).max(1) * shape.chunk;
     marks
         .rows
         .par_chunks_mut(shape.steps)
-        .enumerate()
-        .for_each_init(Buffers::default, |buffers, (row, marks)| {
+        .zip(rows.each())
+        .for_each_init(Buffers::default, |buffers, (marks, mut own)| {
+            let row = own.row();
             for (marks, first) in marks.chunks_mut(steps).zip((0..).step_by(steps)) {
                 let read = |buffers: &mut Buffers| {
                     buffers.words.resize(marks.len() * shape.k, 0);
@@ -288,8 +289,7 @@ pub(super) fn pack_a(
                 let length = shape.chunk * shape.slots;
                 let chunks = values.chunks(length).zip(bytes.chunks(length));
                 for ((values, bytes), step) in chunks.zip((first..).step_by(shape.chunk)) {
-                    // SAFETY: a row is one task's, and its chunks lie one behind the other.
-                    unsafe { parts.put(shape.a_at(row, step), values, bytes) };
+                    own.put(step, values, bytes);
                 }
                 if marked {
                     read(buffers);
@@ -300,52 +300,6 @@ pub(super) fn pack_a(
             }
         });
     side
-}
-
-/// Packed A, of which every task fills its own rows.
-struct Parts<'a> {
-    values: Shared<'a, f32>,
-    exponents: Shared<'a, u8>,
-    signs: Shared<'a, u32>,
-    wide: Shared<'a, f64>,
-    words: Shared<'a, u32>,
-    how: How,
-}
-
-impl<'a> Parts<'a> {
-    fn of(side: &'a mut Side, how: How) -> Self {
-        Self {
-            values: Shared::new(&mut side.values),
-            exponents: Shared::new(&mut side.exponents),
-            signs: Shared::new(&mut side.signs),
-            wide: Shared::new(&mut side.wide),
-            words: Shared::new(&mut side.words),
-            how,
-        }
-    }
-
-    /// Writes a row's chunk, or as much of it as there is, from this slot on.
-    ///
-    /// # Safety
-    /// Nobody else uses the chunk meanwhile. (It is made of whole groups, so that its signs are its own too.)
-    unsafe fn put(&self, at: usize, values: &[f32], bytes: &[u8]) {
-        let length = values.len();
-        // SAFETY: as the caller promises.
-        unsafe {
-            let signs = self.signs.run(self.how.signs(at), self.how.signs(length));
-            if let How::Wide(slots) = self.how {
-                let (wide, words) = (self.wide.run(at, length), self.words.run(at, length));
-                wide::prepare_a(values, bytes, wide, words, signs, slots);
-                return;
-            }
-            let own = self.values.run(at, length);
-            own.copy_from_slice(values);
-            self.exponents.run(at, length).copy_from_slice(bytes);
-            if let How::Down(slots) = self.how {
-                down::prepare_a(own, signs, slots);
-            }
-        }
-    }
 }
 
 /// Slots of a row of A that are read at once, if chunks are shorter.

@@ -1,4 +1,4 @@
-//! One packed operand, and the ways in which its numbers can lie.
+//! One packed operand, and the layouts that its numbers can have.
 
 use super::aligned::Aligned;
 use super::wide;

@@ -1,15 +1,15 @@
-//! What a unit's program becomes: stages over lanes, or the reason why there is no kernel for it.
+//! Plans a unit's program as stages over lanes, or gives the reason why it has no kernel.
 //! Only parameters of the program and its formats decide.
 
 use super::codec::Codec;
 use super::decoder::Decoder;
 use super::down;
-use super::fused::{Finish, Kind, Narrow, Sum};
 use super::joined::joined;
 use super::pack::Order;
+use super::sum::{Finish, Kind, Narrow, Sum};
 use crate::dpa::{
     Dpa, EFdpa, FlushSign, FtzAddMul, GtrFdpa, Operation, Output, Select, Signature, Source,
-    StFdpa, TFdpa, TrFdpa, Unit, ZeroSign,
+    StFdpa, Start, TFdpa, TrFdpa, Unit, ZeroSign,
 };
 use crate::format::{Overflow, Rounding};
 
@@ -151,10 +151,14 @@ impl Plan {
         let widened = statements
             .iter()
             .find_map(|statement| match &statement.operation {
-                Operation::Dot { widened, .. } => Some(*widened),
+                Operation::Dot { operands, .. } => Some(*operands),
                 _ => None,
             });
-        let widened = widened.ok_or("no dot product in the program")?;
+        let reading = widened.ok_or("no dot product in the program")?;
+        if !reading.is_whole() {
+            return Err("parts of significands".to_owned());
+        }
+        let widened = reading.widened;
         let decoder = |format, negate| {
             Decoder::new(format, widened.as_ref(), negate)
                 .ok_or_else(|| format!("operands in {format} are no f32"))
@@ -195,10 +199,7 @@ impl Plan {
         }
         let from_c = matches!(
             statements[0].operation,
-            Operation::Dot {
-                from: Source::C,
-                ..
-            }
+            Operation::Dot { from: Start::C, .. }
         );
         plan.single &= from_c;
         let c_smallest = plan.c.smallest();
@@ -206,11 +207,10 @@ impl Plan {
         let mut formats = Vec::new();
         for statement in statements {
             let output = &statement.output;
-            let from = |source| match source {
-                Source::C => Ok(From::C),
-                Source::Zero => Ok(From::Zero),
-                Source::Statement(index) => Ok(From::Stage(index)),
-                Source::Product => Err("a chain that begins with a product".to_owned()),
+            let from = |source: Source| match source {
+                Source::C => From::C,
+                Source::Zero => From::Zero,
+                Source::Statement(index) => From::Stage(index),
             };
             let smallest = |from: From| match from {
                 From::C => c_smallest,
@@ -232,11 +232,11 @@ impl Plan {
             let (stage, c) = match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened: own,
+                    operands: own,
                     over,
                     from: source,
                 } => {
-                    if *own != widened {
+                    if *own != reading {
                         return Err("operands widened in two ways".into());
                     }
                     if over.indices(signature.k).is_empty() {
@@ -247,12 +247,13 @@ impl Plan {
                         plan.other(algorithm, over, output, *source, signature.k)?
                     {
                         plan.stages.push(stage);
-                        reads_c.push(*source == Source::C);
+                        reads_c.push(*source == Start::C);
                         formats.push(out_smallest);
                         debug_assert!(plan.order.len() == slot + slots);
                         continue;
                     }
-                    let from = from(*source)?;
+                    let value = source.source();
+                    let from = from(value.ok_or("a sum that begins with a product")?);
                     plan.native = false;
                     let (sum, e0) = fused_sum(algorithm, signature, over, output, smallest(from))?;
                     plan.takes_c |= has_c(from);
@@ -274,7 +275,7 @@ impl Plan {
                     )
                 }
                 Operation::Add(left, right) => {
-                    let (left, right) = (from(*left)?, from(*right)?);
+                    let (left, right) = (from(*left), from(*right));
                     let round = round(output)?;
                     let narrow = out_smallest != 0;
                     if round.narrow.is_some() {
@@ -290,7 +291,7 @@ impl Plan {
                 }
                 Operation::Join { .. } => return Err("a sum of several values".to_owned()),
                 Operation::Convert(source) => {
-                    let from = from(*source)?;
+                    let from = from(*source);
                     (Stage::Convert(from, round(output)?), has_c(from))
                 }
             };
@@ -327,14 +328,14 @@ impl Plan {
         algorithm: &Dpa,
         over: &Select,
         output: &Output,
-        source: Source,
+        source: Start,
         k: usize,
     ) -> Result<Option<(Stage, usize)>, Refusal> {
         let from = match source {
-            Source::C => Some(From::C),
-            Source::Zero => Some(From::Zero),
-            Source::Product => None,
-            Source::Statement(index) => Some(From::Stage(index)),
+            Start::C => Some(From::C),
+            Start::Zero => Some(From::Zero),
+            Start::Product => None,
+            Start::Statement(index) => Some(From::Stage(index)),
         };
         let slot = self.order.len();
         let is_f32 = output.format.bits == 32 && output.rounding == Rounding::Rne;

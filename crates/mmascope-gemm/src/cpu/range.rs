@@ -1,4 +1,4 @@
-//! The exponents that packed operands may have, and what follows for c.
+//! The exponents that packed operands may have, and the conditions on c that follow.
 //!
 //! Everything the fused kernel takes for granted is here. With products' exponents in [low, high]
 //! and E at least `floor`:
@@ -15,8 +15,8 @@
 
 use super::decoder::Decoder;
 use super::exponents::{self, Window};
-use super::fused::{Kind, Offsets};
 use super::plan::{Plan, Stage};
+use super::sum::{Kind, Offsets};
 use crate::engine::Elements;
 
 /// Smallest and largest exponent of a product.

@@ -1,4 +1,4 @@
-//! Where an engine finds operand words.
+//! Tells an engine where operand words lie.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! How a caller follows a long computation and ends it.
+//! Lets a caller follow a long computation and end it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! The operands of a matrix product from arrays: one matrix or a batch of them each, transposed or not.
+//! Makes the operands of a matrix product from arrays: a matrix or a batch each, transposed or not.
 
 use super::matrices::{block_does_not_divide, scales_missing};
 use super::{Matrices, Matrix};
@@ -66,18 +66,8 @@ impl Matrices {
             matrix(&shape, named(name, array.scale_words(&scale.format))?).map(Some)
         };
         let blocks = k / signature.scale.map_or(1, |scale| scale.block);
-        let scale_a = scale(
-            "the scale of A (--scale-a)",
-            arrays.scale_a,
-            (m, blocks),
-            "M × K/block",
-        )?;
-        let scale_b = scale(
-            "the scale of B (--scale-b)",
-            arrays.scale_b,
-            (blocks, n),
-            "K/block × N",
-        )?;
+        let scale_a = scale("the scale of A", arrays.scale_a, (m, blocks), "M × K/block")?;
+        let scale_b = scale("the scale of B", arrays.scale_b, (blocks, n), "K/block × N")?;
         let c = arrays
             .c
             .map(|c| Ok((c, check("C", c, &wanted, (m, n), "M × N")?)))

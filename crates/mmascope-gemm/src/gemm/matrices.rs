@@ -1,4 +1,4 @@
-//! The operands of a matrix product: checked against each other, padded.
+//! The operands of a matrix product, checked against each other and padded.
 
 use super::matrix::{Matrix, shape_text};
 use crate::dpa::Signature;

@@ -1,4 +1,4 @@
-//! What an engine prepares of a product's operands, and when: all of them at once, or piece by piece of K.
+//! Decides what an engine prepares of a product's operands, and when: all at once, or piece by piece of K.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! A matrix product under way: operands prepared once, accumulators advanced step by step.
+//! A matrix product that is being computed: operands prepared once, accumulators advanced step by step.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How far a matrix product is from the exact one.
+//! Measures how far a matrix product is from the exact one.
 
 use crate::exact::{Dyadic, Exact, Rounding};
 use crate::format::{F64, Format, Overflow};

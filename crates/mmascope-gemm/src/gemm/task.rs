@@ -1,4 +1,4 @@
-//! What a product is, before anything is prepared: a unit, operands and modifiers.
+//! A product before anything is prepared: a unit, operands and modifiers.
 
 use super::{Matrices, Region};
 use crate::dpa::{Modifiers, Unit};

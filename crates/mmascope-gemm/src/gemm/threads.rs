@@ -1,4 +1,4 @@
-//! How many threads a computation takes.
+//! Chooses the number of threads of a computation.
 //!
 //! Everything in this crate that runs in parallel asks rayon's current pool. A caller bounds it in one of two ways,
 //! and the result is the same for any number of threads:

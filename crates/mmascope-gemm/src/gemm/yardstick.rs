@@ -1,5 +1,5 @@
-//! The exact result of every output: of the operands as the unit gets them, with the scales and
-//! factors of a schedule.
+//! Computes the exact result of every output, from the operands as the unit gets them, with the scales and factors of a
+//! schedule.
 
 use super::schedule::C;
 use super::{Product, Schedule, SoftwareScales};

@@ -1,4 +1,4 @@
-//! A process at the other end of two pipes: lines out, lines in before a deadline, its last words.
+//! A process at the other end of two pipes: sends lines, reads lines before a deadline, keeps its last words.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::group::Group;
+use crate::frames::Frames;
 use crate::vector::MAX_LINE;
 
 /// Lines that are taken in advance; a process that babbles fills its own pipe and not our memory.
@@ -22,14 +23,27 @@ pub(crate) struct Child {
     timeout: Duration,
     group: Group,
     /// `None` after a failure: the conversation is out of step and cannot go on.
-    to_write: Option<Sender<String>>,
-    lines: Receiver<Result<String, String>>,
+    to_write: Option<Sender<Vec<u8>>>,
+    answers: Receiver<Result<Vec<u8>, String>>,
     stderr: Arc<Mutex<VecDeque<u8>>>,
+}
+
+/// How a process answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speech {
+    /// In lines.
+    Lines,
+    /// In one line, then in binary messages.
+    Frames,
 }
 
 impl Child {
     /// Starts a program.
-    pub(crate) fn start(command: &mut Command, timeout: Duration) -> io::Result<Self> {
+    pub(crate) fn start(
+        command: &mut Command,
+        speech: Speech,
+        timeout: Duration,
+    ) -> io::Result<Self> {
         let command = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -45,24 +59,35 @@ impl Child {
         };
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let (send, to_write) = channel();
-        let (read, lines) = sync_channel(WAITING_LINES);
+        let (read, answers) = sync_channel(WAITING_LINES);
         thread::spawn(move || write_all(stdin, &to_write));
-        thread::spawn(move || read_lines(stdout, |line| read.send(line).is_ok()));
+        thread::spawn(move || {
+            let mut stdout = BufReader::with_capacity(1 << 16, stdout);
+            let take = |answer| read.send(answer).is_ok();
+            match speech {
+                Speech::Lines => while read_line(&mut stdout, &take) {},
+                Speech::Frames => {
+                    if read_line(&mut stdout, &take) {
+                        read_frames(stdout, &take);
+                    }
+                }
+            }
+        });
         let keep = Arc::clone(&kept);
         thread::spawn(move || keep_tail(stderr, &keep));
         Ok(Self {
             timeout,
             group,
             to_write: Some(send),
-            lines,
+            answers,
             stderr: kept,
         })
     }
 
-    /// Sends a text; whether that is still possible.
-    pub(crate) fn send(&self, text: String) -> bool {
+    /// Sends a text or a message; whether that is still possible.
+    pub(crate) fn send(&self, question: impl Into<Vec<u8>>) -> bool {
         let to_write = self.to_write.as_ref();
-        to_write.is_some_and(|to_write| to_write.send(text).is_ok())
+        to_write.is_some_and(|to_write| to_write.send(question.into()).is_ok())
     }
 
     /// When answers to what is sent now are late.
@@ -72,9 +97,15 @@ impl Child {
 
     /// The next line, or why there is none.
     pub(crate) fn next_line(&self, deadline: Instant) -> Result<String, String> {
+        let line = self.next(deadline)?;
+        String::from_utf8(line).map_err(|_| "a line that is not UTF-8".to_owned())
+    }
+
+    /// The next line or message, or why there is none.
+    pub(crate) fn next(&self, deadline: Instant) -> Result<Vec<u8>, String> {
         let left = deadline.saturating_duration_since(Instant::now());
-        match self.lines.recv_timeout(left) {
-            Ok(line) => line,
+        match self.answers.recv_timeout(left) {
+            Ok(answer) => answer,
             Err(RecvTimeoutError::Timeout) => {
                 Err(format!("no answer within {} s", self.timeout.as_secs_f64()))
             }
@@ -105,34 +136,35 @@ impl Drop for Child {
     }
 }
 
-fn write_all(mut stdin: ChildStdin, texts: &Receiver<String>) {
+fn write_all(mut stdin: ChildStdin, texts: &Receiver<Vec<u8>>) {
     while let Ok(text) = texts.recv() {
         // A closed pipe shows as a missing answer, with the process's own words beside it.
-        if stdin
-            .write_all(text.as_bytes())
-            .and_then(|()| stdin.flush())
-            .is_err()
-        {
+        if stdin.write_all(&text).and_then(|()| stdin.flush()).is_err() {
             return;
         }
     }
 }
 
-fn read_lines(stream: impl Read, mut take: impl FnMut(Result<String, String>) -> bool) {
-    let mut stream = BufReader::new(stream);
-    loop {
-        let mut bytes = Vec::new();
-        let limit = MAX_LINE as u64;
-        let line = match (&mut stream).take(limit).read_until(b'\n', &mut bytes) {
-            Ok(0) => return,
-            Ok(_) if bytes.last() != Some(&b'\n') && bytes.len() >= MAX_LINE => {
-                Err(format!("a line of more than {MAX_LINE} bytes"))
-            }
-            Ok(_) => String::from_utf8(bytes).map_err(|_| "a line that is not UTF-8".to_owned()),
-            Err(error) => Err(error.to_string()),
-        };
-        let failed = line.is_err();
-        if !take(line) || failed {
+/// Reads a line; whether another one may follow.
+fn read_line(stream: &mut impl BufRead, take: &impl Fn(Result<Vec<u8>, String>) -> bool) -> bool {
+    let mut bytes = Vec::new();
+    let limit = MAX_LINE as u64;
+    let line = match stream.take(limit).read_until(b'\n', &mut bytes) {
+        Ok(0) => return false,
+        Ok(_) if bytes.last() != Some(&b'\n') && bytes.len() >= MAX_LINE => {
+            Err(format!("a line of more than {MAX_LINE} bytes"))
+        }
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(error.to_string()),
+    };
+    let failed = line.is_err();
+    take(line) && !failed
+}
+
+fn read_frames(stream: impl Read, take: &impl Fn(Result<Vec<u8>, String>) -> bool) {
+    for frame in Frames::of(stream) {
+        let failed = frame.is_err();
+        if !take(frame.map_err(|error| error.to_string())) || failed {
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! A plugin in a process of its own: what a host program says, and a device that talks to one.
+//! Runs a plugin in a process of its own: the messages of the host program, and the device that talks to it.
 //!
 //! A host program loads one plugin, announces its signature in a line of JSON and then obeys the
 //! process protocol; [`serve`] is that program. `mmascope` is one when it is started as
@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::child::Child;
+use super::child::{Child, Speech};
 use super::process::{BATCH, start_of};
 use super::{Batch, Dut, Interface, PluginDut, ProcessDut};
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ impl ProcessDut {
         };
         let mut command = Command::new(host);
         command.arg("plugin-host").arg(path);
-        let mut child = Child::start(&mut command, timeout)
+        let mut child = Child::start(&mut command, Speech::Lines, timeout)
             .map_err(|error| fail(format!("cannot start '{}': {error}", host.display())))?;
         let line = child.next_line(child.deadline()).map_err(|message| {
             fail(child.end(format!("{message} (while the plugin was loaded)")))

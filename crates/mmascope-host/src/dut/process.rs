@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::child::Child;
+use super::child::{Child, Speech};
 use super::{Batch, Dut, Interface};
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
@@ -58,8 +58,12 @@ impl ProcessDut {
         let Some((program, arguments)) = words.split_first() else {
             return Err(fail("the command line is empty".to_owned()));
         };
-        let child = Child::start(Command::new(program).args(arguments), timeout)
-            .map_err(|error| fail(format!("cannot start '{program}': {error}")))?;
+        let child = Child::start(
+            Command::new(program).args(arguments),
+            Speech::Lines,
+            timeout,
+        )
+        .map_err(|error| fail(format!("cannot start '{program}': {error}")))?;
         Ok(Self::talking(name, interface, child))
     }
 

@@ -1,4 +1,4 @@
-//! Subjects: how a device is named on the command line, and what is known of its interface.
+//! Subjects: reads the name of a device from the command line, and what is known of its interface.
 
 use std::path::Path;
 use std::time::Duration;
@@ -258,7 +258,8 @@ impl Subject {
                 let Some(interface) = &interface else {
                     return Err(Error::Argument(format!(
                         "cmd:{command}: the formats of a process must be given: \
-                         --signature \"a=f16 b=f16 c=f32 d=f32 k=16\", or --arch and --inst"
+                         a signature like \"a=f16 b=f16 c=f32 d=f32 k=16\", or an architecture and \
+                         an instruction"
                     )));
                 };
                 Box::new(ProcessDut::spawn(command, interface.clone(), timeout)?)

@@ -13,7 +13,10 @@ use std::ffi::{c_int, c_void};
 use libloading::Library;
 
 pub use routine::Routine;
-use routine::{Scalar, Symbol, multiply};
+pub(super) use routine::Scalar;
+use routine::{Symbol, multiply};
+
+use crate::memory::Memory;
 
 use super::{Masks, Query, Summation};
 use crate::error::{Error, Result};
@@ -252,30 +255,55 @@ impl Blas {
     /// Inputs with the same second factors share a call, a row each; one alone takes every row, and
     /// they must agree.
     fn evaluate_as<T: Scalar>(&self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
-        let factors = |input: &[Term]| -> (Vec<T>, Vec<u64>) {
-            let factors = input.iter().map(|term| match *term {
-                Term::Value(value) => (T::from_f64(value), 1.0_f64.to_bits()),
-                Term::Product(a, b) => (T::from_f64(a), b.to_bits()),
-            });
-            factors.unzip()
+        self.evaluate_factors(inputs.iter().map(|input| factors::<T>(input)))
+    }
+
+    /// The same of inputs that lie in shared memory: n first factors, then n second ones, input after
+    /// input. `None` when the memory does not hold as many.
+    pub(super) fn evaluate_shared(
+        &self,
+        memory: &Memory,
+        count: usize,
+    ) -> Option<Result<Vec<f64>>> {
+        if self.is_double() {
+            self.evaluate_in::<f64>(memory, count)
+        } else {
+            self.evaluate_in::<f32>(memory, count)
+        }
+    }
+
+    fn evaluate_in<T: Scalar>(&self, memory: &Memory, count: usize) -> Option<Result<Vec<f64>>> {
+        let numbers = count.checked_mul(2 * self.n)?;
+        if numbers > memory.room::<T>() {
+            return None;
+        }
+        let factor = |index: usize| memory.read::<T>(index * self.n, self.n).unwrap_or_default();
+        let inputs = (0..count).map(|index| (factor(2 * index), factor(2 * index + 1)));
+        Some(self.evaluate_factors(inputs))
+    }
+
+    fn evaluate_factors<T: Scalar>(
+        &self,
+        inputs: impl Iterator<Item = (Vec<T>, Vec<T>)>,
+    ) -> Result<Vec<f64>> {
+        let same = |left: &[T], right: &[T]| {
+            let bits = |x: &T| x.to_f64().to_bits();
+            left.iter().map(bits).eq(right.iter().map(bits))
         };
-        let mut results = Vec::with_capacity(inputs.len());
-        let mut rest = inputs.iter().map(|input| factors(input)).peekable();
+        let mut results = Vec::new();
+        let mut rest = inputs.peekable();
         while let Some((first, shared)) = rest.next() {
             let mut group = vec![first];
             while group.len() < self.used_rows.len()
-                && let Some((next, _)) = rest.next_if(|(_, other)| *other == shared)
+                && let Some((next, _)) = rest.next_if(|(_, other)| same(other, &shared))
             {
                 group.push(next);
             }
-            let b: Vec<T> = (shared.iter())
-                .map(|&b| T::from_f64(f64::from_bits(b)))
-                .collect();
             let mut rows = group[0].repeat(self.rows());
             for (row, &at) in group.iter().zip(&self.used_rows) {
                 rows[at * self.n..(at + 1) * self.n].copy_from_slice(row);
             }
-            let sums = self.call(&rows, &b)?;
+            let sums = self.call(&rows, &shared)?;
             if group.len() == 1 {
                 self.check_rows(&sums)?;
             }
@@ -298,6 +326,15 @@ impl Blas {
             }),
         }
     }
+}
+
+/// First and second factors of an input.
+pub(super) fn factors<T: Scalar>(input: &[Term]) -> (Vec<T>, Vec<T>) {
+    let factors = input.iter().map(|term| match *term {
+        Term::Value(value) => (T::from_f64(value), T::from_f64(1.0)),
+        Term::Product(a, b) => (T::from_f64(a), T::from_f64(b)),
+    });
+    factors.unzip()
 }
 
 impl Summation for Blas {

@@ -1,14 +1,16 @@
-//! A BLAS routine in a process of its own: a library that crashes or hangs is an error like any other.
+//! Runs a BLAS routine in a process of its own, so that a library that crashes or hangs is an error like any other.
 //!
 //! The host program loads the library and announces in a line of JSON how it is called; then every
-//! question is a line and so is its answer. Numbers are the bits of f64 in hexadecimal digits:
+//! question is a binary message and so is its answer ([`crate::frames`]). The first byte is the kind:
 //!
-//! * `units W …` sets the weights that the leaves have from then on, and has no answer;
-//! * `measure P,M,O …` names the leaves of a query's masks and of its only unit, `-` for none; the
-//!   answer is a number a query;
-//! * `evaluate V …` gives a term a leaf, a product as `A*B`, input after input; the answer is a number
-//!   an input;
-//! * an answer may be `error MESSAGE`.
+//! * `U` sets the weights that the leaves have from then on, numbers of f64, and has no answer;
+//! * `M` names the leaves of the queries' masks and of their only units, three u32 a query, all ones for
+//!   none; the answer is a number a query;
+//! * `E` gives a term a leaf, input after input: a byte, 0 for a value and 1 for a product, and two
+//!   numbers; the answer is a number an input;
+//! * `S` says how many inputs, u64, lie in the shared memory ([`crate::memory`]) that the host program was
+//!   told of: n first and n second factors each, in the routine's type; the answer is that of `E`;
+//! * an answer is `N` and numbers, or `X` and a message.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,17 +19,26 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::blas::{self, Blas};
+use super::blas::{self, Blas, Scalar};
 use super::{Masks, Query, Summation};
-use crate::dut::Child;
+use crate::dut::{Child, Speech};
 use crate::error::{Error, Result};
-use crate::format::Format;
+use crate::format::{F64, Format};
+use crate::frames;
+use crate::memory::Memory;
 use crate::tree::Term;
 
-/// Queries of a line: their answers fit a line that is read back.
+/// Queries of a message: the time-out is that of one message.
 const MOST_QUERIES: usize = 4096;
-/// Leaves of all queries of a line: about what a slow library multiplies within a second.
+/// Leaves of all queries of a message: about what a slow library multiplies within a second.
 const MOST_LEAVES: usize = 1 << 22;
+
+/// Bytes of shared memory: all leaves of a message, two numbers each.
+const MEMORY: u64 = 16 * MOST_LEAVES as u64;
+/// In place of a leaf's number.
+const NO_LEAF: u32 = u32::MAX;
+/// Bytes of a term.
+const TERM: usize = 17;
 
 /// The first line of a host program.
 #[derive(Default, Serialize, Deserialize)]
@@ -37,6 +48,9 @@ struct Announcement {
     capacity: usize,
     #[serde(default)]
     remarks: Vec<String>,
+    /// Whether it has the shared memory.
+    #[serde(default)]
+    memory: bool,
 }
 
 /// A BLAS routine with n products a result, behind a host program.
@@ -48,10 +62,12 @@ pub struct BlasProcess {
     /// The weights that the host has.
     units: Vec<u64>,
     child: Child,
+    /// Memory that the host has too, where the system has such memory.
+    memory: Option<Memory>,
 }
 
 impl BlasProcess {
-    /// As [`Blas::load`], by the program `host`: it is started as `host library-host PATH SYMBOL N`
+    /// As [`Blas::load`], by the program `host`: it is started as `host library-host PATH SYMBOL N [MEMORY]`
     /// and has to call [`serve_blas`]; `mmascope` does. The library is to be loaded and tried, and
     /// every line answered, within `timeout`.
     ///
@@ -74,7 +90,9 @@ impl BlasProcess {
         };
         let mut command = Command::new(host);
         command.args(["library-host", path, symbol, &n.to_string()]);
-        let mut child = Child::start(&mut command, timeout)
+        let memory = Memory::create(MEMORY).ok();
+        command.args(memory.as_ref().and_then(Memory::path));
+        let mut child = Child::start(&mut command, Speech::Frames, timeout)
             .map_err(|error| fail(format!("cannot start '{}': {error}", host.display())))?;
         let line = child.next_line(child.deadline()).map_err(|message| {
             let message = format!("{message} (while the library was loaded and tried)");
@@ -85,6 +103,7 @@ impl BlasProcess {
         if let Some(error) = said.error {
             return Err(fail(error));
         }
+        let has_memory = said.memory;
         Ok(Self {
             name,
             n,
@@ -92,31 +111,44 @@ impl BlasProcess {
             said,
             units: Vec::new(),
             child,
+            memory: memory.filter(|_| has_memory),
         })
     }
 
-    /// Sends lines and reads the numbers of the one answer that they have.
-    fn ask(&mut self, lines: String, count: usize) -> Result<Vec<f64>> {
+    /// Sends messages and reads the numbers of the one answer that they have.
+    fn ask(&mut self, messages: Vec<u8>, count: usize) -> Result<Vec<f64>> {
         let deadline = self.child.deadline();
-        if !self.child.send(lines) {
+        if !self.child.send(messages) {
             return Err(self.broken("the process no longer takes questions".to_owned()));
         }
-        let line = match self.child.next_line(deadline) {
-            Ok(line) => line,
+        let answer = match self.child.next(deadline) {
+            Ok(answer) => answer,
             Err(message) => return Err(self.broken(message)),
         };
-        let line = line.trim_end();
-        if let Some(error) = line.strip_prefix("error ") {
-            return Err(self.fault(error.to_owned()));
+        match answer.split_first() {
+            Some((b'X', error)) => Err(self.fault(String::from_utf8_lossy(error).into_owned())),
+            Some((b'N', content)) => match frames::numbers(content) {
+                Some(numbers) if numbers.len() == count => Ok(numbers),
+                _ => Err(self.broken(format!("an answer of {} bytes", content.len()))),
+            },
+            _ => Err(self.broken("malformed answer".to_owned())),
         }
-        let numbers: Option<Vec<f64>> = line.split(' ').map(number).collect();
-        match numbers {
-            Some(numbers) if numbers.len() == count => Ok(numbers),
-            _ => {
-                let start: String = line.chars().take(80).collect();
-                Err(self.broken(format!("malformed answer '{start}'")))
-            }
+    }
+
+    /// Writes inputs to the shared memory; whether that was possible.
+    fn share<T: Scalar>(&mut self, inputs: &[Vec<Term>]) -> bool {
+        let Some(memory) = &mut self.memory else {
+            return false;
+        };
+        if inputs.len() * 2 * self.n > memory.room::<T>() {
+            return false;
         }
+        for (index, input) in inputs.iter().enumerate() {
+            let (a, b) = blas::factors::<T>(input);
+            memory.write(2 * index * self.n, &a);
+            memory.write((2 * index + 1) * self.n, &b);
+        }
+        true
     }
 
     fn fault(&self, message: String) -> Error {
@@ -164,32 +196,33 @@ impl Summation for BlasProcess {
     }
 
     fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
-        let mut lines = String::new();
-        if !units
-            .iter()
-            .map(|x| x.to_bits())
-            .eq(self.units.iter().copied())
-        {
+        let mut messages = Vec::new();
+        let same = units.len() == self.units.len()
+            && units
+                .iter()
+                .zip(&self.units)
+                .all(|(new, old)| new.to_bits() == *old);
+        if !same {
             self.units = units.iter().map(|x| x.to_bits()).collect();
-            lines.push_str("units");
-            for bits in &self.units {
-                lines.push_str(&format!(" {bits:x}"));
-            }
-            lines.push('\n');
+            messages = frames::begin(b'U');
+            frames::put(&mut messages, units.iter().copied());
+            frames::finish(&mut messages);
         }
         let most = (MOST_LEAVES / self.n).clamp(1, MOST_QUERIES);
         let calls = most / self.capacity().max(1);
         let most = most.max(1).max(calls * self.capacity());
         let mut results = Vec::with_capacity(queries.len());
         for part in queries.chunks(most) {
-            lines.push_str("measure");
+            let mut message = frames::begin(b'M');
             for query in part {
-                let [plus, minus, only] = [query.plus, query.minus, query.only]
-                    .map(|leaf| leaf.map_or("-".to_owned(), |leaf| leaf.to_string()));
-                lines.push_str(&format!(" {plus},{minus},{only}"));
+                for leaf in [query.plus, query.minus, query.only] {
+                    let leaf = leaf.map_or(NO_LEAF, |leaf| leaf as u32);
+                    message.extend(leaf.to_le_bytes());
+                }
             }
-            lines.push('\n');
-            results.extend(self.ask(std::mem::take(&mut lines), part.len())?);
+            frames::finish(&mut message);
+            messages.append(&mut message);
+            results.extend(self.ask(std::mem::take(&mut messages), part.len())?);
         }
         Ok(results)
     }
@@ -197,38 +230,57 @@ impl Summation for BlasProcess {
     fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
         let mut results = Vec::with_capacity(inputs.len());
         for part in inputs.chunks((MOST_LEAVES / self.n).clamp(1, MOST_QUERIES)) {
-            let mut line = "evaluate".to_owned();
-            for term in part.iter().flatten() {
-                line.push(' ');
-                line.push_str(&match term {
-                    Term::Value(value) => hex(*value),
-                    Term::Product(a, b) => format!("{}*{}", hex(*a), hex(*b)),
-                });
+            let is_shared = if self.format == F64 {
+                self.share::<f64>(part)
+            } else {
+                self.share::<f32>(part)
+            };
+            if is_shared {
+                let mut message = frames::begin(b'S');
+                message.extend((part.len() as u64).to_le_bytes());
+                frames::finish(&mut message);
+                results.extend(self.ask(message, part.len())?);
+                continue;
             }
-            line.push('\n');
-            results.extend(self.ask(line, part.len())?);
+            let mut message = frames::begin(b'E');
+            message.reserve(part.len() * self.n * TERM);
+            for term in part.iter().flatten() {
+                let (kind, a, b) = match *term {
+                    Term::Value(value) => (0, value, 0.0),
+                    Term::Product(a, b) => (1, a, b),
+                };
+                message.push(kind);
+                frames::put(&mut message, [a, b]);
+            }
+            frames::finish(&mut message);
+            results.extend(self.ask(message, part.len())?);
         }
         Ok(results)
     }
 }
 
-/// The other side of [`BlasProcess`]: loads the routine, announces it, and answers lines until there
-/// are no more. Nothing else may write to `answers`.
+/// The other side of [`BlasProcess`]: loads the routine, announces it, and answers messages, with the shared
+/// memory that it was started with,
+/// ([`Frames`](crate::dut::Frames)) until there are no more. Nothing else may write to `answers`.
 ///
 /// # Errors
-/// Those of reading lines and writing answers; a line that is none of the protocol's.
+/// Those of reading messages and writing answers; a message that is none of the protocol's.
 pub fn serve_blas(
     path: &str,
     symbol: &str,
     n: usize,
-    lines: impl Iterator<Item = io::Result<String>>,
+    memory: Option<&Path>,
+    questions: impl Iterator<Item = io::Result<Vec<u8>>>,
     answers: &mut impl Write,
 ) -> io::Result<()> {
+    // Without it, numbers come with the messages.
+    let memory = memory.and_then(|path| Memory::open(path).ok());
     let (blas, said) = match Blas::load(path, symbol, n) {
         Ok(blas) => {
             let said = Announcement {
                 capacity: blas.capacity(),
                 remarks: blas.remarks(),
+                memory: memory.is_some(),
                 ..Announcement::default()
             };
             (Some(blas), said)
@@ -247,40 +299,49 @@ pub fn serve_blas(
         return Ok(());
     };
     let mut units = Vec::new();
-    for line in lines {
-        let line = line?;
-        let malformed = || io::Error::other("a line that is no question");
-        let (kind, rest) = line.split_once(' ').ok_or_else(malformed)?;
-        let words = rest.split(' ');
+    for question in questions {
+        let question = question?;
+        let malformed = || io::Error::other("a message that is no question");
+        let (kind, content) = question.split_first().ok_or_else(malformed)?;
         let found = match kind {
-            "units" => {
-                units = words
-                    .map(number)
-                    .collect::<Option<_>>()
-                    .ok_or_else(malformed)?;
+            b'U' => {
+                units = frames::numbers(content).ok_or_else(malformed)?;
                 continue;
             }
-            "measure" => {
-                let queries: Option<Vec<Query>> = words.map(query).collect();
-                blas.measure(&units, &queries.ok_or_else(malformed)?)
+            b'M' => {
+                let (parts, rest) = content.as_chunks::<12>();
+                if !rest.is_empty() {
+                    return Err(malformed());
+                }
+                blas.measure(&units, &parts.iter().map(query).collect::<Vec<_>>())
             }
-            "evaluate" => {
-                let terms: Option<Vec<Term>> = words.map(term).collect();
-                let terms = terms.filter(|terms| terms.len().is_multiple_of(n));
-                let terms = terms.ok_or_else(malformed)?;
-                let inputs: Vec<Vec<Term>> = terms.chunks(n).map(<[Term]>::to_vec).collect();
+            b'E' => {
+                let (parts, rest) = content.as_chunks::<TERM>();
+                if !rest.is_empty() || !parts.len().is_multiple_of(n) {
+                    return Err(malformed());
+                }
+                let inputs = parts.chunks(n);
+                let inputs: Vec<Vec<Term>> = inputs
+                    .map(|terms| terms.iter().map(term).collect())
+                    .collect();
                 blas.evaluate(&inputs)
+            }
+            b'S' => {
+                let count = content.try_into().map_err(|_| malformed())?;
+                let count = usize::try_from(u64::from_le_bytes(count)).map_err(|_| malformed())?;
+                let memory = memory.as_ref().ok_or_else(malformed)?;
+                blas.evaluate_shared(memory, count).ok_or_else(malformed)?
             }
             _ => return Err(malformed()),
         };
         match found {
             Ok(numbers) => {
-                let words: Vec<String> = numbers.into_iter().map(hex).collect();
-                writeln!(answers, "{}", words.join(" "))?;
+                let mut content = Vec::with_capacity(8 * numbers.len());
+                frames::put(&mut content, numbers);
+                frames::write(answers, b'N', &content)?;
             }
-            Err(error) => writeln!(answers, "error {}", message(error).replace('\n', " "))?,
+            Err(error) => frames::write(answers, b'X', message(error).as_bytes())?,
         }
-        answers.flush()?;
     }
     Ok(())
 }
@@ -293,31 +354,24 @@ fn message(error: Error) -> String {
     }
 }
 
-fn hex(number: f64) -> String {
-    format!("{:x}", number.to_bits())
-}
-
-fn number(word: &str) -> Option<f64> {
-    u64::from_str_radix(word, 16).ok().map(f64::from_bits)
-}
-
-fn query(word: &str) -> Option<Query> {
-    let leaf = |word: &str| match word {
-        "-" => Some(None),
-        word => word.parse().ok().map(Some),
+fn query(bytes: &[u8; 12]) -> Query {
+    let (leaves, _) = bytes.as_chunks::<4>();
+    let leaf = |at: usize| match u32::from_le_bytes(leaves[at]) {
+        NO_LEAF => None,
+        leaf => Some(leaf as usize),
     };
-    let mut leaves = word.split(',').map(leaf);
-    let query = Query {
-        plus: leaves.next()??,
-        minus: leaves.next()??,
-        only: leaves.next()??,
-    };
-    leaves.next().is_none().then_some(query)
+    Query {
+        plus: leaf(0),
+        minus: leaf(1),
+        only: leaf(2),
+    }
 }
 
-fn term(word: &str) -> Option<Term> {
-    match word.split_once('*') {
-        Some((a, b)) => Some(Term::Product(number(a)?, number(b)?)),
-        None => Some(Term::Value(number(word)?)),
+fn term(bytes: &[u8; TERM]) -> Term {
+    let (numbers, _) = bytes[1..].as_chunks::<8>();
+    let [a, b] = [numbers[0], numbers[1]].map(|bytes| f64::from_bits(u64::from_le_bytes(bytes)));
+    match bytes[0] {
+        0 => Term::Value(a),
+        _ => Term::Product(a, b),
     }
 }

@@ -1,6 +1,6 @@
-//! The `.npy` reader: versions 1 to 3, either byte order, either index order.
+//! Reads `.npy` files: versions 1 to 3, either byte order, either index order.
 
-use std::io::{Read, Seek};
+use std::io::Read;
 
 use super::header::{self, Header};
 use super::source::Source;
@@ -14,12 +14,12 @@ const MAX_HEADER: u64 = 1 << 16;
 const MAX_RANK: usize = 64;
 
 /// Reads a whole file.
-pub(super) fn read<R: Read + Seek>(source: &mut Source<R>) -> Result<Array, String> {
+pub(super) fn read<R: Read>(source: &mut Source<R>) -> Result<Array, String> {
     let start = source.take(8.min(source.left()), "the magic number")?;
     if !start.starts_with(MAGIC) || start.len() < 8 {
         return Err(
             "this is no .npy file: it does not begin with \\x93NUMPY and a version; an array of a \
-             .safetensors file is FILE.safetensors:NAME"
+             .safetensors file is FILE.safetensors:NAME, one of an .npz file FILE.npz:NAME"
                 .into(),
         );
     }

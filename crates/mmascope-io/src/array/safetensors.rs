@@ -1,5 +1,6 @@
-//! The `.safetensors` reader: the header is the crate's, the bytes are taken here, one array only.
+//! Reads one array of a `.safetensors` file. The crate reads the header; the bytes are taken here.
 
+use std::collections::HashMap;
 use std::io::{Read, Seek};
 
 use safetensors::Dtype;
@@ -7,14 +8,14 @@ use safetensors::tensor::Metadata;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::source::Source;
-use super::{Array, Element, io_error};
-use crate::error::{Error, Result};
+use super::{Array, Element, io_error, named};
+use crate::error::{Error, Result, escaped};
 use crate::format::{BF16, E2M1FN, E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, F16, F32, F64, Format, UE8M0};
 
+/// Most dimensions of an array; NumPy's limit.
+const MAX_RANK: usize = 64;
 /// Longest header in bytes, as in the format's own implementation.
 const MAX_HEADER: u64 = 100_000_000;
-/// How many names a message shows.
-const SHOWN: usize = 20;
 
 /// Reads the array of that name from a whole file.
 pub(super) fn read<R: Read + Seek>(
@@ -25,23 +26,7 @@ pub(super) fn read<R: Read + Seek>(
     let metadata = header(source).map_err(|message| io_error(file, &message))?;
     let Some(info) = metadata.info(name) else {
         let names = sorted_names(&metadata);
-        return Err(match Error::unknown("array", name, &names) {
-            Error::Unknown {
-                what,
-                name,
-                nearest,
-                ..
-            } if nearest.is_empty() => Error::Argument(format!(
-                "{file}: unknown {what} '{name}'; the file has {}",
-                listed(&names)
-            )),
-            Error::Unknown { name, nearest, .. } => Error::Argument(format!(
-                "{file}: unknown array '{name}'; nearest: {}; the file has {}",
-                nearest.join(", "),
-                listed(&names)
-            )),
-            other => other,
-        });
+        return Err(named::unknown(file, name, &names));
     };
     let full_name = format!("{file}:{name}");
     let element = element(info.dtype).map_err(|message| io_error(&full_name, &message))?;
@@ -58,10 +43,7 @@ pub(super) fn read<R: Read + Seek>(
 pub(super) fn name_missing<R: Read + Seek>(file: &str, source: &mut Source<R>) -> Error {
     match names(source) {
         Err(message) => io_error(file, &message),
-        Ok(names) => Error::Argument(format!(
-            "{file}: name one of its arrays, as {file}:NAME; the file has {}",
-            listed(&names)
-        )),
+        Ok(names) => named::missing(file, &names),
     }
 }
 
@@ -72,20 +54,17 @@ pub(super) fn names<R: Read + Seek>(
     Ok(sorted_names(&header(source)?))
 }
 
+/// The texts that the file carries beside its arrays.
+pub(super) fn metadata<R: Read + Seek>(
+    source: &mut Source<R>,
+) -> std::result::Result<HashMap<String, String>, String> {
+    Ok(header(source)?.metadata().clone().unwrap_or_default())
+}
+
 fn sorted_names(metadata: &Metadata) -> Vec<String> {
     let mut names = metadata.offset_keys();
     names.sort();
     names
-}
-
-fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(SHOWN).map(|name| format!("'{name}'"));
-    let text = shown.collect::<Vec<_>>().join(", ");
-    match names.len() {
-        0 => "no arrays".into(),
-        count if count > SHOWN => format!("{text} and {} more", count - SHOWN),
-        _ => text,
-    }
 }
 
 /// The names in a header as they stand: one that stands twice is there twice.
@@ -116,6 +95,30 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
+/// Whether a list of a JSON text has more than `most` items: a shape would take memory for each of
+/// them before anything else is known to be wrong.
+fn rank_beyond(text: &[u8], most: usize) -> bool {
+    let (mut in_string, mut is_escaped) = (false, false);
+    // Items of the list that is open, if one is.
+    let mut items = None;
+    for &byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' => items = Some(1),
+            b']' => items = None,
+            b',' => items = items.map(|items| items + 1),
+            _ => {}
+        }
+        if items.is_some_and(|items| items > most) {
+            return true;
+        }
+    }
+    false
+}
+
 /// Reads the header and checks that the arrays fill the rest of the file. The crate's own reader
 /// of whole files adds the offsets without looking for overflow, so this does it instead.
 fn header<R: Read + Seek>(source: &mut Source<R>) -> std::result::Result<Metadata, String> {
@@ -130,12 +133,17 @@ fn header<R: Read + Seek>(source: &mut Source<R>) -> std::result::Result<Metadat
         ));
     }
     let text = source.take(length, "the header")?;
+    if rank_beyond(&text, MAX_RANK) {
+        return Err(format!(
+            "the header has a list of more than {MAX_RANK} numbers"
+        ));
+    }
     let metadata: Metadata =
         serde_json::from_slice(&text).map_err(|error| format!("the header is wrong: {error}"))?;
     if let Ok(Members(mut names)) = serde_json::from_slice(&text) {
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
-            return Err(format!("the header names '{}' twice", twice[0]));
+            return Err(format!("the header names '{}' twice", escaped(&twice[0])));
         }
     }
     let data = metadata.data_len() as u64;

@@ -1,4 +1,4 @@
-//! Many vectors at once, by the engine of matrix products.
+//! Computes many vectors at once, by the engine of matrix products.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! The matrices that errors are measured on.
+//! The matrices on which errors are measured: from files, or generated.
 
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ pub struct Data {
     shape: [usize; 3],
     /// Distribution and seed of C.
     c: Option<(Distribution, u64)>,
-    /// How numbers of files become operands.
+    /// How numbers from files are rounded to operands.
     casting: Casting,
 }
 

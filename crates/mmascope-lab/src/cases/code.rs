@@ -1,4 +1,4 @@
-//! Codes of a format by exponent and fraction: how the recipes write numbers.
+//! Builds codes of a format from exponent and fraction, as the recipes need them.
 
 use super::draw::{below, between};
 use super::normal;

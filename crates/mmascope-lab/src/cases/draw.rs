@@ -1,8 +1,8 @@
-//! Draws: which random words belong to which operand of which case.
+//! Assigns random words to the operands of a case.
 
 use mmascope_gemm::random::{fill, philox};
 
-/// What a draw is for; its number is part of the counter.
+/// The purpose of a draw; its number is part of the counter.
 #[derive(Clone, Copy)]
 pub(super) enum Role {
     Case = 0,

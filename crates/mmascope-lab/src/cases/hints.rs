@@ -1,4 +1,4 @@
-//! What the boundary family knows of the unit that it is built for.
+//! The parameters of a unit (L, F, F2, e0, m) for which the family `boundary` is built.
 
 use crate::dpa::schema::{ShownBy, Value};
 use crate::dpa::{Dpa, Operation, Signature, Unit};

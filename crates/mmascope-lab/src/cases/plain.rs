@@ -1,4 +1,4 @@
-//! The families whose operands are independent of each other: bits, normal, outlier, sparse.
+//! The families `bits`, `normal`, `outlier` and `sparse`, whose operands are independent of each other.
 
 use super::code::{Code, uniform};
 use super::draw::{Draws, Role, below, bit, step};

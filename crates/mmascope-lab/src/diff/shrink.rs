@@ -1,4 +1,4 @@
-//! Shrinking: a smaller input on which two units still differ in the same way.
+//! Shrinks an input while two units still differ on it in the same way.
 
 use super::number::{self, decode, nearest};
 use super::{Example, Input, Subject, Verdict, verdict};

@@ -1,4 +1,4 @@
-//! A unit under comparison: how an input of some signature becomes work for it.
+//! A unit under comparison, and how it takes inputs that were made for another signature.
 
 use super::number::{decode, number, translate, word};
 use crate::cases::Case;
@@ -144,7 +144,7 @@ impl<'c> Subject<'c> {
                     return Ok(None);
                 };
                 c = next;
-                // What is done to c is done once.
+                // The modifiers of c apply to the first slice only.
                 (modifiers.no_c, modifiers.negate_c, modifiers.scale_d) = (false, false, 0);
             }
             let range = slice * own.k..(slice + 1) * own.k;
@@ -178,7 +178,7 @@ impl<'c> Subject<'c> {
         })
     }
 
-    /// How the result for an input comes to be; `None` where [`Subject::compute`] gives none.
+    /// The steps by which the result for an input is computed; `None` where [`Subject::compute`] gives none.
     ///
     /// # Errors
     /// As [`Subject::compute`].

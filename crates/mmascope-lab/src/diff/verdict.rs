@@ -1,4 +1,4 @@
-//! How two results differ.
+//! The kinds of difference between two results.
 
 use super::Subject;
 use super::number::{decode, number, translate};

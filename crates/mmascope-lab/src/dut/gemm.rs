@@ -1,4 +1,4 @@
-//! One output of a matrix product under a schedule, as a device.
+//! A device that is one output of a matrix product under a schedule.
 
 use std::sync::atomic::AtomicBool;
 
@@ -53,7 +53,7 @@ impl GemmDut {
             schedule,
             signature: Signature { k, d, ..own },
         };
-        // What does not fit is said now, and not at the first question.
+        // Errors of fit are reported now and not at the first question.
         let mut batch = Batch::new(device.signature);
         let scales = vec![0; device.signature.scales()];
         batch.push(&crate::dpa::Operands {

@@ -1,4 +1,4 @@
-//! Noise: a device that answers the same question in two ways is found out.
+//! Finds noise: asks a device some questions twice and compares the answers.
 
 use super::{Batch, Dut};
 use crate::dpa::Signature;

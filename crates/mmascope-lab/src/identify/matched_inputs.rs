@@ -1,4 +1,4 @@
-//! The matrices of a question in the formats of a row, where they are exactly that.
+//! Converts the matrices of a question to a row's formats, where that is exact.
 
 use super::Question;
 use super::schedules::Scaled;
@@ -92,7 +92,7 @@ fn software(a: &Array, b: &Array, format: &Format) -> Result<Option<SoftwareScal
 }
 
 impl MatchedInputs {
-    /// Which elements share a scale, so that the scales' shapes come out: `None` when nothing does it.
+    /// Finds how many rows, columns and steps share a scale, from the shapes of the scales; `None` when no numbers fit.
     pub(super) fn scaled(&self, m: usize, n: usize, steps: usize) -> Option<Scaled> {
         let SoftwareScales { a, b } = self.scales.as_ref()?;
         if a.columns() != b.rows() {

@@ -1,7 +1,7 @@
-//! A row of the catalogue under every usual schedule: how much of D each gives.
+//! Tries one row of the catalogue under every usual schedule, and counts how much of D each gives.
 //!
-//! Schedules that give none of four elements of D are out, sixteen rank the others; those that give all of these
-//! compute more and more of it, and in the end every element.
+//! A schedule that gives none of four elements of D is out. Sixteen elements rank the others. Those that give all of
+//! these compute more and more of D, and in the end every element.
 
 use super::matched_inputs::MatchedInputs;
 use super::schedules::{self, Shape};
@@ -12,18 +12,18 @@ use crate::error::Result;
 use crate::format::Format;
 use crate::gemm::{Product, Region, Schedule, Watch};
 
-/// Elements of the first rectangle, which those compute that give one of four elements.
+/// Elements of the first rectangle. Schedules that give one of four elements compute it.
 const PLACE: usize = 16;
-/// Rectangles of so many elements that the better ones compute.
+/// The number of rectangles that the better schedules compute.
 const PLACES: usize = 12;
-/// Rows of D that those compute that give all of the rectangles.
+/// The number of whole rows of D for schedules that give all of the rectangles.
 const ROWS: usize = 16;
-/// Candidates that compute every element.
+/// The most candidates that compute every element.
 const WHOLE: usize = 24;
-/// Candidates that are kept for each row, beside those that fit.
+/// The number of candidates that are kept for each row, beside those that fit.
 const KEPT: usize = 2;
 
-/// A row with the product under question.
+/// A row with the product in question.
 pub(super) struct Row<'a> {
     pub(super) product: &'a Product<'a>,
     pub(super) inputs: &'a MatchedInputs,
@@ -32,7 +32,7 @@ pub(super) struct Row<'a> {
     pub(super) watch: Watch<'a>,
 }
 
-/// A schedule on its way.
+/// A schedule that is being tried.
 struct Tried<'a> {
     schedule: Schedule,
     d: &'a (Format, Words),
@@ -40,7 +40,7 @@ struct Tried<'a> {
 }
 
 impl Row<'_> {
-    /// Tries every schedule; gives how many there were, and the best.
+    /// Tries every schedule. Returns how many there were, and the best.
     pub(super) fn run(&self) -> Result<(usize, Vec<Candidate>)> {
         let matrices = self.product.matrices();
         let (m, n) = (matrices.m(), matrices.n());

@@ -1,5 +1,5 @@
-//! Candidates for what a device is: rows that give every answer, programs that the search finds, and
-//! the simplest of those that say the same.
+//! Chooses a candidate: a row that gives every answer, or a program that the search finds; of those that agree, the
+//! simplest.
 
 use super::run::Run;
 use super::search::{Candidate, Search};
@@ -8,11 +8,11 @@ use super::{canonical_form, pairs, settings, space};
 use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
 
-/// Questions by which it is told whether a simpler program can explain all of them.
+/// The number of questions that decide early whether a simpler program can explain all of them.
 const SAMPLE: usize = 300;
 
 impl Run<'_> {
-    /// A row that gives every answer, the first in the catalogue's order.
+    /// The first row in the catalogue's order that gives every answer.
     pub(super) fn fitting_row(&self, rows: &[space::Row]) -> Option<Candidate> {
         let fits = |unit: &Unit| {
             self.asker
@@ -27,8 +27,7 @@ impl Run<'_> {
         })
     }
 
-    /// The candidate with every parameter at its default that need not have another value, perhaps
-    /// with other values of the rest.
+    /// The candidate with as many parameters as possible at their defaults, perhaps with other values of the rest.
     pub(super) fn simplest(&self, candidate: &Candidate) -> Candidate {
         let search = self.everything();
         let mut best = candidate.clone();
@@ -46,7 +45,7 @@ impl Run<'_> {
         }
         self.defaults(&mut best);
         self.exact_parts(&mut best);
-        // What is exact is rarely what a unit of rounded sums has.
+        // A unit of rounded sums rarely has an exact step as well.
         let sums = pairs::rounded(best.unit.program(), self.signature.k);
         if let Some(mut other) = sums.and_then(|program| self.explained(&program)) {
             self.defaults(&mut other);
@@ -59,7 +58,7 @@ impl Run<'_> {
         best
     }
 
-    /// Every parameter at its default that need not have another value.
+    /// Sets every parameter to its default, if that still gives every answer.
     fn defaults(&self, best: &mut Candidate) {
         let search = self.everything();
         // Twice: what is usual for one parameter may depend on another. An uncommon one is needed whatever the usual ones
@@ -89,8 +88,8 @@ impl Run<'_> {
         }
     }
 
-    /// The program with other values of its usual parameters, where it gives every answer with them. Most programs do
-    /// not, which a part of the questions shows sooner than all.
+    /// The program with other values of its usual parameters, if it gives every answer with them. Most programs do not,
+    /// and a part of the questions shows that sooner than all of them.
     fn explained(&self, program: &Program) -> Option<Candidate> {
         let usual = self.usual();
         let step = self.asker.asked.len().div_ceil(SAMPLE).max(1);
@@ -106,7 +105,7 @@ impl Run<'_> {
         found.failing.is_empty().then_some(found)
     }
 
-    /// In a part of the steps, too, so many bits are rather all bits.
+    /// Prefers "all bits" to a large number of bits, also in a part of the steps.
     fn exact_parts(&self, best: &mut Candidate) {
         let search = self.everything();
         for part in Part::all(best.unit.program()) {
@@ -136,7 +135,7 @@ impl Run<'_> {
         }
     }
 
-    /// The same, but uncommon parameters are left as they are.
+    /// The same search, but without changing uncommon parameters.
     pub(super) fn usual(&self) -> Search<'_> {
         Search {
             usual: true,

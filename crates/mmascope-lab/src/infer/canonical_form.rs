@@ -1,9 +1,9 @@
-//! Two forms of one program: with the steps of the model space, which every parameter can be
-//! changed in, and with the named algorithms, which people know.
+//! Converts a program between two forms: the general form, in which every parameter can be changed, and the form with
+//! named algorithms, which people know.
 
 use crate::dpa::{
     AddMul, Dpa, EFdpa, FmaChain, Fused, General, Groups, Operation, Output, Program, Select,
-    Source, StFdpa, Statement, Sticky, TFdpa, TrFdpa,
+    Source, StFdpa, Start, Statement, Sticky, TFdpa, TrFdpa,
 };
 use crate::format::{Format, Rounding};
 
@@ -11,9 +11,9 @@ fn smallest_exponent(format: &Format) -> i32 {
     format.float().map_or(0, |float| float.emin())
 }
 
-/// The step of the model space that an algorithm is, if there is one.
-fn general_step(algorithm: &Dpa, from: Source, output: &Output, wide: bool) -> Option<Fused> {
-    if *algorithm == Dpa::FmaChain(FmaChain) && (from == Source::Product || wide) {
+/// The general step that computes the same as a named algorithm, if there is one.
+fn general_step(algorithm: &Dpa, from: Start, output: &Output, wide: bool) -> Option<Fused> {
+    if *algorithm == Dpa::FmaChain(FmaChain) && (from == Start::Product || wide) {
         return None;
     }
     let General::Fused(fused) = algorithm.general(output) else {
@@ -41,7 +41,7 @@ fn general_step(algorithm: &Dpa, from: Source, output: &Output, wide: bool) -> O
     })
 }
 
-/// The program with the steps of the model space in place of what they can stand for.
+/// The program with general steps in place of the named algorithms that they can express.
 pub(crate) fn general(program: &Program, wide: bool) -> Program {
     let mut changed = program.clone();
     for statement in &mut changed.statements {
@@ -56,7 +56,7 @@ pub(crate) fn general(program: &Program, wide: bool) -> Program {
     changed
 }
 
-/// The program with named algorithms where a step is one of them.
+/// The program with named algorithms in place of the general steps that equal one.
 pub(crate) fn named(program: &Program, k: usize, scaled: bool) -> Program {
     let mut changed = merged(program);
     for statement in &mut changed.statements {
@@ -71,7 +71,7 @@ pub(crate) fn named(program: &Program, k: usize, scaled: bool) -> Program {
                     let fused = without_grid(fused);
                     *algorithm = match from {
                         // The shipped algorithms take a value beside the products.
-                        Source::Product => Dpa::General(General::Fused(fused)),
+                        Start::Product => Dpa::General(General::Fused(fused)),
                         _ => named_step(&fused, &statement.output, scaled),
                     };
                 }
@@ -87,7 +87,7 @@ pub(crate) fn named(program: &Program, k: usize, scaled: bool) -> Program {
     changed
 }
 
-/// The step without what only an alignment has, where its sum is exact.
+/// An exact step without the parameters that only an alignment has.
 fn without_grid(fused: Fused) -> Fused {
     match fused.f {
         Some(_) => fused,
@@ -129,13 +129,13 @@ fn named_step(fused: &Fused, output: &Output, scaled: bool) -> Dpa {
         return own;
     };
     let tr = TrFdpa { l: fused.l, f, f2 }.into();
-    match general_step(&tr, Source::C, output, false) {
+    match general_step(&tr, Start::C, output, false) {
         Some(same) if same == *fused => tr,
         _ => own,
     }
 }
 
-/// The program whose last sum makes the result itself, in place of a conversion after it.
+/// The program without a final conversion: its last sum makes the result itself.
 pub(crate) fn without_conversion(program: &Program) -> Option<Program> {
     let mut changed = program.clone();
     let last = changed.statements.pop()?;
@@ -148,7 +148,7 @@ pub(crate) fn without_conversion(program: &Program) -> Option<Program> {
     Some(changed)
 }
 
-/// The program whose last step alone makes the result itself, in place of a conversion after it.
+/// The program without a final conversion: its last step alone makes the result itself.
 pub(crate) fn without_second_rounding(program: &Program, k: usize) -> Option<Program> {
     let (last, before) = program.statements.split_last()?;
     let index = before.len().checked_sub(1)?;
@@ -165,7 +165,7 @@ pub(crate) fn without_second_rounding(program: &Program, k: usize) -> Option<Pro
     Some(changed)
 }
 
-/// The program with another statement before the one at a place, which keeps what it reads.
+/// The program with another statement before the one at a place; that one still reads the same values.
 pub(crate) fn with_statement(program: &Program, place: usize, statement: Statement) -> Program {
     let later = |source: Source| match source {
         Source::Statement(index) if index >= place => Source::Statement(index + 1),
@@ -180,7 +180,7 @@ pub(crate) fn with_statement(program: &Program, place: usize, statement: Stateme
     changed
 }
 
-/// The program without the statement at a place, in whose stead others read `source`.
+/// The program without the statement at a place; statements that read it read `source` instead.
 pub(crate) fn without_statement(program: &Program, place: usize, source: Source) -> Program {
     let earlier = |read: Source| match read {
         Source::Statement(index) if index == place => source,
@@ -196,27 +196,31 @@ pub(crate) fn without_statement(program: &Program, place: usize, source: Source)
     changed
 }
 
-/// What a statement reads.
+/// The values that a statement reads.
 fn sources(statement: &Statement) -> Vec<Source> {
     match &statement.operation {
-        Operation::Dot { from, .. } => vec![*from],
+        Operation::Dot { from, .. } => from.source().into_iter().collect(),
         Operation::Add(left, right) => vec![*left, *right],
         Operation::Convert(source) => vec![*source],
         Operation::Join { of, .. } => of.clone(),
     }
 }
 
-/// Changes what a statement reads.
+/// Changes the values that a statement reads.
 fn reads(statement: &mut Statement, change: impl Fn(Source) -> Source) {
     match &mut statement.operation {
-        Operation::Dot { from, .. } => *from = change(*from),
+        Operation::Dot { from, .. } => {
+            if let Some(source) = from.source() {
+                *from = change(source).into();
+            }
+        }
         Operation::Add(left, right) => (*left, *right) = (change(*left), change(*right)),
         Operation::Convert(source) => *source = change(*source),
         Operation::Join { of, .. } => of.iter_mut().for_each(|source| *source = change(*source)),
     }
 }
 
-/// Names that differ: places.
+/// Names every statement by its place, so that names differ.
 fn named_by_place(program: &mut Program) {
     let last = program.statements.len().saturating_sub(1);
     for (index, statement) in program.statements[..last].iter_mut().enumerate() {
@@ -224,7 +228,7 @@ fn named_by_place(program: &mut Program) {
     }
 }
 
-/// Shortest way to say which k.
+/// The shortest selection that names these k.
 fn tidy(over: &Select, k: usize) -> Select {
     let Select::List(list) = over else {
         return over.clone();
@@ -244,7 +248,7 @@ fn tidy(over: &Select, k: usize) -> Select {
     over.clone()
 }
 
-/// Statements that continue a chain with the same step and output become one.
+/// Joins statements that continue a chain with the same step and output.
 fn merged(program: &Program) -> Program {
     let mut changed = program.clone();
     let next = |program: &Program| {
@@ -270,15 +274,15 @@ fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> 
     let (
         Operation::Dot {
             algorithm,
-            widened,
+            operands,
             over: Select::List(head),
             from,
         },
         Operation::Dot {
             algorithm: other,
-            widened: wide,
+            operands: wide,
             over: Select::List(tail),
-            from: Source::Statement(read),
+            from: Start::Statement(read),
         },
     ) = (&first.operation, &last.operation)
     else {
@@ -286,12 +290,12 @@ fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> 
     };
     let whole = head.len() % algorithm.block() == 0;
     let same =
-        without_c(algorithm) == without_c(other) && widened == wide && first.output == last.output;
+        without_c(algorithm) == without_c(other) && operands == wide && first.output == last.output;
     (same && whole && *read == index).then(|| Statement {
         name: last.name.clone(),
         operation: Operation::Dot {
             algorithm: *algorithm,
-            widened: *widened,
+            operands: *operands,
             over: Select::List(head.iter().chain(tail).copied().collect()),
             from: *from,
         },
@@ -299,7 +303,7 @@ fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> 
     })
 }
 
-/// The algorithm where it begins with another value than c.
+/// The algorithm without its treatment of c, for steps that begin with another value.
 fn without_c(algorithm: &Dpa) -> Dpa {
     let mut changed = *algorithm;
     if let Dpa::General(
@@ -311,8 +315,8 @@ fn without_c(algorithm: &Dpa) -> Dpa {
     changed
 }
 
-/// A dot product as one over its first `head` k and one over the rest, which begins with `sum`; `None` when
-/// either has none.
+/// Cuts a dot product in two: one over its first `head` k, and one over the rest, which begins with `sum`; `None` when
+/// either would be empty.
 pub(crate) fn cut(
     statement: &Statement,
     head: usize,
@@ -321,7 +325,7 @@ pub(crate) fn cut(
 ) -> Option<[Operation; 2]> {
     let Operation::Dot {
         algorithm,
-        widened,
+        operands,
         over,
         from,
     } = &statement.operation
@@ -330,19 +334,19 @@ pub(crate) fn cut(
     };
     let order = over.indices(k);
     let (head, tail) = order.split_at_checked(head)?;
-    let dot = |algorithm: Dpa, over: &[usize], from: Source| Operation::Dot {
+    let dot = |algorithm: Dpa, over: &[usize], from: Start| Operation::Dot {
         algorithm,
-        widened: *widened,
+        operands: *operands,
         over: Select::List(over.to_vec()),
         from,
     };
-    // What becomes of c is done once.
+    // Rounding and flushing of c belong to the first part only.
     let rest = without_c(algorithm);
     (!head.is_empty() && !tail.is_empty())
-        .then(|| [dot(*algorithm, head, *from), dot(rest, tail, sum)])
+        .then(|| [dot(*algorithm, head, *from), dot(rest, tail, sum.into())])
 }
 
-/// A chain as two statements, the last block being the second; `None` when it has one block.
+/// Splits a chain into two statements, the second being its last block; `None` when it has one block.
 pub(crate) fn split(program: &Program, k: usize) -> Option<Program> {
     let (last, before) = program.statements.split_last()?;
     let Operation::Dot {

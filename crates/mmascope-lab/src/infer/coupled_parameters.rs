@@ -1,13 +1,14 @@
-//! Parameters that hide each other, which climbing changes together.
+//! Lists parameters that hide each other, which the search therefore changes together.
 
-use super::settings::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting};
+use super::settings::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting, limit};
+use crate::dpa::schema::Value;
 use crate::dpa::{Dpa, Fused, General, GroupExponent, Groups, Operation, Program};
 use crate::format::Rounding;
 
-/// Settings that are changed together; every combination is a variant.
+/// Parameters that are changed together, each with its values; every combination is a variant.
 pub(super) type Coupled = Vec<Vec<Setting>>;
 
-/// What is changed together.
+/// Lists the groups of parameters that are changed together.
 pub(super) fn coupled_parameters(
     program: &Program,
     domains: &[Vec<Setting>],
@@ -17,6 +18,12 @@ pub(super) fn coupled_parameters(
         let own = |setting: &&Setting| setting.name() == name;
         domains.iter().flatten().filter(own).copied().collect()
     };
+    let of_c = || {
+        ALIGNMENTS
+            .map(|align| Setting::Of("align-c", Value::Rounding(align)))
+            .to_vec()
+    };
+    let floor = |floor| Setting::Of("floor", Value::Rounding(floor));
     let bits = |from: u32, to: u32| (from..=to).map(Setting::Fc).collect::<Vec<_>>();
     let second = (10..=48).map(|bits| Setting::F2(Some(bits))).collect();
     // Floors at which the end of the range of f32 and of f16 is rounded once more.
@@ -27,7 +34,7 @@ pub(super) fn coupled_parameters(
     let floors: Vec<Setting> = of("e0").into_iter().filter(near).collect();
     let everywhere = ROUNDINGS[..8].iter().copied().map(Setting::Everywhere);
     let f = || (4..=48).map(|f| Setting::F(Some(f))).collect::<Vec<_>>();
-    // What looks like the alignment of all may be that of groups; and its bits may hide theirs.
+    // An alignment that seems to be that of all terms may be that of groups, and its bits may hide theirs.
     let within = (2..=64).flat_map(|g| {
         let kinds = [(false, false), (false, true), (true, false), (true, true)];
         kinds.into_iter().flat_map(move |(strided, drops_zero)| {
@@ -50,8 +57,8 @@ pub(super) fn coupled_parameters(
         matches!(setting, Setting::Groups(Some(groups)) if groups.f.is_none_or(|f| (8..=40).contains(&f)))
     });
     let in_groups: Vec<Setting> = in_groups.collect();
-    // A second floor may have stood for what groups explain. Without one these would be groups alone, and the
-    // first that explain little would be taken.
+    // The search may have used a second floor to explain what groups cause. Without such a floor, groups alone would be
+    // tried here, and the first that explain a little would be taken.
     let no_floor: Vec<Setting> = match has_floor(program) {
         true => vec![Setting::F2(None)],
         false => Vec::new(),
@@ -59,11 +66,8 @@ pub(super) fn coupled_parameters(
     vec![
         vec![in_groups.clone(), no_floor.clone()],
         alignment(1..=64),
-        vec![bits(4, 50), ALIGNMENTS.map(Setting::AlignC).to_vec()],
-        vec![
-            ALIGNMENTS.map(Setting::Align).to_vec(),
-            ALIGNMENTS.map(Setting::AlignC).to_vec(),
-        ],
+        vec![bits(4, 50), of_c()],
+        vec![ALIGNMENTS.map(Setting::Align).to_vec(), of_c()],
         vec![of("flush-in"), of("flush-of"), of("flush-c")],
         vec![of("flush-in"), of("flush-c"), of("flush")],
         vec![of("flush-in"), of("flush-c"), of("flush-products")],
@@ -81,8 +85,8 @@ pub(super) fn coupled_parameters(
         // Before products are rounded there is no flush of them among the domains.
         vec![of("products"), FLUSHES.map(Setting::FlushProducts).to_vec()],
         vec![of("products"), of("product-limit")],
-        // Any limit of products: as a change of its own, with the usual limits alone, it would be looked for in every unit.
-        vec![(1..=64).map(|limit| Setting::Limit(Some(limit))).collect()],
+        // Any limit of products. As a change of its own it would be searched in every unit; there only usual limits are.
+        vec![(1..=64).map(|at| limit(Some(at))).collect()],
         vec![f(), of("rounding-between")],
         vec![f(), of("groups")],
         vec![of("sticky"), ROUNDINGS.map(Setting::Everywhere).to_vec()],
@@ -97,7 +101,7 @@ pub(super) fn coupled_parameters(
                 .map(Setting::Align)
                 .collect(),
         ],
-        vec![second, ALIGNMENTS.map(Setting::Floor).to_vec()],
+        vec![second, ALIGNMENTS.map(floor).to_vec()],
     ]
     .into_iter()
     .filter(move |coupled| {
@@ -107,7 +111,7 @@ pub(super) fn coupled_parameters(
     })
 }
 
-/// Whether a step cuts its sum to so many bits of its own.
+/// Whether a step has a second floor (F2): it cuts its sum to a number of the sum's own bits.
 fn has_floor(program: &Program) -> bool {
     program.statements.iter().any(|statement| {
         matches!(

@@ -1,12 +1,12 @@
-//! How long a search may compute: time of its own thread, so that a busy machine gives up no sooner.
+//! Limits the computing time of a search. It counts the time of its own thread, so a busy machine gives up no sooner.
 
 use std::time::{Duration, Instant};
 
-/// A limit that has begun to run.
+/// A limit that is running.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CpuLimit {
     end: Duration,
-    /// What counts where the system does not tell the thread's time.
+    /// Used where the system does not tell the thread's time.
     begun: Instant,
 }
 

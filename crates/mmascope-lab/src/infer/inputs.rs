@@ -1,4 +1,4 @@
-//! What a device is asked: inputs in kinds, each aimed at some parameters of the model space.
+//! Makes the questions for a device: kinds of inputs, each aimed at some parameters of the model space.
 
 mod large;
 mod middle;
@@ -13,7 +13,7 @@ use large::{huge, special, zeros};
 use middle::{cancelled, core, tie};
 use small::tiny;
 
-/// What an input is aimed at.
+/// The parameters that an input is aimed at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Alignment and rounding, in the middle of the range.
@@ -57,7 +57,7 @@ pub(crate) struct Focus {
 }
 
 impl Focus {
-    /// What a unit's parameters single out.
+    /// The focus that a unit's parameters suggest.
     pub(crate) fn of(unit: &Unit) -> Self {
         let mut focus = Self::default();
         for statement in &unit.program().statements {

@@ -1,4 +1,4 @@
-//! Inputs made for a purpose: products and c by exponent, with scales where the device has them.
+//! Builds directed inputs: products and c by exponent, with scales where the device has them.
 
 use crate::cases::Case;
 use crate::dpa::Signature;
@@ -13,11 +13,11 @@ pub(crate) const FRACTION: u32 = 60;
 /// Exponents that a format has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
-    /// Of its smallest subnormal.
+    /// The exponent of its smallest subnormal.
     pub(crate) lowest: i32,
-    /// Of its smallest normal number.
+    /// The exponent of its smallest normal number.
     pub(crate) normal: i32,
-    /// Of its largest number.
+    /// The exponent of its largest number.
     pub(crate) top: i32,
 }
 

@@ -1,16 +1,16 @@
-//! Climbing from many starts, the most promising of every list first, and once more from what was found.
+//! Searches from many starting programs, the most promising of every list first, and then again from the best result.
 
 use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{self, Setting};
 use crate::dpa::Program;
 
-/// Starts of a list that are climbed from on alignment and rounding.
+/// From so many starts of a list the search climbs on the questions about alignment and rounding.
 const STARTS: usize = 10;
-/// How many of a list are climbed from on every question before the next list, in each round.
+/// From so many of a list it climbs on every question before it goes to the next list, in each round.
 const CLIMBS: usize = 3;
 const ROUNDS: usize = 2;
-/// A start of one statement more must fail that part less often to be climbed from first.
+/// A start with one more statement comes first only if it fails less often by one part in so many.
 const PARTS: usize = 20;
 
 impl Run<'_> {
@@ -18,7 +18,7 @@ impl Run<'_> {
     pub(super) fn climbed(&self, lists: &[Vec<Program>]) -> Option<Candidate> {
         let mut queues: Vec<Option<std::vec::IntoIter<Candidate>>> =
             lists.iter().map(|_| None).collect();
-        // What several starts come to is climbed from once.
+        // A program that several starts reach is climbed from once.
         let mut seen: Vec<Program> = Vec::new();
         let mut best: Option<Candidate> = None;
         for _ in 0..ROUNDS {
@@ -44,7 +44,7 @@ impl Run<'_> {
         best
     }
 
-    /// On the questions about alignment and rounding alone.
+    /// The search on the questions about alignment and rounding alone.
     fn core(&self) -> Search<'_> {
         Search {
             scope: (0..self.core).collect(),
@@ -57,17 +57,17 @@ impl Run<'_> {
         let core = self.core();
         let rough = starts.iter().filter_map(|start| core.rough(start));
         let mut rough: Vec<Candidate> = rough.collect();
-        // Of two that say as much the shorter one is more likely.
+        // Of two that explain equally much the shorter one is more likely.
         let length = |candidate: &Candidate| candidate.unit.program().statements.len();
         rough.sort_by_key(|candidate| (candidate.failing.len(), length(candidate)));
         rough.dedup_by(|one, other| one.unit.program() == other.unit.program());
         rough.truncate(STARTS);
-        // A climb tries every parameter of every part: a longer one must say more to come first.
+        // A climb tries every parameter of every part, so a longer program must explain more to come first.
         rough.sort_by_key(|candidate| candidate.failing.len() * (PARTS + length(candidate)));
         rough
     }
 
-    /// What is reached from a start; `None` where that is known.
+    /// The candidate that is reached from a start; `None` where it is already known.
     fn climbed_from(&self, start: Candidate, seen: &mut Vec<Program>) -> Option<Candidate> {
         let program = start.unit.program().clone();
         if seen.contains(&program) {
@@ -82,8 +82,8 @@ impl Run<'_> {
         Some(all.climb(candidate))
     }
 
-    /// The candidate that is climbed to when uncommon parameters are given up, all or one, since another
-    /// may be what they stood for; the same one where that does not help.
+    /// Gives up uncommon parameters, all or one, and climbs again: another parameter may explain what they only
+    /// imitate. Returns the same candidate where that does not help.
     fn reconsidered(&self, candidate: Candidate) -> Candidate {
         let all = self.everything();
         let usual = self.usual();

@@ -1,5 +1,5 @@
-//! Rounded sums of the usual shapes in place of steps with several odd parameters: what odd parameters come close to
-//! on many inputs is more likely such a sum.
+//! Replaces a step with several odd parameters by a rounded sum of a usual shape, if that gives every answer too. Several
+//! odd parameters often only imitate such a sum.
 
 use super::run::Run;
 use super::search::Candidate;
@@ -8,9 +8,9 @@ use super::shapes::{self, Place, Step};
 use super::space;
 use crate::dpa::{Output, Program};
 
-/// Odd parameters from which on a plainer program is looked for.
+/// With so many odd parameters a simpler program is looked for.
 const ODD: usize = 3;
-/// Questions by which programs are ranked, and so many of the best are climbed from.
+/// So many questions rank the programs, and so many of the best programs are climbed from.
 const SAMPLE: usize = 300;
 const BEST: usize = 3;
 
@@ -43,7 +43,7 @@ impl Run<'_> {
         })
     }
 
-    /// How many parameters of a program are uncommon and not at their defaults.
+    /// Counts the parameters of a program that are uncommon and not at their defaults.
     fn odd(&self, program: &Program) -> usize {
         let is_odd = |setting: &&Setting| {
             let plain = setting.apply(program, &self.signature);

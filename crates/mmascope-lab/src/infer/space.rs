@@ -1,12 +1,12 @@
-//! Where the search begins: rows of the catalogue, then programs in the order that masks show, then
-//! the usual orders with every kind of step.
+//! Lists the starting points of the search: rows of the catalogue, then programs in the order that masks show, then the
+//! usual orders with every kind of step.
 
 use super::run::Run;
 use super::shapes::{self, Place, Step};
 use super::{canonical_form, grouped, pairs, widths};
 use crate::dpa::{
     Codes, Dpa, FlushSign, FmaChain, FtzAddMul, Fused, GroupExponent, Groups, GstFdpa, GtrFdpa,
-    Operation, Output, Program, Select, Signature, Source, Statement, Unit,
+    Operation, Output, Program, Reading, Select, Signature, Source, Start, Statement, Unit,
 };
 use crate::error::Result;
 use crate::format::Rounding;
@@ -193,8 +193,8 @@ fn rounded(run: &mut Run<'_>) -> Result<Vec<Program>> {
     };
     let steps = [
         Step::Rounded,
-        Step::Chain(Source::Product),
-        Step::Chain(Source::Zero),
+        Step::Chain(Start::Product),
+        Step::Chain(Start::Zero),
     ];
     let mut found = Vec::new();
     for step in steps {
@@ -271,7 +271,7 @@ fn order(run: &mut Run<'_>) -> Result<Order> {
         return Ok(Order::NoMasks);
     };
     run.asker.spend(report.all_measurements);
-    // What keeps every bit that short formats reach is unresolved, and a step like any other.
+    // A node that keeps every bit that short formats reach is unresolved, and taken for a step like any other.
     Ok(match report.nature {
         Nature::Tree => Order::Tree(report.tree),
         _ => Order::Unknown,
@@ -308,9 +308,9 @@ fn dot(signature: &Signature, algorithm: Dpa, step: Step) -> Program {
             name: "d".to_owned(),
             operation: Operation::Dot {
                 algorithm,
-                widened: None,
+                operands: Reading::WHOLE,
                 over: Select::All,
-                from: Source::C,
+                from: Start::C,
             },
             output: shapes::output(signature, step),
         }],
@@ -361,9 +361,9 @@ fn named(signature: &Signature) -> Vec<Program> {
 fn chains(signature: &Signature) -> Vec<Program> {
     let output: Output = shapes::output(signature, Step::Rounded);
     let k = signature.k;
-    let chain = |over: Select, from: Source| Operation::Dot {
+    let chain = |over: Select, from: Start| Operation::Dot {
         algorithm: FmaChain.into(),
-        widened: None,
+        operands: Reading::WHOLE,
         over,
         from,
     };
@@ -381,13 +381,13 @@ fn chains(signature: &Signature) -> Vec<Program> {
                 Select::List(order.clone())
             }
         };
-        for from in [Source::C, Source::Zero] {
+        for from in [Start::C, Start::Zero] {
             found.push(Program {
                 codes: Codes::Special,
                 statements: vec![statement("d", chain(over(), from))],
             });
         }
-        for from in [Source::Product, Source::Zero] {
+        for from in [Start::Product, Start::Zero] {
             found.push(Program {
                 codes: Codes::Special,
                 statements: vec![

@@ -1,4 +1,4 @@
-//! Shapes whose sums on the way have more bits than the result, or fewer.
+//! Proposes shapes whose sums between steps have more bits than the result, or fewer.
 
 use super::canonical_form;
 use super::shapes::{Step, output};

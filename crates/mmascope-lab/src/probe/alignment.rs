@@ -1,4 +1,4 @@
-//! §1.2, §1.4: bits kept in alignment, exactness of products.
+//! Measures the bits that the alignment keeps, and whether products are exact (§1.2, §1.4).
 
 use super::bench::{Bench, Input, one_and, power, two};
 use super::order::Order;
@@ -8,9 +8,9 @@ use crate::infer::drawn;
 
 /// Bits kept, as far as they were measured.
 pub(super) struct Bits {
-    /// Of a small product beside large products.
+    /// The bits kept of a small product beside large products.
     pub(super) products: Option<i32>,
-    /// Of a small c beside large products.
+    /// The bits kept of a small c beside large products.
     pub(super) c: Option<i32>,
     /// The roundings that the alignment of products may have.
     pub(super) alignment: Vec<Rounding>,
@@ -23,7 +23,7 @@ pub(super) struct Bits {
 /// Distances that are tried.
 const FARTHEST: i32 = 70;
 
-/// What cancels, and what is small.
+/// Which terms cancel, and which one is small.
 #[derive(Clone, Copy)]
 enum Setting {
     ProductsUnderProducts,

@@ -1,4 +1,4 @@
-//! Where tests are made: inputs by value, answers as values, tests gathered under features.
+//! The workbench of the tests: makes inputs from values, reads answers as values, gathers tests under features.
 
 use super::report::{Feature, Report, Test};
 use crate::cases::Case;
@@ -28,7 +28,7 @@ pub(super) struct Bench<'a> {
 #[derive(Clone)]
 pub(super) struct Input {
     pub(super) case: Case,
-    /// What it is, for people.
+    /// A description for people.
     pub(super) what: String,
 }
 
@@ -205,7 +205,7 @@ impl<'a> Bench<'a> {
         Ok(readings.remove(0))
     }
 
-    /// Of the tests since the last feature only those that are marked stay.
+    /// Keeps only the marked tests of those since the last feature.
     pub(super) fn keep_tests(&mut self, marked: &[bool]) {
         let mut marks = marked.iter();
         self.tests.retain(|_| marks.next().copied().unwrap_or(true));

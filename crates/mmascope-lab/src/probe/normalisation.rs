@@ -1,4 +1,4 @@
-//! §1.6, §1.7: normalisation of products and partial sums, carries, monotonicity.
+//! Measures normalisation of products and partial sums, carries, and monotonicity (§1.6, §1.7).
 
 use super::alignment::Bits;
 use super::bench::{Bench, one_and, power, two};

@@ -1,4 +1,4 @@
-//! §1.9: ∞, NaN, signed zeros, ignored bits, NaN scales.
+//! Measures ∞, NaN, signed zeros, ignored bits, and NaN scales (§1.9).
 
 use super::bench::{Bench, Input, Reading, two};
 use crate::error::Result;

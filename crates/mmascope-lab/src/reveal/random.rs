@@ -1,4 +1,4 @@
-//! Small deterministic random numbers (SplitMix64).
+//! A small deterministic generator of random numbers (SplitMix64).
 
 /// A generator.
 pub struct Random(u64);

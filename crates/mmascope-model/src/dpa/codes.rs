@@ -1,4 +1,4 @@
-//! What the ∞ and NaN codes of operands mean.
+//! The meaning of operand codes that are usually ∞ and NaN.
 
 use super::schema::typed_words;
 use crate::format::{Class, Format, Unpacked};

@@ -1,8 +1,8 @@
-//! Programs in words and as lists of parameters, for people and for evidence.
+//! Describes programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
-    Codes, Dpa, FlushSign, Nan, Operation, Output, Program, Select, Signature, Source, Statement,
-    Tininess, Unit, ZeroSign,
+    AddMul, Codes, Dpa, FlushSign, Fused, General, GrFdpa, Nan, Operation, Output, Part, Program,
+    Select, Signature, Start, Statement, Tininess, Unit, ZeroSign,
 };
 use crate::format::{Format, Kind, Overflow, Rounding};
 
@@ -42,18 +42,23 @@ impl Program {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
-                    if let Some(format) = widened {
+                    if let Some(format) = operands.widened {
                         push("widened", format.to_string());
+                    }
+                    for (name, part) in [("part-a", operands.a), ("part-b", operands.b)] {
+                        if part != Part::Whole {
+                            push(name, part.to_string());
+                        }
                     }
                     for (name, value) in shown(algorithm) {
                         push(name, value);
                     }
                     push("order", order_value(over));
-                    push("c", self.source_name(*from).to_owned());
+                    push("c", self.start_name(*from).to_owned());
                 }
                 Operation::Add(left, right) => {
                     let (left, right) = (self.source_name(*left), self.source_name(*right));
@@ -107,13 +112,37 @@ impl Program {
             let head = self.head_words(statement);
             found.push(format!("{}: {head}", statement.name));
             let mut say = |words: &str| found.extend(words.lines().map(|line| format!("  {line}")));
-            if let Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } =
-                &statement.operation
-            {
-                algorithm
-                    .words(&statement.output)
-                    .iter()
-                    .for_each(|words| say(words));
+            let algorithm = match &statement.operation {
+                Operation::Dot { algorithm, .. } => Some(*algorithm),
+                Operation::Join {
+                    algorithm,
+                    over,
+                    of,
+                } => {
+                    // One block, whatever L is.
+                    let count = (over.len() + of.len() - 1) as u32;
+                    Some(match algorithm.general(&statement.output) {
+                        General::Fused(step) => Fused { l: count, ..step }.into(),
+                        General::AddMul(step) => AddMul { p: count, ..step }.into(),
+                        General::Grouped(step) => GrFdpa { l: count, ..step }.into(),
+                        General::Semi(step) => step.into(),
+                    })
+                }
+                Operation::Add(..) | Operation::Convert(_) => None,
+            };
+            if let Operation::Dot { operands, .. } = &statement.operation {
+                for (name, part) in [("a", operands.a), ("b", operands.b)] {
+                    if let Part::Bits { first, count } = part {
+                        let last = first + count - 1;
+                        say(&format!(
+                            "Of the significand of {name} only bits {first} to {last} below that of its exponent count, the others are 0."
+                        ));
+                    }
+                }
+            }
+            if let Some(algorithm) = algorithm {
+                let words = algorithm.words(&statement.output);
+                words.iter().for_each(|words| say(words));
             }
             say(&output_words(&statement.output));
         }
@@ -125,7 +154,7 @@ impl Program {
         match &statement.operation {
             Operation::Dot {
                 algorithm,
-                widened,
+                operands,
                 over,
                 from,
             } => {
@@ -140,10 +169,10 @@ impl Program {
                     Select::List(list) => format!("k = {}, in this order", numbers(list)),
                 };
                 let start = match from {
-                    Source::Product => "a zero of the first product's sign".to_owned(),
-                    _ => self.source_name(*from).to_owned(),
+                    Start::Product => "a zero of the first product's sign".to_owned(),
+                    _ => self.start_name(*from).to_owned(),
                 };
-                let widened = widened.map_or_else(String::new, |format| {
+                let widened = operands.widened.map_or_else(String::new, |format| {
                     format!(", operands as numbers of {format}")
                 });
                 format!(
@@ -167,8 +196,14 @@ impl Program {
                 let mut terms: Vec<String> = over.iter().map(|k| format!("p{k}")).collect();
                 let values = of[1..].iter();
                 terms.extend(values.map(|&source| self.source_name(source).to_owned()));
+                let values = match algorithm.general(&statement.output) {
+                    General::Fused(_) => "values as they are",
+                    General::AddMul(_) | General::Grouped(_) | General::Semi(_) => {
+                        "values as products with 1"
+                    }
+                };
                 format!(
-                    "{} in one block of {}, values as products with 1; c is {}.",
+                    "{} in one block of {}, {values}; c is {}.",
                     algorithm.title(),
                     terms.join(" + "),
                     self.source_name(of[0])

@@ -1,6 +1,5 @@
-//! Steps with every parameter of the model space (probing specification, §1a): what `infer` finds
-//! units to be that no shipped row describes. No known unit needs them; a parameter is left at its
-//! default where the unit is like the shipped ones.
+//! General steps: every parameter of the model space (probing specification, §1a). `infer` uses them for units that no
+//! shipped row describes; no known unit needs them. Where a unit is like the shipped ones, a parameter is at its default.
 
 mod add_mul;
 mod fused;

@@ -1,4 +1,4 @@
-//! What parameters may be: checked wherever a program comes from, text or code.
+//! Checks the limits of parameters, wherever a program comes from: text or code.
 
 use super::{Modifiers, Operation, Program, Source};
 
@@ -15,16 +15,29 @@ impl Program {
                 Source::Statement(read) if read >= index => Err(format!(
                     "statement '{name}' reads one that is not before it"
                 )),
-                Source::Product => Err(format!("'product' is no value, in statement '{name}'")),
                 _ => Ok(()),
             };
             match &statement.operation {
                 Operation::Dot {
-                    algorithm, from, ..
+                    algorithm,
+                    operands,
+                    from,
+                    ..
                 } => {
+                    if !operands.a.is_possible() || !operands.b.is_possible() {
+                        return Err(format!(
+                            "no such part of a significand, in statement '{name}'"
+                        ));
+                    }
                     algorithm.check_limits()?;
-                    if !algorithm.can_begin_with_product() || *from != Source::Product {
-                        known(*from)?;
+                    match from.source() {
+                        Some(source) => known(source)?,
+                        None if algorithm.can_begin_with_product() => {}
+                        None => {
+                            return Err(format!(
+                                "{algorithm} cannot begin with a product, in statement '{name}'"
+                            ));
+                        }
                     }
                 }
                 Operation::Add(left, right) => known(*left).and_then(|()| known(*right))?,

@@ -1,5 +1,5 @@
-//! The algorithms of the papers, one file each: its parameters, the step of the model space that it
-//! is, and the paper's own function, which is the reference and a fast path.
+//! The algorithms of the papers, one file each: its parameters, the general step that it equals, and the paper's own
+//! function, which is the reference and a fast path.
 //!
 //! A new one is a file here, its `mod` line and its word in `steps!` below. Nothing else has an arm
 //! for each algorithm: what is not in its file is read from its rows or from
@@ -19,7 +19,7 @@ mod tr_fdpa;
 pub use e_fdpa::EFdpa;
 pub use fma_chain::FmaChain;
 pub use ftz_addmul::FtzAddMul;
-pub use gr_fdpa::{Addends, GrFdpa, Part};
+pub use gr_fdpa::{Addends, GrFdpa, TakenBits};
 pub use gst_fdpa::GstFdpa;
 pub use gtr_fdpa::GtrFdpa;
 pub use semi_fma::{SemiFma, SemiNan};
@@ -37,7 +37,7 @@ use super::pair::Pair;
 use super::schema::{Default, Parameter, Row, Value};
 use super::{Select, Signature, Token, ZeroSign, general};
 use crate::error::Error;
-use crate::format::{Format, Overflow, Unpacked};
+use crate::format::{Format, Formats, Overflow, Unpacked};
 
 /// What every kind of step has.
 pub(super) trait Step: Copy + PartialEq + 'static {
@@ -86,7 +86,7 @@ pub(super) trait Step: Copy + PartialEq + 'static {
     }
 
     /// The parts of the significands of a and b that it takes, where it takes parts.
-    fn parts(&self) -> Option<(Part, Part)> {
+    fn parts(&self) -> Option<(TakenBits, TakenBits)> {
         None
     }
 
@@ -181,6 +181,11 @@ impl Dpa {
     /// The names of all algorithms in the notation.
     pub fn names() -> impl Iterator<Item = &'static str> {
         STEPS.iter().map(|(name, _)| *name)
+    }
+
+    /// Every algorithm, with the least of each parameter: something to begin with.
+    pub fn all() -> impl Iterator<Item = Self> {
+        STEPS.iter().map(|(_, new)| new())
     }
 
     /// The name in the notation.
@@ -339,7 +344,7 @@ impl Dpa {
 
     /// The parts of the significands of a and b that it takes, where it takes parts.
     #[must_use]
-    pub fn parts(&self) -> Option<(Part, Part)> {
+    pub fn parts(&self) -> Option<(TakenBits, TakenBits)> {
         each!(self, step => step.parts())
     }
 
@@ -408,14 +413,18 @@ impl Dpa {
     }
 
     /// Reads the parameters of an algorithm.
-    pub(super) fn parse(head: Token<'_>, given: &[(Token<'_>, &str, &str)]) -> Result<Self, Flaw> {
+    pub(super) fn parse(
+        head: Token<'_>,
+        given: &[(Token<'_>, &str, &str)],
+        formats: &Formats,
+    ) -> Result<Self, Flaw> {
         let Some((_, new)) = STEPS.iter().find(|(name, _)| *name == head.text) else {
             let names = Self::names().chain(["add", "convert", "join"]);
             let error = Error::unknown("algorithm", head.text, names);
             return Err((head.column, error.to_string()));
         };
         let mut step = new();
-        each!(&mut step, step => read(step, head, given))?;
+        each!(&mut step, step => read(step, head, given, formats))?;
         Ok(step)
     }
 }
@@ -434,6 +443,7 @@ fn read<S: Step>(
     step: &mut S,
     head: Token<'_>,
     given: &[(Token<'_>, &str, &str)],
+    formats: &Formats,
 ) -> Result<(), Flaw> {
     let symbols = || S::ROWS.iter().map(|row| row.parameter.symbol);
     for (index, (word, name, _)) in given.iter().enumerate() {
@@ -454,7 +464,7 @@ fn read<S: Step>(
                 if let Err(reason) = needed {
                     return Err((word.column, format!("{name}={text} {reason}")));
                 }
-                let value = row.parameter.parse(text);
+                let value = row.parameter.parse(text, formats);
                 (
                     word.column,
                     value.map_err(|message| (word.column, message))?,

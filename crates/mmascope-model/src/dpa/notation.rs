@@ -1,14 +1,15 @@
-//! The text form of programs: the arithmetic column of the catalogue.
+//! Reads the text form of programs: the arithmetic column of the catalogue.
 //!
 //! ```text
 //! program   := [ "codes=numbers|largest" ";" ] statement { ";" statement }
 //!                                                      the last one is d; "d =" may be left out
 //! statement := [ name "=" ] operation "->" output
-//! operation := algorithm { PARAMETER=value } [ "as" format ] [ "over" select ] [ "from" source ]
+//! operation := algorithm { PARAMETER=value } [ "as" format ] [ "part" a=FIRST:COUNT b=FIRST:COUNT ] [ "over" select ] [ "from" source ]
 //!            | "add" source source | "convert" source
 //!            | "join" algorithm { PARAMETER=value } [ "over" "k=0,1" ] "of" source { source }
 //! select    := "k=0,1,2" | "k=0..15" | "k%4=0,1"       default: every k, ascending
 //!                                                      "as": operands widened to that format first
+//!                                                      "part": these bits of significands alone, 0 being the hidden one
 //! source    := "c" | "+0" | "product" | name           default of "from": c
 //! output    := rounding format { nan=any|own|WORD | zero=plus|minus|exact|ieee | overflow=… | exponents=numbers
 //!                                | flush=none|plus|kept [tininess=before|unbounded] }
@@ -20,11 +21,11 @@ use std::str::FromStr;
 
 use super::output::Ends;
 use super::{
-    Codes, Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, Statement, Tininess,
-    Token, ZeroSign, tokens,
+    Codes, Dpa, FlushSign, Nan, Operation, Output, Part, Program, Reading, Select, Source, Start,
+    Statement, Tininess, Token, ZeroSign, tokens,
 };
 use crate::error::{Error, Position, Result, shortened};
-use crate::format::{Format, Overflow, Rounding};
+use crate::format::{Format, Formats, Overflow, Rounding};
 
 /// Longest program; the longest of a shipped row has five statements.
 const MAX_STATEMENTS: usize = 256;
@@ -47,7 +48,7 @@ impl FromStr for Program {
     /// Reads a program. Errors carry the column; the file name is empty.
     fn from_str(text: &str) -> Result<Self> {
         let end = text.chars().count() + 1;
-        parse(&tokens(text, 1), end).map_err(|(column, message)| Error::Text {
+        parse(&tokens(text, 1), end, &Formats::default()).map_err(|(column, message)| Error::Text {
             position: Position {
                 file: "(arithmetic)".to_owned(),
                 line: 1,
@@ -59,7 +60,11 @@ impl FromStr for Program {
 }
 
 /// Reads a program from its words; `end` is the column behind the last one.
-pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Program, Flaw> {
+pub(crate) fn parse(
+    words: &[Token<'_>],
+    end: usize,
+    formats: &Formats,
+) -> std::result::Result<Program, Flaw> {
     let mut statements: Vec<Statement> = Vec::new();
     let mut codes = None;
     for (place, part) in words.split(|word| word.text == ";").enumerate() {
@@ -76,7 +81,7 @@ pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Prog
                 format!("a program has at most {MAX_STATEMENTS} statements"),
             ));
         }
-        let statement = parse_statement(part, &statements, &mut codes, end)?;
+        let statement = parse_statement(part, &statements, &mut codes, end, formats)?;
         statements.push(statement);
     }
     if let Some(last) = statements.last_mut()
@@ -136,6 +141,7 @@ struct Words<'a, 'b> {
     end: usize,
     /// What the codes of operands mean, once that is said.
     codes: &'b mut Option<Codes>,
+    formats: &'b Formats,
 }
 
 impl<'a> Words<'a, '_> {
@@ -176,11 +182,13 @@ fn parse_statement(
     earlier: &[Statement],
     codes: &mut Option<Codes>,
     end: usize,
+    formats: &Formats,
 ) -> std::result::Result<Statement, Flaw> {
     let mut words = Words {
         left: words,
         end,
         codes,
+        formats,
     };
     let mut name = String::new();
     if words.left.get(1).is_some_and(|word| word.text == "=") {
@@ -229,10 +237,13 @@ fn parse_operation(
         "join" => parse_join(words, earlier),
         _ => {
             let algorithm = parse_algorithm(head, words)?;
-            let mut widened = None;
+            let mut operands = Reading::WHOLE;
             if words.take_if("as") {
                 let word = words.next("a format")?;
-                widened = Some(at(word, Format::named(word.text))?);
+                operands.widened = Some(at(word, words.formats.named(word.text))?);
+            }
+            if words.take_if("part") {
+                parse_parts(words, head, &mut operands)?;
             }
             let over = if words.take_if("over") {
                 parse_select(words)?
@@ -241,11 +252,15 @@ fn parse_operation(
             };
             let from_at = words.left.first().copied().unwrap_or(head);
             let from = if words.take_if("from") {
-                parse_source(words, earlier)?
+                if words.take_if("product") {
+                    Start::Product
+                } else {
+                    parse_source(words, earlier)?.into()
+                }
             } else {
-                Source::C
+                Start::C
             };
-            if from == Source::Product && !algorithm.can_begin_with_product() {
+            if from == Start::Product && !algorithm.can_begin_with_product() {
                 return flaw(
                     from_at,
                     "only fma-chain, fused and add-mul can start 'from product'",
@@ -253,12 +268,46 @@ fn parse_operation(
             }
             Ok(Operation::Dot {
                 algorithm,
-                widened,
+                operands,
                 over,
                 from,
             })
         }
     }
+}
+
+/// The parts of significands behind `part`.
+fn parse_parts(
+    words: &mut Words<'_, '_>,
+    head: Token<'_>,
+    operands: &mut Reading,
+) -> std::result::Result<(), Flaw> {
+    let given = words.parameters();
+    let column = words.left.first().copied().unwrap_or(head);
+    if given.is_empty() {
+        return flaw(
+            column,
+            "expected a=FIRST:COUNT or b=FIRST:COUNT behind 'part'",
+        );
+    }
+    for (word, name, value) in given {
+        let side = match name {
+            "a" => &mut operands.a,
+            "b" => &mut operands.b,
+            _ => return at(word, Err(Error::unknown("operand", name, ["a", "b"]))),
+        };
+        let Some(part) = Part::parse(value) else {
+            return flaw(
+                word,
+                format!(
+                    "{name}={value}: expected FIRST:COUNT, places of a significand from 0 (its hidden bit) to {}",
+                    Part::LAST
+                ),
+            );
+        };
+        *side = part;
+    }
+    Ok(())
 }
 
 fn parse_join(
@@ -286,9 +335,6 @@ fn parse_join(
     while words.left.first().is_some_and(|word| word.text != "->") {
         of.push(parse_source(words, earlier)?);
     }
-    if of.contains(&Source::Product) {
-        return flaw(word, "'product' is no value");
-    }
     Ok(Operation::Join {
         algorithm,
         over,
@@ -305,7 +351,7 @@ fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::R
         let (word, _, value) = given.remove(index);
         said(words.codes, word, value)?;
     }
-    Dpa::parse(head, &given)
+    Dpa::parse(head, &given, words.formats)
 }
 
 fn parse_select(words: &mut Words<'_, '_>) -> std::result::Result<Select, Flaw> {
@@ -354,7 +400,7 @@ fn parse_source(
     match word.text {
         "c" => Ok(Source::C),
         "+0" => Ok(Source::Zero),
-        "product" => Ok(Source::Product),
+        "product" => flaw(word, "'product' is no value"),
         name => match earlier.iter().position(|statement| statement.name == name) {
             Some(index) => Ok(Source::Statement(index)),
             None => {
@@ -392,7 +438,7 @@ fn parse_output(
     let word = words.next("a rounding")?;
     let rounding = at(word, Rounding::named(word.text))?;
     let word = words.next("a format")?;
-    let format = at(word, Format::named(word.text))?;
+    let format = at(word, words.formats.named(word.text))?;
     if format.float().is_none() || !format.signed {
         return flaw(
             word,

@@ -1,4 +1,4 @@
-//! What a sum becomes at the end: format, rounding, overflow, NaN and the sign of zero.
+//! The final conversion of a sum: format, rounding, overflow, NaN and the sign of zero.
 
 use super::events::Events;
 use super::{FlushSign, Special};

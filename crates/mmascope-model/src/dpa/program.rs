@@ -1,10 +1,12 @@
-//! What an instruction computes: a few statements over native algorithms (§3).
+//! Programs: what an instruction computes, as a few statements over native algorithms (§3).
 
 use super::decoded::{self, Decoded};
 use super::named::Beginning;
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
-use super::{Codes, Dpa, Events, Modifiers, Nan, Operands, Queries, Signature, general, ieee};
+use super::{
+    Codes, Dpa, Events, Modifiers, Nan, Operands, Queries, Reading, Signature, general, ieee,
+};
 use crate::format::{Format, Unpacked};
 
 /// Statements whose values need no memory of their own; almost every program has so few.
@@ -37,13 +39,12 @@ pub enum Operation {
     Dot {
         /// The algorithm and its parameters.
         algorithm: Dpa,
-        /// Format that the operands are widened to before, exactly. It matters because the units
-        /// align by field exponents: a subnormal may become a normal number.
-        widened: Option<Format>,
+        /// How it reads the operands.
+        operands: Reading,
         /// Which k, in which order.
         over: Select,
-        /// The accumulator it starts from.
-        from: Source,
+        /// What its first block begins with.
+        from: Start,
     },
     /// Adds two values and rounds.
     Add(Source, Source),
@@ -67,10 +68,44 @@ pub enum Source {
     C,
     /// +0 in the statement's result format.
     Zero,
-    /// No value: an FMA chain that starts with a plain rounded product.
+    /// The value of an earlier statement, by its index.
+    Statement(usize),
+}
+
+/// What the first block of a run begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Start {
+    /// The accumulator input c.
+    C,
+    /// +0 in the statement's result format.
+    Zero,
+    /// No value: its first product (of a chain), or its products alone.
     Product,
     /// The value of an earlier statement, by its index.
     Statement(usize),
+}
+
+impl Start {
+    /// The value that it begins with, if it is one.
+    #[must_use]
+    pub fn source(self) -> Option<Source> {
+        match self {
+            Self::C => Some(Source::C),
+            Self::Zero => Some(Source::Zero),
+            Self::Product => None,
+            Self::Statement(index) => Some(Source::Statement(index)),
+        }
+    }
+}
+
+impl From<Source> for Start {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::C => Self::C,
+            Source::Zero => Self::Zero,
+            Source::Statement(index) => Self::Statement(index),
+        }
+    }
 }
 
 /// Which k a statement sums, in order.
@@ -219,32 +254,34 @@ impl Program {
             } = statement;
             let read = |source: Source| match source {
                 Source::C => c,
-                Source::Zero | Source::Product => output.unpack(PLUS_ZERO),
+                Source::Zero => output.unpack(PLUS_ZERO),
                 Source::Statement(index) => self.statements[index].output.unpack(values[index]),
             };
             let value = match operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
-                    let start = match from {
-                        Source::Product => Beginning::Product,
-                        from => Beginning::Value(read(*from)),
+                    let start = match from.source() {
+                        None => Beginning::Product,
+                        Some(source) => Beginning::Value(read(source)),
                     };
-                    if *over == Select::All && widened.is_none() {
+                    if *over == Select::All && *operands == Reading::WHOLE {
                         algorithm.run(pairs, start, output, events)
                     } else {
                         chosen.clear();
                         chosen.reserve(pairs.len());
-                        match widened.map(|format| (format, wide(format))) {
-                            None => over.each(pairs.len(), |k| chosen.push(pairs[k])),
-                            Some((_, Some(wide))) => {
-                                over.each(wide.len(), |k| chosen.push(wide[k]))
+                        match operands.widened.map(wide) {
+                            None if operands.is_whole() => {
+                                over.each(pairs.len(), |k| chosen.push(pairs[k]));
                             }
-                            Some((format, None)) => over.each(pairs.len(), |k| {
-                                chosen.push(pairs[k].widened(&format));
+                            Some(Some(wide)) if operands.is_whole() => {
+                                over.each(wide.len(), |k| chosen.push(wide[k]));
+                            }
+                            _ => over.each(pairs.len(), |k| {
+                                chosen.push(operands.pair(&pairs[k]));
                             }),
                         }
                         algorithm.run(&chosen, start, output, events)

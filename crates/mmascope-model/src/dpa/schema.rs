@@ -10,7 +10,7 @@ mod row;
 
 use std::fmt;
 
-use crate::format::{Format, Rounding};
+use crate::format::{Format, Formats, Rounding};
 
 pub use parameters::{PARAMETERS, parameter};
 pub(super) use row::{Default, Row, Typed, row, typed_words};
@@ -115,6 +115,9 @@ impl fmt::Display for Value {
 impl Parameter {
     /// The cost from which on a value is uncommon.
     pub const UNCOMMON: u8 = 8;
+    /// The cost from which on `infer` does not try a value: only algorithms of the papers are known to
+    /// have one, and it tries them as wholes.
+    pub const UNSEARCHED: u8 = 16;
 
     /// Whether its values are an ordered scale: the further apart two are, the more inputs tell them apart.
     #[must_use]
@@ -130,7 +133,7 @@ impl Parameter {
     ///
     /// # Errors
     /// What was expected.
-    pub fn parse(&self, text: &str) -> Result<Value, String> {
+    pub fn parse(&self, text: &str, formats: &Formats) -> Result<Value, String> {
         let Kind {
             numbers,
             words,
@@ -153,7 +156,7 @@ impl Parameter {
                 return Ok(Value::Rounding(rounding));
             }
             (Roundings::WithFormat, Some((rounding, format))) => {
-                let format = Format::named(format).map_err(|error| error.to_string())?;
+                let format = formats.named(format).map_err(|error| error.to_string())?;
                 let rounding = Rounding::named(rounding).map_err(|error| error.to_string())?;
                 let value = Value::Rounded(rounding, format);
                 return self.check(value).map(|()| value);

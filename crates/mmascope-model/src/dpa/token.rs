@@ -1,4 +1,4 @@
-//! Words of the notation with the columns they stand in.
+//! Splits the notation into words with their columns.
 
 /// A word of a text and its column (in characters, from 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,11 @@
-//! A unit: operand formats and a program that fit each other. The library's simulator.
-
-use std::collections::BTreeSet;
+//! Units: operand formats and a program that fit each other. A unit simulates an instruction.
 
 use super::{
-    Codes, Decoded, Events, Modifiers, Operands, Operation, Part, Program, Queries, Select,
-    Signature,
+    Codes, Decoded, Events, Modifiers, Operands, Operation, Program, Queries, Reading, Select,
+    Signature, TakenBits,
 };
 use crate::error::{Error, Result};
-use crate::format::{Class, Float, Format, Specials};
+use crate::format::{Class, Float, Format, Kind, Specials};
 
 /// A matrix unit's arithmetic for given formats and K: what computes one element of D.
 ///
@@ -223,7 +221,15 @@ impl Unit {
         if !(1..=4096).contains(&k) {
             return Err(format!("K={k}: 1 to 4096 are supported"));
         }
-        for (name, format) in [("a", a), ("b", b), ("c", c), ("d", d)] {
+        for (name, format) in [("a", a), ("b", b)] {
+            let is_integer = matches!(format.kind, Kind::Fixed { .. });
+            if !is_integer && !format.signed {
+                return Err(format!(
+                    "{name} is {format}: signed floats and integers are supported"
+                ));
+            }
+        }
+        for (name, format) in [("c", c), ("d", d)] {
             if format.float().is_none() || !format.signed {
                 return Err(format!("{name} is {format}: signed floats are supported"));
             }
@@ -251,26 +257,27 @@ impl Unit {
         if self.program.knows_numbers_only() && !numbers {
             return Err("its steps take every code for a number: say codes=numbers".into());
         }
-        let mut unused: BTreeSet<usize> = (0..k).collect();
-        // The parts of products that have been summed.
-        let mut parts: Vec<(usize, Part, Part)> = Vec::new();
+        let mut used: Vec<Vec<Use>> = vec![Vec::new(); k];
+        let mut uses = |index: usize, reading: Use| match used.get_mut(index) {
+            Some(own) if !own.iter().any(|other| other.meets(&reading)) => {
+                own.push(reading);
+                Ok(())
+            }
+            _ => Err(format!("k={index} is summed twice or is not below K={k}")),
+        };
         let mut scales_used = false;
         for statement in &self.program.statements {
             if let Operation::Join {
                 algorithm, over, ..
             } = &statement.operation
             {
-                for index in over {
-                    if !unused.remove(index) {
-                        return Err(format!("k={index} is summed twice or is not below K={k}"));
-                    }
-                }
+                over.iter().try_for_each(|&index| uses(index, Use::WHOLE))?;
                 let over = Select::List(over.clone());
                 scales_used |= algorithm.fits(&self.signature, &over, &statement.output.format)?;
             }
             let Operation::Dot {
                 algorithm,
-                widened,
+                operands,
                 over,
                 ..
             } = &statement.operation
@@ -278,30 +285,25 @@ impl Unit {
                 continue;
             };
             for operand in [a, b] {
-                if let Some(format) = widened
+                if let Some(format) = operands.widened
                     && !format.has_all_values_of(&operand)
                 {
                     return Err(format!("{operand} cannot be widened to {format}"));
                 }
             }
             for index in over.indices(k) {
-                let is_first = unused.remove(&index);
-                let is_new = match algorithm.parts() {
-                    None => is_first,
-                    Some((a, b)) => {
-                        let is_new =
-                            index < k && !parts.iter().any(|part| meet(part, &(index, a, b)));
-                        parts.push((index, a, b));
-                        is_new
-                    }
-                };
-                if !is_new {
-                    return Err(format!("k={index} is summed twice or is not below K={k}"));
-                }
+                let bits = algorithm.parts();
+                uses(
+                    index,
+                    Use {
+                        operands: *operands,
+                        bits,
+                    },
+                )?;
             }
             scales_used |= algorithm.fits(&self.signature, over, &statement.output.format)?;
         }
-        if let Some(index) = unused.first() {
+        if let Some(index) = used.iter().position(Vec::is_empty) {
             return Err(format!("k={index} is not summed"));
         }
         match (scale, scales_used) {
@@ -312,9 +314,27 @@ impl Unit {
     }
 }
 
-/// Whether parts of the products of one k have a product of bits in common.
-fn meet(left: &(usize, Part, Part), right: &(usize, Part, Part)) -> bool {
-    left.0 == right.0 && left.1.meets(right.1) && left.2.meets(right.2)
+/// Which bits of a product a statement sums: those that it reads, and of them those that its step multiplies.
+#[derive(Clone, Copy)]
+struct Use {
+    operands: Reading,
+    bits: Option<(TakenBits, TakenBits)>,
+}
+
+impl Use {
+    const WHOLE: Self = Self {
+        operands: Reading::WHOLE,
+        bits: None,
+    };
+
+    /// Whether both sum the product of some bits.
+    fn meets(&self, other: &Self) -> bool {
+        let bits = match (self.bits, other.bits) {
+            (Some(own), Some(other)) => own.0.meets(other.0) && own.1.meets(other.1),
+            _ => true,
+        };
+        bits && self.operands.overlaps(&other.operands)
+    }
 }
 
 /// Checks lengths, words and modifiers.

@@ -36,7 +36,7 @@ impl Sum {
         self.add_part(negative, magnitude as u64, exponent);
         let high = (magnitude >> 64) as u64;
         if high != 0 {
-            self.add_part(negative, high, exponent + 64);
+            self.add_high(negative, high, exponent + 64);
         }
     }
 
@@ -52,21 +52,28 @@ impl Sum {
     /// Adds to the window: `magnitude · 2^place` of its units.
     #[inline(always)]
     fn add_in_window(&mut self, negative: bool, magnitude: u64, place: usize) {
-        let (limb, shift) = (place / 64, place % 64);
-        let shifted = u128::from(magnitude) << shift;
-        let mut carry = false;
-        for (i, digit) in self.window.iter_mut().enumerate().skip(limb) {
-            let part = match i - limb {
-                0 => shifted as u64,
-                1 => (shifted >> 64) as u64,
-                _ if carry => 0,
-                _ => break,
-            };
-            let (digit_sum, first) = overflowing(*digit, part, negative);
-            let (digit_sum, second) = overflowing(digit_sum, u64::from(carry), negative);
-            *digit = digit_sum;
-            carry = first | second;
+        let shifted = u128::from(magnitude) << (place % 64);
+        let (low, high) = (shifted as u64, (shifted >> 64) as u64);
+        let [first, second, rest @ ..] = &mut self.window[place / 64..] else {
+            return; // HIGHEST leaves room for two digits.
+        };
+        let carry;
+        (*first, carry) = overflowing(*first, low, negative);
+        let (sum, above) = overflowing(*second, high, negative);
+        let (sum, too) = overflowing(sum, u64::from(carry), negative);
+        *second = sum;
+        let mut carry = above | too;
+        for digit in rest {
+            if !carry {
+                break;
+            }
+            (*digit, carry) = overflowing(*digit, 1, negative);
         }
+    }
+
+    #[cold]
+    fn add_high(&mut self, negative: bool, magnitude: u64, exponent: i32) {
+        self.add_part(negative, magnitude, exponent);
     }
 
     #[cold]

@@ -1,4 +1,4 @@
-//! How exact numbers are written: as hexadecimal floats, decimals and JSON.
+//! Writes exact numbers as hexadecimal floats, decimals and JSON.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Two units side by side: the first step and bit where they part.
+//! Compares the explanations of two units: the first step and bit where they part.
 
 use std::fmt::{self, Write};
 

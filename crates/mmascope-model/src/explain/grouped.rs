@@ -1,11 +1,11 @@
 //! GR-FDPA and SEMI-FMA on exact numbers: a second way to the result, as for the other algorithms.
 
-use super::algorithms::{Block, Start};
+use super::block::{Block, Start};
 use super::lane::Lane;
 use super::step::{Addend, C};
 use super::trace::{Factor, Step, Term};
 use super::value::Value;
-use crate::dpa::{Addends, GrFdpa, Output, Part, SemiFma, SemiNan};
+use crate::dpa::{Addends, GrFdpa, Output, SemiFma, SemiNan, TakenBits};
 use crate::exact::Dyadic;
 use crate::format::{Class, F32, Rounding, Unpacked};
 
@@ -19,7 +19,7 @@ fn number(x: &Unpacked) -> Dyadic {
 }
 
 /// The part of a number that the multiplier takes.
-fn part_of(x: &Unpacked, part: Part) -> Dyadic {
+fn part_of(x: &Unpacked, part: TakenBits) -> Dyadic {
     let exponent = i64::from(x.exponent);
     let full = number(x);
     let down = |from: &Dyadic, place: i64| Dyadic::new(from.rounded(place, Rounding::Rz), place);
@@ -101,6 +101,10 @@ impl Block<'_> {
 
     /// §4.3 to §4.5 of `tensix.md`.
     pub(super) fn grouped(&self, step: &GrFdpa) -> Vec<Step> {
+        // Such a step always has a value beside its products.
+        let Some(start) = self.start else {
+            return Vec::new();
+        };
         let (floor, f_g, f) = (i64::from(step.e0), i64::from(step.f_g), i64::from(step.f));
         let mut steps = Vec::new();
         let mut addends = Vec::new();
@@ -129,7 +133,7 @@ impl Block<'_> {
             }
             steps.push(group);
         }
-        let c = number_of(self.start, self.output);
+        let c = number_of(start, self.output);
         let c_lost = if is_zero(&c) {
             number(&c)
         } else {
@@ -137,13 +141,13 @@ impl Block<'_> {
         };
         addends.push(match is_zero(&c) {
             true => Addend::Zero {
-                name: self.start.name.clone(),
+                name: start.name.clone(),
                 negative: c.negative,
             },
-            false => Addend::of(&self.start.name, &c, self.start.cover.clone()),
+            false => Addend::of(&start.name, &c, start.cover.clone()),
         });
         let largest = addends.iter().filter_map(Addend::exponent).max();
-        let rounding = |term: &Term| match term.name == self.start.name {
+        let rounding = |term: &Term| match term.name == start.name {
             true => step.align_c,
             false => step.align,
         };
@@ -182,7 +186,7 @@ impl Block<'_> {
             "parts that are not multiplied, subnormal operands".to_owned(),
             &lost_before,
         );
-        last.lose(format!("taking {} for 0", self.start.name), &c_lost);
+        last.lose(format!("taking {} for 0", start.name), &c_lost);
         steps.push(last);
         steps
     }
@@ -218,10 +222,10 @@ impl Block<'_> {
 
     /// §7.1 of `tensix.md`.
     pub(super) fn semi(&self, step: &SemiFma) -> Vec<Step> {
-        let [lane] = self.lanes else {
+        let ([lane], Some(start)) = (self.lanes, self.start) else {
             return Vec::new();
         };
-        let (x, y, z) = (&lane.a, &lane.b, &number_of(self.start, self.output));
+        let (x, y, z) = (&lane.a, &lane.b, &number_of(start, self.output));
         let word = step.of_words(word(x), word(y), word(z), self.output.zero).0;
         let field = |x: &Unpacked| {
             if is_zero(x) {
@@ -231,7 +235,7 @@ impl Block<'_> {
             }
         };
         let e = field(x) + field(y) - 127;
-        let adds = vec![lane.name(), self.start.name.clone()];
+        let adds = vec![lane.name(), start.name.clone()];
         let decided = |reason: &str| {
             let value = Value::of(&F32.decode(word.into()));
             let special = (reason.to_owned(), value);
@@ -291,7 +295,7 @@ impl Block<'_> {
             steps.push(step);
         }
         if !is_zero(z) {
-            addends.push(Addend::of(&self.start.name, z, vec![C]));
+            addends.push(Addend::of(&start.name, z, vec![C]));
         }
         let mut last = Step::of(&self.name, self.role("sum"), addends);
         if !last.terms.is_empty() && counts {

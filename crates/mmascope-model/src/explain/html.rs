@@ -1,4 +1,4 @@
-//! The page: one explanation, or two side by side, as HTML that needs nothing else.
+//! Writes one explanation, or two side by side, as an HTML page that needs nothing else.
 
 use std::fmt::Write;
 
@@ -499,7 +499,7 @@ fn rich(text: &str) -> String {
 }
 
 /// Text as HTML shows it.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

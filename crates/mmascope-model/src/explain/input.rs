@@ -1,4 +1,4 @@
-//! Operands as people give them: hexadecimal strings of vector lines or lists of values.
+//! Reads operands as people give them: hexadecimal strings of vector lines or lists of values.
 
 use super::number::{converted, register_word, word};
 use super::value::Value;

@@ -1,4 +1,4 @@
-//! One k decoded: two operands, their scales, and the product as an addend.
+//! Decodes one k: two operands, their scales, and the product as an addend.
 
 use super::step::Addend;
 use super::trace::Term;

@@ -1,4 +1,4 @@
-//! Numbers as people write them, to codes: `-8192`, `1.5*2^-3`, `0x1.8p-3`, `1e-3`, `inf`, `0x3c00`.
+//! Reads numbers as people write them: `-8192`, `1.5*2^-3`, `0x1.8p-3`, `1e-3`, `inf`, `0x3c00`.
 
 use num_bigint::BigUint;
 
@@ -19,7 +19,7 @@ struct Number {
 
 /// Reads one element of a format: a register word `0x3c00` or a value, which must be exactly
 /// representable unless `round` allows rounding to nearest even. `name` is for messages.
-pub(super) fn word(name: &str, text: &str, format: &Format, round: bool) -> Result<u64> {
+pub(crate) fn word(name: &str, text: &str, format: &Format, round: bool) -> Result<u64> {
     let lower = text.trim().to_lowercase();
     let wrong = |why: &str| {
         Error::Argument(format!(
@@ -182,6 +182,6 @@ fn rounded(name: &str, text: &str, number: &Number, format: &Format, round: bool
         return Ok(format.to_register(code));
     }
     Err(Error::Argument(format!(
-        "{name} = {text} is no {format}: the nearest is {nearest}; --round takes that"
+        "{name} = {text} is no {format}: the nearest is {nearest}; rounding takes that"
     )))
 }

@@ -1,4 +1,4 @@
-//! The picture of a step: one row a term, one column a power of two, as SVG.
+//! Draws a step as SVG: one row a term, one column a power of two.
 
 use std::fmt::Write;
 

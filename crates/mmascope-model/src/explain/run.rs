@@ -1,8 +1,8 @@
-//! From operands to a trace: decoding, the program's statements, the exact result.
+//! Runs a program on operands and records the trace: decoding, statements, the exact result.
 
 use std::collections::HashSet;
 
-use super::algorithms::{Block, Start, add, convert, finished, is_subnormal, multiply};
+use super::block::{Block, Start, add, convert, finished, is_subnormal};
 use super::lane::{Lane, special_sum, special_value};
 use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
 use super::value::Value;
@@ -53,7 +53,7 @@ impl Trace {
             ..*signature
         };
         let Decoded {
-            pairs,
+            mut pairs,
             c: c_operand,
             scale_a,
             scale_b,
@@ -61,6 +61,12 @@ impl Trace {
             exact,
         } = Decoded::read(&whole, operands, modifiers, addends(unit.program()))?;
         let lanes = lanes(&whole, operands, modifiers, unit.program().codes);
+        let widened = widened(unit.program());
+        if let Some(format) = &widened {
+            for (pair, lane) in pairs.iter_mut().zip(&lanes) {
+                pair.align_as(&lane.widened(format));
+            }
+        }
         let codes_of_c = unit.program().codes_of_c();
         let first_c = c_of(&signature.c, operands.c, modifiers, codes_of_c);
         let mut steps: Vec<Step> = Vec::new();
@@ -86,6 +92,7 @@ impl Trace {
         Ok(Self {
             types: signature.to_string(),
             arithmetic: unit.program().to_string(),
+            widened: widened.map(|format| format.name),
             k: signature.k,
             instructions: count,
             modifiers: modifier_names(modifiers),
@@ -147,6 +154,34 @@ impl Decoded {
             scale_block: signature.scale.map_or(0, |scale| scale.block),
             exact: exact_sum(&lanes, &c, added),
         })
+    }
+}
+
+/// The format that every sum of products widens its operands to, if there is one.
+fn widened(program: &Program) -> Option<Format> {
+    let formats = program
+        .statements
+        .iter()
+        .filter_map(|statement| match &statement.operation {
+            Operation::Dot { operands, .. } => Some(operands.widened),
+            Operation::Join { over, .. } if !over.is_empty() => Some(None),
+            _ => None,
+        });
+    let mut formats: Vec<Option<Format>> = formats.collect();
+    formats.dedup();
+    match formats[..] {
+        [only] => only,
+        _ => None,
+    }
+}
+
+impl PairTrace {
+    /// Exponents as they take part in alignments: those of the widened operands.
+    fn align_as(&mut self, lane: &Lane) {
+        let own = |value: &Unpacked| i64::from(value.exponent);
+        self.a.exponent = self.a.exponent.map(|_| own(&lane.a));
+        self.b.exponent = self.b.exponent.map(|_| own(&lane.b));
+        self.exponent = self.exponent.map(|_| lane.exponent());
     }
 }
 
@@ -341,7 +376,7 @@ impl Run<'_> {
             let output = &statement.output;
             let read = |source: Source| match source {
                 Source::C => c.clone(),
-                Source::Zero | Source::Product => Start {
+                Source::Zero => Start {
                     name: "+0".to_owned(),
                     value: output.format.container().decode(0),
                     cover: Vec::new(),
@@ -352,21 +387,25 @@ impl Run<'_> {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
-                    let lane = |&k: &usize| match widened {
-                        Some(format) => lanes[k].widened(format),
-                        None => lanes[k],
+                    let lane = |&k: &usize| {
+                        let lane = match &operands.widened {
+                            Some(format) => lanes[k].widened(format),
+                            None => lanes[k],
+                        };
+                        let (a, b) = operands.parts(lane.a, lane.b);
+                        Lane { a, b, ..lane }
                     };
                     let mut chosen: Vec<Lane> =
                         over.indices(lanes.len()).iter().map(lane).collect();
                     for lane in &mut chosen {
                         lane.taken = !taken.insert(lane.k);
                     }
-                    let start = (*from != Source::Product).then(|| read(*from));
-                    let role = dot_role(algorithm, *widened, over);
+                    let start = from.source().map(read);
+                    let role = dot_role(algorithm, operands.widened, over);
                     steps.extend(dot(algorithm, &name, &role, &chosen, start, output));
                 }
                 Operation::Add(left, right) => {
@@ -384,11 +423,11 @@ impl Run<'_> {
                         name,
                         role: "join".to_owned(),
                         lanes: &lanes,
-                        start: &values[0],
+                        start: values.first(),
                         first: true,
                         output,
                     };
-                    steps.extend(block.of_values(algorithm, &values[1..]));
+                    steps.extend(block.steps(algorithm, values.get(1..).unwrap_or_default()));
                 }
                 Operation::Convert(source) => {
                     let source = read(*source);
@@ -436,6 +475,12 @@ fn dot(
     output: &Output,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
+    let unscaled: Vec<Lane> = lanes.iter().map(|lane| lane.unscaled()).collect();
+    // What rounds every operation knows no scales.
+    let lanes = match algorithm.rounds_every_operation() {
+        true => &unscaled,
+        false => lanes,
+    };
     let size = algorithm.block();
     let count = lanes.len().div_ceil(size);
     let mut current = start;
@@ -450,36 +495,15 @@ fn dot(
         } else {
             format!("{name}.{}", index + 1)
         };
-        match &current {
-            None if matches!(algorithm, Dpa::General(_)) => {
-                let none = Start {
-                    name: String::new(),
-                    value: output.format.container().decode(0),
-                    cover: Vec::new(),
-                };
-                let block = Block {
-                    name,
-                    role,
-                    lanes,
-                    start: &none,
-                    first: true,
-                    output,
-                };
-                steps.extend(block.without_start(algorithm));
-            }
-            None => steps.push(multiply(&name, role, &lanes[0].unscaled(), output)),
-            Some(start) => {
-                let block = Block {
-                    name,
-                    role,
-                    lanes,
-                    start,
-                    first: index == 0,
-                    output,
-                };
-                steps.extend(block.steps(algorithm));
-            }
-        }
+        let block = Block {
+            name,
+            role,
+            lanes,
+            start: current.as_ref(),
+            first: index == 0,
+            output,
+        };
+        steps.extend(block.steps(algorithm, &[]));
         current = steps.last_mut().map(|step| finished(step, output));
     }
     steps

@@ -1,4 +1,4 @@
-//! The making of a step: terms, alignment, sum, floor, rounding.
+//! Builds the trace of one step: terms, alignment, sum, floor, rounding.
 
 use super::trace::{Alignment, Cut, Factor, Loss, Rounded, Special, Step, Term};
 use super::value::Value;

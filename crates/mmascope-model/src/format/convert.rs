@@ -1,4 +1,4 @@
-//! From one format to another: decode, then round, with ∞ and NaN carried over.
+//! Converts between formats: decodes, then rounds; ∞ and NaN are carried over.
 
 use super::{Class, Format, Overflow, Rounding};
 use crate::exact::Exact;

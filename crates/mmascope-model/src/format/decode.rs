@@ -1,4 +1,4 @@
-//! From a code to what it means: sign, class, field exponent and significand.
+//! Decodes a code: sign, class, field exponent and significand.
 
 use super::{Float, Format, Kind, Specials};
 use crate::exact::Exact;

@@ -1,4 +1,4 @@
-//! From an exact value to a code, and what happens out of range.
+//! Rounds an exact value to a code, and decides what happens out of range.
 
 use super::{Float, Format, Kind, Specials};
 use crate::error::{Error, Result};

@@ -1,5 +1,6 @@
-//! How well each parameter of a row is known.
+//! Evidence: how well each parameter of a row is known.
 
+use crate::dpa::schema::PARAMETERS;
 use crate::error::{Error, Result};
 
 /// Strength of evidence, strongest first.
@@ -28,26 +29,18 @@ const NAMES: [(&str, Level); 6] = [
     ("open", Level::Open),
 ];
 
-/// Parameters that evidence can be given for, beside `rounding` of the final conversion: those of
-/// the notation, `order` (which k when) and `c` (where c enters).
-pub(crate) const PARAMETERS: [&str; 16] = [
-    "L",
-    "G",
-    "P",
-    "F",
-    "F2",
-    "e0",
-    "align",
-    "rounding",
-    "nan",
-    "zero",
-    "overflow",
-    "flush-in",
-    "flush-out",
-    "order",
-    "c",
-    "widened",
+/// What evidence can be given for beside the parameters of steps: the final conversion, which k when
+/// (`order`), where c enters (`c`), operands.
+const OTHERS: [&str; 12] = [
+    "rounding", "nan", "zero", "overflow", "flush", "tininess", "order", "c", "widened", "codes",
+    "part-a", "part-b",
 ];
+
+/// The names of the parameters that evidence can be given for.
+pub(crate) fn parameters() -> impl Iterator<Item = &'static str> + Clone {
+    let of_steps = PARAMETERS.iter().map(|parameter| parameter.symbol);
+    of_steps.chain(OTHERS)
+}
 
 impl Level {
     /// The level of that name: `hw 2team 1team sim doc open`.

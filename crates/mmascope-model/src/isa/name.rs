@@ -1,4 +1,4 @@
-//! Instruction names: every accepted spelling comes down to one key and, beside it, the shape.
+//! Reduces every accepted spelling of an instruction to one key and, beside it, the shape.
 
 use super::shape::{Single, parse_crosses, parse_letters};
 

@@ -5,12 +5,13 @@
 use std::collections::HashMap;
 
 mod family;
+mod format;
 mod row;
 
 use super::Architecture;
 use crate::dpa::{self, Flaw, Token, at, tokens};
-use crate::error::{Error, Position, Result, shortened};
-use crate::format::Format;
+use crate::error::{Error, Position, Result, is_control, shortened};
+use crate::format::{Format, Formats};
 
 /// Limits that keep hostile texts from taking memory or time.
 const MAX_TEXT: usize = 16 << 20;
@@ -94,9 +95,22 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Block>> {
             message,
         }));
     }
+    // What a catalogue says is printed: nothing of it may be a command to a terminal.
+    for (index, line) in text.lines().enumerate() {
+        if let Some(column) = line.chars().position(|c| is_control(c) && c != '\t') {
+            let message = "a control character".to_owned();
+            let (line, column) = (index + 1, column + 1);
+            return Err(located(Fault {
+                line,
+                column,
+                message,
+            }));
+        }
+    }
     let mut reader = Reader {
         file,
         blocks: Vec::new(),
+        formats: Formats::default(),
         sets: HashMap::new(),
         work: 0,
         family: None,
@@ -137,6 +151,8 @@ fn logical_lines(text: &str) -> Outcome<Vec<Vec<Field<'_>>>> {
 struct Reader<'a> {
     file: &'a str,
     blocks: Vec<Block>,
+    /// Formats of the text.
+    formats: Formats,
     /// `let` names of the current block.
     sets: HashMap<String, Vec<TypeName>>,
     work: usize,
@@ -158,6 +174,9 @@ impl Reader<'_> {
         let (keyword, rest) = (words[0], &words[1..]);
         if fields.len() > 1 {
             return self.family(fields);
+        }
+        if keyword.text == "format" {
+            return self.declare(head, rest);
         }
         if keyword.text == "arch" {
             return self.arch(head, rest);
@@ -270,7 +289,9 @@ impl Reader<'_> {
             }
             "let" => self.set(head, rest),
             other => {
-                let known = ["arch", "title", "vendor", "let", "note", "source", "mods"];
+                let known = [
+                    "arch", "format", "title", "vendor", "let", "note", "source", "mods",
+                ];
                 let names = known
                     .into_iter()
                     .chain(["unmodelled", "features", "chained", "flags"]);
@@ -367,7 +388,7 @@ impl Reader<'_> {
         if let Some(types) = self.sets.get(word.text) {
             return Ok(types.clone());
         }
-        let format = on_line(line, at(word, Format::named(word.text)))?;
+        let format = on_line(line, at(word, self.formats.named(word.text)))?;
         Ok(vec![TypeName {
             spelling: word.text.to_owned(),
             format,

@@ -1,4 +1,4 @@
-//! Executing a tree: the sum of given terms in the tree's order and formats.
+//! Executes a tree: sums given terms in the tree's order and formats.
 
 use super::{Inner, Op, Tree};
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Naming orders: one line for people when a known pattern fits.
+//! Names orders: one line for people when a known pattern fits.
 
 use super::{Op, Tree};
 

@@ -1,4 +1,4 @@
-//! Reading trees: canonical text, the JSON form, tree files; without recursion.
+//! Reads trees from canonical text, the JSON forms and tree files, without recursion.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,6 +17,52 @@ struct File<'a> {
     tree: &'a RawValue,
 }
 
+/// The flat form; a file may say more.
+#[derive(Deserialize)]
+struct Flat {
+    leaves: Vec<String>,
+    nodes: Vec<FlatNode>,
+    root: usize,
+}
+
+#[derive(Deserialize)]
+struct FlatNode {
+    op: String,
+    #[serde(rename = "type")]
+    format: String,
+    children: Vec<usize>,
+}
+
+impl Flat {
+    fn tree(&self) -> Result<Tree> {
+        if self.leaves.is_empty() || self.leaves.len() > MAX_LEAVES {
+            return Err(Error::Argument(format!(
+                "tree: {} leaves; there are at least 1 and at most {MAX_LEAVES}",
+                self.leaves.len()
+            )));
+        }
+        let mut builder = Builder::new(self.leaves.len());
+        for (index, node) in self.nodes.iter().enumerate() {
+            let op = Op::named(&node.op)?;
+            check_terms(op, node.children.len())
+                .map_err(|what| Error::Argument(format!("tree: node {index}: {what}")))?;
+            builder.node(op, Format::named(&node.format)?, node.children.clone());
+        }
+        builder.build(self.root)
+    }
+}
+
+/// A node of one term is a product that is rounded by itself.
+fn check_terms(op: Op, terms: usize) -> std::result::Result<(), String> {
+    if matches!(op, Op::Add | Op::Fma) && terms > 2 {
+        let op = op.name();
+        return Err(format!(
+            "a node {op} of {terms} terms, which has at most two,"
+        ));
+    }
+    Ok(())
+}
+
 /// A node that is being read.
 struct Open {
     op: Option<Op>,
@@ -25,7 +71,7 @@ struct Open {
 }
 
 impl Tree {
-    /// Reads a tree file: the output of `reveal --json`, a bare NODE, or the canonical text.
+    /// Reads a tree file: the output of `reveal --json`, a bare NODE, the flat form, or the canonical text.
     /// Gives the tree and the names of its leaves, which may be absent.
     ///
     /// # Errors
@@ -44,6 +90,12 @@ impl Tree {
                 )));
             }
             return Ok((tree, file.leaves));
+        }
+        // The flat form has a list of nodes and the number of the root.
+        if text.starts_with('{') && text.contains("\"nodes\"") && text.contains("\"root\"") {
+            let flat: Flat = serde_json::from_str(text)
+                .map_err(|error| Error::Argument(format!("tree: flat form: {error}")))?;
+            return Ok((flat.tree()?, flat.leaves));
         }
         Ok((text.parse()?, Vec::new()))
     }
@@ -89,12 +141,7 @@ impl std::str::FromStr for Tree {
                     let (Some(op), Some(format)) = (open.op, open.format) else {
                         return Err(wrong("a node without operation or type"));
                     };
-                    // A node of one term is a product that is rounded by itself.
-                    if matches!(op, Op::Add | Op::Fma) && open.children.len() > 2 {
-                        let (op, terms) = (op.name(), open.children.len());
-                        let what = format!("a node {op} of {terms} terms, which has at most two,");
-                        return Err(wrong(&what));
-                    }
+                    check_terms(op, open.children.len()).map_err(|what| wrong(&what))?;
                     builder.node(op, format, open.children)
                 }
                 _ => {

@@ -1,4 +1,4 @@
-//! What masks can see of a unit's own tree: the closure of revealing.
+//! Computes what masked inputs can see of a unit's own tree, so that revealing can be tested against it.
 //!
 //! Masks see which units are lost beside ±M. A step that aligns its terms to the largest loses
 //! them when M and the unit lie further apart than it keeps bits; a step that sums exactly never

@@ -1,10 +1,23 @@
-//! Trees as text and as JSON, without recursion.
+//! Writes trees as text and as JSON, nested and flat, without recursion.
 
 use std::fmt;
 
 use serde_json::Value;
 
 use super::Tree;
+
+/// How a tree stands in JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Nodes within nodes.
+    #[default]
+    Nested,
+    /// A list of nodes that name their children by number.
+    Flat,
+}
+
+/// Levels above which a tree is always written flat.
+pub const NESTED_LEVELS: usize = 1000;
 
 /// What is still to be written.
 enum Step {
@@ -60,15 +73,56 @@ impl Tree {
         text
     }
 
-    /// A tree file: names of the leaves and the tree.
+    /// The form in which the tree is written as JSON: the one that is asked for, and always the flat
+    /// one above [`NESTED_LEVELS`], which JSON readers do not follow.
     #[must_use]
-    pub fn file(&self, subject: &str, names: &[String]) -> String {
+    pub fn form(&self, asked: Form) -> Form {
+        if self.statistics().depth > NESTED_LEVELS {
+            Form::Flat
+        } else {
+            asked
+        }
+    }
+
+    /// The members that hold the tree in a JSON object, without brackets: `"tree":NODE`, or flat
+    /// `"nodes":[{"op","type","children":[ids]},…],"root":id`. In the flat form numbers below that of
+    /// the leaves are leaves; the nodes follow in post-order. See [`Tree::form`].
+    #[must_use]
+    pub fn members(&self, asked: Form) -> String {
+        match self.form(asked) {
+            Form::Nested => format!("\"tree\":{}", self.json()),
+            Form::Flat => {
+                let nodes: Vec<String> = self
+                    .nodes()
+                    .iter()
+                    .map(|node| {
+                        format!(
+                            "{{\"op\":\"{}\",\"type\":\"{}\",\"children\":{:?}}}",
+                            node.op.name(),
+                            node.format,
+                            node.children
+                        )
+                    })
+                    .collect();
+                format!("\"nodes\":[{}],\"root\":{}", nodes.join(","), self.root())
+            }
+        }
+    }
+
+    /// A tree file: names of the leaves and the tree. Leaves without names have their numbers in the
+    /// flat form, in which the names count the leaves.
+    #[must_use]
+    pub fn file(&self, subject: &str, names: &[String], asked: Form) -> String {
+        let names = match (names, self.form(asked)) {
+            ([], Form::Flat) => (0..self.leaves()).map(|leaf| leaf.to_string()).collect(),
+            _ => names.to_vec(),
+        };
         format!(
-            "{{\"subject\":{},\"n\":{},\"leaves\":{},\"tree\":{}}}\n",
+            "{{\"subject\":{},\"n\":{},\"leaves\":{},{}}}\n",
             Value::from(subject),
             self.leaves(),
-            Value::from(names.to_vec()),
-            self.json()
+            Value::from(names),
+            self.members(asked)
         )
     }
 }

@@ -219,7 +219,7 @@ fn of_nan(from: &Spec, code: u64, to: &Spec, policy: Policy, options: &Options) 
                 ("bf16", "f32") => (code & 0x7fff) << 16,
                 ("f16", "f64") => 0x7ff8 << 48 | (code & 0x3ff) << 42,
                 ("bf16", "f64") => 0x7ff8 << 48 | (code & 0x7f) << 45,
-                (a, b) if a == b => code & (to.mask() >> 1),
+                (a, b) if a == b => return code,
                 _ => nan,
             };
             shifted | sign

@@ -250,6 +250,31 @@ fn floats_beyond_an_integer_clamp_and_integers_keep_their_low_bits() {
 }
 
 #[test]
+fn the_widest_integers_keep_every_bit() {
+    for code in [0, 1, u64::MAX, u64::MAX - 1, 1 << 63, (1 << 63) - 1] {
+        let (unsigned, signed) = (named("uint64"), named("int64"));
+        assert_eq!(of(unsigned, signed, PLAIN, code), code);
+        assert_eq!(of(signed, unsigned, PLAIN, code), code);
+        assert_eq!(of(unsigned, F64, PLAIN, code), (code as f64).to_bits());
+        assert_eq!(of(signed, F64, PLAIN, code), (code as i64 as f64).to_bits());
+        let x = f32(code as i64 as f32);
+        let rz = Options {
+            rounding: Some(Rounding::Rz),
+            ..PLAIN
+        };
+        assert_eq!(of(F32, signed, rz, x), code as i64 as f32 as i64 as u64);
+        let x = (code as f64).to_bits();
+        assert_eq!(of(F64, unsigned, rz, x), code as f64 as u64);
+    }
+    let clamped = Options { sat: true, ..PLAIN };
+    assert_eq!(
+        of(named("uint64"), named("int64"), clamped, u64::MAX),
+        (1 << 63) - 1
+    );
+    assert_eq!(of(named("int64"), named("uint64"), clamped, u64::MAX), 0);
+}
+
+#[test]
 fn ocp_keeps_infinity_and_ml_dtypes_does_not_saturate() {
     let with = |policy| Options {
         policy: Some(policy),

@@ -126,7 +126,7 @@ fn values_are_exact_unless_rounding_is_asked_for() {
     };
     let error = Input::read(&signature(), &tenth).unwrap_err().to_string();
     assert!(
-        error.contains("a[0] = 0.1 is no f16: the nearest is 0x1.998p-4; --round takes that"),
+        error.contains("a[0] = 0.1 is no f16: the nearest is 0x1.998p-4; rounding takes that"),
         "{error}"
     );
     let rounded = Input::read(

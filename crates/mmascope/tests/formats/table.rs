@@ -79,7 +79,13 @@ fn register_words() {
             _ if format.bits <= 4 => (4, 0),
             _ => (8, 0),
         };
-        assert_eq!(format.register, Register { bits, shift }, "{format}");
+        let Register {
+            bits: width,
+            shift: unused,
+            of,
+        } = format.register;
+        assert_eq!((width, unused), (bits, shift), "{format}");
+        assert_eq!(of.is_some(), shift > 0, "{format}");
         assert_eq!(format.digits() as u32, bits / 4, "{format}");
         assert_eq!(
             format.container().name,

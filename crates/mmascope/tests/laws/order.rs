@@ -28,7 +28,11 @@ fn free_sets(row: &Row) -> Vec<Vec<usize>> {
                 // Rounded pairwise sums: only the two of a pair commute.
                 Dpa::FtzAddMul(_) => sets.extend(block.chunks(2).map(<[usize]>::to_vec)),
                 Dpa::General(_) => panic!("no shipped row has it"),
-                Dpa::FmaChain(_) => sets.extend(block.iter().map(|&k| vec![k])),
+                // Only products of a group meet on one grid.
+                Dpa::GrFdpa(step) => {
+                    sets.extend(block.chunks(step.g as usize).map(<[usize]>::to_vec));
+                }
+                Dpa::FmaChain(_) | Dpa::SemiFma(_) => sets.extend(block.iter().map(|&k| vec![k])),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The modelled rows, and what their programs say about themselves.
 
 use mmascope::dpa::{
-    Dpa, GstFdpa, Operation, Program, Select, Signature, Source, StFdpa, TFdpa, Unit,
+    Dpa, GstFdpa, Operation, Program, Select, Signature, StFdpa, Start, TFdpa, Unit,
 };
 use mmascope::format::Rounding;
 use mmascope::isa::{Catalogue, Instruction};
@@ -102,9 +102,9 @@ pub(super) fn only_algorithm(program: &Program) -> Option<Dpa> {
         [only] => match only.operation {
             Operation::Dot {
                 algorithm,
-                widened: None,
+                operands: mmascope::dpa::Reading::WHOLE,
                 over: Select::All,
-                from: Source::C,
+                from: Start::C,
             } => Some(algorithm),
             _ => None,
         },
@@ -118,7 +118,11 @@ pub(super) fn is_symmetric(program: &Program) -> bool {
     program.statements.iter().all(|statement| {
         let algorithm = match &statement.operation {
             Operation::Dot { algorithm, .. } => match *algorithm {
-                Dpa::TrFdpa(_) | Dpa::GtrFdpa(_) | Dpa::General(_) => false,
+                Dpa::TrFdpa(_)
+                | Dpa::GtrFdpa(_)
+                | Dpa::GrFdpa(_)
+                | Dpa::SemiFma(_)
+                | Dpa::General(_) => false,
                 Dpa::TFdpa(TFdpa { align, .. })
                 | Dpa::StFdpa(StFdpa { align, .. })
                 | Dpa::GstFdpa(GstFdpa { align, .. }) => symmetric(align),

@@ -1,4 +1,4 @@
-//! Packing for grouped sums: codes become bytes, scales their parts, and what cannot be carried is marked.
+//! Packs operands of grouped sums: codes become bytes, scales their parts; what cannot be carried is marked.
 
 use rayon::prelude::*;
 
@@ -15,10 +15,10 @@ const CHUNK: usize = 16 << 10;
 /// Scales of one side: as f32 (A's with the last place), their exponents shifted by 23, and which of a
 /// group's numbers are not zero.
 #[derive(Debug, Default)]
-pub(super) struct Scales {
-    pub(super) units: Aligned<f32>,
-    pub(super) exponents: Aligned<u32>,
-    pub(super) present: Aligned<u32>,
+pub(in crate::cpu) struct Scales {
+    pub(in crate::cpu) units: Aligned<f32>,
+    pub(in crate::cpu) exponents: Aligned<u32>,
+    pub(in crate::cpu) present: Aligned<u32>,
 }
 
 impl Scales {
@@ -66,9 +66,9 @@ impl Part<'_> {
 
 /// The smallest and the largest exponent of some scales that are not zero; `low` above `high` for none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Exponents {
-    pub(super) low: i32,
-    pub(super) high: i32,
+pub(in crate::cpu) struct Exponents {
+    pub(in crate::cpu) low: i32,
+    pub(in crate::cpu) high: i32,
 }
 
 impl Exponents {

@@ -1,4 +1,4 @@
-//! What a schedule says of one product: the order of its steps, its regions, their parts.
+//! Plans one product under a schedule: the order of its steps, its regions, their parts.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ impl Order {
             Self::Blocks(blocks) => {
                 if blocks.len() > steps {
                     return Err(Error::Argument(format!(
-                        "the schedule (--schedule): {} blocks, but K takes only {steps} steps",
+                        "the schedule: {} blocks, but K takes only {steps} steps",
                         blocks.len()
                     )));
                 }
@@ -86,7 +86,7 @@ impl Schedule {
             Split::SplitK { count: parts, .. } => {
                 if parts > steps {
                     return Err(Error::Argument(format!(
-                        "the schedule (--schedule): split-k={parts}, but K takes only {steps} steps"
+                        "the schedule: split-k={parts}, but K takes only {steps} steps"
                     )));
                 }
                 Ok((0..parts).map(|part| share(part, parts, steps)).collect())

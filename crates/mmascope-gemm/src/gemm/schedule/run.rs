@@ -1,4 +1,4 @@
-//! A product computed as a schedule says.
+//! Computes a product under a schedule.
 
 use std::ops::Range;
 
@@ -208,8 +208,7 @@ impl Schedule {
             (Some(promotion), Some(scale), Some(scales)) => (promotion, scale, scales),
             _ => {
                 return Err(Error::Argument(
-                    "the schedule's scale= needs software scales of A and of B (--scale-a and --scale-b)"
-                        .into(),
+                    "the schedule's scale= needs software scales of A and of B".into(),
                 ));
             }
         };

@@ -3,6 +3,8 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use crate::memory::Plain;
+
 use super::super::Element;
 use crate::error::{Error, Result};
 use crate::format::{F32, F64, Format};
@@ -19,7 +21,7 @@ pub enum Routine {
 }
 
 /// Number types of BLAS.
-pub(super) trait Scalar: Element {}
+pub(in crate::reveal) trait Scalar: Element + Plain {}
 impl Scalar for f32 {}
 impl Scalar for f64 {}
 

@@ -1,4 +1,4 @@
-//! The whole program around the device code: vectors, check of the layout, comparison.
+//! The host program around the device code: it holds the vectors, checks the layout and compares results.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Inputs for overflow, ∞ and NaN, and for zeros.
+//! Makes inputs that test overflow, ∞ and NaN, and zeros.
 
 use super::middle::core;
 use super::{Focus, between, places};

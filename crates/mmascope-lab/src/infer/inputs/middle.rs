@@ -1,4 +1,4 @@
-//! Inputs for alignment and rounding, away from the ends of the formats.
+//! Makes inputs that test alignment and rounding, away from the ends of the formats.
 
 use super::{Focus, between, places, scale};
 use crate::cases::Case;

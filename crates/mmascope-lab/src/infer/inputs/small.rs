@@ -1,4 +1,4 @@
-//! Inputs for floors, subnormals and flushes.
+//! Makes inputs that test floors, subnormals and flushes.
 
 use super::{Focus, between, places};
 use crate::cases::Case;

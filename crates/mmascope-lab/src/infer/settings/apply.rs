@@ -4,10 +4,10 @@ use super::{Setting, of_c};
 use crate::dpa::schema::Value;
 use crate::dpa::{
     AddMul, Dpa, Fused, General, Groups, Operation, Output, Program, Select, Side, Signature,
-    Source, Statement, Terms, Tininess,
+    Source, Start, Statement, Terms, Tininess,
 };
 use crate::format::{Format, Rounding};
-use crate::infer::forms;
+use crate::infer::canonical_form;
 
 impl Setting {
     /// The program with this value; `None` when it has no such parameter.
@@ -37,7 +37,7 @@ impl Setting {
             match &mut statement.operation {
                 Operation::Dot {
                     algorithm: Dpa::General(General::Fused(_)),
-                    from: from @ (Source::Zero | Source::Product),
+                    from: from @ (Start::Zero | Start::Product),
                     ..
                 } if matches!(self, Self::Beginning(_)) => {
                     if let Self::Beginning(beginning) = *self {
@@ -59,6 +59,7 @@ impl Setting {
 
     pub(super) fn on_algorithm(&self, algorithm: &mut Dpa) -> bool {
         match (algorithm, *self) {
+            (algorithm, Self::Of(symbol, value)) => return algorithm.set(symbol, value),
             (Dpa::General(General::Fused(fused)), _) => return self.on_fused(fused),
             (Dpa::General(General::AddMul(step)), _) => return self.on_add_mul(step),
             (named, _) => return self.on_named(named),
@@ -111,11 +112,6 @@ impl Setting {
                 }
                 fused.align = align;
             }
-            Self::AlignC(align) => fused.align_c = align,
-            Self::Apart(apart) => fused.apart = apart,
-            Self::Sticky(sticky) => fused.sticky = sticky,
-            Self::ZeroTimesInfinity(invalid) => fused.specials.zero_times_infinity = invalid,
-            Self::InfinityMinusInfinity(invalid) => fused.specials.opposite = invalid,
             Self::Groups(groups) => fused.groups = groups,
             Self::Within(groups, f) => {
                 let fits = fused.l.is_multiple_of(groups.g);
@@ -145,7 +141,6 @@ impl Setting {
                 Self::F(Some(f2 + 1)).on_fused(fused);
                 (fused.f2, fused.floor) = (Some(f2), fused.align);
             }
-            Self::Floor(floor) if fused.f2.is_some() => fused.floor = floor,
             Self::Normalised(normalised) => {
                 fused.normalised = normalised;
                 (fused.terms.products, fused.terms.flush_products) = (None, None);
@@ -154,7 +149,6 @@ impl Setting {
                 (fused.terms.products, fused.terms.flush_products) = (None, None);
             }
             Self::FlushProducts(Some(_)) if fused.terms.products.is_none() => return false,
-            Self::Limit(limit) => fused.product_limit = limit,
             _ => return self.on_terms(&mut fused.terms),
         }
         true
@@ -163,7 +157,6 @@ impl Setting {
     fn on_add_mul(&self, step: &mut AddMul) -> bool {
         match *self {
             Self::P(p) => step.p = p,
-            Self::Sequential(sequential) => step.sequential = sequential,
             Self::Products(None) => return false,
             _ => return self.on_terms(&mut step.terms),
         }
@@ -173,7 +166,6 @@ impl Setting {
     fn on_terms(&self, terms: &mut Terms) -> bool {
         match *self {
             Self::Products(products) => terms.products = products,
-            Self::Operands(operands) => terms.operands = operands,
             Self::RoundC(rounded) => terms.round_c = rounded,
             Self::FlushIn(flush) => {
                 terms.flush_in = flush;
@@ -181,7 +173,6 @@ impl Setting {
                     terms.flush_of = Side::Both;
                 }
             }
-            Self::FlushOf(side) if terms.flush_in.is_some() => terms.flush_of = side,
             Self::FlushC(flush) => terms.flush_c = flush,
             Self::FlushProducts(flush) => terms.flush_products = flush,
             _ => return false,
@@ -214,7 +205,7 @@ impl Setting {
 /// Another output for every statement but the last; a chain is split for it.
 fn between(program: &Program, k: usize, rounding: Rounding, format: Format) -> Option<Program> {
     let mut changed = if program.statements.len() == 1 {
-        forms::split(program, k)?
+        canonical_form::split(program, k)?
     } else {
         program.clone()
     };

@@ -1,4 +1,4 @@
-//! Roundings onto the grid of the alignment.
+//! Measures the rounding of terms onto the grid of the alignment.
 
 use super::conclude;
 use super::quarters::{enough, multiple, quarter, quarter_product, quarter_value, signed_quarters};

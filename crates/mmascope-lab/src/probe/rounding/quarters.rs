@@ -1,4 +1,4 @@
-//! Quarters of a last place: what lies below, at and above ties.
+//! Makes values at quarters of a last place: below, at and above ties.
 
 use crate::exact::{Dyadic, Exact};
 use crate::probe::bench::{Bench, Input, Reading, two};

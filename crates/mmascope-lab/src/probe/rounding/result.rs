@@ -1,4 +1,4 @@
-//! The rounding of a step's result.
+//! Measures the rounding of a step's result.
 
 use super::conclude;
 use super::quarters::{enough, multiple, quarter_product, quarter_value, signed_quarters};

@@ -318,9 +318,18 @@ impl Fused {
         let smallest = output.format.float().map_or(0, |float| float.emin());
         let top = exact.top().map_or(smallest, |top| top.max(smallest));
         let grid = top - f2 as i32;
-        if grid <= exact.exponent {
+        if grid <= exact.exponent && !exact.sticky {
             return output.finite(&exact, zeros);
         }
+        // What is longer by less than any bit is rounded too: it then has F2 bits, and one to be rounded.
+        let exact = match exact.exponent - (grid - 1) {
+            finer @ 1.. => Exact {
+                magnitude: exact.magnitude << finer,
+                exponent: grid - 1,
+                ..exact
+            },
+            _ => exact,
+        };
         if self.floor == Rounding::Rd && !exact.sticky && exact.magnitude >> 127 == 0 {
             let signed = exact.magnitude as i128;
             let signed = if exact.negative { -signed } else { signed };

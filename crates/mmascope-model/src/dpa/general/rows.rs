@@ -74,7 +74,12 @@ macro_rules! rows_with_terms {
             row!(ROUND_C, terms.round_c)
                 .or(|_| Value::Word("exact"))
                 .says(24, |step, _| narrows("Then the c of the first block is", step.terms.round_c)),
-            row!(FLUSH_OF, terms.flush_of).or(|_| Value::Word("both")),
+            row!(FLUSH_OF, terms.flush_of)
+                .or(|_| Value::Word("both"))
+                .if_any(|step| match step.terms.flush_in {
+                    Some(_) => Ok(()),
+                    None => Err("says whose subnormals are flushed: it needs flush-in=plus, for example"),
+                }),
             row!(ZERO_IN, terms.plus_zeros)
                 .or(|_| Value::Word("signed"))
                 .says(22, |step, _| match step.terms.plus_zeros {
@@ -511,7 +516,9 @@ impl Step for AddMul {
                 let flush = step.flush_sums.map_or_else(String::new, |sign| {
                     format!("; a sum that is subnormal {}", becomes(sign))
                 });
-                format!("Every addition is one of IEEE 754, rounded like the result{flush}.")
+                format!(
+                    "Every addition is one of IEEE 754, made a result as below, signs of zeros too{flush}."
+                )
             }),
         Row::new(
             &p::PRODUCTS,
@@ -526,7 +533,9 @@ impl Step for AddMul {
         )
         .or(|_| Value::Word("exact"))
         .says(30, |step, _| match step.terms.products {
-            None => "Each product is one of IEEE 754, rounded like the result.".to_owned(),
+            None => {
+                "Each product is one of IEEE 754, rounded and limited like the result.".to_owned()
+            }
             Some((rounding, format)) => format!(
                 "Each product is rounded to {format}, {}, with IEEE 754 overflow.",
                 rounded(rounding)

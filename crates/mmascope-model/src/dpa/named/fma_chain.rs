@@ -1,7 +1,7 @@
 //! SFMA / FMA, §2.1: `d = c`; for k ascending `d = fma(a_k, b_k, d)`.
 
 use super::Step;
-use crate::dpa::general::{Fused, General};
+use crate::dpa::general::{Fused, General, finished};
 use crate::dpa::output::{Output, PLUS_ZERO};
 use crate::dpa::pair::Pair;
 use crate::dpa::schema::Row;
@@ -44,13 +44,14 @@ impl Step for FmaChain {
         let Some((first, rest)) = pairs.split_first() else {
             return PLUS_ZERO;
         };
-        let product = ieee::multiply(&first.a, &first.b, output);
-        rest.iter()
-            .fold(product, |sum, pair| link(pair, &output.unpack(sum), output))
+        let product = finished(ieee::multiply(&first.a, &first.b, output), output);
+        rest.iter().fold(product, |sum, pair| {
+            finished(link(pair, &output.unpack(sum), output), output)
+        })
     }
 }
 
 /// One link of the chain.
-pub(in crate::dpa) fn link(pair: &Pair, accumulator: &Unpacked, output: &Output) -> u64 {
+fn link(pair: &Pair, accumulator: &Unpacked, output: &Output) -> u64 {
     ieee::fused_multiply_add(&pair.a, &pair.b, accumulator, output)
 }

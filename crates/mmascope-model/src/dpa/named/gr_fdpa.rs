@@ -38,9 +38,9 @@ pub struct GrFdpa {
     /// Rounding of c, on both grids.
     pub align_c: Rounding,
     /// The part of a's significand that the multiplier takes.
-    pub a: Part,
+    pub a: TakenBits,
     /// The part of b's significand that the multiplier takes.
-    pub b: Part,
+    pub b: TakenBits,
     /// Largest exponent at or below which everything is zero.
     pub e0: i32,
     /// Exponent with which a zero product takes part in the alignment; e0 where it says nothing.
@@ -65,14 +65,14 @@ typed_words!(Addends: Self::Product => "product", Self::Sum => "sum", Self::Diff
 
 /// A part of a significand: the bits worth 2^−first to 2^−last. The hidden bit is worth 2^0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Part {
+pub struct TakenBits {
     /// Place of the highest bit.
     pub first: u32,
     /// Place of the lowest bit; `None`: that of the significand.
     pub last: Option<u32>,
 }
 
-impl Part {
+impl TakenBits {
     /// Every bit.
     pub const WHOLE: Self = Self {
         first: 0,
@@ -392,8 +392,8 @@ impl Step for GrFdpa {
             f2: None,
             align: Rounding::Rnu,
             align_c: Rounding::Rna,
-            a: Part::WHOLE,
-            b: Part::WHOLE,
+            a: TakenBits::WHOLE,
+            b: TakenBits::WHOLE,
             e0: 0,
             e_z: None,
             fault: None,
@@ -430,7 +430,7 @@ impl Step for GrFdpa {
         Ok(false)
     }
 
-    fn parts(&self) -> Option<(Part, Part)> {
+    fn parts(&self) -> Option<(TakenBits, TakenBits)> {
         Some((self.a, self.b))
     }
 

@@ -1,9 +1,11 @@
-//! Programs as text, in their canonical form.
+//! Writes programs as text, in their canonical form.
 
 use std::fmt;
 
 use super::{defaults, ends};
-use crate::dpa::{Codes, Nan, Operation, Output, Program, Select, Source, Tininess, ZeroSign};
+use crate::dpa::{
+    Codes, Nan, Operation, Output, Part, Program, Select, Source, Start, Tininess, ZeroSign,
+};
 
 /// So many consecutive k, and more, are written as a range.
 const RANGE: usize = 9;
@@ -23,17 +25,25 @@ impl fmt::Display for Program {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
                     write!(out, "{algorithm}")?;
-                    if let Some(format) = widened {
+                    if let Some(format) = operands.widened {
                         write!(out, " as {format}")?;
                     }
+                    if !operands.is_whole() {
+                        out.write_str(" part")?;
+                    }
+                    for (name, part) in [("a", operands.a), ("b", operands.b)] {
+                        if part != Part::Whole {
+                            write!(out, " {name}={part}")?;
+                        }
+                    }
                     write!(out, "{over}")?;
-                    if *from != Source::C {
-                        write!(out, " from {}", self.source_name(*from))?;
+                    if *from != Start::C {
+                        write!(out, " from {}", self.start_name(*from))?;
                     }
                 }
                 Operation::Add(left, right) => {
@@ -107,12 +117,18 @@ impl fmt::Display for Program {
 }
 
 impl Program {
+    /// How what a run begins with is written.
+    pub(in crate::dpa) fn start_name(&self, start: Start) -> &str {
+        start
+            .source()
+            .map_or("product", |source| self.source_name(source))
+    }
+
     /// How a statement's source is written.
     pub(in crate::dpa) fn source_name(&self, source: Source) -> &str {
         match source {
             Source::C => "c",
             Source::Zero => "+0",
-            Source::Product => "product",
             Source::Statement(index) => &self.statements[index].name,
         }
     }

@@ -1,4 +1,4 @@
-//! THE TABLE: every parameter that a step can have.
+//! The table of every parameter that a step can have.
 
 use super::{Kind, MAX_E, MAX_F, MAX_L, Parameter, Roundings, ShownBy};
 
@@ -88,13 +88,13 @@ parameters! {
     ALIGN_G: "align-g", ROUNDING, 8, Ties, "rounding of products to a group's grid";
     EXPONENT_G: "exponent-g", words(&["products", "own", "scales"]), 8, Exponents, "the exponent of a group's sum";
     ZERO_G: "zero-g", words(&["kept", "dropped"]), 8, Blocks, "groups whose sum is zero";
-    FJ: "Fj", numbers_or(1, MAX_F, &["none"], true), 8, Alignment, "fraction bits at which products or groups are joined before c";
-    ALIGN_J: "align-j", ROUNDING, 8, Ties, "rounding where they are joined";
+    FJ: "Fj", numbers_or(1, MAX_F, &["none"], true), 16, Alignment, "fraction bits at which products or groups are joined before c";
+    ALIGN_J: "align-j", ROUNDING, 16, Ties, "rounding where they are joined";
     F2: "F2", numbers_or(1, MAX_F, &["none"], true), 8, SumBits, "fraction bits kept of the sum";
     FLOOR: "floor", ROUNDING, 8, Ties, "rounding of the sum to F2 bits";
     PRODUCT_LIMIT: "product-limit", numbers_or(-MAX_E, MAX_E, &["none"], true), 8, Range, "power of two from which on products are infinite";
     GRID: "grid", words(&["all", "products"]), 8, Alignment, "the terms that choose the grid";
-    DROP_C: "drop-c", numbers_or(1, MAX_E, &["none"], true), 8, Alignment, "binades below the grid's exponent at which c counts as 0";
+    DROP_C: "drop-c", numbers_or(1, MAX_E, &["none"], true), 16, Alignment, "binades below the grid's exponent at which c counts as 0";
     STICKY: "sticky", numbers_or(1, 8, &["none", "kept"], true), 8, Ties, "what remembers that something fell off";
     ZERO_TIMES_INF: "zero-times-inf", words(&["nan", "plus", "minus", "signed", "zero"]), 6, Specials, "zero times infinity";
     INF_MINUS_INF: "inf-minus-inf", words(&["nan", "plus", "minus"]), 6, Specials, "infinities of both signs";
@@ -104,8 +104,8 @@ parameters! {
     FLUSH_C: "flush-c", FLUSH, 4, Subnormals, "a subnormal c";
     FLUSH_PRODUCTS: "flush-products", FLUSH, 4, Subnormals, "subnormal products";
     FLUSH_OUT: "flush-out", FLUSH, 4, Subnormals, "subnormal products and sums";
-    FLUSH_SUMS: "flush-sums", FLUSH, 4, Subnormals, "subnormal sums";
-    ZERO_IN: "zero-in", words(&["signed", "plus"]), 4, Zeros, "zeros among a, b and c";
+    FLUSH_SUMS: "flush-sums", FLUSH, 16, Subnormals, "subnormal sums";
+    ZERO_IN: "zero-in", words(&["signed", "plus"]), 16, Zeros, "zeros among a, b and c";
     OPERANDS: "operands", rounded_or(&["exact"], true), 8, Alignment, "rounding of a and b";
     ROUND_C: "round-c", rounded_or(&["exact"], true), 8, Alignment, "rounding of c";
     OF: "of", words(&["product", "sum", "difference"]), 12, Blocks, "what a pair of operands gives to the sum";

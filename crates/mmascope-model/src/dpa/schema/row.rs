@@ -1,4 +1,4 @@
-//! Where a step keeps a parameter.
+//! Rows: where a step keeps a parameter, its default and its words.
 
 use super::{Parameter, Value};
 use crate::dpa::Output;

@@ -1,4 +1,4 @@
-//! One row of a family: a type of each operand, shapes of one K.
+//! Makes one row of a family: a type of each operand, shapes of one K.
 
 use super::family::Arithmetic;
 use super::{Fault, Field, Outcome, TypeName, fault};

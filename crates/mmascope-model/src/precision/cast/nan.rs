@@ -1,4 +1,4 @@
-//! What a NaN becomes, by policy.
+//! Decides what a NaN becomes in a cast, by policy.
 
 use super::{Cast, Clamp, Policy, is_integer};
 use crate::format::{BF16, Class, E4M3FN, E5M2, F16, F32, F64, Format, Rounding, TF32};
@@ -70,7 +70,7 @@ impl Cast {
             (F16, F64) | (F32, F64) | (F64, F32) | (BF16, F64) => {
                 carried(from, to, code) | quiet_bit(to)
             }
-            _ if from == to => code & (to.mask() >> 1),
+            _ if from == to => return code,
             _ => nan,
         };
         payload | sign

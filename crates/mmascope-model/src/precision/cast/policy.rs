@@ -1,4 +1,4 @@
-//! Whose rules say what becomes of NaN, ∞, signs and values out of range.
+//! Policies of casts: whose rules decide about NaN, ∞, signs and values out of range.
 
 use crate::error::{Error, Result};
 use crate::format::{F16, F32, F64, Format, Overflow, UE8M0, Unpacked};

@@ -1,5 +1,5 @@
-//! Which `cvt` instructions PTX has, and on which targets (`precision.md` §2.1): what decides whether a
-//! cast is PTX's and whether it saturates.
+//! The `cvt` instructions that PTX has, with their targets (`precision.md` §2.1). They decide whether a cast is PTX's and
+//! whether it saturates.
 
 use super::{Options, OutOfRange, is_integer};
 use crate::error::{Error, Result};

@@ -103,7 +103,7 @@ impl RandomBits {
         let half = |upper: bool| register >> if upper { 16 } else { 0 } & 0xffff;
         match *to {
             F16 | BF16 => {
-                let value = half(place % 2 == 0) & (u64::MAX >> (64 - bits));
+                let value = half(place.is_multiple_of(2)) & (u64::MAX >> (64 - bits));
                 (Slice { bits, value }, None)
             }
             E2M1FN => {

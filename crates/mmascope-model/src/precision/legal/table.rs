@@ -183,6 +183,25 @@ impl Rules {
         }
     }
 
+    /// How many operands a form takes, where one number is right for it.
+    #[must_use]
+    pub fn operands(&self, form: &Form) -> Option<usize> {
+        let mut concerned = self.rules.iter().filter(|rule| rule.concerns(form));
+        let rule = concerned
+            .clone()
+            .find(|rule| rule.miss(form).size() == 0)
+            .or_else(|| concerned.next())?;
+        rule.operands.first().copied()
+    }
+
+    /// Takes an instruction apart.
+    ///
+    /// # Errors
+    /// As [`Legality::of`].
+    pub fn form(&self, text: &str) -> Result<Form> {
+        Form::read(text, self)
+    }
+
     pub(super) fn has_opcode(&self, name: &str) -> bool {
         self.opcodes.contains(name) || self.never.contains_key(name)
     }

@@ -1,5 +1,5 @@
-//! Sums that round down on AVX2, as instructions: this set has no rounding of an instruction's own, so that the rounding
-//! mode is another one from the first to the last of these.
+//! Sums that round down on AVX2, written out as instructions. AVX2 has no rounding mode per instruction, so these set the
+//! processor's mode before the first and restore it after the last.
 
 use std::arch::asm;
 use std::mem::offset_of;

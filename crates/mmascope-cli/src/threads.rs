@@ -1,0 +1,40 @@
+//! The threads that parallel work gets: as many as are asked for, or as many as the machine starts.
+
+use rayon::ThreadPoolBuilder;
+
+use crate::report::{self, Failure};
+
+/// As `--threads` allows.
+const MOST: usize = 1024;
+
+/// Starts the threads of the program: `--threads`, else `RAYON_NUM_THREADS`, else one per core. A machine
+/// that cannot start as many gets fewer, and that is said; the results do not depend on it.
+pub(crate) fn start(asked: Option<u16>) -> Result<(), Failure> {
+    let of_environment = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
+    let (name, asked) = match asked {
+        Some(threads) => ("--threads", usize::from(threads)),
+        None => ("RAYON_NUM_THREADS", of_environment().unwrap_or(0)),
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // 0 is no number of threads.
+    let wanted = if asked == 0 { cores } else { asked };
+    let mut threads = wanted.min(MOST);
+    // The global pool can be tried once only, so another one is tried first.
+    while threads > 1 && pool(threads).build().is_err() {
+        threads /= 2;
+    }
+    if threads < wanted {
+        let source = match asked {
+            0 => "one per core".to_owned(),
+            asked => format!("{name} {asked}"),
+        };
+        report::tell(format!("{source}: {threads} threads are used"));
+    }
+    pool(threads)
+        .build_global()
+        .map_err(|error| Failure::Input(format!("no thread can be started: {error}")))
+}
+
+fn pool(threads: usize) -> ThreadPoolBuilder {
+    ThreadPoolBuilder::new().num_threads(threads)
+}
