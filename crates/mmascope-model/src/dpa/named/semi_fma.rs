@@ -8,7 +8,7 @@ use crate::dpa::output::{Ends, Output};
 use crate::dpa::pair::{Pair, Scales};
 use crate::dpa::schema::{Row, row, typed_words};
 use crate::dpa::{Nan, Select, Signature, Tininess, ZeroSign};
-use crate::format::{Class, F32, Format, Overflow, Unpacked};
+use crate::format::{Class, F32, Format, Overflow, Rounding, Unpacked};
 
 /// The parameters of a SEMI-FMA. Formats are f32; operands and c whose exponent field is 0 are zeros.
 ///
@@ -99,6 +99,22 @@ impl Step for SemiFma {
                 Self::NAME
             )),
             false => Ok(false),
+        }
+    }
+
+    fn takes(&self, output: &Output) -> Result<(), String> {
+        let zeros = [ZeroSign::Plus, ZeroSign::Common, ZeroSign::Ieee];
+        let usual = output.rounding == Rounding::Rne
+            && output.overflow == Overflow::Infinity
+            && output.nan == Nan::Own
+            && output.flush.is_none()
+            && zeros.contains(&output.zero);
+        match usual {
+            true => Ok(()),
+            false => Err(format!(
+                "{} rounds by itself: its result is 'rne f32', with zero=plus, common or ieee",
+                Self::NAME
+            )),
         }
     }
 
