@@ -511,8 +511,10 @@ impl Packed {
                         let Distances { half, right } = &distances[k];
                         for lane in 0..WIDTH {
                             // Twice the product: the nearest multiple, a tie away from zero.
-                            let twice = x * y[lane];
-                            sum[lane] += (twice + half[lane] + (twice >> 31)) >> right[lane];
+                            let twice = x.wrapping_mul(y[lane]);
+                            let moved = twice.wrapping_add(half[lane]).wrapping_add(twice >> 31);
+                            let moved = moved.wrapping_shr(right[lane] as u32);
+                            sum[lane] = sum[lane].wrapping_add(moved);
                         }
                     }
                     for lane in 0..WIDTH {
@@ -541,7 +543,7 @@ impl Packed {
             let x = self.a.exponents[a_from + k];
             let y: &Lanes = lanes_at(&self.b.exponents, (b_from + k) * WIDTH);
             for lane in 0..WIDTH {
-                largest[lane] = largest[lane].max(x + y[lane]);
+                largest[lane] = largest[lane].max(x.wrapping_add(y[lane]));
             }
         }
         for &k in group {
@@ -549,12 +551,31 @@ impl Packed {
             let y: &Lanes = lanes_at(&self.b.exponents, (b_from + k) * WIDTH);
             let own = &mut distances[k];
             for lane in 0..WIDTH {
-                let distance = (largest[lane] - x - y[lane]).clamp(0, FAR);
-                own.half[lane] = 1 << distance;
-                own.right[lane] = distance + 1;
+                let distance = largest[lane].wrapping_sub(x).wrapping_sub(y[lane]);
+                let distance = distance.clamp(0, FAR);
+                own.half[lane] = 1_i32.wrapping_shl(distance as u32);
+                own.right[lane] = distance.wrapping_add(1);
             }
         }
     }
+}
+
+// Shifts and sums that wrap: every number is in range, and vector instructions check nothing.
+
+#[inline(always)]
+fn right(x: i32, by: i32) -> i32 {
+    x.wrapping_shr(by as u32)
+}
+
+#[inline(always)]
+fn left(x: i32, by: i32) -> i32 {
+    x.wrapping_shl(by as u32)
+}
+
+/// A half of the unit 2^by; 0 where nothing is moved.
+#[inline(always)]
+fn half(by: i32) -> i32 {
+    right(left(1, by), 1)
 }
 
 /// Sixteen neighbours.
@@ -614,56 +635,55 @@ impl State {
         let is_half = plan.result == Kind::Half;
         // Of f16 the exponent field of ones is one more binade.
         let most = plan.result.bias() + i32::from(is_half);
-        let fault = plan.fault.unwrap_or(0);
+        let fault = plan.fault.unwrap_or(0) as i32;
+        let limit = if is_half { 0xff_e000 } else { 1 << BITS };
+        let beyond = most + i32::from(!is_half);
+        let coarse = plan.coarse;
+        let on_coarse = |x: i32| match coarse {
+            true => left(right(x.wrapping_add(4096), 13), 13),
+            false => x,
+        };
         for lane in 0..WIDTH {
             let own = self.exponent[lane];
             let largest = exponents[0][lane].max(exponents[1][lane]).max(own);
-            let mut sum = 0;
+            let mut sum = 0_i32;
             for group in 0..2 {
-                let right = (largest - exponents[group][lane]).min(30);
+                let by = largest.wrapping_sub(exponents[group][lane]).min(30);
                 // A tie goes up.
-                let term =
-                    ((sums[group][lane] << (BITS - GROUP_BITS)) + ((1 << right) >> 1)) >> right;
-                sum += if plan.coarse {
-                    ((term + 4096) >> 13) << 13
-                } else {
-                    term
-                };
+                let term = left(sums[group][lane], (BITS - GROUP_BITS) as i32);
+                let term = right(term.wrapping_add(half(by)), by);
+                sum = sum.wrapping_add(on_coarse(term));
             }
-            let right = (largest - own).min(30);
+            let by = largest.wrapping_sub(own).min(30);
             let signed = self.significand[lane];
             let sign = signed >> 31;
-            let mut c = ((signed.abs()) + ((1 << right) >> 1)) >> right;
-            c = if plan.coarse {
-                ((c + 4096) >> 13) << 13
-            } else {
-                c
-            };
-            sum += (c ^ sign) - sign;
-            sum = if sum == -1 { -1 << fault } else { sum };
+            let c = (signed ^ sign).wrapping_sub(sign);
+            let c = on_coarse(right(c.wrapping_add(half(by)), by));
+            sum = sum.wrapping_add((c ^ sign).wrapping_sub(sign));
+            sum = if sum == -1 { left(-1, fault) } else { sum };
 
             let sign = sum >> 31;
-            let magnitude = sum.abs();
+            let magnitude = (sum ^ sign).wrapping_sub(sign);
             // The place of the leading bit, from a number that rounds to no other binade.
             let alone = magnitude & !(magnitude >> 1);
-            let top = (((alone as f32).to_bits() >> 23) as i32 - 127).max(0);
-            let right = (top - bits).max(0);
-            let left = (bits - top).max(0);
-            let rounded = ((magnitude + ((1 << right) >> 1)) >> right) << left;
-            let carry = rounded >> (bits + 1);
-            let exponent = largest - BITS as i32 + top + carry;
-            let kept = (rounded >> carry) << (BITS as i32 - bits);
-            let is_zero = magnitude == 0 || exponent <= plan.floor || largest <= plan.floor;
+            let top = right((alone as f32).to_bits() as i32, 23)
+                .wrapping_sub(127)
+                .max(0);
+            let down = top.wrapping_sub(bits).max(0);
+            let up = bits.wrapping_sub(top).max(0);
+            let rounded = left(right(magnitude.wrapping_add(half(down)), down), up);
+            let carry = right(rounded, bits.wrapping_add(1));
+            let exponent = largest
+                .wrapping_sub(BITS as i32)
+                .wrapping_add(top)
+                .wrapping_add(carry);
+            let kept = left(right(rounded, carry), (BITS as i32).wrapping_sub(bits));
+            let is_zero = (magnitude == 0) | (exponent <= plan.floor) | (largest <= plan.floor);
             let is_large = exponent > most;
-            let limit = if is_half { 0xff_e000 } else { 1 << BITS };
             let kept = if is_large { limit } else { kept };
-            let exponent = if is_large {
-                most + i32::from(!is_half)
-            } else {
-                exponent
-            };
+            let exponent = if is_large { beyond } else { exponent };
             let kept = if is_zero { 0 } else { kept };
-            self.significand[lane] = (kept ^ sign) - sign;
+            self.significand[lane] = (kept ^ sign).wrapping_sub(sign);
             self.exponent[lane] = if is_zero { plan.floor } else { exponent };
         }
     }
