@@ -5,6 +5,7 @@
 //! significands have the same distances of exponents, which are computed once.
 
 #![allow(unsafe_code)] // calls into instruction sets
+#![allow(clippy::needless_range_loop)] // lanes of several registers, side by side
 
 use std::collections::BTreeSet;
 use std::fmt;
