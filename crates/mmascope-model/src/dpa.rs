@@ -44,15 +44,12 @@ pub use general::{
     AddMul, Fused, General, GroupExponent, Groups, Invalid, Side, Specials, Sticky, Terms,
 };
 pub use modifiers::Modifiers;
-pub use named::{
-    Addends, Dpa, EFdpa, FmaChain, FtzAddMul, GrFdpa, GstFdpa, GtrFdpa, SemiFma, SemiNan, StFdpa,
-    TFdpa, TakenBits, TrFdpa,
-};
+pub use named::*;
 pub use notation::Flaw;
 pub use notation::at;
 pub(crate) use notation::parse;
 pub use output::{Nan, Output, Tininess, ZeroSign};
-pub use program::{Operation, Program, Select, Source, Statement};
+pub use program::{Operation, Program, Select, Source, Start, Statement};
 pub use reading::{Part, Reading};
 pub use scalar::Scalar;
 pub use signature::Queries;

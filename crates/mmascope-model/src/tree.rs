@@ -105,7 +105,7 @@ impl Node {
         for statement in &program.statements {
             let read = |source: Source| match source {
                 Source::C => Some(Self::Leaf(k)),
-                Source::Zero | Source::Product => None,
+                Source::Zero => None,
                 Source::Statement(index) => values[index].clone(),
             };
             let format = statement.output.format;
@@ -115,7 +115,7 @@ impl Node {
                 Operation::Dot { over, from, .. }
                     if over.indices(k).iter().all(|&k| seen.contains(&k)) =>
                 {
-                    read(*from)
+                    from.source().and_then(read)
                 }
                 Operation::Dot { over, .. }
                     if over.indices(k).iter().any(|&k| seen.contains(&k)) =>
@@ -127,7 +127,12 @@ impl Node {
                     over,
                     from,
                     ..
-                } => dot(algorithm, &over.indices(k), read(*from), &statement.output),
+                } => dot(
+                    algorithm,
+                    &over.indices(k),
+                    from.source().and_then(read),
+                    &statement.output,
+                ),
                 Operation::Add(left, right) => {
                     join(Op::Add, format, read(*left).into_iter().chain(read(*right)))
                 }

@@ -165,6 +165,36 @@ fn nvfp4_roundings_are_those_of_f32_in_the_order_of_the_recipe() {
 }
 
 #[test]
+fn nvfp4_multiplies_the_tensor_scale_by_a_sixth_before_the_largest() {
+    // Around the middles of neighbouring e4m3 the order of the roundings shows.
+    let quantiser = quantiser("nvfp4", Recipe::Nvfp4);
+    let sixth = 1.0_f32 / 6.0;
+    let mut different = 0;
+    for tensor_largest in [3.7_f32, 11.3, 0.9, 2000.0, 5.5] {
+        let tensor = quantiser.tensor(tensor_largest.to_bits());
+        let encode = f32::from_bits(tensor.encode);
+        for code in 16..120_u8 {
+            let value =
+                |code: u8| f64::from(8 + code % 8) / 8.0 * 2f64.powi(i32::from(code >> 3) - 7);
+            let middle = (value(code) + value(code + 1)) / 2.0;
+            let near = ((middle / f64::from(encode * sixth)) as f32).to_bits();
+            for step in -4..=4 {
+                let largest = f32::from_bits(near.wrapping_add_signed(step));
+                let nearest = |x: f32| {
+                    let (x, odd) = (f64::from(x), code % 2 == 1);
+                    code + u8::from(x > middle || x == middle && odd)
+                };
+                let wanted = nearest(largest * (encode * sixth));
+                different += u32::from(wanted != nearest(largest * encode * sixth));
+                let scale = quantiser.block(&[largest.to_bits()], &tensor, |_| None, &mut [0]);
+                assert_eq!(scale, wanted, "{largest:e} of {tensor_largest:e}");
+            }
+        }
+    }
+    assert!(different > 20, "{different}");
+}
+
+#[test]
 fn four_over_six_takes_the_smaller_error_and_six_on_a_tie() {
     // 4, 3, 2: with the largest at 4 everything is exact; at 6 the 3 becomes 4.5 and is rounded.
     let numbers = [256.0 * 6.0, 4.0 / 3.0 * 288.0, 288.0];
@@ -179,7 +209,9 @@ fn four_over_six_takes_the_smaller_error_and_six_on_a_tie() {
         let scale = quantiser.block(&values, &tensor, |_| None, &mut codes);
         assert_eq!((scale, codes), (0x38, [6, 5, 4, 2]), "four: a scale of 1");
     }
-    // Zero: both are exact.
+    // Both are exact: 3 is 6 · 0.5 and 4 · 0.75.
+    let scale = quantiser.block(&words(&[3.0]), &tensor, |_| None, &mut codes);
+    assert_eq!((scale, codes[0]), (0x30, 7));
     assert_eq!(
         block("nvfp4", Recipe::FourOverSix, &[0.0; 4]),
         (0, vec![0; 4])

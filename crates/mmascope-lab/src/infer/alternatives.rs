@@ -5,7 +5,7 @@ use super::settings::{Part, Setting, domains};
 use super::shapes::{self, Place, Step};
 use super::{canonical_form, space};
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Source,
+    AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Start,
 };
 
 /// The name for a parameter of `fused`, if a named algorithm has another parameter of the same name.
@@ -185,7 +185,7 @@ fn placements(signature: &Signature, program: &Program, wide: bool) -> Vec<Value
     let Operation::Dot {
         algorithm,
         over,
-        from: Source::C,
+        from: Start::C,
         ..
     } = &statement.operation
     else {

@@ -3,7 +3,7 @@
 
 use crate::dpa::{
     AddMul, Dpa, EFdpa, FmaChain, Fused, General, Groups, Operation, Output, Program, Select,
-    Source, StFdpa, Statement, Sticky, TFdpa, TrFdpa,
+    Source, StFdpa, Start, Statement, Sticky, TFdpa, TrFdpa,
 };
 use crate::format::{Format, Rounding};
 
@@ -12,8 +12,8 @@ fn smallest_exponent(format: &Format) -> i32 {
 }
 
 /// The general step that computes the same as a named algorithm, if there is one.
-fn general_step(algorithm: &Dpa, from: Source, output: &Output, wide: bool) -> Option<Fused> {
-    if *algorithm == Dpa::FmaChain(FmaChain) && (from == Source::Product || wide) {
+fn general_step(algorithm: &Dpa, from: Start, output: &Output, wide: bool) -> Option<Fused> {
+    if *algorithm == Dpa::FmaChain(FmaChain) && (from == Start::Product || wide) {
         return None;
     }
     let General::Fused(fused) = algorithm.general(output) else {
@@ -71,7 +71,7 @@ pub(crate) fn named(program: &Program, k: usize, scaled: bool) -> Program {
                     let fused = without_grid(fused);
                     *algorithm = match from {
                         // The shipped algorithms take a value beside the products.
-                        Source::Product => Dpa::General(General::Fused(fused)),
+                        Start::Product => Dpa::General(General::Fused(fused)),
                         _ => named_step(&fused, &statement.output, scaled),
                     };
                 }
@@ -129,7 +129,7 @@ fn named_step(fused: &Fused, output: &Output, scaled: bool) -> Dpa {
         return own;
     };
     let tr = TrFdpa { l: fused.l, f, f2 }.into();
-    match general_step(&tr, Source::C, output, false) {
+    match general_step(&tr, Start::C, output, false) {
         Some(same) if same == *fused => tr,
         _ => own,
     }
@@ -199,7 +199,7 @@ pub(crate) fn without_statement(program: &Program, place: usize, source: Source)
 /// The values that a statement reads.
 fn sources(statement: &Statement) -> Vec<Source> {
     match &statement.operation {
-        Operation::Dot { from, .. } => vec![*from],
+        Operation::Dot { from, .. } => from.source().into_iter().collect(),
         Operation::Add(left, right) => vec![*left, *right],
         Operation::Convert(source) => vec![*source],
         Operation::Join { of, .. } => of.clone(),
@@ -209,7 +209,11 @@ fn sources(statement: &Statement) -> Vec<Source> {
 /// Changes the values that a statement reads.
 fn reads(statement: &mut Statement, change: impl Fn(Source) -> Source) {
     match &mut statement.operation {
-        Operation::Dot { from, .. } => *from = change(*from),
+        Operation::Dot { from, .. } => {
+            if let Some(source) = from.source() {
+                *from = change(source).into();
+            }
+        }
         Operation::Add(left, right) => (*left, *right) = (change(*left), change(*right)),
         Operation::Convert(source) => *source = change(*source),
         Operation::Join { of, .. } => of.iter_mut().for_each(|source| *source = change(*source)),
@@ -278,7 +282,7 @@ fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> 
             algorithm: other,
             operands: wide,
             over: Select::List(tail),
-            from: Source::Statement(read),
+            from: Start::Statement(read),
         },
     ) = (&first.operation, &last.operation)
     else {
@@ -330,7 +334,7 @@ pub(crate) fn cut(
     };
     let order = over.indices(k);
     let (head, tail) = order.split_at_checked(head)?;
-    let dot = |algorithm: Dpa, over: &[usize], from: Source| Operation::Dot {
+    let dot = |algorithm: Dpa, over: &[usize], from: Start| Operation::Dot {
         algorithm,
         operands: *operands,
         over: Select::List(over.to_vec()),
@@ -339,7 +343,7 @@ pub(crate) fn cut(
     // Rounding and flushing of c belong to the first part only.
     let rest = without_c(algorithm);
     (!head.is_empty() && !tail.is_empty())
-        .then(|| [dot(*algorithm, head, *from), dot(rest, tail, sum)])
+        .then(|| [dot(*algorithm, head, *from), dot(rest, tail, sum.into())])
 }
 
 /// Splits a chain into two statements, the second being its last block; `None` when it has one block.

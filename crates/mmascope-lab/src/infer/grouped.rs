@@ -4,7 +4,7 @@
 use super::canonical_form;
 use super::shapes::{self, Place, Step};
 use crate::dpa::{
-    Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature, Source,
+    Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature, Source, Start,
 };
 use crate::format::Rounding;
 use crate::tree::Tree;
@@ -111,7 +111,7 @@ fn absorbable(program: &Program) -> Option<(usize, Operation)> {
             algorithm: Dpa::General(General::Fused(fused)),
             operands,
             over,
-            from: Source::Product,
+            from: Start::Product,
         } = &pair[0].operation
         else {
             return None;
@@ -141,7 +141,7 @@ fn absorbable(program: &Program) -> Option<(usize, Operation)> {
             algorithm: Dpa::General(General::Fused(step)),
             operands: *operands,
             over: over.clone(),
-            from,
+            from: from.into(),
         };
         Some((own + 1, operation))
     })

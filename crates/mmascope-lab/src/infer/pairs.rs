@@ -1,7 +1,7 @@
 //! Rewrites sums of two products: an exact sum in its usual form (rounded products, then a rounded sum), and a chain of
 //! multiply-adds with the other product first.
 
-use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Source, Terms};
+use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Start, Terms};
 
 /// The program with every exact sum of just two products replaced by a rounded sum; `None` where it has no such sum. Both
 /// forms compute the same where the rounded products are the same.
@@ -12,7 +12,7 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
         let Operation::Dot {
             algorithm,
             over,
-            from: from @ (Source::Zero | Source::Product),
+            from: from @ (Start::Zero | Start::Product),
             ..
         } = &mut statement.operation
         else {
@@ -40,7 +40,7 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
             },
             ..AddMul::plain(2)
         }));
-        *from = Source::Product;
+        *from = Start::Product;
     }
     (changed != *program).then_some(changed)
 }
@@ -53,7 +53,7 @@ pub(super) fn begun_otherwise(program: &Program, k: usize) -> Option<Program> {
         if let Operation::Dot {
             algorithm: Dpa::FmaChain(_),
             over,
-            from: Source::Product | Source::Zero,
+            from: Start::Product | Start::Zero,
             ..
         } = &mut statement.operation
         {

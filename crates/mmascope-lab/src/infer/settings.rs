@@ -10,7 +10,7 @@ pub(crate) use domains::{defaults, domains, limit};
 pub(crate) use parts::Part;
 
 use crate::dpa::schema::{Parameter, Roundings, Value, parameter};
-use crate::dpa::{Codes, FlushSign, GroupExponent, Groups, Source, Tininess, ZeroSign};
+use crate::dpa::{Codes, FlushSign, GroupExponent, Groups, Start, Tininess, ZeroSign};
 use crate::format::{Format, Overflow, Rounding};
 
 /// A parameter with a value.
@@ -53,7 +53,7 @@ pub(crate) enum Setting {
     Tininess(Tininess),
     P(u32),
     /// What fused sums begin with that c takes no part in: +0, or nothing.
-    Beginning(Source),
+    Beginning(Start),
     /// Between steps.
     Between(Rounding, Format),
     /// Of chains whose results are added, the additions being left as they are.
@@ -246,7 +246,7 @@ impl Setting {
             })
             .to_owned(),
             Self::Beginning(value) => (match value {
-                Source::Product => "product",
+                Start::Product => "product",
                 _ => "+0",
             })
             .to_owned(),

@@ -3,7 +3,7 @@
 use super::canonical_form;
 use crate::dpa::{
     AddMul, Codes, Dpa, FmaChain, Fused, General, Groups, Nan, Operation, Output, Program, Reading,
-    Select, Signature, Source, Statement, Tininess, ZeroSign,
+    Select, Signature, Source, Start, Statement, Tininess, ZeroSign,
 };
 use crate::format::{Overflow, Rounding};
 use crate::tree::Tree;
@@ -17,14 +17,14 @@ pub(crate) enum Step {
     /// Rounded products and additions.
     Rounded,
     /// Fused multiply-adds, which begin with this where c takes no part.
-    Chain(Source),
+    Chain(Start),
 }
 
 impl Step {
     /// The start of a sum in which c takes no part: its first products, whose sign of zero stays.
-    fn nothing(self) -> Source {
+    fn nothing(self) -> Start {
         match self {
-            Self::Fused(_) | Self::Rounded => Source::Product,
+            Self::Fused(_) | Self::Rounded => Start::Product,
             Self::Chain(nothing) => nothing,
         }
     }
@@ -89,12 +89,12 @@ impl Writer {
         Source::Statement(index)
     }
 
-    fn dot(&mut self, ks: &[usize], size: usize, from: Source) -> Source {
+    fn dot(&mut self, ks: &[usize], size: usize, from: impl Into<Start>) -> Source {
         self.push(Operation::Dot {
             algorithm: self.step.algorithm(size),
             operands: Reading::WHOLE,
             over: Select::List(ks.to_vec()),
-            from,
+            from: from.into(),
         })
     }
 
@@ -207,7 +207,7 @@ pub(crate) fn c_added(program: &Program, k: usize) -> Option<Program> {
     let takes_c = |statement: &Statement| match &statement.operation {
         Operation::Dot {
             algorithm,
-            from: Source::C,
+            from: Start::C,
             ..
         } => algorithm.block() == 1,
         _ => false,
@@ -236,7 +236,7 @@ pub(crate) fn c_added(program: &Program, k: usize) -> Option<Program> {
         }
     }
     match &mut changed.statements[place].operation {
-        Operation::Dot { from, .. } => *from = Source::Product,
+        Operation::Dot { from, .. } => *from = Start::Product,
         _ => return None,
     }
     Some(changed)
@@ -329,7 +329,7 @@ pub(crate) fn joined(
     let mut sums = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         let from = match place {
-            Place::First if index == 0 => Source::C,
+            Place::First if index == 0 => Start::C,
             _ => step.nothing(),
         };
         sums.push(writer.dot(part, size, from));

@@ -6,7 +6,7 @@ use super::shapes::{self, Place, Step};
 use super::{canonical_form, grouped, pairs, widths};
 use crate::dpa::{
     Codes, Dpa, FlushSign, FmaChain, FtzAddMul, Fused, GroupExponent, Groups, GstFdpa, GtrFdpa,
-    Operation, Output, Program, Reading, Select, Signature, Source, Statement, Unit,
+    Operation, Output, Program, Reading, Select, Signature, Source, Start, Statement, Unit,
 };
 use crate::error::Result;
 use crate::format::Rounding;
@@ -193,8 +193,8 @@ fn rounded(run: &mut Run<'_>) -> Result<Vec<Program>> {
     };
     let steps = [
         Step::Rounded,
-        Step::Chain(Source::Product),
-        Step::Chain(Source::Zero),
+        Step::Chain(Start::Product),
+        Step::Chain(Start::Zero),
     ];
     let mut found = Vec::new();
     for step in steps {
@@ -310,7 +310,7 @@ fn dot(signature: &Signature, algorithm: Dpa, step: Step) -> Program {
                 algorithm,
                 operands: Reading::WHOLE,
                 over: Select::All,
-                from: Source::C,
+                from: Start::C,
             },
             output: shapes::output(signature, step),
         }],
@@ -361,7 +361,7 @@ fn named(signature: &Signature) -> Vec<Program> {
 fn chains(signature: &Signature) -> Vec<Program> {
     let output: Output = shapes::output(signature, Step::Rounded);
     let k = signature.k;
-    let chain = |over: Select, from: Source| Operation::Dot {
+    let chain = |over: Select, from: Start| Operation::Dot {
         algorithm: FmaChain.into(),
         operands: Reading::WHOLE,
         over,
@@ -381,13 +381,13 @@ fn chains(signature: &Signature) -> Vec<Program> {
                 Select::List(order.clone())
             }
         };
-        for from in [Source::C, Source::Zero] {
+        for from in [Start::C, Start::Zero] {
             found.push(Program {
                 codes: Codes::Special,
                 statements: vec![statement("d", chain(over(), from))],
             });
         }
-        for from in [Source::Product, Source::Zero] {
+        for from in [Start::Product, Start::Zero] {
             found.push(Program {
                 codes: Codes::Special,
                 statements: vec![

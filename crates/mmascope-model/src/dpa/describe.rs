@@ -2,7 +2,7 @@
 
 use super::{
     AddMul, Codes, Dpa, FlushSign, Fused, General, GrFdpa, Nan, Operation, Output, Part, Program,
-    Select, Signature, Source, Statement, Tininess, Unit, ZeroSign,
+    Select, Signature, Start, Statement, Tininess, Unit, ZeroSign,
 };
 use crate::format::{Format, Kind, Overflow, Rounding};
 
@@ -58,7 +58,7 @@ impl Program {
                         push(name, value);
                     }
                     push("order", order_value(over));
-                    push("c", self.source_name(*from).to_owned());
+                    push("c", self.start_name(*from).to_owned());
                 }
                 Operation::Add(left, right) => {
                     let (left, right) = (self.source_name(*left), self.source_name(*right));
@@ -169,8 +169,8 @@ impl Program {
                     Select::List(list) => format!("k = {}, in this order", numbers(list)),
                 };
                 let start = match from {
-                    Source::Product => "a zero of the first product's sign".to_owned(),
-                    _ => self.source_name(*from).to_owned(),
+                    Start::Product => "a zero of the first product's sign".to_owned(),
+                    _ => self.start_name(*from).to_owned(),
                 };
                 let widened = operands.widened.map_or_else(String::new, |format| {
                     format!(", operands as numbers of {format}")

@@ -15,7 +15,6 @@ impl Program {
                 Source::Statement(read) if read >= index => Err(format!(
                     "statement '{name}' reads one that is not before it"
                 )),
-                Source::Product => Err(format!("'product' is no value, in statement '{name}'")),
                 _ => Ok(()),
             };
             match &statement.operation {
@@ -31,8 +30,14 @@ impl Program {
                         ));
                     }
                     algorithm.check_limits()?;
-                    if !algorithm.can_begin_with_product() || *from != Source::Product {
-                        known(*from)?;
+                    match from.source() {
+                        Some(source) => known(source)?,
+                        None if algorithm.can_begin_with_product() => {}
+                        None => {
+                            return Err(format!(
+                                "{algorithm} cannot begin with a product, in statement '{name}'"
+                            ));
+                        }
                     }
                 }
                 Operation::Add(left, right) => known(*left).and_then(|()| known(*right))?,

@@ -21,7 +21,7 @@ use std::str::FromStr;
 
 use super::output::Ends;
 use super::{
-    Codes, Dpa, FlushSign, Nan, Operation, Output, Part, Program, Reading, Select, Source,
+    Codes, Dpa, FlushSign, Nan, Operation, Output, Part, Program, Reading, Select, Source, Start,
     Statement, Tininess, Token, ZeroSign, tokens,
 };
 use crate::error::{Error, Position, Result, shortened};
@@ -252,11 +252,15 @@ fn parse_operation(
             };
             let from_at = words.left.first().copied().unwrap_or(head);
             let from = if words.take_if("from") {
-                parse_source(words, earlier)?
+                if words.take_if("product") {
+                    Start::Product
+                } else {
+                    parse_source(words, earlier)?.into()
+                }
             } else {
-                Source::C
+                Start::C
             };
-            if from == Source::Product && !algorithm.can_begin_with_product() {
+            if from == Start::Product && !algorithm.can_begin_with_product() {
                 return flaw(
                     from_at,
                     "only fma-chain, fused and add-mul can start 'from product'",
@@ -331,9 +335,6 @@ fn parse_join(
     while words.left.first().is_some_and(|word| word.text != "->") {
         of.push(parse_source(words, earlier)?);
     }
-    if of.contains(&Source::Product) {
-        return flaw(word, "'product' is no value");
-    }
     Ok(Operation::Join {
         algorithm,
         over,
@@ -399,7 +400,7 @@ fn parse_source(
     match word.text {
         "c" => Ok(Source::C),
         "+0" => Ok(Source::Zero),
-        "product" => Ok(Source::Product),
+        "product" => flaw(word, "'product' is no value"),
         name => match earlier.iter().position(|statement| statement.name == name) {
             Some(index) => Ok(Source::Statement(index)),
             None => {

@@ -43,8 +43,8 @@ pub enum Operation {
         operands: Reading,
         /// Which k, in which order.
         over: Select,
-        /// The accumulator it starts from.
-        from: Source,
+        /// What its first block begins with.
+        from: Start,
     },
     /// Adds two values and rounds.
     Add(Source, Source),
@@ -68,10 +68,44 @@ pub enum Source {
     C,
     /// +0 in the statement's result format.
     Zero,
-    /// No value: an FMA chain that starts with a plain rounded product.
+    /// The value of an earlier statement, by its index.
+    Statement(usize),
+}
+
+/// What the first block of a run begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Start {
+    /// The accumulator input c.
+    C,
+    /// +0 in the statement's result format.
+    Zero,
+    /// No value: its first product (of a chain), or its products alone.
     Product,
     /// The value of an earlier statement, by its index.
     Statement(usize),
+}
+
+impl Start {
+    /// The value that it begins with, if it is one.
+    #[must_use]
+    pub fn source(self) -> Option<Source> {
+        match self {
+            Self::C => Some(Source::C),
+            Self::Zero => Some(Source::Zero),
+            Self::Product => None,
+            Self::Statement(index) => Some(Source::Statement(index)),
+        }
+    }
+}
+
+impl From<Source> for Start {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::C => Self::C,
+            Source::Zero => Self::Zero,
+            Source::Statement(index) => Self::Statement(index),
+        }
+    }
 }
 
 /// Which k a statement sums, in order.
@@ -220,7 +254,7 @@ impl Program {
             } = statement;
             let read = |source: Source| match source {
                 Source::C => c,
-                Source::Zero | Source::Product => output.unpack(PLUS_ZERO),
+                Source::Zero => output.unpack(PLUS_ZERO),
                 Source::Statement(index) => self.statements[index].output.unpack(values[index]),
             };
             let value = match operation {
@@ -230,9 +264,9 @@ impl Program {
                     over,
                     from,
                 } => {
-                    let start = match from {
-                        Source::Product => Beginning::Product,
-                        from => Beginning::Value(read(*from)),
+                    let start = match from.source() {
+                        None => Beginning::Product,
+                        Some(source) => Beginning::Value(read(source)),
                     };
                     if *over == Select::All && *operands == Reading::WHOLE {
                         algorithm.run(pairs, start, output, events)

@@ -376,7 +376,7 @@ impl Run<'_> {
             let output = &statement.output;
             let read = |source: Source| match source {
                 Source::C => c.clone(),
-                Source::Zero | Source::Product => Start {
+                Source::Zero => Start {
                     name: "+0".to_owned(),
                     value: output.format.container().decode(0),
                     cover: Vec::new(),
@@ -404,7 +404,7 @@ impl Run<'_> {
                     for lane in &mut chosen {
                         lane.taken = !taken.insert(lane.k);
                     }
-                    let start = (*from != Source::Product).then(|| read(*from));
+                    let start = from.source().map(read);
                     let role = dot_role(algorithm, operands.widened, over);
                     steps.extend(dot(algorithm, &name, &role, &chosen, start, output));
                 }

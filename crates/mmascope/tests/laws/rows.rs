@@ -1,7 +1,7 @@
 //! The modelled rows, and what their programs say about themselves.
 
 use mmascope::dpa::{
-    Dpa, GstFdpa, Operation, Program, Select, Signature, Source, StFdpa, TFdpa, Unit,
+    Dpa, GstFdpa, Operation, Program, Select, Signature, StFdpa, Start, TFdpa, Unit,
 };
 use mmascope::format::Rounding;
 use mmascope::isa::{Catalogue, Instruction};
@@ -104,7 +104,7 @@ pub(super) fn only_algorithm(program: &Program) -> Option<Dpa> {
                 algorithm,
                 operands: mmascope::dpa::Reading::WHOLE,
                 over: Select::All,
-                from: Source::C,
+                from: Start::C,
             } => Some(algorithm),
             _ => None,
         },

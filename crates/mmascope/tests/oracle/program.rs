@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use mmascope::dpa::{
     Dpa, FtzAddMul, GstFdpa, GtrFdpa, Modifiers, Operands, Operation, Program, Select, Signature,
-    Source, StFdpa, Statement, TFdpa, TrFdpa,
+    Source, StFdpa, Start, Statement, TFdpa, TrFdpa,
 };
 use mmascope::format::{F32, Format};
 
@@ -42,7 +42,6 @@ pub(crate) fn evaluate(
         let outcome = run(statement, &inputs, &|source| match source {
             Source::C => Some(inputs.c.term()),
             Source::Zero => Some(Term::zero(false)),
-            Source::Product => None,
             Source::Statement(index) => {
                 Some(outcomes[index].term(&program.statements[index].output))
             }
@@ -148,7 +147,7 @@ fn run(
         } => {
             inputs.widened.set(operands.widened);
             let ks = indices(over, inputs.operands.a.len());
-            let start = value(*from);
+            let start = from.source().and_then(|source| value(source));
             let pairs = || ks.iter().map(|&k| inputs.pair(k)).collect::<Vec<_>>();
             match *algorithm {
                 Dpa::FmaChain(_) => fma_chain::chain(&pairs(), start, output),
@@ -162,7 +161,7 @@ fn run(
                         operands: flush_in,
                         results: flush_out,
                     };
-                    assert!(*from == Source::C, "§2.5 starts from the operand c");
+                    assert!(*from == Start::C, "§2.5 starts from the operand c");
                     ftz_addmul::run(&pairs(), &inputs.c, p as usize, &flush, output)
                 }
                 _ => blocks(

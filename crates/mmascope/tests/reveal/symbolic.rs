@@ -57,7 +57,7 @@ pub(crate) fn left(unit: &Unit, i: usize, j: usize) -> Option<BTreeSet<usize>> {
     for statement in &unit.program().statements {
         let read = |source: &Source| match source {
             Source::C => leaf(k),
-            Source::Zero | Source::Product => Sum::default(),
+            Source::Zero => Sum::default(),
             Source::Statement(index) => values[*index].clone(),
         };
         let value = match &statement.operation {
@@ -67,7 +67,9 @@ pub(crate) fn left(unit: &Unit, i: usize, j: usize) -> Option<BTreeSet<usize>> {
                 from,
                 ..
             } => {
-                let mut sum = read(from);
+                let mut sum = from
+                    .source()
+                    .map_or_else(Sum::default, |source| read(&source));
                 for block in over.indices(k).chunks(algorithm.block()) {
                     let products = block.iter().map(|&k| leaf(k));
                     sum = match algorithm {

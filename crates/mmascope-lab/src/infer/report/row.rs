@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::dpa::{Dpa, Operation, Program, Signature, Source};
+use crate::dpa::{Dpa, Operation, Program, Signature, Source, Start};
 use crate::format::Format;
 
 /// What a program does with c, in one word.
 fn place_of_c(program: &Program) -> &'static str {
     let uses = |operation: &Operation| match operation {
-        Operation::Dot { from, .. } => *from == Source::C,
+        Operation::Dot { from, .. } => *from == Start::C,
         Operation::Add(left, right) => *left == Source::C || *right == Source::C,
         Operation::Convert(source) => *source == Source::C,
         Operation::Join { of, .. } => of.contains(&Source::C),

@@ -4,7 +4,7 @@ use super::{Setting, of_c};
 use crate::dpa::schema::Value;
 use crate::dpa::{
     AddMul, Dpa, Fused, General, Groups, Operation, Output, Program, Select, Side, Signature,
-    Source, Statement, Terms, Tininess,
+    Source, Start, Statement, Terms, Tininess,
 };
 use crate::format::{Format, Rounding};
 use crate::infer::canonical_form;
@@ -37,7 +37,7 @@ impl Setting {
             match &mut statement.operation {
                 Operation::Dot {
                     algorithm: Dpa::General(General::Fused(_)),
-                    from: from @ (Source::Zero | Source::Product),
+                    from: from @ (Start::Zero | Start::Product),
                     ..
                 } if matches!(self, Self::Beginning(_)) => {
                     if let Self::Beginning(beginning) = *self {

@@ -5,7 +5,7 @@ use super::{ALIGNMENTS, FLUSHES, OWN, ROUNDINGS, Setting};
 use crate::dpa::schema::{PARAMETERS, Parameter, Value, parameter};
 use crate::dpa::{
     AddMul, Codes, Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature,
-    Source, Statement, Tininess, ZeroSign,
+    Start, Statement, Tininess, ZeroSign,
 };
 use crate::format::{BF16, E8M13, F16, F32, Format, Overflow, Rounding, TF32};
 use crate::infer::maker::Maker;
@@ -146,7 +146,7 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             .filter(|p| matches!(p, Setting::P(p) if *p <= k))
             .collect(),
         of("adds"),
-        [Source::Zero, Source::Product]
+        [Start::Zero, Start::Product]
             .map(Setting::Beginning)
             .to_vec(),
         [
@@ -369,7 +369,7 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
     }
     found.extend([
         Setting::Everywhere(Rounding::Rz),
-        Setting::Beginning(Source::Zero),
+        Setting::Beginning(Start::Zero),
         Setting::Overflow(Overflow::Infinity),
         Setting::Zero(ZeroSign::Plus),
     ]);

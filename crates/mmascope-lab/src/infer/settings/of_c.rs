@@ -3,7 +3,8 @@
 
 use super::Setting;
 use crate::dpa::{
-    FlushSign, Nan, Operation, Output, Program, Signature, Source, Statement, Tininess, ZeroSign,
+    FlushSign, Nan, Operation, Output, Program, Signature, Source, Start, Statement, Tininess,
+    ZeroSign,
 };
 use crate::format::{Format, Overflow, Rounding};
 use crate::infer::canonical_form;
@@ -20,7 +21,7 @@ pub(super) fn changed(
         match &mut statement.operation {
             Operation::Dot {
                 algorithm,
-                from: Source::C,
+                from: Start::C,
                 ..
             } => applied |= setting.on_algorithm(algorithm),
             Operation::Join { algorithm, of, .. } if of.first() == Some(&Source::C) => {
@@ -44,7 +45,7 @@ fn of_added(setting: &Setting, program: &Program, signature: &Signature) -> Opti
         let is_step = |statement: &Statement| {
             matches!(
                 statement.operation,
-                Operation::Dot { from: Source::Statement(read), .. } if read == index
+                Operation::Dot { from: Start::Statement(read), .. } if read == index
             )
         };
         if program.statements.iter().any(is_step) {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{defaults, ends};
 use crate::dpa::{
-    Codes, Nan, Operation, Output, Part, Program, Select, Source, Tininess, ZeroSign,
+    Codes, Nan, Operation, Output, Part, Program, Select, Source, Start, Tininess, ZeroSign,
 };
 
 /// So many consecutive k, and more, are written as a range.
@@ -42,8 +42,8 @@ impl fmt::Display for Program {
                         }
                     }
                     write!(out, "{over}")?;
-                    if *from != Source::C {
-                        write!(out, " from {}", self.source_name(*from))?;
+                    if *from != Start::C {
+                        write!(out, " from {}", self.start_name(*from))?;
                     }
                 }
                 Operation::Add(left, right) => {
@@ -117,12 +117,18 @@ impl fmt::Display for Program {
 }
 
 impl Program {
+    /// How what a run begins with is written.
+    pub(in crate::dpa) fn start_name(&self, start: Start) -> &str {
+        start
+            .source()
+            .map_or("product", |source| self.source_name(source))
+    }
+
     /// How a statement's source is written.
     pub(in crate::dpa) fn source_name(&self, source: Source) -> &str {
         match source {
             Source::C => "c",
             Source::Zero => "+0",
-            Source::Product => "product",
             Source::Statement(index) => &self.statements[index].name,
         }
     }
