@@ -204,8 +204,12 @@ impl Fused {
         let sum = match f {
             None => "A group is summed exactly.".to_owned(),
             Some(f) => format!(
-                "In a group each product is rounded to a multiple of 2^(e-{f}), {}, where e is the largest exponent of its non-zero products; then they are summed exactly.",
-                rounded(align)
+                "In a group each product is rounded to a multiple of 2^(e-{f}), {}, where e is {}; then they are summed exactly.",
+                rounded(align),
+                match exponent {
+                    GroupExponent::Scales => "the sum of the exponents of its two scales",
+                    _ => "the largest exponent of its non-zero products",
+                }
             ),
         };
         let exponent = match exponent {
