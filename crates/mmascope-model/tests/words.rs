@@ -70,7 +70,7 @@ fn the_words_of_every_algorithm_and_parameter_give_its_results() {
         let signature: Signature = text.parse().expect("a signature");
         for algorithm in Dpa::all() {
             let tries = if matches!(algorithm, Dpa::General(_)) {
-                160
+                800
             } else {
                 12
             };
