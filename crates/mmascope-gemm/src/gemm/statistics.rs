@@ -282,7 +282,10 @@ fn mean_and_error(values: impl Iterator<Item = f64>) -> (f64, f64) {
         return (0.0, 0.0);
     }
     let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let squares: f64 = values
+        .iter()
+        .map(|value| (value - mean) * (value - mean))
+        .sum();
     (mean, (squares / count / (count - 1.0).max(1.0)).sqrt())
 }
 
