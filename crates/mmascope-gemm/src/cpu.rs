@@ -38,6 +38,7 @@ mod packed_operand;
 mod plan;
 mod program;
 mod range;
+mod rounded;
 mod rows;
 mod shared;
 mod sum;
@@ -129,6 +130,7 @@ enum Family {
     Sums(Plan),
     Double(double::Plan),
     Groups(grouped::Plan),
+    Rounded(rounded::Plan),
 }
 
 impl Kernel {
@@ -191,6 +193,7 @@ impl Kernel {
         fn of<V: Lanes>(kernel: &Kernel) -> (usize, Ways) {
             let columns = match &kernel.family {
                 Family::Double(_) => V::DOUBLES * V::WIDTH / 2,
+                Family::Rounded(plan) => plan.panel(),
                 _ => VECTORS * V::WIDTH,
             };
             let ways = Ways {
@@ -235,6 +238,11 @@ impl crate::engine::Plan for Kernel {
             Family::Groups(plan) => {
                 let each = k + 16 * k.div_ceil(plan.group()) + 1;
                 (each, rows, columns.next_multiple_of(panel))
+            }
+            Family::Rounded(plan) => {
+                let [a, b] = plan.bytes();
+                let columns = columns.next_multiple_of(panel);
+                return (rows.saturating_mul(a)).saturating_add(columns.saturating_mul(b));
             }
             Family::Double(_) => {
                 let [rows, columns] = double::filled(rows, columns, panel);
@@ -291,6 +299,9 @@ impl Kernel {
                 let packed = Doubles::pack(plan, &self.unit, elements, modifiers, columns, ways)?;
                 Packs::Double(packed)
             }
+            Family::Rounded(plan) => {
+                Packs::Rounded(Box::new(rounded::Packed::new(&plan, elements, modifiers)?))
+            }
         })
     }
 }
@@ -308,6 +319,7 @@ enum Packs {
     Sums(Box<Sums>, Plan),
     Double(Doubles),
     Groups(Box<Groups>, grouped::Plan),
+    Rounded(Box<rounded::Packed>),
 }
 
 impl Prepared for Packed {
@@ -355,6 +367,7 @@ impl Packed {
                 accumulators,
                 watch,
             ),
+            Packs::Rounded(packed) => packed.run(self.level, steps, accumulators, watch),
             Packs::Double(packed) => {
                 let steps = (steps.steps.clone(), steps.first);
                 packed.run(self.level, &part, steps, accumulators, watch)
@@ -388,6 +401,7 @@ impl fmt::Display for Kernel {
             Family::Groups(_) => {
                 out.write_str("grouped sums of bytes, aligned in f64 lanes where need be")
             }
+            Family::Rounded(plan) => plan.fmt(out),
             Family::Double(_) => out.write_str("multiply-adds in f64 lanes"),
         }
     }
@@ -395,6 +409,9 @@ impl fmt::Display for Kernel {
 
 impl Family {
     fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
+        if let Some(plan) = rounded::Plan::new(unit) {
+            return plan.map(Self::Rounded).map_err(Reason::new);
+        }
         if unit.program().codes != Codes::Special {
             return Err(Reason::new("infinity and NaN codes that are numbers"));
         }

@@ -61,6 +61,7 @@ fn drawn_parameters_are_their_general_forms() {
         "a=e2m1 b=e3m2 c=f32 d=f32 k=64 scale=ue4m3 block=16",
         "a=e4m3 b=e2m3 c=f32 d=f32 k=64 scale=ue8m0 block=32",
         "a=f64 b=f64 c=f64 d=f64 k=5",
+        "a=f32 b=f32 c=f32 d=f32 k=1",
     ];
     let mut random = Random::seeded("drawn", 2);
     let mut found: std::collections::BTreeMap<&str, usize> = Default::default();
@@ -95,6 +96,11 @@ fn drawn(algorithm: &Dpa, signature: &Signature, random: &mut Random) -> Program
     let from = match algorithm.can_begin_with_product() {
         true => pick(&["", " from +0", " from product"]),
         false => pick(&["", " from +0"]),
+    };
+    // It rounds by itself.
+    let (rounding, zero, overflow, flush) = match algorithm.name() {
+        "semi-fma" => ("rne", pick(&["plus", "common", "ieee"]), "inf", ""),
+        _ => (rounding, zero, overflow, flush),
     };
     let text = format!(
         "{algorithm}{from} -> {rounding} {} zero={zero} overflow={overflow}{flush}",

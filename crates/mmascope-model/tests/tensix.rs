@@ -15,6 +15,8 @@ mod memory;
 mod oracle;
 #[path = "tensix/silicon.rs"]
 mod silicon;
+#[path = "tensix/specials.rs"]
+mod specials;
 #[path = "tensix/support.rs"]
 mod support;
 #[path = "tensix/tiles.rs"]

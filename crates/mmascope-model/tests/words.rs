@@ -1,6 +1,8 @@
 //! What `show` says is all that is needed: a reader of its sentences, written from them alone, gives the
 //! unit's words, for every row of the catalogue, every algorithm and every parameter.
 
+#[path = "words/grouped.rs"]
+mod grouped;
 mod inputs;
 #[path = "words/machine.rs"]
 mod machine;
@@ -63,6 +65,7 @@ fn the_words_of_every_algorithm_and_parameter_give_its_results() {
         "a=e2m1 b=e3m2 c=f32 d=f32 k=64 scale=ue4m3 block=16",
         "a=e4m3 b=e2m3 c=f32 d=f32 k=64 scale=ue8m0 block=32",
         "a=f64 b=f64 c=f64 d=f64 k=5",
+        "a=f32 b=f32 c=f32 d=f32 k=1",
     ];
     let mut random = Random::seeded("words", 4);
     let mut said: BTreeSet<String> = BTreeSet::new();
@@ -141,6 +144,11 @@ fn program(algorithm: &Dpa, signature: &Signature, random: &mut Random) -> Progr
     let d = match signature.d.bits {
         32 => pick(&["f32", "f32", "e8m13"]),
         _ => signature.d.name,
+    };
+    // It rounds by itself.
+    let (rounding, zero, overflow, flush) = match algorithm.name() {
+        "semi-fma" => ("rne", pick(&["plus", "common", "ieee"]), "inf", ""),
+        _ => (rounding, zero, overflow, flush),
     };
     let text = format!(
         "{codes}{algorithm}{from} -> {rounding} {d} zero={zero} overflow={overflow}{flush}"

@@ -368,7 +368,7 @@ fn output_words(output: &Output) -> String {
     }
     if format.is_numbers_only() {
         said.push(format!(
-            "The exponent field of ones of {format} is one more binade of numbers."
+            "The exponent field of ones of {format} is one more binade of numbers; the largest stands for infinity."
         ));
     }
     let large = match overflow {

@@ -85,6 +85,11 @@ pub(super) trait Step: Copy + PartialEq + 'static {
         c
     }
 
+    /// Checks what becomes of its results.
+    fn takes(&self, _: &Output) -> Result<(), String> {
+        Ok(())
+    }
+
     /// The parts of the significands of a and b that it takes, where it takes parts.
     fn parts(&self) -> Option<(TakenBits, TakenBits)> {
         None
@@ -300,6 +305,11 @@ impl Dpa {
             return Err(format!("{self} takes at most 32-bit formats, not {wide}"));
         }
         each!(self, step => step.fits(signature, over, result))
+    }
+
+    /// Checks what becomes of its results.
+    pub(super) fn takes(&self, output: &Output) -> Result<(), String> {
+        each!(self, step => Step::takes(step, output))
     }
 
     /// Whether it rounds after every operation, so that formats may be of any width.

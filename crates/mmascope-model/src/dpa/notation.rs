@@ -107,8 +107,17 @@ pub(crate) fn parse(
             return Err((words.first().map_or(end, |word| word.column), message));
         }
     }
+    let numbers = |statement: &Statement| match &statement.operation {
+        Operation::Dot { algorithm, .. } => algorithm.knows_numbers_only(),
+        _ => false,
+    };
+    // Steps that know numbers only say by themselves what codes are.
+    let implied = match statements.iter().any(numbers) {
+        true => Codes::Numbers,
+        false => Codes::Special,
+    };
     Ok(Program {
-        codes: codes.unwrap_or_default(),
+        codes: codes.unwrap_or(implied),
         statements,
     })
 }

@@ -7,7 +7,7 @@ use super::pair::{ONE, Pair, Scales};
 use super::{
     Codes, Dpa, Events, Modifiers, Nan, Operands, Queries, Reading, Signature, general, ieee,
 };
-use crate::format::{Format, Unpacked};
+use crate::format::{Format, Overflow, Unpacked};
 
 /// Statements whose values need no memory of their own; almost every program has so few.
 const FEW: usize = 8;
@@ -345,6 +345,12 @@ impl Program {
     /// Whether every NaN result is one known word.
     #[must_use]
     pub fn nan_is_known(&self) -> bool {
-        self.output().nan != Nan::Any
+        let Output { nan, overflow, .. } = self.output();
+        match nan {
+            Nan::Any => false,
+            Nan::Word(_) => true,
+            // A step makes no other NaN than its own, an overflow may.
+            Nan::Own => !matches!(overflow, Overflow::Nan | Overflow::NanFinite),
+        }
     }
 }

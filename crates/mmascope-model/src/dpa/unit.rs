@@ -302,6 +302,7 @@ impl Unit {
                 )?;
             }
             scales_used |= algorithm.fits(&self.signature, over, &statement.output.format)?;
+            algorithm.takes(&statement.output)?;
         }
         if let Some(index) = used.iter().position(Vec::is_empty) {
             return Err(format!("k={index} is not summed"));

@@ -226,7 +226,7 @@ impl Block<'_> {
             return Vec::new();
         };
         let (x, y, z) = (&lane.a, &lane.b, &number_of(start, self.output));
-        let word = step.of_words(word(x), word(y), word(z)).0;
+        let word = step.of_words(word(x), word(y), word(z), self.output.zero).0;
         let field = |x: &Unpacked| {
             if is_zero(x) {
                 0

@@ -1,7 +1,7 @@
 //! What a machine is: the arithmetic of its rows, and what it has beside them, as the catalogue says.
 
 use super::source::{Source, Width};
-use crate::dpa::{Dpa, GrFdpa, Operation, Output, SemiFma};
+use crate::dpa::{Dpa, GrFdpa, Operation, Output, SemiFma, ZeroSign};
 use crate::error::{Error, Result};
 use crate::isa::{Architecture, FlagBits};
 
@@ -12,6 +12,8 @@ pub struct Machine {
     steps: Vec<Step>,
     /// The vector unit's multiply-add.
     pub(super) fma: SemiFma,
+    /// The sign of its zeros.
+    pub(super) zero: ZeroSign,
     /// Bits that the matrix unit's events set.
     pub(super) fpu_flags: FlagBits,
     /// Bits that the vector unit's events set.
@@ -140,12 +142,13 @@ impl Machine {
             }
         }
         let (vector, matrix) = ("tensix.sfpmad", "tensix.mvmul.tf32.d32.phase0");
-        let Dpa::SemiFma(fma) = only_dot(architecture, vector)?.0 else {
+        let (Dpa::SemiFma(fma), output) = only_dot(architecture, vector)? else {
             return Err(other_algorithm(architecture, vector, "semi-fma"));
         };
         Ok(Self {
             steps,
             fma,
+            zero: output.zero,
             fpu_flags: architecture.find(matrix)?.flags,
             sfpu_flags: architecture.find(vector)?.flags,
             features: architecture.features.clone(),

@@ -22,13 +22,13 @@ impl Machine {
     /// SFPMAD: `a · b + c` of f32 words. SFPADD has a = 1, SFPMUL c = +0.
     #[must_use]
     pub fn multiply_add(&self, a: u32, b: u32, c: u32) -> u32 {
-        self.fma.of_words(a, b, c).0
+        self.fma.of_words(a, b, c, self.zero).0
     }
 
     /// The same over lanes, with the status bits that they set; the flags are ORed over the lanes.
     pub fn multiply_add_lanes(&self, lanes: &[[u32; 3]], sticky: &mut Sticky) -> Vec<u32> {
         let lane = |[a, b, c]: &[u32; 3]| {
-            let (word, events) = self.fma.of_words(*a, *b, *c);
+            let (word, events) = self.fma.of_words(*a, *b, *c, self.zero);
             self.note_sfpu(events, sticky);
             word
         };

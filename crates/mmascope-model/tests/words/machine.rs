@@ -61,6 +61,10 @@ pub(crate) fn run(
             }
         };
         let own = Machine { own: statement };
+        if let Some(word) = of_numbers(&own, &pairs, signature, words, &values) {
+            values.push((statement.name.clone(), word, own.result().1));
+            continue;
+        }
         let word = match &statement.head {
             Head::None => panic!("no head"),
             Head::Convert(source) => own.convert(&read(source)),
@@ -113,6 +117,44 @@ pub(crate) fn run(
         values.push((statement.name.clone(), word, own.result().1));
     }
     values.last().expect("a statement").1
+}
+
+/// The word of a step that knows numbers only: c and earlier results are numbers to it, too.
+fn of_numbers(
+    own: &Machine<'_>,
+    pairs: &[Pair],
+    signature: &Signature,
+    words: &OperandWords,
+    values: &[(String, u64, Format)],
+) -> Option<u64> {
+    let Head::Dot { over, start, .. } = &own.own.head else {
+        return None;
+    };
+    if own.own.semi.is_none() && own.own.grouped.is_none() {
+        return None;
+    }
+    let (word, format) = match start.as_str() {
+        "c" => (words.c, signature.c),
+        "+0" => (0, own.result().1),
+        name => {
+            let found = values.iter().find(|(own, ..)| own == name);
+            let (_, word, format) = found.expect("a value");
+            (*word, format.container())
+        }
+    };
+    if let Some(semi) = &own.own.semi {
+        let signed = own.own.zero.as_deref() != Some("A zero result is +0.");
+        let zero = if start == "+0" { 0 } else { word };
+        return Some(semi.run([words.a[0], words.b[0], zero], signed));
+    }
+    let grouped = own.own.grouped.as_ref()?;
+    let chosen: Vec<(Value, Value)> = order(over, signature.k)
+        .iter()
+        .map(|&k| (pairs[k].a.clone(), pairs[k].b.clone()))
+        .collect();
+    let c = decode(&format, word, "numbers");
+    let result = own.result().1.container();
+    Some(grouped.run(&chosen, c, |sum| own.finish(sum, None), &result))
 }
 
 /// Which k, in order.
@@ -263,7 +305,32 @@ impl Machine<'_> {
         {
             return encode(&format, kept && sum.is_negative(), &Exact::zero());
         }
+        if let Some(kept) = self.own.flush_unbounded
+            && !sum.is_zero()
+            && sum.rounded(sum.top() - m, &how).top() < emin(&format)
+        {
+            return encode(&format, kept && sum.is_negative(), &Exact::zero());
+        }
         let negative = sum.is_negative();
+        if self.own.ones_are_numbers && !sum.is_zero() {
+            let rounded = sum.rounded(sum.top() - m, &how);
+            let ones = (1_i64 << float(&format).exponent_bits) - 1;
+            let most = ones - i64::from(float(&format).bias);
+            let code = match rounded.top() {
+                top if top > most => (1_u64 << (format.bits - 1)) - 1,
+                top if top == most => {
+                    // The codes of one binade less, and one field more.
+                    let half = rounded.times(&Exact::new(1, -1));
+                    let size = if negative { half.negated() } else { half };
+                    encode(&format, false, &size) + (1 << float(&format).fraction_bits)
+                }
+                _ => {
+                    let size = if negative { rounded.negated() } else { rounded };
+                    encode(&format, false, &size)
+                }
+            };
+            return code | u64::from(negative) << (format.bits - 1);
+        }
         let (rounded, e) = match sum.is_zero() {
             true => (Exact::zero(), 0),
             false => {

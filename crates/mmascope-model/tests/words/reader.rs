@@ -2,6 +2,8 @@
 
 use mmascope_model::format::Format;
 
+use super::grouped::{self, Grouped, Semi};
+
 /// What stands for the `{}` of a pattern, if the text fits.
 pub(crate) fn fit<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
     let mut parts = pattern.split("{}");
@@ -117,6 +119,13 @@ pub(crate) struct Statement {
     pub(crate) adds: Option<bool>,
     pub(crate) rounded_additions: bool,
     pub(crate) flush_sums: Option<bool>,
+    /// Steps that know numbers only.
+    pub(crate) grouped: Option<Grouped>,
+    pub(crate) semi: Option<Semi>,
+    /// The exponent field of ones is one more binade of numbers.
+    pub(crate) ones_are_numbers: bool,
+    /// A flush of what stays small with as many bits as a normal number has.
+    pub(crate) flush_unbounded: Option<bool>,
     pub(crate) result: Option<To>,
     pub(crate) flush: Option<(bool, bool)>,
     pub(crate) overflow: Option<String>,
@@ -239,7 +248,12 @@ fn head(text: &str) -> Option<Head> {
 }
 
 fn sentence(own: &mut Statement, text: &str) -> bool {
-    of_terms(own, text) || of_sum(own, text) || of_result(own, text)
+    let of_numbers = own.groups.is_none() && grouped::sentence(&mut own.grouped, text);
+    of_numbers
+        || grouped::semi_sentence(&mut own.semi, text)
+        || of_terms(own, text)
+        || of_sum(own, text)
+        || of_result(own, text)
 }
 
 fn to(rounding: &str, name: &str) -> Option<To> {
@@ -459,6 +473,15 @@ fn of_result(own: &mut Statement, text: &str) -> bool {
         own.flush = Some((kept(found[1]), true));
     } else if let Some(found) = fit("A result beyond the largest number is {}.", text) {
         own.overflow = Some(found[0].to_owned());
+    } else if let Some(found) = fit(
+        "A result that is below the smallest normal number of {} when it is rounded to as many significant bits as a normal number has, becomes {}.",
+        text,
+    ) {
+        own.flush_unbounded = Some(kept(found[1]));
+    } else if fit("The exponent field of ones of {} is one more binade of numbers; the largest stands for infinity.", text).is_some() {
+        own.ones_are_numbers = true;
+    } else if text == "No result is NaN but where it is said above." {
+        own.nan = Some(None);
     } else if text == "Which NaN a NaN result is, is not known." {
         own.nan = Some(None);
     } else if let Some(found) = fit("A NaN result is always {}.", text) {

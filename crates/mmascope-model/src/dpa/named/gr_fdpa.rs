@@ -421,6 +421,13 @@ impl Step for GrFdpa {
     }
 
     fn fits(&self, signature: &Signature, _: &Select, _: &Format) -> Result<bool, String> {
+        let Signature { a, b, c, .. } = signature;
+        if let Some(fixed) = [a, b, c]
+            .into_iter()
+            .find(|format| format.float().is_none())
+        {
+            return Err(format!("{} takes floats, not {fixed}", Self::NAME));
+        }
         if signature.scale.is_some() {
             return Err(format!("{} takes no block scales", Self::NAME));
         }

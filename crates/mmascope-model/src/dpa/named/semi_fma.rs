@@ -8,7 +8,7 @@ use crate::dpa::output::{Ends, Output};
 use crate::dpa::pair::{Pair, Scales};
 use crate::dpa::schema::{Row, row, typed_words};
 use crate::dpa::{Nan, Select, Signature, Tininess, ZeroSign};
-use crate::format::{Class, F32, Format, Overflow, Unpacked};
+use crate::format::{Class, F32, Format, Overflow, Rounding, Unpacked};
 
 /// The parameters of a SEMI-FMA. Formats are f32; operands and c whose exponent field is 0 are zeros.
 ///
@@ -18,8 +18,6 @@ use crate::format::{Class, F32, Format, Overflow, Unpacked};
 pub struct SemiFma {
     /// Which NaN a NaN is, and what becomes of bits behind it.
     pub nan: SemiNan,
-    /// Zero results are −0 where the product and c are both negative; otherwise they are +0.
-    pub signed_zeros: bool,
     /// A sum that has two bits too many loses the upper one of them without a trace.
     pub drops_bit: bool,
     /// A sum below 2^−126 is rounded once more, half a place higher, before it becomes zero.
@@ -58,19 +56,14 @@ impl Step for SemiFma {
             }
             .to_owned()
         }),
-        row!(ZEROS, signed_zeros).says(50, |step, _| {
-            match step.signed_zeros {
-                true => "A zero result is -0 where the product and c are both negative, otherwise +0; a result that becomes zero keeps its sign.",
-                false => "A zero result is +0.",
-            }
-            .to_owned()
-        }),
         row!(LOSES, drops_bit).says(41, |step, _| {
-            match step.drops_bit {
+            let lost = match step.drops_bit {
                 true => "A sum that is two places too long loses the upper one of them without a trace.",
                 false => "A sum that is too long keeps what it loses in its last bit.",
-            }
-            .to_owned()
+            };
+            format!(
+                "Subnormal a, b and c are zeros. The product is rounded to odd 26 bits below its exponent, the sum of its operands'. A product whose exponent is 128 or more is infinity, one whose exponent is below -127 counts as a zero of its sign. Product and c are brought to the grid 26 bits below the larger exponent, rounded to odd, or to 0 where nothing is left. {lost}"
+            )
         }),
         row!(TINY, rounds_tiny).says(42, |step, _| {
             match step.rounds_tiny {
@@ -84,7 +77,6 @@ impl Step for SemiFma {
     fn new() -> Self {
         Self {
             nan: SemiNan::Quiet,
-            signed_zeros: false,
             drops_bit: false,
             rounds_tiny: false,
         }
@@ -110,12 +102,34 @@ impl Step for SemiFma {
         }
     }
 
+    fn takes(&self, output: &Output) -> Result<(), String> {
+        let zeros = [ZeroSign::Plus, ZeroSign::Common, ZeroSign::Ieee];
+        let usual = output.rounding == Rounding::Rne
+            && output.overflow == Overflow::Infinity
+            && output.nan == Nan::Own
+            && output.flush.is_none()
+            && zeros.contains(&output.zero);
+        match usual {
+            true => Ok(()),
+            false => Err(format!(
+                "{} rounds by itself: its result is 'rne f32', with zero=plus, common or ieee",
+                Self::NAME
+            )),
+        }
+    }
+
     fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
         self.run_noting(pairs, c, output, &mut Events::default())
     }
 
-    fn run_noting(&self, pairs: &[Pair], c: &Unpacked, _: &Output, events: &mut Events) -> u64 {
-        let (word, own) = self.step(&pairs[0], c);
+    fn run_noting(
+        &self,
+        pairs: &[Pair],
+        c: &Unpacked,
+        output: &Output,
+        events: &mut Events,
+    ) -> u64 {
+        let (word, own) = self.step(&pairs[0], c, output.zero);
         events.join(own);
         word
     }
@@ -184,9 +198,9 @@ fn shift_semi_sticky(value: u64, shift: u32, width: u32) -> u64 {
 
 impl SemiFma {
     /// One pair and c: the product keeps three bits below 24, the last one sticky.
-    fn step(&self, pair: &Pair, c: &Unpacked) -> (u64, Events) {
+    fn step(&self, pair: &Pair, c: &Unpacked, zero: ZeroSign) -> (u64, Events) {
         let (x, y, z) = (Field::of(&pair.a), Field::of(&pair.b), Field::of(c));
-        let (word, flushed) = self.fma(x, y, z);
+        let (word, flushed) = self.fma(x, y, z, zero != ZeroSign::Plus);
         let events = Events {
             overflow: false,
             underflow: flushed,
@@ -196,24 +210,25 @@ impl SemiFma {
         (word.into(), events)
     }
 
-    /// `x · y + z` of f32 words, and what happened.
+    /// `x · y + z` of f32 words, and what happened. Zeros are +0, or (with another rule than
+    /// [`ZeroSign::Plus`]) −0 where IEEE 754 has one.
     #[must_use]
-    pub fn of_words(&self, x: u32, y: u32, z: u32) -> (u32, Events) {
+    pub fn of_words(&self, x: u32, y: u32, z: u32, zero: ZeroSign) -> (u32, Events) {
         let number = |word: u32| F32.without_specials().decode(word.into());
         let pair = Pair {
             a: number(x),
             b: number(y),
             scales: &Scales::NONE,
         };
-        let (word, events) = self.step(&pair, &number(z));
+        let (word, events) = self.step(&pair, &number(z), zero);
         (word as u32, events)
     }
 
     /// `x · y + z`, and whether a number that is not zero became zero.
-    fn fma(&self, x: Field, y: Field, z: Field) -> (u32, bool) {
+    fn fma(&self, x: Field, y: Field, z: Field, signed: bool) -> (u32, bool) {
         let negative = x.negative != y.negative;
         // The zero of this unit, and of results that are too small.
-        let zero = sign(self.signed_zeros && negative && z.negative);
+        let zero = sign(signed && negative && z.negative);
         let product = (u64::from(x.significand) * u64::from(y.significand)) << 3;
         let mut m = (product >> 23) | u64::from(product & u64::from(FRACTION) != 0);
         let mut e = x.exponent + y.exponent - 127;
@@ -250,7 +265,8 @@ impl SemiFma {
         if sum == 0 {
             return (if nan != 0 { nan } else { zero }, false);
         }
-        self.round(is_negative, sum, top, nan, zero)
+        let tiny = sign(signed && is_negative);
+        self.round(is_negative, sum, top, nan, tiny)
     }
 
     /// NaN and ∞, among the operands or of the product by itself.
@@ -308,10 +324,7 @@ impl SemiFma {
             word += 1;
         }
         if word >> 23 == 0 {
-            if !self.rounds_tiny {
-                return if nan != 0 { (nan, false) } else { (zero, true) };
-            }
-            return (if nan != 0 { nan } else { sign(negative) }, true);
+            return if nan != 0 { (nan, false) } else { (zero, true) };
         }
         let flagged = if nan != 0 { nan } else { sign(negative) };
         (flagged | word, false)

@@ -116,7 +116,6 @@ parameters! {
     B_TO: "b-to", numbers_or(0, 31, &["last"], true), 12, Alignment, "the last place of b's significand that is multiplied";
     FAULT: "fault", numbers_or(1, MAX_F, &["none"], true), 16, Ties, "places by which a sum of -1 comes out too high";
     NANS: "nans", said(&["quiet", "leaks"]), 12, Specials, "the NaN that a multiply-add makes";
-    ZEROS: "zeros", said(&["plus", "signed"]), 12, Zeros, "the sign of a zero result";
     LOSES: "loses", said(&["nothing", "bit"]), 12, Ties, "what a sum that is two places too long loses";
     TINY: "tiny", said(&["zero", "rounded"]), 12, Subnormals, "results below the smallest normal number";
     FLUSH_OF: "flush-of", words(&["both", "a", "b"]), 4, Subnormals, "the operands that are flushed";
