@@ -15,6 +15,7 @@ mod generate;
 mod identify;
 mod infer;
 mod interrupt;
+mod layout;
 mod list;
 mod matmul;
 mod output;
