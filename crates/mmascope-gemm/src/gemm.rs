@@ -42,7 +42,7 @@ pub use matrices::Matrices;
 pub use matrix::{Matrix, Strides};
 pub use product::Product;
 pub use schedule::{Schedule, SoftwareScales};
-pub use statistics::{SAMPLES, Statistics, Summary, scheduled_statistics, statistics};
+pub use statistics::{ErrorStatistics, SAMPLES, Summary, scheduled_statistics, statistics};
 pub use threads::on_threads;
 
 pub use crate::engine::Watch;

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use sha2::{Digest, Sha256};
 
 pub use default::{OperandTypes, Scaling};
-pub use evidence::{Evidence, Level};
+pub use evidence::{Evidence, Strength};
 pub use flags::FlagBits;
 pub use shape::Shape;
 

@@ -9,11 +9,12 @@ use std::fmt;
 
 use rayon::prelude::*;
 
+use super::enter;
 use super::level::Level;
 use crate::array::Stored;
 use crate::dpa::{
-    Addends, Codes, Dpa, FlushSign, GrFdpa, Modifiers, Operation, Output, Part, Source, Tininess,
-    Unit, ZeroSign,
+    Addends, Codes, Dpa, FlushSign, GrFdpa, Modifiers, Operation, Output, Reading, Start,
+    TakenBits, Tininess, Unit, ZeroSign,
 };
 use crate::engine::{Elements, Steps, Watch};
 use crate::error::Result;
@@ -45,7 +46,7 @@ pub(super) struct Plan {
     orders: Vec<Order>,
     statements: Vec<Statement>,
     /// The different parts of a's and of b's significands.
-    parts: [Vec<Part>; 2],
+    parts: [Vec<TakenBits>; 2],
     operands: [Format; 2],
     /// Layout of c and d.
     result: Kind,
@@ -133,7 +134,7 @@ impl Plan {
         for (index, statement) in unit.program().statements.iter().enumerate() {
             let Operation::Dot {
                 algorithm: Dpa::GrFdpa(step),
-                widened: None,
+                operands: Reading::WHOLE,
                 over,
                 from,
             } = &statement.operation
@@ -141,8 +142,8 @@ impl Plan {
                 return Err("statements of other kinds".into());
             };
             let chained = match index {
-                0 => *from == Source::C,
-                _ => *from == Source::Statement(index - 1),
+                0 => *from == Start::C,
+                _ => *from == Start::Statement(index - 1),
             };
             let result = result_of(&statement.output).ok_or_else(|| {
                 format!(
@@ -243,7 +244,7 @@ fn place<T: PartialEq>(list: &mut Vec<T>, thing: T) -> usize {
 }
 
 /// Places behind the first one of a part, of a significand with so many fraction bits.
-fn nominal(part: Part, fraction_bits: u32) -> u32 {
+fn nominal(part: TakenBits, fraction_bits: u32) -> u32 {
     let last = part.last.unwrap_or(fraction_bits).min(fraction_bits);
     last.saturating_sub(part.first)
 }
@@ -321,7 +322,7 @@ fn number(format: &Format, word: u32) -> (i32, i32) {
 }
 
 /// The part of a signed significand, moved up by so many places.
-fn part_of(signed: i32, part: Part, fraction_bits: u32, up: u32) -> i32 {
+fn part_of(signed: i32, part: TakenBits, fraction_bits: u32, up: u32) -> i32 {
     let magnitude = signed.unsigned_abs();
     let last = part.last.unwrap_or(fraction_bits).min(fraction_bits);
     if last < part.first {
@@ -330,6 +331,24 @@ fn part_of(signed: i32, part: Part, fraction_bits: u32, up: u32) -> i32 {
     let mask = (1_u32 << (last - part.first + 1)) - 1;
     let bits = ((magnitude >> (fraction_bits - last) & mask) << up) as i32;
     if signed < 0 { -bits } else { bits }
+}
+
+/// Steps of one row and panel.
+struct Work<'a> {
+    packed: &'a Packed,
+    row: usize,
+    panel: usize,
+    steps: std::ops::Range<usize>,
+    c: &'a [u32; WIDTH],
+}
+
+impl enter::Work for Work<'_> {
+    type Result = [u32; WIDTH];
+
+    #[inline(always)]
+    fn run(self) -> Self::Result {
+        self.packed.lanes(self.row, self.panel, self.steps, self.c)
+    }
 }
 
 impl Packed {
@@ -440,44 +459,14 @@ impl Packed {
         steps: &Steps<'_>,
         c: &[u32; WIDTH],
     ) -> [u32; WIDTH] {
-        let range = steps.steps.clone();
-        match level {
-            // SAFETY: a level is in use only where `Level::is_there` has found its instructions.
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { self.with_avx2(row, panel, range, c) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 | Level::Vnni => unsafe { self.with_avx512(row, panel, range, c) },
-            _ => self.lanes(row, panel, range, c),
-        }
-    }
-
-    /// # Safety
-    /// The machine has AVX2.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn with_avx2(
-        &self,
-        row: usize,
-        panel: usize,
-        steps: std::ops::Range<usize>,
-        c: &[u32; WIDTH],
-    ) -> [u32; WIDTH] {
-        self.lanes(row, panel, steps, c)
-    }
-
-    /// # Safety
-    /// The machine has AVX-512 F, BW, DQ and VL.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn with_avx512(
-        &self,
-        row: usize,
-        panel: usize,
-        steps: std::ops::Range<usize>,
-        c: &[u32; WIDTH],
-    ) -> [u32; WIDTH] {
-        self.lanes(row, panel, steps, c)
+        let work = Work {
+            packed: self,
+            row,
+            panel,
+            steps: steps.steps.clone(),
+            c,
+        };
+        enter::widely(level, work)
     }
 
     #[inline(always)]

@@ -52,9 +52,9 @@ macro_rules! rows_with_terms {
                 .or(|_| Value::Word("none"))
                 .says(20, |step, _| {
                     let of = match step.terms.flush_of {
-                        super::Side::Both => "a or b",
-                        super::Side::A => "a",
-                        super::Side::B => "b",
+                        super::OperandChoice::Both => "a or b",
+                        super::OperandChoice::A => "a",
+                        super::OperandChoice::B => "b",
                     };
                     flushes(of, step.terms.flush_in)
                 }),

@@ -441,6 +441,17 @@ impl Step for GrFdpa {
         Some((self.a, self.b))
     }
 
+    fn takes(&self, output: &Output) -> Result<(), String> {
+        match output.overflow {
+            Overflow::Nan | Overflow::NanFinite => Err(format!(
+                "{} gives numbers only: overflow={} makes NaN",
+                Self::NAME,
+                output.overflow
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
         self.run_noting(pairs, c, output, &mut Events::default())
     }
