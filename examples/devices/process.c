@@ -1,6 +1,6 @@
 /* A plugin as a process: the process protocol around the three functions of a plugin, linked together with it.
  *
- *   cc -O2 -I crates/mmascope/include -o unit examples/devices/process.c examples/devices/unit.c
+ *   cc -O2 -I crates/mmascope-host/include -o unit examples/devices/process.c examples/devices/unit.c
  *   UNIT="F=30 end=rne" mmascope infer "cmd:./unit" --signature "a=f16 b=f16 c=f32 d=f32 k=8"
  *
  * A question is a line of JSON with id, a, b and c; an empty line ends a batch and is answered by one.

@@ -1,6 +1,6 @@
 /* A device under test in C: d = c + sum of a[k] * b[k] with k descending, in float arithmetic.
  *
- *   cc -O2 -ffp-contract=off -shared -fPIC -I crates/mmascope/include -o sequential.so examples/devices/sequential.c
+ *   cc -O2 -ffp-contract=off -shared -fPIC -I crates/mmascope-host/include -o sequential.so examples/devices/sequential.c
  *   mmascope eval --subject plugin:sequential.so questions.jsonl
  */
 #include "mmascope_plugin.h"

@@ -1,6 +1,6 @@
 /* A matrix unit with every parameter free, written from the specification alone: a device to try `infer` on.
  *
- *   cc -O2 -shared -fPIC -I crates/mmascope/include -o unit.so examples/devices/unit.c
+ *   cc -O2 -shared -fPIC -I crates/mmascope-host/include -o unit.so examples/devices/unit.c
  *   UNIT="a=bf16 b=bf16 d=f32 k=8 L=4 F=27 align=rd" mmascope infer plugin:unit.so
  *
  * With process.c it is a process. The environment variable UNIT says what unit it is, in words NAME=VALUE

@@ -65,7 +65,7 @@ fn functions(listing: &str) -> Vec<Vec<Instruction>> {
     let (mut inside, mut source) = (false, String::new());
     for line in listing.lines() {
         if line.ends_with(">:") {
-            inside = line.contains("mmascope::kernel::");
+            inside = line.contains("mmascope_gemm::cpu::");
             source.clear();
             if inside {
                 found.push(Vec::new());

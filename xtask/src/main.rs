@@ -2,21 +2,31 @@
 //! the long proofs, `cargo xtask emulate` those of instruction sets that this machine lacks.
 
 mod bounds;
+mod picture;
+mod record;
 
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate
+const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | record NAME
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels miri tensix casts quantise functions
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
+            miri     every kind of kernel over the portable lanes, in miri (nightly Rust)
+            tensix   every Tensix instruction equals exact numbers on 10^6 cases
+            casts    10^7 random f32 words to every format, rounding and policy
+            quantise 10^6 blocks for each format and recipe against NumPy
+            functions  every approximate function on 10^6 inputs against another library's floats
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
-  generate  writes the files that are generated and committed: the manual pages
-  bounds  what llvm-mca says of the inner loops of the release build's kernels";
+  bounds  what llvm-mca says of the inner loops of the release build's kernels
+  generate [--check]
+          writes the manual pages, the pictures and the tables of the documents; --check compares the committed
+          pictures and tables (a test of the program compares the pages)
+  record  runs a measurement and writes docs/measured/NAME-DATE.md; without a known NAME it lists them";
 
 /// What runs in an emulator: every operation of the lanes, then some outputs of every row.
 const OUTPUTS_EMULATED: &str = "2500";
@@ -29,7 +39,7 @@ struct Optional {
     command: &'static [&'static str],
 }
 
-const OPTIONAL: [Optional; 4] = [
+const OPTIONAL: [Optional; 5] = [
     Optional {
         what: "formatting",
         probes: &[&["cargo", "fmt", "--version"]],
@@ -67,6 +77,24 @@ const OPTIONAL: [Optional; 4] = [
         ],
     },
     Optional {
+        what: "products without threads, for WebAssembly",
+        probes: &[&[
+            "sh",
+            "-c",
+            "test -d \"$(rustc --print target-libdir --target wasm32-unknown-unknown)\"",
+        ]],
+        command: &[
+            "cargo",
+            "check",
+            "--package",
+            "mmascope-gemm",
+            "--no-default-features",
+            "--target",
+            "wasm32-unknown-unknown",
+            "--quiet",
+        ],
+    },
+    Optional {
         what: "documentation",
         probes: &[&["rustdoc", "--version"]],
         command: &["cargo", "doc", "--workspace", "--no-deps", "--quiet"],
@@ -78,13 +106,20 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let passed = match words[..] {
         ["test"] => test(),
-        ["prove", "fp8"] => prove("oracle", "fp8"),
-        ["prove", "infer"] => prove("infer", "infer"),
-        ["prove", "drawn"] => prove("infer", "drawn"),
-        ["prove", "kernels"] => prove("kernel", "kernels"),
+        ["prove", "fp8"] => prove("mmascope", "oracle", "fp8"),
+        ["prove", "infer"] => prove("mmascope", "infer", "infer"),
+        ["prove", "drawn"] => prove("mmascope", "infer", "drawn"),
+        ["prove", "kernels"] => prove("mmascope", "kernel", "kernels"),
+        ["prove", "miri"] => miri(),
+        ["prove", "tensix"] => prove("mmascope-model", "tensix", "tensix"),
+        ["prove", "casts"] => prove("mmascope-model", "casts", "casts"),
+        ["prove", "quantise"] => prove("mmascope", "quantise", "quantise"),
+        ["prove", "functions"] => prove("mmascope-model", "evaluation", "functions"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
-        ["generate"] => generate(),
+        ["generate"] => picture::generate(false) && manual_pages(),
+        ["generate", "--check"] => picture::generate(true),
+        ["record", name] => record::record(name),
         ["bounds"] => with_lines() && bounds::bounds("target/lines/mmascope"),
         ["bounds", program] => bounds::bounds(program),
         _ => {
@@ -136,22 +171,44 @@ fn test() -> bool {
     failed.is_empty()
 }
 
-fn prove(test: &str, name: &str) -> bool {
+fn prove(package: &str, test: &str, name: &str) -> bool {
     let filter = format!("prove_{name}");
-    let arguments = [
-        "cargo",
-        "test",
-        "--package",
-        "mmascope",
-        "--test",
-        test,
-        "--",
-    ];
+    let arguments = ["cargo", "test", "--package", package, "--test", test, "--"];
     run(&[&arguments[..], &["--ignored", "--nocapture", &filter]].concat())
 }
 
-/// Writes every generated file; tests say which are stale.
-fn generate() -> bool {
+/// Reads beyond packed operands, races and values that nobody has written: miri finds them in plain Rust, so that the
+/// portable lanes stand for all.
+fn miri() -> bool {
+    // Products ask for `MMASCOPE_SIMD`. The queues of rayon's threads (crossbeam) cast integers to pointers and break
+    // the older of miri's two sets of rules, and threads wait when the program ends.
+    const FLAGS: &str = "-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-permissive-provenance \
+                         -Zmiri-ignore-leaks";
+    let probe = ["cargo", "+nightly", "miri", "--version"];
+    if !is_there(&probe) {
+        println!("skipped: miri: `{}` does not run here", probe.join(" "));
+        return true;
+    }
+    let command = [
+        "cargo",
+        "+nightly",
+        "miri",
+        "test",
+        "--package",
+        "mmascope-gemm",
+        "--test",
+        "portable",
+    ];
+    println!("running: {}", command.join(" "));
+    let status = Command::new(command[0])
+        .args(&command[1..])
+        .env("MIRIFLAGS", FLAGS)
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// Writes the manual pages; a test of the program says whether they are stale.
+fn manual_pages() -> bool {
     let program = ["cargo", "run", "--quiet", "--package", "mmascope-cli", "--"];
     run(&[&program[..], &["man-pages", "crates/mmascope-cli/man"]].concat())
 }

@@ -1,14 +1,18 @@
-//! The arguments, and the help that they print.
+//! Defines the arguments of all commands, and the help that they print.
 
 mod devices;
+mod precision;
 mod products;
+mod resolver;
 mod trees;
 mod vectors;
 
 use mmascope::tree::Form;
 
 pub(crate) use devices::*;
+pub(crate) use precision::*;
 pub(crate) use products::*;
+pub(crate) use resolver::*;
 pub(crate) use trees::*;
 pub(crate) use vectors::*;
 
@@ -176,9 +180,45 @@ pub(crate) enum Command {
     /// where it was. The first mismatches are shrunk to minimal inputs and explained. Exit status 1 when
     /// device and model differ.
     Validate(Validate),
+    /// Say which targets take a PTX instruction
+    ///
+    /// The answer comes from rules (least SM, family, suffix) that generalise what NVIDIA's assembler accepts;
+    /// no compiler's policy has a part in it. Exit status 1 when no target, or one of --target, does not take it.
+    Legal(Legal),
+    /// Say which instructions a compiler chooses for an operation, by which rule, and what they compute
+    ///
+    /// Flags, denormal mode, reflect map, rounding, target and policy go in; instructions with their modifiers, the
+    /// rules that chose them and diagnostics come out. With --value the result is evaluated: exactly where PTX
+    /// defines the bits, as an enclosure (`lo`, `hi`) where only an error bound is documented. `exact` says whether
+    /// the bits are known. Exit status 1 when the combination is illegal.
+    Resolve(Resolve),
     /// Show, compare, execute and export summation trees
     #[command(subcommand)]
     Tree(TreeCommand),
+    /// Cast values from one format to another
+    ///
+    /// Without --policy a cast is what PTX cvt does where PTX has the form (with .satfinite where that is
+    /// mandatory), else IEEE. VALUE is a decimal, a power of two (1.5*2^-3), a hexadecimal float
+    /// (0x1.8p-3), inf, nan or a word (0x3c00). In a file floats are values, which are rounded to the
+    /// source format, and integers are codes of it; the output file holds codes, one for each element.
+    Cast(Cast),
+    /// Quantise an array to codes with block scales
+    ///
+    /// Writes a .safetensors file with the tensors codes (u8, one for each element), scale (u8, one for
+    /// each block) and tensor_scale (f32, 1 except for nvfp4), and format, recipe, axis and block as
+    /// metadata. `matmul` takes such a file as an operand. A block at the end of the axis may be shorter.
+    /// docs/precision.md states the recipes.
+    Quantize(Quantize),
+    /// Make numbers (f32) of a file that `quantize` wrote
+    ///
+    /// A number is element · scale, rounded to f32, times the tensor's scale, rounded. A NaN scale makes
+    /// its whole block NaN.
+    Dequantize(Dequantize),
+    /// Show what every unit makes of NaN, infinities, subnormals, zeros and overflow
+    ///
+    /// Every result is computed from the unit's model; nothing is typed in. `nan` stands for a NaN whose
+    /// payload the unit does not fix.
+    Specials(Specials),
     /// Print the completions of a shell
     ///
     /// For bash: mmascope completions bash > ~/.local/share/bash-completion/completions/mmascope

@@ -1,4 +1,4 @@
-//! `mmascope check`: recorded results against the model.
+//! `mmascope check`: compares recorded results with the model.
 
 use std::io::{self, Write};
 
@@ -9,8 +9,8 @@ use crate::args::{Check, Common};
 use crate::report::{self, Failure, Status};
 use crate::tested;
 use mmascope::Error;
+use mmascope::cpu::Level;
 use mmascope::isa::{Architecture, Catalogue};
-use mmascope::kernel::Level;
 use mmascope::vector::{self, Answer, BadLine, Line, Lines, Reader, Vector};
 
 /// How many mismatches, and how many bad lines, are shown.
@@ -54,7 +54,7 @@ struct Selection {
     inst: Option<String>,
     /// Replace what the lines name.
     replace: bool,
-    /// Compare exception flags, which no unit models.
+    /// Compare status flags as well.
     flags: bool,
 }
 
@@ -89,7 +89,8 @@ pub(crate) fn run(
                 .collect();
             let results = results(&readings, options.engine);
             for ((line, reading), result) in chunk.iter().zip(readings).zip(results) {
-                tally.add(file, line, outcome(line, reading, result), common.json())?;
+                let outcome = outcome(line, reading, result, selection.flags);
+                tally.add(file, line, outcome, common.json())?;
             }
             progress.inc(chunk.len() as u64);
             progress.set_message(file.clone());
@@ -200,9 +201,17 @@ fn read<'c>(
         Ok(vector) => vector,
         Err(bad) => return Reading::Done(Outcome::Bad(bad)),
     };
-    if selection.flags && vector.flags.is_some() {
-        let message = "\"flags\": no model of exception flags is known";
-        return Reading::Done(bad(message.into()));
+    if selection.flags
+        && let Some(flags) = &vector.flags
+    {
+        if !vector.instruction.flags.any() {
+            let message = "\"flags\": no model of this instruction's status flags is known";
+            return Reading::Done(bad(message.into()));
+        }
+        if flags.len() != 2 || u8::from_str_radix(flags, 16).is_err() {
+            let message = format!("\"flags\": '{flags}': expected two hexadecimal digits");
+            return Reading::Done(bad(message));
+        }
     }
     match vector.d {
         None => Reading::Done(bad("key \"d\" is missing: no result to check".into())),
@@ -231,7 +240,12 @@ fn results(readings: &[Reading<'_>], engine: bool) -> Vec<mmascope::Result<u64>>
         .collect()
 }
 
-fn outcome(line: &Line, reading: Reading<'_>, result: mmascope::Result<u64>) -> Outcome {
+fn outcome(
+    line: &Line,
+    reading: Reading<'_>,
+    result: mmascope::Result<u64>,
+    with_flags: bool,
+) -> Outcome {
     let (vector, answer) = match reading {
         Reading::Vector(vector, answer) => (vector, answer),
         Reading::Done(outcome) => return outcome,
@@ -243,9 +257,21 @@ fn outcome(line: &Line, reading: Reading<'_>, result: mmascope::Result<u64>) -> 
             format!("{word:0width$x}")
         }
     };
+    let flags = vector.flags.clone().filter(|_| with_flags);
     let compare = || {
         let got = result?;
-        Ok::<_, mmascope::Error>((vector.agrees(got)?, vector.answer_text(got)?))
+        let mut agrees = vector.agrees(got)?;
+        let mut text = vector.answer_text(got)?;
+        if let Some(flags) = &flags {
+            let own = vector.compute_with_flags()?.1.unwrap_or_default();
+            agrees &= u8::from_str_radix(flags, 16) == Ok(own);
+            text = format!("{text} flags {own:02x}");
+        }
+        Ok::<_, mmascope::Error>((agrees, text))
+    };
+    let expected = match &flags {
+        Some(flags) => format!("{expected} flags {flags}"),
+        None => expected,
     };
     match compare() {
         Ok((true, _)) => Outcome::Passed,

@@ -1,4 +1,4 @@
-//! Devices as the options name them; foreign code (plugins, libraries) runs in a process of its own.
+//! Opens the device that the options name; foreign code (plugins, libraries) runs in a process of its own.
 
 use std::io::{self, BufRead};
 use std::path::PathBuf;

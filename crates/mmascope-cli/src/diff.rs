@@ -1,4 +1,4 @@
-//! `mmascope diff`: where units disagree.
+//! `mmascope diff`: finds where units disagree.
 
 mod drawing;
 mod json;

@@ -1,5 +1,5 @@
-//! `mmascope gen --discriminating`: vectors that separate a row from its neighbours, and programs that
-//! ask a chip for them.
+//! `mmascope gen --discriminating`: writes vectors that separate a row from its neighbours, and programs that ask a chip
+//! for them.
 
 use crate::args::Gen;
 use crate::output::Output;

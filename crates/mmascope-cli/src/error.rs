@@ -1,4 +1,4 @@
-//! `mmascope error`: error against the exact product as K grows.
+//! `mmascope error`: measures the error against the exact product as K grows.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! `mmascope eval`: vector lines in, the same lines with results out.
+//! `mmascope eval`: reads vector lines and writes them with results.
 
 use std::io::{self, BufWriter, Write};
 
@@ -9,10 +9,10 @@ use crate::args::Eval;
 use crate::device;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
-use mmascope::dut::{Batch, Dut, Interface, SteadyDut, Subject};
+use mmascope::dut::{Batch, Dut, Interface, NoiseCheckedDut, Subject};
 use mmascope::isa::Catalogue;
 use mmascope::vector::{
-    Answer, BadLine, Line, Lines, Reader, read_operands, with_answer, with_modifiers,
+    Answer, BadLine, Line, Lines, Reader, read_operands, with_answer, with_flags, with_modifiers,
 };
 
 /// Lines of one batch of the process protocol; a peer never writes more before an empty line.
@@ -74,7 +74,10 @@ impl<'a> Answerer<'a> {
         };
         let subject: Subject = subject.parse()?;
         let device = device::open(&subject, catalogue, interface, &options.device)?;
-        Ok(Self::Device(Box::new(SteadyDut::new(device, ASKED_AGAIN))))
+        Ok(Self::Device(Box::new(NoiseCheckedDut::new(
+            device,
+            ASKED_AGAIN,
+        ))))
     }
 
     fn answers(
@@ -213,7 +216,13 @@ fn evaluate(
 ) -> Result<String, BadLine> {
     let text = text_of(line)?;
     let vector = reader.read(text)?;
-    let answer = vector.compute().and_then(|d| vector.answer_text(d));
-    let answer = answer.map_err(|error| bad_line(error.to_string()))?;
-    with_answer(&with_modifiers(text, modifiers)?, &answer)
+    let answer = vector
+        .compute_with_flags()
+        .and_then(|(d, flags)| Ok((vector.answer_text(d)?, flags)));
+    let (answer, flags) = answer.map_err(|error| bad_line(error.to_string()))?;
+    let answered = with_answer(&with_modifiers(text, modifiers)?, &answer)?;
+    match flags {
+        Some(flags) => with_flags(&answered, flags),
+        None => Ok(answered),
+    }
 }

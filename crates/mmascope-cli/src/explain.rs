@@ -1,4 +1,4 @@
-//! `mmascope explain`: how one output came to be, and where two units part.
+//! `mmascope explain`: shows how one output is computed, and where two units part.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! The files that each command writes and reads: wrong names are refused before any work.
+//! Checks the files that a command reads and writes: wrong names are refused before any work.
 
 use crate::args::{Args, Command, TreeCommand};
 use crate::output;
@@ -67,11 +67,29 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
         ),
         // It may replace an operand: all are read before it writes.
         Command::Matmul(options) => (vec![("-o", Some(&options.output))], vec![]),
+        Command::Cast(options) => (
+            vec![("-o", options.output.as_deref())],
+            vec![("--input", options.input.as_deref())],
+        ),
+        Command::Specials(options) => (vec![("-o", options.output.as_deref())], vec![]),
+        Command::Quantize(options) => (
+            vec![
+                ("-o", Some(&options.output)),
+                ("--svg", options.svg.as_deref()),
+            ],
+            vec![("", Some(&options.input))],
+        ),
+        Command::Dequantize(options) => (
+            vec![("-o", Some(&options.output))],
+            vec![("", Some(&options.input))],
+        ),
+        Command::Resolve(options) => (vec![], vec![("--input", options.input.as_deref())]),
         Command::List(_)
         | Command::Show(_)
         | Command::Eval(_)
         | Command::Check(_)
         | Command::Identify(_)
+        | Command::Legal(_)
         | Command::Tree(TreeCommand::Diff(_) | TreeCommand::Run(_))
         | Command::Completions(_)
         | Command::ManPages(_)

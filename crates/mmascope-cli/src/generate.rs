@@ -1,4 +1,4 @@
-//! `mmascope gen`: vector lines that anybody can make again.
+//! `mmascope gen`: writes generated vector lines, which can be made again anywhere.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `mmascope identify`: which instruction produced these matrices.
+//! `mmascope identify`: finds which instruction produced given matrices.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! `mmascope infer`: a complete model of a black box, in the catalogue's notation.
+//! `mmascope infer`: finds a complete model of a black box, in the catalogue's notation.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! `mmascope list`: what the catalogue holds.
+//! `mmascope list`: lists architectures and instructions of the catalogue.
 
 use std::io::{self, Write};
 

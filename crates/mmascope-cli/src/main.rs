@@ -2,6 +2,7 @@
 
 mod args;
 mod cases;
+mod cast;
 mod check;
 mod completions;
 mod device;
@@ -16,13 +17,17 @@ mod identify;
 mod infer;
 mod interrupt;
 mod layout;
+mod legal;
 mod list;
 mod matmul;
 mod output;
 mod probe;
+mod quantize;
 mod report;
+mod resolve;
 mod reveal;
 mod show;
+mod specials;
 mod tested;
 mod threads;
 mod tree;
@@ -39,7 +44,7 @@ use report::{Failure, Status};
 
 fn main() -> ExitCode {
     interrupt::install();
-    let args = args::Args::parse();
+    let args = args::Args::parse_from(args::with_negative_values(std::env::args_os()));
     let result = run(&args);
     let status = match result {
         Ok(status) => status as u8,
@@ -82,10 +87,16 @@ fn run(args: &args::Args) -> Result<Status, Failure> {
         Command::Identify(options) => identify::run(&catalogue, &args.common, options),
         Command::Infer(options) => infer::run(&catalogue, &args.common, options),
         Command::Validate(options) => validate::run(&catalogue, &args.common, options),
+        Command::Cast(options) => cast::run(&catalogue, &args.common, options),
+        Command::Quantize(options) => quantize::run(&catalogue, &args.common, options),
+        Command::Dequantize(options) => quantize::back(&catalogue, &args.common, options),
+        Command::Specials(options) => specials::run(&catalogue, &args.common, options),
         Command::Completions(options) => completions::print(options),
         Command::ManPages(options) => completions::write_pages(options),
         Command::PluginHost(options) => device::host(options),
         Command::LibraryHost(options) => device::library_host(options),
+        Command::Resolve(options) => resolve::run(&catalogue, &args.common, options),
+        Command::Legal(options) => legal::run(&catalogue, &args.common, options),
         Command::Tree(command) => tree::run(&catalogue, &args.common, command),
     }
 }

@@ -1,4 +1,6 @@
-//! `mmascope matmul`: a whole matrix product, and how far it is from the exact one.
+//! `mmascope matmul`: computes a whole matrix product, and how far it is from the exact one.
+
+mod operands;
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -9,13 +11,15 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
-use crate::units::{self, Types};
+use crate::units::Types;
 use mmascope::array::{self, Array, Casting, Reading};
-use mmascope::dpa::{Modifiers, Unit};
+use mmascope::dpa::{Modifiers, Scalar, Unit};
+use mmascope::format::{F32, Rounding};
 use mmascope::gemm::{
     self, Arrays, Matrices, Product, Schedule, SoftwareScales, Statistics, Summary, Watch,
 };
-use mmascope::isa::{Catalogue, Instruction, OperandTypes};
+use mmascope::isa::{Catalogue, Instruction};
+use operands::{Files, Operands};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -48,7 +52,9 @@ pub(crate) fn run(
         k: given_k,
         matrices,
         scales,
+        factor,
     } = matrices(unit, &schedule, files, options)?;
+    let schedule = schedule.scaled_by(factor, matrices.c().is_some())?;
     fits(&matrices, schedule.format(unit).bits)?;
     let product = Product::new(unit, &matrices, modifiers)?;
     for (argument, reading) in &readings {
@@ -196,44 +202,8 @@ struct Given {
     matrices: Matrices,
     /// The schedule's software scales.
     scales: Option<SoftwareScales>,
-}
-
-/// The arrays of the files.
-struct Files {
-    a: Array,
-    b: Array,
-    c: Option<Array>,
-    scale_a: Option<Array>,
-    scale_b: Option<Array>,
-}
-
-impl Files {
-    fn read(options: &Matmul) -> Result<Self, Failure> {
-        let read = |argument: &str, file: &str| {
-            array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
-        };
-        let optional = |argument: &str, file: &Option<String>| match file {
-            Some(file) => read(argument, file).map(Some),
-            None => Ok(None),
-        };
-        Ok(Self {
-            a: read("A", &options.a)?,
-            b: read("B", &options.b)?,
-            c: optional("--c", &options.c)?,
-            scale_a: optional("--scale-a", &options.scale_a)?,
-            scale_b: optional("--scale-b", &options.scale_b)?,
-        })
-    }
-
-    /// The operand types that they say. Scales of numbers belong to a schedule, and of codes to the unit.
-    fn types(&self) -> Result<OperandTypes, Failure> {
-        let is_code = |array: &Option<Array>| {
-            let element = array.as_ref().map(Array::element);
-            element.is_some_and(|element| element.bits() == 8)
-        };
-        let is_scaled = is_code(&self.scale_a) || is_code(&self.scale_b);
-        units::types_of(&self.a, &self.b, self.c.as_ref(), is_scaled)
-    }
+    /// What the result is multiplied by, an f32 word: both tensor scales of quantised operands.
+    factor: u64,
 }
 
 fn matrices(
@@ -250,14 +220,18 @@ fn matrices(
         Some(name) => casting.with_rounding(name)?,
         None => casting,
     };
-    let Files {
-        a,
-        b,
+    let signature = unit.signature();
+    let Operands {
+        a: side_a,
+        b: side_b,
         c,
         scale_a,
         scale_b,
-    } = files;
-    let signature = unit.signature();
+    } = files.operands(unit, options)?;
+    let factor =
+        Scalar::new(F32, Rounding::Rne)?.multiply(side_a.tensor_scale, side_b.tensor_scale);
+    let (a, words_a) = (side_a.array, side_a.words);
+    let (b, words_b) = (side_b.array, side_b.words);
     let promotion = schedule.promotion.filter(|it| it.scale.is_some());
     if promotion.is_some() && signature.scale.is_some() {
         return Err(Failure::Input(
@@ -300,16 +274,19 @@ fn matrices(
     } else {
         matrices
     };
-    let operand = |array: &Array, format, is_transposed| {
+    let operand = |array: &Array, format, is_transposed, words: Option<String>| {
         let mut reading = array.reading(format, &casting);
+        if let Some(words) = words {
+            reading.words = words;
+        }
         if is_transposed {
             reading.words.push_str(", transposed");
         }
         reading
     };
     let mut readings = vec![
-        ("A", operand(&a, &signature.a, options.transpose_a)),
-        ("B", operand(&b, &signature.b, options.transpose_b)),
+        ("A", operand(&a, &signature.a, options.transpose_a, words_a)),
+        ("B", operand(&b, &signature.b, options.transpose_b, words_b)),
     ];
     readings.extend(c.map(|c| ("C", c.reading(&signature.c, &casting))));
     if let Some(scale) = signature.scale {
@@ -323,6 +300,7 @@ fn matrices(
         k,
         matrices,
         scales: software,
+        factor,
     })
 }
 

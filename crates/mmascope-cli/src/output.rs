@@ -1,4 +1,4 @@
-//! Files that appear only when they are complete.
+//! Writes files that appear only when they are complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};

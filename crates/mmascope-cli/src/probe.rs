@@ -1,4 +1,4 @@
-//! `mmascope probe`: numerical features of a device, with their evidence.
+//! `mmascope probe`: measures the numerical features of a device, with their evidence.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! How results leave the program: exit status, JSON envelope, tables.
+//! Exit status, JSON envelope and tables: how results leave the program.
 
 use std::io::{self, IsTerminal, Read, Write};
 

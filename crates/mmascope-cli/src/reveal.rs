@@ -1,4 +1,4 @@
-//! `mmascope reveal`: the summation tree of a subject, found and verified.
+//! `mmascope reveal`: finds and verifies the summation tree of a subject.
 
 use std::io::{self, IsTerminal, Write};
 

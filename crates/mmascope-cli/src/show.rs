@@ -1,4 +1,4 @@
-//! `mmascope show`: one instruction, its arithmetic and how well it is known.
+//! `mmascope show`: shows one instruction, its arithmetic and how well it is known.
 
 use std::io::{self, Write};
 
@@ -9,8 +9,8 @@ use crate::layout;
 use crate::list::instruction_json;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Unit;
+use mmascope::gemm;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
-use mmascope::kernel::Kernel;
 use mmascope::tree::{Form, Node, Tree};
 
 pub(crate) fn run(
@@ -19,7 +19,7 @@ pub(crate) fn run(
     options: &Show,
 ) -> Result<Status, Failure> {
     let architecture = catalogue.architecture(&options.arch)?;
-    let row = architecture.find(&options.inst)?;
+    let row = catalogue.find(&options.arch, &options.inst)?;
     let unit = row.unit()?;
     if common.json() {
         print_json(catalogue, common, architecture, row, unit)?;
@@ -44,14 +44,14 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
         line("modifiers   ", &row.modifiers.join(" "))?;
     }
     line("arithmetic  ", &unit.program().to_string())?;
-    let kernel = match Kernel::for_unit(unit)? {
+    let kernel = match gemm::engine()?.plan(unit) {
         Ok(kernel) => kernel.to_string(),
         Err(reason) => format!("none: {reason}; the reference computes it"),
     };
     line("kernel      ", &kernel)?;
     writeln!(out)?;
-    for paragraph in unit.program().words() {
-        writeln!(out, "{}", layout::paragraph(&paragraph))?;
+    for line in unit.words() {
+        write_wrapped(&mut out, &line)?;
     }
     writeln!(out, "\nSummation tree (p_k is the product of a_k and b_k):")?;
     if let Some(tree) = Node::of_program(unit.program(), signature) {
@@ -140,6 +140,27 @@ fn special(unit: &Unit) -> String {
     }
 }
 
+
+/// A line, broken between words where it is too long; what follows is indented a little more.
+fn write_wrapped(out: &mut impl Write, line: &str) -> io::Result<()> {
+    let indent = line.len() - line.trim_start().len();
+    let mut width = indent;
+    write!(out, "{:indent$}", "")?;
+    for (index, word) in line.split_whitespace().enumerate() {
+        let length = word.chars().count();
+        if index > 0 && width + 1 + length > layout::COLUMNS {
+            width = indent + 2;
+            write!(out, "\n{:width$}", "")?;
+        } else if index > 0 {
+            width += 1;
+            write!(out, " ")?;
+        }
+        width += length;
+        write!(out, "{word}")?;
+    }
+    writeln!(out)
+}
+
 fn print_json(
     catalogue: &Catalogue,
     common: &Common,
@@ -169,7 +190,7 @@ fn print_json(
         Value::Object(body) => body,
         _ => Map::new(),
     };
-    let kernel = Kernel::for_unit(unit)?;
+    let kernel = gemm::engine()?.plan(unit);
     body.insert(
         "kernel".into(),
         json!(kernel.as_ref().ok().map(ToString::to_string)),
@@ -178,7 +199,7 @@ fn print_json(
         "no_kernel".into(),
         json!(kernel.as_ref().err().map(ToString::to_string)),
     );
-    body.insert("words".into(), unit.program().words().into());
+    body.insert("words".into(), unit.words().into());
     let node = Node::of_program(unit.program(), signature);
     // A unit that leaves c out has no tree over all leaves, and one of few levels.
     let tree = node

@@ -1,4 +1,4 @@
-//! `mmascope tree`: trees as files: shown, compared, executed, exported.
+//! `mmascope tree`: shows, compares, executes and exports trees in files.
 
 use std::io::{self, Write};
 

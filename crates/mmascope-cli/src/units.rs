@@ -3,6 +3,7 @@
 use crate::report::{self, Failure};
 use mmascope::Error;
 use mmascope::array::Array;
+use mmascope::format::Format;
 use mmascope::isa::{Architecture, Catalogue, Instruction, OperandTypes, Scaling};
 
 /// What stands for an instruction when none is named.
@@ -42,6 +43,18 @@ impl Types<'_> {
     }
 }
 
+/// The format that an operand's array says.
+pub(crate) fn format_of(operand: &str, array: &Array) -> Result<Format, Failure> {
+    array.format().ok_or_else(|| {
+        Failure::Input(format!(
+            "{operand} {}: {} elements are codes, and no format is named: give --inst, or \
+             --types with the operand types, as in --types e4m3,e4m3,f32",
+            array.name(),
+            array.dtype()
+        ))
+    })
+}
+
 /// The operand types that arrays say: the formats of A, of B and, where it has one, of C.
 pub(crate) fn types_of(
     a: &Array,
@@ -49,16 +62,6 @@ pub(crate) fn types_of(
     c: Option<&Array>,
     is_scaled: bool,
 ) -> Result<OperandTypes, Failure> {
-    let format = |operand: &str, array: &Array| {
-        array.format().ok_or_else(|| {
-            Failure::Input(format!(
-                "{operand} {}: {} elements are codes, and no format is named: give --inst, or \
-                 --types with the operand types, as in --types e4m3,e4m3,f32",
-                array.name(),
-                array.dtype()
-            ))
-        })
-    };
     Ok(OperandTypes {
         c: c.and_then(Array::format),
         scaling: if is_scaled {
@@ -66,7 +69,7 @@ pub(crate) fn types_of(
         } else {
             Scaling::Open
         },
-        ..OperandTypes::of(format("A", a)?, format("B", b)?)
+        ..OperandTypes::of(format_of("A", a)?, format_of("B", b)?)
     })
 }
 
@@ -110,7 +113,7 @@ pub(crate) fn chosen<'c>(
         let mut lacking = None;
         let mut found = false;
         for (inst, used) in instructions.iter().zip(&mut used) {
-            match architecture.find(inst) {
+            match catalogue.find(item, inst) {
                 Ok(row) => {
                     add(row);
                     (found, *used) = (true, true);

@@ -1,4 +1,4 @@
-//! `mmascope validate`: a device against a model, over every family, until told to stop.
+//! `mmascope validate`: compares a device with a model, over every family, until told to stop.
 
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;

@@ -1,5 +1,4 @@
-//! Every `mmascope` command of the README, of examples/README.md, of that of the devices and of the pages named here runs, on
-//! the examples.
+//! Every `mmascope` command of the README, of those of the examples and of the pages in `docs` runs, on the examples.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -44,6 +43,23 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The README, those of the examples, and every page of `docs`.
+fn pages() -> Vec<String> {
+    let mut pages: Vec<String> = std::fs::read_dir(root().join("docs"))
+        .expect("the documents")
+        .map(|entry| entry.expect("an entry").file_name())
+        .filter_map(|name| Some(format!("docs/{}", name.to_str()?)))
+        .filter(|page| page.ends_with(".md"))
+        .collect();
+    pages.sort();
+    let others = [
+        "README.md",
+        "examples/README.md",
+        "examples/devices/README.md",
+    ];
+    others.map(str::to_owned).into_iter().chain(pages).collect()
+}
+
 /// The folder of the program first: commands name it as `mmascope`.
 fn path() -> OsString {
     let program = Path::new(env!("CARGO_BIN_EXE_mmascope"));
@@ -70,24 +86,14 @@ fn missing(line: &str) -> Option<&'static str> {
 fn every_command_of_the_documents_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     copy(&root().join("examples"), &folder.path().join("examples"));
-    let include = "crates/mmascope/include";
+    let include = "crates/mmascope-host/include";
     copy(&root().join(include), &folder.path().join(include));
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
     let (has_python, has_compiler) = (is_there("python3"), is_there("cc"));
     let path = path();
     let mut count = 0;
-    for page in [
-        "README.md",
-        "examples/README.md",
-        "examples/devices/README.md",
-        "docs/devices.md",
-        "docs/matrices.md",
-        "docs/probe.md",
-        "docs/schedules.md",
-        "docs/reveal.md",
-        "docs/error.md",
-    ] {
-        for line in commands(page) {
+    for page in pages() {
+        for line in commands(&page) {
             if line.contains("python3") && !has_python {
                 println!("skipped: {line}: python3 does not run");
                 continue;
@@ -137,5 +143,5 @@ fn every_command_of_the_documents_runs() {
             count += 1;
         }
     }
-    assert!(count >= 12, "only {count} commands were found");
+    assert!(count >= 40, "only {count} commands were found");
 }

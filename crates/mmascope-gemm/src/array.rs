@@ -1,4 +1,4 @@
-//! Arrays in memory: elements of any type, and what they are as words of an operand.
+//! Arrays in memory: elements of any type, and their meaning as words of an operand.
 //!
 //! ```
 //! use mmascope_gemm::array::{Array, Casting, Element};
@@ -21,7 +21,7 @@ mod words;
 pub use crate::each_width;
 pub use casting::Casting;
 pub use reading::Reading;
-pub use words::{Stored, Words};
+pub use words::{Stored, Words, WordsMut};
 
 use crate::error::{Error, Result};
 use crate::format::Format;

@@ -21,53 +21,35 @@
 
 mod accumulators;
 mod arrays;
+mod choice;
 mod dots;
-mod exact;
 mod matrices;
 mod matrix;
-#[cfg(feature = "kernel")]
-mod packing;
-#[cfg(feature = "kernel")]
 mod piece;
+mod preparation;
 mod product;
 pub mod schedule;
 mod statistics;
+mod task;
+mod threads;
 mod yardstick;
-
-use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use accumulators::{Accumulators, Region};
 pub use arrays::Arrays;
+pub use choice::engine;
 pub use dots::dots;
 pub use matrices::Matrices;
 pub use matrix::{Matrix, Strides};
 pub use product::Product;
 pub use schedule::{Schedule, SoftwareScales};
 pub use statistics::{SAMPLES, Statistics, Summary, scheduled_statistics, statistics};
+pub use threads::on_threads;
+
+pub use crate::engine::Watch;
 
 use crate::array::Words;
 use crate::dpa::{Modifiers, Unit};
-use crate::error::{Error, Result};
-
-/// How a caller follows a long computation and ends it.
-#[derive(Clone, Copy)]
-pub struct Watch<'a> {
-    /// Called from any thread with what is done since its last call: of a product, elements of D
-    /// times steps of the instruction's K; of statistics, elements.
-    pub progress: &'a (dyn Fn(u64) + Sync),
-    /// Set by the caller to stop; the computation then returns [`Error::Cancelled`].
-    pub cancel: &'a AtomicBool,
-}
-
-impl Watch<'_> {
-    /// An error when the caller wants to stop.
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.cancel.load(Ordering::Relaxed) {
-            return Err(Error::Cancelled);
-        }
-        Ok(())
-    }
-}
+use crate::error::Result;
 
 /// D, m × n, row-major, matrix by matrix of a batch, as register words of the unit's d.
 ///

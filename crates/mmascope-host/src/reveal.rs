@@ -1,4 +1,4 @@
-//! BLAS libraries as subjects of a revelation, in this process or in one of their own.
+//! BLAS libraries as subjects of `reveal`, in this process or in one of their own.
 
 mod blas;
 mod process;

@@ -1,9 +1,10 @@
-//! Arrays in files: matrices come in as `.npy`, `.npz` or `.safetensors` and leave as `.npy`.
+//! Arrays in files: reads matrices from `.npy`, `.npz` and `.safetensors`, writes them as `.npy`.
 
 mod header;
 mod named;
 mod npy;
 mod npz;
+mod quantised;
 mod safetensors;
 mod source;
 mod write;
@@ -11,7 +12,8 @@ mod write;
 use std::path::Path;
 
 pub use mmascope_gemm::array::{Array, Casting, Element, Reading, Stack, Words};
-pub use write::{check_writable, output_path, write_npy};
+pub use quantised::{check_quantised_writable, names_quantised, read_quantised, write_quantised};
+pub use write::{check_writable, output_path, write_codes, write_npy};
 
 use crate::error::{Error, Result};
 use mmascope_gemm::array::elements_of;

@@ -1,4 +1,4 @@
-//! Files of mmascope: arrays as `.npy` and `.safetensors`, recorded and asked dot products as lines of JSON.
+//! Files of mmascope: arrays as `.npy` and `.safetensors`, and vector lines: dot products as lines of JSON.
 #![forbid(unsafe_code)]
 
 pub mod array;

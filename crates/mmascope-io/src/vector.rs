@@ -34,7 +34,7 @@ pub struct Vector<'c> {
     pub words: OperandWords,
     /// Operand modifiers.
     pub modifiers: Modifiers,
-    /// Exception flags as the line writes them: two hex digits. No unit has a model of them yet.
+    /// Status flags as the line writes them: two hex digits.
     pub flags: Option<String>,
     /// The result, if the line has one.
     pub d: Option<Answer>,
@@ -302,7 +302,8 @@ impl<'c> Reader<'c> {
             }
         })?;
         let signature = &instruction.signature;
-        let words = read_words(fields, signature, &instruction.name)?;
+        let chained = instruction.chained;
+        let words = read_words(fields, signature, &instruction.name, chained)?;
         let modifiers = read_modifiers(fields, instruction, self.modifiers)?;
         let flags = fields.text("flags")?.map(|(flags, _)| flags);
         let d = match fields.text("d")? {
@@ -379,21 +380,33 @@ fn read_fields(
             Err(error) => return Err(bad(column, error.to_string())),
         }
     }
-    read_words(fields, signature, "the device")
+    read_words(fields, signature, "the device", false)
 }
 
-/// The operand words of a line.
+/// Most products of a line, where instructions are chained.
+const MOST_PRODUCTS: usize = 1 << 20;
+
+/// The operand words of a line; `chained`: a and b may have any multiple of K elements.
 fn read_words(
     fields: &Fields<'_>,
     signature: &Signature,
     owner: &str,
+    chained: bool,
 ) -> std::result::Result<OperandWords, BadLine> {
     let elements = |key: &str, format: &Format, count: usize| {
         let (text, column) = fields.required(key)?;
         hex_elements(key, &text, column, format, count)
     };
-    let a = elements("a", &signature.a, signature.k)?;
-    let b = elements("b", &signature.b, signature.k)?;
+    let mut products = signature.k;
+    if chained {
+        let digits = fields.required("a")?.0.len();
+        let count = digits / signature.a.digits();
+        if count > 0 && count.is_multiple_of(signature.k) && count <= MOST_PRODUCTS {
+            products = count;
+        }
+    }
+    let a = elements("a", &signature.a, products)?;
+    let b = elements("b", &signature.b, products)?;
     let c = elements("c", &signature.c, 1)?[0];
     let (mut scale_a, mut scale_b) = (Vec::new(), Vec::new());
     if let Some(scale) = signature.scale {
@@ -512,6 +525,20 @@ impl Vector<'_> {
         self.instruction.dot(&self.operands(), &self.modifiers)
     }
 
+    /// The same with the bits of the status register that the result sets, where one is known.
+    ///
+    /// # Errors
+    /// [`Error::Unmodelled`] when there is no model.
+    pub fn compute_with_flags(&self) -> Result<(u64, Option<u8>)> {
+        (self.instruction).dot_with_flags(&self.operands(), &self.modifiers)
+    }
+
+    /// Whether the line is one instruction, not a chain of them.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        self.words.a.len() == self.instruction.signature.k
+    }
+
     /// Whether `got` is the line's result. A line without a result agrees with nothing.
     ///
     /// # Errors
@@ -540,6 +567,15 @@ impl Vector<'_> {
 /// [`BadLine`] when the line is no JSON object.
 pub fn with_answer(line: &str, answer: &str) -> std::result::Result<String, BadLine> {
     with_key(line, "d", &serde_json::Value::from(answer))
+}
+
+/// The line with its `flags` set; every other key stays as it is, in its order.
+///
+/// # Errors
+/// [`BadLine`] when the line is no JSON object.
+pub fn with_flags(line: &str, flags: u8) -> std::result::Result<String, BadLine> {
+    let text = format!("{flags:02x}");
+    with_key(line, "flags", &serde_json::Value::from(text))
 }
 
 /// The line with these modifiers, where it has none of its own: what [`Reader::with_modifiers`] takes it for.

@@ -1,4 +1,4 @@
-//! Error against the exact product as K grows: what an architecture's arithmetic costs.
+//! Measures how the error of a matrix product grows with K, by unit and schedule.
 //!
 //! A [`Curve`] is one unit under one schedule, on given or generated matrices: statistics of the
 //! product over the first K columns of A and rows of B, for K from one instruction's on, doubling.
@@ -33,7 +33,7 @@ use crate::gemm::{
 };
 use crate::isa::Instruction;
 
-/// What a curve is of.
+/// What one curve measures: a unit under a schedule.
 #[derive(Clone, Debug)]
 pub struct Setting<'c> {
     /// The instruction.

@@ -1,4 +1,4 @@
-//! Cases: operands for dot products, made by stated recipes from (family, seed, index).
+//! Generates operands of dot products (*cases*) from a family, a seed and an index.
 //!
 //! A case is a pure function of family, seed, index, signature and hints: integers only, counter-based
 //! random words (Philox4x32-10), so that every language and machine makes the same bits and a failure
@@ -119,7 +119,7 @@ impl std::fmt::Display for Family {
     }
 }
 
-/// What makes the cases of one family, seed and signature.
+/// Makes the cases of one family, seed and signature.
 #[derive(Clone, Debug)]
 pub struct Generator {
     family: Family,

@@ -1,4 +1,4 @@
-//! Differences between units: the same operands given to several, and what tells the results apart.
+//! Compares units: gives them the same operands and reports where the results differ.
 //!
 //! Units need not have equal formats or K. Operands travel to a unit of other formats when these
 //! hold them exactly; a unit with a smaller K computes slices of k, ascending, each result being the
@@ -43,7 +43,7 @@ pub use verdict::Verdict;
 
 use crate::error::Result;
 
-/// What several units make of one input.
+/// The results of several units for one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
     /// Each unit's result; `None` where the unit cannot take the operands exactly.

@@ -1,4 +1,4 @@
-//! Discriminating vectors: a small file that separates a row from every neighbour in the model space.
+//! Makes discriminating vectors: a few lines that separate a row from every neighbour in the model space.
 //!
 //! Each line says which neighbours it separates from the row: a parameter with another value, another
 //! place of c, another order, another rounding. A neighbour for which no input is found is named as

@@ -1,4 +1,4 @@
-//! Devices under test: anything that computes `d = c + Σ a_k·b_k` on bits.
+//! Devices under test: the trait [`Dut`] for anything that computes `d = c + Σ a_k·b_k` on bits.
 //!
 //! A model of the catalogue, a process on a pipe and a C library stand behind one batched trait,
 //! so that what probes, reveals and validates sees only [`Dut`]. A device that hangs, dies, answers
@@ -7,12 +7,12 @@
 
 mod gemm;
 mod model;
-mod steady;
+mod noise_check;
 mod tile;
 
 pub use gemm::GemmDut;
 pub use model::ModelDut;
-pub use steady::SteadyDut;
+pub use noise_check::NoiseCheckedDut;
 pub use tile::Answers;
 
 use crate::dpa::{Operands, Queries, Signature};
@@ -25,7 +25,7 @@ pub trait Dut: Send {
     /// Operand formats and K.
     fn signature(&self) -> &Signature;
 
-    /// What it is, for messages and reports: the subject as the user named it.
+    /// The name of the device in messages and reports: the subject as the user named it.
     fn name(&self) -> &str;
 
     /// Answers every query of the batch, in order.

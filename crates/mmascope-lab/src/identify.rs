@@ -1,10 +1,10 @@
-//! Identification: which rows of the catalogue, and which schedule around them, give these matrices.
+//! Identifies which row of the catalogue, under which schedule, produced given matrices.
 //!
 //! The candidates are the rows whose formats hold the operands exactly, each with the usual schedules of
 //! kernels (`identify/schedules.rs` lists them); where a row's K does not divide the matrices', they are
 //! filled up with +0, as kernels do. `identify/row.rs` says how much of D a candidate computes.
 
-mod given;
+mod matched_inputs;
 mod row;
 mod schedules;
 
@@ -18,10 +18,10 @@ use crate::dpa::{Modifiers, Unit};
 use crate::error::{Error, Result};
 use crate::gemm::{Arrays, Product, Watch};
 use crate::isa::Catalogue;
-use given::{Given, given, same_formats};
+use matched_inputs::{MatchedInputs, matched_inputs, same_formats};
 use row::Row;
 
-/// Elements of operands that are prepared for several rows at the same time.
+/// The most elements of operands that are prepared for several rows at the same time.
 const AT_ONCE: usize = 1 << 28;
 
 /// A candidate: different names of one arithmetic, with a schedule.
@@ -29,7 +29,7 @@ const AT_ONCE: usize = 1 << 28;
 pub struct Candidate {
     /// Rows, `ARCH:INST`.
     pub rows: Vec<String>,
-    /// What the kernel does around the unit, in the notation of `docs/schedules.md`.
+    /// The schedule, in the notation of `docs/schedules.md`.
     pub schedule: String,
     /// The arithmetic.
     pub arithmetic: String,
@@ -37,7 +37,7 @@ pub struct Candidate {
     pub k: usize,
     /// Elements of D computed.
     pub compared: usize,
-    /// Those that are as given.
+    /// The number of elements that equal the given ones.
     pub agreeing: usize,
     /// Whether every element was computed.
     pub full: bool,
@@ -59,7 +59,7 @@ impl Candidate {
     }
 }
 
-/// What was found.
+/// The result of an identification.
 #[derive(Clone, Debug)]
 pub struct Identification {
     /// M, N, K.
@@ -78,7 +78,7 @@ impl Identification {
         self.candidates.iter().filter(|candidate| candidate.fits())
     }
 
-    /// As `identify --json` gives it.
+    /// The value that `identify --json` prints.
     #[must_use]
     pub fn json(&self) -> Map<String, Value> {
         let candidate = |candidate: &Candidate| {
@@ -119,9 +119,8 @@ impl Identification {
 /// The matrices of a question.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// A, B, C and scales. Units that take block scales are given the scales as those; with the others
-    /// they are numbers that a kernel multiplies sums by, one for each so many rows, columns and steps
-    /// that their shapes come out.
+    /// A, B, C and scales. Units that take block scales get the scales as block scales. With other units they are numbers
+    /// that a kernel multiplies sums by; their shapes decide how many rows, columns and steps share one.
     pub operands: Arrays<'a>,
     /// D, M × N.
     pub d: &'a Array,
@@ -132,9 +131,9 @@ pub struct Question<'a> {
 /// D = α·A·B + β·C: both 1 unless known otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factors {
-    /// Of the product.
+    /// The factor of the product.
     pub alpha: f64,
-    /// Of C.
+    /// The factor of C.
     pub beta: f64,
 }
 
@@ -176,15 +175,15 @@ pub fn identify(
     };
     let at_once = (AT_ONCE / (m * k + k * n).max(1)).max(1);
     for group in units.chunk_by(|(x, _), (y, _)| same_formats(x.signature(), y.signature())) {
-        let given = given(question, group[0].0.signature());
+        let inputs = matched_inputs(question, group[0].0.signature());
         for some in group.chunks(at_once) {
             let results = some
                 .par_iter()
                 .map(|(unit, names)| {
                     progress(&names[0]);
-                    match &given {
+                    match &inputs {
                         None => Ok(None),
-                        Some(given) => try_unit(unit, names, given, question, cancel),
+                        Some(inputs) => try_unit(unit, names, inputs, question, cancel),
                     }
                 })
                 .collect::<Result<Vec<_>>>()?;
@@ -205,13 +204,13 @@ pub fn identify(
             .then(x.rank.cmp(&y.rank))
             .then(x.rows[0].cmp(&y.rows[0]))
     });
-    // How near the nearest is, is said of all of D.
+    // The nearest candidate is computed on all of D, so that its distance is exact.
     if let Some(nearest) = found.candidates.first_mut().filter(|best| !best.full) {
         let (arch, inst) = nearest.rows[0].split_once(':').unwrap_or_default();
         let unit = catalogue.find(arch, inst)?.unit()?;
-        if let Some(given) = given(question, unit.signature()) {
+        if let Some(inputs) = matched_inputs(question, unit.signature()) {
             let names = nearest.rows.clone();
-            with_row(unit, &names, &given, question, cancel, |row| {
+            with_row(unit, &names, &inputs, question, cancel, |row| {
                 row.complete(nearest)
             })?;
         }
@@ -277,21 +276,21 @@ fn shape(question: &Question<'_>) -> Result<[usize; 3]> {
     Ok([m, n, k])
 }
 
-/// How many schedules of a unit were tried, and the best; `None` when there is none: results that are not
-/// accumulators make no chain, and scales may have no shape of this product's.
+/// Tries the schedules of a unit. Returns how many there were, and the best; `None` when there is none, because results
+/// that are no accumulators cannot be chained, or because no scales of this product have these shapes.
 fn try_unit(
     unit: &Unit,
     names: &[String],
-    given: &Given,
+    inputs: &MatchedInputs,
     question: &Question<'_>,
     cancel: &AtomicBool,
 ) -> Result<Option<(usize, Vec<Candidate>)>> {
     let signature = unit.signature();
-    let is_chain = given.matrices.k() > signature.k;
+    let is_chain = inputs.matrices.k() > signature.k;
     if is_chain && signature.c.container() != signature.d.container() {
         return Ok(None);
     }
-    let found = with_row(unit, names, given, question, cancel, |row| row.run())?;
+    let found = with_row(unit, names, inputs, question, cancel, |row| row.run())?;
     Ok(found.filter(|(tried, _)| *tried > 0))
 }
 
@@ -299,16 +298,16 @@ fn try_unit(
 fn with_row<T>(
     unit: &Unit,
     names: &[String],
-    given: &Given,
+    inputs: &MatchedInputs,
     question: &Question<'_>,
     cancel: &AtomicBool,
     action: impl FnOnce(&Row<'_>) -> Result<T>,
 ) -> Result<Option<T>> {
     let signature = unit.signature();
     let padded;
-    let matrices = match given.matrices.k().is_multiple_of(signature.k) {
-        true => &given.matrices,
-        false => match given.matrices.clone().padded(signature) {
+    let matrices = match inputs.matrices.k().is_multiple_of(signature.k) {
+        true => &inputs.matrices,
+        false => match inputs.matrices.clone().padded(signature) {
             Ok(matrices) => {
                 padded = matrices;
                 &padded
@@ -323,7 +322,7 @@ fn with_row<T>(
     };
     let row = Row {
         product: &product,
-        given,
+        inputs,
         factors: question.factors,
         names,
         watch,

@@ -1,4 +1,4 @@
-//! Inference: from a black box to a model, in the catalogue's own notation.
+//! Infers a model of a black box, in the catalogue's own notation.
 //!
 //! The device is asked directed and random inputs; rows of the catalogue and then programs of the
 //! whole model space are compared with its answers; what fits is tried on fresh inputs of every
@@ -22,17 +22,16 @@
 mod alternatives;
 mod asker;
 mod candidates;
-mod climbing;
+mod canonical_form;
+mod coupled_parameters;
+mod cpu_limit;
 mod distinguish;
-mod forms;
 mod grouped;
 mod inputs;
-mod joints;
 mod maker;
+mod multistart;
 mod neighbours;
 mod pairs;
-mod patience;
-mod plainer;
 mod products;
 mod regrouping;
 mod report;
@@ -42,12 +41,13 @@ mod search;
 mod settings;
 mod shapes;
 mod shrinking;
+mod simplify;
 mod space;
 mod widths;
 
 pub(crate) use alternatives::alternatives;
 pub(crate) use distinguish::{Distinguisher, differ};
-pub(crate) use maker::{Maker, Number};
+pub(crate) use maker::{Maker, drawn, word};
 pub(crate) use neighbours::stated;
 pub(crate) use report::line;
 pub(crate) use shrinking::shrink as shrink_on_device;
@@ -63,10 +63,10 @@ use crate::isa::Catalogue;
 use crate::reveal::Random;
 use crate::vector::Answer;
 use asker::Asker;
-use patience::Patience;
+use cpu_limit::CpuLimit;
 use run::Run;
 
-/// What is asked for.
+/// The options of an inference.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The most queries.
@@ -75,9 +75,9 @@ pub struct Options {
     pub seed: u64,
     /// Fresh random inputs of each family with which the model is verified.
     pub trials: usize,
-    /// Time of computing (the device's own does not count) after which the search through the model
-    /// space gives up.
-    pub patience: Duration,
+    /// Computing time of the search's own thread (the device's does not count) after which the search through the
+    /// model space gives up.
+    pub cpu_limit: Duration,
 }
 
 impl Default for Options {
@@ -86,7 +86,7 @@ impl Default for Options {
             budget: 20_000,
             seed: 1,
             trials: 300,
-            patience: Duration::from_secs(60),
+            cpu_limit: Duration::from_secs(60),
         }
     }
 }
@@ -135,7 +135,7 @@ pub fn infer_with_progress(
         asker: Asker::new(device, options.budget),
         random: Random::new(options.seed),
         options,
-        patience: Patience::new(options.patience),
+        cpu_limit: CpuLimit::new(options.cpu_limit),
         trials: 0,
         core: 0,
     };

@@ -1,4 +1,4 @@
-//! Experiments on devices: generated operands, differences, revealed orders, probed features, inferred models.
+//! Experiments on devices: generate operands, compare units, reveal orders, probe features, infer models.
 //!
 //! Everything here sees a device only through [`dut::Dut`] and [`reveal::Summation`].
 #![forbid(unsafe_code)]
@@ -11,10 +11,11 @@ pub mod dut;
 pub mod identify;
 pub mod infer;
 pub mod probe;
+pub mod quantisation;
 pub mod reveal;
 pub mod validate;
 
 pub(crate) use mmascope_gemm::{array, gemm};
 pub(crate) use mmascope_io::vector;
 pub use mmascope_model::{Error, Result};
-pub(crate) use mmascope_model::{dpa, error, explain, format, isa, tree};
+pub(crate) use mmascope_model::{dpa, error, exact, explain, format, isa, tree};

@@ -1,4 +1,4 @@
-//! Probing: numerical features of a device, each with its inputs, outputs and conclusion.
+//! Probes a device: measures its numerical features, each with its inputs, outputs and conclusion.
 //!
 //! The tests are those of Fasi et al. (PeerJ CS 7:e330), MMA-Sim (arXiv 2511.10909, §II), FTTN
 //! (arXiv 2403.00232) and Hickmann & Bradford, restated for any formats and any place of k. Nothing

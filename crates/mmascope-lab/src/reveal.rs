@@ -1,4 +1,4 @@
-//! Revealing accumulation orders: the summation tree of anything that sums, from masked inputs.
+//! Reveals accumulation orders: finds the summation tree of anything that sums, from masked inputs.
 //!
 //! A masked input has +M at one leaf, −M at another and units elsewhere. Units that are added while
 //! M is in the running sum are lost, so the result counts the leaves outside the subtree in which
@@ -44,7 +44,7 @@ pub const EXACT_SPAN: i32 = 64;
 /// The most leaves for which each pair's lost leaves are named one by one.
 const MOST_BY_NAME: usize = 600;
 
-/// How the order is found. All give the same tree.
+/// The algorithms that find an order. All give the same tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// Every tree, and random masked inputs until one is left. At most 6 leaves.
@@ -97,13 +97,13 @@ impl Algorithm {
     }
 }
 
-/// How far a long run has come: measurements made so far.
+/// Progress of a long run: the measurements made so far.
 pub type Progress<'a> = &'a mut dyn FnMut(u64);
 
-/// What is asked for.
+/// The options of `reveal`.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How the order is found.
+    /// The algorithm that finds the order.
     pub algorithm: Algorithm,
     /// Random inputs with which the tree is verified.
     pub trials: usize,
@@ -124,7 +124,7 @@ impl Default for Options {
     }
 }
 
-/// What masks show of an order.
+/// The part of an order that masks show.
 struct Seen {
     tree: Tree,
     notes: Vec<String>,
@@ -195,7 +195,7 @@ fn run(subject: &mut dyn Summation, options: &Options, progress: Progress<'_>) -
     let mut random = Random::new(options.seed);
     let seen = meter.choose_masks().map_err(Trouble::from).and_then(|()| {
         if options.verify {
-            nature::steady(&mut meter, &mut random)?;
+            nature::noise_check(&mut meter, &mut random)?;
         }
         see(&mut meter, options, &mut random)
     });

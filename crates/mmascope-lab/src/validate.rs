@@ -1,4 +1,4 @@
-//! Validation: a device against a model, over all families of cases, replayable and resumable.
+//! Validates a device against a model over all families of cases, replayable and resumable.
 //!
 //! A run is a position in every family's sequence of indices; a case is made again from family, seed
 //! and index alone, so that a failure is three numbers and an interrupted run goes on where it was.
@@ -39,12 +39,12 @@ use tile::Tile;
 const CHUNK: u64 = 4096;
 /// Cases that a thread makes and computes in one go.
 const TURN: u64 = 256;
-/// More cases than any run can have compared.
+/// A count of cases that no run can reach.
 const MOST: u64 = 1 << 56;
-/// The mismatches that are kept, of each family.
+/// The number of mismatches that are kept of each family.
 const KEPT: usize = 5;
 
-/// What is asked for.
+/// The options of a validation.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The families; those that cannot be made for a signature are left out and named.
@@ -62,7 +62,7 @@ impl Default for Plan {
     }
 }
 
-/// How far a validation is: what a state file holds, and what is kept as evidence.
+/// The progress of a validation: the content of a state file, which is also kept as evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// Whose answers were compared, as the caller names it.
@@ -234,7 +234,7 @@ pub fn validate(
             model.signature()
         )));
     }
-    // Few cases are shared out: no family is left without any, nor gets all that a run adds to those before it.
+    // Few cases are shared out, so that no family goes without, and no family gets all that a run adds to earlier ones.
     let share = (trials / state.families.len().max(1) as u64).clamp(1, CHUNK);
     while state.trials() < trials {
         let Some(index) = state.next() else { break };

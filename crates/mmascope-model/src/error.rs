@@ -38,6 +38,8 @@ pub enum Error {
         nearest: Vec<String>,
         /// All valid names, where none is near and they are few.
         allowed: Vec<String>,
+        /// Who else has one of that name: for an instruction, other architectures.
+        elsewhere: Vec<String>,
     },
     /// The instruction exists, but nobody has published its arithmetic.
     Unmodelled {
@@ -166,7 +168,29 @@ impl Error {
             name: quoted(name),
             nearest: scored.into_iter().map(|(_, candidate)| candidate).collect(),
             allowed,
+            elsewhere: Vec::new(),
         }
+    }
+
+    /// The three names that are most alike, even if not much.
+    pub(crate) fn closest<'a>(
+        name: &str,
+        candidates: impl Iterator<Item = &'a str>,
+    ) -> Vec<String> {
+        if name.len() > LONGEST_NAME {
+            return Vec::new();
+        }
+        let wanted = name.to_lowercase();
+        let score = |candidate: &str| strsim::jaro_winkler(&wanted, &candidate.to_lowercase());
+        let scores = candidates.map(|name| (score(name), name));
+        let mut scored: Vec<(f64, &str)> = scores.filter(|(score, _)| *score > 0.5).collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        scored.dedup_by(|a, b| a.1 == b.1);
+        scored.truncate(3);
+        scored
+            .into_iter()
+            .map(|(_, name)| name.to_owned())
+            .collect()
     }
 }
 
@@ -179,6 +203,7 @@ impl fmt::Display for Error {
                 name,
                 nearest,
                 allowed,
+                elsewhere,
             } => {
                 write!(out, "unknown {what} '{name}'")?;
                 if !nearest.is_empty() {
@@ -186,6 +211,11 @@ impl fmt::Display for Error {
                 }
                 if !allowed.is_empty() {
                     write!(out, "; allowed: {}", allowed.join(", "))?;
+                }
+                match &elsewhere[..] {
+                    [] => {}
+                    [only] => write!(out, "; {only} has it")?,
+                    [names @ .., last] => write!(out, "; {} and {last} have it", names.join(", "))?,
                 }
                 Ok(())
             }

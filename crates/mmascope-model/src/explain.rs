@@ -1,4 +1,4 @@
-//! How one output came to be, step by step: decoded operands, alignment, sums, roundings, losses.
+//! Explains one output step by step: decoded operands, alignment, sums, roundings, losses.
 //!
 //! A [`Trace`] is computed here, on exact numbers of any size, and not recorded from the reference:
 //! its result is a second way to the same bits. Every step is one sum: terms are brought onto a
@@ -13,6 +13,8 @@
 //! ```text
 //! types    a=f16 b=f16 c=f32 d=f32 k=8       formats, products of one instruction, block scales
 //! does     PROGRAM                           the arithmetic in the notation of the catalogue
+//! widened  FORMAT                            a and b are widened to it first, so that the table has
+//!                                            its exponents; left out when they are not
 //! chain    N instructions                    left out for one: d of each is c of the next
 //! mods     negA scaleD=-3                    left out when there are none
 //! note     WORDS                             any number of them
@@ -51,10 +53,11 @@
 //! In digits `.` is a place above or below the significand (a zero), and a run of many equal digits
 //! is written once with its length: `.{38}`.
 
+mod add_mul;
 mod against;
-mod algorithms;
-mod dyadic;
-mod general;
+mod block;
+mod fused;
+mod grouped;
 mod html;
 mod input;
 mod lane;
@@ -67,11 +70,33 @@ mod trace;
 mod value;
 
 pub use against::{Difference, Part, Parting};
-pub use dyadic::Dyadic;
+pub(crate) use html::escaped;
 pub use html::{page, page_against};
 pub use input::{Input, Request};
+pub(crate) use number::word as number_word;
 pub use trace::{
     Alignment, Cut, Decoded, Dropped, Error, Factor, Flush, Loss, Operand, PairTrace, Rounded,
     Special, Step, Term, Trace,
 };
 pub use value::Value;
+
+/// The register word that a text stands for in a format: a decimal, a power of two (`1.5*2^-3`), a C99
+/// hexadecimal float, `inf`, `nan` or a word (`0x3c00`). `name` is for messages. What the format does not
+/// have is rounded to nearest even if `round` is set, else an error.
+///
+/// # Errors
+/// [`crate::Error::Argument`] naming the text and what is wrong with it.
+///
+/// ```
+/// use mmascope_model::{explain, format::F16};
+/// assert_eq!(explain::word_of("x", "0x1.8p1", &F16, false)?, 0x4200);
+/// # Ok::<(), mmascope_model::Error>(())
+/// ```
+pub fn word_of(
+    name: &str,
+    text: &str,
+    format: &crate::format::Format,
+    round: bool,
+) -> crate::Result<u64> {
+    number::word(name, text, format, round)
+}

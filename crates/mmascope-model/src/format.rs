@@ -1,4 +1,4 @@
-//! Number formats: a format is a value in one table, and decoding and rounding read that value.
+//! Number formats: each format is a value in one table, and decoding and rounding read that value.
 //!
 //! The facts are those of IEEE 754-2019, OCP OFP8 1.0, OCP MX 1.0, the PTX ISA (§5.2.3) and
 //! arXiv 2206.02915 (the FNUZ formats).
@@ -6,12 +6,16 @@
 #![deny(clippy::float_arithmetic)]
 
 mod convert;
+mod declared;
 mod decode;
 mod round;
 
 pub use convert::Conversion;
+pub use declared::Formats;
 pub use decode::{Class, Unpacked};
-pub use round::{Exact, Overflow, Rounding};
+pub use round::Overflow;
+
+pub use crate::exact::{Exact, Rounding};
 
 use crate::error::{Error, Result};
 
@@ -78,6 +82,8 @@ pub struct Register {
     pub bits: u32,
     /// Low bits below the code; the unit ignores them in operands and writes them as 0.
     pub shift: u32,
+    /// The format of the whole word, where the code is the upper part of another's.
+    pub of: Option<&'static Format>,
 }
 
 const fn float(
@@ -103,6 +109,7 @@ const fn float(
         register: Register {
             bits: storage(bits),
             shift: 0,
+            of: None,
         },
     }
 }
@@ -125,6 +132,7 @@ const fn upper_part_of_f32(name: &'static str, fraction_bits: u32) -> Format {
         register: Register {
             bits: 32,
             shift: 23 - fraction_bits,
+            of: Some(&F32),
         },
         ..format
     }
@@ -134,6 +142,7 @@ const fn fixed(name: &'static str, bits: u32, signed: bool, scale: i32) -> Forma
     let register = Register {
         bits: storage(bits),
         shift: 0,
+        of: None,
     };
     Format {
         name,
@@ -184,7 +193,11 @@ pub const UE8M0: Format = {
 pub const UE4M3: Format = {
     let format = float("ue4m3", false, 4, 3, 7, Specials::AllOnesNan);
     Format {
-        register: Register { bits: 8, shift: 0 },
+        register: Register {
+            bits: 8,
+            shift: 0,
+            of: None,
+        },
         ..format
     }
 };
@@ -210,6 +223,12 @@ pub const FORMATS: &[Format] = &[
     UE8M0,
     UE4M3,
     float("ue5m3", false, 5, 3, 15, Specials::AllOnesNan),
+    fixed("int64", 64, true, 0),
+    fixed("uint64", 64, false, 0),
+    fixed("int32", 32, true, 0),
+    fixed("uint32", 32, false, 0),
+    fixed("int16", 16, true, 0),
+    fixed("uint16", 16, false, 0),
     fixed("int8", 8, true, 0),
     fixed("uint8", 8, false, 0),
     fixed("int4", 4, true, 0),
@@ -262,6 +281,14 @@ const ALIASES: &[(&str, &str)] = &[
     ("e8m0", "ue8m0"),
     ("float8_e8m0fnu", "ue8m0"),
     ("f8e8m0fnu", "ue8m0"),
+    ("s8", "int8"),
+    ("u8", "uint8"),
+    ("s16", "int16"),
+    ("u16", "uint16"),
+    ("s32", "int32"),
+    ("u32", "uint32"),
+    ("s64", "int64"),
+    ("u64", "uint64"),
 ];
 
 impl Format {
@@ -339,8 +366,8 @@ impl Format {
             && largest(self) >= largest(other)
     }
 
-    /// The format of the whole register word: f32 for the formats that are upper parts of an f32
-    /// word, the format itself otherwise.
+    /// The format of the whole register word: f32 for tf32 and e8m13, which are upper parts of an f32
+    /// word, the format itself where nothing lies below its codes.
     #[must_use]
     #[inline]
     pub fn container(&self) -> Self {
@@ -350,7 +377,7 @@ impl Format {
     /// As [`Format::container`], without a copy.
     #[inline]
     pub(crate) fn container_ref(&self) -> &Self {
-        if self.register.shift == 0 { self } else { &F32 }
+        self.register.of.unwrap_or(self)
     }
 
     /// Hexadecimal digits of one element in vector lines: the register word's width.
@@ -366,6 +393,12 @@ impl Format {
             float.specials = Specials::None;
         }
         self
+    }
+
+    /// Whether it is a format whose usual reading has ∞ or NaN, read as numbers only.
+    pub(crate) fn is_numbers_only(&self) -> bool {
+        let named = FORMATS.iter().find(|format| format.name == self.name);
+        named.is_some_and(|named| named != self && named.without_specials() == *self)
     }
 
     /// The float parameters, if this is a floating-point format.

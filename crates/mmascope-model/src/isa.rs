@@ -1,10 +1,11 @@
-//! The catalogue: which architecture has which instruction, and what it computes.
+//! The catalogue: which architecture has which instruction, and what the instruction computes.
 //!
 //! The data are text files (`isa/*.txt`), read at run time; a user's file in the same notation
 //! extends or overrides them. Nothing in the code knows a chip.
 
 mod default;
 mod evidence;
+mod flags;
 mod name;
 mod parse;
 mod shape;
@@ -16,16 +17,21 @@ use sha2::{Digest, Sha256};
 
 pub use default::{OperandTypes, Scaling};
 pub use evidence::{Evidence, Level};
+pub use flags::FlagBits;
 pub use shape::Shape;
 
-use crate::dpa::{Modifiers, Operands, Signature, Tiles, Unit};
+use crate::dpa::{Events, Modifiers, Operands, Signature, Tiles, Unit};
 use crate::error::{Error, Position, Result, quoted};
 use crate::format::Format;
 
 /// The shipped data.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 3] = [
     ("(built in) nvidia.txt", include_str!("../isa/nvidia.txt")),
     ("(built in) amd.txt", include_str!("../isa/amd.txt")),
+    (
+        "(built in) tenstorrent.txt",
+        include_str!("../isa/tenstorrent.txt"),
+    ),
 ];
 
 /// Every known instruction of every known architecture.
@@ -54,6 +60,8 @@ pub struct Architecture {
     pub notes: Vec<String>,
     /// Why instructions that no line names have no model, if they are known to exist.
     pub unmodelled: Option<String>,
+    /// Names of what the architecture has beside its instructions, for the rooms that model it.
+    pub features: Vec<String>,
     instructions: Vec<Instruction>,
     /// Normalised name → index.
     keys: HashMap<String, usize>,
@@ -86,6 +94,11 @@ pub struct Instruction {
     pub notes: Vec<String>,
     /// Where the row is from, beside the architecture's sources.
     pub sources: Vec<String>,
+    /// Whether a vector line may have a multiple of K products: instructions are then chained, each
+    /// one's d being the next one's c.
+    pub chained: bool,
+    /// Which bits of a status register the events of a result set.
+    pub flags: FlagBits,
     /// Where the family stands in the catalogue.
     pub position: Position,
     keys: Vec<String>,
@@ -200,7 +213,36 @@ impl Catalogue {
     /// [`Error::Unknown`] with the nearest names; [`Error::Argument`] for an illegal shape. An
     /// instruction whose arithmetic nobody has published is found; its `model` says so.
     pub fn find(&self, architecture: &str, instruction: &str) -> Result<&Instruction> {
-        self.architecture(architecture)?.find(instruction)
+        let architecture = self.architecture(architecture)?;
+        architecture.find(instruction).map_err(|error| match error {
+            Error::Unknown {
+                what,
+                name,
+                nearest,
+                allowed,
+                ..
+            } => Error::Unknown {
+                what,
+                name,
+                nearest,
+                allowed,
+                elsewhere: self.having(instruction),
+            },
+            other => other,
+        })
+    }
+
+    /// The architectures that have a model of an instruction.
+    fn having(&self, instruction: &str) -> Vec<String> {
+        let key = name::normalise(instruction).key;
+        let has = |architecture: &&Architecture| {
+            let index = architecture.keys.get(&key);
+            index.is_some_and(|&index| architecture.instructions[index].is_modelled())
+        };
+        let names = self.architectures.iter().filter(has);
+        names
+            .map(|architecture| architecture.name.clone())
+            .collect()
     }
 
     /// Every row of every architecture.
@@ -303,28 +345,24 @@ impl Architecture {
     fn unknown(&self, instruction: &str) -> Error {
         let what = "instruction";
         let wanted = name::normalise(instruction).text();
-        // Names that can be computed are the better advice.
-        let names = |modelled: bool| {
-            let rows = self
-                .instructions
-                .iter()
-                .filter(move |row| row.is_modelled() == modelled);
-            Error::unknown(what, &wanted, rows.map(|row| &row.name))
+        // Names that can be computed are the better advice; where none is alike, those that begin alike.
+        let rows = || {
+            let modelled = self.instructions.iter().filter(|row| row.is_modelled());
+            modelled.map(|row| row.name.as_str())
         };
-        let error = match names(true) {
-            Error::Unknown { nearest, .. } if nearest.is_empty() => names(false),
-            found => found,
+        let mut near = match Error::unknown(what, &wanted, rows()) {
+            Error::Unknown { nearest, .. } => nearest,
+            _ => Vec::new(),
         };
-        match error {
-            Error::Unknown {
-                nearest, allowed, ..
-            } => Error::Unknown {
-                what,
-                name: format!("{}' of '{}", quoted(instruction), self.name),
-                nearest,
-                allowed,
-            },
-            other => other,
+        if near.is_empty() {
+            near = Error::closest(&wanted, rows());
+        }
+        Error::Unknown {
+            what,
+            name: format!("{}' of '{}", quoted(instruction), self.name),
+            nearest: near,
+            allowed: Vec::new(),
+            elsewhere: Vec::new(),
         }
     }
 
@@ -339,6 +377,7 @@ impl Architecture {
         append(&mut self.aliases, other.aliases);
         append(&mut self.sources, other.sources);
         append(&mut self.notes, other.notes);
+        append(&mut self.features, other.features);
         self.unmodelled = other.unmodelled.or(self.unmodelled.take());
         self.types.extend(other.types);
         for (mine, theirs) in [
@@ -457,8 +496,57 @@ impl Instruction {
     /// # Ok::<(), mmascope_model::Error>(())
     /// ```
     pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
+        self.dot_with_flags(operands, modifiers)
+            .map(|(word, _)| word)
+    }
+
+    /// The same with the bits of the status register that the result sets; `None` where no register
+    /// is known. A `chained` row takes any multiple of K products.
+    ///
+    /// # Errors
+    /// As [`Instruction::dot`].
+    pub fn dot_with_flags(
+        &self,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+    ) -> Result<(u64, Option<u8>)> {
         self.check_modifiers(modifiers)?;
-        self.unit()?.dot(operands, modifiers)
+        let unit = self.unit()?;
+        let k = self.signature.k;
+        let count = self.instructions_in(operands.a.len());
+        if count == 1 || operands.b.len() != count * k || self.signature.scale.is_some() {
+            let (word, events) = unit.dot_with_events(operands, modifiers)?;
+            return Ok((word, self.flags.of(events)));
+        }
+        let (mut c, mut events) = (operands.c, Events::default());
+        let mut modifiers = *modifiers;
+        for (a, b) in operands.a.chunks(k).zip(operands.b.chunks(k)) {
+            let own = Operands {
+                a,
+                b,
+                c,
+                ..Operands::default()
+            };
+            let (word, happened) = unit.dot_with_events(&own, &modifiers)?;
+            events.join(happened);
+            c = word;
+            // What is done to c is done to the first one.
+            modifiers = Modifiers {
+                negate_a: modifiers.negate_a,
+                negate_b: modifiers.negate_b,
+                ..Modifiers::default()
+            };
+        }
+        Ok((c, self.flags.of(events)))
+    }
+
+    /// How many instructions a dot product of so many products is.
+    #[must_use]
+    pub fn instructions_in(&self, products: usize) -> usize {
+        match self.chained && products > 0 && products.is_multiple_of(self.signature.k) {
+            true => products / self.signature.k,
+            false => 1,
+        }
     }
 
     /// D of one instruction, m × n; see [`Unit::tile`]. Any m and n are taken.

@@ -28,12 +28,13 @@ pub use value::{Builder, Inner, Statistics, Tree};
 pub use visible::{Sight, visible};
 pub use write::{Form, NESTED_LEVELS};
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::dpa::{AddMul, Dpa, General, Operation, Program, Signature, Source};
+use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Output, Program, Signature, Source};
 use crate::error::{Error, Result};
 use crate::format::Format;
 
@@ -94,25 +95,44 @@ impl Op {
 }
 
 impl Node {
-    /// The tree of a program. `None` when nothing is summed.
+    /// The tree of a program. Products that are summed in parts stand where their first parts do. `None` when
+    /// nothing is summed, or parts are summed in another grouping: a tree has each product once.
     #[must_use]
     pub fn of_program(program: &Program, signature: &Signature) -> Option<Self> {
         let k = signature.k;
+        let mut seen = HashSet::new();
         let mut values: Vec<Option<Self>> = Vec::new();
         for statement in &program.statements {
             let read = |source: Source| match source {
                 Source::C => Some(Self::Leaf(k)),
-                Source::Zero | Source::Product => None,
+                Source::Zero => None,
                 Source::Statement(index) => values[index].clone(),
             };
             let format = statement.output.format;
             let value = match &statement.operation {
+                // The lower parts of products are added in the same order: a leaf stands where the
+                // first part that has it does.
+                Operation::Dot { over, from, .. }
+                    if over.indices(k).iter().all(|&k| seen.contains(&k)) =>
+                {
+                    from.source().and_then(read)
+                }
+                Operation::Dot { over, .. }
+                    if over.indices(k).iter().any(|&k| seen.contains(&k)) =>
+                {
+                    return None;
+                }
                 Operation::Dot {
                     algorithm,
                     over,
                     from,
                     ..
-                } => dot(*algorithm, &over.indices(k), read(*from), format),
+                } => dot(
+                    algorithm,
+                    &over.indices(k),
+                    from.source().and_then(read),
+                    &statement.output,
+                ),
                 Operation::Add(left, right) => {
                     join(Op::Add, format, read(*left).into_iter().chain(read(*right)))
                 }
@@ -123,6 +143,9 @@ impl Node {
                     join(Op::Fused, format, leaves.chain(values))
                 }
             };
+            if let Operation::Dot { over, .. } = &statement.operation {
+                seen.extend(over.indices(k));
+            }
             values.push(value);
         }
         values.pop().flatten()
@@ -225,49 +248,12 @@ fn join(op: Op, format: Format, terms: impl IntoIterator<Item = Node>) -> Option
     }
 }
 
-fn dot(algorithm: Dpa, order: &[usize], start: Option<Node>, format: Format) -> Option<Node> {
-    let mut sum = start;
-    for block in order.chunks(algorithm.block()) {
-        let leaves = || block.iter().map(|&k| Node::Leaf(k));
-        let fused = |terms: Vec<Node>| join(Op::Fused, format, terms);
-        sum = match algorithm {
-            Dpa::FmaChain => join(Op::Fma, format, sum.into_iter().chain(leaves())),
-            Dpa::TFdpa { .. } => fused(leaves().chain(sum).collect()),
-            Dpa::General(step) => general(&step, block, sum, format),
-            Dpa::EFdpa { .. } => join(Op::Exact, format, leaves().chain(sum)),
-            Dpa::GstFdpa { g, .. } => {
-                let groups = block.chunks(g as usize).filter_map(|group| {
-                    join(Op::Exact, format, group.iter().map(|&k| Node::Leaf(k)))
-                });
-                fused(groups.chain(sum).collect())
-            }
-            Dpa::FtzAddMul { .. } => {
-                let mut level: Vec<Node> = leaves().collect();
-                while level.len() > 1 {
-                    level = level
-                        .chunks(2)
-                        .filter_map(|two| join(Op::Add, format, two.iter().cloned()))
-                        .collect();
-                }
-                join(Op::Add, format, level.into_iter().chain(sum))
-            }
-            Dpa::TrFdpa { .. } => fused(fused(leaves().collect()).into_iter().chain(sum).collect()),
-            Dpa::GtrFdpa { .. } => {
-                let parity = |p| {
-                    fused(
-                        block
-                            .iter()
-                            .skip(p)
-                            .step_by(2)
-                            .map(|&k| Node::Leaf(k))
-                            .collect(),
-                    )
-                };
-                fused(parity(0).into_iter().chain(parity(1)).chain(sum).collect())
-            }
-        };
-    }
-    sum
+fn dot(algorithm: &Dpa, order: &[usize], start: Option<Node>, output: &Output) -> Option<Node> {
+    let step = algorithm.general(output);
+    let blocks = order.chunks(algorithm.block());
+    blocks.fold(start, |sum, block| {
+        general(&step, block, sum, output.format)
+    })
 }
 
 /// One block of a step of the model space.
@@ -291,12 +277,30 @@ fn general(step: &General, block: &[usize], sum: Option<Node>, format: Format) -
             }
             join(Op::Add, format, level.into_iter().chain(sum))
         }
+        General::Semi(_) => join(Op::Fma, format, sum.into_iter().chain(leaves)),
+        General::Grouped(step) => {
+            let groups = block
+                .chunks(step.g as usize)
+                .filter_map(|group| join(Op::Fused, format, group.iter().map(|&k| Node::Leaf(k))));
+            join(Op::Fused, format, groups.chain(sum))
+        }
         General::Fused(fused) => {
             let op = |f: Option<u32>| if f.is_some() { Op::Fused } else { Op::Exact };
+            if *fused == Fused::plain(1, None) {
+                return join(Op::Fma, format, sum.into_iter().chain(leaves));
+            }
             let terms: Vec<Node> = match fused.groups {
+                None if fused.join.is_some() => {
+                    join(Op::Fused, format, leaves).into_iter().collect()
+                }
                 None => leaves.collect(),
                 Some(groups) => {
-                    let (g, count) = (groups.g as usize, block.len().div_ceil(groups.g as usize));
+                    let g = groups.g as usize;
+                    let places = match groups.strided {
+                        true => block.len().max(fused.l as usize),
+                        false => block.len(),
+                    };
+                    let count = places.div_ceil(g);
                     (0..count)
                         .filter_map(|j| {
                             let own = (0..block.len()).filter(|i| {

@@ -9,14 +9,15 @@
 //! `threads` for two threads against one; behind that a part of the titles of the rows that are wanted.
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use mmascope::array::Words;
+use mmascope::cpu::{Kernel, Level};
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::format::Format;
 use mmascope::gemm::{Matrices, Matrix, Product, Watch};
 use mmascope::isa::Catalogue;
-use mmascope::kernel::{Kernel, Level};
 
 /// Rows of the table: title, architecture, instruction.
 const PATHS: [(&str, &str, &str); 23] = [
@@ -262,8 +263,11 @@ fn product(unit: &Unit, matrices: &Matrices, kernel: Option<Kernel>) {
         progress: &|_| (),
         cancel: &GO,
     };
-    let product =
-        Product::with_kernel(unit, matrices, Modifiers::default(), kernel).expect("operands");
+    let product = match kernel {
+        Some(kernel) => Product::with_plan(unit, matrices, Modifiers::default(), Arc::new(kernel)),
+        None => Product::by_reference(unit, matrices, Modifiers::default()),
+    };
+    let product = product.expect("operands");
     let mut sums = product.c(product.whole()).expect("memory");
     product
         .advance(0..product.steps(), true, &mut sums, &watch)
@@ -352,7 +356,7 @@ struct Blas {
 }
 
 /// OpenBLAS, where its library is. (The crate `gemm` takes minutes to compile in every build of the tests;
-/// docs/kernels.md says what it reached.)
+/// docs/measured/gemm-avx2.md says what it reached.)
 fn blas() -> Option<&'static Blas> {
     static BLAS: std::sync::OnceLock<Option<Blas>> = std::sync::OnceLock::new();
     let load = || {

@@ -44,22 +44,27 @@
 //! # Ok::<(), mmascope::Error>(())
 //! ```
 //!
-//! The map: [`format`](mod@format) has the number formats, [`dpa`] the arithmetic, [`isa`] the
+//! The map: [`exact`] has exact numbers, [`format`](mod@format) the number formats, [`dpa`] the arithmetic, [`isa`] the
 //! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees,
 //! [`dut`] devices under test, [`array`](mod@array) matrices in files, [`gemm`] whole matrix products
-//! and their errors, [`accuracy`] how those grow with K.
+//! and their errors, [`engine`] what computes them, [`accuracy`] how errors grow with K.
+//! [`precision`] has casts between formats, block scaling and special values, [`cast`](mod@cast) casts whole slices.
 //! [`reveal`] finds summation trees, [`cases`] generated operands, [`diff`] where units disagree, [`explain`] one output step by step.
 //!
 //! What it is not: it is no emulator of instruction sets and no performance model, and it does not
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
 //! [`Error::Unmodelled`]; what is disputed is marked in the row's [`isa::Evidence`].
 
-pub use mmascope_gemm::gemm;
 #[cfg(feature = "kernel")]
-pub use mmascope_gemm::kernel;
+pub use mmascope_gemm::cpu;
+pub use mmascope_gemm::{blocks, cast, engine, gemm};
 pub use mmascope_io::{array, vector};
-pub use mmascope_lab::{accuracy, cases, diff, discriminate, identify, infer, probe, validate};
-pub use mmascope_model::{Error, Position, Result, dpa, error, explain, format, isa, tree};
+pub use mmascope_lab::{
+    accuracy, cases, diff, discriminate, identify, infer, probe, quantisation, validate,
+};
+pub use mmascope_model::{
+    Error, Position, Result, dpa, error, exact, explain, format, isa, precision, tree,
+};
 
 /// Devices under test: the trait, and what stands behind it in this process and outside.
 pub mod dut {

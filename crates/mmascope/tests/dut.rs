@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use mmascope::Error;
 use mmascope::cases::{Family, Generator};
 use mmascope::dpa::{Modifiers, Operands, Signature};
-use mmascope::dut::{Batch, Dut, Interface, ModelDut, PluginDut, ProcessDut, SteadyDut, Subject};
+use mmascope::dut::{
+    Batch, Dut, Interface, ModelDut, NoiseCheckedDut, PluginDut, ProcessDut, Subject,
+};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
@@ -143,7 +145,7 @@ fn the_example_plugin_answers_as_float_arithmetic() {
             "-std=c99",
         ])
         .arg("-I")
-        .arg(root().join("crates/mmascope/include"))
+        .arg(root().join("crates/mmascope-host/include"))
         .arg("-o")
         .arg(&out)
         .arg(root().join("examples/devices/sequential.c"))
@@ -314,13 +316,13 @@ fn noise_is_found() {
     let Some(python) = python() else { return };
     let each = "print(json.dumps({'id': q['id'], 'd': '%08x' % random.getrandbits(30)}))";
     let command = scripted(&python, "", each, "print(flush=True)");
-    let mut device = SteadyDut::new(process(&command, Duration::from_secs(10)), 1);
+    let mut device = NoiseCheckedDut::new(process(&command, Duration::from_secs(10)), 1);
     let error = device.run(&batch(F16, 3)).expect_err("noise").to_string();
     assert!(error.contains("noise: the same input gave"), "{error}");
     // A device that answers the same every time is left in peace.
     let each = "print(json.dumps({'id': q['id'], 'd': q['c']}))";
     let command = scripted(&python, "", each, "print(flush=True)");
-    let mut device = SteadyDut::new(process(&command, Duration::from_secs(10)), 2);
+    let mut device = NoiseCheckedDut::new(process(&command, Duration::from_secs(10)), 2);
     let batch = batch(F16, 5);
     let expected: Vec<Answer> = (0..5).map(|i| Answer::Word(batch.query(i).c)).collect();
     assert_eq!(device.run(&batch).unwrap(), expected);

@@ -1,4 +1,4 @@
-//! The example programs print what the README shows.
+//! The example programs print what the README of the examples shows.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,7 +14,7 @@ fn example(name: &str) -> PathBuf {
 }
 
 #[test]
-fn ten_architectures_prints_the_table_of_the_readme() {
+fn ten_architectures_prints_the_table_that_is_shown() {
     let program = example("ten_architectures");
     if !program.exists() {
         return println!("skipped: {} is not built", program.display());
@@ -22,8 +22,8 @@ fn ten_architectures_prints_the_table_of_the_readme() {
     let output = Command::new(program).output().expect("the example runs");
     assert!(output.status.success());
     let printed = String::from_utf8(output.stdout).expect("text");
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = std::fs::read_to_string(readme).expect("the README");
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/README.md");
+    let readme = std::fs::read_to_string(readme).expect("the README of the examples");
     let shown = readme
         .split("```text\n")
         .nth(1)

@@ -4,7 +4,7 @@
 
 #[path = "../../mmascope-lab/src/cases/normal.rs"]
 mod normal;
-#[path = "../../mmascope-gemm/src/philox.rs"]
+#[path = "../../mmascope-gemm/src/random/philox.rs"]
 mod philox;
 #[path = "../../mmascope-lab/src/cases/quantiles.rs"]
 mod quantiles;
@@ -13,8 +13,8 @@ mod shares;
 #[path = "../../mmascope-model/src/dpa/single.rs"]
 mod single;
 #[cfg(feature = "kernel")]
-#[path = "../../mmascope-gemm/src/kernel"]
-mod kernel {
+#[path = "../../mmascope-gemm/src/cpu"]
+mod cpu {
     #![allow(unsafe_code)]
     pub(crate) mod lanes;
 }

@@ -13,5 +13,6 @@ mod laws {
     mod scaling;
     mod signs;
     mod swap;
+    mod unsafe_code;
     mod words;
 }

@@ -44,8 +44,8 @@ pub(crate) struct Check {
     /// Compute through the engine of matrix products instead of one by one; the report is the same
     #[arg(long)]
     pub(crate) engine: bool,
-    /// Compare exception flags too; no unit of the catalogue has a model of them yet, so that lines
-    /// which carry flags are then bad lines
+    /// Compare status flags too, where a line carries them; without a model of the instruction's flags
+    /// such a line is a bad line
     #[arg(long)]
     pub(crate) flags: bool,
     /// Vector files, plain or gzip; `-` is standard input

@@ -1,4 +1,4 @@
-//! The histograms as SVG: one row of bars for each pair of units, light or dark as the reader has it.
+//! Draws the histograms as SVG: one row of bars for each pair of units, light or dark as the reader's system is.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The findings as JSON.
+//! Writes the findings of `diff` as JSON.
 
 use serde_json::{Map, Value as Json, json};
 

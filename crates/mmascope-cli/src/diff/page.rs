@@ -1,4 +1,4 @@
-//! The findings as one HTML page that needs nothing else.
+//! Writes the findings of `diff` as one HTML page that needs nothing else.
 
 use super::drawing::{STYLE, escaped, svg};
 use super::text::{explained, others};

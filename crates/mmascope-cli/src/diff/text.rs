@@ -1,4 +1,4 @@
-//! The findings for the terminal.
+//! Prints the findings of `diff` on the terminal.
 
 use std::io::{self, Write};
 

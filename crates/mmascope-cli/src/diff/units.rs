@@ -1,4 +1,4 @@
-//! Which units are compared: architectures × instructions, and ARCH:INST items.
+//! Chooses the units that are compared: architectures × instructions, and ARCH:INST items.
 
 use crate::args::Diff;
 use crate::report::Failure;

@@ -379,7 +379,7 @@ fn the_engine_reports_the_same() {
 /// All recorded hardware rows by way of the engine, at every level of this machine.
 #[test]
 fn recorded_rows_through_the_engine_at_every_level() {
-    use mmascope::kernel::Level;
+    use mmascope::cpu::Level;
     let folder = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../../shared/vectors/hardware"

@@ -26,7 +26,7 @@ impl Device {
         let source = |name: &str| root.join("examples/devices").join(name);
         let mut command = Command::new("cc");
         command.args(["-O2", "-I"]);
-        command.arg(root.join("crates/mmascope/include"));
+        command.arg(root.join("crates/mmascope-host/include"));
         match interface {
             Interface::Plugin => command.args(["-shared", "-fPIC"]),
             Interface::Process => command.arg(source("process.c")),

@@ -1,4 +1,4 @@
-//! From elements to register words of an operand: numbers are rounded, codes are checked.
+//! Converts elements to register words of an operand: rounds numbers, checks codes.
 #![deny(clippy::float_arithmetic)]
 
 use super::{Array, Element, Words};
@@ -279,12 +279,11 @@ fn fit(value: &Unpacked, operand: &Format, rounding: Rounding) -> Fit {
             return Fit::Code(operand.infinity(value.negative, overflow));
         }
         Class::Infinite => return Fit::Beyond,
-        Class::Zero | Class::Finite => Exact {
-            negative: value.negative,
-            magnitude: u128::from(value.significand),
-            exponent: value.exponent - value.fraction_bits as i32,
-            sticky: false,
-        },
+        Class::Zero | Class::Finite => Exact::new(
+            value.negative,
+            value.significand.into(),
+            value.exponent - value.fraction_bits as i32,
+        ),
     };
     if let Some(wider) = with_one_more_exponent_bit(operand) {
         // Codes of both have the same meaning, so the wider one shows where rounding leads.

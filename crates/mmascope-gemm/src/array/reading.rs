@@ -1,4 +1,4 @@
-//! How the elements of a file are taken, in words: the same bytes can mean two things.
+//! Describes how the elements of a file are read, since the same bytes can mean two things.
 
 use super::casting::Way;
 use super::{Array, Casting, Element};

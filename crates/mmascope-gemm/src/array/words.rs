@@ -1,4 +1,4 @@
-//! Register words in memory, each in the fewest whole bytes that its register takes.
+//! Stores register words in memory, each in the fewest whole bytes that its register takes.
 
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -40,16 +40,79 @@ macro_rules! each_width {
     };
 }
 
+/// Some of the [`Words`] in memory, to be read and replaced.
+#[derive(Debug)]
+pub enum WordsMut<'a> {
+    /// Registers of up to 8 bits.
+    U8(&'a mut [u8]),
+    /// Registers of 16 bits.
+    U16(&'a mut [u16]),
+    /// Registers of 32 bits.
+    U32(&'a mut [u32]),
+    /// Registers of 64 bits.
+    U64(&'a mut [u64]),
+}
+
+impl WordsMut<'_> {
+    /// How many words there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U8(words) => words.len(),
+            Self::U16(words) => words.len(),
+            Self::U32(words) => words.len(),
+            Self::U64(words) => words.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One word.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, index: usize) -> u64 {
+        match self {
+            Self::U8(words) => words[index].word(),
+            Self::U16(words) => words[index].word(),
+            Self::U32(words) => words[index].word(),
+            Self::U64(words) => words[index],
+        }
+    }
+
+    /// Replaces a word; bits beyond the width are dropped.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline]
+    pub fn set(&mut self, index: usize, word: u64) {
+        match self {
+            Self::U8(words) => words[index] = Stored::stored(word),
+            Self::U16(words) => words[index] = Stored::stored(word),
+            Self::U32(words) => words[index] = Stored::stored(word),
+            Self::U64(words) => words[index] = word,
+        }
+    }
+}
+
 /// An unsigned integer that words are stored as.
 pub trait Stored: Copy + Send + Sync {
     /// The word.
     fn word(self) -> u64;
     /// The lower bits of a word.
     fn stored(word: u64) -> Self;
+    /// Words of this width as words of any width.
+    fn words_mut(words: &mut [Self]) -> WordsMut<'_>;
 }
 
 macro_rules! stored {
-    ($($type:ty),*) => {$(
+    ($($type:ty => $width:ident),*) => {$(
         impl Stored for $type {
             #[inline(always)]
             fn word(self) -> u64 {
@@ -59,10 +122,13 @@ macro_rules! stored {
             fn stored(word: u64) -> Self {
                 word as Self
             }
+            fn words_mut(words: &mut [Self]) -> WordsMut<'_> {
+                WordsMut::$width(words)
+            }
         }
     )*};
 }
-stored!(u8, u16, u32, u64);
+stored!(u8 => U8, u16 => U16, u32 => U32, u64 => U64);
 
 impl Words {
     /// Words of a format.

@@ -1,4 +1,4 @@
-//! The operands of a matrix product from arrays: one matrix or a batch of them each, transposed or not.
+//! Makes the operands of a matrix product from arrays: a matrix or a batch each, transposed or not.
 
 use super::matrices::{block_does_not_divide, scales_missing};
 use super::{Matrices, Matrix};

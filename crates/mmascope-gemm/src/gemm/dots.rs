@@ -1,4 +1,4 @@
-//! Independent dot products by the engine: what lies on the diagonals of square products.
+//! Computes independent dot products by the engine, as the diagonals of square products.
 
 use super::{Matrices, Matrix, Product, Watch};
 use crate::array::Words;

@@ -1,4 +1,4 @@
-//! The operands of a matrix product: checked against each other, padded.
+//! The operands of a matrix product, checked against each other and padded.
 
 use super::matrix::{Matrix, shape_text};
 use crate::dpa::Signature;
@@ -96,14 +96,9 @@ impl Matrices {
         }
         let scales = match (signature.scale, &self.scales) {
             (Some(scale), Some((scale_a, scale_b))) => {
-                let one = Exact {
-                    negative: false,
-                    magnitude: 1,
-                    exponent: 0,
-                    sticky: false,
-                };
-                let code = scale.format.round(&one, Rounding::Rne, Overflow::Ieee);
-                let one = scale.format.to_register(code);
+                let format = scale.format;
+                let one = format.round(&Exact::ONE, Rounding::Rne, Overflow::Ieee);
+                let one = format.to_register(one);
                 let blocks = padded / scale.block;
                 Some((
                     scale_a.grown(m, blocks, one)?,

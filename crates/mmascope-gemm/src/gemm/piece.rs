@@ -1,10 +1,11 @@
-//! One product of a batch, or a piece of it, as kernels read it.
+//! One product of a batch, or a piece of it, as engines read it.
 
 use std::ops::Range;
 
-use super::{Matrices, Matrix, Product, Region};
+use super::task::Task;
+use super::{Matrices, Matrix, Region};
 use crate::array::{Stored, each_width};
-use crate::kernel::Elements;
+use crate::engine::Elements;
 
 /// The operands of some rows and columns of D over some k, of one product of a batch. All indices count
 /// from the first of them.
@@ -32,10 +33,10 @@ impl<'a> Piece<'a> {
     }
 
     /// Some steps of a part of D that lies in one product of the batch.
-    pub(super) fn of(product: &Product<'a>, region: &Region, steps: &Range<usize>) -> Self {
-        let signature = product.unit().signature();
+    pub(super) fn of(task: &Task<'a>, region: &Region, steps: &Range<usize>) -> Self {
+        let signature = task.unit.signature();
         Self {
-            matrices: product.matrices(),
+            matrices: task.matrices,
             batch: region.batch.start,
             rows: region.rows.clone(),
             columns: region.columns.clone(),

@@ -1,4 +1,4 @@
-//! Schedules: in which order a kernel runs through K, and what it does outside the matrix unit.
+//! Schedules: everything a GPU kernel does outside the matrix unit, and the order in which it runs through K.
 //!
 //! A schedule is data with a text form, the same on the command line:
 //!
@@ -14,6 +14,7 @@
 //! Nothing outside the unit uses the host's floating point: it is [`Scalar`], integers.
 
 mod combine;
+mod factor;
 mod notation;
 mod plan;
 mod run;

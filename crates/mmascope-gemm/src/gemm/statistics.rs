@@ -1,8 +1,9 @@
-//! How far a matrix product is from the exact one.
+//! Measures how far a matrix product is from the exact one.
 
+use crate::exact::{Dyadic, Exact, Rounding};
+use crate::format::{F64, Format, Overflow};
 use rayon::prelude::*;
 
-use super::exact::Dyadic;
 use super::yardstick::Yardstick;
 use super::{Matrices, Product, Schedule, SoftwareScales, Watch};
 use crate::array::Words;
@@ -164,16 +165,41 @@ fn errors(yardstick: &Yardstick<'_>, index: usize, d: u64) -> Errors {
         return Errors::ResultNotFinite { exact_is_zero };
     };
     let value = Dyadic::of(&result);
-    let distance = value.distance(&exact);
+    let distance = (&value - &exact).magnitude();
     Errors::Measured {
         exact_is_zero,
         missed: exact_is_zero && result.magnitude != 0,
         vanished: !exact_is_zero && result.magnitude == 0,
-        is_below: value.is_below(&exact),
-        relative: distance.ratio(&exact),
-        relative_to_products: distance.ratio(&products),
-        ulps: distance.ratio(&exact.unit_in_last_place(&format)),
+        is_below: value < exact,
+        relative: ratio(&distance, &exact),
+        relative_to_products: ratio(&distance, &products),
+        ulps: ratio(&distance, &unit_in_last_place(&exact, &format)),
     }
+}
+
+/// `|left| / |right|` as the nearest f64; ∞ beyond its range, NaN for a division by 0.
+fn ratio(left: &Dyadic, right: &Dyadic) -> f64 {
+    let Some(quotient) = left.quotient(right) else {
+        return f64::NAN;
+    };
+    let magnitude = Exact {
+        negative: false,
+        ..quotient
+    };
+    f64::from_bits(F64.round(&magnitude, Rounding::Rne, Overflow::Ieee))
+}
+
+/// The unit in the last place of a float format at a value: that of the subnormals below its
+/// range, that of the largest binade above it.
+fn unit_in_last_place(value: &Dyadic, format: &Format) -> Dyadic {
+    let Some(float) = format.float() else {
+        return Dyadic::power_of_two(0);
+    };
+    let emin = i64::from(float.emin());
+    let largest = format.decode(format.max_finite(false));
+    let emax = i64::from(largest.exponent);
+    let binade = value.top().unwrap_or(emin).clamp(emin, emax.max(emin));
+    Dyadic::power_of_two(binade - i64::from(float.fraction_bits))
 }
 
 impl Statistics {

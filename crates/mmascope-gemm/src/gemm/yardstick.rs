@@ -1,10 +1,10 @@
-//! The exact result of every output: of the operands as the unit gets them, with the scales and
-//! factors of a schedule.
+//! Computes the exact result of every output, from the operands as the unit gets them, with the scales and factors of a
+//! schedule.
 
-use super::exact::{Dyadic, Sum};
 use super::schedule::C;
 use super::{Product, Schedule, SoftwareScales};
-use crate::format::{Exact, Format};
+use crate::exact::{Dyadic, Exact, Sum};
+use crate::format::Format;
 
 /// What results are measured against.
 pub(super) struct Yardstick<'a> {
@@ -26,7 +26,7 @@ struct Software<'a> {
 
 impl<'a> Yardstick<'a> {
     /// The scales' shapes are those that the schedule has been run with.
-    pub fn new(
+    pub(super) fn new(
         schedule: &Schedule,
         product: &'a Product<'a>,
         scales: Option<&'a SoftwareScales>,
@@ -75,22 +75,22 @@ impl<'a> Yardstick<'a> {
         let (m, n, k) = (matrices.m(), matrices.n(), matrices.k());
         let (batch, i, j) = (index / n / m, index / n % m, index % n);
         let block = self.software.as_ref().map_or(k, |software| software.k);
-        let (mut sum, mut products) = (Dyadic::zero(), Dyadic::zero());
+        let (mut sum, mut products) = (Dyadic::default(), Dyadic::default());
         for first in (0..k).step_by(block) {
             let ks = first..k.min(first + block);
             let (mut part, mut magnitudes) = self.products(batch, i, j, ks)?;
             if let Some(software) = &self.software {
                 let scale = software.at(batch, i, j, first / software.k)?;
-                part = part.times(&scale);
-                magnitudes = magnitudes.times(&scale.magnitude());
+                part = &part * &scale;
+                magnitudes = &magnitudes * &scale.magnitude();
             }
-            sum = sum.plus(&part);
-            products = products.plus(&magnitudes);
+            sum = &sum + &part;
+            products = &products + &magnitudes;
         }
         let mut beta = None;
         if let Some((alpha, factor)) = &self.factors {
-            sum = sum.times(alpha);
-            products = products.times(&alpha.magnitude());
+            sum = &sum * alpha;
+            products = &products * &alpha.magnitude();
             beta = Some(factor);
         }
         if !modifiers.no_c && beta.is_none_or(|beta| !beta.is_zero()) {
@@ -101,7 +101,10 @@ impl<'a> Yardstick<'a> {
             c.negative ^= modifiers.negate_c;
             c.exponent += modifiers.scale_d;
             let c = Dyadic::of(&c);
-            sum = sum.plus(&beta.map_or(c.clone(), |beta| c.times(beta)));
+            sum = match beta {
+                None => &sum + &c,
+                Some(beta) => &sum + &(&c * beta),
+            };
         }
         Some((sum, products))
     }
@@ -132,8 +135,9 @@ impl<'a> Yardstick<'a> {
                 magnitude *= scale_a.magnitude * scale_b.magnitude;
                 exponent += scale_a.exponent + scale_b.exponent;
             }
-            sum.add((a.negative != b.negative) != negate, magnitude, exponent);
-            products.add(false, magnitude, exponent);
+            let negative = (a.negative != b.negative) != negate;
+            sum.add(&Exact::new(negative, magnitude, exponent));
+            products.add(&Exact::new(false, magnitude, exponent));
         }
         Some((sum.total(), products.total()))
     }
@@ -147,7 +151,7 @@ impl Software<'_> {
             &self.format,
             self.scales.b.at(batch, block, j / self.columns),
         )?;
-        Some(Dyadic::of(&a).times(&Dyadic::of(&b)))
+        Some(&Dyadic::of(&a) * &Dyadic::of(&b))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A process at the other end of two pipes: questions out, answers in before a deadline, its last words.
+//! A process at the other end of two pipes: sends lines, reads lines before a deadline, keeps its last words.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! A process and everything that it starts: they are a process group and end together.
+//! Process groups: a process and everything that it starts end together.
 //!
 //! A device may be a script that starts others. The group is its own and not the terminal's, so Ctrl-C
 //! does not reach it: whoever takes Ctrl-C calls [`end_all`].

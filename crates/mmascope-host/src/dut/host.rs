@@ -1,4 +1,4 @@
-//! A plugin in a process of its own: what a host program says, and a device that talks to one.
+//! Runs a plugin in a process of its own: the messages of the host program, and the device that talks to it.
 //!
 //! A host program loads one plugin, announces its signature in a line of JSON and then obeys the
 //! process protocol; [`serve`] is that program. `mmascope` is one when it is started as

@@ -1,4 +1,4 @@
-//! Subjects: how a device is named on the command line, and what is known of its interface.
+//! Subjects: reads the name of a device from the command line, and what is known of its interface.
 
 use std::path::Path;
 use std::time::Duration;

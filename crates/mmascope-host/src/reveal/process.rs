@@ -1,4 +1,4 @@
-//! A BLAS routine in a process of its own: a library that crashes or hangs is an error like any other.
+//! Runs a BLAS routine in a process of its own, so that a library that crashes or hangs is an error like any other.
 //!
 //! The host program loads the library and announces in a line of JSON how it is called; then every
 //! question is a binary message and so is its answer ([`crate::frames`]). The first byte is the kind:

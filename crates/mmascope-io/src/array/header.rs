@@ -1,4 +1,4 @@
-//! The header of an `.npy` file: a Python dictionary of three entries, read without recursion.
+//! Reads the header of an `.npy` file: a Python dictionary of three entries, without recursion.
 //!
 //! An own parser, because the crates for `.npy` refuse the `f1` that NumPy writes for
 //! `ml_dtypes.float8_e5m2`, and nothing in this grammar nests.

@@ -1,4 +1,4 @@
-//! The `.npy` reader: versions 1 to 3, either byte order, either index order.
+//! Reads `.npy` files: versions 1 to 3, either byte order, either index order.
 
 use std::io::Read;
 

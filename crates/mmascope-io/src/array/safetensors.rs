@@ -1,5 +1,6 @@
-//! The `.safetensors` reader: the header is the crate's, the bytes are taken here, one array only.
+//! Reads one array of a `.safetensors` file. The crate reads the header; the bytes are taken here.
 
+use std::collections::HashMap;
 use std::io::{Read, Seek};
 
 use safetensors::Dtype;
@@ -51,6 +52,13 @@ pub(super) fn names<R: Read + Seek>(
     source: &mut Source<R>,
 ) -> std::result::Result<Vec<String>, String> {
     Ok(sorted_names(&header(source)?))
+}
+
+/// The texts that the file carries beside its arrays.
+pub(super) fn metadata<R: Read + Seek>(
+    source: &mut Source<R>,
+) -> std::result::Result<HashMap<String, String>, String> {
+    Ok(header(source)?.metadata().clone().unwrap_or_default())
 }
 
 fn sorted_names(metadata: &Metadata) -> Vec<String> {

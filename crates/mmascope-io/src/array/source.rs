@@ -1,6 +1,6 @@
-//! Bytes of known number: nothing is read or allocated beyond them.
+//! Bytes of known number: never reads or allocates beyond them.
 //!
-//! What an archive unpacks has a number that the archive claims; memory is then taken as the bytes come.
+//! An archive claims how many bytes it unpacks; memory is then taken as the bytes come.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};

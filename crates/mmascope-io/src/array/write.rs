@@ -1,4 +1,4 @@
-//! The `.npy` writer: the whole file or nothing.
+//! Writes `.npy` files: the whole file or nothing.
 
 use std::borrow::Borrow;
 use std::fs;
@@ -43,6 +43,38 @@ pub fn write_npy(
     words: impl IntoIterator<Item: Borrow<u64>, IntoIter: ExactSizeIterator>,
     cancel: &AtomicBool,
 ) -> Result<()> {
+    write(file, shape, element(format), words, cancel)
+}
+
+/// Writes register words of a format as an `.npy` file of codes: unsigned integers as wide as the
+/// register, one for each element.
+///
+/// # Errors
+/// As [`write_npy`].
+pub fn write_codes(
+    file: &str,
+    shape: &[usize],
+    format: &Format,
+    words: impl IntoIterator<Item: Borrow<u64>, IntoIter: ExactSizeIterator>,
+    cancel: &AtomicBool,
+) -> Result<()> {
+    let element = match format.register.bits {
+        0..=8 => ("|u1", 1),
+        9..=16 => ("<u2", 2),
+        17..=32 => ("<u4", 4),
+        _ => ("<u8", 8),
+    };
+    write(file, shape, element, words, cancel)
+}
+
+/// Writes elements of that type string and size.
+fn write(
+    file: &str,
+    shape: &[usize],
+    (descr, size): (&str, usize),
+    words: impl IntoIterator<Item: Borrow<u64>, IntoIter: ExactSizeIterator>,
+    cancel: &AtomicBool,
+) -> Result<()> {
     let mut words = words.into_iter();
     if elements_of(shape) != Some(words.len()) {
         return Err(Error::Argument(format!(
@@ -53,7 +85,6 @@ pub fn write_npy(
     let path = npy_path(file)?;
     let mut temporary = temporary(file, &path)?;
     let failed = |error: std::io::Error| io_error(file, &error.to_string());
-    let (descr, size) = element(format);
     let mut out = BufWriter::with_capacity(1 << 20, temporary.as_file_mut());
     out.write_all(&header(descr, shape)).map_err(failed)?;
     while words.len() > 0 {
@@ -137,7 +168,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn temporary(file: &str, path: &Path) -> Result<NamedTempFile> {
+pub(super) fn temporary(file: &str, path: &Path) -> Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".mmascope-").suffix(".tmp");
     #[cfg(unix)]

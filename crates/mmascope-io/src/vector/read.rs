@@ -1,4 +1,4 @@
-//! Lines of files: plain or gzip, counted, and never longer than a limit.
+//! Reads the lines of files: plain or gzip, counted, and never longer than a limit.
 
 use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 

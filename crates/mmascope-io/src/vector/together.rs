@@ -1,4 +1,4 @@
-//! Many vectors at once, by the engine of matrix products.
+//! Computes many vectors at once, by the engine of matrix products.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -13,13 +13,17 @@ use crate::gemm::{self, Watch};
 #[must_use]
 pub fn compute_together(vectors: &[&Vector<'_>]) -> Vec<Result<u64>> {
     // Instructions live in the catalogue, so that their addresses tell them apart.
+    let mut results: Vec<Result<u64>> = vec![Ok(0); vectors.len()];
     let mut groups: HashMap<(usize, Modifiers), Vec<usize>> = HashMap::new();
     for (index, vector) in vectors.iter().enumerate() {
+        if !vector.is_single() {
+            results[index] = vector.compute();
+            continue;
+        }
         let address = std::ptr::from_ref(vector.instruction).addr();
         let key = (address, vector.modifiers);
         groups.entry(key).or_default().push(index);
     }
-    let mut results: Vec<Result<u64>> = vec![Ok(0); vectors.len()];
     for members in groups.into_values() {
         match group(vectors, &members) {
             Ok(words) => {

@@ -1,4 +1,4 @@
-//! Vector lines from operands.
+//! Writes vector lines from operands.
 
 use crate::dpa::{Operands, Signature, Unit};
 use crate::format::Format;

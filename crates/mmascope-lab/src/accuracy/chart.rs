@@ -1,4 +1,4 @@
-//! Curves as a drawing that stands alone, light or dark as the reader has it.
+//! Draws error curves as an SVG, light or dark as the reader's system is.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The matrices that errors are measured on.
+//! The matrices on which errors are measured: from files, or generated.
 
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ pub struct Data {
     shape: [usize; 3],
     /// Distribution and seed of C.
     c: Option<(Distribution, u64)>,
-    /// How numbers of files become operands.
+    /// How numbers from files are rounded to operands.
     casting: Casting,
 }
 
@@ -156,13 +156,9 @@ impl Data {
         let Some(scale) = signature.scale else {
             return Ok(matrices);
         };
-        let one = Exact {
-            negative: false,
-            magnitude: 1,
-            exponent: 0,
-            sticky: false,
-        };
-        let code = scale.format.round(&one, Rounding::Rne, Overflow::Ieee);
+        let code = scale
+            .format
+            .round(&Exact::ONE, Rounding::Rne, Overflow::Ieee);
         let word = scale.format.to_register(code);
         let blocks = k / scale.block;
         let ones = |rows: usize, columns: usize| {

@@ -1,4 +1,4 @@
-//! Operands with software scales, made from the data as a kernel's caller would make them.
+//! Makes software scales from the data, as the caller of a GPU kernel would.
 
 use super::Data;
 use crate::array::Words;

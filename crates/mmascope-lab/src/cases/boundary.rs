@@ -1,4 +1,4 @@
-//! The boundary family: eight kinds of edge, built for L, F and e0.
+//! The family `boundary`: eight kinds of edge cases for a unit's L, F and e0.
 
 use super::clustered::{common_range, stride};
 use super::draw::{Draws, Role, below, between, bit, step};
@@ -20,7 +20,7 @@ pub(super) fn case(layout: &Layout, hints: &Hints, draws: &Draws<'_>, index: u64
     plan.realise(layout, draws, case);
 }
 
-/// What every recipe draws first.
+/// The values that every recipe draws first.
 struct Recipe<'a> {
     layout: &'a Layout,
     draws: &'a Draws<'a>,

@@ -1,12 +1,12 @@
-//! The families with clustered exponents: stress and close.
+//! The families `stress` and `close`, whose exponents lie near each other.
 
 use super::code::{Code, small_move, split};
 use super::draw::{Draws, Role, below, between, bit, step};
 use super::plain::each;
 use super::{Case, Layout};
 
-/// The least and the greatest exponent of a product that c's format can hold as well, of those from
-/// `low` to `high`; these themselves where there is none.
+/// The least and the greatest exponent from `low` to `high` that c's format can hold as well; `low` and `high` where
+/// there is none.
 pub(super) fn common_range(layout: &Layout, low: i32, high: i32) -> (i32, i32) {
     let c = &layout.c;
     let (from, to) = (low.max(c.e_min - c.m as i32), high.min(c.e_max));

@@ -1,4 +1,4 @@
-//! Codes of a format by exponent and fraction: how the recipes write numbers.
+//! Builds codes of a format from exponent and fraction, as the recipes need them.
 
 use super::draw::{below, between};
 use super::normal;
@@ -87,12 +87,7 @@ impl Code {
 
     /// ±magnitude·2^exponent to the nearest, ties to even, limited to the largest.
     pub(super) fn round(&self, negative: bool, magnitude: u128, exponent: i32) -> u64 {
-        let exact = Exact {
-            negative,
-            magnitude,
-            exponent,
-            sticky: false,
-        };
+        let exact = Exact::new(negative, magnitude, exponent);
         self.format
             .round(&exact, Rounding::Rne, Overflow::SaturateFinite)
     }

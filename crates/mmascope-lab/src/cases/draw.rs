@@ -1,8 +1,8 @@
-//! Draws: which random words belong to which operand of which case.
+//! Assigns random words to the operands of a case.
 
 use mmascope_gemm::random::{fill, philox};
 
-/// What a draw is for; its number is part of the counter.
+/// The purpose of a draw; its number is part of the counter.
 #[derive(Clone, Copy)]
 pub(super) enum Role {
     Case = 0,
@@ -24,7 +24,7 @@ pub(super) struct Draws<'a> {
 
 impl<'a> Draws<'a> {
     /// `words`: memory for them.
-    pub fn new(seed: u64, index: u64, k: usize, words: &'a mut Vec<[u32; 4]>) -> Self {
+    pub(crate) fn new(seed: u64, index: u64, k: usize, words: &'a mut Vec<[u32; 4]>) -> Self {
         let halves = |word: u64| [word as u32, (word >> 32) as u32];
         let (key, index) = (halves(seed), halves(index));
         words.resize(2 * k, [0; 4]);

@@ -1,4 +1,4 @@
-//! The exhaustive family: all pairs (a0, b0) of narrow operands × 16 chosen c.
+//! The family `exhaustive`: all pairs (a0, b0) of operands of at most 8 bits, each with 16 chosen c.
 
 use super::{Case, Layout};
 use crate::dpa::Signature;

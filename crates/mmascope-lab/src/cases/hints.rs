@@ -1,6 +1,7 @@
-//! What the boundary family knows of the unit that it is built for.
+//! The parameters of a unit (L, F, F2, e0, m) for which the family `boundary` is built.
 
-use crate::dpa::{Dpa, General, Operation, Signature, Unit};
+use crate::dpa::schema::{ShownBy, Value};
+use crate::dpa::{Dpa, Operation, Signature, Unit};
 use crate::error::{Error, Result};
 use crate::format::Format;
 
@@ -19,10 +20,6 @@ pub struct Hints {
     pub m: u32,
 }
 
-/// Exponent of the smallest normal single-precision number: the floor of the units without an e0.
-const SINGLE_E_MIN: i32 = -126;
-/// Fraction bits of a single-precision number.
-const SINGLE_FRACTION: u32 = 23;
 /// Exponents beyond any format's products and scales make no other case.
 const LARGEST_EXPONENT: i32 = 1 << 16;
 
@@ -31,10 +28,10 @@ impl Hints {
     #[must_use]
     pub fn of_unit(unit: &Unit) -> Self {
         let first = unit.program().statements.iter().find_map(|statement| {
-            let Operation::Dot { algorithm, .. } = statement.operation else {
+            let Operation::Dot { algorithm, .. } = &statement.operation else {
                 return None;
             };
-            Some(Self::of_algorithm(&algorithm, &statement.output.format))
+            Some(Self::of_algorithm(algorithm, &statement.output.format))
         });
         first.unwrap_or_else(|| Self::of_signature(unit.signature()))
     }
@@ -52,20 +49,33 @@ impl Hints {
         }
     }
 
+    /// What the rows of an algorithm's parameters say.
     fn of_algorithm(algorithm: &Dpa, result: &Format) -> Self {
-        let (m, e_min) = (fraction_bits(result), e_min(result));
-        let hints = |l, f, f2, e0| Self { l, f, f2, e0, m };
-        match *algorithm {
-            Dpa::TFdpa { l, f, e0, .. } | Dpa::GstFdpa { l, f, e0, .. } => hints(l, f, f, e0),
-            Dpa::TrFdpa { l, f, f2 } | Dpa::GtrFdpa { l, f, f2 } => hints(l, f, f2, SINGLE_E_MIN),
-            Dpa::FtzAddMul { p, .. } => hints(p, SINGLE_FRACTION, SINGLE_FRACTION, SINGLE_E_MIN),
-            Dpa::EFdpa { l } => hints(l, m + 2, m + 2, e_min),
-            Dpa::FmaChain => hints(1, m, m, e_min),
-            Dpa::General(General::Fused(fused)) => {
-                let f = fused.f.unwrap_or(m + 2);
-                hints(fused.l, f, fused.f2.unwrap_or(f), fused.e0.unwrap_or(e_min))
-            }
-            Dpa::General(General::AddMul(step)) => hints(step.p, m, m, e_min),
+        let m = fraction_bits(result);
+        let number = |shown_by: ShownBy| {
+            let parameters = algorithm.parameters();
+            let mut own = parameters
+                .iter()
+                .filter(|(own, _)| own.shown_by == shown_by);
+            own.find_map(|(_, value)| match value {
+                Value::Number(number) => Some(*number),
+                _ => None,
+            })
+        };
+        let bits = |shown_by| number(shown_by).map(|bits| bits as u32);
+        // What rounds after every operation keeps the result's bits; an exact sum is decided a little below.
+        let kept = if algorithm.rounds_every_operation() {
+            m
+        } else {
+            m + 2
+        };
+        let f = bits(ShownBy::Alignment).unwrap_or(kept);
+        Self {
+            l: algorithm.block() as u32,
+            f,
+            f2: bits(ShownBy::SumBits).unwrap_or(f),
+            e0: number(ShownBy::Floor).unwrap_or(e_min(result)),
+            m,
         }
     }
 

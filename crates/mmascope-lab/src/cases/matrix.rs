@@ -1,4 +1,4 @@
-//! Elements of generated matrices: the same numbers for every format, rounded to each.
+//! Generates elements of matrices: the same numbers for every format, rounded to that format.
 
 use super::code::Code;
 use super::draw::{below, step};
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use mmascope_gemm::random::philox;
 
-/// What the elements of generated matrices are like.
+/// The distribution of the elements of generated matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// Standard normal.
@@ -44,7 +44,7 @@ pub struct Distribution {
     pub exponent: i32,
 }
 
-/// Which matrix an element is of.
+/// The matrix that an element belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// A, i its row.

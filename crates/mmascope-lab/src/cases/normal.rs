@@ -1,4 +1,4 @@
-//! Normal deviates from a table of quantiles, as exact integers.
+//! Computes normal deviates from a table of quantiles, as exact integers.
 
 use super::quantiles::QUANTILES;
 

@@ -1,4 +1,4 @@
-//! The families whose operands are independent of each other: bits, normal, outlier, sparse.
+//! The families `bits`, `normal`, `outlier` and `sparse`, whose operands are independent of each other.
 
 use super::code::{Code, uniform};
 use super::draw::{Draws, Role, below, bit, step};
@@ -32,7 +32,7 @@ pub(super) fn each(
 }
 
 /// Uniform bits; these are register words already.
-pub fn bits(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
+pub(crate) fn bits(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     each(
         layout,
         draws,

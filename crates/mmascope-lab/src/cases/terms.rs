@@ -1,4 +1,4 @@
-//! Terms: products wished for by exponent, and the words that come nearest to them.
+//! Terms: products requested by exponent, turned into the operand words that come nearest.
 
 use super::code::split;
 use super::draw::{Draws, Role, bit, step};
@@ -24,7 +24,7 @@ pub(super) enum Style {
     Random,
 }
 
-/// What a recipe makes: terms by k, and the code of c.
+/// The result of a recipe: terms by k, and the code of c.
 pub(super) struct Plan {
     pub(super) terms: Vec<Option<Term>>,
     pub(super) c: u64,

@@ -1,4 +1,4 @@
-//! An input taken apart: what each operand is worth, and where two units part on it.
+//! Explains one input: the value of each operand, and the step where two units part.
 
 use super::{Input, Subject};
 use crate::error::Result;
@@ -10,11 +10,11 @@ use crate::vector::answer;
 pub struct Explanation {
     /// The operands as the input has them, and the exact sum.
     pub operands: Decoded,
-    /// What each unit does.
+    /// The steps of each unit.
     pub sides: [Side; 2],
     /// The first step that differs; `None` when none does, or a unit cannot take the input.
     pub parting: Option<Parting>,
-    /// Where they part in a sentence that calls the units A and B; empty when one cannot take the input.
+    /// A sentence on where they part, which calls the units A and B; empty when one cannot take the input.
     pub words: String,
 }
 

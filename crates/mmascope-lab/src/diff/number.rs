@@ -1,76 +1,28 @@
-//! Numbers of single words, small enough to be copied: made from words, carried from one format to
-//! another. Sums and products are [`Dyadic`](crate::explain::Dyadic)s.
+//! Numbers of words: what words mean, carried from one format to another.
 
-use num_bigint::BigInt;
+use crate::exact::{Dyadic, Exact, Rounding};
+use crate::format::{Class, Format, Overflow, Unpacked};
 
-use crate::explain::Dyadic;
-use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
-
-/// ±significand·2^exponent with an odd significand, or 0·2^0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Number {
-    pub(super) negative: bool,
-    pub(super) significand: u64,
-    pub(super) exponent: i32,
+/// The number of a finite code, in lowest terms: equal numbers of equal sign are equal.
+pub(super) fn number(value: &Unpacked) -> Option<Exact> {
+    value.exact().map(|exact| exact.in_lowest_terms())
 }
 
-impl Number {
-    /// The number of a finite code.
-    pub(super) fn of(value: &Unpacked) -> Option<Self> {
-        let Exact {
-            negative, exponent, ..
-        } = value.exact()?;
-        let zeros = value.significand.trailing_zeros();
-        Some(if value.significand == 0 {
-            Self {
-                negative,
-                significand: 0,
-                exponent: 0,
-            }
-        } else {
-            Self {
-                negative,
-                significand: value.significand >> zeros,
-                exponent: exponent + zeros as i32,
-            }
-        })
-    }
+/// The word of exactly this number, if the format has it.
+pub(super) fn word(number: &Exact, format: &Format) -> Option<u64> {
+    format.code_of(number).map(|code| format.to_register(code))
+}
 
-    /// 2^0.
-    pub(super) const ONE: Self = Self {
-        negative: false,
-        significand: 1,
-        exponent: 0,
-    };
-
-    /// The exponent of the leading bit.
-    pub(super) fn top(&self) -> i32 {
-        self.exponent + self.significand.checked_ilog2().unwrap_or(0) as i32
-    }
-
-    /// The same number with room for sums and products.
-    pub(super) fn dyadic(&self) -> Dyadic {
-        let significand = BigInt::from(self.significand);
-        let signed = if self.negative {
-            -significand
-        } else {
-            significand
-        };
-        Dyadic::new(signed, self.exponent.into())
-    }
-
-    /// The word of exactly this number, if the format has it.
-    pub(super) fn word(&self, format: &Format) -> Option<u64> {
-        let exact = Exact {
-            negative: self.negative,
-            magnitude: u128::from(self.significand),
-            exponent: self.exponent,
-            sticky: false,
-        };
-        let code = format.round(&exact, Rounding::Rz, Overflow::Saturate);
-        let back = Self::of(&format.decode(code))?;
-        (back == *self).then(|| format.to_register(code))
-    }
+/// The word nearest to a number, ties to even; `None` beyond the format's largest.
+pub(super) fn nearest(number: &Dyadic, format: &Format) -> Option<u64> {
+    let code = format.round(&number.to_exact(), Rounding::Rne, Overflow::Infinity);
+    format.decode(code).exact()?;
+    // A format without ∞ and NaN rounds everything beyond its largest number to that one.
+    let largest = format
+        .decode(format.max_finite(number.is_negative()))
+        .exact()?;
+    let fits = format.nan().is_some() || number.magnitude() <= Dyadic::of(&largest).magnitude();
+    fits.then(|| format.to_register(code))
 }
 
 /// Decodes a register word.
@@ -100,6 +52,9 @@ pub fn translate(word: u64, from: &Format, to: &Format) -> Option<u64> {
             let code = to.infinity(value.negative, Overflow::Infinity);
             (to.decode(code).class == Class::Infinite).then(|| to.to_register(code))
         }
-        Class::Zero | Class::Finite => Number::of(&value)?.word(to),
+        Class::Zero | Class::Finite => {
+            let code = to.code_of(&value.exact()?)?;
+            Some(to.to_register(code))
+        }
     }
 }

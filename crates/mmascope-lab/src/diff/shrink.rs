@@ -1,9 +1,10 @@
-//! Shrinking: a smaller input on which two units still differ in the same way.
+//! Shrinks an input while two units still differ on it in the same way.
 
-use super::number::{Number, decode};
+use super::number::{self, decode, nearest};
 use super::{Example, Input, Subject, Verdict, verdict};
 use crate::dpa::Modifiers;
 use crate::error::Result;
+use crate::exact::{Dyadic, Exact};
 use crate::format::Format;
 
 /// The size of an input; inputs are compared by it, the first number first: products that are not
@@ -16,15 +17,10 @@ pub fn size(input: &Input) -> [u64; 5] {
     let mut weigh = |word: u64, format: &Format| {
         let value = decode(word, format);
         // ∞ and NaN are larger than every number.
-        let (bits, exponent) = match Number::of(&value) {
+        let (bits, exponent) = match number::number(&value) {
             Some(number) => {
-                let bits = u64::from(number.significand.count_ones().saturating_sub(1));
-                let top = if number.significand == 0 {
-                    0
-                } else {
-                    number.top()
-                };
-                (bits, u64::from(top.unsigned_abs()))
+                let bits = u64::from(number.magnitude.count_ones().saturating_sub(1));
+                (bits, u64::from(top(&number).unsigned_abs()))
             }
             None => (64, 1 << 16),
         };
@@ -41,7 +37,7 @@ pub fn size(input: &Input) -> [u64; 5] {
     live += u64::from(weigh(case.c, &signature.c));
     let mut others = u64::from(input.modifiers != Modifiers::default());
     if let Some(scale) = &signature.scale {
-        let one = Number::ONE.word(&scale.format);
+        let one = number::word(&Exact::ONE, &scale.format);
         for word in case.scale_a.iter().chain(&case.scale_b) {
             weigh(*word, &scale.format);
             others += u64::from(Some(*word) != one);
@@ -135,7 +131,7 @@ fn zeroed_products(input: &Input) -> impl Iterator<Item = Input> + '_ {
 /// A product added to c, rounded, and set to +0·+0: the sum stays nearly what it was.
 fn merged(input: &Input, k: usize) -> Option<Input> {
     let (signature, case) = (&input.signature, &input.case);
-    let number = |place: Place| Some(number(input, place)?.dyadic());
+    let number = |place: Place| Some(Dyadic::of(&number(input, place)?));
     let mut product = &number(Place::A(k))? * &number(Place::B(k))?;
     if let Some(scale) = &signature.scale {
         let block = k / scale.block;
@@ -145,7 +141,7 @@ fn merged(input: &Input, k: usize) -> Option<Input> {
     let sum = &product + &number(Place::C)?;
     let mut smaller = input.clone();
     (smaller.case.a[k], smaller.case.b[k]) = (0, 0);
-    smaller.case.c = sum.nearest(&signature.c)?;
+    smaller.case.c = nearest(&sum, &signature.c)?;
     (case.a[k] != 0 || case.b[k] != 0).then_some(smaller)
 }
 
@@ -158,7 +154,7 @@ fn neutral(input: &Input) -> impl Iterator<Item = Input> + '_ {
     let one = input
         .signature
         .scale
-        .and_then(|scale| Number::ONE.word(&scale.format));
+        .and_then(|scale| number::word(&Exact::ONE, &scale.format));
     let unscaled = one.map(|one| {
         let mut smaller = input.clone();
         smaller.case.scale_a.fill(one);
@@ -210,17 +206,21 @@ fn with_word(input: &Input, place: Place, word: u64) -> Input {
     changed
 }
 
-fn number(input: &Input, place: Place) -> Option<Number> {
+/// The number at a place, in lowest terms; `None` for ∞ and NaN.
+fn number(input: &Input, place: Place) -> Option<Exact> {
     let (word, format) = word(input, place);
-    Number::of(&decode(word, &format))
+    number::number(&decode(word, &format))
 }
 
 /// The input with one number in place of another, if its format has it.
-fn with_number(input: &Input, place: Place, number: Number) -> Option<Input> {
+fn with_number(input: &Input, place: Place, number: Exact) -> Option<Input> {
     let (_, format) = word(input, place);
-    number
-        .word(&format)
-        .map(|word| with_word(input, place, word))
+    number::word(&number, &format).map(|word| with_word(input, place, word))
+}
+
+/// Place of the highest bit; 0 for a zero.
+fn top(number: &Exact) -> i32 {
+    number.top().unwrap_or(0)
 }
 
 /// One word made simpler: +0 (c and the pairs of an operand alone), 1, a power of two, fewer bits, a
@@ -229,40 +229,31 @@ fn simplified(input: &Input, place: Place) -> impl Iterator<Item = Input> + '_ {
     let (own_word, _) = word(input, place);
     let zero = (own_word != 0).then(|| with_word(input, place, 0));
     let Some(own) = number(input, place) else {
-        let one = with_number(input, place, Number::ONE);
+        let one = with_number(input, place, Exact::ONE);
         return zero.into_iter().chain(one).collect::<Vec<_>>().into_iter();
     };
-    if own.significand == 0 {
+    if own.is_zero() {
         return zero.into_iter().collect::<Vec<_>>().into_iter();
     }
-    let top = own.top();
-    let with_top = |number: Number, new: i32| Number {
-        exponent: number.exponent + new - top,
-        ..number
-    };
-    let power = Number {
-        significand: 1,
-        exponent: top,
-        ..own
-    };
-    // Without its lowest bit; the rest is made odd again.
-    let rest = own.significand & (own.significand - 1);
-    let fewer = (rest != 0).then(|| Number {
-        significand: rest >> rest.trailing_zeros(),
-        exponent: own.exponent + rest.trailing_zeros() as i32,
+    let top = top(&own);
+    let power = Exact::power_of_two(own.negative, top);
+    // Without its lowest bit.
+    let rest = own.magnitude & (own.magnitude - 1);
+    let fewer = (rest != 0).then_some(Exact {
+        magnitude: rest,
         ..own
     });
-    let positive = Number {
+    let positive = Exact {
         negative: false,
         ..own
     };
-    let numbers = [Number::ONE, power, with_top(power, 0)]
+    let numbers = [Exact::ONE, power, power.with_top(0)]
         .into_iter()
         .chain(fewer)
         .chain([
-            with_top(own, 0),
-            with_top(own, top / 2),
-            with_top(own, top - top.signum()),
+            own.with_top(0),
+            own.with_top(top / 2),
+            own.with_top(top - top.signum()),
             positive,
         ]);
     let words = numbers.filter_map(|number| with_number(input, place, number));
@@ -279,29 +270,22 @@ fn balanced(input: &Input, k: usize) -> Vec<Input> {
     let (Some(a), Some(b)) = (number(input, a_place), number(input, b_place)) else {
         return Vec::new();
     };
-    if a.significand == 0 || b.significand == 0 {
+    if a.is_zero() || b.is_zero() {
         return Vec::new();
     }
-    let moved = |number: Number, by: i32| Number {
+    let moved = |number: Exact, by: i32| Exact {
         exponent: number.exponent + by,
         ..number
     };
-    let flipped = |number: Number| Number {
+    let flipped = |number: Exact| Exact {
         negative: !number.negative,
         ..number
     };
-    let (top_a, top_b) = (a.top(), b.top());
+    let (top_a, top_b) = (top(&a), top(&b));
     let by = [-top_a, top_b, -top_a.signum(), top_b.signum()];
     let shifts = by.map(|by| (moved(a, by), moved(b, -by)));
-    let lowest = |number: Number| Number {
-        significand: 1,
-        ..number
-    };
-    let highest = |number: Number| Number {
-        significand: 1,
-        exponent: number.top(),
-        ..number
-    };
+    let lowest = |number: Exact| Exact::power_of_two(number.negative, number.exponent);
+    let highest = |number: Exact| Exact::power_of_two(number.negative, top(&number));
     let powers = [(highest(a), highest(b)), (lowest(a), lowest(b))];
     let halves = [(lowest(a), highest(b)), (highest(a), lowest(b))];
     powers
@@ -315,19 +299,16 @@ fn balanced(input: &Input, k: usize) -> Vec<Input> {
 
 /// Every product and c times the same power of two: the one that makes c or a product 1, or one step.
 fn shifted(input: &Input) -> Vec<Input> {
-    let tops = [number(input, Place::C)]
+    let c = number(input, Place::C).map(|c| c.top());
+    let tops = [c]
         .into_iter()
         .chain((0..input.signature.k).map(|k| {
             let (a, b) = (number(input, Place::A(k))?, number(input, Place::B(k))?);
-            Some(Number {
-                exponent: a.top() + b.top(),
-                significand: u64::from(a.significand != 0 && b.significand != 0),
-                negative: false,
-            })
+            Some((!a.is_zero() && !b.is_zero()).then(|| top(&a) + top(&b)))
         }))
         .flatten()
-        .filter(|number| number.significand != 0)
-        .map(|number| -number.top());
+        .flatten()
+        .map(|top| -top);
     let mut by: Vec<i32> = tops.chain([-1, 1]).filter(|by| *by != 0).collect();
     by.dedup();
     by.into_iter()
@@ -340,11 +321,11 @@ fn shifted(input: &Input) -> Vec<Input> {
                     let Some(own) = number(&moved, place) else {
                         return Some(moved); // ∞ and NaN stay what they are
                     };
-                    if own.significand == 0 {
+                    if own.is_zero() {
                         return Some(moved);
                     }
                     let exponent = own.exponent + by;
-                    with_number(&moved, place, Number { exponent, ..own })
+                    with_number(&moved, place, Exact { exponent, ..own })
                 })
         })
         .collect()

@@ -1,9 +1,10 @@
-//! A unit under comparison: how an input of some signature becomes work for it.
+//! A unit under comparison, and how it takes inputs that were made for another signature.
 
-use super::number::{Number, decode, translate};
+use super::number::{decode, number, translate, word};
 use crate::cases::Case;
 use crate::dpa::{Modifiers, Operands, Signature, Unit};
 use crate::error::Result;
+use crate::exact::Exact;
 use crate::explain::Trace;
 use crate::format::{Class, Format};
 use crate::isa::Instruction;
@@ -143,7 +144,7 @@ impl<'c> Subject<'c> {
                     return Ok(None);
                 };
                 c = next;
-                // What is done to c is done once.
+                // The modifiers of c apply to the first slice only.
                 (modifiers.no_c, modifiers.negate_c, modifiers.scale_d) = (false, false, 0);
             }
             let range = slice * own.k..(slice + 1) * own.k;
@@ -177,7 +178,7 @@ impl<'c> Subject<'c> {
         })
     }
 
-    /// How the result for an input comes to be; `None` where [`Subject::compute`] gives none.
+    /// The steps by which the result for an input is computed; `None` where [`Subject::compute`] gives none.
     ///
     /// # Errors
     /// As [`Subject::compute`].
@@ -221,11 +222,11 @@ impl<'c> Subject<'c> {
         }
         let Some(own) = own else {
             let is_one =
-                |format: &Format, word: u64| Number::of(&decode(word, format)) == Some(Number::ONE);
+                |format: &Format, word: u64| number(&decode(word, format)) == Some(Exact::ONE);
             let all_one = theirs.is_none_or(|s| words.iter().all(|word| is_one(&s.format, *word)));
             return all_one.then(Vec::new);
         };
-        let one = Number::ONE.word(&own.format)?;
+        let one = word(&Exact::ONE, &own.format)?;
         let at = |k: usize| match theirs {
             Some(scale) if k < input.signature.k => {
                 translate(words[k / scale.block], &scale.format, &own.format)

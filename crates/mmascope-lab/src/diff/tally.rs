@@ -1,11 +1,11 @@
-//! Counts over many inputs, for one pair of units.
+//! Counts the differences of one pair of units over many inputs.
 
 use super::{Input, Verdict};
 
 /// An input on which the units differ, and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example<O> {
-    /// What the caller wants to know of the input's origin.
+    /// The input's origin, in whatever form the caller needs.
     pub origin: O,
     /// The input.
     pub input: Input,

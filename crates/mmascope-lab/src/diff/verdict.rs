@@ -1,7 +1,7 @@
-//! How two results differ.
+//! The kinds of difference between two results.
 
 use super::Subject;
-use super::number::{Number, decode, translate};
+use super::number::{decode, number, translate};
 use crate::format::{Class, F32, F64, Format};
 
 /// How two results differ.
@@ -53,11 +53,9 @@ impl Verdict {
             (Class::Nan, _) | (_, Class::Nan) => Self::Nan,
             (Class::Infinite, Class::Infinite) if l.negative == r.negative => Self::Equal,
             (Class::Infinite, _) | (_, Class::Infinite) => Self::Infinite,
-            _ => match (Number::of(&l), Number::of(&r)) {
+            _ => match (number(&l), number(&r)) {
                 (Some(l_number), Some(r_number)) if l_number == r_number => Self::Equal,
-                (Some(l_number), Some(r_number))
-                    if l_number.significand == 0 && r_number.significand == 0 =>
-                {
+                (Some(l_number), Some(r_number)) if l_number.is_zero() && r_number.is_zero() => {
                     Self::ZeroSign
                 }
                 _ => Self::Ulps(distance((left.1, l_format), (right.1, r_format))),

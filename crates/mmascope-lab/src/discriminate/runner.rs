@@ -1,4 +1,4 @@
-//! Programs that ask a chip for the vectors of a row: one CUDA or HIP source, plain C++, no library.
+//! Writes programs that ask a chip for the vectors of a row: one CUDA or HIP source, plain C++, no library.
 //!
 //! A program first multiplies small whole numbers, all different, whose products are exact under every
 //! arithmetic, and reports nothing where one of them is wrong: a layout that is not the chip's is never
@@ -46,7 +46,7 @@ struct Kernel {
     tile: [u32; 3],
     /// Whether only this architecture has the instruction, not the later ones too.
     is_own: bool,
-    /// What comes before the kernel.
+    /// The source before the kernel.
     head: String,
     /// The kernel, `tile`.
     body: String,
@@ -81,7 +81,7 @@ fn nearest(architecture: &Architecture, row: &Instruction, language: &str) -> St
     };
     let has_one = |other: &&Instruction| other.unit().is_ok() && kernel(other, language).is_ok();
     let all: Vec<&Instruction> = architecture.instructions().filter(has_one).collect();
-    // Of equals the first.
+    // Among equals the first wins.
     let best = all.into_iter().rev().max_by_key(|other| common(other));
     match best {
         Some(other) => format!("the nearest that has one is '{}'", other.name),

@@ -1,4 +1,4 @@
-//! One output of a matrix product under a schedule, as a device.
+//! A device that is one output of a matrix product under a schedule.
 
 use std::sync::atomic::AtomicBool;
 
@@ -53,7 +53,7 @@ impl GemmDut {
             schedule,
             signature: Signature { k, d, ..own },
         };
-        // What does not fit is said now, and not at the first question.
+        // Errors of fit are reported now and not at the first question.
         let mut batch = Batch::new(device.signature);
         let scales = vec![0; device.signature.scales()];
         batch.push(&crate::dpa::Operands {
@@ -104,13 +104,7 @@ impl GemmDut {
             return Ok(None);
         };
         let format = promotion.scalar.format();
-        let one = Exact {
-            negative: false,
-            magnitude: 1,
-            exponent: 0,
-            sticky: false,
-        };
-        let one = format.to_register(format.round(&one, Rounding::Rne, Overflow::Ieee));
+        let one = format.to_register(format.round(&Exact::ONE, Rounding::Rne, Overflow::Ieee));
         let blocks = steps.div_ceil(promotion.steps);
         let ones = || Words::filled(format.register.bits, blocks, one);
         Ok(Some(SoftwareScales {

@@ -1,4 +1,4 @@
-//! A unit of the library as a device.
+//! A device that is a unit of the library.
 
 use std::sync::atomic::AtomicBool;
 

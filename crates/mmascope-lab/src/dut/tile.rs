@@ -1,4 +1,4 @@
-//! Tiles: the dot products of some rows with some columns, for devices that take them at once.
+//! Tiles: all dot products of some rows with some columns, for devices that compute them at once.
 
 use super::{Batch, Dut};
 use crate::array::Words;
@@ -20,7 +20,7 @@ pub enum Answers {
 }
 
 impl Answers {
-    /// How many there are.
+    /// The number of answers.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {

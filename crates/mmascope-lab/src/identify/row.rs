@@ -1,9 +1,9 @@
-//! A row of the catalogue under every usual schedule: how much of D each gives.
+//! Tries one row of the catalogue under every usual schedule, and counts how much of D each gives.
 //!
-//! Schedules that give none of four elements of D are out, sixteen rank the others; those that give all of these
-//! compute more and more of it, and in the end every element.
+//! A schedule that gives none of four elements of D is out. Sixteen elements rank the others. Those that give all of
+//! these compute more and more of D, and in the end every element.
 
-use super::given::Given;
+use super::matched_inputs::MatchedInputs;
 use super::schedules::{self, Shape};
 use super::{Candidate, Factors};
 use crate::array::Words;
@@ -12,27 +12,27 @@ use crate::error::Result;
 use crate::format::Format;
 use crate::gemm::{Product, Region, Schedule, Watch};
 
-/// Elements of the first rectangle, which those compute that give one of four elements.
+/// Elements of the first rectangle. Schedules that give one of four elements compute it.
 const PLACE: usize = 16;
-/// Rectangles of so many elements that the better ones compute.
+/// The number of rectangles that the better schedules compute.
 const PLACES: usize = 12;
-/// Rows of D that those compute that give all of the rectangles.
+/// The number of whole rows of D for schedules that give all of the rectangles.
 const ROWS: usize = 16;
-/// Candidates that compute every element.
+/// The most candidates that compute every element.
 const WHOLE: usize = 24;
-/// Candidates that are kept for each row, beside those that fit.
+/// The number of candidates that are kept for each row, beside those that fit.
 const KEPT: usize = 2;
 
-/// A row with the product under question.
+/// A row with the product in question.
 pub(super) struct Row<'a> {
     pub(super) product: &'a Product<'a>,
-    pub(super) given: &'a Given,
+    pub(super) inputs: &'a MatchedInputs,
     pub(super) factors: Factors,
     pub(super) names: &'a [String],
     pub(super) watch: Watch<'a>,
 }
 
-/// A schedule on its way.
+/// A schedule that is being tried.
 struct Tried<'a> {
     schedule: Schedule,
     d: &'a (Format, Words),
@@ -40,13 +40,13 @@ struct Tried<'a> {
 }
 
 impl Row<'_> {
-    /// Tries every schedule; gives how many there were, and the best.
+    /// Tries every schedule. Returns how many there were, and the best.
     pub(super) fn run(&self) -> Result<(usize, Vec<Candidate>)> {
         let matrices = self.product.matrices();
         let (m, n) = (matrices.m(), matrices.n());
         let steps = self.product.steps();
-        let scaled = self.given.scaled(m, n, steps);
-        if scaled.is_none() && self.given.scales.is_some() {
+        let scaled = self.inputs.scaled(m, n, steps);
+        if scaled.is_none() && self.inputs.scales.is_some() {
             return Ok((0, Vec::new()));
         }
         let shape = Shape {
@@ -60,7 +60,7 @@ impl Row<'_> {
         let unit = self.product.unit();
         let own = unit.signature().d.container();
         let mut tried: Vec<Tried<'_>> = Vec::new();
-        for d in &self.given.d {
+        for d in &self.inputs.d {
             let output = (d.0 != own).then_some(d.0);
             for schedule in schedules::usual(unit.signature(), &shape, output) {
                 if schedule.format(unit).container() == d.0 {
@@ -134,7 +134,7 @@ impl Row<'_> {
 
     /// Computes some of D anew.
     fn compare(&self, tried: &mut Tried<'_>, regions: &[Region]) -> Result<()> {
-        let scales = self.given.scales.as_ref();
+        let scales = self.inputs.scales.as_ref();
         let words = match regions {
             [one] if *one == self.product.whole() => {
                 let all = tried.schedule.run(self.product, scales, &self.watch)?;
@@ -169,7 +169,7 @@ impl Row<'_> {
     pub(super) fn complete(&self, candidate: &mut Candidate) -> Result<()> {
         let schedule: Schedule = candidate.schedule.parse()?;
         let format = schedule.format(self.product.unit()).container();
-        if let Some(d) = self.given.d.iter().find(|(own, _)| *own == format) {
+        if let Some(d) = self.inputs.d.iter().find(|(own, _)| *own == format) {
             let mut tried = Tried {
                 schedule,
                 d,

@@ -1,7 +1,7 @@
-//! The schedules that kernels usually have: what `identify` tries with every row.
+//! Lists the usual schedules of kernels, which `identify` tries with every row.
 
 use super::Factors;
-use super::given::outside;
+use super::matched_inputs::outside;
 use crate::dpa::Signature;
 use crate::format::{F16, Format};
 use crate::gemm::Schedule;
@@ -24,7 +24,7 @@ const TILES: [(usize, usize); 6] = [
 /// Products of K in an iteration of stream-K.
 const ITERATIONS: [usize; 3] = [32, 64, 128];
 
-/// What is known of the product.
+/// What is known of a matrix product before it is computed.
 pub(super) struct Shape {
     pub(super) m: usize,
     pub(super) n: usize,
@@ -34,7 +34,7 @@ pub(super) struct Shape {
     pub(super) scaled: Option<Scaled>,
 }
 
-/// Which elements share a software scale.
+/// How many rows, columns and steps share a software scale.
 #[derive(Clone, Copy)]
 pub(super) struct Scaled {
     /// Rows of A.

@@ -1,14 +1,14 @@
-//! Every parameter of a program with its values: in the named form and in that of the model space, of all
-//! steps or of some; other places of c, other orders.
+//! Lists the neighbours of a program: every value of every parameter (of all steps or of some), other places of c,
+//! other orders.
 
 use super::settings::{Part, Setting, domains};
 use super::shapes::{self, Place, Step};
-use super::{forms, space};
+use super::{canonical_form, space};
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Source,
+    AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Start,
 };
 
-/// The name of a parameter of `fused` beside one of a named algorithm that is called the same.
+/// The name for a parameter of `fused`, if a named algorithm has another parameter of the same name.
 fn of_general(name: &'static str) -> &'static str {
     match name {
         "L" => "fused L",
@@ -22,7 +22,7 @@ fn of_general(name: &'static str) -> &'static str {
     }
 }
 
-/// A parameter with its values: text and program, `None` for the value that it has.
+/// A parameter with its values: the text of each, and the program with it; `None` for the current value.
 pub(crate) type Values = (String, Vec<(String, Option<Program>)>);
 
 /// Every parameter with its values, for a program.
@@ -30,18 +30,20 @@ pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Valu
     let scaled = signature.scale.is_some();
     let wide = space::is_wide(signature);
     let k = signature.k;
-    let canonical = |program: &Program| forms::named(&forms::general(program, wide), k, scaled);
+    let canonical = |program: &Program| {
+        canonical_form::named(&canonical_form::general(program, wide), k, scaled)
+    };
     let own = canonical(program);
-    let base = forms::general(program, wide);
+    let base = canonical_form::general(program, wide);
     let mut found: Vec<Values> = Vec::new();
     let mut seen: Vec<Program> = vec![own.clone()];
-    // The named form first, so that a named algorithm's own parameters are changed as it has them.
+    // The named form comes first, so that a named algorithm's own parameters are changed under their own names.
     for form in [&own, &base] {
         for settings in domains(signature, form) {
             let Some(name) = settings.first().map(Setting::name) else {
                 continue;
             };
-            // Other groups are for the search: there are too many to refute each.
+            // There are too many other groups to refute each; the search looks for them.
             if name == "swap" {
                 continue;
             }
@@ -62,7 +64,7 @@ pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Valu
                 let own = values.iter().find(|(_, program)| program.is_none());
                 own.map(|(value, _)| value.clone())
             };
-            // The named algorithm's own parameter of that name is another one.
+            // The named algorithm has another parameter of that name.
             let other = found.iter().any(|(known, known_values)| {
                 *known == name && stated(known_values) != stated(&values)
             });
@@ -80,8 +82,8 @@ pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Valu
     found
 }
 
-/// Parameters of the last step, or of those before it, alone: what becomes of their results always, the
-/// others where the steps differ in them.
+/// Parameters of the last step alone, or of those before it alone: always those of their results, the others only
+/// where the steps differ in them.
 fn of_parts(
     signature: &Signature,
     base: &Program,
@@ -109,7 +111,7 @@ fn of_parts(
                 Part::Adds => "-adds".to_owned(),
                 Part::LastStep => continue,
             };
-            // A chain of one statement has one rule for all results.
+            // In a chain of one statement one rule holds for all results.
             let several = base.statements.len() > 1 || part == Part::Before;
             let concerns = match part {
                 Part::Before | Part::Last => differ || of_results && several,
@@ -176,14 +178,14 @@ fn steps_differ(program: &Program) -> bool {
 
 /// Other places of c and other orders, for a program of one chain.
 fn placements(signature: &Signature, program: &Program, wide: bool) -> Vec<Values> {
-    let base = forms::general(program, wide);
+    let base = canonical_form::general(program, wide);
     let [statement] = &base.statements[..] else {
         return Vec::new();
     };
     let Operation::Dot {
         algorithm,
         over,
-        from: Source::C,
+        from: Start::C,
         ..
     } = &statement.operation
     else {

@@ -1,4 +1,4 @@
-//! Asking a device: every question once, with what was answered; noise is found out.
+//! Asks a device, remembers each question with its answer, and finds noise.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
 use crate::vector::Answer;
 
-/// Queries a call.
+/// The number of queries in one call of the device.
 const BATCH: usize = 4096;
 
 /// A question with its answer.
@@ -22,7 +22,7 @@ pub(crate) struct Asked {
 impl Asked {
     /// # Errors
     /// [`Error::Argument`] when the case does not fit the signature.
-    pub fn new(signature: &Signature, case: Case, answer: Answer) -> Result<Self> {
+    pub(crate) fn new(signature: &Signature, case: Case, answer: Answer) -> Result<Self> {
         Ok(Self {
             decoded: Decoded::new(signature, &case.operands())?,
             case,
@@ -61,7 +61,7 @@ pub(crate) struct Noise {
     pub(crate) answers: [Answer; 2],
 }
 
-/// A device and everything that it has said.
+/// A device and all its answers so far.
 pub(crate) struct Asker<'a> {
     device: &'a mut dyn Dut,
     pub(crate) asked: Vec<Asked>,
@@ -72,7 +72,7 @@ pub(crate) struct Asker<'a> {
 }
 
 impl<'a> Asker<'a> {
-    pub fn new(device: &'a mut dyn Dut, budget: u64) -> Self {
+    pub(crate) fn new(device: &'a mut dyn Dut, budget: u64) -> Self {
         Self {
             device,
             asked: Vec::new(),
@@ -83,7 +83,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Whether that many further questions are within the budget.
+    /// Whether the budget has room for that many further questions.
     pub(crate) fn affords(&self, count: usize) -> bool {
         self.queries + count as u64 <= self.budget
     }
@@ -109,7 +109,7 @@ impl<'a> Asker<'a> {
         Ok(found)
     }
 
-    /// Asks what is not known yet; gives the places of all answers in [`Asker::asked`].
+    /// Asks the questions that have no answer yet. Returns the places of all answers in [`Asker::asked`].
     pub(crate) fn ask(&mut self, cases: Vec<Case>) -> Result<Vec<usize>> {
         let mut places = Vec::with_capacity(cases.len());
         let mut new: Vec<Case> = Vec::new();
@@ -129,7 +129,7 @@ impl<'a> Asker<'a> {
         Ok(places)
     }
 
-    /// Asks known questions again, in another order: every so many, and not more than a quarter of the budget's rest.
+    /// Asks one in `every` known questions again, in another order, with at most a quarter of the remaining budget.
     pub(crate) fn recheck(&mut self, every: usize) -> Result<()> {
         let most = (self.budget.saturating_sub(self.queries) / 4) as usize;
         let every = every.max(self.asked.len().div_ceil(most.max(1)));
@@ -152,7 +152,7 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
-    /// The device itself, for other kinds of questions; `spent` of them are counted.
+    /// The device itself, for other kinds of questions; `spent` queries are counted against the budget.
     pub(crate) fn device(&mut self) -> &mut dyn Dut {
         self.device
     }

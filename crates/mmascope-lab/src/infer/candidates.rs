@@ -1,18 +1,18 @@
-//! Candidates for what a device is: rows that give every answer, programs that the search finds, and
-//! the simplest of those that say the same.
+//! Chooses a candidate: a row that gives every answer, or a program that the search finds; of those that agree, the
+//! simplest.
 
 use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
-use super::{forms, pairs, settings, space};
+use super::{canonical_form, pairs, settings, space};
 use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
 
-/// Questions by which it is told whether a simpler program can explain all of them.
+/// The number of questions that decide early whether a simpler program can explain all of them.
 const SAMPLE: usize = 300;
 
 impl Run<'_> {
-    /// A row that gives every answer, the first in the catalogue's order.
+    /// The first row in the catalogue's order that gives every answer.
     pub(super) fn fitting_row(&self, rows: &[space::Row]) -> Option<Candidate> {
         let fits = |unit: &Unit| {
             self.asker
@@ -27,15 +27,14 @@ impl Run<'_> {
         })
     }
 
-    /// The candidate with every parameter at its default that need not have another value, perhaps
-    /// with other values of the rest.
+    /// The candidate with as many parameters as possible at their defaults, perhaps with other values of the rest.
     pub(super) fn simplest(&self, candidate: &Candidate) -> Candidate {
         let search = self.everything();
         let mut best = candidate.clone();
         let program = candidate.unit.program();
         let direct = [
-            forms::without_conversion(program),
-            forms::without_second_rounding(program, self.signature.k),
+            canonical_form::without_conversion(program),
+            canonical_form::without_second_rounding(program, self.signature.k),
         ];
         let mut direct = direct
             .iter()
@@ -46,20 +45,20 @@ impl Run<'_> {
         }
         self.defaults(&mut best);
         self.exact_parts(&mut best);
-        // What is exact is rarely what a unit of rounded sums has.
+        // A unit of rounded sums rarely has an exact step as well.
         let sums = pairs::rounded(best.unit.program(), self.signature.k);
         if let Some(mut other) = sums.and_then(|program| self.explained(&program)) {
             self.defaults(&mut other);
             best = other;
         }
-        if let Some(mut plainer) = self.plainer(&best) {
-            self.defaults(&mut plainer);
-            best = plainer;
+        if let Some(mut simpler) = self.simplified(&best) {
+            self.defaults(&mut simpler);
+            best = simpler;
         }
         best
     }
 
-    /// Every parameter at its default that need not have another value.
+    /// Sets every parameter to its default, if that still gives every answer.
     fn defaults(&self, best: &mut Candidate) {
         let search = self.everything();
         // Twice: what is usual for one parameter may depend on another. An uncommon one is needed whatever the usual ones
@@ -89,8 +88,8 @@ impl Run<'_> {
         }
     }
 
-    /// The program with other values of its usual parameters, where it gives every answer with them. Most programs do
-    /// not, which a part of the questions shows sooner than all.
+    /// The program with other values of its usual parameters, if it gives every answer with them. Most programs do not,
+    /// and a part of the questions shows that sooner than all of them.
     fn explained(&self, program: &Program) -> Option<Candidate> {
         let usual = self.usual();
         let step = self.asker.asked.len().div_ceil(SAMPLE).max(1);
@@ -106,7 +105,7 @@ impl Run<'_> {
         found.failing.is_empty().then_some(found)
     }
 
-    /// In a part of the steps, too, so many bits are rather all bits.
+    /// Prefers "all bits" to a large number of bits, also in a part of the steps.
     fn exact_parts(&self, best: &mut Candidate) {
         let search = self.everything();
         for part in Part::all(best.unit.program()) {
@@ -131,12 +130,12 @@ impl Run<'_> {
             asked: &self.asker.asked,
             scope: (0..self.asker.asked.len()).collect(),
             signature: self.signature,
-            patience: self.patience,
+            cpu_limit: self.cpu_limit,
             usual: false,
         }
     }
 
-    /// The same, but uncommon parameters are left as they are.
+    /// The same search, but without changing uncommon parameters.
     pub(super) fn usual(&self) -> Search<'_> {
         Search {
             usual: true,
@@ -153,7 +152,7 @@ impl Run<'_> {
     ) -> Result<Option<Candidate>> {
         let wide = space::is_wide(&self.signature);
         if let Some(near) = near {
-            let start = forms::general(near.unit.program(), wide);
+            let start = canonical_form::general(near.unit.program(), wide);
             let search = self.everything();
             if let Some(start) = search.candidate(&start) {
                 let found = search.climb(start);
@@ -163,7 +162,7 @@ impl Run<'_> {
                 tried.push(found);
             }
         }
-        if tried.len() > 3 || self.patience.is_over() {
+        if tried.len() > 3 || self.cpu_limit.is_over() {
             tried.sort_by_key(|candidate| candidate.failing.len());
             return Ok(tried.first().cloned());
         }

@@ -1,4 +1,4 @@
-//! Inputs on which two units differ: directed kinds first, then the families around both.
+//! Finds inputs on which two units differ: directed kinds first, then the families around both.
 
 use super::inputs::{Focus, Kind, make};
 use super::maker::Maker;
@@ -6,7 +6,7 @@ use crate::cases::{Case, Family, Generator, Hints};
 use crate::dpa::{Decoded, Modifiers, Unit};
 use crate::reveal::Random;
 
-/// Inputs of all kinds that are tried in a portion, with a share of each family.
+/// Inputs of all kinds in one portion, with a share of each family.
 const PORTION: usize = 250;
 /// Kinds that are aimed at the units' own exponents.
 const AIMED: [Kind; 5] = [
@@ -16,9 +16,9 @@ const AIMED: [Kind; 5] = [
     Kind::Cancelled,
     Kind::Tiny,
 ];
-/// Kinds that are much the same for all.
+/// Kinds that are much the same for all units.
 const COMMON: [Kind; 3] = [Kind::Huge, Kind::Special, Kind::Zeros];
-/// Families that are the same for all, by how much fewer inputs of them are tried than of the kinds.
+/// Families that are the same for all units, and how many times fewer of their inputs are tried than of the kinds.
 const FAMILIES: [(Family, usize); 4] = [
     (Family::Close, 8),
     (Family::Stress, 8),
@@ -27,7 +27,7 @@ const FAMILIES: [(Family, usize); 4] = [
 ];
 /// The family that is made around a unit's parameters.
 const AROUND: (Family, usize) = (Family::Boundary, 4);
-/// Pools of aimed inputs that are kept beside the unit's own.
+/// The number of pools of aimed inputs that are kept beside the unit's own.
 const POOLS: usize = 3;
 
 /// Whether two units give different results; which NaN does not count.
@@ -42,8 +42,8 @@ pub(crate) fn differ(left: &Unit, right: &Unit, case: &Case) -> bool {
     }
 }
 
-/// A unit beside many others: inputs that are aimed at the same exponents are made once, and the unit
-/// answers each once.
+/// Compares one unit with many others. Inputs aimed at the same exponents are made once, and the unit answers each
+/// once.
 pub(crate) struct Distinguisher<'a> {
     unit: &'a Unit,
     common: Option<Pool>,
@@ -62,7 +62,7 @@ struct Pool {
     /// Seed of the families' cases.
     seed: u64,
     inputs: Vec<Input>,
-    /// Where each portion of them ends.
+    /// The end of each portion of them.
     ends: Vec<usize>,
 }
 
@@ -74,7 +74,7 @@ struct Input {
 }
 
 impl<'a> Distinguisher<'a> {
-    pub fn new(unit: &'a Unit) -> Self {
+    pub(crate) fn new(unit: &'a Unit) -> Self {
         Self {
             unit,
             common: None,

@@ -1,9 +1,11 @@
-//! Orders in which groups of products are summed first, within a step: masks show such a step as a node
-//! whose children are the groups' nodes.
+//! Proposes programs that sum groups of products first, within a step. Masks show such a step as a node whose children
+//! are the groups' nodes.
 
-use super::forms;
+use super::canonical_form;
 use super::shapes::{self, Place, Step};
-use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Source};
+use crate::dpa::{
+    Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature, Source, Start,
+};
 use crate::format::Rounding;
 use crate::tree::Tree;
 
@@ -16,7 +18,7 @@ struct Chain {
     group: usize,
 }
 
-/// The chain that a tree is, from the node that takes c up to the root.
+/// The tree as a chain, from the node that takes c up to the root.
 fn chain(tree: &Tree, k: usize) -> Option<Chain> {
     let leaves = k + 1;
     if tree.leaves() != leaves {
@@ -57,20 +59,20 @@ fn chain(tree: &Tree, k: usize) -> Option<Chain> {
     })
 }
 
-/// Programs with groups within the steps, for a tree that looks so.
+/// Programs with groups within the steps, for a tree that has that form.
 pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Vec<Program> {
     let Some(chain) = chain(tree, signature.k) else {
         return Vec::new();
     };
     let mut found = Vec::new();
-    for normalised in [false, true] {
+    for exponent in [GroupExponent::Products, GroupExponent::Own] {
         for f in [Some(24), None] {
             let groups = Some(Groups {
                 g: chain.group as u32,
                 strided: false,
                 f,
                 align: Rounding::Rz,
-                normalised,
+                exponent,
                 drops_zero: false,
             });
             let step = Step::Fused(Fused {
@@ -89,27 +91,27 @@ pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Vec<Program> {
     found
 }
 
-/// The program in which a step's own sum, which an addition takes, is a group of that step: what is added to
-/// it is then not rounded before. `None` where no addition takes such a sum.
+/// The program in which a step's own sum, taken by an addition, becomes a group of that step. The sum is then not rounded
+/// before the addition. `None` where no addition takes such a sum.
 pub(super) fn absorbed(program: &Program) -> Option<Program> {
     let mut changed = program.clone();
     while let Some((sum, step)) = absorbable(&changed) {
         changed.statements[sum].operation = step;
         let own = sum - 1;
-        changed = forms::without_statement(&changed, own, Source::Zero);
+        changed = canonical_form::without_statement(&changed, own, Source::Zero);
     }
     (changed != *program).then_some(changed)
 }
 
-/// An addition of a step's own sum, made by the statement before it, and the step that it is with groups.
+/// An addition of a step's own sum that the statement before it made, and the same as one step with groups.
 fn absorbable(program: &Program) -> Option<(usize, Operation)> {
     let pairs = program.statements.windows(2).enumerate();
     pairs.rev().find_map(|(own, pair)| {
         let Operation::Dot {
             algorithm: Dpa::General(General::Fused(fused)),
-            widened,
+            operands,
             over,
-            from: Source::Product,
+            from: Start::Product,
         } = &pair[0].operation
         else {
             return None;
@@ -128,7 +130,7 @@ fn absorbable(program: &Program) -> Option<(usize, Operation)> {
             strided: false,
             f: fused.f,
             align: fused.align,
-            normalised: false,
+            exponent: GroupExponent::Products,
             drops_zero: false,
         };
         let step = Fused {
@@ -137,9 +139,9 @@ fn absorbable(program: &Program) -> Option<(usize, Operation)> {
         };
         let operation = Operation::Dot {
             algorithm: Dpa::General(General::Fused(step)),
-            widened: *widened,
+            operands: *operands,
             over: over.clone(),
-            from,
+            from: from.into(),
         };
         Some((own + 1, operation))
     })

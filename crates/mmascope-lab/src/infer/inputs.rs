@@ -1,18 +1,19 @@
-//! What a device is asked: inputs in kinds, each aimed at some parameters of the model space.
+//! Makes the questions for a device: kinds of inputs, each aimed at some parameters of the model space.
 
 mod large;
 mod middle;
 mod small;
 
-use super::maker::{Maker, Number};
+use super::maker::{Maker, drawn, word};
 use crate::cases::Case;
-use crate::dpa::{Dpa, General, Operation, Unit};
+use crate::dpa::schema::{ShownBy, Value};
+use crate::dpa::{Operation, Unit};
 use crate::reveal::Random;
 use large::{huge, special, zeros};
 use middle::{cancelled, core, tie};
 use small::tiny;
 
-/// What an input is aimed at.
+/// The parameters that an input is aimed at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Alignment and rounding, in the middle of the range.
@@ -56,7 +57,7 @@ pub(crate) struct Focus {
 }
 
 impl Focus {
-    /// What a unit's parameters single out.
+    /// The focus that a unit's parameters suggest.
     pub(crate) fn of(unit: &Unit) -> Self {
         let mut focus = Self::default();
         for statement in &unit.program().statements {
@@ -65,23 +66,14 @@ impl Focus {
             else {
                 continue;
             };
-            match *algorithm {
-                Dpa::TFdpa { f, e0, .. } | Dpa::GstFdpa { f, e0, .. } => {
-                    focus.bits.push(f as i32);
-                    focus.floors.push(e0);
+            for (parameter, value) in algorithm.parameters() {
+                match (parameter.shown_by, value) {
+                    (ShownBy::Alignment | ShownBy::SumBits, Value::Number(bits)) => {
+                        focus.bits.push(bits);
+                    }
+                    (ShownBy::Floor, Value::Number(floor)) => focus.floors.push(floor),
+                    _ => {}
                 }
-                Dpa::TrFdpa { f, f2, .. } | Dpa::GtrFdpa { f, f2, .. } => {
-                    focus.bits.extend([f as i32, f2 as i32]);
-                }
-                Dpa::General(General::Fused(fused)) => {
-                    let groups = fused.groups.and_then(|groups| groups.f);
-                    let bits = [fused.f, fused.f_c, fused.f2, groups];
-                    focus
-                        .bits
-                        .extend(bits.iter().flatten().map(|&bits| bits as i32));
-                    focus.floors.extend(fused.e0);
-                }
-                _ => {}
             }
         }
         focus
@@ -177,12 +169,7 @@ fn scale(maker: &Maker, case: &mut Case, spread: bool, random: &mut Random) {
             if let Some(format) = format.filter(|f| f.float().is_some_and(|f| f.fraction_bits > 0))
             {
                 let exponent = between(range.normal.max(-3), range.top.min(3), random);
-                case.scale_a[block] = Number {
-                    negative: false,
-                    exponent,
-                    fraction: random.bits() >> 4,
-                }
-                .word(&format);
+                case.scale_a[block] = word(drawn(false, exponent, random.bits() >> 4), &format);
             }
         }
     }

@@ -1,22 +1,23 @@
-//! Inputs made for a purpose: products and c by exponent, with scales where the device has them.
+//! Builds directed inputs: products and c by exponent, with scales where the device has them.
 
 use crate::cases::Case;
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
-use crate::format::{Exact, Format, Overflow, Rounding, Specials};
+use crate::exact::{Exact, Rounding};
+use crate::format::{Format, Overflow, Specials};
 use crate::reveal::Random;
 
-/// Fraction bits that [`Number::fraction`] has.
+/// Fraction bits that [`drawn`] takes.
 pub(crate) const FRACTION: u32 = 60;
 
 /// Exponents that a format has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
-    /// Of its smallest subnormal.
+    /// The exponent of its smallest subnormal.
     pub(crate) lowest: i32,
-    /// Of its smallest normal number.
+    /// The exponent of its smallest normal number.
     pub(crate) normal: i32,
-    /// Of its largest number.
+    /// The exponent of its largest number.
     pub(crate) top: i32,
 }
 
@@ -43,33 +44,19 @@ impl Range {
     }
 }
 
-/// ±(1 + fraction·2^-60)·2^exponent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Number {
-    pub(crate) negative: bool,
-    pub(crate) exponent: i32,
-    pub(crate) fraction: u64,
+/// A number of inputs from its drawn parts: ±(1 + fraction·2^-60)·2^exponent.
+pub(crate) fn drawn(negative: bool, exponent: i32, fraction: u64) -> Exact {
+    let magnitude = 1 << FRACTION | u128::from(fraction);
+    Exact::new(negative, magnitude, exponent - FRACTION as i32)
 }
 
-impl Number {
-    pub(crate) fn power(negative: bool, exponent: i32) -> Self {
-        Self {
-            negative,
-            exponent,
-            fraction: 0,
-        }
-    }
-
-    /// The register word nearest to it toward zero, within the format's finite numbers.
-    pub(crate) fn word(self, format: &Format) -> u64 {
-        let exact = Exact {
-            negative: self.negative && format.signed,
-            magnitude: 1 << FRACTION | u128::from(self.fraction),
-            exponent: self.exponent - FRACTION as i32,
-            sticky: false,
-        };
-        format.to_register(format.round(&exact, Rounding::Rz, Overflow::SaturateFinite))
-    }
+/// The register word nearest to a number toward zero, within the format's finite numbers.
+pub(crate) fn word(number: Exact, format: &Format) -> u64 {
+    let exact = Exact {
+        negative: number.negative && format.signed,
+        ..number
+    };
+    format.to_register(format.round(&exact, Rounding::Rz, Overflow::SaturateFinite))
 }
 
 /// Random bits of a fraction that formats of `bits` fraction bits keep some of.
@@ -99,7 +86,7 @@ pub(crate) struct Maker {
 }
 
 impl Maker {
-    pub fn new(signature: &Signature) -> Result<Self> {
+    pub(crate) fn new(signature: &Signature) -> Result<Self> {
         let scale = match &signature.scale {
             Some(scale) => Some(Range::of(&scale.format)?),
             None => None,
@@ -118,7 +105,7 @@ impl Maker {
     /// Every operand +0, every scale 1.
     pub(crate) fn blank(&self) -> Case {
         let Signature { k, scale, .. } = self.signature;
-        let one = scale.map_or(0, |scale| Number::power(false, 0).word(&scale.format));
+        let one = scale.map_or(0, |scale| word(Exact::ONE, &scale.format));
         let scales = vec![one; self.signature.scales()];
         Case {
             a: vec![0; k],
@@ -136,8 +123,8 @@ impl Maker {
         };
         let first = range.clamp(sum / 2).max(range.normal);
         let second = range.clamp(sum - first).max(range.normal);
-        case.scale_a[block] = Number::power(false, first).word(&scale.format);
-        case.scale_b[block] = Number::power(false, second).word(&scale.format);
+        case.scale_a[block] = word(Exact::power_of_two(false, first), &scale.format);
+        case.scale_b[block] = word(Exact::power_of_two(false, second), &scale.format);
         first + second
     }
 
@@ -159,18 +146,19 @@ impl Maker {
         (self.a.normal + self.b.normal, self.a.top + self.b.top)
     }
 
-    /// Puts a product of about that value at k: `number.fraction` is a's, `other` is b's. The
+    /// Puts a product of about that value at k: a has the number's
+    /// significand, b the fraction `other`. The
     /// exponent is split at random; subnormal operands are used only when it needs them.
     pub(crate) fn product(
         &self,
         case: &mut Case,
         k: usize,
-        number: Number,
+        number: Exact,
         other: u64,
         random: &mut Random,
     ) {
         let Signature { a, b, .. } = &self.signature;
-        let wanted = number.exponent - self.scaled(case, k);
+        let wanted = number.top().unwrap_or(0) - self.scaled(case, k);
         let normal = wanted >= self.a.normal + self.b.normal;
         let low = |range: &Range| if normal { range.normal } else { range.lowest };
         let from = low(&self.a).max(wanted - self.b.top);
@@ -179,18 +167,12 @@ impl Maker {
             .a
             .clamp(from + random.below((to - from + 1) as usize) as i32);
         let flip = random.below(4) == 0;
-        case.a[k] = Number {
+        let factor = Exact {
             negative: number.negative ^ flip,
-            exponent: first,
-            fraction: number.fraction,
-        }
-        .word(a);
-        case.b[k] = Number {
-            negative: flip,
-            exponent: self.b.clamp(wanted - first),
-            fraction: other,
-        }
-        .word(b);
+            ..number
+        };
+        case.a[k] = word(factor.with_top(first), a);
+        case.b[k] = word(drawn(flip, self.b.clamp(wanted - first), other), b);
     }
 
     /// A product ±2^exponent of two powers of two.
@@ -199,12 +181,15 @@ impl Maker {
         let first = (wanted / 2)
             .clamp(wanted - self.b.top, wanted - self.b.lowest)
             .clamp(self.a.lowest, self.a.top);
-        case.a[k] = Number::power(negative, first).word(&self.signature.a);
-        case.b[k] = Number::power(false, wanted - first).word(&self.signature.b);
+        case.a[k] = word(Exact::power_of_two(negative, first), &self.signature.a);
+        case.b[k] = word(
+            Exact::power_of_two(false, wanted - first),
+            &self.signature.b,
+        );
     }
 
-    pub(crate) fn set_c(&self, case: &mut Case, number: Number) {
-        case.c = number.word(&self.signature.c);
+    pub(crate) fn set_c(&self, case: &mut Case, number: Exact) {
+        case.c = word(number, &self.signature.c);
     }
 
     /// ∞ of a format, if it has one.

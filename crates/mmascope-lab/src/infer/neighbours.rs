@@ -6,6 +6,7 @@ use super::asker::Asker;
 use super::distinguish::Distinguisher;
 use super::run::Run;
 use super::space;
+use crate::dpa::schema::{Parameter, parameter};
 use crate::dpa::{Program, Unit};
 use crate::error::Result;
 
@@ -54,7 +55,7 @@ fn is_scale(name: &str) -> bool {
     let name = name.strip_prefix("fused ").unwrap_or(name);
     // Of a part of the steps, perhaps.
     let name = name.split('-').next().unwrap_or(name);
-    ["L", "F", "Fc", "F2", "e0", "P", "G"].contains(&name)
+    parameter(name).is_some_and(Parameter::is_scale)
 }
 
 /// Whether few inputs show a value of a parameter.

@@ -1,10 +1,10 @@
-//! Sums of two products: exact ones as what people know them as, rounded products and their rounded sum; and which of
-//! the two is rounded by itself.
+//! Rewrites sums of two products: an exact sum in its usual form (rounded products, then a rounded sum), and a chain of
+//! multiply-adds with the other product first.
 
-use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Source, Terms};
+use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Start, Terms};
 
-/// The program with rounded sums in place of the exact ones of two products and nothing else; `None` where
-/// it has none. Both are the same where the rounded products are.
+/// The program with every exact sum of just two products replaced by a rounded sum; `None` where it has no such sum. Both
+/// forms compute the same where the rounded products are the same.
 pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
     let mut changed = program.clone();
     for statement in &mut changed.statements {
@@ -12,7 +12,7 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
         let Operation::Dot {
             algorithm,
             over,
-            from: from @ (Source::Zero | Source::Product),
+            from: from @ (Start::Zero | Start::Product),
             ..
         } = &mut statement.operation
         else {
@@ -31,17 +31,16 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
         if fused != plain || over.indices(k).len() != 2 {
             continue;
         }
-        // What is rounded to the sum's format as the sum is need not be said.
+        // A rounding that equals the sum's own is the default and not written.
         let is_usual = |products: &(_, _)| *products == (output.rounding, output.format);
         *algorithm = Dpa::General(General::AddMul(AddMul {
-            p: 2,
-            sequential: false,
             terms: Terms {
                 products: fused.terms.products.filter(|products| !is_usual(products)),
                 ..fused.terms
             },
+            ..AddMul::plain(2)
         }));
-        *from = Source::Product;
+        *from = Start::Product;
     }
     (changed != *program).then_some(changed)
 }
@@ -52,9 +51,9 @@ pub(super) fn begun_otherwise(program: &Program, k: usize) -> Option<Program> {
     let mut changed = program.clone();
     for statement in &mut changed.statements {
         if let Operation::Dot {
-            algorithm: Dpa::FmaChain,
+            algorithm: Dpa::FmaChain(_),
             over,
-            from: Source::Product | Source::Zero,
+            from: Start::Product | Start::Zero,
             ..
         } = &mut statement.operation
         {

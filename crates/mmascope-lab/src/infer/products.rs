@@ -1,6 +1,6 @@
-//! Roundings of products that single products show, so that no sum has to be found before them.
+//! Finds the rounding of products from single products, before any sum is known.
 
-use super::maker::{FRACTION, Number};
+use super::maker::{FRACTION, drawn};
 use super::run::Run;
 use super::search::Search;
 use super::settings::{self, Setting};
@@ -9,16 +9,16 @@ use crate::cases::Case;
 use crate::dpa::Program;
 use crate::error::Result;
 
-/// Single products that are asked for.
+/// So many single products are asked.
 const SINGLES: usize = 64;
-/// Of so many at least one is not the exact one, where products are rounded.
+/// Products count as rounded when at least one of so many is not exact.
 const ROUNDED: usize = 8;
-/// Of so many at most one is not the rounded one: subnormal products may be flushed.
+/// A rounding explains the products when it fails on at most one of so many: subnormal products may be flushed.
 const ODD: usize = 32;
 
 impl Run<'_> {
-    /// How products are rounded, as the answers to single products show it; none where exact products explain them,
-    /// or nothing does.
+    /// The rounding of products that the answers to single products show; none where exact products explain them, or
+    /// nothing does.
     pub(super) fn shown_products(&mut self) -> Result<Option<Setting>> {
         if self.signature.scale.is_some() || !self.asker.affords(SINGLES) {
             return Ok(None);
@@ -36,11 +36,11 @@ impl Run<'_> {
         let low = low.max(maker.d.normal).max(-24).min(high);
         let mut long = || random.bits() >> (64 - FRACTION);
         let (fraction, other) = (long(), long());
-        let number = Number {
-            negative: random.below(2) == 0,
-            exponent: low + random.below((high - low + 1) as usize) as i32,
+        let number = drawn(
+            random.below(2) == 0,
+            low + random.below((high - low + 1) as usize) as i32,
             fraction,
-        };
+        );
         let mut case = maker.blank();
         let k = random.below(maker.signature.k);
         maker.product(&mut case, k, number, other, random);
@@ -60,7 +60,7 @@ impl Run<'_> {
         let failing = |program: &Program| Some(search.candidate(program)?.failing.len());
         let values = settings::domains(&self.signature, &exact);
         let values: Vec<Setting> = values.into_iter().flatten().collect();
-        // A product that results cannot hold is rounded as they are.
+        // A product that has too many bits for results is rounded as results are.
         let ends = values
             .iter()
             .filter(|value| matches!(value, Setting::End(_)));

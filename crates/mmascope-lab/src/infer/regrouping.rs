@@ -1,16 +1,16 @@
-//! Groups of any products, not of neighbours: reached by swaps where no single change explains more.
+//! Searches groups of arbitrary products by swaps, where no single change explains more.
 
 use super::search::{Candidate, Search};
 use super::settings::{ALIGNMENTS, Setting};
-use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program};
+use crate::dpa::{Dpa, Fused, General, GroupExponent, Groups, Operation, Program};
 use crate::format::Rounding;
 
-/// So many products at most: there are few swaps of these.
+/// The most products for which swaps are tried; more have too many swaps.
 const MOST: usize = 16;
 
 impl Search<'_> {
-    /// The candidate with groups of other products, if it fails less often. The size of the groups alone
-    /// explains little, and a swap alone too.
+    /// The candidate with groups of other products, if it fails less often. The size of the groups alone explains little,
+    /// and so does a single swap.
     pub(super) fn regrouped(&self, best: &Candidate) -> Option<Candidate> {
         let k = self.signature.k;
         if self.usual || k > MOST {
@@ -33,8 +33,8 @@ impl Search<'_> {
         found
     }
 
-    /// The best that swaps of products of different groups of so many lead to, one after the other, and the
-    /// groups' own alignment between them.
+    /// The best candidate reached by swapping products of different groups of a given size, one swap after the other, with
+    /// the groups' own alignment adjusted in between.
     fn swapped(&self, mut best: Candidate, g: usize) -> Candidate {
         let k = self.signature.k;
         let pairs = (0..k).flat_map(|i| (i + 1..k).map(move |j| (i, j)));
@@ -46,7 +46,7 @@ impl Search<'_> {
                 .map(move |&align| groups(g, Some(f), align))
         });
         let settings: Vec<Setting> = swaps.chain(aligned).collect();
-        while !best.failing.is_empty() && !self.patience.is_over() {
+        while !best.failing.is_empty() && !self.cpu_limit.is_over() {
             let program = best.unit.program();
             let variants = settings.iter();
             let variants = variants.filter_map(|setting| setting.apply(program, &self.signature));
@@ -59,19 +59,19 @@ impl Search<'_> {
     }
 }
 
-/// Groups of so many neighbours in the order of the program.
+/// Groups of neighbours, of a given size, in the order of the program.
 fn groups(g: usize, f: Option<u32>, align: Rounding) -> Setting {
     Setting::Groups(Some(Groups {
         g: g as u32,
         strided: false,
         f,
         align,
-        normalised: false,
+        exponent: GroupExponent::Products,
         drops_zero: false,
     }))
 }
 
-/// The bits to which groups may be aligned: all, those of the sums, and what they have.
+/// The bits to which groups may be aligned: all, those of the sums, and the current ones.
 fn alignments(program: &Program) -> Vec<Option<u32>> {
     let mut found = vec![None];
     for statement in &program.statements {

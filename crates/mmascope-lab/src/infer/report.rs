@@ -1,11 +1,11 @@
-//! What an inference has found: a row, its evidence, and what cannot be known.
+//! The result of an inference: a row, its evidence, and the parameters that cannot be observed.
 
 mod json;
 mod row;
 
 use std::fmt;
 
-use super::forms;
+use super::canonical_form;
 use super::neighbours::Stands;
 use super::run::Run;
 use crate::cases::Case;
@@ -25,7 +25,7 @@ pub struct Inference {
     pub subject: String,
     /// Its formats and K.
     pub signature: Signature,
-    /// What it is.
+    /// The outcome: a model, noise, or nothing that fits.
     pub outcome: Outcome,
     /// Fresh random and directed inputs with which the model was verified.
     pub trials: u64,
@@ -35,7 +35,7 @@ pub struct Inference {
     pub seconds: f64,
 }
 
-/// What a device turned out to be.
+/// The outcome of an inference.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A model that gives every answer.
@@ -82,11 +82,11 @@ pub struct Found {
     pub unobservable: Vec<Unobservable>,
     /// The rejected candidates nearest to the model.
     pub rejected: Vec<Rejected>,
-    /// How many candidates were rejected.
+    /// The number of rejected candidates.
     pub rejected_count: usize,
 }
 
-/// A parameter that no input settles.
+/// A parameter whose value no input decides.
 #[derive(Clone, Debug)]
 pub struct Unobservable {
     /// Its name.
@@ -138,7 +138,7 @@ pub(super) fn found(run: &Run<'_>, stands: Stands) -> Found {
         .collect();
     let mut program = unit.program().clone();
     if equivalent.is_empty() {
-        program = forms::named(&program, signature.k, signature.scale.is_some());
+        program = canonical_form::named(&program, signature.k, signature.scale.is_some());
         let mut words: Vec<Option<u64>> = Vec::new();
         for asked in asked {
             let word = match asked.answer {
@@ -150,7 +150,7 @@ pub(super) fn found(run: &Run<'_>, stands: Stands) -> Found {
                 words.push(word);
             }
         }
-        // A program that began as a row of the catalogue has that row's NaN, which nothing has shown.
+        // A program that began as a row of the catalogue has that row's NaN, which no answer has shown.
         let seen = match words[..] {
             [Some(word)] => Nan::Word(word),
             _ => Nan::Any,

@@ -1,4 +1,4 @@
-//! Other orders and places of c for a step that is known: what a climb comes to when it began with the wrong shape.
+//! Tries other orders and places of c for a known step, for searches that began with the wrong shape.
 
 use super::search::{Candidate, Search};
 use super::shapes::{self, Place, Step};
@@ -6,7 +6,7 @@ use super::space;
 use crate::dpa::{Dpa, Fused, General, Operation, Output, Program};
 
 impl Search<'_> {
-    /// The candidate's step and results in another shape, if that fails less often.
+    /// The candidate's step and outputs in another shape, if that fails less often.
     pub(super) fn reshaped(&self, best: &Candidate) -> Option<Candidate> {
         if self.usual {
             return None;
@@ -64,7 +64,7 @@ fn step(program: &Program) -> Option<Fused> {
     })
 }
 
-/// What becomes of results on the way, in every way that the program has.
+/// The different outputs between steps that the program has.
 fn between(program: &Program) -> Vec<Output> {
     let mut found: Vec<Output> = Vec::new();
     for statement in &program.statements {

@@ -1,18 +1,18 @@
-//! The course of an inference: questions, a candidate, fresh inputs, neighbours; and again after a mismatch.
+//! Runs an inference: questions, a candidate, fresh inputs, neighbours; and again after a mismatch.
 
 use super::asker::Asker;
+use super::cpu_limit::CpuLimit;
 use super::inputs::{Focus, Kind, make};
 use super::maker::Maker;
-use super::patience::Patience;
 use super::search::Candidate;
-use super::{Options, Outcome, Progress, forms, neighbours, report, shrinking, space};
+use super::{Options, Outcome, Progress, canonical_form, neighbours, report, shrinking, space};
 use crate::cases::{Case, Family, Generator, Hints};
 use crate::dpa::{Signature, Unit};
 use crate::error::Result;
 use crate::isa::Catalogue;
 use crate::reveal::Random;
 
-/// Questions of each kind to begin with.
+/// The number of first questions of each kind.
 const QUESTIONS: [(Kind, usize); 8] = [
     (Kind::Tie, 300),
     (Kind::Core, 600),
@@ -23,24 +23,24 @@ const QUESTIONS: [(Kind, usize); 8] = [
     (Kind::Special, 100),
     (Kind::Zeros, 120),
 ];
-/// Answers that a candidate does not give and that are asked for again: they may be noise.
+/// So many answers that a candidate does not give are asked for again: they may be noise.
 const DOUBTED: usize = 256;
-/// How many times as many fresh inputs a model that is no row of the catalogue is asked at last.
+/// A model that is no row of the catalogue is verified with so many times as many fresh inputs.
 const AGAIN: usize = 3;
-/// Repairs after a mismatch on fresh inputs.
+/// The most repairs after mismatches on fresh inputs.
 const REPAIRS: usize = 12;
 
-/// An inference on its way.
+/// An inference that is running.
 pub(super) struct Run<'a> {
     pub(super) maker: Maker,
     pub(super) signature: Signature,
     pub(super) asker: Asker<'a>,
     pub(super) random: Random,
     pub(super) options: &'a Options,
-    pub(super) patience: Patience,
+    pub(super) cpu_limit: CpuLimit,
     /// Random inputs with which the model at the end was verified.
     pub(super) trials: u64,
-    /// How many of the first questions are about alignment and rounding.
+    /// The number of first questions that are about alignment and rounding.
     pub(super) core: usize,
 }
 
@@ -58,7 +58,7 @@ impl Run<'_> {
         let rows = space::rows(catalogue, &self.signature);
         let mut best = self.fitting_row(&rows);
         if best.is_none() {
-            // What is explained by rare noise need not be searched for.
+            // If rare noise explains the answers, no search is needed.
             self.asker.recheck(1)?;
         }
         let mut tried: Vec<Candidate> = Vec::new();
@@ -87,7 +87,7 @@ impl Run<'_> {
             if self.verify(&unit, 1)? {
                 progress(self.asker.queries, "neighbours");
                 if let neighbours::Study::Stands(mut study) = neighbours::study(self, &unit, &rows)?
-                    // A model that nobody has written down may be wrong where few inputs show it.
+                    // A model that nobody has described before may be wrong where few inputs show it.
                     && (is_row || self.verify(&unit, AGAIN)?)
                 {
                     study.look_at_rows(self, &rows);
@@ -138,7 +138,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Asks fresh cases of families; gives their places.
+    /// Asks fresh cases of families and returns their places.
     fn families(
         &mut self,
         families: &[Family],
@@ -169,7 +169,7 @@ impl Run<'_> {
         Ok(self.known_noise())
     }
 
-    /// Noise, where what a candidate does not give is answered in another way when it is asked again.
+    /// Asks again the questions that a candidate answers otherwise. A device that changes an answer is noisy.
     fn noise_beside(&mut self, candidate: Option<&Candidate>) -> Result<Option<Outcome>> {
         let failing = candidate.map_or(&[][..], |candidate| &candidate.failing);
         let every = failing.len().div_ceil(DOUBTED).max(1);
@@ -187,7 +187,7 @@ impl Run<'_> {
         })
     }
 
-    /// Whether the unit answers fresh inputs of every family and kind alike, some or several times as many.
+    /// Whether the unit and the device agree on fresh inputs of every family and kind; `times` as many as usual.
     fn verify(&mut self, unit: &Unit, times: usize) -> Result<bool> {
         let left = (self.options.budget.saturating_sub(self.asker.queries) / 16) as usize;
         let trials = (self.options.trials * times).min(left).max(20);
@@ -229,7 +229,7 @@ impl Run<'_> {
                 )?)
             }
         };
-        let program = forms::named(
+        let program = canonical_form::named(
             nearest.unit.program(),
             self.signature.k,
             self.signature.scale.is_some(),

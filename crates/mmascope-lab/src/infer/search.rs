@@ -1,37 +1,37 @@
-//! Climbing: from a program towards one that gives every answer of the device.
+//! Climbs from a program towards one that gives every answer of the device, one parameter at a time.
 
 use super::asker::Asked;
-use super::joints::{Joint, joints};
-use super::patience::Patience;
+use super::coupled_parameters::{Coupled, coupled_parameters};
+use super::cpu_limit::CpuLimit;
 use super::settings::{ALIGNMENTS, Part, Setting, domains};
 use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Statement, Unit};
 use crate::format::Rounding;
 
-/// Failing questions on which variants are compared first.
+/// Variants are first compared on so many failing questions.
 const SAMPLE: usize = 48;
-/// So few failures that they do not rank variants.
+/// Below this many failures, ranking is unreliable.
 const FEW: usize = 12;
-/// Answers that are remembered as telling.
+/// So many answers that told variants apart are remembered.
 const TELLING: usize = 32;
-/// Variants that are compared on every question.
+/// So many variants are compared on every question.
 const SHORT_LIST: usize = 12;
 
-/// A unit with the questions that it answers otherwise than the device.
+/// A unit with the questions that it answers differently from the device.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) unit: Unit,
-    /// Places among the asked.
+    /// Places of these questions.
     pub(crate) failing: Vec<usize>,
 }
 
-/// What candidates are compared on.
+/// The questions and limits with which candidates are compared.
 pub(crate) struct Search<'a> {
     pub(crate) asked: &'a [Asked],
     /// The questions that count.
     pub(crate) scope: Vec<usize>,
     pub(crate) signature: Signature,
-    /// No further sweep is begun after this.
-    pub(crate) patience: Patience,
+    /// The time after which no further sweep begins.
+    pub(crate) cpu_limit: CpuLimit,
     /// Whether uncommon parameters are left as they are.
     pub(crate) usual: bool,
 }
@@ -53,7 +53,7 @@ impl Search<'_> {
     pub(super) fn better(&self, best: &Candidate, variants: Vec<Program>) -> Option<Candidate> {
         let step = best.failing.len().div_ceil(SAMPLE).max(1);
         let sample: Vec<usize> = best.failing.iter().copied().step_by(step).collect();
-        // A few failures do not rank the variants: then all that mend one of them are compared.
+        // Few failures cannot rank the variants. Then all variants that mend one of them are compared.
         let few = sample.len() <= FEW;
         let mut list: Vec<(usize, Unit)> = Vec::new();
         for program in variants {
@@ -134,12 +134,12 @@ impl Search<'_> {
         Some(failing)
     }
 
-    fn sweep(&self, best: &mut Candidate, joint: &Joint) -> bool {
-        if best.failing.is_empty() || self.patience.is_over() {
+    fn sweep(&self, best: &mut Candidate, coupled: &Coupled) -> bool {
+        if best.failing.is_empty() || self.cpu_limit.is_over() {
             return false;
         }
         let mut variants = vec![best.unit.program().clone()];
-        for settings in joint {
+        for settings in coupled {
             let mut more = Vec::new();
             for program in &variants {
                 for setting in settings {
@@ -160,11 +160,11 @@ impl Search<'_> {
         }
     }
 
-    /// Alignment and rounding alone: what tells shapes apart.
+    /// Searches alignment and rounding alone, which is enough to tell shapes apart.
     pub(crate) fn rough(&self, program: &Program) -> Option<Candidate> {
         let mut best = self.candidate(program)?;
         let bits = (8..=44).step_by(3).map(Some).chain([None]);
-        let mut joint = vec![
+        let mut coupled = vec![
             bits.map(Setting::F).collect(),
             ALIGNMENTS[..4]
                 .iter()
@@ -175,30 +175,30 @@ impl Search<'_> {
                 .to_vec(),
         ];
         // Rounded sums have no alignment, only roundings.
-        joint.retain(|settings: &Vec<Setting>| {
+        coupled.retain(|settings: &Vec<Setting>| {
             let applies = |setting: &Setting| setting.apply(program, &self.signature).is_some();
             settings.iter().any(applies)
         });
-        self.sweep(&mut best, &joint);
+        self.sweep(&mut best, &coupled);
         if let Some(own) = groups(program) {
-            // Groups that are shorter than the sum hide its bits, and the sum theirs.
+            // Groups with fewer bits than the sum hide the sum's bits, and the sum hides theirs.
             let bits = (8..=44).step_by(3).map(Some).chain([None]);
             let groups = bits.map(|f| Setting::Groups(Some(Groups { f, ..own })));
             self.sweep(&mut best, &vec![groups.collect()]);
-            self.sweep(&mut best, &joint);
+            self.sweep(&mut best, &coupled);
         }
         Some(best)
     }
 
-    /// Changes one parameter at a time, always the one that helps most; pairs that hide each other
-    /// only when none does.
+    /// Changes one parameter at a time, always the one that helps most. Parameters that hide each other are changed together
+    /// only when no single one helps.
     pub(crate) fn climb(&self, mut best: Candidate) -> Candidate {
         for _ in 0..24 {
-            if best.failing.is_empty() || self.patience.is_over() {
+            if best.failing.is_empty() || self.cpu_limit.is_over() {
                 break;
             }
             let mut domains = domains(&self.signature, best.unit.program());
-            // Of two that help alike the usual one is taken.
+            // Of two changes that help equally the usual one is taken.
             domains.retain(|settings| {
                 !self.usual
                     || settings
@@ -213,8 +213,8 @@ impl Search<'_> {
                 let whole = settings.iter();
                 let whole = whole.filter_map(|setting| setting.apply(program, &self.signature));
                 let mut variants: Vec<Program> = whole.collect();
-                // What becomes of results between steps is often another matter than at the end, and a
-                // parameter of all steps that explains some of it would lead astray.
+                // Results between steps are often treated otherwise than at the end, and a parameter of all
+                // steps that explains a part would lead astray.
                 let of_results = matches!(
                     settings.first(),
                     Some(Setting::Overflow(_) | Setting::Zero(_) | Setting::FlushOut(_))
@@ -239,16 +239,16 @@ impl Search<'_> {
                 best = part;
                 continue;
             }
-            let mut joints = joints(best.unit.program(), &domains, self.usual);
-            let mut joined = best.clone();
-            if !joints.any(|joint| self.sweep(&mut joined, &joint)) {
+            let mut coupled = coupled_parameters(best.unit.program(), &domains, self.usual);
+            let mut swept = best.clone();
+            if !coupled.any(|coupled| self.sweep(&mut swept, &coupled)) {
                 let other = || self.reshaped(&best).or_else(|| self.regrouped(&best));
                 match next.or_else(other) {
                     Some(next) => best = next,
                     None => break,
                 }
             } else {
-                best = joined;
+                best = swept;
             }
         }
         best
@@ -285,7 +285,7 @@ impl Search<'_> {
     }
 }
 
-/// The groups of all steps, where one statement has all of them: accumulators that are added rarely have groups.
+/// The groups of a program of one statement. (Programs that add several accumulators rarely have groups.)
 fn groups(program: &Program) -> Option<Groups> {
     match program.statements[..] {
         [

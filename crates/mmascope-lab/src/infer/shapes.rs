@@ -1,14 +1,14 @@
-//! Orders as programs: from a tree that masks show, and the usual ones where they show none.
+//! Turns summation orders into programs: from a tree that masks show, or the usual orders where they show none.
 
-use super::forms;
+use super::canonical_form;
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Groups, Nan, Operation, Output, Program, Select, Signature,
-    Source, Statement, Terms, Tininess, ZeroSign,
+    AddMul, Codes, Dpa, FmaChain, Fused, General, Groups, Nan, Operation, Output, Program, Reading,
+    Select, Signature, Source, Start, Statement, Tininess, ZeroSign,
 };
 use crate::format::{Overflow, Rounding};
 use crate::tree::Tree;
 
-/// What the nodes with products do.
+/// The arithmetic of nodes with products.
 #[allow(clippy::large_enum_variant)] // copied freely, and few
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -17,14 +17,14 @@ pub(crate) enum Step {
     /// Rounded products and additions.
     Rounded,
     /// Fused multiply-adds, which begin with this where c takes no part.
-    Chain(Source),
+    Chain(Start),
 }
 
 impl Step {
-    /// What a sum begins with where c takes no part: its first products, whose sign of zero stays.
-    fn nothing(self) -> Source {
+    /// The start of a sum in which c takes no part: its first products, whose sign of zero stays.
+    fn nothing(self) -> Start {
         match self {
-            Self::Fused(_) | Self::Rounded => Source::Product,
+            Self::Fused(_) | Self::Rounded => Start::Product,
             Self::Chain(nothing) => nothing,
         }
     }
@@ -37,7 +37,7 @@ impl Step {
     fn algorithm(self, size: usize) -> Dpa {
         let size = size.clamp(1, 256) as u32;
         Dpa::General(match self {
-            Self::Chain(_) => return Dpa::FmaChain,
+            Self::Chain(_) => return FmaChain.into(),
             Self::Fused(fused) => General::Fused(Fused {
                 l: size,
                 // Groups of 1 stand for the whole step.
@@ -47,16 +47,12 @@ impl Step {
                 }),
                 ..fused
             }),
-            Self::Rounded => General::AddMul(AddMul {
-                p: size,
-                sequential: false,
-                terms: Terms::default(),
-            }),
+            Self::Rounded => General::AddMul(AddMul::plain(size)),
         })
     }
 }
 
-/// How every statement's result is rounded at first.
+/// The output with which every statement begins.
 pub(crate) fn output(signature: &Signature, step: Step) -> Output {
     Output {
         format: signature.d,
@@ -93,25 +89,26 @@ impl Writer {
         Source::Statement(index)
     }
 
-    fn dot(&mut self, ks: &[usize], size: usize, from: Source) -> Source {
+    fn dot(&mut self, ks: &[usize], size: usize, from: impl Into<Start>) -> Source {
         self.push(Operation::Dot {
             algorithm: self.step.algorithm(size),
-            widened: None,
+            operands: Reading::WHOLE,
             over: Select::List(ks.to_vec()),
-            from,
+            from: from.into(),
         })
     }
 
     fn finish(mut self) -> Option<Program> {
         self.statements.last_mut()?.name = "d".to_owned();
         Some(Program {
+            codes: Codes::Special,
             statements: self.statements,
         })
     }
 }
 
 /// The program that sums in the order of a tree over K products and c, or over the products alone.
-/// `apart`: a step with fewer products than those before it is no part of their chain.
+/// `apart`: a step with fewer products than the steps before it does not join their chain.
 pub(crate) fn of_tree(
     tree: &Tree,
     signature: &Signature,
@@ -156,7 +153,7 @@ pub(crate) fn of_tree(
     writer.finish()
 }
 
-/// A step after another: part of its chain when it has the same length.
+/// Appends a step to another: as part of its chain when it has the same length.
 fn chain(writer: &mut Writer, products: &[usize], from: Source, apart: bool) -> Source {
     let last = writer.statements.len();
     let is_last = matches!(from, Source::Statement(index) if index + 1 == last);
@@ -179,7 +176,7 @@ fn chain(writer: &mut Writer, products: &[usize], from: Source, apart: bool) -> 
     writer.dot(products, products.len(), from)
 }
 
-/// Where c enters.
+/// The place where c enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The first step's sum.
@@ -210,7 +207,7 @@ pub(crate) fn c_added(program: &Program, k: usize) -> Option<Program> {
     let takes_c = |statement: &Statement| match &statement.operation {
         Operation::Dot {
             algorithm,
-            from: Source::C,
+            from: Start::C,
             ..
         } => algorithm.block() == 1,
         _ => false,
@@ -224,10 +221,10 @@ pub(crate) fn c_added(program: &Program, k: usize) -> Option<Program> {
             operation,
             output: chain.output,
         };
-        changed = forms::with_statement(&changed, place, statement);
+        changed = canonical_form::with_statement(&changed, place, statement);
     };
     let add = Operation::Add(Source::C, Source::Statement(place));
-    match forms::cut(chain, 1, k, Source::Statement(place + 1)) {
+    match canonical_form::cut(chain, 1, k, Source::Statement(place + 1)) {
         Some([first, rest]) => {
             insert(place, first);
             insert(place + 1, add);
@@ -239,7 +236,7 @@ pub(crate) fn c_added(program: &Program, k: usize) -> Option<Program> {
         }
     }
     match &mut changed.statements[place].operation {
-        Operation::Dot { from, .. } => *from = Source::Product,
+        Operation::Dot { from, .. } => *from = Start::Product,
         _ => return None,
     }
     Some(changed)
@@ -332,7 +329,7 @@ pub(crate) fn joined(
     let mut sums = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         let from = match place {
-            Place::First if index == 0 => Source::C,
+            Place::First if index == 0 => Start::C,
             _ => step.nothing(),
         };
         sums.push(writer.dot(part, size, from));

@@ -1,4 +1,4 @@
-//! Smaller inputs on which a device and a unit still differ.
+//! Shrinks an input on which a device and a unit still differ.
 
 use super::asker::{Asked, Asker};
 use super::report::Example;

@@ -1,12 +1,12 @@
-//! Where the search begins: rows of the catalogue, then programs in the order that masks show, then
-//! the usual orders with every kind of step.
+//! Lists the starting points of the search: rows of the catalogue, then programs in the order that masks show, then the
+//! usual orders with every kind of step.
 
 use super::run::Run;
 use super::shapes::{self, Place, Step};
-use super::{forms, grouped, pairs, widths};
+use super::{canonical_form, grouped, pairs, widths};
 use crate::dpa::{
-    Dpa, FlushSign, Fused, Groups, Operation, Output, Program, Select, Signature, Source,
-    Statement, Unit,
+    Codes, Dpa, FlushSign, FmaChain, FtzAddMul, Fused, GroupExponent, Groups, GstFdpa, GtrFdpa,
+    Operation, Output, Program, Reading, Select, Signature, Source, Start, Statement, Unit,
 };
 use crate::error::Result;
 use crate::format::Rounding;
@@ -60,7 +60,7 @@ fn steps(signature: &Signature) -> Vec<Step> {
             strided: false,
             f: Some(24),
             align: Rounding::Rz,
-            normalised: false,
+            exponent: GroupExponent::Products,
             drops_zero: false,
         }),
         ..Fused::plain(1, Some(28))
@@ -92,7 +92,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     let mut lists: Vec<Vec<Program>> = Vec::new();
     let near = rows
         .iter()
-        .map(|row| forms::general(row.unit.program(), wide));
+        .map(|row| canonical_form::general(row.unit.program(), wide));
     let near: Vec<Program> = near.chain(named(&signature)).collect();
     if wide {
         let usual = near.into_iter().chain(chains(&signature)).collect();
@@ -193,8 +193,8 @@ fn rounded(run: &mut Run<'_>) -> Result<Vec<Program>> {
     };
     let steps = [
         Step::Rounded,
-        Step::Chain(Source::Product),
-        Step::Chain(Source::Zero),
+        Step::Chain(Start::Product),
+        Step::Chain(Start::Zero),
     ];
     let mut found = Vec::new();
     for step in steps {
@@ -271,7 +271,7 @@ fn order(run: &mut Run<'_>) -> Result<Order> {
         return Ok(Order::NoMasks);
     };
     run.asker.spend(report.all_measurements);
-    // What keeps every bit that short formats reach is unresolved, and a step like any other.
+    // A node that keeps every bit that short formats reach is unresolved, and taken for a step like any other.
     Ok(match report.nature {
         Nature::Tree => Order::Tree(report.tree),
         _ => Order::Unknown,
@@ -303,13 +303,14 @@ fn order_of_changes(run: &mut Run<'_>, shown: &Order) -> Result<Option<Tree>> {
 
 fn dot(signature: &Signature, algorithm: Dpa, step: Step) -> Program {
     Program {
+        codes: Codes::Special,
         statements: vec![Statement {
             name: "d".to_owned(),
             operation: Operation::Dot {
                 algorithm,
-                widened: None,
+                operands: Reading::WHOLE,
                 over: Select::All,
-                from: Source::C,
+                from: Start::C,
             },
             output: shapes::output(signature, step),
         }],
@@ -330,14 +331,14 @@ fn named(signature: &Signature) -> Vec<Program> {
         for l in sizes.iter().copied().chain([k]) {
             for g in [16, 32, 8, 4, 2, 1] {
                 if scale.block.is_multiple_of(g as usize) && l.is_multiple_of(g) {
-                    let gst = Dpa::GstFdpa {
+                    let gst = GstFdpa {
                         l,
                         g,
                         f: 35,
                         e0: -139,
                         align: Rounding::Rz,
                     };
-                    found.push(dot(signature, gst, fused));
+                    found.push(dot(signature, gst.into(), fused));
                 }
             }
         }
@@ -345,13 +346,13 @@ fn named(signature: &Signature) -> Vec<Program> {
     }
     for &l in &sizes {
         let (f, f2) = (24, 31);
-        found.push(dot(signature, Dpa::GtrFdpa { l, f, f2 }, fused));
-        let ftz = Dpa::FtzAddMul {
+        found.push(dot(signature, GtrFdpa { l, f, f2 }.into(), fused));
+        let ftz = FtzAddMul {
             p: l,
             flush_in: FlushSign::Plus,
             flush_out: FlushSign::Kept,
         };
-        found.push(dot(signature, ftz, Step::Rounded));
+        found.push(dot(signature, ftz.into(), Step::Rounded));
     }
     found
 }
@@ -360,9 +361,9 @@ fn named(signature: &Signature) -> Vec<Program> {
 fn chains(signature: &Signature) -> Vec<Program> {
     let output: Output = shapes::output(signature, Step::Rounded);
     let k = signature.k;
-    let chain = |over: Select, from: Source| Operation::Dot {
-        algorithm: Dpa::FmaChain,
-        widened: None,
+    let chain = |over: Select, from: Start| Operation::Dot {
+        algorithm: FmaChain.into(),
+        operands: Reading::WHOLE,
         over,
         from,
     };
@@ -380,13 +381,15 @@ fn chains(signature: &Signature) -> Vec<Program> {
                 Select::List(order.clone())
             }
         };
-        for from in [Source::C, Source::Zero] {
+        for from in [Start::C, Start::Zero] {
             found.push(Program {
+                codes: Codes::Special,
                 statements: vec![statement("d", chain(over(), from))],
             });
         }
-        for from in [Source::Product, Source::Zero] {
+        for from in [Start::Product, Start::Zero] {
             found.push(Program {
+                codes: Codes::Special,
                 statements: vec![
                     statement("t", chain(over(), from)),
                     statement("d", Operation::Add(Source::C, Source::Statement(0))),

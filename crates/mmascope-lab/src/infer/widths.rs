@@ -1,6 +1,6 @@
-//! Shapes whose sums on the way have more bits than the result, or fewer.
+//! Proposes shapes whose sums between steps have more bits than the result, or fewer.
 
-use super::forms;
+use super::canonical_form;
 use super::shapes::{Step, output};
 use crate::dpa::{Operation, Program, Signature, Source, Statement};
 use crate::format::{BF16, F16, F32, Rounding, TF32};
@@ -41,7 +41,7 @@ fn wide_between(program: &Program, signature: &Signature) -> Option<Program> {
         return None;
     }
     let mut changed = if program.statements.len() == 1 {
-        forms::split(program, signature.k)?
+        canonical_form::split(program, signature.k)?
     } else {
         program.clone()
     };
@@ -77,7 +77,7 @@ fn wide_chains(program: &Program, signature: &Signature) -> Option<Program> {
 /// hardly show then, and would be taken for those of the sums.
 pub(crate) fn narrow_between(program: &Program, signature: &Signature) -> Vec<Program> {
     let split = if program.statements.len() == 1 {
-        forms::split(program, signature.k)
+        canonical_form::split(program, signature.k)
     } else {
         Some(program.clone())
     };

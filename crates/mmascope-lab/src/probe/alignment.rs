@@ -1,16 +1,16 @@
-//! §1.2, §1.4: bits kept in alignment, exactness of products.
+//! Measures the bits that the alignment keeps, and whether products are exact (§1.2, §1.4).
 
 use super::bench::{Bench, Input, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
 use crate::format::Rounding;
-use crate::infer::Number;
+use crate::infer::drawn;
 
 /// Bits kept, as far as they were measured.
 pub(super) struct Bits {
-    /// Of a small product beside large products.
+    /// The bits kept of a small product beside large products.
     pub(super) products: Option<i32>,
-    /// Of a small c beside large products.
+    /// The bits kept of a small c beside large products.
     pub(super) c: Option<i32>,
     /// The roundings that the alignment of products may have.
     pub(super) alignment: Vec<Rounding>,
@@ -23,7 +23,7 @@ pub(super) struct Bits {
 /// Distances that are tried.
 const FARTHEST: i32 = 70;
 
-/// What cancels, and what is small.
+/// Which terms cancel, and which one is small.
 #[derive(Clone, Copy)]
 enum Setting {
     ProductsUnderProducts,
@@ -297,11 +297,7 @@ fn exact_beside_c(
     let mut input = bench.input(format!(
         "c = -(1 + 2^-{m_a} + 2^-{m_b}), (1 + 2^-{m_a})(1 + 2^-{m_b})"
     ));
-    let c = Number {
-        negative: true,
-        exponent: 0,
-        fraction: (1 << (60 - m_a)) + (1 << (60 - m_b)),
-    };
+    let c = drawn(true, 0, (1 << (60 - m_a)) + (1 << (60 - m_b)));
     bench.c(&mut input, c);
     let (a, b) = (one_and(false, 0, 1, m_a), one_and(false, 0, 1, m_b));
     bench.product(&mut input, x, a, b);

@@ -1,12 +1,13 @@
-//! Where tests are made: inputs by value, answers as values, tests gathered under features.
+//! The workbench of the tests: makes inputs from values, reads answers as values, gathers tests under features.
 
 use super::report::{Feature, Report, Test};
 use crate::cases::Case;
 use crate::dpa::Signature;
 use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
-use crate::explain::{Dyadic, Value};
-use crate::infer::{Maker, Number, answer_text, line};
+use crate::exact::{Dyadic, Exact};
+use crate::explain::Value;
+use crate::infer::{Maker, answer_text, drawn, line, word};
 use crate::reveal::Random;
 use crate::vector::Answer;
 
@@ -27,7 +28,7 @@ pub(super) struct Bench<'a> {
 #[derive(Clone)]
 pub(super) struct Input {
     pub(super) case: Case,
-    /// What it is, for people.
+    /// A description for people.
     pub(super) what: String,
 }
 
@@ -64,16 +65,11 @@ impl Reading {
 
 /// ±2^exponent.
 pub(super) fn power(negative: bool, exponent: i32) -> Dyadic {
-    Dyadic::of(&crate::format::Exact {
-        negative,
-        magnitude: 1,
-        exponent,
-        sticky: false,
-    })
+    Dyadic::of(&Exact::power_of_two(negative, exponent))
 }
 
 impl<'a> Bench<'a> {
-    pub fn new(device: &'a mut dyn Dut) -> Result<Self> {
+    pub(crate) fn new(device: &'a mut dyn Dut) -> Result<Self> {
         let signature = *device.signature();
         Ok(Self {
             device,
@@ -105,26 +101,27 @@ impl<'a> Bench<'a> {
         self.maker.power(&mut input.case, k, negative, exponent);
     }
 
-    /// Puts a product of that value and of normal operands at k, if there is one: its fraction is a's.
-    pub(super) fn normal_product(&self, input: &mut Input, k: usize, number: Number) {
-        let exponent = number.exponent;
+    /// Puts a product of that value and of normal operands at k, if there is one: its significand is a's.
+    pub(super) fn normal_product(&self, input: &mut Input, k: usize, number: Exact) {
+        let exponent = number.top().unwrap_or(0);
         let (a, b) = (&self.maker.a, &self.maker.b);
         let (low, high) = (
             a.normal.max(exponent - b.top),
             a.top.min(exponent - b.normal),
         );
         let first = i32::midpoint(low, high);
-        let own = Number {
-            exponent: first,
-            ..number
-        };
-        self.product(input, k, own, two(false, exponent - first));
+        self.product(
+            input,
+            k,
+            number.with_top(first),
+            two(false, exponent - first),
+        );
     }
 
     /// Puts a product of two given numbers at k.
-    pub(super) fn product(&self, input: &mut Input, k: usize, a: Number, b: Number) {
-        input.case.a[k] = a.word(&self.signature.a);
-        input.case.b[k] = b.word(&self.signature.b);
+    pub(super) fn product(&self, input: &mut Input, k: usize, a: Exact, b: Exact) {
+        input.case.a[k] = word(a, &self.signature.a);
+        input.case.b[k] = word(b, &self.signature.b);
     }
 
     /// The product at k of the operands that the formats made of what was asked for, without scales.
@@ -152,9 +149,9 @@ impl<'a> Bench<'a> {
             }
             let (in_a, in_b) = (a.to_register(a.zero(false)), b.to_register(b.zero(false)));
             (input.case.a[k], input.case.b[k]) = if a.signed {
-                (two(true, 0).word(a), in_b)
+                (word(two(true, 0), a), in_b)
             } else {
-                (in_a, two(true, 0).word(b))
+                (in_a, word(two(true, 0), b))
             };
         }
         if self.c_of(input).as_ref() == Some(&zero) {
@@ -163,7 +160,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    pub(super) fn c(&self, input: &mut Input, number: Number) {
+    pub(super) fn c(&self, input: &mut Input, number: Exact) {
         self.maker.set_c(&mut input.case, number);
     }
 
@@ -208,7 +205,7 @@ impl<'a> Bench<'a> {
         Ok(readings.remove(0))
     }
 
-    /// Of the tests since the last feature only those that are marked stay.
+    /// Keeps only the marked tests of those since the last feature.
     pub(super) fn keep_tests(&mut self, marked: &[bool]) {
         let mut marks = marked.iter();
         self.tests.retain(|_| marks.next().copied().unwrap_or(true));
@@ -250,15 +247,11 @@ impl<'a> Bench<'a> {
 }
 
 /// A number with no fraction.
-pub(super) fn two(negative: bool, exponent: i32) -> Number {
-    Number::power(negative, exponent)
+pub(super) fn two(negative: bool, exponent: i32) -> Exact {
+    Exact::power_of_two(negative, exponent)
 }
 
 /// 1 + `units`·2^-`bits`, a number that formats of so many bits have.
-pub(super) fn one_and(negative: bool, exponent: i32, units: u64, bits: u32) -> Number {
-    Number {
-        negative,
-        exponent,
-        fraction: units << (60 - bits),
-    }
+pub(super) fn one_and(negative: bool, exponent: i32, units: u64, bits: u32) -> Exact {
+    drawn(negative, exponent, units << (60 - bits))
 }

@@ -1,10 +1,10 @@
-//! §1.6, §1.7: normalisation of products and partial sums, carries, monotonicity.
+//! Measures normalisation of products and partial sums, carries, and monotonicity (§1.6, §1.7).
 
 use super::alignment::Bits;
 use super::bench::{Bench, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
-use crate::explain::Dyadic;
+use crate::exact::Dyadic;
 
 pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result<()> {
     normalised_products(bench, order, bits)?;
@@ -217,17 +217,13 @@ fn search(bench: &mut Bench<'_>, title: &str) -> Result<()> {
         let mut input = bench.input("random products, and the next c");
         for k in 0..bench.signature.k {
             let exponent = (-(random.below(26) as i32)).clamp(low, high);
-            let number = crate::infer::Number {
-                negative: random.below(2) == 0,
-                exponent,
-                fraction: random.bits() >> 4,
-            };
+            let number = crate::infer::drawn(random.below(2) == 0, exponent, random.bits() >> 4);
             let other = random.bits() >> 4;
             bench
                 .maker
                 .product(&mut input.case, k, number, other, &mut random);
         }
-        let c = one_and(false, 0, 0, 1).word(&bench.signature.c);
+        let c = crate::infer::word(two(false, 0), &bench.signature.c);
         let shift = bench.signature.c.register.shift;
         let mut above = input.clone();
         input.case.c = c - (1 << shift);

@@ -1,11 +1,11 @@
-//! §1.3: how many products share a step, in which order the steps go, where c enters.
+//! Measures how many products share a step, the order of the steps, and where c enters (§1.3).
 
 use super::bench::{Bench, one_and, two};
 use crate::error::Result;
 use crate::reveal::{DeviceSum, Nature, Options, reveal};
 use crate::tree::{Op, Tree};
 
-/// What later tests use.
+/// The order as later tests use it.
 pub(super) struct Order {
     /// Products of the first step that c shares, if masks show it; else the first products.
     pub(super) with_c: Vec<usize>,
@@ -124,7 +124,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
     Ok(order)
 }
 
-/// How many fraction bits a partial sum has: 1 + 2^-j in the first step, -1 in the last one.
+/// Measures the fraction bits of a partial sum: 1 + 2^-j in the first step, -1 in the last one.
 fn between(bench: &mut Bench<'_>, order: &mut Order) -> Result<()> {
     let bits = bench.maker.bits;
     let last = order.place_to_cancel();
@@ -172,7 +172,7 @@ fn between(bench: &mut Bench<'_>, order: &mut Order) -> Result<()> {
 }
 
 impl Order {
-    /// What is added in the last step only: a product, or c.
+    /// A term that is added in the last step only: a product, or c.
     pub(super) fn place_to_cancel(&self) -> Option<usize> {
         (!self.c_last).then(|| self.last[0])
     }
@@ -196,7 +196,7 @@ fn ends_of(step: &[usize], c: bool, add: bool) -> Option<Ends> {
 /// Ends of the last step, whose terms may be sums.
 fn ends_of_root(tree: &Tree, k: usize) -> Option<Ends> {
     let root = tree.nodes().last()?;
-    // Of each term: the products in it, and whether it is one itself.
+    // For each term: the products in it, and whether it is a product itself.
     let terms: Vec<Vec<usize>> = root
         .children
         .iter()

@@ -1,4 +1,4 @@
-//! §1.8, §1.9: the floor of the alignment, overflow.
+//! Measures the floor of the alignment, and overflow (§1.8, §1.9).
 
 use super::alignment::Bits;
 use super::bench::{Bench, Input, Reading, one_and, power, two};
@@ -54,7 +54,7 @@ pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result
             .iter()
             .rposition(|pair| !counts(pair))
             .map_or(0, |at| at + 1);
-        // Where terms of any size count, they are rounded away from zero: no place is seen.
+        // If terms of any size count, they are rounded away from zero, and no place is seen.
         let place = places.get(from).copied()?;
         (from > 0 || place == low).then_some(place)
     };
@@ -175,7 +175,7 @@ fn rounds_as_aligned(
     if place - 1 < bench.maker.a.lowest + bench.maker.b.lowest {
         return Ok(true);
     }
-    // Of these sums one shows the half bit: ±(2^anchor + half) or ±(2^anchor − half).
+    // One of these sums shows the half bit: ±(2^anchor + half) or ±(2^anchor − half).
     let outward = anchor < lowest;
     let mut seen = Vec::new();
     for negative in [false, true] {

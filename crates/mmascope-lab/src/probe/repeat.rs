@@ -1,4 +1,4 @@
-//! Whether the device answers the same question alike.
+//! Asks some questions again, to find out whether the device is noisy.
 
 use super::bench::{Bench, Input};
 use crate::error::Result;

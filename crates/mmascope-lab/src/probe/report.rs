@@ -1,10 +1,10 @@
-//! What probing found: features with their tests, as values, JSON and a page.
+//! The report of a probe: features with their tests, as values, JSON and a page.
 
 use serde_json::{Map, Value, json};
 
 use crate::dpa::Signature;
 
-/// What is said of a device that answers the same question differently.
+/// The message for a device that answers the same question differently.
 pub const NOISE: &str = "noise: the same input gave different answers; no other finding is certain";
 
 /// A feature with the tests behind it.
@@ -20,7 +20,7 @@ pub struct Feature {
     pub value: String,
     /// The finding in words.
     pub conclusion: String,
-    /// What was asked and answered.
+    /// The questions and answers.
     pub tests: Vec<Test>,
 }
 
@@ -119,7 +119,7 @@ impl Report {
         page(&format!("Features of {}", self.subject), &body)
     }
 
-    /// What stands above the table of a noisy device.
+    /// The warning above the table of a noisy device.
     fn warning(&self) -> String {
         match self.is_noisy() {
             true => format!("<p><b>{NOISE}</b></p>\n"),

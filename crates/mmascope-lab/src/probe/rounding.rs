@@ -1,4 +1,4 @@
-//! §1.5: roundings, told from results on both sides of ties.
+//! Measures roundings from results on both sides of ties (§1.5).
 
 mod alignment;
 mod quarters;
@@ -54,7 +54,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, bits: &mut Bits) -> 
         products: first,
         ends: order.first_ends,
         c: order.shares_c,
-        // What is wider than results is read once the last step has taken the leading bit away.
+        // A sum wider than results is read once the last step has taken the leading bit away.
         wide: order.between.map(|width| (width, order.place_to_cancel())),
     };
     result(

@@ -1,10 +1,11 @@
-//! §1.9: ∞, NaN, signed zeros, ignored bits, NaN scales.
+//! Measures ∞, NaN, signed zeros, ignored bits, and NaN scales (§1.9).
 
 use super::bench::{Bench, Input, Reading, two};
 use crate::error::Result;
+use crate::exact::Exact;
 use crate::explain::Value;
 use crate::format::Format;
-use crate::infer::{Maker, Number};
+use crate::infer::{Maker, word};
 use crate::vector::Answer;
 
 pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
@@ -19,7 +20,7 @@ fn infinities(bench: &mut Bench<'_>) -> Result<()> {
     let title = "infinities";
     let (a, c) = (bench.signature.a, bench.signature.c);
     let k = bench.signature.k;
-    let one = two(false, 0).word(&bench.signature.b);
+    let one = word(two(false, 0), &bench.signature.b);
     let mut inputs: Vec<Input> = Vec::new();
     if let Some(infinity) = Maker::infinity(&a, false) {
         let mut input = bench.input("inf * 1");
@@ -145,7 +146,7 @@ fn zeros(bench: &mut Bench<'_>) -> Result<()> {
     let mut all = bench.input("every product -0, c = -0");
     for at in 0..k {
         all.case.a[at] = minus(&a);
-        all.case.b[at] = two(false, 0).word(&bench.signature.b);
+        all.case.b[at] = word(two(false, 0), &bench.signature.b);
     }
     all.case.c = minus(&c);
     let mut exact = bench.input("c = 1, p0 = -1");
@@ -217,7 +218,7 @@ fn scales(bench: &mut Bench<'_>) -> Result<()> {
     let mut inputs = Vec::new();
     let mut doubled = bench.input("p0 = 1, scale of a's first block 2");
     bench.power(&mut doubled, 0, false, 0);
-    doubled.case.scale_a[0] = Number::power(false, 1).word(&scale.format);
+    doubled.case.scale_a[0] = word(Exact::power_of_two(false, 1), &scale.format);
     inputs.push(doubled);
     if let Some(nan) = Maker::nan(&scale.format) {
         let mut input = bench.input("no products, scale of a's first block NaN");

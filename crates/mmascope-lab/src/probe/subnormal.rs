@@ -1,16 +1,17 @@
-//! §1.1: subnormals of a, b, c, products, sums between steps and results: which of them are flushed,
-//! and with which sign.
+//! Measures which subnormals are flushed, and with which sign: of a, b, c, products, sums between steps and results
+//! (§1.1).
 //!
-//! A subnormal that is asked for is lifted by a normal term into a normal sum: what is missing then was
-//! lost on the way in, not in the result. Terms that take no part are −0, which hides no sign.
+//! A normal term lifts the subnormal in question into a normal sum. What is missing there was lost on the way in, not in
+//! the result. Terms that take no part are −0, which hides no sign.
 
 use super::bench::{Bench, Input, Reading, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
-use crate::explain::{Dyadic, Value};
-use crate::infer::Number;
+use crate::exact::Dyadic;
+use crate::explain::Value;
+use crate::infer::drawn;
 
-/// What zeros of a device show.
+/// What a device does with zeros.
 struct Zeros {
     /// Whether a sum of −0 is −0.
     shown: bool,
@@ -32,7 +33,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
     results(bench, &grid)
 }
 
-/// What is lost of normal numbers just above the subnormal ones.
+/// What the device loses of normal numbers just above the subnormal ones.
 struct Grid {
     /// Whether half of one, or all of it, is lost there too: then the grid of the alignment ends above the subnormal
     /// numbers, and that they become zero says nothing of a flush.
@@ -89,7 +90,7 @@ impl Grid {
 }
 
 impl Zeros {
-    /// What a negative subnormal becomes when it is flushed on its way in.
+    /// The sign of a negative subnormal that is flushed on its way in.
     fn sign(&self, negative: &Reading) -> &'static str {
         match negative.value {
             Value::Zero { negative: true } => "a negative one -0",
@@ -275,11 +276,7 @@ fn products(bench: &mut Bench<'_>, grid: &Grid) -> Result<()> {
 /// ±(1.5 − 1)·2^normal in products and c; the products' part, if any, in the first step.
 fn difference(bench: &Bench<'_>, input: &mut Input, k: usize, negative: bool) -> bool {
     let normal = bench.maker.d.normal;
-    let large = Number {
-        negative,
-        exponent: normal,
-        fraction: 1 << 59,
-    };
+    let large = drawn(negative, normal, 1 << 59);
     bench.c(input, large);
     bench.normal_product(input, k, two(!negative, normal));
     let c = &power(negative, normal) + &power(negative, normal - 1);

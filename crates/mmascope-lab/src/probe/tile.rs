@@ -1,4 +1,4 @@
-//! Whether every element of a tile computes alike: the same question at every place.
+//! Finds out whether every element of a tile computes alike, by the same question at every place.
 
 use super::bench::{Bench, Input};
 use crate::array::Words;

@@ -1,10 +1,11 @@
-//! §1.10: the width of results.
+//! Measures the width of results (§1.10).
 
 use super::bench::{Bench, Reading, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
 
-/// How many fraction bits results have, and whether a narrow one is rounded once. `kept`: of products in the alignment.
+/// Measures the fraction bits of results, and whether a narrow result is rounded once. `kept`: the bits of products that
+/// the alignment keeps.
 pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, kept: Option<i32>) -> Result<i32> {
     let m = bench.maker.bits.max(
         bench
@@ -43,7 +44,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order, kept: Option<i32>) -
         }
     }
     let of = bench.signature.d;
-    // What is missing may be what the alignment loses, which a carry would show.
+    // Missing bits may be those that the alignment loses, which a carry would show.
     let hidden = widest < m && (!order.known || kept.is_none_or(|kept| kept <= widest));
     let carried = if hidden {
         carried(bench, order, m)?

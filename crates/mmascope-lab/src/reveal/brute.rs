@@ -1,4 +1,4 @@
-//! The naive algorithm: every tree, and random masked inputs until one is left.
+//! The naive algorithm: lists every tree, and asks random masked inputs until one tree is left.
 
 use super::Trouble;
 use super::meter::Meter;

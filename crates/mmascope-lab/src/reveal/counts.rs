@@ -1,11 +1,11 @@
-//! Trees from counts: how many leaves lie below the node where two masks meet.
+//! Builds trees from counts: the number of leaves below the node where two masks meet.
 
 use super::meter::Meter;
 use super::random::Random;
 use super::{Trouble, sets::Forest};
 use crate::tree::Tree;
 
-/// Which leaf is measured against the others.
+/// The leaf that is measured against the others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pivot {
     /// FPRev's choice: the smallest.

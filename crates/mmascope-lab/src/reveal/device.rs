@@ -1,4 +1,4 @@
-//! Devices under test as subjects: K products and c are the leaves.
+//! Makes a device a subject: its K products and c are the leaves.
 
 use super::range::{Choice, Factors, Raised, Range, exponent};
 use super::subject::{Masks, Query, Summation};
@@ -66,7 +66,7 @@ impl<'a> DeviceSum<'a> {
         self
     }
 
-    /// How far masks see with the choice in use, for [`crate::tree::visible`].
+    /// The reach of the masks in use, for [`crate::tree::visible`].
     #[must_use]
     pub fn sight(&self) -> Sight {
         Sight {
@@ -203,7 +203,7 @@ impl Summation for DeviceSum<'_> {
         let [products, twice, c, twice_c] = results[..] else {
             return Ok(inputs.len());
         };
-        // Where no factors show, the checks of the masks say what a lone unit gives.
+        // If no factors show, the checks of the masks report what a lone unit gives.
         if products != 0.0 && is_factor(products, twice) && is_factor(c, twice_c) {
             if !is_power(products) || c != 0.0 && !is_power(c) {
                 return Err(Error::Argument(format!(

@@ -1,4 +1,4 @@
-//! Counting: every masked input and every call of the subject passes here.
+//! Counts every masked input and every call of the subject; all of them pass here.
 
 use super::subject::{Query, Summation};
 use super::{Progress, Trouble};
@@ -21,7 +21,11 @@ pub(super) struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    pub fn new(subject: &'a mut dyn Summation, batched: bool, progress: Progress<'a>) -> Self {
+    pub(crate) fn new(
+        subject: &'a mut dyn Summation,
+        batched: bool,
+        progress: Progress<'a>,
+    ) -> Self {
         Self {
             subject,
             batched,
@@ -201,7 +205,7 @@ impl<'a> Meter<'a> {
             .all(|result| result.fract() == 0.0 && (0.0..most).contains(result)))
     }
 
-    /// What is wrong with the masks in use, in words with numbers.
+    /// Describes what is wrong with the masks in use, with numbers.
     fn masks_fail(&mut self) -> Result<Option<String>> {
         let leaves = self.subject.leaves();
         let masks = self.subject.masks();

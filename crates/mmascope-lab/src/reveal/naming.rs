@@ -1,4 +1,4 @@
-//! What a subject is that no tree describes: random, sorting, exact or compensated.
+//! Names a subject that no tree describes: random, sorting, exact or compensated.
 
 use super::meter::Meter;
 use super::random::Random;

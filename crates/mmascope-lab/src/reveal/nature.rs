@@ -1,4 +1,4 @@
-//! Whether a subject is what a tree can describe, and whether a tree foretells its results.
+//! Checks whether a tree can describe a subject, and whether a tree foretells its results.
 
 use super::Trouble;
 use super::meter::Meter;
@@ -10,7 +10,7 @@ use crate::tree::{Builder, Op, Tree};
 /// Random pairs that a tree must foretell, for each of the unit patterns; small trees: about all.
 const PAIRS: usize = 256;
 
-/// What a tree foretells of masked inputs.
+/// The results that a tree foretells for masked inputs.
 pub(super) struct Foretold {
     tree: Tree,
     parents: Vec<usize>,
@@ -18,7 +18,7 @@ pub(super) struct Foretold {
 }
 
 impl Foretold {
-    pub fn new(tree: &Tree) -> Self {
+    pub(crate) fn new(tree: &Tree) -> Self {
         let parents = tree.parents();
         let mut depths = vec![0; parents.len()];
         for item in (0..parents.len()).rev() {
@@ -76,7 +76,7 @@ impl Foretold {
 }
 
 /// The same input gives the same result, alone and among others.
-pub(super) fn steady(meter: &mut Meter<'_>, random: &mut Random) -> Result<(), Trouble> {
+pub(super) fn noise_check(meter: &mut Meter<'_>, random: &mut Random) -> Result<(), Trouble> {
     let leaves = meter.subject.leaves();
     let input: Vec<_> = (0..leaves)
         .map(|leaf| meter.subject.random_term(leaf, random.bits()))
@@ -210,7 +210,7 @@ fn units_of_every_size(meter: &mut Meter<'_>, tree: &Tree) -> Result<(), Trouble
     Ok(())
 }
 
-/// What block scales show where operands alone do not: which blocks share a step.
+/// Finds which blocks share a step, by block scales, where operands alone do not show it.
 pub(super) fn blocks(
     meter: &mut Meter<'_>,
     tree: Tree,

@@ -1,13 +1,15 @@
-//! Small deterministic random numbers (SplitMix64).
+//! A small deterministic generator of random numbers (SplitMix64).
 
 /// A generator.
 pub struct Random(u64);
 
 impl Random {
+    /// The words that belong to a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
+    /// The next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -1,4 +1,4 @@
-//! Exponents that a device's formats reach, and the masks and units that are chosen in them.
+//! Chooses masks and units within the exponents that a device's formats reach.
 
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
@@ -66,7 +66,7 @@ impl Range {
     }
 }
 
-/// What the device multiplies its sum and c with: α and β of a GEMM, where they are powers of two.
+/// The factors of the device's sum and of c: α and β of a GEMM, where they are powers of two.
 ///
 /// Masks, units and random terms are those of the sum before these factors: c is divided by its own,
 /// results by that of the products, both exactly.
@@ -92,7 +92,7 @@ pub(super) fn exponent(power: f64) -> i32 {
 }
 
 impl Factors {
-    /// What c is multiplied with so that it counts as a product does.
+    /// The factor that makes c count as a product does.
     pub(super) fn for_c(&self) -> f64 {
         if self.c == 0.0 {
             0.0
@@ -112,7 +112,7 @@ impl Factors {
 }
 
 impl Factors {
-    /// What is to be said of factors that are not 1.
+    /// A remark on factors that are not 1.
     pub(super) fn words(&self) -> Option<String> {
         let Self { products, c } = *self;
         let counted = format!("the sum of the products counts {products} times");
@@ -148,7 +148,7 @@ impl Choice {
             top: d.top,
         };
         let floors = [
-            // As far down as the formats reach; then results that are normal; then all normal.
+            // First as far down as the formats reach; then with normal results; then with all numbers normal.
             ((a.subnormal, b.subnormal), c.subnormal.max(d.subnormal)),
             ((a.subnormal, b.subnormal), c.normal.max(d.normal)),
             ((a.normal, b.normal), c.normal.max(d.normal)),

@@ -1,4 +1,4 @@
-//! Replaying a tree: the ways in which its nodes may compute, and random inputs that tell them apart.
+//! Replays a tree in every way in which its nodes may compute, on random inputs that tell these ways apart.
 
 use std::rc::Rc;
 
@@ -14,18 +14,18 @@ pub(super) const FUSED_BITS: std::ops::RangeInclusive<i32> = 8..=40;
 /// Elements of random inputs that are held at once.
 const MOST_TERMS: usize = 1 << 20;
 
-/// How a tree may be executed.
+/// One way to execute a tree.
 #[derive(Clone)]
 pub(super) struct Way {
     /// The tree with the formats that are tried.
     pub(super) tree: Rc<Tree>,
-    /// What its nodes do.
+    /// The arithmetic of its nodes.
     pub(super) arithmetic: Arithmetic,
     /// Whether the subject itself knows what its fused nodes do.
     pub(super) by_model: bool,
 }
 
-/// How the ways did.
+/// The result of a replay.
 pub(super) struct Outcome {
     /// The first way that is left.
     pub(super) way: Way,
@@ -37,7 +37,7 @@ pub(super) struct Outcome {
 
 impl Way {
     /// Fraction bits that fused nodes keep.
-    pub fn bits(&self) -> Option<i32> {
+    pub(crate) fn bits(&self) -> Option<i32> {
         self.arithmetic.fused.map(|fused| fused.bits)
     }
 
@@ -64,8 +64,8 @@ impl Way {
     }
 }
 
-/// What fused nodes may do, when all that is known is that they truncate and sum; what all others
-/// may.
+/// The ways in which fused nodes may compute, if all that is known is that they truncate and sum, with the ways of all
+/// other nodes.
 pub(super) fn truncating(report: &Report) -> Result<Vec<Way>> {
     if !has(&report.tree, Op::Fused) {
         return ways(report, &report.tree, &[None], None);
@@ -77,8 +77,8 @@ pub(super) fn truncating(report: &Report) -> Result<Vec<Way>> {
     ways(report, &report.tree, &sums, None)
 }
 
-/// The fused and unresolved nodes by the subject's own model, whose results have this format; what all
-/// others may do.
+/// The ways in which all other nodes may compute, if the subject's own model computes fused and unresolved nodes, with
+/// results of this format.
 pub(super) fn modelled(report: &Report, format: Format) -> Result<Vec<Way>> {
     ways(report, &steps(&report.tree)?, &[None], Some(format))
 }
@@ -109,7 +109,7 @@ fn ways(
                     leaf,
                     operands: report.operands,
                     fused,
-                    // Where every node is fused their rounding is that of the tree.
+                    // If every node is fused, their rounding is that of the tree.
                     rounding: fused
                         .filter(|_| !has_binary)
                         .map_or(rounding, |it| it.rounding),
@@ -182,7 +182,7 @@ fn widened(tree: &Tree) -> Result<Tree> {
 fn steps(tree: &Tree) -> Result<Tree> {
     let leaves = tree.leaves();
     let mut builder = Builder::new(leaves);
-    // What stands for every item: itself, or the leaves of an unresolved node.
+    // The leaves of every item: itself, or those of an unresolved node.
     let mut items: Vec<Vec<usize>> = (0..leaves).map(|leaf| vec![leaf]).collect();
     for (index, node) in tree.nodes().iter().enumerate() {
         let is_root = leaves + index == tree.root();

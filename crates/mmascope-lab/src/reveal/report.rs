@@ -1,4 +1,4 @@
-//! What was found: the tree, what it cost, and how far it is verified.
+//! The report of `reveal`: the tree, its cost, and how far it is verified.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::format::Format;
 use crate::tree::{Arithmetic, Builder, Op, Tree};
 
-/// What kind of summation a subject is.
+/// The kind of summation that a subject is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Nature {
     /// One tree, whatever the values.
@@ -52,7 +52,7 @@ impl Nature {
     }
 }
 
-/// How a tree was compared with its subject on random data.
+/// The comparison of a tree with its subject on random data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verified {
     /// Random inputs; 0 when the tree cannot be executed.
@@ -78,11 +78,11 @@ pub struct Report {
     pub operands: Format,
     /// Format of results.
     pub format: Format,
-    /// How many leaves are products; they come first.
+    /// The number of leaves that are products; they come first.
     pub products: usize,
     /// The tree; one unresolved node when there is none.
     pub tree: Tree,
-    /// What the subject is.
+    /// The kind of subject.
     pub nature: Nature,
     /// Calls of the subject that the algorithm made.
     pub calls: u64,

@@ -1,4 +1,4 @@
-//! Trees from names: which leaves two masks absorb, not only how many.
+//! Builds trees from sets: the leaves that two masks absorb, and not only their number.
 //!
 //! A call can name them when every unit has a weight of its own, 2^k; where the range is short,
 //! units are set one at a time. This tells exact nodes apart: there ±M cancel and the units of the
@@ -18,7 +18,7 @@ pub(super) struct Forest {
 }
 
 impl Forest {
-    pub fn new(leaves: usize) -> Self {
+    pub(crate) fn new(leaves: usize) -> Self {
         Self {
             leaves,
             nodes: Vec::new(),
@@ -71,7 +71,7 @@ impl Forest {
     }
 }
 
-/// What becomes of the units that meet M.
+/// The fate of the units that meet M.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// Nothing is left of them.

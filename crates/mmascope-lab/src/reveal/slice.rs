@@ -1,4 +1,4 @@
-//! Plain functions over slices as subjects.
+//! Makes a plain function over slices a subject.
 
 use super::subject::{Masks, Query, Summation};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! What can be revealed: anything that sums, behind one batched interface.
+//! The trait [`Summation`]: anything that sums, behind one batched interface.
 
 use crate::error::Result;
 use crate::format::Format;
@@ -47,9 +47,9 @@ impl Masks {
 /// One masked input, over the units that go with the whole batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Where +M stands.
+    /// The leaf that has +M.
     pub plus: Option<usize>,
-    /// Where −M stands.
+    /// The leaf that has −M.
     pub minus: Option<usize>,
     /// Only this leaf has a unit (of weight 1), whatever the batch's units are.
     pub only: Option<usize>,
@@ -103,12 +103,12 @@ pub trait Summation {
         self.products()
     }
 
-    /// What is to be said beside the tree.
+    /// Remarks for the report, beside the tree.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// How many inputs one call of the subject takes.
+    /// The number of inputs that one call of the subject takes.
     fn capacity(&self) -> usize {
         1
     }
@@ -116,7 +116,7 @@ pub trait Summation {
     /// The masks in use.
     fn masks(&self) -> Masks;
 
-    /// How many choices of masks there are; they are tried in order until one passes its check.
+    /// The number of choices of masks; they are tried in order until one passes its check.
     fn choices(&self) -> usize {
         1
     }

@@ -1,4 +1,4 @@
-//! What each node does: its format, and whether it takes a product before rounding.
+//! Finds the type of each node: its format, and whether it takes a product before rounding.
 //!
 //! Directed inputs with three terms that are not 0 ask each node. 2^15 + 2^-15 − 2^15 is 2^-15 where
 //! the first sum is kept in f64 and 0 in f32; (1 + ε)² − (1 + ε) is ε + ε² where the product is not
@@ -175,10 +175,10 @@ fn formats(
     Ok(formats)
 }
 
-/// Which leaves' products enter their node without being rounded.
+/// Finds the leaves whose products enter their node without being rounded.
 fn fused_products(meter: &mut Meter<'_>, tree: &Tree, operands: Format) -> Result<Vec<bool>> {
     let epsilon = power_of_two(if operands == F64 { -27 } else { -12 });
-    // What is left must be a number of the results' format: ε + ε², or where that is narrower than the
+    // The remainder must be a number of the results' format: ε + ε², or where that is narrower than the
     // operands ε², with second factors that differ.
     let is_narrowed = meter.subject.format() != operands;
     let (least, factor, other_term) = if is_narrowed {

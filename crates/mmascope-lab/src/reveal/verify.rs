@@ -1,4 +1,4 @@
-//! Verification instead of trust: the tree replayed against its subject on random data.
+//! Verifies a tree: replays it against its subject on random data.
 
 use super::meter::Meter;
 use super::naming::name_nature;
@@ -105,7 +105,7 @@ fn why_not_replayed(has_unresolved: bool) -> String {
     )
 }
 
-/// What the nodes did; `most_bits` is the most with which fused nodes agree as well.
+/// Describes what the nodes did; `most_bits` is the most with which fused nodes agree as well.
 fn describe(way: &Way, most_bits: Option<i32>) -> String {
     let arithmetic = &way.arithmetic;
     let bits = |least: i32| match most_bits {

@@ -1,4 +1,4 @@
-//! Tiles of cases: a few rows and columns give many dot products.
+//! Makes tiles of cases: a few rows and columns give many dot products.
 
 use std::sync::atomic::AtomicBool;
 

@@ -46,7 +46,7 @@ impl Decoded {
             special: pairs.iter().any(special),
             pairs,
             scales: scales(signature, operands.scale_a, operands.scale_b),
-            c: c(signature, operands, &none),
+            c: c(signature, operands, &none, Codes::Special),
             wide: OnceLock::new(),
         })
     }
@@ -154,9 +154,14 @@ fn each(
 }
 
 /// c, as modifiers change it.
-pub(super) fn c(signature: &Signature, operands: &Operands<'_>, modifiers: &Modifiers) -> Unpacked {
+pub(super) fn c(
+    signature: &Signature,
+    operands: &Operands<'_>,
+    modifiers: &Modifiers,
+    codes: Codes,
+) -> Unpacked {
     let word = if modifiers.no_c { 0 } else { operands.c };
-    let c = signature.c.decode(signature.c.from_register(word));
+    let c = codes.decode(&signature.c, signature.c.from_register(word));
     let negative = c.negative ^ (modifiers.negate_c && !modifiers.no_c);
     Unpacked {
         negative,

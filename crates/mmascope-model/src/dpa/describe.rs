@@ -1,10 +1,10 @@
-//! Programs in words and as lists of parameters, for people and for evidence.
+//! Describes programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
-    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Tininess,
-    ZeroSign,
+    AddMul, Codes, Dpa, FlushSign, Fused, General, GrFdpa, Nan, Operation, Output, Part, Program,
+    Select, Signature, Start, Statement, Tininess, Unit, ZeroSign,
 };
-use crate::format::{Format, Overflow, Rounding};
+use crate::format::{Format, Kind, Overflow, Rounding};
 
 /// One parameter of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,13 @@ impl Program {
     pub fn parameters(&self) -> Vec<Parameter> {
         let single = self.statements.len() == 1;
         let mut found = Vec::new();
+        if self.codes != Codes::Special {
+            found.push(Parameter {
+                statement: String::new(),
+                name: "codes",
+                value: self.codes.to_string(),
+            });
+        }
         for statement in &self.statements {
             let owner = if single { "" } else { &statement.name };
             let mut push = |name, value: String| {
@@ -35,18 +42,23 @@ impl Program {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
-                    if let Some(format) = widened {
+                    if let Some(format) = operands.widened {
                         push("widened", format.to_string());
                     }
-                    for (name, value) in algorithm.parameters() {
+                    for (name, part) in [("part-a", operands.a), ("part-b", operands.b)] {
+                        if part != Part::Whole {
+                            push(name, part.to_string());
+                        }
+                    }
+                    for (name, value) in shown(algorithm) {
                         push(name, value);
                     }
                     push("order", order_value(over));
-                    push("c", self.source_name(*from).to_owned());
+                    push("c", self.start_name(*from).to_owned());
                 }
                 Operation::Add(left, right) => {
                     let (left, right) = (self.source_name(*left), self.source_name(*right));
@@ -56,7 +68,7 @@ impl Program {
                     push("order", format!("convert {}", self.source_name(*source)));
                 }
                 Operation::Join { algorithm, .. } => {
-                    for (name, value) in algorithm.parameters() {
+                    for (name, value) in shown(algorithm) {
                         push(name, value);
                     }
                     push("order", self.joined(&statement.operation));
@@ -75,77 +87,205 @@ impl Program {
             push("overflow", overflow.to_string());
             push("nan", nan_value(*nan, *format));
             push("zero", zero.to_string());
+            if format.is_numbers_only() {
+                push("exponents", "numbers".to_owned());
+            }
             if let Some(sign) = flush {
                 push("flush", sign.to_string());
-                if *tininess == Tininess::Before {
-                    push("tininess", "before".to_owned());
+                match tininess {
+                    Tininess::After => {}
+                    Tininess::Before => push("tininess", "before".to_owned()),
+                    Tininess::Unbounded => push("tininess", "unbounded".to_owned()),
                 }
             }
         }
         found
     }
 
-    /// The arithmetic in sentences, one paragraph a statement.
+    /// The arithmetic in sentences, statement by statement: each begins with a line `NAME: …`, and the
+    /// lines that say how follow. Together with [`Unit::words`]' first lines they are all that is needed
+    /// to compute d.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
-        let single = self.statements.len() == 1;
-        self.statements
-            .iter()
-            .map(|statement| {
-                let text = self.statement_words(statement);
-                if single {
-                    text
-                } else {
-                    format!("{}: {text}", statement.name)
+        let mut found = Vec::new();
+        for statement in &self.statements {
+            let head = self.head_words(statement);
+            found.push(format!("{}: {head}", statement.name));
+            let mut say = |words: &str| found.extend(words.lines().map(|line| format!("  {line}")));
+            let algorithm = match &statement.operation {
+                Operation::Dot { algorithm, .. } => Some(*algorithm),
+                Operation::Join {
+                    algorithm,
+                    over,
+                    of,
+                } => {
+                    // One block, whatever L is.
+                    let count = (over.len() + of.len() - 1) as u32;
+                    Some(match algorithm.general(&statement.output) {
+                        General::Fused(step) => Fused { l: count, ..step }.into(),
+                        General::AddMul(step) => AddMul { p: count, ..step }.into(),
+                        General::Grouped(step) => GrFdpa { l: count, ..step }.into(),
+                        General::Semi(step) => step.into(),
+                    })
                 }
-            })
-            .collect()
+                Operation::Add(..) | Operation::Convert(_) => None,
+            };
+            if let Operation::Dot { operands, .. } = &statement.operation {
+                for (name, part) in [("a", operands.a), ("b", operands.b)] {
+                    if let Part::Bits { first, count } = part {
+                        let last = first + count - 1;
+                        say(&format!(
+                            "Of the significand of {name} only bits {first} to {last} below that of its exponent count, the others are 0."
+                        ));
+                    }
+                }
+            }
+            if let Some(algorithm) = algorithm {
+                let words = algorithm.words(&statement.output);
+                words.iter().for_each(|words| say(words));
+            }
+            say(&output_words(&statement.output));
+        }
+        found
     }
 
-    fn statement_words(&self, statement: &Statement) -> String {
-        let output = output_words(&statement.output);
+    /// What a statement does, in one line.
+    fn head_words(&self, statement: &Statement) -> String {
         match &statement.operation {
             Operation::Dot {
                 algorithm,
-                widened,
+                operands,
                 over,
                 from,
             } => {
-                let widened = widened.map_or(String::new(), |format| {
-                    format!(" The operands are widened to {format} first.")
-                });
                 let over = match over {
-                    Select::All => String::new(),
-                    _ => format!(" Only {} take part, in that order.", order_value(over)),
+                    Select::All => "every k, ascending".to_owned(),
+                    Select::Residues { modulus, residues } => {
+                        format!(
+                            "the k with k mod {modulus} in {}, ascending",
+                            numbers(residues)
+                        )
+                    }
+                    Select::List(list) => format!("k = {}, in this order", numbers(list)),
                 };
                 let start = match from {
-                    Source::C => String::new(),
-                    Source::Zero => " It starts from +0 instead of c.".to_owned(),
-                    Source::Product => match algorithm {
-                        Dpa::General(_) => " Nothing is added to its first products.".to_owned(),
-                        _ => " It starts with a plain rounded product.".to_owned(),
-                    },
-                    Source::Statement(_) => {
-                        format!(" It starts from {} instead of c.", self.source_name(*from))
-                    }
+                    Start::Product => "a zero of the first product's sign".to_owned(),
+                    _ => self.start_name(*from).to_owned(),
                 };
-                format!("{}{widened}{over}{start} {output}", algorithm.words())
+                let widened = operands.widened.map_or_else(String::new, |format| {
+                    format!(", operands as numbers of {format}")
+                });
+                format!(
+                    "{} over {over}; the c of the first block is {start}{widened}.",
+                    algorithm.title()
+                )
             }
             Operation::Add(left, right) => format!(
-                "{} + {}, one IEEE addition outside the matrix unit. {output}",
+                "{} + {}, one addition of IEEE 754 outside the matrix unit.",
                 self.source_name(*left),
                 self.source_name(*right)
             ),
             Operation::Convert(source) => {
-                format!("{} converted. {output}", self.source_name(*source))
+                format!("{} converted.", self.source_name(*source))
             }
-            Operation::Join { algorithm, .. } => format!(
-                "{} in one sum. {} {output}",
-                self.joined(&statement.operation),
-                algorithm.words()
-            ),
+            Operation::Join {
+                algorithm,
+                over,
+                of,
+            } => {
+                let mut terms: Vec<String> = over.iter().map(|k| format!("p{k}")).collect();
+                let values = of[1..].iter();
+                terms.extend(values.map(|&source| self.source_name(source).to_owned()));
+                let values = match algorithm.general(&statement.output) {
+                    General::Fused(_) => "values as they are",
+                    General::AddMul(_) | General::Grouped(_) | General::Semi(_) => {
+                        "values as products with 1"
+                    }
+                };
+                format!(
+                    "{} in one block of {}, {values}; c is {}.",
+                    algorithm.title(),
+                    terms.join(" + "),
+                    self.source_name(of[0])
+                )
+            }
         }
     }
+}
+
+/// Numbers in a list.
+fn numbers(list: &[usize]) -> String {
+    let words: Vec<String> = list.iter().map(ToString::to_string).collect();
+    words.join(" ")
+}
+
+/// The parameters that are shown: all of an algorithm of the papers, which has few; of a step of the
+/// model space those that are said.
+fn shown(algorithm: &Dpa) -> Vec<(&'static str, String)> {
+    let found = match algorithm {
+        Dpa::General(_) => algorithm.said(),
+        _ => algorithm.parameters(),
+    };
+    let text = found.into_iter();
+    text.map(|(parameter, value)| (parameter.symbol, value.to_string()))
+        .collect()
+}
+
+impl Unit {
+    /// What the unit computes, in sentences: what operands are, then [`Program::words`].
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let mut found = operand_words(self.signature(), self.program().codes);
+        found.extend(self.program().words());
+        found
+    }
+}
+
+/// What the words of operands mean.
+fn operand_words(signature: &Signature, codes: Codes) -> Vec<String> {
+    let Signature { a, b, c, scale, .. } = signature;
+    let mut found = vec![
+        "The exponent of a number is that of its leading bit, of a subnormal number that of the smallest normal one."
+            .to_owned(),
+    ];
+    let mut seen: Vec<Format> = Vec::new();
+    for format in [a, b, c] {
+        if format.register.shift > 0 && !seen.contains(format) {
+            seen.push(*format);
+            let bits = format.register.shift;
+            found.push(format!(
+                "The {bits} low bits of a word of {format} are ignored."
+            ));
+        }
+        if let Kind::Fixed { scale } = format.kind
+            && !seen.contains(format)
+        {
+            seen.push(*format);
+            found.push(format!("The exponent of a number of {format} is {scale}."));
+        }
+    }
+    match codes {
+        Codes::Special => {}
+        Codes::Numbers => found.push(
+            "Infinity and NaN codes of a and b are numbers, as their exponent and fraction say."
+                .to_owned(),
+        ),
+        Codes::Largest => found.push(
+            "Infinity codes of a and b are the largest number of their sign; NaN codes are NaN."
+                .to_owned(),
+        ),
+    }
+    if let Some(scale) = scale {
+        found.push(format!(
+            "Every {} k share two scales in {}, by which each of their products is multiplied exactly.",
+            scale.block, scale.format
+        ));
+        found.push(
+            "The exponent of a product grows by those of its scales; a NaN scale makes it NaN."
+                .to_owned(),
+        );
+    }
+    found
 }
 
 impl Program {
@@ -160,136 +300,6 @@ impl Program {
     }
 }
 
-impl Dpa {
-    /// The parameters with their values.
-    fn parameters(&self) -> Vec<(&'static str, String)> {
-        let flush = |sign| match sign {
-            FlushSign::Plus => "plus".to_owned(),
-            FlushSign::Kept => "kept".to_owned(),
-        };
-        match *self {
-            Self::FmaChain => Vec::new(),
-            Self::TFdpa {
-                l, f, e0, align, ..
-            } => vec![
-                ("L", l.to_string()),
-                ("F", f.to_string()),
-                ("e0", e0.to_string()),
-                ("align", align.to_string()),
-            ],
-            Self::GstFdpa { l, g, f, e0, align } => vec![
-                ("L", l.to_string()),
-                ("G", g.to_string()),
-                ("F", f.to_string()),
-                ("e0", e0.to_string()),
-                ("align", align.to_string()),
-            ],
-            Self::FtzAddMul {
-                p,
-                flush_in,
-                flush_out,
-            } => vec![
-                ("P", p.to_string()),
-                ("flush-in", flush(flush_in)),
-                ("flush-out", flush(flush_out)),
-            ],
-            Self::EFdpa { l } => vec![("L", l.to_string())],
-            Self::General(ref step) => step.parameters(),
-            Self::TrFdpa { l, f, f2 } | Self::GtrFdpa { l, f, f2 } => {
-                vec![
-                    ("L", l.to_string()),
-                    ("F", f.to_string()),
-                    ("F2", f2.to_string()),
-                ]
-            }
-        }
-    }
-
-    fn words(&self) -> String {
-        let align_words = |align: Rounding| match align {
-            Rounding::Rz => "truncated toward zero".to_owned(),
-            other => format!("rounded ({})", rounding_words(other)),
-        };
-        match *self {
-            Self::FmaChain => {
-                "FMA chain: d = c, then for k ascending d = a_k·b_k + d, rounded after each step."
-                    .to_owned()
-            }
-            Self::TFdpa {
-                l,
-                f,
-                e0,
-                align,
-                scaled,
-            } => {
-                let (name, scales) = if scaled {
-                    (
-                        "ST-FDPA",
-                        ", their exponents raised by those of the block scales",
-                    )
-                } else {
-                    ("T-FDPA", "")
-                };
-                format!(
-                    "{name}: blocks of at most L={l} products with ascending k, each block's \
-                     result being the next one's c. In a block the exact products{scales} and c \
-                     are aligned to the largest exponent among them (at least e0={e0}), {} to \
-                     F={f} fraction bits below it, and summed exactly.",
-                    align_words(align)
-                )
-            }
-            Self::GstFdpa { l, g, f, e0, align } => format!(
-                "GST-FDPA: blocks of at most L={l} products. Groups of G={g} products are summed \
-                 exactly and multiplied exactly by both scales; the groups (at their scales' \
-                 exponents) and c are aligned to the largest exponent (at least e0={e0}), {} to \
-                 F={f} fraction bits below it, and summed exactly.",
-                align_words(align)
-            ),
-            Self::FtzAddMul { p, .. } => format!(
-                "FTZ-AddMul: subnormal operands become zero; each product is rounded and flushed; \
-                 groups of P={p} products are summed pairwise, then added to c, with rounding and \
-                 flush after each addition."
-            ),
-            Self::General(ref step) => general_words(step),
-            Self::EFdpa { l } => format!(
-                "E-FDPA: the exact sum of c and blocks of at most L={l} products, rounded once a \
-                 block."
-            ),
-            Self::TrFdpa { l, f, f2 } => format!(
-                "TR-FDPA: blocks of at most L={l} products; products of 2^128 and more are ∞. The \
-                 products are truncated to F={f} fraction bits below their largest exponent and \
-                 summed; that sum and c are floored onto a common grid, added exactly, and the \
-                 sum is floored to F2={f2} fraction bits of its own exponent."
-            ),
-            Self::GtrFdpa { l, f, f2 } => format!(
-                "GTR-FDPA: as TR-FDPA (L={l}, F={f}, F2={f2}), but even and odd k are summed \
-                 apart, each aligned to its own largest exponent, then floored and joined; a c \
-                 more than F+1 binades below the products counts as 0."
-            ),
-        }
-    }
-}
-
-/// The steps of the model space: what they sum, and every parameter that is not the usual one.
-fn general_words(step: &General) -> String {
-    let parameters: Vec<String> = step
-        .parameters()
-        .into_iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    let what = match step {
-        General::Fused(_) => {
-            "Fused sum: the products of a block (or the sums of groups of them) and c are aligned \
-             to the largest exponent, rounded onto the grid and summed exactly"
-        }
-        General::AddMul(_) => {
-            "Rounded products, added to each other and then to c with a rounding after each \
-             addition"
-        }
-    };
-    format!("{what} ({}).", parameters.join(", "))
-}
-
 fn order_value(over: &Select) -> String {
     match over {
         Select::All => "k ascending".to_owned(),
@@ -300,18 +310,20 @@ fn order_value(over: &Select) -> String {
 fn nan_value(nan: Nan, format: Format) -> String {
     match nan {
         Nan::Any => "any".to_owned(),
+        Nan::Own => "own".to_owned(),
         Nan::Word(bits) => format!("{bits:0width$x}", width = format.container().digits()),
     }
 }
 
-fn rounding_words(rounding: Rounding) -> &'static str {
+/// How something is rounded.
+pub(super) fn rounded(rounding: Rounding) -> &'static str {
     match rounding {
-        Rounding::Rne => "to nearest, ties to even",
-        Rounding::Rna => "to nearest, ties away from zero",
-        Rounding::Rnz => "to nearest, ties toward zero",
-        Rounding::Rnu => "to nearest, ties up",
-        Rounding::Rnd => "to nearest, ties down",
-        Rounding::Rno => "to nearest, ties to odd",
+        Rounding::Rne => "to nearest (ties to even)",
+        Rounding::Rna => "to nearest (ties away from zero)",
+        Rounding::Rnz => "to nearest (ties toward zero)",
+        Rounding::Rnu => "to nearest (ties up)",
+        Rounding::Rnd => "to nearest (ties down)",
+        Rounding::Rno => "to nearest (ties to odd)",
         Rounding::Rz => "toward zero",
         Rounding::Ra => "away from zero",
         Rounding::Ru => "up",
@@ -321,6 +333,7 @@ fn rounding_words(rounding: Rounding) -> &'static str {
     }
 }
 
+/// What becomes of a result.
 fn output_words(output: &Output) -> String {
     let Output {
         format,
@@ -331,37 +344,79 @@ fn output_words(output: &Output) -> String {
         flush,
         tininess,
     } = output;
-    let overflow = match overflow {
-        Overflow::Infinity => "overflow gives ∞ whatever the rounding",
-        Overflow::Ieee => "overflow as IEEE 754",
-        Overflow::Nan => "overflow gives NaN",
-        Overflow::NanFinite => "a finite sum that overflows gives NaN",
-        Overflow::Saturate | Overflow::SaturateFinite => "overflow saturates",
+    let mut said = vec![format!(
+        "The result is rounded to {format}, {}.",
+        rounded(*rounding)
+    )];
+    let sign = |sign: &FlushSign| match sign {
+        FlushSign::Plus => "becomes +0",
+        FlushSign::Kept => "becomes a zero of its sign",
     };
-    let nan = match nan {
-        Nan::Any => "which NaN a NaN result is, is not known".to_owned(),
-        Nan::Word(_) => format!("NaN is always {}", nan_value(*nan, *format)),
+    match (flush, tininess) {
+        (None, _) => {}
+        (Some(flush), Tininess::Before) => said.push(format!(
+            "A result below the smallest normal number of {format} before it is rounded {}.",
+            sign(flush)
+        )),
+        (Some(flush), Tininess::Unbounded) => said.push(format!(
+            "A result that is below the smallest normal number of {format} when it is rounded to as many significant bits as a normal number has, {}.",
+            sign(flush)
+        )),
+        (Some(flush), Tininess::After) => {
+            said.push(format!("A subnormal result {}.", sign(flush)));
+        }
+    }
+    if format.is_numbers_only() {
+        said.push(format!(
+            "The exponent field of ones of {format} is one more binade of numbers."
+        ));
+    }
+    let large = match overflow {
+        Overflow::Infinity => {
+            "A result beyond the largest number is infinity, however it is rounded."
+        }
+        Overflow::Ieee => {
+            "A result beyond the largest number is what IEEE 754 says: infinity, or the largest number where rounding goes toward it."
+        }
+        Overflow::Nan => "A result beyond the largest number is NaN, and so is infinity.",
+        Overflow::NanFinite => {
+            "A result beyond the largest number is NaN; infinity stays infinity."
+        }
+        Overflow::Saturate => {
+            "A result beyond the largest number is the largest number, and so is infinity."
+        }
+        Overflow::SaturateFinite => {
+            "A result beyond the largest number is the largest number; infinity stays infinity."
+        }
     };
+    said.push(large.to_owned());
+    said.push(match nan {
+        Nan::Any => "Which NaN a NaN result is, is not known.".to_owned(),
+        Nan::Own => "No result is NaN but where it is said above.".to_owned(),
+        Nan::Word(_) => format!("A NaN result is always {}.", nan_value(*nan, *format)),
+    });
     let zero = match zero {
-        ZeroSign::Plus => "every zero is +0",
-        ZeroSign::Minus => "every zero is −0",
-        ZeroSign::Exact => "an exact zero is +0, a tiny negative sum −0",
-        ZeroSign::Ieee => "zeros are signed as IEEE 754 says",
+        ZeroSign::Plus => "A zero result is +0.",
+        ZeroSign::Minus => "A zero result is -0.",
+        ZeroSign::Exact => "A sum of exactly 0 is +0; one that is rounded to zero keeps its sign.",
         ZeroSign::ExactMinus => {
-            "an exact zero is −0, other sums that round to zero keep their sign"
+            "A sum of exactly 0 is -0; one that is rounded to zero keeps its sign."
         }
-        ZeroSign::Common => "zeros of one sign keep it, other exact zeros are +0",
-        ZeroSign::CommonMinus => "zeros of one sign keep it, other exact zeros are −0",
-    };
-    let flush = match flush {
-        None => String::new(),
-        Some(sign) if *tininess == Tininess::Before => {
-            format!("; sums below the smallest normal number become zeros unrounded (sign: {sign})")
+        ZeroSign::Ieee => match rounding {
+            Rounding::Rd => {
+                "A sum of zeros of one sign is that zero; another sum of exactly 0 is -0; one that is rounded to zero keeps its sign."
+            }
+            _ => {
+                "A sum of zeros of one sign is that zero; another sum of exactly 0 is +0; one that is rounded to zero keeps its sign."
+            }
+        },
+        ZeroSign::Common => {
+            "A sum of zeros of one sign is that zero; another sum of exactly 0 is +0; one that is rounded to zero keeps its sign."
         }
-        Some(sign) => format!("; subnormal results become zeros (sign: {sign})"),
+        ZeroSign::CommonMinus => {
+            "A sum of zeros of one sign is that zero; another sum of exactly 0 is -0; one that is rounded to zero keeps its sign."
+        }
     };
-    format!(
-        "Result in {format}, rounded {}; {overflow}; {nan}; {zero}{flush}.",
-        rounding_words(*rounding)
-    )
+    said.push(zero.to_owned());
+    said.join("\n")
 }

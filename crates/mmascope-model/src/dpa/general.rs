@@ -1,14 +1,15 @@
-//! Steps with every parameter of the model space (probing specification, §1a): what `infer` finds
-//! units to be that no shipped row describes. No known unit needs them; a parameter is left at its
-//! default where the unit is like the shipped ones.
+//! General steps: every parameter of the model space (probing specification, §1a). `infer` uses them for units that no
+//! shipped row describes; no known unit needs them. Where a unit is like the shipped ones, a parameter is at its default.
 
 mod add_mul;
 mod fused;
+mod rows;
 
 use super::output::Output;
 use super::pair::Pair;
-use super::{FlushSign, Special, ieee};
-use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
+use super::schema::{Parameter, Typed, Value, typed_words};
+use super::{FlushSign, GrFdpa, Select, SemiFma, Signature, Special, ieee};
+use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// A step of the model space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,13 +18,48 @@ pub enum General {
     Fused(Fused),
     /// `add-mul`: rounded products and rounded additions.
     AddMul(AddMul),
+    /// `gr-fdpa`: parts of products in groups on a rounded grid, then the groups and c on a second one.
+    Grouped(GrFdpa),
+    /// `semi-fma`: a multiply-add with a few bits below the product.
+    Semi(SemiFma),
+}
+
+typed_words!(Side: Self::Both => "both", Self::A => "a", Self::B => "b");
+typed_words!(Invalid: Self::Nan => "nan", Self::Plus => "plus", Self::Minus => "minus",
+    Self::Signed => "signed", Self::Zero => "zero");
+
+impl Typed for Sticky {
+    fn value(self, _: &Parameter) -> Value {
+        match self {
+            Self::None => Value::Word("none"),
+            Self::Kept => Value::Word("kept"),
+            Self::Bit(place) => Value::Number(place as i32),
+        }
+    }
+
+    fn of(value: Value, _: &Parameter) -> Option<Self> {
+        match value {
+            Value::Word("none") => Some(Self::None),
+            Value::Word("kept") => Some(Self::Kept),
+            Value::Number(place) => u32::try_from(place).ok().map(Self::Bit),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Sticky {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::None => out.write_str("none"),
+            Self::Kept => out.write_str("kept"),
+            Self::Bit(place) => place.fmt(out),
+        }
+    }
 }
 
 /// What is done to operands and products before anything is added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Terms {
-    /// What the ∞ and NaN codes of a and b mean.
-    pub codes: Codes,
     /// a and b are rounded to this format first, after the flush.
     pub operands: Option<(Rounding, Format)>,
     /// Subnormal a and b become zeros of this sign.
@@ -38,33 +74,8 @@ pub struct Terms {
     pub products: Option<(Rounding, Format)>,
     /// Subnormal rounded products become zeros of this sign.
     pub flush_products: Option<FlushSign>,
-}
-
-/// What the codes of a and b mean that are ∞ or NaN in IEEE 754.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Codes {
-    /// ∞ and NaN.
-    #[default]
-    Special,
-    /// Numbers, as their exponent and fraction say.
-    Numbers,
-    /// ∞ is the largest number of its sign; NaN stays.
-    Largest,
-}
-
-impl Codes {
-    /// What an operand's code means.
-    pub fn decode(self, format: &Format, code: u64) -> Unpacked {
-        match (self, format.decode(code)) {
-            (Self::Numbers, x) if matches!(x.class, Class::Infinite | Class::Nan) => {
-                format.without_specials().decode(code)
-            }
-            (Self::Largest, x) if x.class == Class::Infinite => {
-                format.decode(format.max_finite(x.negative))
-            }
-            (_, x) => x,
-        }
-    }
+    /// Zeros among a, b and c, after the flush, count as +0.
+    pub plus_zeros: bool,
 }
 
 /// Operands.
@@ -130,6 +141,9 @@ pub struct Fused {
     pub product_limit: Option<i32>,
     /// Groups that are summed by themselves first.
     pub groups: Option<Groups>,
+    /// Products or groups are joined before c: rounded so to so many bits below their largest exponent,
+    /// which their sum keeps.
+    pub join: Option<(u32, Rounding)>,
     /// Fraction bits of the alignment of products or groups; `None`: the sum is exact.
     pub f: Option<u32>,
     /// Fraction bits of the alignment of c.
@@ -142,6 +156,8 @@ pub struct Fused {
     pub align_c: Rounding,
     /// c takes no part in choosing the exponent of the alignment.
     pub apart: bool,
+    /// A c whose exponent lies more than so far below that of the alignment counts as 0.
+    pub drop_c: Option<u32>,
     /// What remembers that something fell off in the alignment.
     pub sticky: Sticky,
     /// Invalid operations.
@@ -170,19 +186,33 @@ impl Sticky {
     pub const LOWEST: u32 = 8;
 }
 
+/// The exponent with which a group's sum takes part in the alignment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GroupExponent {
+    /// That of its largest product.
+    #[default]
+    Products,
+    /// Its own: that of its leading bit.
+    Own,
+    /// The sum of those of its two scales.
+    Scales,
+}
+
+typed_words!(GroupExponent: Self::Products => "products", Self::Own => "own", Self::Scales => "scales");
+
 /// Groups of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Groups {
     /// Products per group.
     pub g: u32,
-    /// Group j of n has the products j, j + n, j + 2n …; otherwise neighbours.
+    /// Group j of n = ⌈L/G⌉ has the products j, j + n, j + 2n …; otherwise neighbours.
     pub strided: bool,
     /// Fraction bits below the group's largest exponent; `None`: exact.
     pub f: Option<u32>,
     /// Rounding to the group's grid.
     pub align: Rounding,
-    /// The group's sum takes part with its normalised exponent, not that of its largest product.
-    pub normalised: bool,
+    /// The exponent with which the group's sum takes part.
+    pub exponent: GroupExponent,
     /// A group whose sum is zero takes no part, whatever its largest product was.
     pub drops_zero: bool,
 }
@@ -194,6 +224,8 @@ pub struct AddMul {
     pub p: u32,
     /// Products of a group are added one after the other, not pairwise.
     pub sequential: bool,
+    /// Subnormal sums become zeros of this sign, after each addition.
+    pub flush_sums: Option<FlushSign>,
     /// What is done to operands and products; products are rounded to the result's format where
     /// it does not say to which.
     pub terms: Terms,
@@ -209,12 +241,14 @@ impl Fused {
             normalised: false,
             product_limit: None,
             groups: None,
+            join: None,
             f,
             f_c: f,
             e0: None,
             align: Rounding::Rz,
             align_c: Rounding::Rz,
             apart: false,
+            drop_c: None,
             sticky: Sticky::None,
             specials: Specials::default(),
             f2: None,
@@ -223,68 +257,78 @@ impl Fused {
     }
 }
 
-impl General {
-    /// What is done to operands.
-    pub(super) fn terms(&self) -> &Terms {
-        match self {
-            Self::Fused(fused) => &fused.terms,
-            Self::AddMul(add_mul) => &add_mul.terms,
-        }
-    }
-
-    /// Products per block.
-    pub(super) fn block(&self) -> usize {
-        match self {
-            Self::Fused(fused) => fused.l as usize,
-            Self::AddMul(add_mul) => add_mul.p as usize,
-        }
-    }
-
-    /// c as the first block takes it.
-    pub(super) fn start(&self, c: Unpacked) -> Unpacked {
-        self.terms().start(c)
-    }
-
-    /// Blocks of which the first one has no value beside its products.
-    pub(super) fn run_from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
-        let mut blocks = pairs.chunks(self.block());
-        if let Self::Fused(fused) = self {
-            let nothing = pairs.first().map(|first| fused.nothing(first, output));
-            let nothing = nothing.unwrap_or_else(|| output.unpack(super::output::PLUS_ZERO));
-            return blocks.fold(super::output::PLUS_ZERO, |sum, block| {
-                let is_first = std::ptr::eq(block.as_ptr(), pairs.as_ptr());
-                let start = if is_first {
-                    nothing
-                } else {
-                    output.unpack(sum)
-                };
-                finished(fused.run(block, block.len(), &start, output), output)
-            });
-        }
-        let first = match (self, blocks.next()) {
-            (Self::AddMul(add_mul), Some(first)) => add_mul.group(first, output),
-            _ => None,
-        };
-        let Some(first) = first else {
-            return super::output::PLUS_ZERO;
-        };
-        let rounded = finished(super::output::convert(&first, output), output);
-        blocks.fold(rounded, |sum, block| {
-            self.run(block, &output.unpack(sum), output)
-        })
-    }
-
-    /// One block.
-    pub(super) fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
-        match self {
-            Self::Fused(fused) => fused.run(pairs, pairs.len(), c, output),
-            Self::AddMul(add_mul) => add_mul.run(pairs, c, output),
+impl Groups {
+    /// Neighbours, summed exactly, that take part with the exponent of their largest product.
+    #[must_use]
+    pub fn exact(g: u32) -> Self {
+        Self {
+            g,
+            strided: false,
+            f: None,
+            align: Rounding::Rz,
+            exponent: GroupExponent::Products,
+            drops_zero: false,
         }
     }
 }
 
+impl AddMul {
+    /// Rounded products in groups of `p`, added pairwise.
+    #[must_use]
+    pub fn plain(p: u32) -> Self {
+        Self {
+            p,
+            sequential: false,
+            flush_sums: None,
+            terms: Terms::default(),
+        }
+    }
+}
+
+impl General {
+    /// Blocks of which the first one has no value beside its products.
+    pub(super) fn run_from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
+        match self {
+            Self::Fused(step) => step.from_product(pairs, output),
+            Self::AddMul(step) => step.from_product(pairs, output),
+            // Those begin with a value: `Step::FROM_PRODUCT`.
+            Self::Grouped(_) | Self::Semi(_) => super::output::PLUS_ZERO,
+        }
+    }
+}
+
+/// Groups lie within blocks: the one check that G divides L.
+pub(super) fn divides(g: u32, l: u32) -> Result<(), String> {
+    match l.is_multiple_of(g) {
+        true => Ok(()),
+        false => Err(format!("G={g} does not divide L={l}")),
+    }
+}
+
+/// Groups that are scaled as wholes lie within the blocks of scales, and their exact sums are short.
+pub(super) fn groups_fit(
+    name: &str,
+    g: u32,
+    signature: &Signature,
+    over: &Select,
+) -> Result<bool, String> {
+    let Signature { a, b, scale, .. } = signature;
+    if let Some(wide) = [a, b].into_iter().find(|format| format.bits > 8) {
+        return Err(format!(
+            "{name} takes operands of at most 8 bits, not {wide}"
+        ));
+    }
+    match scale {
+        Some(scale) if scale.block % g as usize != 0 || *over != Select::All => Err(format!(
+            "groups of G={g} do not fit scale blocks of {}",
+            scale.block
+        )),
+        _ => Ok(true),
+    }
+}
+
 /// A subnormal value becomes a zero.
-pub(super) fn flushed(x: &Unpacked, flush: Option<FlushSign>) -> Unpacked {
+fn flushed(x: &Unpacked, flush: Option<FlushSign>) -> Unpacked {
     let is_subnormal = x.class == Class::Finite && x.significand >> x.fraction_bits == 0;
     match flush {
         Some(sign) if is_subnormal => Unpacked {
@@ -300,15 +344,10 @@ pub(super) fn flushed(x: &Unpacked, flush: Option<FlushSign>) -> Unpacked {
 /// A finite value rounded to a format.
 fn narrowed(x: Unpacked, to: Option<(Rounding, Format)>) -> Unpacked {
     match to {
-        Some((rounding, format)) if x.class == Class::Finite => {
-            let exact = Exact {
-                negative: x.negative,
-                magnitude: x.significand.into(),
-                exponent: x.exponent - x.fraction_bits as i32,
-                sticky: false,
-            };
-            format.decode(format.round(&exact, rounding, Overflow::Ieee))
-        }
+        Some((rounding, format)) if x.class == Class::Finite => match x.exact() {
+            Some(exact) => format.decode(format.round(&exact, rounding, Overflow::Ieee)),
+            None => x,
+        },
         _ => x,
     }
 }
@@ -316,11 +355,17 @@ fn narrowed(x: Unpacked, to: Option<(Rounding, Format)>) -> Unpacked {
 impl Terms {
     /// c as the first block takes it.
     pub(super) fn start(&self, c: Unpacked) -> Unpacked {
-        narrowed(flushed(&c, self.flush_c), self.round_c)
+        narrowed(self.zero(flushed(&c, self.flush_c)), self.round_c)
+    }
+
+    /// A zero as it counts.
+    fn zero(&self, x: Unpacked) -> Unpacked {
+        let negative = x.negative && !(self.plus_zeros && x.class == Class::Zero);
+        Unpacked { negative, ..x }
     }
 
     fn pair<'a>(&self, pair: &Pair<'a>) -> Pair<'a> {
-        let flush = |x: &Unpacked, of: bool| flushed(x, self.flush_in.filter(|_| of));
+        let flush = |x: &Unpacked, of: bool| self.zero(flushed(x, self.flush_in.filter(|_| of)));
         Pair {
             a: narrowed(flush(&pair.a, self.flush_of != Side::B), self.operands),
             b: narrowed(flush(&pair.b, self.flush_of != Side::A), self.operands),

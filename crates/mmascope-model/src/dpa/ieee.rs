@@ -3,7 +3,8 @@
 use super::output::Output;
 use super::pair::special_product;
 use super::{Special, special_sum, special_value};
-use crate::format::{Exact, Unpacked};
+use crate::exact::Exact;
+use crate::format::Unpacked;
 
 /// `x + y`, rounded once.
 #[inline]
@@ -20,7 +21,7 @@ pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> u64 {
     match special_product(a, b) {
         Some(special) => output.special(special),
         None => {
-            let product = exact_product(a, b);
+            let product = a.times(b);
             output.finite(
                 &product,
                 (product.magnitude == 0).then_some(product.negative),
@@ -33,7 +34,7 @@ pub(super) fn multiply(a: &Unpacked, b: &Unpacked, output: &Output) -> u64 {
 #[inline]
 pub(super) fn product(a: &Unpacked, b: &Unpacked, output: &Output) -> Unpacked {
     if special_product(a, b).is_none()
-        && let Some(product) = output.holds(&exact_product(a, b))
+        && let Some(product) = output.holds(&a.times(b))
     {
         return product;
     }
@@ -43,7 +44,7 @@ pub(super) fn product(a: &Unpacked, b: &Unpacked, output: &Output) -> Unpacked {
 /// `a · b + c`, rounded once.
 pub(super) fn fused_multiply_add(a: &Unpacked, b: &Unpacked, c: &Unpacked, output: &Output) -> u64 {
     match (special_product(a, b), c.exact()) {
-        (None, Some(c)) => rounded_sum(&exact_product(a, b), &c, output),
+        (None, Some(c)) => rounded_sum(&a.times(b), &c, output),
         (product, _) => special(product, special_value(c), output),
     }
 }
@@ -51,16 +52,6 @@ pub(super) fn fused_multiply_add(a: &Unpacked, b: &Unpacked, c: &Unpacked, outpu
 /// The result of a sum of which at least one term is special.
 fn special(x: Option<Special>, y: Option<Special>, output: &Output) -> u64 {
     output.special(special_sum([x, y]).unwrap_or(Special::Nan))
-}
-
-#[inline]
-fn exact_product(a: &Unpacked, b: &Unpacked) -> Exact {
-    Exact {
-        negative: a.negative != b.negative,
-        magnitude: u128::from(a.significand) * u128::from(b.significand),
-        exponent: a.exponent + b.exponent - (a.fraction_bits + b.fraction_bits) as i32,
-        sticky: false,
-    }
 }
 
 fn rounded_sum(x: &Exact, y: &Exact, output: &Output) -> u64 {

@@ -1,99 +1,6 @@
-//! What parameters may be: checked wherever a program comes from, text or code.
+//! Checks the limits of parameters, wherever a program comes from: text or code.
 
-use super::{Dpa, General, Invalid, Modifiers, Operation, Program, Source};
-
-/// Largest number of products per block or group.
-pub(super) const MAX_L: u32 = 256;
-/// Largest number of fraction bits kept.
-pub(super) const MAX_F: u32 = 64;
-/// Range of the floor of the alignment exponent.
-pub(super) const MAX_E0: i32 = 2000;
-
-impl Dpa {
-    /// Says which parameter is out of its range.
-    pub fn check_limits(&self) -> Result<(), String> {
-        let products = |name: &str, value: u32| check_range(name, value, MAX_L);
-        let bits = |name: &str, value: u32| check_range(name, value, MAX_F);
-        let floor = |e0: i32| {
-            if (-MAX_E0..=MAX_E0).contains(&e0) {
-                return Ok(());
-            }
-            Err(format!(
-                "e0={e0}: a whole number from {} to {MAX_E0} is needed",
-                -MAX_E0
-            ))
-        };
-        match *self {
-            Self::FmaChain => Ok(()),
-            Self::General(ref step) => step.check_limits(),
-            Self::TFdpa { l, f, e0, .. } => products("L", l)
-                .and_then(|()| bits("F", f))
-                .and_then(|()| floor(e0)),
-            Self::GstFdpa { l, g, f, e0, .. } => {
-                products("L", l)?;
-                products("G", g)?;
-                if l % g != 0 {
-                    return Err(format!("G={g} does not divide L={l}"));
-                }
-                bits("F", f).and_then(|()| floor(e0))
-            }
-            Self::FtzAddMul { p, .. } => {
-                products("P", p)?;
-                if !p.is_power_of_two() {
-                    return Err(format!("P={p} is not a power of two"));
-                }
-                Ok(())
-            }
-            Self::EFdpa { l } => products("L", l),
-            Self::TrFdpa { l, f, f2 } | Self::GtrFdpa { l, f, f2 } => products("L", l)
-                .and_then(|()| bits("F", f))
-                .and_then(|()| bits("F2", f2)),
-        }
-    }
-}
-
-impl General {
-    fn check_limits(&self) -> Result<(), String> {
-        let bits = |name: &str, value: Option<u32>| {
-            value.map_or(Ok(()), |value| check_range(name, value, MAX_F))
-        };
-        match self {
-            Self::AddMul(add_mul) => check_range("P", add_mul.p, MAX_L),
-            Self::Fused(fused) => {
-                check_range("L", fused.l, MAX_L)?;
-                bits("F", fused.f)?;
-                bits("Fc", fused.f_c)?;
-                bits("F2", fused.f2)?;
-                if let Some(groups) = fused.groups {
-                    check_range("G", groups.g, MAX_L)?;
-                    bits("Fg", groups.f)?;
-                }
-                if matches!(fused.specials.opposite, Invalid::Signed | Invalid::Zero) {
-                    return Err("inf-minus-inf: nan, plus or minus".to_owned());
-                }
-                if fused.f.is_none() != fused.f_c.is_none() {
-                    return Err("F and Fc are both exact or both numbers".to_owned());
-                }
-                let floor = [("e0", fused.e0), ("product-limit", fused.product_limit)];
-                for (name, value) in floor {
-                    if value.is_some_and(|value| !(-MAX_E0..=MAX_E0).contains(&value)) {
-                        return Err(format!("{name}: -{MAX_E0} to {MAX_E0} are supported"));
-                    }
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-fn check_range(name: &str, value: u32, high: u32) -> Result<(), String> {
-    if (1..=high).contains(&value) {
-        return Ok(());
-    }
-    Err(format!(
-        "{name}={value}: a whole number from 1 to {high} is needed"
-    ))
-}
+use super::{Modifiers, Operation, Program, Source};
 
 impl Program {
     /// Checks that there is a statement, that each reads only earlier ones, that parameters are in
@@ -108,17 +15,29 @@ impl Program {
                 Source::Statement(read) if read >= index => Err(format!(
                     "statement '{name}' reads one that is not before it"
                 )),
-                Source::Product => Err(format!("'product' is no value, in statement '{name}'")),
                 _ => Ok(()),
             };
             match &statement.operation {
                 Operation::Dot {
-                    algorithm, from, ..
+                    algorithm,
+                    operands,
+                    from,
+                    ..
                 } => {
+                    if !operands.a.is_possible() || !operands.b.is_possible() {
+                        return Err(format!(
+                            "no such part of a significand, in statement '{name}'"
+                        ));
+                    }
                     algorithm.check_limits()?;
-                    let product = matches!(algorithm, Dpa::FmaChain | Dpa::General(_));
-                    if !product || *from != Source::Product {
-                        known(*from)?;
+                    match from.source() {
+                        Some(source) => known(source)?,
+                        None if algorithm.can_begin_with_product() => {}
+                        None => {
+                            return Err(format!(
+                                "{algorithm} cannot begin with a product, in statement '{name}'"
+                            ));
+                        }
                     }
                 }
                 Operation::Add(left, right) => known(*left).and_then(|()| known(*right))?,

@@ -1,42 +1,31 @@
-//! The text form of programs: the arithmetic column of the catalogue.
+//! Reads the text form of programs: the arithmetic column of the catalogue.
 //!
 //! ```text
-//! program   := statement { ";" statement }            the last one is d; "d =" may be left out
+//! program   := [ "codes=numbers|largest" ";" ] statement { ";" statement }
+//!                                                      the last one is d; "d =" may be left out
 //! statement := [ name "=" ] operation "->" output
-//! operation := algorithm { PARAMETER=value } [ "as" format ] [ "over" select ] [ "from" source ]
+//! operation := algorithm { PARAMETER=value } [ "as" format ] [ "part" a=FIRST:COUNT b=FIRST:COUNT ] [ "over" select ] [ "from" source ]
 //!            | "add" source source | "convert" source
 //!            | "join" algorithm { PARAMETER=value } [ "over" "k=0,1" ] "of" source { source }
-//! select    := "k=0,1,2" | "k%4=0,1"                   default: every k, ascending
+//! select    := "k=0,1,2" | "k=0..15" | "k%4=0,1"       default: every k, ascending
 //!                                                      "as": operands widened to that format first
+//!                                                      "part": these bits of significands alone, 0 being the hidden one
 //! source    := "c" | "+0" | "product" | name           default of "from": c
-//! output    := rounding format { nan=any|WORD | zero=plus|minus|exact|ieee | overflow=… | flush=plus|kept [tininess=before] }
+//! output    := rounding format { nan=any|own|WORD | zero=plus|minus|exact|ieee | overflow=… | exponents=numbers
+//!                                | flush=none|plus|kept [tininess=before|unbounded] }
 //! ```
 
 mod write;
 
 use std::str::FromStr;
 
-use super::limits::{MAX_E0, MAX_F, MAX_L};
+use super::output::Ends;
 use super::{
-    Dpa, FlushSign, General, Nan, Operation, Output, Program, Select, Source, Statement, Tininess,
-    Token, ZeroSign, tokens,
+    Codes, Dpa, FlushSign, Nan, Operation, Output, Part, Program, Reading, Select, Source, Start,
+    Statement, Tininess, Token, ZeroSign, tokens,
 };
 use crate::error::{Error, Position, Result, shortened};
-use crate::format::{Format, Overflow, Rounding};
-
-/// The algorithms and the parameters that each must have.
-const ALGORITHMS: [(&str, &[&str]); 10] = [
-    ("fma-chain", &[]),
-    ("t-fdpa", &["L", "F", "e0"]),
-    ("st-fdpa", &["L", "F", "e0"]),
-    ("gst-fdpa", &["L", "G", "F", "e0"]),
-    ("ftz-addmul", &["P"]),
-    ("e-fdpa", &["L"]),
-    ("tr-fdpa", &["L", "F", "F2"]),
-    ("gtr-fdpa", &["L", "F", "F2"]),
-    ("fused", &["L", "F"]),
-    ("add-mul", &["P"]),
-];
+use crate::format::{Format, Formats, Overflow, Rounding};
 
 /// Longest program; the longest of a shipped row has five statements.
 const MAX_STATEMENTS: usize = 256;
@@ -59,7 +48,7 @@ impl FromStr for Program {
     /// Reads a program. Errors carry the column; the file name is empty.
     fn from_str(text: &str) -> Result<Self> {
         let end = text.chars().count() + 1;
-        parse(&tokens(text, 1), end).map_err(|(column, message)| Error::Text {
+        parse(&tokens(text, 1), end, &Formats::default()).map_err(|(column, message)| Error::Text {
             position: Position {
                 file: "(arithmetic)".to_owned(),
                 line: 1,
@@ -71,9 +60,20 @@ impl FromStr for Program {
 }
 
 /// Reads a program from its words; `end` is the column behind the last one.
-pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Program, Flaw> {
+pub(crate) fn parse(
+    words: &[Token<'_>],
+    end: usize,
+    formats: &Formats,
+) -> std::result::Result<Program, Flaw> {
     let mut statements: Vec<Statement> = Vec::new();
-    for part in words.split(|word| word.text == ";") {
+    let mut codes = None;
+    for (place, part) in words.split(|word| word.text == ";").enumerate() {
+        if let (0, [word]) = (place, part)
+            && let Some(("codes", value)) = word.text.split_once('=')
+        {
+            said(&mut codes, *word, value)?;
+            continue;
+        }
         if statements.len() == MAX_STATEMENTS {
             let column = part.first().map_or(end, |word| word.column);
             return Err((
@@ -81,7 +81,7 @@ pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Prog
                 format!("a program has at most {MAX_STATEMENTS} statements"),
             ));
         }
-        let statement = parse_statement(part, &statements, end)?;
+        let statement = parse_statement(part, &statements, &mut codes, end, formats)?;
         statements.push(statement);
     }
     if let Some(last) = statements.last_mut()
@@ -107,13 +107,41 @@ pub(crate) fn parse(words: &[Token<'_>], end: usize) -> std::result::Result<Prog
             return Err((words.first().map_or(end, |word| word.column), message));
         }
     }
-    Ok(Program { statements })
+    Ok(Program {
+        codes: codes.unwrap_or_default(),
+        statements,
+    })
+}
+
+/// What the ∞ and NaN codes of a and b mean, for the whole program.
+fn said(codes: &mut Option<Codes>, word: Token<'_>, value: &str) -> std::result::Result<(), Flaw> {
+    let known = Codes::ALL
+        .into_iter()
+        .find(|codes| codes.to_string() == value);
+    let Some(known) = known else {
+        return flaw(
+            word,
+            format!("codes={value}: expected 'special', 'numbers' or 'largest'"),
+        );
+    };
+    match codes.replace(known) {
+        Some(earlier) if earlier != known => flaw(
+            word,
+            format!(
+                "codes={value}: the program says codes={earlier} before, and it holds for all statements"
+            ),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// The words of one statement, taken from the front.
 struct Words<'a, 'b> {
     left: &'b [Token<'a>],
     end: usize,
+    /// What the codes of operands mean, once that is said.
+    codes: &'b mut Option<Codes>,
+    formats: &'b Formats,
 }
 
 impl<'a> Words<'a, '_> {
@@ -152,9 +180,16 @@ impl<'a> Words<'a, '_> {
 fn parse_statement(
     words: &[Token<'_>],
     earlier: &[Statement],
+    codes: &mut Option<Codes>,
     end: usize,
+    formats: &Formats,
 ) -> std::result::Result<Statement, Flaw> {
-    let mut words = Words { left: words, end };
+    let mut words = Words {
+        left: words,
+        end,
+        codes,
+        formats,
+    };
     let mut name = String::new();
     if words.left.get(1).is_some_and(|word| word.text == "=") {
         let word = words.next("a name")?;
@@ -202,10 +237,13 @@ fn parse_operation(
         "join" => parse_join(words, earlier),
         _ => {
             let algorithm = parse_algorithm(head, words)?;
-            let mut widened = None;
+            let mut operands = Reading::WHOLE;
             if words.take_if("as") {
                 let word = words.next("a format")?;
-                widened = Some(at(word, Format::named(word.text))?);
+                operands.widened = Some(at(word, words.formats.named(word.text))?);
+            }
+            if words.take_if("part") {
+                parse_parts(words, head, &mut operands)?;
             }
             let over = if words.take_if("over") {
                 parse_select(words)?
@@ -214,12 +252,15 @@ fn parse_operation(
             };
             let from_at = words.left.first().copied().unwrap_or(head);
             let from = if words.take_if("from") {
-                parse_source(words, earlier)?
+                if words.take_if("product") {
+                    Start::Product
+                } else {
+                    parse_source(words, earlier)?.into()
+                }
             } else {
-                Source::C
+                Start::C
             };
-            let product = matches!(algorithm, Dpa::FmaChain | Dpa::General(_));
-            if from == Source::Product && !product {
+            if from == Start::Product && !algorithm.can_begin_with_product() {
                 return flaw(
                     from_at,
                     "only fma-chain, fused and add-mul can start 'from product'",
@@ -227,12 +268,46 @@ fn parse_operation(
             }
             Ok(Operation::Dot {
                 algorithm,
-                widened,
+                operands,
                 over,
                 from,
             })
         }
     }
+}
+
+/// The parts of significands behind `part`.
+fn parse_parts(
+    words: &mut Words<'_, '_>,
+    head: Token<'_>,
+    operands: &mut Reading,
+) -> std::result::Result<(), Flaw> {
+    let given = words.parameters();
+    let column = words.left.first().copied().unwrap_or(head);
+    if given.is_empty() {
+        return flaw(
+            column,
+            "expected a=FIRST:COUNT or b=FIRST:COUNT behind 'part'",
+        );
+    }
+    for (word, name, value) in given {
+        let side = match name {
+            "a" => &mut operands.a,
+            "b" => &mut operands.b,
+            _ => return at(word, Err(Error::unknown("operand", name, ["a", "b"]))),
+        };
+        let Some(part) = Part::parse(value) else {
+            return flaw(
+                word,
+                format!(
+                    "{name}={value}: expected FIRST:COUNT, places of a significand from 0 (its hidden bit) to {}",
+                    Part::LAST
+                ),
+            );
+        };
+        *side = part;
+    }
+    Ok(())
 }
 
 fn parse_join(
@@ -260,9 +335,6 @@ fn parse_join(
     while words.left.first().is_some_and(|word| word.text != "->") {
         of.push(parse_source(words, earlier)?);
     }
-    if of.contains(&Source::Product) {
-        return flaw(word, "'product' is no value");
-    }
     Ok(Operation::Join {
         algorithm,
         over,
@@ -270,122 +342,32 @@ fn parse_join(
     })
 }
 
+/// The parameters of an algorithm; `codes=` among them is said of the whole program.
 fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::Result<Dpa, Flaw> {
-    let Some((_, required)) = ALGORITHMS.iter().find(|(name, _)| *name == head.text) else {
-        let names = ALGORITHMS
-            .iter()
-            .map(|(name, _)| *name)
-            .chain(["add", "convert", "join"]);
-        return at(head, Err(Error::unknown("algorithm", head.text, names)));
-    };
-    if let "fused" | "add-mul" = head.text {
-        return super::general_notation::parse(head, &words.parameters()).map(Dpa::General);
+    let mut given = words.parameters();
+    if matches!(head.text, "fused" | "add-mul")
+        && let Some(index) = given.iter().position(|(_, name, _)| *name == "codes")
+    {
+        let (word, _, value) = given.remove(index);
+        said(words.codes, word, value)?;
     }
-    let optional: &[&str] = match head.text {
-        "t-fdpa" | "st-fdpa" | "gst-fdpa" => &["align"],
-        "ftz-addmul" => &["flush-in", "flush-out"],
-        _ => &[],
-    };
-    let given = words.parameters();
-    for (index, (word, name, _)) in given.iter().enumerate() {
-        let allowed = required.iter().chain(optional);
-        if !allowed.clone().any(|known| known == name) {
-            return at(*word, Err(Error::unknown("parameter", name, allowed)));
-        }
-        if given[..index].iter().any(|(_, earlier, _)| earlier == name) {
-            return flaw(*word, format!("parameter {name} is given twice"));
-        }
-    }
-    let find = |wanted: &str| given.iter().find(|(_, name, _)| *name == wanted);
-    let number = |name: &str, low: i64, high: i64| -> std::result::Result<i64, Flaw> {
-        let Some((word, _, value)) = find(name) else {
-            return flaw(head, format!("{} needs {name}=…", head.text));
-        };
-        match value.parse() {
-            Ok(number) if (low..=high).contains(&number) => Ok(number),
-            _ => flaw(
-                *word,
-                format!("{name}={value}: expected a whole number {low} to {high}"),
-            ),
-        }
-    };
-    let small = |name: &str, low: u32, high: u32| {
-        number(name, low.into(), high.into()).map(|value| value as u32)
-    };
-    let l = || small("L", 1, MAX_L);
-    let f = || small("F", 1, MAX_F);
-    let e0 = || number("e0", (-MAX_E0).into(), MAX_E0.into()).map(|value| value as i32);
-    let align = || match find("align") {
-        None => Ok(Rounding::Rz),
-        Some((word, _, value)) => at(*word, Rounding::named(value)),
-    };
-    let flush = |name: &str, default: FlushSign| match find(name) {
-        None => Ok(default),
-        Some((_, _, "plus")) => Ok(FlushSign::Plus),
-        Some((_, _, "kept")) => Ok(FlushSign::Kept),
-        Some((word, _, value)) => flaw(*word, format!("{name}={value}: expected 'plus' or 'kept'")),
-    };
-    Ok(match head.text {
-        "fma-chain" => Dpa::FmaChain,
-        "t-fdpa" | "st-fdpa" => {
-            let scaled = head.text == "st-fdpa";
-            Dpa::TFdpa {
-                l: l()?,
-                f: f()?,
-                e0: e0()?,
-                align: align()?,
-                scaled,
-            }
-        }
-        "gst-fdpa" => {
-            let (l, g) = (l()?, small("G", 1, MAX_L)?);
-            if l % g != 0 {
-                return flaw(head, format!("G={g} does not divide L={l}"));
-            }
-            Dpa::GstFdpa {
-                l,
-                g,
-                f: f()?,
-                e0: e0()?,
-                align: align()?,
-            }
-        }
-        "ftz-addmul" => {
-            let p = small("P", 1, MAX_L)?;
-            if !p.is_power_of_two() {
-                return flaw(head, format!("P={p} is not a power of two"));
-            }
-            Dpa::FtzAddMul {
-                p,
-                flush_in: flush("flush-in", FlushSign::Plus)?,
-                flush_out: flush("flush-out", FlushSign::Kept)?,
-            }
-        }
-        "e-fdpa" => Dpa::EFdpa { l: l()? },
-        "tr-fdpa" => Dpa::TrFdpa {
-            l: l()?,
-            f: f()?,
-            f2: small("F2", 1, MAX_F)?,
-        },
-        _ => Dpa::GtrFdpa {
-            l: l()?,
-            f: f()?,
-            f2: small("F2", 1, MAX_F)?,
-        },
-    })
+    Dpa::parse(head, &given, words.formats)
 }
 
 fn parse_select(words: &mut Words<'_, '_>) -> std::result::Result<Select, Flaw> {
     let word = words.next("'k=…' or 'k%n=…'")?;
-    let expected = "expected 'k=0,1,…' or 'k%n=0,1,…' with whole numbers";
+    let expected = "expected 'k=0,1,…', 'k=0..15' or 'k%n=0,1,…' with whole numbers";
     let Some((left, list)) = word.text.split_once('=') else {
         return flaw(word, expected);
     };
-    let Ok(list) = list
-        .split(',')
-        .map(str::parse)
-        .collect::<std::result::Result<Vec<usize>, _>>()
-    else {
+    let numbers = |list: &str| -> Option<Vec<usize>> {
+        if let Some((first, last)) = list.split_once("..") {
+            let (first, last) = (first.parse().ok()?, last.parse::<usize>().ok()?);
+            return (first <= last && last < 4096).then(|| (first..=last).collect());
+        }
+        list.split(',').map(|number| number.parse().ok()).collect()
+    };
+    let Some(list) = numbers(list) else {
         return flaw(word, expected);
     };
     let distinct = list.iter().collect::<std::collections::BTreeSet<_>>().len() == list.len();
@@ -418,7 +400,7 @@ fn parse_source(
     match word.text {
         "c" => Ok(Source::C),
         "+0" => Ok(Source::Zero),
-        "product" => Ok(Source::Product),
+        "product" => flaw(word, "'product' is no value"),
         name => match earlier.iter().position(|statement| statement.name == name) {
             Some(index) => Ok(Source::Statement(index)),
             None => {
@@ -432,25 +414,20 @@ fn parse_source(
     }
 }
 
-/// Overflow and zero sign of an operation whose notation does not give them: IEEE operations
-/// follow IEEE 754; T-FDPA makes every zero +0 (§2.2 step 7); the others only exact ones.
+/// Overflow and zero sign of an operation whose notation does not give them: additions and conversions
+/// follow IEEE 754, steps say what theirs are.
 fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
     match operation {
-        Operation::Add(..)
-        | Operation::Convert(_)
-        | Operation::Join {
-            algorithm: Dpa::General(General::AddMul(_)),
-            ..
-        }
-        | Operation::Dot {
-            algorithm: Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::General(General::AddMul(_)),
-            ..
-        } => (Overflow::Ieee, ZeroSign::Ieee),
-        Operation::Dot {
-            algorithm: Dpa::TFdpa { .. } | Dpa::GstFdpa { .. },
-            ..
-        } => (Overflow::Infinity, ZeroSign::Plus),
-        Operation::Dot { .. } | Operation::Join { .. } => (Overflow::Infinity, ZeroSign::Exact),
+        Operation::Add(..) | Operation::Convert(_) => (Overflow::Ieee, ZeroSign::Ieee),
+        Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => algorithm.result(),
+    }
+}
+
+/// NaN, flush and tininess of an operation whose notation does not give them.
+fn ends(operation: &Operation) -> Ends {
+    match operation {
+        Operation::Add(..) | Operation::Convert(_) => Ends::USUAL,
+        Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => algorithm.ends(),
     }
 }
 
@@ -461,7 +438,7 @@ fn parse_output(
     let word = words.next("a rounding")?;
     let rounding = at(word, Rounding::named(word.text))?;
     let word = words.next("a format")?;
-    let format = at(word, Format::named(word.text))?;
+    let format = at(word, words.formats.named(word.text))?;
     if format.float().is_none() || !format.signed {
         return flaw(
             word,
@@ -469,19 +446,30 @@ fn parse_output(
         );
     }
     let (overflow, zero) = defaults(operation);
+    let Ends {
+        nan,
+        flush,
+        tininess,
+    } = ends(operation);
     let mut output = Output {
         format,
         rounding,
         overflow,
-        nan: Nan::Any,
+        nan,
         zero,
-        flush: None,
-        tininess: Tininess::After,
+        flush,
+        tininess,
     };
     let mut before = None;
     for (word, name, value) in words.parameters() {
         match (name, value) {
             ("nan", "any") => output.nan = Nan::Any,
+            ("nan", "own") => output.nan = Nan::Own,
+            ("exponents", "numbers") => output.format = format.without_specials(),
+            ("exponents", _) => {
+                return flaw(word, format!("exponents={value}: expected numbers"));
+            }
+            ("flush", "none") => output.flush = None,
             ("nan", _) => output.nan = parse_nan(word, value, format)?,
             ("zero", "plus") => output.zero = ZeroSign::Plus,
             ("zero", "minus") => output.zero = ZeroSign::Minus,
@@ -499,7 +487,7 @@ fn parse_output(
                     ),
                 );
             }
-            ("flush", _) => match super::general_notation::flush_named(name, value) {
+            ("flush", _) => match flush_named(name, value) {
                 Ok(sign) => output.flush = Some(sign),
                 Err(message) => return flaw(word, message),
             },
@@ -508,8 +496,13 @@ fn parse_output(
                 output.tininess = Tininess::Before;
                 before = Some(word);
             }
+            ("tininess", "unbounded") => {
+                output.tininess = Tininess::Unbounded;
+                before = Some(word);
+            }
             ("tininess", _) => {
-                return flaw(word, format!("tininess={value}: expected after or before"));
+                let message = format!("tininess={value}: expected after, before or unbounded");
+                return flaw(word, message);
             }
             ("overflow", _) => output.overflow = at(word, Overflow::named(value))?,
             _ => {
@@ -518,7 +511,7 @@ fn parse_output(
                     Err(Error::unknown(
                         "output parameter",
                         name,
-                        ["nan", "zero", "overflow", "flush", "tininess"],
+                        ["nan", "zero", "overflow", "flush", "tininess", "exponents"],
                     )),
                 );
             }
@@ -527,9 +520,18 @@ fn parse_output(
     match before {
         Some(word) if output.flush.is_none() => flaw(
             word,
-            "tininess=before says which results are flushed: it needs flush=plus or flush=kept",
+            "tininess says which results are flushed: it needs flush=plus or flush=kept",
         ),
         _ => Ok(output),
+    }
+}
+
+/// The sign of a flushed zero by its name.
+fn flush_named(name: &str, value: &str) -> std::result::Result<FlushSign, String> {
+    match value {
+        "plus" => Ok(FlushSign::Plus),
+        "kept" => Ok(FlushSign::Kept),
+        _ => Err(format!("{name}={value}: expected 'plus' or 'kept'")),
     }
 }
 

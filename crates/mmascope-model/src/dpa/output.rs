@@ -1,7 +1,9 @@
-//! What a sum becomes at the end: format, rounding, overflow, NaN and the sign of zero.
+//! The final conversion of a sum: format, rounding, overflow, NaN and the sign of zero.
 
+use super::events::Events;
 use super::{FlushSign, Special};
-use crate::format::{Class, Exact, Format, Overflow, Rounding, Unpacked};
+use crate::exact::{Exact, Rounding};
+use crate::format::{Class, Format, Overflow, Specials, Unpacked};
 
 /// The conversion ρ of an exact result: everything after `->` in the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +32,9 @@ pub enum Tininess {
     After,
     /// The exact one: what would round up, or to zero, is flushed as well.
     Before,
+    /// The result rounded as if exponents had no limit: what rounds up to the smallest normal number
+    /// with all its fraction bits stays (IEEE 754's own reading of "after rounding").
+    Unbounded,
 }
 
 /// The register word of +0, in every format of results.
@@ -42,6 +47,25 @@ pub enum Nan {
     Any,
     /// This register word, always.
     Word(u64),
+    /// What the algorithm says: it makes none, or one of its own.
+    Own,
+}
+
+/// What an output is where the notation does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) nan: Nan,
+    pub(super) flush: Option<FlushSign>,
+    pub(super) tininess: Tininess,
+}
+
+impl Ends {
+    /// Of almost every step.
+    pub(super) const USUAL: Self = Self {
+        nan: Nan::Any,
+        flush: None,
+        tininess: Tininess::After,
+    };
 }
 
 /// The sign of a zero result.
@@ -85,7 +109,7 @@ impl Output {
             }
             Special::Nan => match self.nan {
                 Nan::Word(word) => word,
-                Nan::Any => self.format.to_register(self.format.nan_or_substitute()),
+                Nan::Any | Nan::Own => self.format.to_register(self.format.nan_or_substitute()),
             },
         }
     }
@@ -94,7 +118,7 @@ impl Output {
     /// zeros.
     #[inline(always)]
     pub(super) fn finite(&self, exact: &Exact, zeros: Option<bool>) -> u64 {
-        if self.tininess == Tininess::Before
+        if self.tininess != Tininess::After
             && let Some(zero) = self.flushed_before(exact)
         {
             return zero;
@@ -107,7 +131,7 @@ impl Output {
                 _ => self.format.to_register(code),
             };
         }
-        let is_zero = exact.magnitude == 0 && !exact.sticky;
+        let is_zero = exact.is_zero();
         // (In some formats the code with only the sign set is no zero but NaN.)
         let sign = code >> (self.format.bits - 1) == 1;
         let rounds_to_zero = code == self.format.zero(sign);
@@ -140,11 +164,36 @@ impl Output {
     #[cold]
     fn flushed_before(&self, exact: &Exact) -> Option<u64> {
         let (sign, float) = (self.flush?, self.format.float()?);
-        let is_tiny = match exact.magnitude.checked_ilog2() {
+        let is_tiny = match self.top(exact) {
             None => exact.sticky,
-            Some(top) => exact.exponent + (top as i32) < float.emin(),
+            Some(top) => top < float.emin(),
         };
         is_tiny.then(|| self.zero(exact.negative && sign == FlushSign::Kept))
+    }
+
+    /// The exponent by which [`Tininess`] judges a sum; `None` for zero.
+    fn top(&self, exact: &Exact) -> Option<i32> {
+        let top = exact.top()?;
+        let fraction_bits = self.format.float().map_or(0, |float| float.fraction_bits);
+        if self.tininess != Tininess::Unbounded || top - exact.exponent <= fraction_bits as i32 {
+            return Some(top);
+        }
+        let rounded = exact.align(top - fraction_bits as i32, self.rounding);
+        Some(top + i32::from(rounded.unsigned_abs() >> (fraction_bits + 1) != 0))
+    }
+
+    /// Whether a sum is too large or too small for the format, once it is rounded.
+    pub(super) fn events(&self, exact: &Exact) -> Events {
+        let (Some(float), Some(top)) = (self.format.float(), self.top(exact)) else {
+            return Events::default();
+        };
+        let ones = (1 << float.exponent_bits) - 1 - float.bias;
+        let largest = ones - i32::from(float.specials == Specials::Ieee);
+        Events {
+            overflow: top > largest,
+            underflow: self.flush.is_some() && top < float.emin(),
+            ..Events::default()
+        }
     }
 
     /// A value that the format holds as a normal number, decoded: rounding would not change it.
@@ -167,12 +216,7 @@ impl Output {
 
     /// A signed fixed-point sum, `sum · 2^exponent`.
     pub(super) fn fixed(&self, sum: i128, exponent: i32, zeros: Option<bool>) -> u64 {
-        let exact = Exact {
-            negative: sum < 0,
-            magnitude: sum.unsigned_abs(),
-            exponent,
-            sticky: false,
-        };
+        let exact = Exact::of_multiple(sum, exponent);
         self.finite(&exact, zeros)
     }
 

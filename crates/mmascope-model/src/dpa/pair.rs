@@ -1,7 +1,8 @@
 //! One k of a dot product: the two operands, their block scales, and the product they make.
 
 use super::Special;
-use crate::format::{Class, Format, Rounding, Unpacked};
+use crate::exact::{Exact, Rounding};
+use crate::format::{Class, Format, Unpacked};
 
 /// The operands of one k, decoded, with the scales of their blocks.
 #[derive(Clone, Copy, Debug)]
@@ -32,41 +33,35 @@ pub(super) const ONE: Unpacked = Unpacked {
     fraction_bits: 0,
 };
 
-/// A finite, non-zero term of a fused sum: `±significand · 2^(exponent − fraction_bits)`.
-/// The significand is not normalised: below 4 for a product, below 1 for a subnormal.
+/// A finite, non-zero term of a fused sum: its exact value, and the exponent with which it takes
+/// part in the alignment. The value is below 2^(exponent + 2) for a product, and below
+/// 2^exponent for a subnormal c.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Term {
-    pub(super) negative: bool,
-    /// The exponent that takes part in alignment.
+    pub(super) value: Exact,
     pub(super) exponent: i32,
-    pub(super) significand: u128,
-    pub(super) fraction_bits: i32,
 }
 
 impl Term {
     /// The term as a multiple of `2^grid`, rounded; sign included.
     ///
     /// The caller chooses grids at most 64 fraction bits below the largest exponent, and
-    /// significands have at most 50 bits above their exponent's place, so i128 holds it.
+    /// values have at most 50 bits above their exponent's place, so i128 holds it.
     #[inline]
     pub(super) fn align(&self, grid: i32, rounding: Rounding) -> i128 {
-        let last_place = self.exponent - self.fraction_bits;
-        let magnitude = if last_place >= grid {
-            self.significand << (last_place - grid)
-        } else {
-            let width = (grid - last_place) as u32;
-            rounding.shift_right(self.negative, self.significand, false, width)
-        } as i128;
-        if self.negative { -magnitude } else { magnitude }
+        self.value.align(grid, rounding)
     }
 
     /// A c as a term; `None` when it is zero.
+    #[inline]
     pub(super) fn of_value(value: &Unpacked) -> Option<Self> {
         (value.significand != 0).then(|| Self {
-            negative: value.negative,
+            value: Exact::new(
+                value.negative,
+                value.significand.into(),
+                value.exponent - value.fraction_bits as i32,
+            ),
             exponent: value.exponent,
-            significand: u128::from(value.significand),
-            fraction_bits: value.fraction_bits as i32,
         })
     }
 }
@@ -111,12 +106,10 @@ impl Pair<'_> {
     /// excluded ∞ and NaN.
     #[inline]
     pub(super) fn product(&self) -> Option<Term> {
-        let significand = u128::from(self.a.significand) * u128::from(self.b.significand);
-        (significand != 0).then(|| Term {
-            negative: self.negative(),
+        let value = self.a.times(&self.b);
+        (value.magnitude != 0).then(|| Term {
+            value,
             exponent: self.a.exponent + self.b.exponent,
-            significand,
-            fraction_bits: (self.a.fraction_bits + self.b.fraction_bits) as i32,
         })
     }
 }

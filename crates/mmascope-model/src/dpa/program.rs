@@ -1,9 +1,12 @@
-//! What an instruction computes: a few statements over native algorithms (§3).
+//! Programs: what an instruction computes, as a few statements over native algorithms (§3).
 
 use super::decoded::{self, Decoded};
+use super::named::Beginning;
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
-use super::{Codes, Dpa, Modifiers, Nan, Operands, Queries, Signature, general, ieee};
+use super::{
+    Codes, Dpa, Events, Modifiers, Nan, Operands, Queries, Reading, Signature, general, ieee,
+};
 use crate::format::{Format, Unpacked};
 
 /// Statements whose values need no memory of their own; almost every program has so few.
@@ -12,6 +15,8 @@ const FEW: usize = 8;
 /// A short program; its last statement computes d. Almost every row is one statement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
+    /// What the ∞ and NaN codes of a and b mean, for every statement.
+    pub codes: Codes,
     /// Executed in order; the last one's value is d.
     pub statements: Vec<Statement>,
 }
@@ -34,13 +39,12 @@ pub enum Operation {
     Dot {
         /// The algorithm and its parameters.
         algorithm: Dpa,
-        /// Format that the operands are widened to before, exactly. It matters because the units
-        /// align by field exponents: a subnormal may become a normal number.
-        widened: Option<Format>,
+        /// How it reads the operands.
+        operands: Reading,
         /// Which k, in which order.
         over: Select,
-        /// The accumulator it starts from.
-        from: Source,
+        /// What its first block begins with.
+        from: Start,
     },
     /// Adds two values and rounds.
     Add(Source, Source),
@@ -64,10 +68,44 @@ pub enum Source {
     C,
     /// +0 in the statement's result format.
     Zero,
-    /// No value: an FMA chain that starts with a plain rounded product.
+    /// The value of an earlier statement, by its index.
+    Statement(usize),
+}
+
+/// What the first block of a run begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Start {
+    /// The accumulator input c.
+    C,
+    /// +0 in the statement's result format.
+    Zero,
+    /// No value: its first product (of a chain), or its products alone.
     Product,
     /// The value of an earlier statement, by its index.
     Statement(usize),
+}
+
+impl Start {
+    /// The value that it begins with, if it is one.
+    #[must_use]
+    pub fn source(self) -> Option<Source> {
+        match self {
+            Self::C => Some(Source::C),
+            Self::Zero => Some(Source::Zero),
+            Self::Product => None,
+            Self::Statement(index) => Some(Source::Statement(index)),
+        }
+    }
+}
+
+impl From<Source> for Start {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::C => Self::C,
+            Source::Zero => Self::Zero,
+            Source::Statement(index) => Self::Statement(index),
+        }
+    }
 }
 
 /// Which k a statement sums, in order.
@@ -143,26 +181,26 @@ impl Program {
 
     /// Runs the program. The operands have been checked against the signature and are register
     /// words; the result is a register word. A NaN whose payload is unknown ([`Nan::Any`]) comes
-    /// back as the default quiet NaN.
+    /// back as the default quiet NaN. What happened is added to the events.
     pub(crate) fn run(
         &self,
         signature: &Signature,
         operands: &Operands<'_>,
         modifiers: &Modifiers,
+        events: &mut Events,
     ) -> u64 {
         let scales = decoded::scales(signature, operands.scale_a, operands.scale_b);
         let mut pairs = Vec::new();
-        let codes = self.codes();
+        let codes = self.codes;
         decoded::pairs(signature, operands, &scales, modifiers, codes, &mut pairs);
-        self.sum(&pairs, decoded::c(signature, operands, modifiers), &|_| {
-            None
-        })
+        let c = decoded::c(signature, operands, modifiers, self.codes_of_c());
+        self.sum(&pairs, c, &|_| None, events)
     }
 
     /// The same for many queries, whose lengths and words have been checked.
     pub(super) fn run_each(&self, signature: &Signature, queries: &Queries<'_>) -> Vec<u64> {
         let (k, blocks) = (signature.k, signature.scales());
-        let (codes, none) = (self.codes(), Modifiers::default());
+        let (codes, none) = (self.codes, Modifiers::default());
         let scales = decoded::scales(signature, queries.scale_a, queries.scale_b);
         let mut pairs = Vec::new();
         (0..queries.c.len())
@@ -170,7 +208,8 @@ impl Program {
                 let operands = queries.at(index, k, blocks);
                 let own = &scales[index * blocks..(index + 1) * blocks];
                 decoded::pairs(signature, &operands, own, &none, codes, &mut pairs);
-                self.sum(&pairs, decoded::c(signature, &operands, &none), &|_| None)
+                let c = decoded::c(signature, &operands, &none, self.codes_of_c());
+                self.sum(&pairs, c, &|_| None, &mut Events::default())
             })
             .collect()
     }
@@ -178,14 +217,17 @@ impl Program {
     /// The same for operands that have been decoded; `None` when this program means other numbers by
     /// some of their codes.
     pub(super) fn run_decoded(&self, operands: &Decoded) -> Option<u64> {
-        if operands.special && self.codes() != Codes::Special {
+        let c_differs = operands.c.is_special() && self.codes_of_c() != Codes::Special;
+        if operands.special && self.codes != Codes::Special || c_differs {
             return None;
         }
+        let events = &mut Events::default();
         Some(match operands.scaled() {
-            Some(pairs) => self.sum(&pairs, operands.c, &|_| None),
-            None => self.sum(&operands.pairs, operands.c, &|format| {
-                operands.widened(format)
-            }),
+            Some(pairs) => self.sum(&pairs, operands.c, &|_| None, events),
+            None => {
+                let wide = |format| operands.widened(format);
+                self.sum(&operands.pairs, operands.c, &wide, events)
+            }
         })
     }
 
@@ -195,6 +237,7 @@ impl Program {
         pairs: &[Pair<'s>],
         c: Unpacked,
         wide: &dyn Fn(Format) -> Option<&'s [Pair<'s>]>,
+        events: &mut Events,
     ) -> u64 {
         let (mut few, mut many) = ([PLUS_ZERO; FEW], Vec::new());
         let values = match few.get_mut(..self.statements.len()) {
@@ -211,32 +254,37 @@ impl Program {
             } = statement;
             let read = |source: Source| match source {
                 Source::C => c,
-                Source::Zero | Source::Product => output.unpack(PLUS_ZERO),
+                Source::Zero => output.unpack(PLUS_ZERO),
                 Source::Statement(index) => self.statements[index].output.unpack(values[index]),
             };
             let value = match operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
-                    let start = (*from != Source::Product).then(|| read(*from));
-                    if *over == Select::All && widened.is_none() {
-                        algorithm.run(pairs, start, output)
+                    let start = match from.source() {
+                        None => Beginning::Product,
+                        Some(source) => Beginning::Value(read(source)),
+                    };
+                    if *over == Select::All && *operands == Reading::WHOLE {
+                        algorithm.run(pairs, start, output, events)
                     } else {
                         chosen.clear();
                         chosen.reserve(pairs.len());
-                        match widened.map(|format| (format, wide(format))) {
-                            None => over.each(pairs.len(), |k| chosen.push(pairs[k])),
-                            Some((_, Some(wide))) => {
-                                over.each(wide.len(), |k| chosen.push(wide[k]))
+                        match operands.widened.map(wide) {
+                            None if operands.is_whole() => {
+                                over.each(pairs.len(), |k| chosen.push(pairs[k]));
                             }
-                            Some((format, None)) => over.each(pairs.len(), |k| {
-                                chosen.push(pairs[k].widened(&format));
+                            Some(Some(wide)) if operands.is_whole() => {
+                                over.each(wide.len(), |k| chosen.push(wide[k]));
+                            }
+                            _ => over.each(pairs.len(), |k| {
+                                chosen.push(operands.pair(&pairs[k]));
                             }),
                         }
-                        algorithm.run(&chosen, start, output)
+                        algorithm.run(&chosen, start, output, events)
                     }
                 }
                 Operation::Add(left, right) => ieee::add(&read(*left), &read(*right), output),
@@ -260,20 +308,38 @@ impl Program {
         values.last().map_or(PLUS_ZERO, |&word| word)
     }
 
-    /// What the ∞ and NaN codes of a and b mean: the first step that says so says it for all.
-    pub(crate) fn codes(&self) -> Codes {
-        let of = |statement: &Statement| match &statement.operation {
-            Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => match algorithm
+    /// The same program with the steps of the model space in place of the algorithms of the papers: it
+    /// gives the same results.
+    #[must_use]
+    pub fn general(&self) -> Self {
+        let mut changed = self.clone();
+        for statement in &mut changed.statements {
+            if let Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } =
+                &mut statement.operation
             {
-                Dpa::General(step) => step.terms().codes,
-                _ => Codes::Special,
-            },
-            _ => Codes::Special,
-        };
-        let mut codes = self.statements.iter().map(of);
-        codes
-            .find(|codes| *codes != Codes::Special)
-            .unwrap_or_default()
+                *algorithm = Dpa::General(algorithm.general(&statement.output));
+            }
+        }
+        changed
+    }
+
+    /// What the ∞ and NaN codes of c mean: numbers to steps that know only those.
+    pub(crate) fn codes_of_c(&self) -> Codes {
+        match self.knows_numbers_only() {
+            true => Codes::Numbers,
+            false => Codes::Special,
+        }
+    }
+
+    /// Whether it has steps to which every code of a, b and c is a number.
+    #[must_use]
+    pub fn knows_numbers_only(&self) -> bool {
+        self.statements
+            .iter()
+            .any(|statement| match &statement.operation {
+                Operation::Dot { algorithm, .. } => algorithm.knows_numbers_only(),
+                _ => false,
+            })
     }
 
     /// Whether every NaN result is one known word.

@@ -1,5 +1,5 @@
-//! Addition of two f32 words to nearest even, in 64-bit integers: what kernels do most outside the
-//! unit, several times faster than the general way, and equal to it.
+//! Adds two f32 words to nearest even, in 64-bit integers. Kernels do this most outside the unit; it equals the general
+//! way and is several times as fast.
 
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = 0x7f80_0000;

@@ -1,9 +1,11 @@
-//! Words of the notation with the columns they stand in.
+//! Splits the notation into words with their columns.
 
 /// A word of a text and its column (in characters, from 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
+    /// Characters before it in its line, from 1.
     pub column: usize,
+    /// The word itself.
     pub text: &'a str,
 }
 

@@ -1,12 +1,11 @@
-//! A unit: operand formats and a program that fit each other. The library's simulator.
-
-use std::collections::BTreeSet;
+//! Units: operand formats and a program that fit each other. A unit simulates an instruction.
 
 use super::{
-    Decoded, Dpa, General, Modifiers, Operands, Operation, Program, Queries, Select, Signature,
+    Codes, Decoded, Events, Modifiers, Operands, Operation, Program, Queries, Reading, Select,
+    Signature, TakenBits,
 };
 use crate::error::{Error, Result};
-use crate::format::{Class, Float, Format, Specials};
+use crate::format::{Class, Float, Format, Kind, Specials};
 
 /// A matrix unit's arithmetic for given formats and K: what computes one element of D.
 ///
@@ -87,8 +86,23 @@ impl Unit {
     /// # Errors
     /// [`Error::Argument`] when a length or a word does not fit the signature.
     pub fn dot(&self, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<u64> {
+        self.dot_with_events(operands, modifiers)
+            .map(|(word, _)| word)
+    }
+
+    /// The same with what happened, for units that have status flags: the events of every statement.
+    ///
+    /// # Errors
+    /// As [`Unit::dot`].
+    pub fn dot_with_events(
+        &self,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+    ) -> Result<(u64, Events)> {
         check_operands(&self.signature, operands, modifiers)?;
-        Ok(self.program.run(&self.signature, operands, modifiers))
+        let mut events = Events::default();
+        let word = (self.program).run(&self.signature, operands, modifiers, &mut events);
+        Ok((word, events))
     }
 
     /// One element of D for each query of many, by the same steps as [`Unit::dot`]; memory is used again.
@@ -120,9 +134,11 @@ impl Unit {
     /// The same for operands that were decoded for this signature; `operands` are the words they
     /// came from.
     pub fn dot_decoded(&self, decoded: &Decoded, operands: &Operands<'_>) -> u64 {
-        self.program
-            .run_decoded(decoded)
-            .unwrap_or_else(|| (self.program).run(&self.signature, operands, &Modifiers::default()))
+        let run = || {
+            let (none, events) = (Modifiers::default(), &mut Events::default());
+            (self.program).run(&self.signature, operands, &none, events)
+        };
+        self.program.run_decoded(decoded).unwrap_or_else(run)
     }
 
     /// One instruction: D, m × n, row-major.
@@ -171,7 +187,8 @@ impl Unit {
                     scale_a: &tiles.scale_a[i * blocks..(i + 1) * blocks],
                     scale_b,
                 };
-                d.push(self.program.run(&self.signature, &operands, modifiers));
+                let events = &mut Events::default();
+                d.push((self.program).run(&self.signature, &operands, modifiers, events));
             }
         }
         Ok(d)
@@ -204,13 +221,22 @@ impl Unit {
         if !(1..=4096).contains(&k) {
             return Err(format!("K={k}: 1 to 4096 are supported"));
         }
-        for (name, format) in [("a", a), ("b", b), ("c", c), ("d", d)] {
+        for (name, format) in [("a", a), ("b", b)] {
+            let is_integer = matches!(format.kind, Kind::Fixed { .. });
+            if !is_integer && !format.signed {
+                return Err(format!(
+                    "{name} is {format}: signed floats and integers are supported"
+                ));
+            }
+        }
+        for (name, format) in [("c", c), ("d", d)] {
             if format.float().is_none() || !format.signed {
                 return Err(format!("{name} is {format}: signed floats are supported"));
             }
         }
         let result = self.program.output().format.container();
-        if result != d.container() {
+        // (The result's codes may all be numbers.)
+        if result.without_specials() != d.container().without_specials() {
             return Err(format!("the program gives {result}, but d is {d}"));
         }
         if let Some(scale) = scale {
@@ -227,24 +253,31 @@ impl Unit {
                 return Err(format!("{} is no format of block scales", scale.format));
             }
         }
-        let mut unused: BTreeSet<usize> = (0..k).collect();
+        let numbers = self.program.codes == Codes::Numbers;
+        if self.program.knows_numbers_only() && !numbers {
+            return Err("its steps take every code for a number: say codes=numbers".into());
+        }
+        let mut used: Vec<Vec<Use>> = vec![Vec::new(); k];
+        let mut uses = |index: usize, reading: Use| match used.get_mut(index) {
+            Some(own) if !own.iter().any(|other| other.meets(&reading)) => {
+                own.push(reading);
+                Ok(())
+            }
+            _ => Err(format!("k={index} is summed twice or is not below K={k}")),
+        };
         let mut scales_used = false;
         for statement in &self.program.statements {
             if let Operation::Join {
                 algorithm, over, ..
             } = &statement.operation
             {
-                for index in over {
-                    if !unused.remove(index) {
-                        return Err(format!("k={index} is summed twice or is not below K={k}"));
-                    }
-                }
+                over.iter().try_for_each(|&index| uses(index, Use::WHOLE))?;
                 let over = Select::List(over.clone());
-                scales_used |= self.check_algorithm(algorithm, &over, &statement.output.format)?;
+                scales_used |= algorithm.fits(&self.signature, &over, &statement.output.format)?;
             }
             let Operation::Dot {
                 algorithm,
-                widened,
+                operands,
                 over,
                 ..
             } = &statement.operation
@@ -252,20 +285,25 @@ impl Unit {
                 continue;
             };
             for operand in [a, b] {
-                if let Some(format) = widened
+                if let Some(format) = operands.widened
                     && !format.has_all_values_of(&operand)
                 {
                     return Err(format!("{operand} cannot be widened to {format}"));
                 }
             }
             for index in over.indices(k) {
-                if !unused.remove(&index) {
-                    return Err(format!("k={index} is summed twice or is not below K={k}"));
-                }
+                let bits = algorithm.parts();
+                uses(
+                    index,
+                    Use {
+                        operands: *operands,
+                        bits,
+                    },
+                )?;
             }
-            scales_used |= self.check_algorithm(algorithm, over, &statement.output.format)?;
+            scales_used |= algorithm.fits(&self.signature, over, &statement.output.format)?;
         }
-        if let Some(index) = unused.first() {
+        if let Some(index) = used.iter().position(Vec::is_empty) {
             return Err(format!("k={index} is not summed"));
         }
         match (scale, scales_used) {
@@ -274,60 +312,28 @@ impl Unit {
             _ => Ok(()),
         }
     }
+}
 
-    /// Checks one algorithm against the formats; says whether it uses block scales.
-    fn check_algorithm(
-        &self,
-        algorithm: &Dpa,
-        over: &Select,
-        result: &Format,
-    ) -> std::result::Result<bool, String> {
-        let Signature { a, b, c, scale, .. } = self.signature;
-        // Those round after every operation.
-        let is_rounded = matches!(algorithm, Dpa::FmaChain | Dpa::General(General::AddMul(_)));
-        if let Some(wide) = [a, b, c, *result].iter().find(|format| format.bits > 32)
-            && !is_rounded
-        {
-            return Err(format!(
-                "{algorithm} takes at most 32-bit formats, not {wide}"
-            ));
-        }
-        match *algorithm {
-            Dpa::TFdpa { scaled: true, .. } => match scale {
-                Some(scale) if scale.format.float().is_some_and(|f| f.fraction_bits > 0) => {
-                    Err(format!(
-                        "st-fdpa takes scales that are powers of two, not {}",
-                        scale.format
-                    ))
-                }
-                _ => Ok(true),
-            },
-            Dpa::GstFdpa { g, .. } => {
-                if let Some(wide) = [a, b].iter().find(|format| format.bits > 8) {
-                    return Err(format!(
-                        "gst-fdpa takes operands of at most 8 bits, not {wide}"
-                    ));
-                }
-                match scale {
-                    Some(scale) if scale.block % g as usize != 0 || *over != Select::All => Err(
-                        format!("groups of G={g} do not fit scale blocks of {}", scale.block),
-                    ),
-                    _ => Ok(true),
-                }
-            }
-            Dpa::General(General::Fused(fused)) if scale.is_some() => {
-                let exact =
-                    fused.f.is_none() || fused.apart || fused.groups.is_some_and(|g| g.f.is_none());
-                if exact || fused.terms.products.is_some() {
-                    return Err(
-                        "with block scales, fused needs bits, not exact sums or grid=products"
-                            .into(),
-                    );
-                }
-                Ok(true)
-            }
-            _ => Ok(false),
-        }
+/// Which bits of a product a statement sums: those that it reads, and of them those that its step multiplies.
+#[derive(Clone, Copy)]
+struct Use {
+    operands: Reading,
+    bits: Option<(TakenBits, TakenBits)>,
+}
+
+impl Use {
+    const WHOLE: Self = Self {
+        operands: Reading::WHOLE,
+        bits: None,
+    };
+
+    /// Whether both sum the product of some bits.
+    fn meets(&self, other: &Self) -> bool {
+        let bits = match (self.bits, other.bits) {
+            (Some(own), Some(other)) => own.0.meets(other.0) && own.1.meets(other.1),
+            _ => true,
+        };
+        bits && self.operands.overlaps(&other.operands)
     }
 }
 

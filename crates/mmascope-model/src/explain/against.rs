@@ -1,11 +1,11 @@
-//! Two units side by side: the first step and bit where they part.
+//! Compares the explanations of two units: the first step and bit where they part.
 
 use std::fmt::{self, Write};
 
 use serde::Serialize;
 
-use super::dyadic::Dyadic;
 use super::trace::{Step, Term, Trace};
+use crate::exact::Dyadic;
 
 /// Two explanations of the same operands, and where they part.
 #[derive(Clone, Debug, Serialize)]

@@ -1,13 +1,13 @@
-//! The page: one explanation, or two side by side, as HTML that needs nothing else.
+//! Writes one explanation, or two side by side, as an HTML page that needs nothing else.
 
 use std::fmt::Write;
 
 use super::against::{Difference, Part, Parting};
-use super::dyadic::Dyadic;
 use super::picture::picture;
 use super::step::ZERO_RULE;
 use super::trace::{Operand, Step, Trace};
 use super::value::Value;
+use crate::exact::Dyadic;
 
 /// The style of the page, light and dark.
 const STYLE: &str = include_str!("page.css");
@@ -499,7 +499,7 @@ fn rich(text: &str) -> String {
 }
 
 /// Text as HTML shows it.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

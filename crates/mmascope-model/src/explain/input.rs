@@ -1,10 +1,11 @@
-//! Operands as people give them: hexadecimal strings of vector lines or lists of values.
+//! Reads operands as people give them: hexadecimal strings of vector lines or lists of values.
 
 use super::number::{converted, register_word, word};
 use super::value::Value;
 use crate::dpa::{OperandWords, Operands, Scale, Signature};
 use crate::error::{Error, Result};
-use crate::format::{Exact, Format, Overflow, Rounding};
+use crate::exact::{Dyadic, Exact, Rounding};
+use crate::format::{Format, Overflow};
 
 /// The operands of one dot product as text. Each is either the hexadecimal string of a vector line
 /// or a list of values with commas, which may be short: the elements left out are +0, scales 1.
@@ -190,7 +191,7 @@ impl Input {
                 &format.decode(format.from_register(words[k / block])),
             ))
         };
-        let one_value = Value::Finite(super::Dyadic::power_of_two(0));
+        let one_value = Value::Finite(Dyadic::power_of_two(0));
         let fail = |why: String| Err(Error::Argument(format!("{name}: {why}")));
         let Some(Scale { format, block }) = to.scale else {
             let other = (0..self.given)
@@ -225,13 +226,7 @@ impl Input {
 
 /// The register word of 1.
 fn one(format: &Format) -> u64 {
-    let one = Exact {
-        negative: false,
-        magnitude: 1,
-        exponent: 0,
-        sticky: false,
-    };
-    format.to_register(format.round(&one, Rounding::Rne, Overflow::Infinity))
+    format.to_register(format.round(&Exact::ONE, Rounding::Rne, Overflow::Infinity))
 }
 
 /// At most `count` elements: hexadecimal digits for all of them, or a list.

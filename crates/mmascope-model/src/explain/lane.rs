@@ -1,9 +1,9 @@
-//! One k decoded: two operands, their scales, and the product as an addend.
+//! Decodes one k: two operands, their scales, and the product as an addend.
 
-use super::dyadic::Dyadic;
 use super::step::Addend;
 use super::trace::Term;
 use super::value::Value;
+use crate::exact::Dyadic;
 use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// The operands of one k.
@@ -12,6 +12,8 @@ pub(super) struct Lane {
     pub(super) k: usize,
     pub(super) a: Unpacked,
     pub(super) b: Unpacked,
+    /// Whether an earlier statement has taken a part of the product.
+    pub(super) taken: bool,
     /// Scales of A's and B's blocks and the number of the block.
     pub(super) scales: Option<(usize, Unpacked, Unpacked)>,
 }

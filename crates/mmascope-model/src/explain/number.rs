@@ -1,15 +1,14 @@
-//! Numbers as people write them, to codes: `-8192`, `1.5*2^-3`, `0x1.8p-3`, `1e-3`, `inf`, `0x3c00`.
+//! Reads numbers as people write them: `-8192`, `1.5*2^-3`, `0x1.8p-3`, `1e-3`, `inf`, `0x3c00`.
 
-use num_bigint::{BigInt, BigUint, Sign};
+use num_bigint::BigUint;
 
 use super::value::Value;
 use crate::error::{Error, Result};
-use crate::format::{Exact, Format, Overflow, Rounding};
+use crate::exact::{Dyadic, Exact, Rounding};
+use crate::format::{Format, Overflow};
 
 /// Largest power of two, and of ten, that may be written.
 const MAX_EXPONENT: i64 = 5000;
-/// Bits of a quotient that decide its rounding.
-const QUOTIENT: i64 = 120;
 
 /// A number as written: `(−1)^negative · over / under`.
 struct Number {
@@ -20,7 +19,7 @@ struct Number {
 
 /// Reads one element of a format: a register word `0x3c00` or a value, which must be exactly
 /// representable unless `round` allows rounding to nearest even. `name` is for messages.
-pub(super) fn word(name: &str, text: &str, format: &Format, round: bool) -> Result<u64> {
+pub(crate) fn word(name: &str, text: &str, format: &Format, round: bool) -> Result<u64> {
     let lower = text.trim().to_lowercase();
     let wrong = |why: &str| {
         Error::Argument(format!(
@@ -153,24 +152,18 @@ impl Number {
 /// The register word of the nearest number of the format; an error when that is another number
 /// and `round` is not set, or when the number is too large.
 fn rounded(name: &str, text: &str, number: &Number, format: &Format, round: bool) -> Result<u64> {
-    let shift = QUOTIENT - (number.over.bits() as i64 - number.under.bits() as i64);
-    let over = &number.over << shift.max(0);
-    let under = &number.under << (-shift).max(0);
-    let (quotient, rest) = (&over / &under, &over % &under);
+    let whole = |number: &BigUint| Dyadic::new(number.clone().into(), 0);
+    let quotient = whole(&number.over).quotient(&whole(&number.under));
     let exact = Exact {
         negative: number.negative,
-        magnitude: u128::try_from(&quotient).unwrap_or(u128::MAX),
-        exponent: -shift as i32,
-        sticky: rest.bits() > 0,
+        ..quotient.unwrap_or(Exact::new(false, 0, 0))
     };
     let code = format.round(&exact, Rounding::Rne, Overflow::Infinity);
     let nearest = Value::of(&format.decode(code));
-    let sign = if number.negative {
-        Sign::Minus
-    } else {
-        Sign::Plus
-    };
-    let written = super::Dyadic::new(BigInt::from_biguint(sign, quotient), -shift);
+    let written = Dyadic::of(&Exact {
+        sticky: false,
+        ..exact
+    });
     let is_exact = !exact.sticky && nearest.number().is_some_and(|nearest| nearest == written);
     let largest = Value::of(&format.decode(format.max_finite(number.negative)));
     // A format without ∞ and NaN rounds everything beyond its largest number to that one.

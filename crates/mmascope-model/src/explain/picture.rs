@@ -1,10 +1,10 @@
-//! The picture of a step: one row a term, one column a power of two, as SVG.
+//! Draws a step as SVG: one row a term, one column a power of two.
 
 use std::fmt::Write;
 
-use super::dyadic::Dyadic;
 use super::html::{escaped, minus, short};
 use super::trace::{Rounded, Step, Term};
+use crate::exact::Dyadic;
 
 /// Size of a cell.
 const CELL: (i64, i64) = (14, 18);

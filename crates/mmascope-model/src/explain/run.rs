@@ -1,15 +1,17 @@
-//! From operands to a trace: decoding, the program's statements, the exact result.
+//! Runs a program on operands and records the trace: decoding, statements, the exact result.
 
-use super::algorithms::{Block, Start, add, convert, finished, is_subnormal, multiply};
-use super::dyadic::Dyadic;
+use std::collections::HashSet;
+
+use super::block::{Block, Start, add, convert, finished, is_subnormal};
 use super::lane::{Lane, special_sum, special_value};
 use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
 use super::value::Value;
 use crate::dpa::{
-    Codes, Dpa, Modifiers, Operands, Operation, Output, Program, Scale, Select, Signature, Source,
-    Statement, Unit, check_operands,
+    Addends, Codes, Dpa, Modifiers, Operands, Operation, Output, Program, Scale, Select, Signature,
+    Source, Statement, Unit, check_operands,
 };
 use crate::error::Result;
+use crate::exact::Dyadic;
 use crate::format::{Class, Conversion, Format, Overflow, Rounding, Unpacked};
 
 /// Words that begin lines of the text form; a statement of that name is shown with a prime.
@@ -51,15 +53,22 @@ impl Trace {
             ..*signature
         };
         let Decoded {
-            pairs,
+            mut pairs,
             c: c_operand,
             scale_a,
             scale_b,
             scale_block,
             exact,
-        } = Decoded::of(&whole, operands, modifiers)?;
-        let lanes = lanes(&whole, operands, modifiers, unit.program().codes());
-        let first_c = c_of(&signature.c, operands.c, modifiers);
+        } = Decoded::read(&whole, operands, modifiers, addends(unit.program()))?;
+        let lanes = lanes(&whole, operands, modifiers, unit.program().codes);
+        let widened = widened(unit.program());
+        if let Some(format) = &widened {
+            for (pair, lane) in pairs.iter_mut().zip(&lanes) {
+                pair.align_as(&lane.widened(format));
+            }
+        }
+        let codes_of_c = unit.program().codes_of_c();
+        let first_c = c_of(&signature.c, operands.c, modifiers, codes_of_c);
         let mut steps: Vec<Step> = Vec::new();
         let mut c = Start::c(first_c);
         for (index, lanes) in lanes.chunks(signature.k).enumerate() {
@@ -83,6 +92,7 @@ impl Trace {
         Ok(Self {
             types: signature.to_string(),
             arithmetic: unit.program().to_string(),
+            widened: widened.map(|format| format.name),
             k: signature.k,
             instructions: count,
             modifiers: modifier_names(modifiers),
@@ -111,9 +121,21 @@ impl Decoded {
         operands: &Operands<'_>,
         modifiers: &Modifiers,
     ) -> Result<Self> {
+        Self::read(signature, operands, modifiers, None)
+    }
+
+    /// The same for a unit that takes every code for a number, where `numbers` says what its pairs add.
+    fn read(
+        signature: &Signature,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+        numbers: Option<Addends>,
+    ) -> Result<Self> {
         check_operands(signature, operands, modifiers)?;
-        let lanes = lanes(signature, operands, modifiers, Codes::Special);
-        let c = c_of(&signature.c, operands.c, modifiers);
+        let codes = numbers.map_or(Codes::Special, |_| Codes::Numbers);
+        let added = numbers.unwrap_or_default();
+        let lanes = lanes(signature, operands, modifiers, codes);
+        let c = c_of(&signature.c, operands.c, modifiers, codes);
         let scales = |words: &[u64]| match signature.scale {
             Some(Scale { format, .. }) => words
                 .iter()
@@ -124,14 +146,42 @@ impl Decoded {
         Ok(Self {
             pairs: lanes
                 .iter()
-                .map(|lane| pair_trace(lane, signature, operands))
+                .map(|lane| pair_trace(lane, signature, operands, added))
                 .collect(),
             c: operand(operands.c, &signature.c, &c),
             scale_a: scales(operands.scale_a),
             scale_b: scales(operands.scale_b),
             scale_block: signature.scale.map_or(0, |scale| scale.block),
-            exact: exact_sum(&lanes, &c),
+            exact: exact_sum(&lanes, &c, added),
         })
+    }
+}
+
+/// The format that every sum of products widens its operands to, if there is one.
+fn widened(program: &Program) -> Option<Format> {
+    let formats = program
+        .statements
+        .iter()
+        .filter_map(|statement| match &statement.operation {
+            Operation::Dot { operands, .. } => Some(operands.widened),
+            Operation::Join { over, .. } if !over.is_empty() => Some(None),
+            _ => None,
+        });
+    let mut formats: Vec<Option<Format>> = formats.collect();
+    formats.dedup();
+    match formats[..] {
+        [only] => only,
+        _ => None,
+    }
+}
+
+impl PairTrace {
+    /// Exponents as they take part in alignments: those of the widened operands.
+    fn align_as(&mut self, lane: &Lane) {
+        let own = |value: &Unpacked| i64::from(value.exponent);
+        self.a.exponent = self.a.exponent.map(|_| own(&lane.a));
+        self.b.exponent = self.b.exponent.map(|_| own(&lane.b));
+        self.exponent = self.exponent.map(|_| lane.exponent());
     }
 }
 
@@ -172,6 +222,7 @@ fn lanes(
         k,
         a: negated(decode_code(&signature.a, operands.a[k]), modifiers.negate_a),
         b: negated(decode_code(&signature.b, operands.b[k]), modifiers.negate_b),
+        taken: false,
         scales: signature.scale.map(|Scale { format, block }| {
             let scale = |words: &[u64]| decode(&format, words[k / block]);
             let (a, b) = (scale(operands.scale_a), scale(operands.scale_b));
@@ -181,8 +232,9 @@ fn lanes(
     (0..signature.k).map(lane).collect()
 }
 
-fn c_of(format: &Format, word: u64, modifiers: &Modifiers) -> Unpacked {
-    let c = decode(format, if modifiers.no_c { 0 } else { word });
+fn c_of(format: &Format, word: u64, modifiers: &Modifiers, codes: Codes) -> Unpacked {
+    let word = if modifiers.no_c { 0 } else { word };
+    let c = codes.decode(format, format.from_register(word));
     Unpacked {
         negative: c.negative ^ (modifiers.negate_c && !modifiers.no_c),
         exponent: c.exponent + modifiers.scale_d,
@@ -224,13 +276,22 @@ fn operand(word: u64, format: &Format, value: &Unpacked) -> Operand {
     }
 }
 
-fn pair_trace(lane: &Lane, signature: &Signature, operands: &Operands<'_>) -> PairTrace {
-    let product = lane.product();
+fn pair_trace(
+    lane: &Lane,
+    signature: &Signature,
+    operands: &Operands<'_>,
+    added: Addends,
+) -> PairTrace {
+    let product = match added {
+        Addends::Product => lane.product(),
+        _ => Value::of_number(&both(lane, added)),
+    };
     PairTrace {
         k: lane.k,
         a: operand(operands.a[lane.k], &signature.a, &lane.a),
         b: operand(operands.b[lane.k], &signature.b, &lane.b),
-        exponent: matches!(product, Value::Finite(_)).then(|| lane.exponent()),
+        exponent: (matches!(product, Value::Finite(_)) && added == Addends::Product)
+            .then(|| lane.exponent()),
         product,
     }
 }
@@ -241,8 +302,37 @@ fn result_of(step: Option<&Step>, format: &Format) -> Operand {
     operand(word, &container, &decode(&container, word))
 }
 
+/// What a program's pairs add, where every code is a number to it.
+fn addends(program: &Program) -> Option<Addends> {
+    program
+        .statements
+        .iter()
+        .find_map(|statement| match statement.operation {
+            Operation::Dot {
+                algorithm: Dpa::GrFdpa(step),
+                ..
+            } => Some(step.terms),
+            _ => None,
+        })
+}
+
+/// a + b, or a − b.
+fn both(lane: &Lane, added: Addends) -> Dyadic {
+    let number = |x: &Unpacked| Value::of(x).number().unwrap_or_default();
+    let (a, b) = (number(&lane.a), number(&lane.b));
+    match added {
+        Addends::Difference => &a - &b,
+        _ => &a + &b,
+    }
+}
+
 /// `c + Σ a·b` with scales and modifiers, in exact arithmetic.
-fn exact_sum(lanes: &[Lane], c: &Unpacked) -> Value {
+fn exact_sum(lanes: &[Lane], c: &Unpacked, added: Addends) -> Value {
+    if added != Addends::Product {
+        let c = Value::of(c).number().unwrap_or_default();
+        let sums: Vec<Dyadic> = lanes.iter().map(|lane| both(lane, added)).collect();
+        return Value::of_number(&sums.iter().chain([&c]).sum());
+    }
     let specials = lanes
         .iter()
         .map(Lane::special)
@@ -281,11 +371,12 @@ impl Run<'_> {
     fn steps(&self, lanes: &[Lane], c: &Start) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         let mut values: Vec<Start> = Vec::new();
+        let mut taken = HashSet::new();
         for statement in &self.program.statements {
             let output = &statement.output;
             let read = |source: Source| match source {
                 Source::C => c.clone(),
-                Source::Zero | Source::Product => Start {
+                Source::Zero => Start {
                     name: "+0".to_owned(),
                     value: output.format.container().decode(0),
                     cover: Vec::new(),
@@ -296,17 +387,25 @@ impl Run<'_> {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
-                    let lane = |&k: &usize| match widened {
-                        Some(format) => lanes[k].widened(format),
-                        None => lanes[k],
+                    let lane = |&k: &usize| {
+                        let lane = match &operands.widened {
+                            Some(format) => lanes[k].widened(format),
+                            None => lanes[k],
+                        };
+                        let (a, b) = operands.parts(lane.a, lane.b);
+                        Lane { a, b, ..lane }
                     };
-                    let chosen: Vec<Lane> = over.indices(lanes.len()).iter().map(lane).collect();
-                    let start = (*from != Source::Product).then(|| read(*from));
-                    let role = dot_role(algorithm, *widened, over);
+                    let mut chosen: Vec<Lane> =
+                        over.indices(lanes.len()).iter().map(lane).collect();
+                    for lane in &mut chosen {
+                        lane.taken = !taken.insert(lane.k);
+                    }
+                    let start = from.source().map(read);
+                    let role = dot_role(algorithm, operands.widened, over);
                     steps.extend(dot(algorithm, &name, &role, &chosen, start, output));
                 }
                 Operation::Add(left, right) => {
@@ -324,11 +423,11 @@ impl Run<'_> {
                         name,
                         role: "join".to_owned(),
                         lanes: &lanes,
-                        start: &values[0],
+                        start: values.first(),
                         first: true,
                         output,
                     };
-                    steps.extend(block.of_values(algorithm, &values[1..]));
+                    steps.extend(block.steps(algorithm, values.get(1..).unwrap_or_default()));
                 }
                 Operation::Convert(source) => {
                     let source = read(*source);
@@ -376,6 +475,12 @@ fn dot(
     output: &Output,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
+    let unscaled: Vec<Lane> = lanes.iter().map(|lane| lane.unscaled()).collect();
+    // What rounds every operation knows no scales.
+    let lanes = match algorithm.rounds_every_operation() {
+        true => &unscaled,
+        false => lanes,
+    };
     let size = algorithm.block();
     let count = lanes.len().div_ceil(size);
     let mut current = start;
@@ -390,36 +495,15 @@ fn dot(
         } else {
             format!("{name}.{}", index + 1)
         };
-        match &current {
-            None if matches!(algorithm, Dpa::General(_)) => {
-                let none = Start {
-                    name: String::new(),
-                    value: output.format.container().decode(0),
-                    cover: Vec::new(),
-                };
-                let block = Block {
-                    name,
-                    role,
-                    lanes,
-                    start: &none,
-                    first: true,
-                    output,
-                };
-                steps.extend(block.without_start(algorithm));
-            }
-            None => steps.push(multiply(&name, role, &lanes[0].unscaled(), output)),
-            Some(start) => {
-                let block = Block {
-                    name,
-                    role,
-                    lanes,
-                    start,
-                    first: index == 0,
-                    output,
-                };
-                steps.extend(block.steps(algorithm));
-            }
-        }
+        let block = Block {
+            name,
+            role,
+            lanes,
+            start: current.as_ref(),
+            first: index == 0,
+            output,
+        };
+        steps.extend(block.steps(algorithm, &[]));
         current = steps.last_mut().map(|step| finished(step, output));
     }
     steps

@@ -1,10 +1,10 @@
-//! The making of a step: terms, alignment, sum, floor, rounding.
+//! Builds the trace of one step: terms, alignment, sum, floor, rounding.
 
-use super::dyadic::Dyadic;
 use super::trace::{Alignment, Cut, Factor, Loss, Rounded, Special, Step, Term};
 use super::value::Value;
 use crate::dpa::{FlushSign, Nan, Output, Tininess, ZeroSign};
-use crate::format::{Exact, Rounding, Unpacked};
+use crate::exact::Dyadic;
+use crate::format::{Rounding, Unpacked};
 
 /// The number that stands for c in [`Term::cover`].
 pub(super) const C: usize = usize::MAX;
@@ -55,6 +55,14 @@ impl Addend {
             cover: step.cover(),
             value,
         }))
+    }
+
+    /// The exponent of a term; `None` for a zero that takes no part.
+    pub(super) fn exponent(&self) -> Option<i64> {
+        match self {
+            Self::Zero { .. } => None,
+            Self::Term(term) => Some(term.exponent),
+        }
     }
 
     /// The sign of a zero; `None` for another number.
@@ -123,7 +131,7 @@ impl Step {
                 format.to_register(format.infinity(negative, output.overflow))
             }
             (_, Nan::Word(bits)) => bits,
-            (_, Nan::Any) => format.to_register(format.nan_or_substitute()),
+            (_, Nan::Any | Nan::Own) => format.to_register(format.nan_or_substitute()),
         };
         step.set_word(bits, output);
         step
@@ -223,8 +231,17 @@ impl Step {
             };
             return self.set_zero(negative, output);
         };
-        let sign = output.flush.filter(|_| output.tininess == Tininess::Before);
-        if let Some(sign) = sign.filter(|_| top < i64::from(float.emin())) {
+        let judged = match output.tininess {
+            Tininess::After => None,
+            Tininess::Before => Some(top),
+            // As many bits as a normal number has, whatever the exponent.
+            Tininess::Unbounded => {
+                let place = top - i64::from(float.fraction_bits);
+                Rounded::of(&number, place, output.rounding).value().top()
+            }
+        };
+        let is_small = judged.is_some_and(|top| top < i64::from(float.emin()));
+        if let Some(sign) = output.flush.filter(|_| is_small) {
             let negative = number.is_negative() && sign == FlushSign::Kept;
             self.set_word(format.to_register(format.zero(negative)), output);
             self.remarks.push(format!(
@@ -247,13 +264,7 @@ impl Step {
             };
             self.set_zero(negative, output);
         } else {
-            let exact = Exact {
-                negative: number.is_negative(),
-                magnitude: value.significand().magnitude().try_into().unwrap_or(0),
-                exponent: i32::try_from(value.exponent()).unwrap_or(i32::MAX),
-                sticky: false,
-            };
-            let code = format.round(&exact, output.rounding, output.overflow);
+            let code = format.round(&value.to_exact(), output.rounding, output.overflow);
             self.set_word(format.to_register(code), output);
             if self.value != Value::Finite(value) {
                 let words = format!(
@@ -285,6 +296,14 @@ impl Step {
     /// The result word.
     pub fn bits(&self) -> u64 {
         u64::from_str_radix(&self.word, 16).unwrap_or_default()
+    }
+
+    /// Everything is lost: the step's value is 0.
+    pub(super) fn lose_all(&mut self, why: String) {
+        let value = std::mem::take(&mut self.sum);
+        self.value = Value::of_number(&self.sum);
+        lose(&mut self.losses, "leaving the group out".to_owned(), &value);
+        self.remarks.push(why);
     }
 
     /// Notes a loss, if there is one.

@@ -1,4 +1,4 @@
-//! The text form of a trace; its lines are described in [`crate::explain`].
+//! Writes a trace as text; [`crate::explain`] describes its lines.
 
 use std::fmt::{self, Write};
 
@@ -28,6 +28,9 @@ impl Trace {
     fn write_head(&self, out: &mut impl Write) -> fmt::Result {
         writeln!(out, "types    {}", self.types)?;
         writeln!(out, "does     {}", self.arithmetic)?;
+        if let Some(format) = self.widened {
+            writeln!(out, "widened  {format}")?;
+        }
         if self.instructions > 1 {
             writeln!(out, "chain    {} instructions", self.instructions)?;
         }

@@ -1,10 +1,10 @@
-//! What an explanation is made of: operands, steps, terms, roundings, losses.
+//! The parts of an explanation: operands, steps, terms, roundings, losses.
 
 use num_bigint::BigInt;
 use serde::{Serialize, Serializer};
 
-use super::dyadic::Dyadic;
 use super::value::Value;
+use crate::exact::Dyadic;
 use crate::format::Rounding;
 
 /// How one output came to be.
@@ -14,6 +14,11 @@ pub struct Trace {
     pub types: String,
     /// The arithmetic in the notation of the catalogue.
     pub arithmetic: String,
+    /// The format that operands are widened to before they are multiplied: the exponents of the
+    /// operand table are its own, so that numbers that are subnormal in their own format may be
+    /// normal. `None` where they are not widened, or not by every statement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub widened: Option<&'static str>,
     /// Products that one instruction takes.
     pub k: usize,
     /// Chained instructions: each one's d is the next one's c.

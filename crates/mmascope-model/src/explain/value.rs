@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::dyadic::Dyadic;
+use crate::exact::Dyadic;
 use crate::format::{Class, Unpacked};
 
 /// What a word or an intermediate result means, exactly.

@@ -1,6 +1,7 @@
-//! From one format to another: decode, then round, with ∞ and NaN carried over.
+//! Converts between formats: decodes, then rounds; ∞ and NaN are carried over.
 
 use super::{Class, Format, Overflow, Rounding};
+use crate::exact::Exact;
 
 /// A rounding mode and an overflow policy: everything a conversion needs beside the formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,6 +13,21 @@ pub struct Conversion {
 }
 
 impl Format {
+    /// The code of exactly this number, its sign included; `None` when the format has none.
+    ///
+    /// ```
+    /// use mmascope_model::exact::Exact;
+    /// use mmascope_model::format::F16;
+    /// assert_eq!(F16.code_of(&Exact::ONE), Some(0x3c00));
+    /// assert_eq!(F16.code_of(&Exact::power_of_two(false, 16)), None);
+    /// ```
+    #[must_use]
+    pub fn code_of(&self, number: &Exact) -> Option<u64> {
+        let code = self.round(number, Rounding::Rz, Overflow::Saturate);
+        let back = self.decode(code).exact()?;
+        (back.in_lowest_terms() == number.in_lowest_terms()).then_some(code)
+    }
+
     /// Converts a code of this format to a code of `to`. A NaN becomes the default quiet NaN of
     /// `to` (its payload is not carried), or what stands for it in a format without NaN.
     ///
@@ -27,13 +43,7 @@ impl Format {
             Class::Nan => to.nan_or_substitute(),
             Class::Infinite => to.infinity(value.negative, conversion.overflow),
             Class::Zero | Class::Finite => {
-                let exact = super::Exact {
-                    negative: value.negative,
-                    magnitude: u128::from(value.significand),
-                    exponent: value.exponent - value.fraction_bits as i32,
-                    sticky: false,
-                };
-                to.round(&exact, conversion.rounding, conversion.overflow)
+                to.round(&value.finite(), conversion.rounding, conversion.overflow)
             }
         }
     }

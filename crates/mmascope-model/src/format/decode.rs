@@ -1,6 +1,7 @@
-//! From a code to what it means: sign, class, field exponent and significand.
+//! Decodes a code: sign, class, field exponent and significand.
 
-use super::{Exact, Float, Format, Kind, Specials};
+use super::{Float, Format, Kind, Specials};
+use crate::exact::Exact;
 
 /// What kind of value a code is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +20,9 @@ pub enum Class {
 ///
 /// The exponent is that of the *field* (emin for subnormals): subnormals are not normalised,
 /// because the matrix units do not normalise them (`T-FDPA` aligns by the field exponent).
+///
+/// This is an operand, not an exact number: it may be ∞ or NaN, and one number has several forms
+/// with different exponents, which units tell apart. [`Unpacked::exact`] is its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Unpacked {
     /// Whether the sign bit is set (the fixed formats: whether the number is negative).
@@ -45,13 +49,30 @@ impl Unpacked {
     pub fn exact(&self) -> Option<Exact> {
         match self.class {
             Class::Infinite | Class::Nan => None,
-            Class::Zero | Class::Finite => Some(Exact {
-                negative: self.negative,
-                magnitude: u128::from(self.significand),
-                exponent: self.exponent - self.fraction_bits as i32,
-                sticky: false,
-            }),
+            Class::Zero | Class::Finite => Some(self.finite()),
         }
+    }
+}
+
+impl Unpacked {
+    /// The exact value of what is no ∞ and no NaN.
+    #[inline(always)]
+    pub(super) fn finite(&self) -> Exact {
+        Exact::new(
+            self.negative,
+            self.significand.into(),
+            self.exponent - self.fraction_bits as i32,
+        )
+    }
+
+    /// The exact product of two values of which none is ∞ or NaN.
+    #[inline(always)]
+    pub(crate) fn times(&self, other: &Self) -> Exact {
+        Exact::new(
+            self.negative != other.negative,
+            u128::from(self.significand) * u128::from(other.significand),
+            self.exponent + other.exponent - (self.fraction_bits + other.fraction_bits) as i32,
+        )
     }
 }
 
@@ -157,7 +178,7 @@ impl Format {
     fn decode_fixed(&self, scale: i32, code: u64) -> Unpacked {
         let negative = self.signed && code >> (self.bits - 1) == 1;
         let significand = if negative {
-            (1 << self.bits) - code
+            code.wrapping_neg() & self.mask()
         } else {
             code
         };

@@ -1,4 +1,4 @@
-//! Which instruction is meant when only operand types are given.
+//! Chooses the default instruction when only operand types are given.
 //!
 //! The choice is data: `default` in front of a family of the catalogue. The rule that the marks follow
 //! stands at the head of `isa/nvidia.txt`.
@@ -230,11 +230,13 @@ impl Architecture {
                 name,
                 nearest,
                 allowed,
+                elsewhere,
             } => Error::Unknown {
                 what,
                 name: format!("{name}' of '{}", self.name),
                 nearest,
                 allowed,
+                elsewhere,
             },
             other => other,
         }

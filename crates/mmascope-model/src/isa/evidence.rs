@@ -1,5 +1,6 @@
-//! How well each parameter of a row is known.
+//! Evidence: how well each parameter of a row is known.
 
+use crate::dpa::schema::PARAMETERS;
 use crate::error::{Error, Result};
 
 /// Strength of evidence, strongest first.
@@ -11,43 +12,38 @@ pub enum Level {
     TwoTeams,
     /// One team states it.
     OneTeam,
+    /// The vendor's simulator computes it so; no hardware result was compared.
+    Simulator,
     /// Vendor documentation, or what a compiler was seen to emit.
     Documented,
     /// Disputed or unknown; the value is the best guess there is.
     Open,
 }
 
-const NAMES: [(&str, Level); 5] = [
+const NAMES: [(&str, Level); 6] = [
     ("hw", Level::Hardware),
     ("2team", Level::TwoTeams),
     ("1team", Level::OneTeam),
+    ("sim", Level::Simulator),
     ("doc", Level::Documented),
     ("open", Level::Open),
 ];
 
-/// Parameters that evidence can be given for, beside `rounding` of the final conversion: those of
-/// the notation, `order` (which k when) and `c` (where c enters).
-pub(crate) const PARAMETERS: [&str; 16] = [
-    "L",
-    "G",
-    "P",
-    "F",
-    "F2",
-    "e0",
-    "align",
-    "rounding",
-    "nan",
-    "zero",
-    "overflow",
-    "flush-in",
-    "flush-out",
-    "order",
-    "c",
-    "widened",
+/// What evidence can be given for beside the parameters of steps: the final conversion, which k when
+/// (`order`), where c enters (`c`), operands.
+const OTHERS: [&str; 12] = [
+    "rounding", "nan", "zero", "overflow", "flush", "tininess", "order", "c", "widened", "codes",
+    "part-a", "part-b",
 ];
 
+/// The names of the parameters that evidence can be given for.
+pub(crate) fn parameters() -> impl Iterator<Item = &'static str> + Clone {
+    let of_steps = PARAMETERS.iter().map(|parameter| parameter.symbol);
+    of_steps.chain(OTHERS)
+}
+
 impl Level {
-    /// The level of that name: `hw 2team 1team doc open`.
+    /// The level of that name: `hw 2team 1team sim doc open`.
     ///
     /// # Errors
     /// [`Error::Unknown`].
@@ -66,6 +62,7 @@ impl Level {
             Self::Hardware => "recorded hardware results",
             Self::TwoTeams => "two independent teams",
             Self::OneTeam => "one team",
+            Self::Simulator => "bit-exact to the vendor's simulator, not compared with hardware",
             Self::Documented => "documentation or compiler output",
             Self::Open => "open: disputed or unknown",
         }

@@ -1,4 +1,4 @@
-//! Instruction names: every accepted spelling comes down to one key and, beside it, the shape.
+//! Reduces every accepted spelling of an instruction to one key and, beside it, the shape.
 
 use super::shape::{Single, parse_crosses, parse_letters};
 
@@ -12,7 +12,7 @@ pub(super) struct Spelling {
 
 impl Spelling {
     /// The short name again, for comparing it with canonical names.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let shape = self
             .shape
             .map_or(String::new(), |s| match self.key.starts_with("v_") {

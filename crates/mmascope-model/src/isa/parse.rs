@@ -5,12 +5,13 @@
 use std::collections::HashMap;
 
 mod family;
+mod format;
 mod row;
 
 use super::Architecture;
 use crate::dpa::{self, Flaw, Token, at, tokens};
 use crate::error::{Error, Position, Result, is_control, shortened};
-use crate::format::Format;
+use crate::format::{Format, Formats};
 
 /// Limits that keep hostile texts from taking memory or time.
 const MAX_TEXT: usize = 16 << 20;
@@ -109,6 +110,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Block>> {
     let mut reader = Reader {
         file,
         blocks: Vec::new(),
+        formats: Formats::default(),
         sets: HashMap::new(),
         work: 0,
         family: None,
@@ -149,6 +151,8 @@ fn logical_lines(text: &str) -> Outcome<Vec<Vec<Field<'_>>>> {
 struct Reader<'a> {
     file: &'a str,
     blocks: Vec<Block>,
+    /// Formats of the text.
+    formats: Formats,
     /// `let` names of the current block.
     sets: HashMap<String, Vec<TypeName>>,
     work: usize,
@@ -171,6 +175,9 @@ impl Reader<'_> {
         if fields.len() > 1 {
             return self.family(fields);
         }
+        if keyword.text == "format" {
+            return self.declare(head, rest);
+        }
         if keyword.text == "arch" {
             return self.arch(head, rest);
         }
@@ -189,7 +196,10 @@ impl Reader<'_> {
         let block = self.block(head)?;
         let rows = family.map(|range| &mut block.architecture.instructions[range]);
         match keyword.text {
-            "title" | "vendor" | "unmodelled" | "note" | "source" | "mods" | "let" if missing => {
+            "title" | "vendor" | "unmodelled" | "note" | "source" | "mods" | "let" | "features"
+            | "chained" | "flags"
+                if missing =>
+            {
                 fault(
                     head.line,
                     head.end(),
@@ -245,10 +255,46 @@ impl Reader<'_> {
                 }
                 Ok(())
             }
+            "features" => {
+                let names = rest.iter().map(|word| word.text.to_owned());
+                block.architecture.features.extend(names);
+                Ok(())
+            }
+            "chained" => match (rows, rest) {
+                (Some(rows), [k]) if k.text == "k" => {
+                    rows.iter_mut().for_each(|row| row.chained = true);
+                    Ok(())
+                }
+                _ => fault(
+                    head.line,
+                    keyword.column,
+                    "expected 'chained k' after a family line",
+                ),
+            },
+            "flags" => {
+                let Some(rows) = rows else {
+                    return fault(
+                        head.line,
+                        keyword.column,
+                        "'flags' must follow a family line",
+                    );
+                };
+                for word in rest {
+                    for row in rows.iter_mut() {
+                        let added = row.flags.add(word.text);
+                        on_line(head.line, added.map_err(|message| (word.column, message)))?;
+                    }
+                }
+                Ok(())
+            }
             "let" => self.set(head, rest),
             other => {
-                let known = ["arch", "title", "vendor", "let", "note", "source", "mods"];
-                let names = known.into_iter().chain(["unmodelled"]);
+                let known = [
+                    "arch", "format", "title", "vendor", "let", "note", "source", "mods",
+                ];
+                let names = known
+                    .into_iter()
+                    .chain(["unmodelled", "features", "chained", "flags"]);
                 let error = Error::unknown("line", other, names);
                 let message = format!(
                     "{error}; a family is written: name | types | shapes | arithmetic | evidence"
@@ -290,6 +336,7 @@ impl Reader<'_> {
                 sources: Vec::new(),
                 notes: Vec::new(),
                 unmodelled: None,
+                features: Vec::new(),
                 instructions: Vec::new(),
                 keys: HashMap::new(),
                 defaults: HashMap::new(),
@@ -341,7 +388,7 @@ impl Reader<'_> {
         if let Some(types) = self.sets.get(word.text) {
             return Ok(types.clone());
         }
-        let format = on_line(line, at(word, Format::named(word.text)))?;
+        let format = on_line(line, at(word, self.formats.named(word.text)))?;
         Ok(vec![TypeName {
             spelling: word.text.to_owned(),
             format,

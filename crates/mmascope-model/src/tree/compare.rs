@@ -1,4 +1,4 @@
-//! What differs between two trees, in words.
+//! Compares two trees and describes the differences.
 
 use std::fmt;
 

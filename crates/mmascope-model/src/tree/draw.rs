@@ -1,4 +1,4 @@
-//! Drawing trees: DOT for other programs, SVG by ourselves. Large trees are folded by pattern.
+//! Draws trees, as DOT for other programs and as SVG. Large trees are folded by pattern.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Executing a tree: the sum of given terms in the tree's order and formats.
+//! Executes a tree: sums given terms in the tree's order and formats.
 
 use super::{Inner, Op, Tree};
 use crate::error::{Error, Result};
@@ -250,12 +250,7 @@ fn parts(value: f64) -> (bool, u64, i32) {
 
 fn exact(value: f64) -> Exact {
     let (negative, significand, exponent) = parts(value);
-    Exact {
-        negative,
-        magnitude: u128::from(significand),
-        exponent,
-        sticky: false,
-    }
+    Exact::new(negative, significand.into(), exponent)
 }
 
 /// a + b rounded to odd: rounding that to a format two bits narrower is rounding the exact sum.
@@ -388,11 +383,6 @@ fn fused_sum(format: Format, terms: &[Term], fused: Truncated, operands: Format)
             if negative { -magnitude } else { magnitude }
         })
         .sum();
-    let value = Exact {
-        negative: sum < 0,
-        magnitude: sum.unsigned_abs(),
-        exponent: grid,
-        sticky: false,
-    };
+    let value = Exact::of_multiple(sum, grid);
     decode(format, format.round(&value, fused.rounding, Overflow::Ieee))
 }

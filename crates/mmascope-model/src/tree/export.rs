@@ -1,4 +1,4 @@
-//! Trees as source code that reproduces the bits: Rust, C, Python, CUDA.
+//! Exports trees as source code that reproduces the bits: Rust, C, Python, CUDA.
 
 use std::fmt::Write;
 

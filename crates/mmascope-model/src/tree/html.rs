@@ -1,4 +1,4 @@
-//! A tree as one self-contained page that folds and searches.
+//! Writes a tree as one self-contained page that folds and searches.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Naming orders: one line for people when a known pattern fits.
+//! Names orders: one line for people when a known pattern fits.
 
 use super::{Op, Tree};
 
@@ -25,7 +25,7 @@ pub(super) struct Chain {
 }
 
 impl<'a> Shapes<'a> {
-    pub fn new(tree: &'a Tree) -> Self {
+    pub(crate) fn new(tree: &'a Tree) -> Self {
         let mut lasts: Vec<usize> = (0..tree.leaves() + tree.nodes().len()).collect();
         for (index, node) in tree.nodes().iter().enumerate() {
             let last = node.children.iter().map(|&child| lasts[child]).max();

@@ -1,4 +1,4 @@
-//! Reading trees: canonical text, the JSON forms, tree files; without recursion.
+//! Reads trees from canonical text, the JSON forms and tree files, without recursion.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,11 +1,11 @@
-//! What masks can see of a unit's own tree: the closure of revealing.
+//! Computes what masked inputs can see of a unit's own tree, so that revealing can be tested against it.
 //!
 //! Masks see which units are lost beside ±M. A step that aligns its terms to the largest loses
 //! them when M and the unit lie further apart than it keeps bits; a step that sums exactly never
 //! does. Where the formats cannot span that distance, the step's inside stays unresolved.
 
 use super::{Node, Op, Tree};
-use crate::dpa::{Dpa, Operation, Unit};
+use crate::dpa::{Dpa, General, GroupExponent, Operation, Unit};
 use crate::error::Result;
 
 /// How far apart mask and unit can be, as a power of two.
@@ -30,25 +30,31 @@ pub fn visible(unit: &Unit, sight: &Sight) -> Result<Option<Tree>> {
     let Some(own) = Node::of_program(unit.program(), signature) else {
         return Ok(None);
     };
-    let algorithms =
-        unit.program()
-            .statements
-            .iter()
-            .filter_map(|statement| match statement.operation {
-                Operation::Dot { algorithm, .. } => Some(algorithm),
-                _ => None,
-            });
     let (mut bits, mut flatten, mut groups) = (0, false, false);
-    for algorithm in algorithms {
-        match algorithm {
-            Dpa::GtrFdpa { .. } => return Ok(None),
-            Dpa::TrFdpa { f, .. } => (bits, flatten) = (bits.max(f as i32 + 1), true),
-            Dpa::TFdpa { f, .. } => bits = bits.max(f as i32 + 1),
-            Dpa::GstFdpa { f, .. } => (bits, groups) = (bits.max(f as i32 + 1), true),
-            Dpa::EFdpa { .. } => bits = bits.max(sight.exact),
-            // What masks see of the steps of the model space is not worked out.
-            Dpa::General(_) => return Ok(None),
-            Dpa::FmaChain | Dpa::FtzAddMul { .. } => {}
+    for statement in &unit.program().statements {
+        let Operation::Dot { algorithm, .. } = &statement.operation else {
+            continue;
+        };
+        // What masks see of the steps of the model space is not worked out.
+        if matches!(
+            algorithm,
+            Dpa::General(_) | Dpa::GrFdpa(_) | Dpa::SemiFma(_)
+        ) {
+            return Ok(None);
+        }
+        let General::Fused(fused) = algorithm.general(&statement.output) else {
+            continue;
+        };
+        let kept = |f: u32| f as i32 + 1;
+        match (fused.f, fused.join, fused.groups) {
+            (None, None, None) if fused.l == 1 => {}
+            (None, None, None) => bits = bits.max(sight.exact),
+            (Some(f), None, None) => bits = bits.max(kept(f)),
+            (Some(_), Some((f, _)), None) => (bits, flatten) = (bits.max(kept(f)), true),
+            (Some(f), None, Some(own)) if own.exponent == GroupExponent::Scales => {
+                (bits, groups) = (bits.max(kept(f)), true);
+            }
+            _ => return Ok(None),
         }
     }
     let leaves = signature.k + 1;

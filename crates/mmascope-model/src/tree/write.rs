@@ -1,4 +1,4 @@
-//! Trees as text and as JSON, nested and flat, without recursion.
+//! Writes trees as text and as JSON, nested and flat, without recursion.
 
 use std::fmt;
 

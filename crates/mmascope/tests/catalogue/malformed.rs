@@ -309,8 +309,8 @@ const TEXTS: &[(&str, &str)] = &[
         "the program gives f16, but d is f32",
     ),
     (
-        "arch a\nx | int8 x int8 + f32 -> f32 | {s} | §{m} | hw",
-        "a is int8: signed floats are supported",
+        "arch a\nx | f16 x f16 + int8 -> f32 | {s} | §{m} | hw",
+        "c is int8: signed floats are supported",
     ),
     (
         "arch a\nx | {t} | {s} | §st-fdpa L=4 F=4 e0=0 -> rz f32 | hw",

@@ -251,3 +251,27 @@ fn floors_drops_flushes_and_specials_are_told() {
         &["note     overflow: beyond the largest f32, which gives inf"],
     );
 }
+
+#[test]
+fn the_table_has_the_exponents_of_widened_operands() {
+    // e4m3's subnormals are normal numbers of f16: 2^-9 has the field exponent -6, and -9 as f16.
+    let request = Request {
+        a: "2^-9, 1",
+        b: "2^8, 1",
+        ..Request::default()
+    };
+    let inst = "mma.m16n8k32.f32.e4m3.e4m3.f32";
+    let trace = trace("hopper", inst, &input("hopper", inst, &request));
+    let text = trace.to_string();
+    assert_eq!(trace.widened, Some("f16"));
+    assert!(text.contains("\nwidened  f16\n"), "{text}");
+    let pair = &trace.pairs[0];
+    let exponents = (pair.a.exponent, pair.b.exponent, pair.exponent);
+    assert_eq!(exponents, (Some(-9), Some(8), Some(-1)), "{text}");
+    let terms = trace.steps.iter().flat_map(|step| &step.terms);
+    let in_steps: Vec<i64> = terms
+        .filter(|term| term.name == "p0")
+        .map(|term| term.exponent)
+        .collect();
+    assert_eq!(in_steps, [-1], "{text}");
+}

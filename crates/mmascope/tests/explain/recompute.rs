@@ -141,6 +141,15 @@ impl Check<'_> {
                 product(&pair.a.value, &pair.b.value),
                 "product {k}"
             );
+            // Widened subnormals are normal numbers of the wider format.
+            if let Some(wide) = self.text.head.get("widened") {
+                let Format { emin, .. } = format(wide);
+                for operand in [&pair.a, &pair.b] {
+                    let number = operand.value.number().filter(|number| !number.is_zero());
+                    let e = number.map(|number| number.top().max(emin));
+                    assert_eq!(operand.e, e, "exponent of an operand of p{k}, as {wide}");
+                }
+            }
             let finite = matches!(pair.product, Value::Finite(_));
             let e = pair
                 .a
@@ -300,23 +309,29 @@ impl Check<'_> {
 
     /// A parameter of the statement that a step belongs to.
     fn parameter(&self, step: &Step, name: &str) -> i64 {
+        self.parameter_of(step, name).expect(name)
+    }
+
+    /// The same, if the statement has it.
+    fn parameter_of(&self, step: &Step, name: &str) -> Option<i64> {
         let does = &self.text.head["does"];
         let algorithm = step.role.split([' ', ',', ':']).next().expect("a word");
         let from = does.find(algorithm).expect("the algorithm");
-        let value = &does[from + does[from..].find(name).expect(name) + name.len()..];
-        value
-            .split(' ')
-            .next()
-            .expect("a word")
-            .parse()
-            .expect("a number")
+        let (_, value) = does[from..].split_once(name)?;
+        let value = value.split(' ').next().expect("a word");
+        Some(value.parse().expect("a number"))
     }
 
     /// The sum of the step's terms as it brings them together.
     fn total(&self, step: &Step, known: &Known) -> Number {
         let (algorithm, part) = step.role.split_once(": ").unwrap_or((&step.role, ""));
-        let is_aligned =
-            algorithm.contains("-fdpa") && !algorithm.starts_with("e-") && part != "group";
+        let name = algorithm.split([' ', ',']).next().expect("a word");
+        let joins_late = ["tr-fdpa", "gtr-fdpa"].contains(&name);
+        // Groups of gst-fdpa are exact; without a floor of E there must be something to align.
+        let is_aligned = name.contains("-fdpa")
+            && name != "e-fdpa"
+            && (name != "gst-fdpa" || part != "group")
+            && (!joins_late || !step.adds.is_empty());
         assert_eq!(is_aligned, step.e.is_some(), "{}", step.role);
         let Some((e, set_by, floor)) = &step.e else {
             let values = step.adds.iter().filter_map(|name| known[name].0.number());
@@ -338,46 +353,36 @@ impl Check<'_> {
             Some(term) => assert_eq!(term.name, *set_by),
             None => assert_eq!(set_by, "floor"),
         }
-        let e0 = match algorithm.split(' ').next() {
-            Some("tr-fdpa," | "gtr-fdpa," | "tr-fdpa" | "gtr-fdpa") if part == "joining" => {
-                let c_is_zero = step.terms.iter().all(|term| {
-                    term.name.ends_with(".T")
-                        || term.name.ends_with("even")
-                        || term.name.ends_with("odd")
-                });
-                c_is_zero.then_some(-126)
-            }
-            Some("tr-fdpa," | "gtr-fdpa," | "tr-fdpa" | "gtr-fdpa") => None,
-            _ => Some(self.parameter(step, " e0=")),
-        };
+        let e0 = (!joins_late).then(|| self.parameter(step, " e0="));
         assert_eq!(*floor, e0, "floor of E in {}", step.role);
         let (mode, grid) = step.cut.as_ref().expect("how terms are cut");
-        let f: i64 = grid
-            .strip_prefix("2^(E-")
-            .expect("a grid")
-            .split_once(')')
-            .expect(")")
-            .0
-            .parse()
-            .expect("F");
-        assert_eq!(f, self.parameter(step, " F="));
+        // tr-fdpa and gtr-fdpa align the sum of the products more finely than c.
+        let (f, f2) = (
+            self.parameter(step, " F="),
+            self.parameter_of(step, " F2=").unwrap_or(0),
+        );
+        let is_joining = joins_late && part == "joining";
+        let c = match is_joining {
+            true => grid.split([' ', ',']).nth(4).expect("a name"),
+            false => "",
+        };
+        let words = match is_joining {
+            true => format!("2^(E-{}), and rd {c} to 2^(E-{f})", f2 + 1),
+            false => format!("2^(E-{f})"),
+        };
+        assert_eq!(*grid, words);
+        assert!(!c.ends_with(".T"), "{c} is the sum of the products");
         let mut sum = Number::new(0, 0);
         for term in &step.terms {
             let (value, exponent) = &known[&term.name];
-            let exponent = self.widened(step, &term.name).or(*exponent);
-            assert_eq!(Some(term.e), exponent, "exponent of {}", term.name);
+            assert_eq!(Some(term.e), *exponent, "exponent of {}", term.name);
             let (multiple, place) = term.on_grid.as_ref().expect("a grid");
-            if part == "joining"
-                && term.name != "c"
-                && step.terms[0].name == term.name
-                && grid.contains(&format!("for {}", term.name))
-                && grid.contains("stays")
-            {
-                let f2 = self.parameter(step, " F2=");
-                assert_eq!(*place, (e - f2 - 1).max(term.e - f));
+            let below = if is_joining && term.name != c {
+                f2 + 1
             } else {
-                assert_eq!(*place, e - f);
-            }
+                f
+            };
+            assert_eq!(*place, e - below);
             assert_eq!(term.digits.mark, '|');
             assert_eq!(term.digits.kept.len() as i64, step.top - place + 1);
             assert_eq!(
@@ -395,16 +400,6 @@ impl Check<'_> {
             sum = sum.plus(&Number::new(multiple.clone(), *place));
         }
         sum
-    }
-
-    /// The exponent of a product whose operands are widened first: subnormals become normal.
-    fn widened(&self, step: &Step, name: &str) -> Option<i64> {
-        let (_, wide) = step.role.split_once(" as ")?;
-        let Format { emin, .. } = format(wide.split([' ', ',', ':']).next().expect("a format"));
-        let k: usize = name.strip_prefix('p')?.parse().ok()?;
-        let pair = &self.text.pairs[k];
-        let e = |value: &Value| Some(value.number()?.top().max(emin));
-        Some(e(&pair.a.value)? + e(&pair.b.value)?)
     }
 
     fn check_rounding(&self, rounding: &Rounding, value: &Number) -> Number {

@@ -73,11 +73,19 @@ fn register_words() {
             "f32" => (32, 0),
             "tf32" => (32, 13),
             "e8m13" => (32, 10),
-            "f16" | "bf16" => (16, 0),
+            "f16" | "bf16" | "int16" | "uint16" => (16, 0),
+            "int32" | "uint32" => (32, 0),
+            "int64" | "uint64" => (64, 0),
             _ if format.bits <= 4 => (4, 0),
             _ => (8, 0),
         };
-        assert_eq!(format.register, Register { bits, shift }, "{format}");
+        let Register {
+            bits: width,
+            shift: unused,
+            of,
+        } = format.register;
+        assert_eq!((width, unused), (bits, shift), "{format}");
+        assert_eq!(of.is_some(), shift > 0, "{format}");
         assert_eq!(format.digits() as u32, bits / 4, "{format}");
         assert_eq!(
             format.container().name,

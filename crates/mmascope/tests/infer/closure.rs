@@ -88,7 +88,7 @@ pub(crate) fn inferred(device: &mut dyn Dut) -> (Inference, f64) {
     (inference, seconds)
 }
 
-/// Infers every unit given. Prints a line of the table in `docs/closure.md` for each as soon as it is
+/// Infers every unit given. Prints a line of the table in `docs/measured/closure.md` for each as soon as it is
 /// there, failures at once, and the shares that keep to the aim.
 fn close(units: &[&(String, Unit)]) {
     let mut failures = Vec::new();

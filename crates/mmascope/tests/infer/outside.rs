@@ -66,7 +66,7 @@ fn is_outside(mut device: impl Dut) {
     let name = device.name().to_owned();
     let options = Options {
         // Much longer finds no more.
-        patience: std::time::Duration::from_secs(5),
+        cpu_limit: std::time::Duration::from_secs(5),
         ..Options::default()
     };
     let inference = infer(&mut device, Some(Catalogue::built_in()), &options).expect("answers");

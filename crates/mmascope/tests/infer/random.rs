@@ -32,7 +32,7 @@ impl Source {
         let program = folder.path().join("unit");
         let status = Command::new("cc")
             .args(["-O2", "-I"])
-            .arg(root.join("crates/mmascope/include"))
+            .arg(root.join("crates/mmascope-host/include"))
             .args(["process.c", "unit.c"].map(|name| root.join("examples/devices").join(name)))
             .arg("-o")
             .arg(&program)

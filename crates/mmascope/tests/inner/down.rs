@@ -1,8 +1,8 @@
 //! Sums that round toward −∞ product by product, at every level, against truncation term by term.
 
-use mmascope::kernel::Level;
+use mmascope::cpu::Level;
 
-use crate::kernel::lanes::{self, Lanes, Pair, Portable};
+use crate::cpu::lanes::{self, Lanes, Pair, Portable};
 
 /// The widest panel.
 const COLUMNS: usize = 64;

@@ -1,8 +1,8 @@
 //! Every operation of every level of this machine against `Portable`.
 
-use mmascope::kernel::Level;
+use mmascope::cpu::Level;
 
-use crate::kernel::lanes::{self, Lanes, Portable};
+use crate::cpu::lanes::{self, Lanes, Portable};
 
 /// A multiple of every width.
 const WORDS: usize = 16;

@@ -3,7 +3,7 @@
 
 use mmascope::array::Words;
 use mmascope::cases::{Family, Generator};
-use mmascope::dpa::{Dpa, Operation, Unit};
+use mmascope::dpa::{Dpa, GstFdpa, GtrFdpa, Operation, StFdpa, TFdpa, TrFdpa, Unit};
 use mmascope::format::{Float, Format, Specials};
 use mmascope::gemm::{Matrices, Matrix, Strides};
 
@@ -199,8 +199,12 @@ fn aims(unit: &Unit) -> (i32, i32) {
             _ => None,
         });
     match dot {
-        Some(Dpa::TFdpa { f, e0, .. } | Dpa::GstFdpa { f, e0, .. }) => (f as i32, e0),
-        Some(Dpa::TrFdpa { f, .. } | Dpa::GtrFdpa { f, .. }) => (f as i32, -126),
+        Some(
+            Dpa::TFdpa(TFdpa { f, e0, .. })
+            | Dpa::StFdpa(StFdpa { f, e0, .. })
+            | Dpa::GstFdpa(GstFdpa { f, e0, .. }),
+        ) => (f as i32, e0),
+        Some(Dpa::TrFdpa(TrFdpa { f, .. }) | Dpa::GtrFdpa(GtrFdpa { f, .. })) => (f as i32, -126),
         _ => (23, -126),
     }
 }

@@ -1,12 +1,13 @@
 //! One product at every level of this machine against the oracle; and the long list of such products.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use mmascope::cpu::{Kernel, Level};
 use mmascope::dpa::{Modifiers, Unit};
-use mmascope::gemm::{Product, Schedule, Watch};
+use mmascope::gemm::{Matrices, Product, Schedule, Watch};
 use mmascope::isa::Catalogue;
-use mmascope::kernel::{Kernel, Level};
 
 use super::adversary::{ELEMENTS, Elements, STARTS, Start, matrices};
 use super::schedules::Plan;
@@ -32,6 +33,20 @@ pub(crate) struct Case {
     /// Bytes of operands that are packed at a time, where they are not packed as a whole.
     pub(crate) pieces: Option<usize>,
     pub(crate) seed: u64,
+}
+
+/// A product by a kernel, or by the reference.
+pub(crate) fn by_kernel<'a>(
+    unit: &'a Unit,
+    matrices: &'a Matrices,
+    modifiers: Modifiers,
+    kernel: Option<Kernel>,
+) -> Product<'a> {
+    let product = match kernel {
+        Some(kernel) => Product::with_plan(unit, matrices, modifiers, Arc::new(kernel)),
+        None => Product::by_reference(unit, matrices, modifiers),
+    };
+    product.expect("operands fit")
 }
 
 /// Whether a unit's d can be its next c.
@@ -155,8 +170,7 @@ impl Case {
             let level = kernel.as_ref().map_or("no level".to_owned(), |kernel| {
                 format!("{} ({kernel})", kernel.level())
             });
-            let product = Product::with_kernel(unit, &matrices, self.modifiers, kernel.clone());
-            let product = product.expect("operands fit");
+            let product = by_kernel(unit, &matrices, self.modifiers, kernel.clone());
             let product = match self.pieces {
                 Some(bytes) => product.in_pieces(bytes),
                 None => product,

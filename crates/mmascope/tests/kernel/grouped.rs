@@ -2,14 +2,14 @@
 //! terms that cancel each other, or c, and small ones that stay.
 
 use mmascope::array::Words;
+use mmascope::cpu::Kernel;
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::format::{Class, F32, Format};
-use mmascope::gemm::{Matrices, Matrix, Product, Schedule};
+use mmascope::gemm::{Matrices, Matrix, Schedule};
 use mmascope::isa::Catalogue;
-use mmascope::kernel::Kernel;
 
 use super::adversary::Random;
-use super::cases::watch;
+use super::cases::{by_kernel, watch};
 use super::oracle::by_dots;
 use super::prove::{asked, levels};
 
@@ -222,8 +222,7 @@ fn grouped_sums_where_alignment_begins_to_cut() {
                     let kernel = Some(Kernel::at_level(unit, level).expect("a kernel"));
                     assert_eq!(kernel.as_ref().map(Kernel::level), Some(level));
                     let modifiers = Modifiers::default();
-                    let product = Product::with_kernel(unit, &matrices, modifiers, kernel);
-                    let product = product.expect("operands");
+                    let product = by_kernel(unit, &matrices, modifiers, kernel);
                     let got = plain
                         .run(&product, None, &watch())
                         .expect("a product")

@@ -1,6 +1,6 @@
 //! Rows that are packed in several readings, and products wider than what a tile meets at once.
 
-use mmascope::kernel::{Kernel, Level};
+use mmascope::cpu::{Kernel, Level};
 
 use super::adversary::{Elements, Start};
 use super::cases::Case;

@@ -2,13 +2,13 @@
 //! and units that are in no catalogue.
 
 use mmascope::array::Words;
+use mmascope::cpu::{Kernel, Level};
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::gemm::{Matrices, Matrix, Product, Region};
 use mmascope::isa::Catalogue;
-use mmascope::kernel::{Kernel, Level};
 
 use super::adversary::{ELEMENTS, Elements, STARTS, Start, matrices};
-use super::cases::{Case, watch};
+use super::cases::{Case, by_kernel, watch};
 use super::oracle::by_dots;
 use super::schedules::Plan;
 
@@ -310,8 +310,7 @@ fn regions_and_steps_in_several_calls() {
         let expected = by_dots(unit, &matrices, &Modifiers::default());
         for level in Level::available() {
             let kernel = Kernel::at_level(unit, level).expect("a kernel");
-            let product = Product::with_kernel(unit, &matrices, Modifiers::default(), Some(kernel));
-            let product = product.expect("operands");
+            let product = by_kernel(unit, &matrices, Modifiers::default(), Some(kernel));
             for (rows, columns) in [(0..70, 0..71), (3..66, 5..37), (69..70, 31..33)] {
                 let region = Region {
                     batch: 0..1,
@@ -457,8 +456,7 @@ fn batches_and_threads() {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
                 let kernel = Kernel::at_level(unit, Level::available().last().expect("one")).ok();
                 let got = pool.expect("threads").install(|| {
-                    let product = Product::with_kernel(unit, &batch, Modifiers::default(), kernel);
-                    let product = product.expect("operands");
+                    let product = by_kernel(unit, &batch, Modifiers::default(), kernel);
                     let product = match pieces {
                         Some(bytes) => product.in_pieces(bytes),
                         None => product,

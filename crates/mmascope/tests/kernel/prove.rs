@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use mmascope::kernel::{Kernel, Level};
+use mmascope::cpu::{Kernel, Level};
 use rayon::prelude::*;
 
 use super::cases::{Case, units};

@@ -1,8 +1,8 @@
 //! Rows that nobody wrote: formats, parameters, outputs and programs drawn at random. Whatever has a kernel
 //! must give the bits of the reference. `MMASCOPE_PROVE_ROWS=n` draws more.
 
+use mmascope::cpu::{Kernel, Level};
 use mmascope::dpa::Unit;
-use mmascope::kernel::{Kernel, Level};
 
 use super::adversary::{ELEMENTS, Random, STARTS};
 use super::cases::Case;

@@ -1,6 +1,6 @@
 //! Rows of the catalogue against the oracle, a bounded part of what `prove.rs` does.
 
-use mmascope::kernel::{Kernel, Level};
+use mmascope::cpu::{Kernel, Level};
 
 use super::adversary::{ELEMENTS, STARTS};
 use super::cases::{Case, units};

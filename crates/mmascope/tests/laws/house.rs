@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mmascope::isa::Catalogue;
 
 /// The Rust files below a folder, or the file itself; with their code only.
-fn sources(places: &[&str]) -> Vec<(PathBuf, String)> {
+pub(super) fn sources(places: &[&str]) -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     let mut left: Vec<PathBuf> = places.iter().map(|place| root.join(place)).collect();
@@ -25,7 +25,7 @@ fn sources(places: &[&str]) -> Vec<(PathBuf, String)> {
 
 /// The text without comments (doc tests are comments) and, if asked, without string literals.
 /// Good enough for rustfmt's output; line numbers stay.
-fn code(text: &str, keep_strings: bool) -> String {
+pub(super) fn code(text: &str, keep_strings: bool) -> String {
     let mut out = String::new();
     for line in text.lines() {
         let mut chars = line.chars().peekable();
@@ -52,7 +52,7 @@ fn code(text: &str, keep_strings: bool) -> String {
 }
 
 /// Identifiers and numbers.
-fn words(code: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(code: &str) -> impl Iterator<Item = &str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     code.split(move |c| !is_word(c))
         .filter(|word| !word.is_empty())
@@ -110,8 +110,8 @@ fn arithmetic_and_formats_name_no_chip() {
         "../mmascope-model/src/format",
         "../mmascope-model/src/dpa.rs",
         "../mmascope-model/src/dpa",
-        "../mmascope-gemm/src/kernel.rs",
-        "../mmascope-gemm/src/kernel",
+        "../mmascope-gemm/src/cpu.rs",
+        "../mmascope-gemm/src/cpu",
         "../mmascope-gemm/src/gemm.rs",
         "../mmascope-gemm/src/gemm",
     ];
@@ -235,4 +235,66 @@ fn front_doors_do_no_arithmetic() {
         let word = words(&code).find(|word| FORBIDDEN.contains(word));
         assert!(word.is_none(), "{}: {word:?}", path.display());
     }
+}
+
+/// In `mmascope-gemm` products know engines, and engines know neither products nor each other.
+#[test]
+fn nothing_below_products_knows_them() {
+    let gemm = "../mmascope-gemm/src/";
+    let may_not_know = [
+        ("array", &["cpu", "engine", "gemm", "memory", "random"][..]),
+        ("random", &["array", "cpu", "engine", "gemm", "memory"]),
+        ("memory", &["array", "cpu", "engine", "gemm", "random"]),
+        ("engine", &["cpu", "gemm"]),
+        ("cpu", &["gemm", "random"]),
+    ];
+    let mut seen = 0;
+    for (room, others) in may_not_know {
+        let file = format!("{gemm}{room}.rs");
+        let folder = format!("{gemm}{room}");
+        let mut places = vec![&*file];
+        if Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder).is_dir() {
+            places.push(&folder);
+        }
+        for (path, text) in sources(&places) {
+            for (number, line) in code(&text, false).lines().enumerate() {
+                let known = others.iter().find(|other| {
+                    let name = format!("crate::{other}");
+                    line.find(&name).is_some_and(|at| {
+                        let next = line[at + name.len()..].chars().next();
+                        !next.is_some_and(|c| c.is_alphanumeric() || c == '_')
+                    })
+                });
+                assert!(
+                    known.is_none(),
+                    "{}:{}: {known:?}",
+                    path.display(),
+                    number + 1
+                );
+                seen += usize::from(line.contains("crate::"));
+            }
+        }
+    }
+    assert!(seen > 20, "{seen} uses");
+}
+
+/// The feature decides in few places: which room there is, and which engine is chosen.
+#[test]
+fn one_place_chooses_engines() {
+    let mut gates = Vec::new();
+    for (path, text) in sources(&["../mmascope-gemm/src"]) {
+        // (`code` leaves blanks for quotes.)
+        let count = code(&text, true).matches("feature =  kernel ").count();
+        if count > 0 {
+            let path = path.display().to_string();
+            let (_, file) = path.rsplit_once("/src/").expect("a source");
+            gates.push((file.to_owned(), count));
+        }
+    }
+    gates.sort();
+    let expected = [("gemm/choice.rs", 1), ("lib.rs", 1), ("random.rs", 2)];
+    assert_eq!(
+        gates,
+        expected.map(|(file, count)| (file.to_owned(), count))
+    );
 }

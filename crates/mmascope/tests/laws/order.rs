@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mmascope::dpa::Dpa;
+use mmascope::dpa::{Dpa, GstFdpa};
 use rayon::prelude::*;
 
 use super::operands::{Case, Random};
@@ -18,17 +18,21 @@ fn free_sets(row: &Row) -> Vec<Vec<usize>> {
     for (algorithm, order) in dots(row.program(), row.signature().k) {
         for block in order.chunks(algorithm.block()) {
             match algorithm {
-                Dpa::TFdpa { .. } | Dpa::EFdpa { .. } | Dpa::TrFdpa { .. } => {
+                Dpa::TFdpa(_) | Dpa::StFdpa(_) | Dpa::EFdpa(_) | Dpa::TrFdpa(_) => {
                     sets.push(block.to_vec());
                 }
-                Dpa::GtrFdpa { .. } => sets.extend(every(block, 2)),
-                Dpa::GstFdpa { g, .. } => {
+                Dpa::GtrFdpa(_) => sets.extend(every(block, 2)),
+                Dpa::GstFdpa(GstFdpa { g, .. }) => {
                     sets.extend(block.chunks(g as usize).map(<[usize]>::to_vec));
                 }
                 // Rounded pairwise sums: only the two of a pair commute.
-                Dpa::FtzAddMul { .. } => sets.extend(block.chunks(2).map(<[usize]>::to_vec)),
+                Dpa::FtzAddMul(_) => sets.extend(block.chunks(2).map(<[usize]>::to_vec)),
                 Dpa::General(_) => panic!("no shipped row has it"),
-                Dpa::FmaChain => sets.extend(block.iter().map(|&k| vec![k])),
+                // Only products of a group meet on one grid.
+                Dpa::GrFdpa(step) => {
+                    sets.extend(block.chunks(step.g as usize).map(<[usize]>::to_vec));
+                }
+                Dpa::FmaChain(_) | Dpa::SemiFma(_) => sets.extend(block.iter().map(|&k| vec![k])),
             }
         }
     }
@@ -76,7 +80,7 @@ fn order_inside_a_block_is_irrelevant() {
 #[test]
 fn whole_groups_may_change_places_with_their_scales() {
     for_every_row(2, 12, |row, case, kind, random| {
-        let (Some(scale), [(Dpa::GstFdpa { .. }, _)]) = (
+        let (Some(scale), [(Dpa::GstFdpa(_), _)]) = (
             row.signature().scale,
             &dots(row.program(), row.signature().k)[..],
         ) else {
@@ -135,7 +139,7 @@ fn order_across_blocks_is_seen() {
 fn parities_of_gtr_are_seen() {
     let is_gtr = |row: &Row| {
         let first = dots(row.program(), row.signature().k)[0].0;
-        matches!(first, Dpa::GtrFdpa { .. })
+        matches!(first, Dpa::GtrFdpa(_))
     };
     let rows: Vec<Row> = modelled().into_iter().filter(is_gtr).collect();
     assert!(!rows.is_empty());

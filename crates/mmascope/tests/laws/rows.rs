@@ -1,6 +1,8 @@
 //! The modelled rows, and what their programs say about themselves.
 
-use mmascope::dpa::{Dpa, Operation, Program, Select, Signature, Source, Unit};
+use mmascope::dpa::{
+    Dpa, GstFdpa, Operation, Program, Select, Signature, StFdpa, Start, TFdpa, Unit,
+};
 use mmascope::format::Rounding;
 use mmascope::isa::{Catalogue, Instruction};
 use rayon::prelude::*;
@@ -100,9 +102,9 @@ pub(super) fn only_algorithm(program: &Program) -> Option<Dpa> {
         [only] => match only.operation {
             Operation::Dot {
                 algorithm,
-                widened: None,
+                operands: mmascope::dpa::Reading::WHOLE,
                 over: Select::All,
-                from: Source::C,
+                from: Start::C,
             } => Some(algorithm),
             _ => None,
         },
@@ -116,9 +118,15 @@ pub(super) fn is_symmetric(program: &Program) -> bool {
     program.statements.iter().all(|statement| {
         let algorithm = match &statement.operation {
             Operation::Dot { algorithm, .. } => match *algorithm {
-                Dpa::TrFdpa { .. } | Dpa::GtrFdpa { .. } | Dpa::General(_) => false,
-                Dpa::TFdpa { align, .. } | Dpa::GstFdpa { align, .. } => symmetric(align),
-                Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::EFdpa { .. } => true,
+                Dpa::TrFdpa(_)
+                | Dpa::GtrFdpa(_)
+                | Dpa::GrFdpa(_)
+                | Dpa::SemiFma(_)
+                | Dpa::General(_) => false,
+                Dpa::TFdpa(TFdpa { align, .. })
+                | Dpa::StFdpa(StFdpa { align, .. })
+                | Dpa::GstFdpa(GstFdpa { align, .. }) => symmetric(align),
+                Dpa::FmaChain(_) | Dpa::FtzAddMul(_) | Dpa::EFdpa(_) => true,
             },
             _ => true,
         };

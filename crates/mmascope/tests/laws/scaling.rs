@@ -102,10 +102,7 @@ fn scaled_pair(
 fn inside_the_range_scaling_is_exact() {
     modelled().par_iter().for_each(|row| {
         let mut random = Random::seeded(&row.name, 60);
-        let is_gst = matches!(
-            dots(row.program(), row.signature().k)[0].0,
-            Dpa::GstFdpa { .. }
-        );
+        let is_gst = matches!(dots(row.program(), row.signature().k)[0].0, Dpa::GstFdpa(_));
         let mut carriers = Vec::new();
         if !is_gst {
             carriers.push(Carrier::A);

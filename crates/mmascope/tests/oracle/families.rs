@@ -1,6 +1,8 @@
 //! The eight families of inputs: raw words for any formats, the same for the same (seed, index).
 
-use mmascope::dpa::{Dpa, Operands, Operation, Program, Signature};
+use mmascope::dpa::{
+    Dpa, GstFdpa, GtrFdpa, Operands, Operation, Program, Signature, StFdpa, TFdpa, TrFdpa,
+};
 use mmascope::format::Format;
 
 use super::codes::{any_fraction, chosen, compose, exponents, number, special, zero};
@@ -75,11 +77,15 @@ impl Target {
                 continue;
             };
             match *algorithm {
-                Dpa::TFdpa { f, e0, .. } | Dpa::GstFdpa { f, e0, .. } => {
+                Dpa::TFdpa(TFdpa { f, e0, .. })
+                | Dpa::StFdpa(StFdpa { f, e0, .. })
+                | Dpa::GstFdpa(GstFdpa { f, e0, .. }) => {
                     (target.f, target.e0) = (f as i32, e0);
                 }
                 // Once near the products' grid, once near the floor of the sum.
-                Dpa::TrFdpa { f, .. } | Dpa::GtrFdpa { f, .. } => target.f = f as i32,
+                Dpa::TrFdpa(TrFdpa { f, .. }) | Dpa::GtrFdpa(GtrFdpa { f, .. }) => {
+                    target.f = f as i32
+                }
                 _ => {}
             }
         }

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use mmascope::dpa::{
-    Dpa, Modifiers, Operands, Operation, Program, Select, Signature, Source, Statement,
+    Dpa, FtzAddMul, GstFdpa, GtrFdpa, Modifiers, Operands, Operation, Program, Select, Signature,
+    Source, StFdpa, Start, Statement, TFdpa, TrFdpa,
 };
 use mmascope::format::{F32, Format};
 
@@ -41,7 +42,6 @@ pub(crate) fn evaluate(
         let outcome = run(statement, &inputs, &|source| match source {
             Source::C => Some(inputs.c.term()),
             Source::Zero => Some(Term::zero(false)),
-            Source::Product => None,
             Source::Statement(index) => {
                 Some(outcomes[index].term(&program.statements[index].output))
             }
@@ -141,27 +141,27 @@ fn run(
         Operation::Join { .. } => panic!("no shipped row has it"),
         Operation::Dot {
             algorithm,
-            widened,
+            operands,
             over,
             from,
         } => {
-            inputs.widened.set(*widened);
+            inputs.widened.set(operands.widened);
             let ks = indices(over, inputs.operands.a.len());
-            let start = value(*from);
+            let start = from.source().and_then(|source| value(source));
             let pairs = || ks.iter().map(|&k| inputs.pair(k)).collect::<Vec<_>>();
             match *algorithm {
-                Dpa::FmaChain => fma_chain::chain(&pairs(), start, output),
-                Dpa::FtzAddMul {
+                Dpa::FmaChain(_) => fma_chain::chain(&pairs(), start, output),
+                Dpa::FtzAddMul(FtzAddMul {
                     p,
                     flush_in,
                     flush_out,
-                } => {
+                }) => {
                     assert!(output.format == F32, "§2.5 is about f32 results");
                     let flush = Flush {
                         operands: flush_in,
                         results: flush_out,
                     };
-                    assert!(*from == Source::C, "§2.5 starts from the operand c");
+                    assert!(*from == Start::C, "§2.5 starts from the operand c");
                     ftz_addmul::run(&pairs(), &inputs.c, p as usize, &flush, output)
                 }
                 _ => blocks(
@@ -190,13 +190,8 @@ fn blocks(
         let products =
             |scaled: bool| -> Vec<Term> { ks.iter().map(|&k| inputs.product(k, scaled)).collect() };
         let outcome = match *algorithm {
-            Dpa::TFdpa {
-                f,
-                e0,
-                align,
-                scaled,
-                ..
-            } => {
+            Dpa::TFdpa(TFdpa { f, e0, align, .. }) | Dpa::StFdpa(StFdpa { f, e0, align, .. }) => {
+                let scaled = matches!(algorithm, Dpa::StFdpa(_));
                 let alignment = Alignment {
                     f,
                     e0,
@@ -204,9 +199,9 @@ fn blocks(
                 };
                 t_fdpa::block(&products(scaled), &c, &alignment, output)
             }
-            Dpa::GstFdpa {
+            Dpa::GstFdpa(GstFdpa {
                 g, f, e0, align, ..
-            } => {
+            }) => {
                 let alignment = Alignment {
                     f,
                     e0,
@@ -214,12 +209,18 @@ fn blocks(
                 };
                 gst_fdpa::block(inputs.groups(ks, g as usize), &c, &alignment, output)
             }
-            Dpa::EFdpa { .. } => e_fdpa::block(&products(false), &c, output),
-            Dpa::TrFdpa { f, f2, .. } => tr_fdpa::block(&products(false), &c, f, f2, output),
-            Dpa::GtrFdpa { f, f2, .. } => gtr_fdpa::block(&products(false), &c, f, f2, output),
-            Dpa::FmaChain | Dpa::FtzAddMul { .. } | Dpa::General(_) => {
+            Dpa::EFdpa(_) => e_fdpa::block(&products(false), &c, output),
+            Dpa::TrFdpa(TrFdpa { f, f2, .. }) => {
+                tr_fdpa::block(&products(false), &c, f, f2, output)
+            }
+            Dpa::GtrFdpa(GtrFdpa { f, f2, .. }) => {
+                gtr_fdpa::block(&products(false), &c, f, f2, output)
+            }
+            Dpa::FmaChain(_) | Dpa::FtzAddMul(_) | Dpa::General(_) => {
                 panic!("{algorithm} has no blocks")
             }
+            // `crates/mmascope-model/tests/tensix.rs` has their oracle.
+            Dpa::GrFdpa(_) | Dpa::SemiFma(_) => panic!("{algorithm} has an oracle of its own"),
         };
         c = outcome.term(output);
         last = Some(outcome);

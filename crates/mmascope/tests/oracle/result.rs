@@ -76,6 +76,7 @@ fn nan_outcome(output: &Output) -> Outcome {
         }
         Nan::Word(word) => Outcome::Word(word),
         Nan::Any => Outcome::AnyNan,
+        Nan::Own => panic!("a unit with NaN rules of its own has an oracle of its own"),
     }
 }
 

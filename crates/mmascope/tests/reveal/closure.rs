@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::symbolic::{left, left_by_tree};
-use mmascope::dpa::{Dpa, Operation, Unit};
+use mmascope::dpa::{Dpa, Operation, StFdpa, TFdpa, TrFdpa, Unit};
 use mmascope::dut::{Dut, ModelDut};
 use mmascope::format::{F32, F64};
 use mmascope::isa::Catalogue;
@@ -102,15 +102,18 @@ fn against_steps(unit: &Unit, tree: &Tree, sight: &Sight) -> Option<String> {
         .iter()
         .map(|statement| match statement.operation {
             Operation::Dot {
-                algorithm: Dpa::TFdpa { f, .. } | Dpa::TrFdpa { f, .. },
+                algorithm:
+                    Dpa::TFdpa(TFdpa { f, .. })
+                    | Dpa::StFdpa(StFdpa { f, .. })
+                    | Dpa::TrFdpa(TrFdpa { f, .. }),
                 ..
             } => f as i32 + 1,
             Operation::Dot {
-                algorithm: Dpa::EFdpa { .. },
+                algorithm: Dpa::EFdpa(_),
                 ..
             } => sight.exact,
             Operation::Dot {
-                algorithm: Dpa::GstFdpa { .. },
+                algorithm: Dpa::GstFdpa(_),
                 ..
             } => i32::MAX,
             _ => 0,

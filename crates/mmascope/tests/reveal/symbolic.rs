@@ -57,7 +57,7 @@ pub(crate) fn left(unit: &Unit, i: usize, j: usize) -> Option<BTreeSet<usize>> {
     for statement in &unit.program().statements {
         let read = |source: &Source| match source {
             Source::C => leaf(k),
-            Source::Zero | Source::Product => Sum::default(),
+            Source::Zero => Sum::default(),
             Source::Statement(index) => values[*index].clone(),
         };
         let value = match &statement.operation {
@@ -67,17 +67,19 @@ pub(crate) fn left(unit: &Unit, i: usize, j: usize) -> Option<BTreeSet<usize>> {
                 from,
                 ..
             } => {
-                let mut sum = read(from);
+                let mut sum = from
+                    .source()
+                    .map_or_else(Sum::default, |source| read(&source));
                 for block in over.indices(k).chunks(algorithm.block()) {
                     let products = block.iter().map(|&k| leaf(k));
                     sum = match algorithm {
-                        Dpa::TFdpa { .. } | Dpa::TrFdpa { .. } => {
+                        Dpa::TFdpa(_) | Dpa::StFdpa(_) | Dpa::TrFdpa(_) => {
                             Sum::truncated(&products.chain([sum]).collect::<Vec<_>>())
                         }
-                        Dpa::FmaChain | Dpa::EFdpa { .. } => {
+                        Dpa::FmaChain(_) | Dpa::EFdpa(_) => {
                             Sum::exact(&products.chain([sum]).collect::<Vec<_>>()).rounded()
                         }
-                        Dpa::FtzAddMul { .. } => {
+                        Dpa::FtzAddMul(_) => {
                             let mut level: Vec<Sum> = products.collect();
                             while level.len() > 1 {
                                 level = level
@@ -88,7 +90,11 @@ pub(crate) fn left(unit: &Unit, i: usize, j: usize) -> Option<BTreeSet<usize>> {
                             level.push(sum);
                             Sum::exact(&level).rounded()
                         }
-                        Dpa::GstFdpa { .. } | Dpa::GtrFdpa { .. } | Dpa::General(_) => return None,
+                        Dpa::GstFdpa(_)
+                        | Dpa::GtrFdpa(_)
+                        | Dpa::GrFdpa(_)
+                        | Dpa::SemiFma(_)
+                        | Dpa::General(_) => return None,
                     };
                 }
                 sum

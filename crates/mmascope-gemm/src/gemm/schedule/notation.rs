@@ -1,4 +1,4 @@
-//! The text form of schedules, both ways.
+//! Reads the text form of schedules.
 //!
 //! ```text
 //! schedule  := "chain" | clause { ";" clause }         each clause at most once, in any order

@@ -1,4 +1,4 @@
-//! What a schedule says of one product: the order of its steps, its regions, their parts.
+//! Plans one product under a schedule: the order of its steps, its regions, their parts.
 
 use std::ops::Range;
 

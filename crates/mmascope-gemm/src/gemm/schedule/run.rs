@@ -1,4 +1,4 @@
-//! A product computed as a schedule says.
+//! Computes a product under a schedule.
 
 use std::ops::Range;
 
@@ -92,7 +92,7 @@ impl Schedule {
             product.advance(0..extent.steps, true, &mut accumulators, watch)?;
             return Ok(accumulators.into_words());
         }
-        product.pack_whole();
+        product.pack_whole()?;
         let run = Run {
             schedule: self,
             product,
@@ -144,7 +144,7 @@ impl Schedule {
             steps: product.steps(),
         };
         self.check_scales(&extent, product.at_once(), scales)?;
-        product.pack_whole();
+        product.pack_whole()?;
         let run = Run {
             schedule: self,
             product,

@@ -1,4 +1,4 @@
-//! Ranges dealt out to parts and to workers.
+//! Deals ranges out to parts and to workers.
 
 use std::ops::Range;
 

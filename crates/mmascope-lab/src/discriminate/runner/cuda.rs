@@ -1,4 +1,4 @@
-//! CUDA: `mma.sync` and `wmma` of a warp, `wgmma` of four, `tcgen05.mma` with tensor memory.
+//! CUDA device code: `mma.sync` and `wmma` of one warp, `wgmma` of four, `tcgen05.mma` with tensor memory.
 
 mod mma;
 mod tcgen05;
@@ -12,7 +12,7 @@ use crate::isa::Instruction;
 const SHARED: &str = include_str!("cuda/shared.cu");
 
 pub(super) fn kernel(row: &Instruction) -> Result<Kernel, String> {
-    // What stands behind an @ is the compiler, not the instruction.
+    // The part behind an @ names the compiler, not the instruction.
     let name = row.name.split('@').next().unwrap_or_default();
     let (family, rest) = name.split_once('.').unwrap_or((name, ""));
     if rest.starts_with("sp") || rest.contains(".sp.") {
@@ -27,7 +27,7 @@ pub(super) fn kernel(row: &Instruction) -> Result<Kernel, String> {
     }
 }
 
-/// What a format without a place in a register or in shared memory is answered.
+/// The refusal for a format that has no place in a register or in shared memory.
 fn no_place(row: &Instruction) -> String {
     let signature = &row.signature;
     format!(

@@ -1,4 +1,4 @@
-//! HIP: MFMA with operands in vector registers, of one block or several.
+//! HIP device code for MFMA: operands in vector registers, one block or several.
 
 use super::{Kernel, fill};
 use crate::isa::Instruction;

@@ -1,4 +1,4 @@
-//! The whole program around the device code: vectors, check of the layout, comparison.
+//! The host program around the device code: it holds the vectors, checks the layout and compares results.
 
 use std::fmt::Write;
 
@@ -115,12 +115,7 @@ fn float(format: &Format) -> Result<(u32, u32)> {
 /// The register words of whole numbers that the format has.
 fn codes(format: &Format, values: &[i32]) -> String {
     let code = |&value: &i32| {
-        let exact = Exact {
-            negative: value < 0,
-            magnitude: u128::from(value.unsigned_abs()),
-            exponent: 0,
-            sticky: false,
-        };
+        let exact = Exact::of_multiple(value.into(), 0);
         format.to_register(format.round(&exact, Rounding::Rne, Overflow::Saturate))
     };
     words(&values.iter().map(code).collect::<Vec<_>>())

@@ -1,9 +1,10 @@
-//! Inputs for overflow, ∞ and NaN, and for zeros.
+//! Makes inputs that test overflow, ∞ and NaN, and zeros.
 
 use super::middle::core;
 use super::{Focus, between, places};
 use crate::cases::Case;
-use crate::infer::maker::{Maker, Number, fraction};
+use crate::exact::Exact;
+use crate::infer::maker::{Maker, drawn, fraction, word};
 use crate::reveal::Random;
 
 /// Terms near the top of the result's format.
@@ -27,24 +28,24 @@ pub(super) fn huge(maker: &Maker, random: &mut Random) -> Case {
     let places = places(maker, count, random);
     let (sign, mixed) = (random.below(2) == 0, random.below(3) == 0);
     for &k in &places {
-        let number = Number {
-            negative: if mixed { random.below(2) == 0 } else { sign },
-            exponent: anchor - between(0, 2, random),
-            fraction: fraction(random),
-        };
+        let number = drawn(
+            if mixed { random.below(2) == 0 } else { sign },
+            anchor - between(0, 2, random),
+            fraction(random),
+        );
         let other = fraction(random);
         maker.product(&mut case, k, number, other, random);
     }
     if random.below(3) != 0 {
-        let number = Number {
-            negative: if random.below(4) == 0 { !sign } else { sign },
-            exponent: maker.c.top - between(0, 2, random),
-            fraction: if random.below(2) == 0 {
+        let number = drawn(
+            if random.below(4) == 0 { !sign } else { sign },
+            maker.c.top - between(0, 2, random),
+            if random.below(2) == 0 {
                 (1 << 60) - 1
             } else {
                 fraction(random)
             },
-        };
+        );
         maker.set_c(&mut case, number);
     }
     case
@@ -79,7 +80,7 @@ pub(super) fn special(maker: &Maker, focus: &Focus, random: &mut Random) -> Case
             1 | 2 => {
                 case.a[at] = pick(&a, random).unwrap_or(case.a[at]);
                 if random.below(2) == 0 {
-                    case.b[at] = Number::power(random.below(2) == 0, 0).word(&b);
+                    case.b[at] = word(Exact::power_of_two(random.below(2) == 0, 0), &b);
                 }
             }
             _ => case.b[at] = pick(&b, random).unwrap_or(case.b[at]),
@@ -111,11 +112,14 @@ pub(super) fn zeros(maker: &Maker, random: &mut Random) -> Case {
         let negative = pick(random);
         case.a[at] = zero(&a, negative);
         case.b[at] = match random.below(4) {
-            0 => Number::power(false, 0).word(&b),
+            0 => word(Exact::power_of_two(false, 0), &b),
             // A zero times any number: does its exponent take part?
             1 => {
                 let exponent = between(maker.b.lowest, maker.b.top, random);
-                Number::power(signs == 1 && random.below(2) == 0, exponent).word(&b)
+                word(
+                    Exact::power_of_two(signs == 1 && random.below(2) == 0, exponent),
+                    &b,
+                )
             }
             _ => zero(&b, signs == 1 && random.below(2) == 0),
         };
@@ -137,11 +141,7 @@ pub(super) fn zeros(maker: &Maker, random: &mut Random) -> Case {
         // A c, or a product, by itself: subnormal, or small beside what the zeros are times of.
         4 => {
             let exponent = between(maker.c.lowest, [maker.c.normal, 0][random.below(2)], random);
-            let number = Number {
-                negative: random.below(2) == 0,
-                exponent,
-                fraction: fraction(random),
-            };
+            let number = drawn(random.below(2) == 0, exponent, fraction(random));
             maker.set_c(&mut case, number);
         }
         5 => {
@@ -165,7 +165,7 @@ pub(super) fn zeros(maker: &Maker, random: &mut Random) -> Case {
                 random,
             );
             maker.power(&mut case, random.below(k), true, exponent);
-            maker.set_c(&mut case, Number::power(false, exponent));
+            maker.set_c(&mut case, Exact::power_of_two(false, exponent));
         }
         // Far below the smallest result.
         _ => {

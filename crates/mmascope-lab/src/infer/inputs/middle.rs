@@ -1,8 +1,9 @@
-//! Inputs for alignment and rounding, away from the ends of the formats.
+//! Makes inputs that test alignment and rounding, away from the ends of the formats.
 
 use super::{Focus, between, places, scale};
 use crate::cases::Case;
-use crate::infer::maker::{FRACTION, Maker, Number, fraction};
+use crate::exact::Exact;
+use crate::infer::maker::{FRACTION, Maker, drawn, fraction};
 use crate::reveal::Random;
 
 /// The fraction of 1.5.
@@ -37,11 +38,7 @@ pub(super) fn core(maker: &Maker, focus: &Focus, with_c: bool, random: &mut Rand
     };
     let cancel = random.below(3) != 0;
     let anchors = [0, 1, 1, 2][random.below(4)];
-    let mut large = Number {
-        negative: sign,
-        exponent: anchor,
-        fraction: fraction(random),
-    };
+    let mut large = drawn(sign, anchor, fraction(random));
     for (index, &k) in places.iter().enumerate() {
         if index < anchors {
             maker.product(&mut case, k, large, 0, random);
@@ -51,15 +48,15 @@ pub(super) fn core(maker: &Maker, focus: &Focus, with_c: bool, random: &mut Rand
             continue;
         }
         let below = if same { common } else { distance(random) };
-        let number = Number {
-            negative: match signs {
+        let number = drawn(
+            match signs {
                 0 => sign,
                 1 => !sign,
                 _ => random.below(2) == 0,
             },
-            exponent: anchor - below,
-            fraction: fraction(random),
-        };
+            anchor - below,
+            fraction(random),
+        );
         let other = fraction(random);
         maker.product(&mut case, k, number, other, random);
     }
@@ -67,16 +64,16 @@ pub(super) fn core(maker: &Maker, focus: &Focus, with_c: bool, random: &mut Rand
         let number = match random.below(3) {
             // c is an anchor, perhaps the one that cancels.
             0 => large,
-            1 => Number {
-                exponent: anchor + between(-2, 3, random),
-                fraction: fraction(random),
-                ..large
-            },
-            _ => Number {
-                negative: random.below(2) == 0,
-                exponent: anchor - distance(random),
-                fraction: fraction(random),
-            },
+            1 => drawn(
+                large.negative,
+                anchor + between(-2, 3, random),
+                fraction(random),
+            ),
+            _ => drawn(
+                random.below(2) == 0,
+                anchor - distance(random),
+                fraction(random),
+            ),
         };
         maker.set_c(&mut case, number);
     }
@@ -90,31 +87,34 @@ pub(super) fn tie(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Ra
     let low = low.max(maker.d.normal).max(-40).min(high);
     let anchor = between((high - 30).max(low), high, random);
     let sign = random.below(2) == 0;
-    let large = Number {
-        negative: sign,
-        exponent: anchor,
-        fraction: if random.below(2) == 0 {
+    let large = drawn(
+        sign,
+        anchor,
+        if random.below(2) == 0 {
             0
         } else {
             fraction(random)
         },
-    };
+    );
     let places = places(maker, 16, random);
     let mut rest = places.into_iter();
     if random.below(2) == 0 {
         maker.set_c(case, large);
     } else if let Some(k) = rest.next() {
-        let power = Number {
-            fraction: 0,
-            ..large
-        };
+        let power = Exact::power_of_two(large.negative, anchor);
         maker.product(case, k, power, 0, random);
     }
     // Half of the last place, or of that below a power of two.
     let half = maker.bits + 1 + between(-1, 1, random);
     let negative = sign ^ (random.below(4) != 0);
     if let Some(k) = rest.next() {
-        maker.product(case, k, Number::power(negative, anchor - half), 0, random);
+        maker.product(
+            case,
+            k,
+            Exact::power_of_two(negative, anchor - half),
+            0,
+            random,
+        );
     }
     let far = |random: &mut Random| match focus.bits.len() {
         count if count > 0 && random.below(3) != 0 => {
@@ -135,22 +135,14 @@ pub(super) fn tie(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Ra
             if more < 0 {
                 break;
             }
-            let number = Number {
-                negative,
-                exponent: anchor - from,
-                fraction: ((1 << more) - 1) << (60 - more),
-            };
+            let number = drawn(negative, anchor - from, ((1 << more) - 1) << (60 - more));
             maker.product(case, k, number, 0, random);
             from += more + 1;
         }
         return;
     }
     for k in rest.take(1 + random.below(2)) {
-        let number = Number {
-            negative: random.below(2) == 0,
-            exponent: anchor - far(random),
-            fraction: fraction(random),
-        };
+        let number = drawn(random.below(2) == 0, anchor - far(random), fraction(random));
         maker.product(case, k, number, 0, random);
     }
 }
@@ -171,16 +163,13 @@ pub(super) fn cancelled(maker: &Maker, focus: &Focus, random: &mut Random) -> Ca
         1 => (fraction(random) | HALF, fraction(random) | HALF),
         _ => (0, 0),
     };
-    let large = Number {
-        negative: random.below(2) == 0,
-        exponent: between(low, high, random),
-        fraction: fraction_a,
-    };
+    let (negative, exponent) = (random.below(2) == 0, between(low, high, random));
+    let large = drawn(negative, exponent, fraction_a);
     let first = random.below(k);
     let other = (first + [1, 1, 2, 4, 1 + random.below(k)][random.below(5)]) % k;
     maker.product(&mut case, first, large, fraction_b, random);
     if other != first {
-        let opposite = Number {
+        let opposite = Exact {
             negative: !large.negative,
             ..large
         };
@@ -192,11 +181,7 @@ pub(super) fn cancelled(maker: &Maker, focus: &Focus, random: &mut Random) -> Ca
         }
         _ => between(0, 45, random),
     };
-    let small = Number {
-        negative: random.below(2) == 0,
-        exponent: large.exponent - below,
-        fraction: fraction(random),
-    };
+    let small = drawn(random.below(2) == 0, exponent - below, fraction(random));
     match random.below(2) {
         0 => maker.set_c(&mut case, small),
         _ => {

@@ -1,8 +1,9 @@
-//! Inputs for floors, subnormals and flushes.
+//! Makes inputs that test floors, subnormals and flushes.
 
 use super::{Focus, between, places};
 use crate::cases::Case;
-use crate::infer::maker::{Maker, Number, fraction};
+use crate::exact::Exact;
+use crate::infer::maker::{Maker, drawn, fraction, word};
 use crate::reveal::Random;
 
 /// Terms near the bottom of the formats, or around a floor.
@@ -53,36 +54,34 @@ pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
     let places = places(maker, count, random);
     let spread = [0, 2, 6, 26][random.below(4)];
     for &k in &places {
-        let number = Number {
-            negative: random.below(2) == 0,
-            exponent: anchor - between(0, spread, random),
-            fraction: fraction(random),
-        };
+        let number = drawn(
+            random.below(2) == 0,
+            anchor - between(0, spread, random),
+            fraction(random),
+        );
         let other = fraction(random);
         maker.product(&mut case, k, number, other, random);
         match random.below(8) {
             // A subnormal beside a number that lifts the product.
             0 => {
-                case.a[k] = Number {
-                    negative: number.negative,
-                    exponent: between(maker.a.lowest, maker.a.normal - 1, random),
-                    fraction: number.fraction,
-                }
-                .word(&maker.signature.a);
+                case.a[k] = word(
+                    number.with_top(between(maker.a.lowest, maker.a.normal - 1, random)),
+                    &maker.signature.a,
+                );
             }
             1 => {
-                case.b[k] = Number {
-                    negative: false,
-                    exponent: between(maker.b.lowest, maker.b.normal - 1, random),
-                    fraction: other,
-                }
-                .word(&maker.signature.b);
-                case.a[k] = Number {
-                    negative: number.negative,
-                    exponent: between(0, maker.a.top, random),
-                    fraction: number.fraction,
-                }
-                .word(&maker.signature.a);
+                case.b[k] = word(
+                    drawn(
+                        false,
+                        between(maker.b.lowest, maker.b.normal - 1, random),
+                        other,
+                    ),
+                    &maker.signature.b,
+                );
+                case.a[k] = word(
+                    number.with_top(between(0, maker.a.top, random)),
+                    &maker.signature.a,
+                );
             }
             _ => {}
         }
@@ -95,11 +94,7 @@ pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
             1 => anchor + between(-2, spread.max(2), random),
             _ => maker.c.lowest,
         };
-        let number = Number {
-            negative: random.below(2) == 0,
-            exponent,
-            fraction: fraction(random),
-        };
+        let number = drawn(random.below(2) == 0, exponent, fraction(random));
         maker.set_c(&mut case, number);
     }
     case
@@ -109,19 +104,12 @@ pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
 /// normal number, which they may round to.
 fn below_normal(maker: &Maker, case: &mut Case, random: &mut Random) {
     let negative = random.below(2) == 0;
-    maker.set_c(
-        case,
-        Number {
-            negative,
-            exponent: maker.d.normal - 1,
-            fraction: u64::MAX >> 4,
-        },
+    maker.set_c(case, drawn(negative, maker.d.normal - 1, u64::MAX >> 4));
+    let number = drawn(
+        negative ^ (random.below(4) == 0),
+        maker.d.lowest - between(1, 2, random),
+        fraction(random),
     );
-    let number = Number {
-        negative: negative ^ (random.below(4) == 0),
-        exponent: maker.d.lowest - between(1, 2, random),
-        fraction: fraction(random),
-    };
     let at = random.below(maker.signature.k);
     maker.product(case, at, number, 0, random);
 }
@@ -152,21 +140,21 @@ fn borrow(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Random) {
     let own_c = random.below(2) == 0;
     let mut rest = &places[..];
     if own_c {
-        maker.set_c(case, Number::power(negative, anchor));
+        maker.set_c(case, Exact::power_of_two(negative, anchor));
     } else if let Some((first, others)) = rest.split_first() {
         maker.power(case, *first, negative, anchor);
         rest = others;
     }
     for &k in &rest[..rest.len().min(1 + random.below(2))] {
-        let number = Number {
-            negative: negative ^ (random.below(4) != 0),
-            exponent: below(random).max(lowest),
-            fraction: fraction(random),
-        };
+        let number = drawn(
+            negative ^ (random.below(4) != 0),
+            below(random).max(lowest),
+            fraction(random),
+        );
         maker.product(case, k, number, 0, random);
     }
     if !own_c && random.below(3) == 0 {
         let exponent = below(random).max(maker.c.lowest);
-        maker.set_c(case, Number::power(!negative, exponent));
+        maker.set_c(case, Exact::power_of_two(!negative, exponent));
     }
 }

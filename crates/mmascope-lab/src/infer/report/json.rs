@@ -1,4 +1,4 @@
-//! The result as `infer --json` gives it, and questions as vector lines.
+//! Writes the result as `infer --json` prints it, and questions as vector lines.
 
 use serde_json::{Map, Value, json};
 

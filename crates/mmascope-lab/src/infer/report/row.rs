@@ -1,14 +1,14 @@
-//! A model as a row of the catalogue: its parameters by name, and the text of its file.
+//! Writes a model as a row of the catalogue: its parameters by name, and the text of its file.
 
 use serde_json::{Map, Value};
 
-use crate::dpa::{Dpa, General, Operation, Program, Signature, Source};
+use crate::dpa::{Dpa, Operation, Program, Signature, Source, Start};
 use crate::format::Format;
 
 /// What a program does with c, in one word.
 fn place_of_c(program: &Program) -> &'static str {
     let uses = |operation: &Operation| match operation {
-        Operation::Dot { from, .. } => *from == Source::C,
+        Operation::Dot { from, .. } => *from == Start::C,
         Operation::Add(left, right) => *left == Source::C || *right == Source::C,
         Operation::Convert(source) => *source == Source::C,
         Operation::Join { of, .. } => of.contains(&Source::C),
@@ -35,19 +35,7 @@ pub(super) fn algorithm(program: &Program) -> &'static str {
         Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => Some(algorithm),
         _ => None,
     });
-    match dot {
-        None => "none",
-        Some(Dpa::FmaChain) => "fma-chain",
-        Some(Dpa::TFdpa { scaled: false, .. }) => "t-fdpa",
-        Some(Dpa::TFdpa { scaled: true, .. }) => "st-fdpa",
-        Some(Dpa::GstFdpa { .. }) => "gst-fdpa",
-        Some(Dpa::FtzAddMul { .. }) => "ftz-addmul",
-        Some(Dpa::EFdpa { .. }) => "e-fdpa",
-        Some(Dpa::TrFdpa { .. }) => "tr-fdpa",
-        Some(Dpa::GtrFdpa { .. }) => "gtr-fdpa",
-        Some(Dpa::General(General::Fused(_))) => "fused",
-        Some(Dpa::General(General::AddMul(_))) => "add-mul",
-    }
+    dot.map_or("none", Dpa::name)
 }
 
 /// Parameters by name; where statements differ, a later one's value stands under `STATEMENT.NAME`.

@@ -1,12 +1,13 @@
 //! How a parameter is changed in a program.
 
 use super::{Setting, of_c};
+use crate::dpa::schema::Value;
 use crate::dpa::{
     AddMul, Dpa, Fused, General, Groups, Operation, Output, Program, Select, Side, Signature,
-    Source, Statement, Terms, Tininess,
+    Source, Start, Statement, Terms, Tininess,
 };
 use crate::format::{Format, Rounding};
-use crate::infer::forms;
+use crate::infer::canonical_form;
 
 impl Setting {
     /// The program with this value; `None` when it has no such parameter.
@@ -14,6 +15,10 @@ impl Setting {
         match *self {
             Self::Between(rounding, format) => {
                 return between(program, signature.k, rounding, format);
+            }
+            Self::Codes(codes) => {
+                let changed = program.clone();
+                return Some(Program { codes, ..changed });
             }
             Self::Chains(rounding, format) => return of_chains(program, rounding, format),
             Self::Swap(i, j) => return swapped(program, signature.k, i, j),
@@ -32,7 +37,7 @@ impl Setting {
             match &mut statement.operation {
                 Operation::Dot {
                     algorithm: Dpa::General(General::Fused(_)),
-                    from: from @ (Source::Zero | Source::Product),
+                    from: from @ (Start::Zero | Start::Product),
                     ..
                 } if matches!(self, Self::Beginning(_)) => {
                     if let Self::Beginning(beginning) = *self {
@@ -54,37 +59,28 @@ impl Setting {
 
     pub(super) fn on_algorithm(&self, algorithm: &mut Dpa) -> bool {
         match (algorithm, *self) {
+            (algorithm, Self::Of(symbol, value)) => return algorithm.set(symbol, value),
             (Dpa::General(General::Fused(fused)), _) => return self.on_fused(fused),
             (Dpa::General(General::AddMul(step)), _) => return self.on_add_mul(step),
-            (
-                Dpa::TFdpa { l, .. }
-                | Dpa::GstFdpa { l, .. }
-                | Dpa::EFdpa { l }
-                | Dpa::TrFdpa { l, .. }
-                | Dpa::GtrFdpa { l, .. },
-                Self::L(value),
-            ) => *l = value,
-            (
-                Dpa::TFdpa { f, .. }
-                | Dpa::GstFdpa { f, .. }
-                | Dpa::TrFdpa { f, .. }
-                | Dpa::GtrFdpa { f, .. },
-                Self::F(Some(value)),
-            ) => *f = value,
-            (Dpa::TrFdpa { f2, .. } | Dpa::GtrFdpa { f2, .. }, Self::F2(Some(value))) => {
-                *f2 = value
-            }
-            (Dpa::TFdpa { e0, .. } | Dpa::GstFdpa { e0, .. }, Self::E0(Some(value))) => *e0 = value,
-            (Dpa::TFdpa { align, .. } | Dpa::GstFdpa { align, .. }, Self::Align(value)) => {
-                *align = value;
-            }
-            (Dpa::GstFdpa { g, .. }, Self::G(value)) => *g = value,
-            (Dpa::FtzAddMul { p, .. }, Self::P(value)) => *p = value,
-            (Dpa::FtzAddMul { flush_in, .. }, Self::FlushIn(Some(sign))) => *flush_in = sign,
-            (Dpa::FtzAddMul { flush_out, .. }, Self::FlushOut(Some(sign))) => *flush_out = sign,
-            _ => return false,
+            (named, _) => return self.on_named(named),
         }
-        true
+    }
+
+    /// The parameters of an algorithm of the papers, by their rows.
+    fn on_named(&self, algorithm: &mut Dpa) -> bool {
+        let (symbol, value) = match *self {
+            Self::L(value) => ("L", Value::Number(value as i32)),
+            Self::F(Some(value)) => ("F", Value::Number(value as i32)),
+            Self::F2(Some(value)) => ("F2", Value::Number(value as i32)),
+            Self::E0(Some(value)) => ("e0", Value::Number(value)),
+            Self::Align(value) => ("align", Value::Rounding(value)),
+            Self::G(value) => ("G", Value::Number(value as i32)),
+            Self::P(value) => ("P", Value::Number(value as i32)),
+            Self::FlushIn(Some(sign)) => ("flush-in", Value::Word(sign.word())),
+            Self::FlushOut(Some(sign)) => ("flush-out", Value::Word(sign.word())),
+            _ => return false,
+        };
+        algorithm.set(symbol, value)
     }
 
     fn on_fused(&self, fused: &mut Fused) -> bool {
@@ -116,11 +112,6 @@ impl Setting {
                 }
                 fused.align = align;
             }
-            Self::AlignC(align) => fused.align_c = align,
-            Self::Apart(apart) => fused.apart = apart,
-            Self::Sticky(sticky) => fused.sticky = sticky,
-            Self::ZeroTimesInfinity(invalid) => fused.specials.zero_times_infinity = invalid,
-            Self::InfinityMinusInfinity(invalid) => fused.specials.opposite = invalid,
             Self::Groups(groups) => fused.groups = groups,
             Self::Within(groups, f) => {
                 let fits = fused.l.is_multiple_of(groups.g);
@@ -150,7 +141,6 @@ impl Setting {
                 Self::F(Some(f2 + 1)).on_fused(fused);
                 (fused.f2, fused.floor) = (Some(f2), fused.align);
             }
-            Self::Floor(floor) if fused.f2.is_some() => fused.floor = floor,
             Self::Normalised(normalised) => {
                 fused.normalised = normalised;
                 (fused.terms.products, fused.terms.flush_products) = (None, None);
@@ -159,7 +149,6 @@ impl Setting {
                 (fused.terms.products, fused.terms.flush_products) = (None, None);
             }
             Self::FlushProducts(Some(_)) if fused.terms.products.is_none() => return false,
-            Self::Limit(limit) => fused.product_limit = limit,
             _ => return self.on_terms(&mut fused.terms),
         }
         true
@@ -168,7 +157,6 @@ impl Setting {
     fn on_add_mul(&self, step: &mut AddMul) -> bool {
         match *self {
             Self::P(p) => step.p = p,
-            Self::Sequential(sequential) => step.sequential = sequential,
             Self::Products(None) => return false,
             _ => return self.on_terms(&mut step.terms),
         }
@@ -178,8 +166,6 @@ impl Setting {
     fn on_terms(&self, terms: &mut Terms) -> bool {
         match *self {
             Self::Products(products) => terms.products = products,
-            Self::Codes(codes) => terms.codes = codes,
-            Self::Operands(operands) => terms.operands = operands,
             Self::RoundC(rounded) => terms.round_c = rounded,
             Self::FlushIn(flush) => {
                 terms.flush_in = flush;
@@ -187,7 +173,6 @@ impl Setting {
                     terms.flush_of = Side::Both;
                 }
             }
-            Self::FlushOf(side) if terms.flush_in.is_some() => terms.flush_of = side,
             Self::FlushC(flush) => terms.flush_c = flush,
             Self::FlushProducts(flush) => terms.flush_products = flush,
             _ => return false,
@@ -220,7 +205,7 @@ impl Setting {
 /// Another output for every statement but the last; a chain is split for it.
 fn between(program: &Program, k: usize, rounding: Rounding, format: Format) -> Option<Program> {
     let mut changed = if program.statements.len() == 1 {
-        forms::split(program, k)?
+        canonical_form::split(program, k)?
     } else {
         program.clone()
     };

@@ -1,10 +1,11 @@
 //! Which values the parameters have.
 
 use super::apply::adds_chains;
-use super::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting};
+use super::{ALIGNMENTS, FLUSHES, OWN, ROUNDINGS, Setting};
+use crate::dpa::schema::{PARAMETERS, Parameter, Value, parameter};
 use crate::dpa::{
-    Codes, Dpa, Fused, General, Groups, Invalid, Operation, Program, Side, Signature, Source,
-    Statement, Sticky, Tininess, ZeroSign,
+    AddMul, Codes, Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature,
+    Start, Statement, Tininess, ZeroSign,
 };
 use crate::format::{BF16, E8M13, F16, F32, Format, Overflow, Rounding, TF32};
 use crate::infer::maker::Maker;
@@ -41,6 +42,13 @@ fn specials(format: &Format) -> bool {
     format.nan().is_some()
 }
 
+/// Exponents of groups, and whether zeros are dropped.
+const KINDS: [(GroupExponent, bool); 3] = [
+    (GroupExponent::Products, false),
+    (GroupExponent::Own, false),
+    (GroupExponent::Products, true),
+];
+
 /// Groups that are worth trying in a block of l.
 fn groups(l: u32, f: Option<u32>) -> Vec<Option<Groups>> {
     let mut found = vec![None];
@@ -52,13 +60,13 @@ fn groups(l: u32, f: Option<u32>) -> Vec<Option<Groups>> {
             let mut bits = vec![None, f];
             bits.extend(f.map(|f| Some(f + 1)));
             for bits in bits {
-                for (normalised, drops_zero) in [(false, false), (true, false), (false, true)] {
+                for (exponent, drops_zero) in KINDS {
                     found.push(Some(Groups {
                         g,
                         strided,
                         f: bits,
                         align: Rounding::Rz,
-                        normalised,
+                        exponent,
                         drops_zero,
                     }));
                 }
@@ -66,6 +74,34 @@ fn groups(l: u32, f: Option<u32>) -> Vec<Option<Groups>> {
         }
     }
     found
+}
+
+/// The parameters that their rows describe, and that the search tries.
+fn by_rows() -> impl Iterator<Item = &'static Parameter> {
+    let own = |parameter: &&&'static Parameter| {
+        !OWN.contains(&parameter.symbol) && parameter.cost < Parameter::UNSEARCHED
+    };
+    PARAMETERS.iter().filter(own).copied()
+}
+
+/// Every value of a parameter, as its row says it.
+fn of(symbol: &str) -> Vec<Setting> {
+    parameter(symbol).map_or_else(Vec::new, Setting::all)
+}
+
+/// A limit of products.
+pub(crate) fn limit(limit: Option<i32>) -> Setting {
+    Setting::Of(
+        "product-limit",
+        limit.map_or(Value::Word("none"), Value::Number),
+    )
+}
+
+/// A rounding to a format, or none.
+fn rounded(to: Option<(Rounding, Format)>) -> Value {
+    to.map_or(Value::Word("exact"), |(rounding, format)| {
+        Value::Rounded(rounding, format)
+    })
 }
 
 /// Every value of every parameter, parameter by parameter, for a program in the general form.
@@ -90,14 +126,12 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         ALIGNMENTS.map(Setting::Align).to_vec(),
         ROUNDINGS.map(Setting::End).to_vec(),
         bits().flatten().map(Setting::Fc).collect(),
-        ALIGNMENTS.map(Setting::AlignC).to_vec(),
+        of("align-c"),
         bits().chain([None]).map(Setting::F2).collect(),
-        ALIGNMENTS.map(Setting::Floor).to_vec(),
+        of("floor"),
         [false, true].map(Setting::Normalised).to_vec(),
         FLUSHES.map(Setting::FlushIn).to_vec(),
-        [Side::Both, Side::A, Side::B]
-            .map(Setting::FlushOf)
-            .to_vec(),
+        of("flush-of"),
         FLUSHES.map(Setting::FlushC).to_vec(),
         FLUSHES.map(Setting::FlushOut).to_vec(),
         [Tininess::After, Tininess::Before]
@@ -111,8 +145,8 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             .map(|log| Setting::P(1 << log))
             .filter(|p| matches!(p, Setting::P(p) if *p <= k))
             .collect(),
-        [false, true].map(Setting::Sequential).to_vec(),
-        [Source::Zero, Source::Product]
+        of("adds"),
+        [Start::Zero, Start::Product]
             .map(Setting::Beginning)
             .to_vec(),
         [
@@ -171,7 +205,11 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
     let kept = |format: &Format| format.float().map_or(0, |float| float.fraction_bits);
     let (a, b) = (&signature.a, &signature.b);
     let longer = if kept(b) > kept(a) { b } else { a };
-    found.push(narrower(longer).map(Setting::Operands).collect());
+    found.push(
+        narrower(longer)
+            .map(|to| Setting::Of("operands", rounded(to)))
+            .collect(),
+    );
     found.push(narrower(&signature.c).map(Setting::RoundC).collect());
     if let Some(fused) = fused {
         if let (Some(f), Some(e0)) = (fused.f, fused.e0) {
@@ -181,33 +219,8 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         if let Some(f) = fused.f.filter(|f| (2..MOST_BITS - 1).contains(f)) {
             found.push([f - 1, f, f + 1].map(Setting::Cut).to_vec());
         }
-        found.push([false, true].map(Setting::Apart).to_vec());
-        found.push(
-            [
-                Sticky::None,
-                Sticky::Kept,
-                Sticky::Bit(1),
-                Sticky::Bit(2),
-                Sticky::Bit(3),
-            ]
-            .map(Setting::Sticky)
-            .to_vec(),
-        );
-        let invalid = [
-            Invalid::Nan,
-            Invalid::Plus,
-            Invalid::Minus,
-            Invalid::Signed,
-            Invalid::Zero,
-        ];
-        found.push(invalid.map(Setting::ZeroTimesInfinity).to_vec());
-        found.push(
-            invalid[..3]
-                .iter()
-                .copied()
-                .map(Setting::InfinityMinusInfinity)
-                .collect(),
-        );
+        found.push(of("grid"));
+        found.extend(["sticky", "zero-times-inf", "inf-minus-inf"].map(of));
         if let Some(groups) = fused.groups.filter(|groups| groups.g < fused.l) {
             let count = fused.l.div_ceil(groups.g);
             let of = |place: u32| match groups.strided {
@@ -233,9 +246,8 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             let with_align = ALIGNMENTS.map(|align| Groups { align, ..own });
             let with_zero = [false, true].map(|drops_zero| Groups { drops_zero, ..own });
             // Both keep groups that cancel from raising the exponent.
-            let kinds = [(false, false), (true, false), (false, true)];
-            let with_exponent = kinds.map(|(normalised, drops_zero)| Groups {
-                normalised,
+            let with_exponent = KINDS.map(|(exponent, drops_zero)| Groups {
+                exponent,
                 drops_zero,
                 ..own
             });
@@ -266,13 +278,7 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         let beside = beside.filter(|limit| !usual.contains(limit));
         let limits = usual.into_iter().chain(beside);
         let limits = limits.filter(|limit| *limit <= reach).map(Some);
-        found.push(
-            [None]
-                .into_iter()
-                .chain(limits)
-                .map(Setting::Limit)
-                .collect(),
-        );
+        found.push([None].into_iter().chain(limits).map(limit).collect());
     }
     let mut products = vec![Setting::Products(None)];
     for format in formats.into_iter().filter(|format| format.bits <= 32) {
@@ -281,6 +287,18 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
     found.push(products);
     if fused.is_none_or(|fused| fused.terms.products.is_some()) {
         found.push(FLUSHES.map(Setting::FlushProducts).to_vec());
+    }
+    // A row that nothing above names.
+    let named = |found: &[Vec<Setting>], symbol: &str| {
+        let mut first = found.iter().filter_map(|settings| settings.first());
+        first.any(|setting| setting.name() == symbol)
+    };
+    for parameter in by_rows() {
+        let step = fused.map_or_else(|| Dpa::from(AddMul::plain(1)), Dpa::from);
+        let has_row = step.get(parameter.symbol).is_some();
+        if has_row && !named(&found, parameter.symbol) {
+            found.push(Setting::all(parameter));
+        }
     }
     found
 }
@@ -304,28 +322,25 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
         } => Some(*fused),
         _ => None,
     });
-    let mut found = vec![
+    // What rows describe is absent where nothing asks for it.
+    let mut found: Vec<Setting> = by_rows().filter_map(Setting::absent).collect();
+    found.extend([
         Setting::L(fused.map_or(1, |fused| fused.l.min(signature.k as u32))),
         Setting::Groups(None),
         Setting::Normalised(false),
         Setting::Products(None),
-        Setting::Limit(None),
+        limit(None),
         Setting::Codes(Codes::Special),
-        Setting::Operands(None),
+        Setting::Of("operands", rounded(None)),
         Setting::RoundC(None),
-        Setting::Apart(false),
-        Setting::Sticky(Sticky::None),
-        Setting::ZeroTimesInfinity(Invalid::Nan),
-        Setting::InfinityMinusInfinity(Invalid::Nan),
-        Setting::FlushOf(Side::Both),
         Setting::FlushIn(None),
         Setting::FlushC(None),
         Setting::FlushProducts(None),
         Setting::FlushOut(None),
         Setting::Tininess(Tininess::After),
         Setting::F2(None),
-        Setting::Floor(Rounding::Rd),
-    ];
+        Setting::Of("floor", Value::Rounding(Rounding::Rd)),
+    ]);
     if let Some(Fused {
         f: Some(f), align, ..
     }) = fused
@@ -337,7 +352,7 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
         found.extend([
             Setting::Align(Rounding::Rz),
             Setting::Fc(f),
-            Setting::AlignC(align),
+            Setting::Of("align-c", Value::Rounding(align)),
         ]);
         let bits = f as i32;
         let single = signature.d.container() == F32;
@@ -354,8 +369,7 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
     }
     found.extend([
         Setting::Everywhere(Rounding::Rz),
-        Setting::Sequential(false),
-        Setting::Beginning(Source::Zero),
+        Setting::Beginning(Start::Zero),
         Setting::Overflow(Overflow::Infinity),
         Setting::Zero(ZeroSign::Plus),
     ]);

@@ -3,10 +3,11 @@
 
 use super::Setting;
 use crate::dpa::{
-    FlushSign, Nan, Operation, Output, Program, Signature, Source, Statement, Tininess, ZeroSign,
+    FlushSign, Nan, Operation, Output, Program, Signature, Source, Start, Statement, Tininess,
+    ZeroSign,
 };
 use crate::format::{Format, Overflow, Rounding};
-use crate::infer::forms;
+use crate::infer::canonical_form;
 
 /// The program with another rounding or flush of c; `None` when no statement reads c.
 pub(super) fn changed(
@@ -20,7 +21,7 @@ pub(super) fn changed(
         match &mut statement.operation {
             Operation::Dot {
                 algorithm,
-                from: Source::C,
+                from: Start::C,
                 ..
             } => applied |= setting.on_algorithm(algorithm),
             Operation::Join { algorithm, of, .. } if of.first() == Some(&Source::C) => {
@@ -44,7 +45,7 @@ fn of_added(setting: &Setting, program: &Program, signature: &Signature) -> Opti
         let is_step = |statement: &Statement| {
             matches!(
                 statement.operation,
-                Operation::Dot { from: Source::Statement(read), .. } if read == index
+                Operation::Dot { from: Start::Statement(read), .. } if read == index
             )
         };
         if program.statements.iter().any(is_step) {
@@ -59,7 +60,7 @@ fn of_added(setting: &Setting, program: &Program, signature: &Signature) -> Opti
             changed.statements[index].output = output;
             Some(changed)
         }
-        (Some(index), None) => Some(forms::without_statement(program, index, Source::C)),
+        (Some(index), None) => Some(canonical_form::without_statement(program, index, Source::C)),
         (None, own) => {
             let adds = |statement: &Statement| {
                 matches!(
@@ -76,7 +77,7 @@ fn of_added(setting: &Setting, program: &Program, signature: &Signature) -> Opti
                 operation: Operation::Convert(Source::C),
                 output,
             };
-            let mut changed = forms::with_statement(program, index, convert);
+            let mut changed = canonical_form::with_statement(program, index, convert);
             if let Operation::Add(left, right) = &mut changed.statements[index + 1].operation {
                 for source in [left, right] {
                     if *source == Source::C {

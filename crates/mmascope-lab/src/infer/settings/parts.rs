@@ -2,7 +2,7 @@
 
 use super::Setting;
 use crate::dpa::{Operation, Program, Signature, Source, Statement};
-use crate::infer::forms;
+use crate::infer::canonical_form;
 
 /// A part of a program's statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,14 +67,18 @@ impl Part {
     /// also one of those before it in [`Part::all`].
     fn split(self, program: &Program, k: usize) -> Option<Program> {
         match self {
-            Self::Before | Self::Last if program.statements.len() == 1 => forms::split(program, k),
+            Self::Before | Self::Last if program.statements.len() == 1 => {
+                canonical_form::split(program, k)
+            }
             Self::Before | Self::Last | Self::Inner(_) => Some(program.clone()),
             Self::Adds => (adds_at_the_end(&program.statements) > 1).then(|| program.clone()),
             Self::LastStep if program.statements.len() == 1 => None,
-            Self::LastStep => forms::split(program, k),
+            Self::LastStep => canonical_form::split(program, k),
             Self::First | Self::After => match first_step_apart(program, k) {
                 // A chain of two steps has no others between them.
-                Some(own) if own.statements.len() == 2 => forms::split(&own, k).map(|_| own),
+                Some(own) if own.statements.len() == 2 => {
+                    canonical_form::split(&own, k).map(|_| own)
+                }
                 Some(own) => Some(own),
                 None => (program.statements.len() > 2).then(|| program.clone()),
             },
@@ -94,13 +98,13 @@ fn first_step_apart(program: &Program, k: usize) -> Option<Program> {
     let Operation::Dot { algorithm, .. } = &first.operation else {
         return None;
     };
-    let [head, tail] = forms::cut(first, algorithm.block(), k, Source::Statement(0))?;
+    let [head, tail] = canonical_form::cut(first, algorithm.block(), k, Source::Statement(0))?;
     let step = Statement {
         name: String::new(),
         operation: head,
         output: first.output,
     };
-    let mut own = forms::with_statement(program, 0, step);
+    let mut own = canonical_form::with_statement(program, 0, step);
     own.statements[1].operation = tail;
     Some(own)
 }
@@ -124,9 +128,11 @@ impl Setting {
         let split = part.split(program, signature.k)?;
         let (before, chosen, after) = part.of(&split);
         let changed = own.on_statements(&Program {
+            codes: split.codes,
             statements: chosen.to_vec(),
         })?;
         Some(Program {
+            codes: split.codes,
             statements: [before, &changed.statements[..], after].concat(),
         })
     }

@@ -1,9 +1,9 @@
-//! Roundings onto the grid of the alignment.
+//! Measures the rounding of terms onto the grid of the alignment.
 
 use super::conclude;
 use super::quarters::{enough, multiple, quarter, quarter_product, quarter_value, signed_quarters};
 use crate::error::Result;
-use crate::explain::Dyadic;
+use crate::exact::Dyadic;
 use crate::format::Rounding;
 use crate::probe::alignment::Bits;
 use crate::probe::bench::{Bench, Input};

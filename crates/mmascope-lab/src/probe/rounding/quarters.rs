@@ -1,7 +1,6 @@
-//! Quarters of a last place: what lies below, at and above ties.
+//! Makes values at quarters of a last place: below, at and above ties.
 
-use crate::explain::Dyadic;
-use crate::infer::Number;
+use crate::exact::{Dyadic, Exact};
 use crate::probe::bench::{Bench, Input, Reading, two};
 
 /// Multiples of a quarter of the last place: below, at and above ties, beside even and odd.
@@ -21,13 +20,8 @@ pub(super) fn enough(asked: &[(bool, i64)]) -> bool {
 }
 
 /// ±quarters/4 · 2^place.
-pub(super) fn quarter(negative: bool, quarters: i64, place: i32) -> Number {
-    let top = (quarters as u64).ilog2();
-    Number {
-        negative,
-        exponent: place - 2 + top as i32,
-        fraction: (quarters as u64 ^ 1 << top) << (60 - top),
-    }
+pub(super) fn quarter(negative: bool, quarters: i64, place: i32) -> Exact {
+    Exact::new(negative, quarters as u128, place - 2)
 }
 
 pub(super) fn quarter_value(negative: bool, quarters: i64, place: i32) -> Dyadic {
@@ -46,10 +40,13 @@ pub(super) fn quarter_product(
 ) -> bool {
     let number = quarter(negative, quarters, place);
     let wanted = quarter_value(negative, quarters, place);
+    let Some(top) = number.top() else {
+        return false;
+    };
     let (a, b) = (&bench.maker.a, &bench.maker.b);
     let ways = |low_a: i32, low_b: i32| {
-        let from = low_a.max(number.exponent - b.top);
-        from..=a.top.min(number.exponent - low_b)
+        let from = low_a.max(top - b.top);
+        from..=a.top.min(top - low_b)
     };
     // Normal operands where there are any, of exponents near each other.
     let normal = ways(a.normal, b.normal);
@@ -60,8 +57,8 @@ pub(super) fn quarter_product(
         middle..=middle
     };
     for exponent in exponents {
-        let other = two(false, number.exponent - exponent);
-        bench.product(input, k, Number { exponent, ..number }, other);
+        let other = two(false, top - exponent);
+        bench.product(input, k, number.with_top(exponent), other);
         if bench.product_at(input, k).as_ref() == Some(&wanted) {
             return true;
         }

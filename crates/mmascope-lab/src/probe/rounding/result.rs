@@ -1,9 +1,9 @@
-//! The rounding of a step's result.
+//! Measures the rounding of a step's result.
 
 use super::conclude;
 use super::quarters::{enough, multiple, quarter_product, quarter_value, signed_quarters};
 use crate::error::Result;
-use crate::explain::Dyadic;
+use crate::exact::Dyadic;
 use crate::probe::alignment::Bits;
 use crate::probe::bench::{Bench, Input, one_and, power, two};
 use crate::probe::order::Ends;

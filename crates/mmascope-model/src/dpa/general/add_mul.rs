@@ -7,17 +7,40 @@ use crate::dpa::pair::Pair;
 use crate::format::{Overflow, Unpacked};
 
 impl AddMul {
-    pub(super) fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+    /// One block.
+    pub(in crate::dpa) fn sum_of(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
         match self.group(pairs, output) {
-            Some(group) => finished(ieee::add(c, &group, output), output),
+            Some(group) => self.finished(ieee::add(c, &group, output), output),
             None => output::convert(c, output),
         }
     }
 
+    /// Blocks of which the first one has no value beside its products.
+    pub(super) fn from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
+        let mut blocks = pairs.chunks(self.p as usize);
+        let Some(first) = blocks.next().and_then(|first| self.group(first, output)) else {
+            return output::PLUS_ZERO;
+        };
+        let rounded = finished(output::convert(&first, output), output);
+        blocks.fold(rounded, |sum, block| {
+            self.sum_of(block, &output.unpack(sum), output)
+        })
+    }
+
+    /// A sum after the flushes.
+    fn finished(&self, word: u64, output: &Output) -> u64 {
+        let word = finished(word, output);
+        match self.flush_sums {
+            None => word,
+            flush => finished(word, &Output { flush, ..*output }),
+        }
+    }
+
     /// The sum of a group's rounded products.
-    pub(super) fn group(&self, pairs: &[Pair], output: &Output) -> Option<Unpacked> {
-        let sum =
-            |x: &Unpacked, y: &Unpacked| output.unpack(finished(ieee::add(x, y, output), output));
+    fn group(&self, pairs: &[Pair], output: &Output) -> Option<Unpacked> {
+        let sum = |x: &Unpacked, y: &Unpacked| {
+            output.unpack(self.finished(ieee::add(x, y, output), output))
+        };
         let (rounding, format, overflow) = match self.terms.products {
             Some((rounding, format)) => (rounding, format, Overflow::Ieee),
             // Results like the sums.

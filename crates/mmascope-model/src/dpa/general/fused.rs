@@ -2,14 +2,13 @@
 
 use std::cell::Cell;
 
-use super::{Fused, Groups, Invalid, Specials, Sticky, Terms};
-use crate::dpa::output::Output;
+use super::{Fused, GroupExponent, Groups, Invalid, Sticky, Terms, finished};
+use crate::dpa::named::{common_zero, floor_to, is_zero_like, no_terms, truncated_block};
+use crate::dpa::output::{Output, PLUS_ZERO};
 use crate::dpa::pair::{Pair, Term, special_product};
-use crate::dpa::t_fdpa::{self, common_zero, is_zero_like};
-use crate::dpa::tr_fdpa::floor_to;
-use crate::dpa::wide::Wide;
-use crate::dpa::{Special, special_value};
-use crate::format::{Class, Exact, Overflow, Rounding, Unpacked};
+use crate::dpa::{Special, ieee, special_value};
+use crate::exact::{Exact, Rounding, Sum};
+use crate::format::{Class, Overflow, Unpacked};
 
 /// What a sum is made of, while it is made.
 #[derive(Default)]
@@ -17,7 +16,7 @@ struct Scratch {
     /// Products before they are summed in groups.
     terms: Vec<Option<Term>>,
     /// Products or groups.
-    sums: Vec<Sum>,
+    sums: Vec<Term>,
 }
 
 thread_local! {
@@ -53,24 +52,30 @@ enum Product {
 
 impl Fused {
     /// The pairs from `products` on are values times one: nothing is done to them before the sum.
-    pub(in crate::dpa) fn run(
+    pub(in crate::dpa) fn sum_of(
         &self,
         pairs: &[Pair],
         products: usize,
         c: &Unpacked,
         output: &Output,
     ) -> u64 {
+        if let [pair] = pairs
+            && products == 1
+            && self.is_fused_multiply_add()
+        {
+            return ieee::fused_multiply_add(&pair.a, &pair.b, c, output);
+        }
         let odd_scale = |pair: &Pair| (pair.scales.a.significand | pair.scales.b.significand) != 1;
         if let Some(f) = self
             .f
             .filter(|_| self.is_truncated() && !pairs.iter().any(odd_scale))
         {
             let e0 = self.e0.unwrap_or(i32::MIN / 2);
-            let zero = || t_fdpa::no_terms(pairs, c);
+            let zero = || no_terms(pairs, c);
             return if self.e0.is_none() && zero() {
                 output.fixed(0, 0, common_zero(pairs, c))
             } else {
-                t_fdpa::block(pairs, c, f, e0, self.align, output)
+                truncated_block(pairs, c, f, e0, self.align, output)
             };
         }
         // Most blocks have few terms, and millions are summed: their memory is kept.
@@ -89,6 +94,9 @@ impl Fused {
         scratch: &mut Scratch,
     ) -> u64 {
         let Scratch { terms, sums } = scratch;
+        // Exact sums in an exact sum are one: a group's own would have to fit 128 bits.
+        let one = self.f.is_none() && self.join.is_none();
+        let groups = self.groups.filter(|groups| !one || groups.f.is_some());
         terms.clear();
         sums.clear();
         let mut found = Found::default();
@@ -110,22 +118,42 @@ impl Fused {
             };
             match product {
                 Product::Special(special) => found.add(Some(special)),
-                Product::Zero(_) if self.groups.is_some() => terms.push(None),
+                Product::Zero(_) if groups.is_some() => terms.push(None),
                 Product::Zero(_) => {}
-                Product::Term(term) if self.groups.is_some() => terms.push(term),
-                Product::Term(term) => sums.extend(term.map(|term| Sum::of_term(&term))),
+                Product::Term(term) if groups.is_some() => terms.push(term),
+                Product::Term(term) => sums.extend(term),
             }
         }
         if let Some(special) = self.special_of(found) {
             return output.special(special);
         }
         let zeros = all_zero.then_some(c.negative);
-        if let Some(groups) = self.groups {
-            groups.sums(terms, sums);
+        if let Some(groups) = groups {
+            // The places of a shorter block at the end are those of a whole one.
+            let places = match products == pairs.len() {
+                true => terms.len().max(self.l as usize),
+                false => terms.len(),
+            };
+            groups.sums(terms, places, sums);
         }
-        let c = Term::of_value(c).map(|term| Sum::of_term(&term));
+        if let Some((f, align)) = self.join
+            && let Some(exponent) = sums.iter().map(|sum| sum.exponent).max()
+        {
+            let grid = exponent - f as i32;
+            let total = sums.iter().map(|sum| sum.align(grid, align)).sum();
+            sums.clear();
+            sums.push(Term {
+                exponent,
+                value: Exact::of_multiple(total, grid),
+            });
+        }
+        let c = Term::of_value(c);
         let (Some(f), Some(f_c)) = (self.f, self.f_c) else {
-            return self.finish(exact_total(sums.iter().chain(&c)), zeros, output);
+            return self.finish(
+                exact_total(sums.iter().chain(&c).map(|term| &term.value)),
+                zeros,
+                output,
+            );
         };
         let of_c = c.iter().filter(|_| !self.apart);
         let exponents = sums.iter().chain(of_c).map(|sum| sum.exponent);
@@ -135,17 +163,22 @@ impl Fused {
                 None => output.fixed(0, 0, zeros),
             };
         };
+        let is_near = |c: &Term| {
+            self.drop_c
+                .is_none_or(|far| c.exponent >= largest - far as i32)
+        };
+        let c = c.filter(is_near);
         let (grid, c_grid) = (largest - f as i32, largest - f_c as i32);
         let lost = self.sticky != Sticky::None
-            && (sums.iter().any(|sum| sum.falls_off(grid))
-                || c.iter().any(|c| c.falls_off(c_grid)));
+            && (sums.iter().any(|sum| sum.value.has_bits_below(grid))
+                || c.iter().any(|c| c.value.has_bits_below(c_grid)));
         let total: i128 = sums.iter().map(|sum| sum.align(grid, self.align)).sum();
         if let Some(c) = c.as_ref().filter(|c| self.apart && c.exponent > largest) {
             // Far above the grid, perhaps: more bits than an integer has.
-            let products = Sum::on_grid(total, grid);
-            let c = match c.falls_off(c_grid) {
-                true => Sum::on_grid(c.align(c_grid, self.align_c), c_grid),
-                false => Sum { ..*c },
+            let products = Exact::of_multiple(total, grid);
+            let c = match c.value.has_bits_below(c_grid) {
+                true => Exact::of_multiple(c.align(c_grid, self.align_c), c_grid),
+                false => c.value,
             };
             let total = exact_total([&products, &c]);
             let total = self.remember(lost, total, grid.min(c_grid));
@@ -154,7 +187,7 @@ impl Fused {
         let c = c.map_or(0, |sum| sum.align(c_grid, self.align_c));
         let fine = grid.min(c_grid);
         let total = (total << (grid - fine)) + (c << (c_grid - fine));
-        let total = self.remember(lost, Sum::on_grid(total, fine).value, fine);
+        let total = self.remember(lost, Exact::of_multiple(total, fine), fine);
         self.finish(total, zeros, output)
     }
 
@@ -175,8 +208,7 @@ impl Fused {
                     exponent: grid - place as i32,
                     ..total
                 };
-                let sums = [total, bit].map(|value| Sum { value, exponent: 0 });
-                exact_total(&sums)
+                exact_total([&total, &bit])
             }
         }
     }
@@ -197,16 +229,31 @@ impl Fused {
 
     /// Whether it is nothing but T-FDPA of powers of two as scales, which has a shorter way.
     fn is_truncated(&self) -> bool {
-        self.terms == Terms::default()
-            && !self.normalised
-            && self.product_limit.is_none()
-            && self.groups.is_none()
-            && self.f == self.f_c
-            && self.align == self.align_c
-            && !self.apart
-            && self.sticky == Sticky::None
-            && self.specials == Specials::default()
-            && self.f2.is_none()
+        *self
+            == Self {
+                e0: self.e0,
+                align: self.align,
+                align_c: self.align,
+                floor: self.floor,
+                ..Self::plain(self.l, self.f)
+            }
+    }
+
+    /// Whether it is one fused multiply-add, which is exact in formats of any width.
+    pub(super) fn is_fused_multiply_add(&self) -> bool {
+        self.l == 1 && self.f.is_none() && self.is_truncated() && self.e0.is_none()
+    }
+
+    /// Blocks of which the first one has no value beside its products.
+    pub(super) fn from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
+        let nothing = pairs.first().map(|first| self.nothing(first, output));
+        let mut start = nothing.unwrap_or_else(|| output.unpack(PLUS_ZERO));
+        let mut sum = PLUS_ZERO;
+        for block in pairs.chunks(self.l as usize) {
+            sum = finished(self.sum_of(block, block.len(), &start, output), output);
+            start = output.unpack(sum);
+        }
+        sum
     }
 
     fn product(&self, pair: &Pair, output: &Output) -> Product {
@@ -222,8 +269,7 @@ impl Fused {
             return instead.map_or(Product::Term(None), Product::Special);
         }
         let term = exact_product(pair);
-        let top =
-            term.map(|term| term.exponent - term.fraction_bits + term.significand.ilog2() as i32);
+        let top = term.and_then(|term| term.value.top());
         if let (Some(top), Some(limit)) = (top, self.product_limit)
             && top >= limit
         {
@@ -245,14 +291,20 @@ impl Fused {
             return Product::Term(None);
         };
         if self.normalised {
-            term.fraction_bits += top - term.exponent;
             term.exponent = top;
+        }
+        if self
+            .groups
+            .is_some_and(|groups| groups.exponent == GroupExponent::Scales)
+        {
+            let exponent = pair.scales.a.exponent + pair.scales.b.exponent;
+            term.exponent = exponent;
         }
         Product::Term(Some(term))
     }
 
     /// A zero that adds nothing to a product, not even the sign of another zero.
-    pub(super) fn nothing(&self, first: &Pair, output: &Output) -> Unpacked {
+    fn nothing(&self, first: &Pair, output: &Output) -> Unpacked {
         let first = self.terms.pair(first);
         let negative = match self.product(&first, output) {
             Product::Zero(negative) => negative,
@@ -267,11 +319,20 @@ impl Fused {
             return output.finite(&exact, zeros);
         };
         let smallest = output.format.float().map_or(0, |float| float.emin());
-        let top = exact.exponent + exact.magnitude.ilog2() as i32;
-        let grid = top.max(smallest) - f2 as i32;
-        if grid <= exact.exponent {
+        let top = exact.top().map_or(smallest, |top| top.max(smallest));
+        let grid = top - f2 as i32;
+        if grid <= exact.exponent && !exact.sticky {
             return output.finite(&exact, zeros);
         }
+        // What is longer by less than any bit is rounded too: it then has F2 bits, and one to be rounded.
+        let exact = match exact.exponent - (grid - 1) {
+            finer @ 1.. => Exact {
+                magnitude: exact.magnitude << finer,
+                exponent: grid - 1,
+                ..exact
+            },
+            _ => exact,
+        };
         if self.floor == Rounding::Rd && !exact.sticky && exact.magnitude >> 127 == 0 {
             let signed = exact.magnitude as i128;
             let signed = if exact.negative { -signed } else { signed };
@@ -297,85 +358,30 @@ fn exact_product(pair: &Pair) -> Option<Term> {
     let mut term = pair.product()?;
     for scale in [&pair.scales.a, &pair.scales.b] {
         term.exponent += scale.exponent;
-        term.significand *= u128::from(scale.significand);
-        term.fraction_bits += scale.fraction_bits as i32;
+        term.value.exponent += scale.exponent - scale.fraction_bits as i32;
+        term.value.magnitude *= u128::from(scale.significand);
     }
-    (term.significand != 0).then_some(term)
-}
-
-/// A term of the sum: an exact value and the exponent with which it takes part in alignment.
-struct Sum {
-    value: Exact,
-    exponent: i32,
-}
-
-impl Sum {
-    fn of_term(term: &Term) -> Self {
-        Self {
-            value: Exact {
-                negative: term.negative,
-                magnitude: term.significand,
-                exponent: term.exponent - term.fraction_bits,
-                sticky: false,
-            },
-            exponent: term.exponent,
-        }
-    }
-
-    /// A multiple of 2^grid.
-    fn on_grid(total: i128, grid: i32) -> Self {
-        Self {
-            value: Exact {
-                negative: total < 0,
-                magnitude: total.unsigned_abs(),
-                exponent: grid,
-                sticky: false,
-            },
-            exponent: grid,
-        }
-    }
-
-    /// Whether it has bits below 2^grid.
-    fn falls_off(&self, grid: i32) -> bool {
-        let below = grid.saturating_sub(self.value.exponent);
-        self.value.sticky
-            || below > 0 && (below > 127 || self.value.magnitude.trailing_zeros() < below as u32)
-    }
-
-    /// As a multiple of 2^grid, rounded. The grid lies at most 64 bits below the largest exponent.
-    fn align(&self, grid: i32, rounding: Rounding) -> i128 {
-        let Exact {
-            negative,
-            magnitude,
-            exponent,
-            sticky,
-        } = self.value;
-        let magnitude = if exponent >= grid {
-            magnitude << (exponent - grid).min(127)
-        } else {
-            rounding.shift_right(negative, magnitude, sticky, (grid - exponent) as u32)
-        } as i128;
-        if negative { -magnitude } else { magnitude }
-    }
+    (term.value.magnitude != 0).then_some(term)
 }
 
 /// The exact sum.
-fn exact_total<'a>(sums: impl IntoIterator<Item = &'a Sum>) -> Exact {
-    let mut wide = Wide::default();
-    for sum in sums {
-        wide.add_exact(&sum.value);
-    }
-    wide.exact()
+fn exact_total<'a>(values: impl IntoIterator<Item = &'a Exact>) -> Exact {
+    let mut sum = Sum::default();
+    values.into_iter().for_each(|value| sum.add(value));
+    sum.exact()
 }
 
 impl Groups {
     /// The sums of the groups that take part.
-    fn sums(&self, terms: &[Option<Term>], sums: &mut Vec<Sum>) {
+    ///
+    /// The block has so many places, of which the first ones have terms.
+    fn sums(&self, terms: &[Option<Term>], places: usize, sums: &mut Vec<Term>) {
         let g = self.g as usize;
-        let count = terms.len().div_ceil(g);
-        sums.extend((0..count).filter_map(|group| {
+        let (count, whole) = (terms.len().div_ceil(g), places.div_ceil(g));
+        let groups = if self.strided { whole } else { count };
+        sums.extend((0..groups).filter_map(|group| {
             if self.strided {
-                self.sum(terms.iter().skip(group).step_by(count).flatten())
+                self.sum(terms.iter().skip(group).step_by(whole).flatten())
             } else {
                 self.sum(terms[group * g..].iter().take(g).flatten())
             }
@@ -383,49 +389,26 @@ impl Groups {
     }
 
     /// The sum of a group; `None` when it takes no part.
-    fn sum<'a>(&self, terms: impl Iterator<Item = &'a Term> + Clone) -> Option<Sum> {
+    fn sum<'a>(&self, terms: impl Iterator<Item = &'a Term> + Clone) -> Option<Term> {
         let largest = terms.clone().map(|term| term.exponent).max()?;
         let value = match self.f {
-            None => {
-                let mut wide = Wide::default();
-                terms.for_each(|term| wide.add_exact(&Sum::of_term(term).value));
-                wide.exact()
-            }
+            None => exact_total(terms.map(|term| &term.value)),
             Some(f) => {
                 let grid = largest - f as i32;
-                let aligned = terms.map(|term| Sum::of_term(term).align(grid, self.align));
-                Sum::on_grid(aligned.sum(), grid).value
+                let aligned = terms.map(|term| term.align(grid, self.align));
+                Exact::of_multiple(aligned.sum(), grid)
             }
         };
         if self.drops_zero && value.magnitude == 0 {
             return None;
         }
-        if !self.normalised {
-            return Some(Sum {
+        if self.exponent != GroupExponent::Own {
+            return Some(Term {
                 value,
                 exponent: largest,
             });
         }
-        (value.magnitude != 0).then(|| Sum {
-            exponent: value.exponent + value.magnitude.ilog2() as i32,
-            value,
-        })
-    }
-}
-
-impl Wide {
-    /// Adds an exact value.
-    fn add_exact(&mut self, value: &Exact) {
-        let (low, high) = (
-            value.magnitude & u128::from(u64::MAX),
-            value.magnitude >> 64,
-        );
-        for (part, exponent) in [(low, value.exponent), (high, value.exponent + 64)] {
-            if part != 0 {
-                // Trailing zeros may lie below the accumulator's last place.
-                let zeros = part.trailing_zeros();
-                self.add(value.negative, part >> zeros, exponent + zeros as i32);
-            }
-        }
+        let exponent = value.top()?;
+        Some(Term { value, exponent })
     }
 }

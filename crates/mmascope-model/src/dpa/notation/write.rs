@@ -1,15 +1,20 @@
-//! Programs as text, in their canonical form.
+//! Writes programs as text, in their canonical form.
 
 use std::fmt;
 
-use super::defaults;
+use super::{defaults, ends};
 use crate::dpa::{
-    Dpa, FlushSign, Nan, Operation, Output, Program, Select, Source, Tininess, ZeroSign,
+    Codes, Nan, Operation, Output, Part, Program, Select, Source, Start, Tininess, ZeroSign,
 };
-use crate::format::Rounding;
+
+/// So many consecutive k, and more, are written as a range.
+const RANGE: usize = 9;
 
 impl fmt::Display for Program {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.codes != Codes::Special {
+            write!(out, "codes={} ; ", self.codes)?;
+        }
         for (index, statement) in self.statements.iter().enumerate() {
             if index > 0 {
                 out.write_str(" ; ")?;
@@ -20,17 +25,25 @@ impl fmt::Display for Program {
             match &statement.operation {
                 Operation::Dot {
                     algorithm,
-                    widened,
+                    operands,
                     over,
                     from,
                 } => {
                     write!(out, "{algorithm}")?;
-                    if let Some(format) = widened {
+                    if let Some(format) = operands.widened {
                         write!(out, " as {format}")?;
                     }
+                    if !operands.is_whole() {
+                        out.write_str(" part")?;
+                    }
+                    for (name, part) in [("a", operands.a), ("b", operands.b)] {
+                        if part != Part::Whole {
+                            write!(out, " {name}={part}")?;
+                        }
+                    }
                     write!(out, "{over}")?;
-                    if *from != Source::C {
-                        write!(out, " from {}", self.source_name(*from))?;
+                    if *from != Start::C {
+                        write!(out, " from {}", self.start_name(*from))?;
                     }
                 }
                 Operation::Add(left, right) => {
@@ -65,12 +78,18 @@ impl fmt::Display for Program {
                 tininess,
             } = &statement.output;
             write!(out, " -> {rounding} {format}")?;
-            if let Nan::Word(bits) = nan {
-                write!(
-                    out,
-                    " nan={bits:0width$x}",
-                    width = format.container().digits()
-                )?;
+            if format.is_numbers_only() {
+                out.write_str(" exponents=numbers")?;
+            }
+            let usual = ends(&statement.operation);
+            match nan {
+                _ if *nan == usual.nan => {}
+                Nan::Any => out.write_str(" nan=any")?,
+                Nan::Own => out.write_str(" nan=own")?,
+                Nan::Word(bits) => {
+                    let width = format.container().digits();
+                    write!(out, " nan={bits:0width$x}")?;
+                }
             }
             let (default_overflow, default_zero) = defaults(&statement.operation);
             if *zero != default_zero {
@@ -79,11 +98,18 @@ impl fmt::Display for Program {
             if *overflow != default_overflow {
                 write!(out, " overflow={overflow}")?;
             }
-            if let Some(sign) = flush {
-                write!(out, " flush={sign}")?;
-                if *tininess == Tininess::Before {
-                    out.write_str(" tininess=before")?;
+            if *flush != usual.flush {
+                match flush {
+                    None => out.write_str(" flush=none")?,
+                    Some(sign) => write!(out, " flush={sign}")?,
                 }
+            }
+            if flush.is_some() && *tininess != usual.tininess {
+                out.write_str(match tininess {
+                    Tininess::After => " tininess=after",
+                    Tininess::Before => " tininess=before",
+                    Tininess::Unbounded => " tininess=unbounded",
+                })?;
             }
         }
         Ok(())
@@ -91,12 +117,18 @@ impl fmt::Display for Program {
 }
 
 impl Program {
+    /// How what a run begins with is written.
+    pub(in crate::dpa) fn start_name(&self, start: Start) -> &str {
+        start
+            .source()
+            .map_or("product", |source| self.source_name(source))
+    }
+
     /// How a statement's source is written.
     pub(in crate::dpa) fn source_name(&self, source: Source) -> &str {
         match source {
             Source::C => "c",
             Source::Zero => "+0",
-            Source::Product => "product",
             Source::Statement(index) => &self.statements[index].name,
         }
     }
@@ -119,10 +151,16 @@ impl fmt::Display for ZeroSign {
 impl fmt::Display for Select {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |list: &[usize]| {
-            list.iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(",")
+            let consecutive = list.windows(2).all(|two| two[0] + 1 == two[1]);
+            match list {
+                [first, .., last] if consecutive && list.len() >= RANGE => {
+                    format!("{first}..{last}")
+                }
+                _ => {
+                    let numbers: Vec<_> = list.iter().map(ToString::to_string).collect();
+                    numbers.join(",")
+                }
+            }
         };
         match self {
             Self::All => Ok(()),
@@ -130,53 +168,6 @@ impl fmt::Display for Select {
                 write!(out, " over k%{modulus}={}", join(residues))
             }
             Self::List(list) => write!(out, " over k={}", join(list)),
-        }
-    }
-}
-
-impl fmt::Display for Dpa {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let align_suffix = |align: Rounding| match align {
-            Rounding::Rz => String::new(),
-            other => format!(" align={other}"),
-        };
-        match *self {
-            Self::FmaChain => out.write_str("fma-chain"),
-            Self::TFdpa {
-                l,
-                f,
-                e0,
-                align,
-                scaled,
-            } => {
-                let name = if scaled { "st-fdpa" } else { "t-fdpa" };
-                write!(out, "{name} L={l} F={f} e0={e0}{}", align_suffix(align))
-            }
-            Self::GstFdpa { l, g, f, e0, align } => {
-                write!(
-                    out,
-                    "gst-fdpa L={l} G={g} F={f} e0={e0}{}",
-                    align_suffix(align)
-                )
-            }
-            Self::FtzAddMul {
-                p,
-                flush_in,
-                flush_out,
-            } => {
-                write!(out, "ftz-addmul P={p}")?;
-                if flush_in == FlushSign::Kept {
-                    out.write_str(" flush-in=kept")?;
-                }
-                if flush_out == FlushSign::Plus {
-                    out.write_str(" flush-out=plus")?;
-                }
-                Ok(())
-            }
-            Self::EFdpa { l } => write!(out, "e-fdpa L={l}"),
-            Self::General(ref step) => step.fmt(out),
-            Self::TrFdpa { l, f, f2 } => write!(out, "tr-fdpa L={l} F={f} F2={f2}"),
-            Self::GtrFdpa { l, f, f2 } => write!(out, "gtr-fdpa L={l} F={f} F2={f2}"),
         }
     }
 }

@@ -4,7 +4,8 @@ use super::row::{Row, Types};
 use super::{Field, MAX_WORK, Outcome, Reader, TypeName, fault, on_line};
 use crate::dpa::{self, Token, at};
 use crate::error::{Error, Position};
-use crate::isa::evidence::PARAMETERS;
+use crate::format::Formats;
+use crate::isa::evidence;
 use crate::isa::{Evidence, Level, Shape};
 
 impl Reader<'_> {
@@ -32,7 +33,7 @@ impl Reader<'_> {
             })
             .sum();
         self.charge(head, types.len().saturating_mul(per_type))?;
-        let model = parse_model(arithmetic, evidence)?;
+        let model = parse_model(arithmetic, evidence, &self.formats)?;
         let architecture = self.block(head)?.architecture.name.clone();
         let position = Position {
             file: self.file.to_owned(),
@@ -207,7 +208,11 @@ fn parse_shapes(field: Field<'_>) -> Outcome<Vec<Vec<Shape>>> {
     Ok(groups)
 }
 
-fn parse_model(arithmetic: Field<'_>, evidence: Option<Field<'_>>) -> Outcome<Arithmetic> {
+fn parse_model(
+    arithmetic: Field<'_>,
+    evidence: Option<Field<'_>>,
+    formats: &Formats,
+) -> Outcome<Arithmetic> {
     if let Some(reason) = arithmetic.text.trim().strip_prefix("unmodelled") {
         return match evidence {
             None => Ok(Arithmetic::Unmodelled(reason.trim().to_owned())),
@@ -219,7 +224,10 @@ fn parse_model(arithmetic: Field<'_>, evidence: Option<Field<'_>>) -> Outcome<Ar
         };
     }
     let line = arithmetic.line;
-    let program = on_line(line, dpa::parse(&arithmetic.words(), arithmetic.end()))?;
+    let program = on_line(
+        line,
+        dpa::parse(&arithmetic.words(), arithmetic.end(), formats),
+    )?;
     let Some(field) = evidence else {
         return fault(
             line,
@@ -232,11 +240,12 @@ fn parse_model(arithmetic: Field<'_>, evidence: Option<Field<'_>>) -> Outcome<Ar
         return fault(
             field.line,
             field.end(),
-            "expected evidence: hw, 2team, 1team, doc or open",
+            "expected evidence: hw, 2team, 1team, sim, doc or open",
         );
     };
     let default = Level::named(first.text).or_else(|_| {
-        let expected = "expected first the level of every parameter: hw, 2team, 1team, doc or open";
+        let expected =
+            "expected first the level of every parameter: hw, 2team, 1team, sim, doc or open";
         fault(
             field.line,
             first.column,
@@ -249,8 +258,9 @@ fn parse_model(arithmetic: Field<'_>, evidence: Option<Field<'_>>) -> Outcome<Ar
             let message = format!("'{}': expected PARAMETER=LEVEL", word.text);
             return fault(field.line, word.column, message);
         };
-        if !PARAMETERS.contains(&parameter) {
-            let error = Error::unknown("parameter", parameter, PARAMETERS);
+        let known = evidence::parameters();
+        if !known.clone().any(|known| known == parameter) {
+            let error = Error::unknown("parameter", parameter, known);
             return fault(field.line, word.column, error.to_string());
         }
         let level = on_line(field.line, at(*word, Level::named(level)))?;

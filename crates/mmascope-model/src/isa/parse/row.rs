@@ -1,10 +1,10 @@
-//! One row of a family: a type of each operand, shapes of one K.
+//! Makes one row of a family: a type of each operand, shapes of one K.
 
 use super::family::Arithmetic;
 use super::{Fault, Field, Outcome, TypeName, fault};
 use crate::dpa::{Scale, Signature, Token, Unit};
 use crate::error::Position;
-use crate::isa::{Evidence, Instruction, Level, Model, Shape, name};
+use crate::isa::{Evidence, FlagBits, Instruction, Level, Model, Shape, name};
 
 /// The types of one row.
 pub(super) struct Types {
@@ -89,6 +89,8 @@ impl Row<'_> {
             modifiers: Vec::new(),
             notes: Vec::new(),
             sources: Vec::new(),
+            chained: false,
+            flags: FlagBits::default(),
             position,
             keys,
         })

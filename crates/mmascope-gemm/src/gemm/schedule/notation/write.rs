@@ -1,4 +1,4 @@
-//! Schedules as text, in their canonical form.
+//! Writes schedules as text, in their canonical form.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `mma.sync`: operands in registers, with kinds and block scales.
+//! CUDA device code for `mma.sync`: operands in registers, with kinds and block scales.
 
 use super::super::{Kernel, fill, list, operands};
 use super::no_place;
@@ -22,7 +22,7 @@ fn place(name: &str, in_bytes: bool) -> Option<(u32, u32)> {
     }
 }
 
-/// What stands between the layouts and the types, and the types: for kinds and block scales.
+/// Splits off the words between the layouts and the types: those of kinds and block scales. Returns them and the types.
 fn words(types: &str) -> Option<(String, &str)> {
     let Some(rest) = types.strip_prefix("kind::") else {
         return Some((String::new(), types));

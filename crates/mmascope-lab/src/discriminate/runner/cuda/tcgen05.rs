@@ -1,4 +1,4 @@
-//! `tcgen05.mma`: operands in shared memory, sums and scales in tensor memory; one thread block or a pair.
+//! CUDA device code for `tcgen05.mma`: operands in shared memory, sums and scales in tensor memory; one thread block or a pair.
 
 use super::super::{Kernel, fill};
 use super::{SHARED, no_place};

@@ -1,4 +1,4 @@
-//! `wgmma`: four warps, both operands in shared memory.
+//! CUDA device code for `wgmma`: four warps, both operands in shared memory.
 
 use super::super::{Kernel, fill, list, operands};
 use super::{SHARED, no_place};

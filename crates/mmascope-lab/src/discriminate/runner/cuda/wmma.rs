@@ -1,4 +1,4 @@
-//! `wmma`: the instructions load and store their own fragments.
+//! CUDA device code for `wmma`: the instructions load and store their own fragments.
 
 use super::super::{Kernel, fill};
 use super::no_place;

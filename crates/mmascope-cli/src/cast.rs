@@ -1,0 +1,432 @@
+//! `mmascope cast`: values and arrays from one format to another.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use crate::args::{self, Common};
+use crate::interrupt;
+use crate::report::{self, Failure, Status};
+use mmascope::array::{self, Casting, Words};
+use mmascope::cast;
+use mmascope::explain::{self, Value as Meaning};
+use mmascope::format::{Class, Conversion, F64, Format, Kind, Overflow, Rounding};
+use mmascope::isa::Catalogue;
+use mmascope::precision::cast::{
+    Cast, Options, OutOfRange, Packing, Policy, RandomBits, lane_names,
+};
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &args::Cast,
+) -> Result<Status, Failure> {
+    let asked = Asked::new(options)?;
+    match (&options.input, &options.output) {
+        (Some(input), Some(output)) => asked.file(catalogue, common, input, output),
+        _ => asked.values(catalogue, common, &options.values),
+    }
+}
+
+/// A cast as it was asked for.
+struct Asked {
+    cast: Cast,
+    random: Option<RandomBits>,
+    packing: Option<Packing>,
+}
+
+/// One value and what became of it.
+struct Row {
+    /// The value as it was written.
+    given: String,
+    word: u64,
+    out: u64,
+    is_exact: bool,
+    /// What the other reading of shared random bits gives, where it differs.
+    otherwise: Option<u64>,
+    /// The source does not hold the written value.
+    rounded: bool,
+}
+
+fn named<T>(argument: &str, result: mmascope::Result<T>) -> Result<T, Failure> {
+    result.map_err(|error| Failure::Input(format!("{argument}: {}", report::told(&error))))
+}
+
+impl Asked {
+    fn new(options: &args::Cast) -> Result<Self, Failure> {
+        let from = named("--from", Format::named(&options.from))?;
+        let to = named("--to", Format::named(&options.to))?;
+        let packing = match &options.packed {
+            Some(name) => Some(named("--packed", Packing::named(name))?),
+            None => None,
+        };
+        let random = match &options.random_bits {
+            Some(text) => {
+                let bits = RandomBits::parse(text, &to, packing.is_some());
+                Some(named("--random-bits", bits)?)
+            }
+            None => None,
+        };
+        let rounding = rounding(options.round.as_deref(), random, &to)?;
+        let policy = match &options.policy {
+            Some(name) => Some(named("--policy", Policy::named(name))?),
+            None => None,
+        };
+        let overflow = match &options.overflow {
+            Some(name) => Some(named("--overflow", OutOfRange::named(name))?),
+            None => None,
+        };
+        let asked = Options {
+            rounding,
+            overflow,
+            policy,
+            relu: options.relu,
+            sat: options.sat,
+            ftz: options.ftz,
+            pzo: options.pzo,
+        };
+        let arguments = format!("--from {} --to {}", options.from, options.to);
+        let cast = named(&arguments, Cast::new(from, to, &asked))?;
+        if let Some(target) = &options.target {
+            check_target(&cast, target)?;
+        }
+        Ok(Self {
+            cast,
+            random,
+            packing,
+        })
+    }
+
+    /// The result of a word at a place, and the other one where the random bits leave two.
+    fn one(&self, place: usize, word: u64) -> (u64, Option<u64>) {
+        let Some(random) = self.random else {
+            return (self.cast.word(word), None);
+        };
+        let (slice, reversed) = random.of(self.cast.to(), place);
+        let out = self.cast.with_random(slice).word(word);
+        let otherwise = reversed.map(|slice| self.cast.with_random(slice).word(word));
+        (out, otherwise.filter(|other| *other != out))
+    }
+
+    fn row(&self, place: usize, given: &str) -> Result<Row, Failure> {
+        let (from, to) = (self.cast.from(), self.cast.to());
+        let given = &args::as_written(given);
+        let word = explain::word_of("VALUE", given, from, true)?;
+        let rounded = explain::word_of("VALUE", given, from, false).is_err();
+        let (out, otherwise) = self.one(place, word);
+        let codes = (from.from_register(word), to.from_register(out));
+        Ok(Row {
+            given: given.to_owned(),
+            word,
+            out,
+            is_exact: self.cast.is_exact(codes.0, codes.1),
+            otherwise,
+            rounded,
+        })
+    }
+
+    fn values(
+        &self,
+        catalogue: &Catalogue,
+        common: &Common,
+        values: &[String],
+    ) -> Result<Status, Failure> {
+        let rows: Vec<Row> = (0..)
+            .zip(values)
+            .map(|(place, given)| self.row(place, given))
+            .collect::<Result<_, _>>()?;
+        let packed = self.packed(&rows)?;
+        let to = self.cast.to();
+        if common.json() {
+            let mut body = self.summary();
+            let results: Vec<Value> = rows.iter().map(|row| self.row_json(row)).collect();
+            body.insert("results".into(), results.into());
+            if let Some(packed) = packed {
+                let registers: Vec<String> = packed.iter().map(|it| self.register(*it)).collect();
+                body.insert("packed".into(), registers.into());
+            }
+            body.insert("notes".into(), self.notes().into());
+            report::print_json(catalogue, body)?;
+            return Ok(Status::Done);
+        }
+        let mut out = io::stdout().lock();
+        writeln!(out, "{}", self.words())?;
+        let mut table = report::table(&["in", "value", "out", "value", ""]);
+        for row in &rows {
+            let exact = if row.is_exact { "exact" } else { "rounded" };
+            let also = row.otherwise.map_or(String::new(), |other| {
+                format!(", or {} (bits reversed)", hex(to, other))
+            });
+            let written = if row.rounded {
+                format!(" ({})", row.given)
+            } else {
+                String::new()
+            };
+            table.add_row([
+                hex(self.cast.from(), row.word),
+                format!("{}{written}", text(self.cast.from(), row.word)),
+                hex(to, row.out),
+                text(to, row.out),
+                format!("{exact}{also}"),
+            ]);
+        }
+        writeln!(out, "{}", table.trim_fmt())?;
+        for register in packed.iter().flatten() {
+            writeln!(out, "packed {}", self.register(*register))?;
+        }
+        for note in self.notes() {
+            writeln!(out, "note: {note}")?;
+        }
+        Ok(Status::Done)
+    }
+
+    fn file(
+        &self,
+        catalogue: &Catalogue,
+        common: &Common,
+        input: &str,
+        output: &str,
+    ) -> Result<Status, Failure> {
+        if output == "-" {
+            return Err(Failure::Input("-o -: codes go to an .npy file".into()));
+        }
+        array::check_writable(output).map_err(|error| Failure::Input(format!("-o {error}")))?;
+        let array = named("--input", array::read(input))?;
+        let (from, to) = (self.cast.from(), self.cast.to());
+        let casting = Casting {
+            saturate: true,
+            ..Casting::default()
+        };
+        let words = named("--input", array.words(from, &casting))?;
+        let cancel = interrupt::deferred();
+        let results = match self.random {
+            None => cast::words(&self.cast, &words)?,
+            Some(_) => {
+                let each = (0..)
+                    .zip(words.iter())
+                    .map(|(place, word)| self.one(place, word).0);
+                Words::of(to, each)?
+            }
+        };
+        let pairs = words.iter().zip(results.iter());
+        let inexact = pairs
+            .filter(|(word, out)| {
+                let codes = (from.from_register(*word), to.from_register(*out));
+                !self.cast.is_exact(codes.0, codes.1)
+            })
+            .count();
+        array::write_codes(output, array.shape(), to, results.iter(), cancel)?;
+        let reading = array.reading(from, &casting);
+        if let Some(warning) = &reading.warning {
+            report::tell(format_args!("warning: --input: {warning}"));
+        }
+        if common.json() {
+            let mut body = self.summary();
+            body.insert("input".into(), input.into());
+            body.insert("read".into(), reading.words.into());
+            body.insert("output".into(), output.into());
+            body.insert("shape".into(), json!(array.shape()));
+            body.insert("elements".into(), words.len().into());
+            body.insert("inexact".into(), inexact.into());
+            body.insert("notes".into(), self.notes().into());
+            report::print_json(catalogue, body)?;
+            return Ok(Status::Done);
+        }
+        let mut out = io::stdout().lock();
+        writeln!(out, "{}", self.words())?;
+        writeln!(out, "input   {input}: {}", reading.words)?;
+        let count = words.len();
+        writeln!(
+            out,
+            "output  {output}: {count} codes of {to}, {inexact} not exact"
+        )?;
+        for note in self.notes() {
+            writeln!(out, "note: {note}")?;
+        }
+        Ok(Status::Done)
+    }
+
+    /// The registers that groups of results make.
+    fn packed(&self, rows: &[Row]) -> Result<Option<Vec<u64>>, Failure> {
+        let Some(packing) = self.packing else {
+            return Ok(None);
+        };
+        let count = packing.count();
+        if !rows.len().is_multiple_of(count) {
+            let lanes = lane_names(packing).join(", ");
+            return Err(Failure::Input(format!(
+                "--packed: {} values; a multiple of {count} is needed ({lanes})",
+                rows.len()
+            )));
+        }
+        let words: Vec<u64> = rows.iter().map(|row| row.out).collect();
+        let registers = words
+            .chunks(count)
+            .map(|group| packing.pack(self.cast.to(), group));
+        Ok(Some(named("--packed", registers.collect())?))
+    }
+
+    fn register(&self, register: u64) -> String {
+        let lanes = self.packing.map_or(1, Packing::count);
+        let digits = self.cast.to().digits() * lanes;
+        format!("{register:0digits$x}")
+    }
+
+    /// The cast in words.
+    fn words(&self) -> String {
+        let cast = &self.cast;
+        let by = match cast.form() {
+            Some(form) => format!("{form} ({})", form.targets),
+            None => format!("policy {}", cast.policy()),
+        };
+        format!(
+            "{} -> {}: round {}, overflow {}, {by}",
+            cast.from(),
+            cast.to(),
+            cast.rounding(),
+            overflow_name(cast.overflow())
+        )
+    }
+
+    fn summary(&self) -> Map<String, Value> {
+        let cast = &self.cast;
+        let mut body = Map::new();
+        body.insert("from".into(), cast.from().name.into());
+        body.insert("to".into(), cast.to().name.into());
+        body.insert("round".into(), cast.rounding().to_string().into());
+        body.insert("overflow".into(), overflow_name(cast.overflow()).into());
+        body.insert("policy".into(), cast.policy().name().into());
+        let form = cast.form();
+        body.insert("instruction".into(), json!(form.map(ToString::to_string)));
+        let targets = form.map(|form| form.targets.to_string());
+        body.insert("targets".into(), json!(targets));
+        body
+    }
+
+    fn row_json(&self, row: &Row) -> Value {
+        let (from, to) = (self.cast.from(), self.cast.to());
+        let mut json = json!({
+            "given": row.given,
+            "in": hex(from, row.word),
+            "out": hex(to, row.out),
+            "value": number(to, row.out),
+            "exact": row.is_exact,
+        });
+        if let Some(other) = row.otherwise {
+            json["out_if_bits_reversed"] = hex(to, other).into();
+        }
+        json
+    }
+
+    /// What is not established.
+    fn notes(&self) -> Vec<String> {
+        let cast = &self.cast;
+        let (from, to) = (cast.from(), cast.to());
+        let mut notes = Vec::new();
+        if matches!(self.random, Some(RandomBits::Register(_)))
+            && Packing::of_random(to) == Some(Packing::X4)
+        {
+            notes.push(
+                "the two values that share random bits read them in opposite order; which of them \
+                 reads them reversed is not established: every value here reads them forward"
+                    .to_owned(),
+            );
+        }
+        let clamps = matches!(to.kind, Kind::Fixed { scale: 0 }) && from.float().is_some();
+        if clamps && matches!(cast.policy(), Policy::MlDtypes | Policy::Host) {
+            notes.push(format!(
+                "{} leaves values beyond {to} undefined; they clamp here, and NaN follows PTX or is 0",
+                cast.policy()
+            ));
+        }
+        notes
+    }
+}
+
+/// The rounding of that name; random bits make it stochastic.
+fn rounding(
+    name: Option<&str>,
+    random: Option<RandomBits>,
+    to: &Format,
+) -> Result<Option<Rounding>, Failure> {
+    const PTX: [(&str, Rounding); 7] = [
+        ("rn", Rounding::Rne),
+        ("rni", Rounding::Rne),
+        ("rzi", Rounding::Rz),
+        ("rm", Rounding::Rd),
+        ("rmi", Rounding::Rd),
+        ("rp", Rounding::Ru),
+        ("rpi", Rounding::Ru),
+    ];
+    match (name, random) {
+        (None | Some("rs"), Some(random)) => Ok(Some(random.of(to, 0).0.rounding())),
+        (Some("rs"), None) => Err(Failure::Input(
+            "--round rs: stochastic rounding needs its random bits, --random-bits HEX".into(),
+        )),
+        (Some(name), Some(_)) => Err(Failure::Input(format!(
+            "--round {name} with --random-bits: random bits are for --round rs"
+        ))),
+        (Some(name), None) => {
+            if let Some((_, rounding)) = PTX.iter().find(|(known, _)| *known == name) {
+                return Ok(Some(*rounding));
+            }
+            named("--round", Rounding::named(name)).map(Some)
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+fn check_target(cast: &Cast, target: &str) -> Result<(), Failure> {
+    let Some(form) = cast.form() else {
+        return Err(Failure::Input(format!(
+            "--target {target}: PTX has no such cvt on any target"
+        )));
+    };
+    match named("--target", form.targets.include(target))? {
+        true => Ok(()),
+        false => Err(Failure::Input(format!(
+            "--target {target} has no {form}; it is there on {}",
+            form.targets
+        ))),
+    }
+}
+
+fn overflow_name(overflow: Overflow) -> &'static str {
+    match overflow {
+        Overflow::Ieee | Overflow::Infinity => "ieee",
+        Overflow::Nan | Overflow::NanFinite => "nan",
+        Overflow::Saturate => "satfinite",
+        Overflow::SaturateFinite => "satfinite, infinities not",
+    }
+}
+
+fn hex(format: &Format, word: u64) -> String {
+    let digits = format.digits();
+    format!("{word:0digits$x}")
+}
+
+fn text(format: &Format, word: u64) -> String {
+    Meaning::of(&format.decode(format.from_register(word))).decimal_of(17)
+}
+
+/// A word's value as a JSON number; a text where JSON has none.
+fn number(format: &Format, word: u64) -> Value {
+    let value = format.decode(format.from_register(word));
+    if matches!(format.kind, Kind::Fixed { scale: 0 }) {
+        return match value.negative {
+            false => value.significand.into(),
+            true => (value.significand as i64).wrapping_neg().into(),
+        };
+    }
+    match value.class {
+        Class::Zero | Class::Finite => {
+            let rne = Conversion {
+                rounding: Rounding::Rne,
+                overflow: Overflow::Ieee,
+            };
+            let bits = format.convert(format.from_register(word), &F64, rne);
+            f64::from_bits(bits).into()
+        }
+        _ => Meaning::of(&value).to_string().into(),
+    }
+}

@@ -1,0 +1,251 @@
+//! `mmascope resolve`: which instructions a compiler chooses for an operation, and what they compute.
+
+use std::io::{self, Read, Write};
+
+use serde_json::{Map, Value, json};
+
+use crate::args::{Common, Resolve};
+use crate::report::{self, Failure, Status};
+use mmascope::format::Format;
+use mmascope::isa::Catalogue;
+use mmascope::precision::eval::{Enclosure, evaluate};
+use mmascope::precision::legal::{Rules, Target};
+use mmascope::precision::resolve::{Fmf, Mode, Policy, Preset, Request, Resolution, resolve};
+
+/// One evaluation: the input words and what is known of the result.
+struct Evaluation {
+    inputs: Vec<u64>,
+    result: Enclosure,
+}
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Resolve,
+) -> Result<Status, Failure> {
+    let operation = operation(options)?;
+    let target = of("--target", Rules::built_in().target(&options.target))?;
+    let policy = of("--policy", options.policy.parse::<Policy>())?;
+    let request = Request {
+        format: optional("--type", options.kind.as_deref(), kind)?,
+        policy,
+        flags: match &options.fmf {
+            Some(names) => Some(of("--fmf", Fmf::of(names.iter().map(String::as_str)))?),
+            None => None,
+        },
+        rounding: match options.approx {
+            true => Some(Mode::Approx),
+            false => optional("--round", options.round.as_deref(), str::parse)?,
+        },
+        flush: options.ftz,
+        denormal: optional("--denormal", options.denormal.as_deref(), str::parse)?,
+        reflect: &options.reflect,
+        preset: optional("--preset", options.preset.as_deref(), str::parse::<Preset>)?,
+        prec_div: options.prec_div,
+        prec_sqrt: options.prec_sqrt.map(|level| level != 0),
+        fma: options.fma.map(|level| level != 0),
+        ..Request::new(&operation, target)
+    };
+    let resolution = resolve(&request)?;
+    let evaluations = evaluations(&resolution, target, &options.value)?;
+    let printed = if common.json() {
+        print_json(catalogue, &request, &resolution, &evaluations)
+    } else {
+        print_text(&resolution, &evaluations)
+    };
+    report::answer(resolution.legal, printed)
+}
+
+/// A result with the argument in front of its message.
+fn of<T>(argument: &str, result: Result<T, mmascope::Error>) -> Result<T, Failure> {
+    result.map_err(|error| Failure::Input(format!("{argument}: {}", report::told(&error))))
+}
+
+fn optional<T>(
+    argument: &str,
+    text: Option<&str>,
+    read: impl Fn(&str) -> Result<T, mmascope::Error>,
+) -> Result<Option<T>, Failure> {
+    text.map(|text| of(argument, read(text))).transpose()
+}
+
+/// The type of that name; an unknown one is told with the types that operations have.
+fn kind(name: &str) -> Result<Format, mmascope::Error> {
+    Format::named(name)
+        .map_err(|_| mmascope::Error::unknown("type", name, ["f32", "f64", "f16", "bf16"]))
+}
+
+fn operation(options: &Resolve) -> Result<String, Failure> {
+    let Some(file) = &options.input else {
+        return Ok(options.operation.clone().unwrap_or_default());
+    };
+    let mut text = String::new();
+    let read = match file.as_str() {
+        "-" => io::stdin().read_to_string(&mut text),
+        file => std::fs::File::open(file).and_then(|mut file| file.read_to_string(&mut text)),
+    };
+    read.map_err(|error| Failure::Input(format!("--input {file}: {error}")))?;
+    Ok(text)
+}
+
+/// Evaluates groups of as many values as there are inputs.
+fn evaluations(
+    resolution: &Resolution,
+    target: Target,
+    values: &[String],
+) -> Result<Vec<Evaluation>, Failure> {
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !resolution.legal {
+        report::tell("warning: --value: an illegal combination is not evaluated");
+        return Ok(Vec::new());
+    }
+    let count = resolution.inputs.len().max(1);
+    if values.len() % count != 0 {
+        return Err(Failure::Input(format!(
+            "--value: {} values are no multiple of {count}, the number of inputs ({})",
+            values.len(),
+            resolution.inputs.join(" ")
+        )));
+    }
+    let groups = values.chunks(count).map(|group| {
+        let inputs = if resolution.inputs.is_empty() {
+            Vec::new()
+        } else {
+            resolution.words(group)?
+        };
+        let result = evaluate(resolution, target, &inputs)?;
+        Ok(Evaluation { inputs, result })
+    });
+    Ok(groups.collect::<Result<_, mmascope::Error>>()?)
+}
+
+fn hex(format: &Format, word: u64) -> String {
+    format!("{word:0width$x}", width = format.digits())
+}
+
+fn print_text(resolution: &Resolution, evaluations: &[Evaluation]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "legal  {}",
+        if resolution.legal { "yes" } else { "no" }
+    )?;
+    for line in resolution.code() {
+        writeln!(out, "ptx    {line}")?;
+    }
+    for line in resolution.sass() {
+        writeln!(out, "sass   {line}")?;
+    }
+    writeln!(out, "rule   {}", resolution.rule())?;
+    for note in &resolution.notes {
+        writeln!(
+            out,
+            "{}: {} ({})",
+            note.severity.word(),
+            note.text,
+            note.rule
+        )?;
+    }
+    let format = resolution.result_format();
+    for Evaluation { inputs, result } in evaluations {
+        let inputs: Vec<String> = inputs
+            .iter()
+            .enumerate()
+            .map(|(index, word)| hex(&resolution.input_format(index), *word))
+            .collect();
+        write!(out, "{} -> {}", inputs.join(" "), hex(&format, result.out))?;
+        match &result.bound {
+            Some(bound) => writeln!(
+                out,
+                "  between {} and {}: the bits are not known ({bound})",
+                hex(&format, result.lo),
+                hex(&format, result.hi)
+            )?,
+            None => writeln!(out)?,
+        }
+    }
+    Ok(())
+}
+
+fn print_json(
+    catalogue: &Catalogue,
+    request: &Request<'_>,
+    resolution: &Resolution,
+    evaluations: &[Evaluation],
+) -> Result<(), Failure> {
+    let mut body = Map::new();
+    body.insert("operation".into(), request.operation.into());
+    body.insert("target".into(), request.target.to_string().into());
+    body.insert("policy".into(), request.policy.to_string().into());
+    body.insert("type".into(), resolution.format.name.into());
+    body.insert("legal".into(), resolution.legal.into());
+    body.insert("ptx".into(), resolution.ptx().into());
+    body.insert("sass".into(), resolution.sass().into());
+    body.insert("code".into(), resolution.code().into());
+    body.insert("rule".into(), resolution.rule().into());
+    let notes = resolution.notes.iter().map(|note| {
+        json!({
+            "severity": note.severity.word(),
+            "text": note.text,
+            "rule": note.rule,
+            "deviation": note.deviation,
+        })
+    });
+    body.insert("diagnostics".into(), notes.collect());
+    body.insert("flags".into(), resolution.flags.to_string().into());
+    body.insert("denormal".into(), resolution.denormal.to_string().into());
+    let reflect: Map<String, Value> = resolution
+        .reflect
+        .iter()
+        .map(|(key, value, _)| (key.to_owned(), value.into()))
+        .collect();
+    body.insert("reflect".into(), reflect.into());
+    if let Some(preset) = request.preset {
+        let (operand, sum, results) = preset.formats();
+        let configuration = json!({
+            "name": preset.to_string(),
+            "input": operand,
+            "accumulator": sum,
+            "output": results,
+            "ftz": preset.flushes(),
+            "flags": preset.flags().to_string(),
+        });
+        body.insert("preset".into(), configuration);
+    }
+    let results: Vec<Value> = evaluations
+        .iter()
+        .map(|it| evaluation_json(resolution, it))
+        .collect();
+    if let [Value::Object(only)] = &results[..] {
+        body.extend(only.clone());
+    }
+    if !results.is_empty() {
+        body.insert("results".into(), results.into());
+    }
+    report::print_json(catalogue, body)
+}
+
+fn evaluation_json(resolution: &Resolution, evaluation: &Evaluation) -> Value {
+    let format = resolution.result_format();
+    let words: Vec<String> = evaluation
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(index, word)| hex(&resolution.input_format(index), *word))
+        .collect();
+    let input = match &words[..] {
+        [only] => json!(only),
+        words => json!(words),
+    };
+    let result = &evaluation.result;
+    json!({
+        "in": input,
+        "out": hex(&format, result.out),
+        "lo": hex(&format, result.lo),
+        "hi": hex(&format, result.hi),
+        "exact": result.is_known(),
+        "bound": result.bound,
+    })
+}

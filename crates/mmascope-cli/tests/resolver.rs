@@ -1,0 +1,235 @@
+//! `mmascope legal` and `mmascope resolve`: JSON, exit status, messages (interfaces.md §9).
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn mmascope(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args(args)
+        .output()
+        .expect("the program runs")
+}
+
+fn json(args: &[&str]) -> (Value, i32) {
+    let output = mmascope(&[args, &["--json"]].concat());
+    let value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!(
+            "{args:?}: {error}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+    });
+    (value, output.status.code().expect("an exit status"))
+}
+
+fn refused(args: &[&str], said: &[&str]) {
+    let output = mmascope(args);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+    assert!(
+        said.iter().all(|part| message.contains(part)),
+        "{args:?}: {message}"
+    );
+}
+
+#[test]
+fn legal_lists_the_targets_that_take_an_instruction() {
+    let (value, status) = json(&["legal", "cvt.rn.satfinite.e4m3x2.f32 h2,f0,f1"]);
+    assert_eq!(status, 0);
+    let targets = value["targets"].as_array().expect("targets");
+    assert!(targets.contains(&"sm_89".into()) && !targets.contains(&"sm_86".into()));
+    assert_eq!(value["table"]["sm_86"], false);
+    assert_eq!(
+        (
+            &value["legal"],
+            value["mmascope"].is_string(),
+            value["catalogue"].is_string()
+        ),
+        (&true.into(), true, true)
+    );
+}
+
+#[test]
+fn legal_answers_no_with_the_reason() {
+    let (value, status) = json(&["legal", "cvt.rn.e4m3x2.f32"]);
+    assert_eq!((status, &value["legal"]), (1, &false.into()));
+    assert_eq!(value["targets"], Value::Array(Vec::new()));
+    assert!(
+        value["diagnostics"][0]["text"]
+            .as_str()
+            .expect("a text")
+            .contains("satfinite")
+    );
+    assert_eq!(
+        json(&[
+            "legal",
+            "add.ftz.f32",
+            "--target",
+            "sm_90",
+            "--target",
+            "sm_75"
+        ])
+        .1,
+        0
+    );
+    assert_eq!(json(&["legal", "add.bf16", "--target", "sm_90,sm_75"]).1, 1);
+}
+
+#[test]
+fn resolve_gives_instructions_rule_and_diagnostics() {
+    let (value, status) = json(&[
+        "resolve",
+        "a*b+c",
+        "--type",
+        "f32",
+        "--target",
+        "sm_90",
+        "--fmf",
+        "contract",
+        "--denormal",
+        "preserve-sign,preserve-sign",
+    ]);
+    assert_eq!((status, &value["legal"]), (0, &true.into()));
+    assert_eq!(value["ptx"], serde_json::json!(["fma.rn.ftz.f32"]));
+    assert_eq!(value["sass"], serde_json::json!(["FFMA.FTZ"]));
+    assert!(value["rule"].as_str().expect("a rule").contains("contract"));
+    let note = &value["diagnostics"][0];
+    assert!(note["severity"].is_string() && note["text"].is_string() && note["rule"].is_string());
+}
+
+#[test]
+fn resolve_exits_1_for_what_is_illegal() {
+    for args in [
+        &[
+            "resolve",
+            "cvt.rn.satfinite.e4m3x2.f32",
+            "--target",
+            "sm_80",
+        ][..],
+        &[
+            "resolve", "a+b", "--type", "f64", "--target", "sm_90", "--ftz",
+        ],
+        &[
+            "resolve",
+            "__nv_sqrtf",
+            "--type",
+            "f32",
+            "--target",
+            "sm_90",
+            "--policy",
+            "seed",
+            "--reflect",
+            "__CUDA_FTZ=1",
+        ],
+        &[
+            "resolve", "sin", "--type", "f32", "--target", "sm_90", "--round", "rn",
+        ],
+    ] {
+        let (value, status) = json(args);
+        assert_eq!((status, &value["legal"]), (1, &false.into()), "{args:?}");
+        let notes = value["diagnostics"].as_array().expect("diagnostics");
+        assert!(
+            notes.iter().any(|note| note["severity"] == "error"),
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn resolve_evaluates_what_it_resolved() {
+    let (value, _) = json(&[
+        "resolve", "a/b", "--type", "f32", "--target", "sm_90", "--value", "1", "3",
+    ]);
+    for key in ["out", "lo", "hi"] {
+        assert_eq!(value[key], "3eaaaaab", "{key}");
+    }
+    assert_eq!(
+        (&value["in"], &value["exact"]),
+        (&serde_json::json!(["3f800000", "40400000"]), &true.into())
+    );
+    let (value, _) = json(&[
+        "resolve", "sqrt", "--type", "f32", "--target", "sm_90", "--approx", "--value", "2", "-0",
+        "4",
+    ]);
+    let results = value["results"].as_array().expect("results");
+    assert_eq!(results.len(), 3);
+    assert_eq!(
+        (&results[0]["out"], &results[0]["exact"]),
+        (&"3fb504f3".into(), &false.into())
+    );
+    assert!(
+        results[0]["lo"].as_str() < results[0]["out"].as_str()
+            && results[0]["out"].as_str() < results[0]["hi"].as_str()
+    );
+    assert_eq!(
+        (&results[1]["out"], &results[1]["exact"]),
+        (&"80000000".into(), &true.into())
+    );
+}
+
+#[test]
+fn resolve_reads_a_function_from_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("f.ll");
+    std::fs::write(
+        &file,
+        "define float @f(float %x) {\n  %r = fsub nnan float %x, %x\n  ret float %r\n}\n",
+    )
+    .expect("a file");
+    let (value, status) = json(&[
+        "resolve",
+        "--input",
+        file.to_str().expect("a name"),
+        "--target",
+        "sm_90",
+        "--value",
+        "5",
+    ]);
+    assert_eq!(
+        (status, &value["ptx"], &value["out"]),
+        (0, &serde_json::json!([]), &"00000000".into())
+    );
+}
+
+#[test]
+fn wrong_input_exits_2_and_names_the_argument() {
+    let base = ["resolve", "sqrt", "--target", "sm_90", "--type"];
+    let with = |more: &[&str], said: &[&str]| refused(&[&base[..], &["f32"], more].concat(), said);
+    with(&["--fmf", "contrct"], &["--fmf", "contrct", "contract"]);
+    with(&["--policy", "nvvm"], &["--policy", "nvvm", "libnvvm"]);
+    with(&["--round", "rne2"], &["--round", "rne2"]);
+    with(
+        &["--denormal", "flush"],
+        &["--denormal", "flush", "preserve-sign"],
+    );
+    with(&["--reflect", "KEY"], &["reflect", "KEY", "KEY=VALUE"]);
+    with(&["--preset", "inferense"], &["--preset", "inference"]);
+    with(&["--value", "abc"], &["--value", "abc"]);
+    refused(
+        &["resolve", "sqrt", "--type", "f32", "--target", "sm_91"],
+        &["--target", "sm_91", "sm_90"],
+    );
+    refused(
+        &["resolve", "sqrt", "--target", "sm_90"],
+        &["--type is missing"],
+    );
+    refused(
+        &["resolve", "sqrt", "--type", "f23", "--target", "sm_90"],
+        &["--type", "f23", "f32"],
+    );
+    refused(
+        &[
+            "resolve", "a*b", "--type", "f32", "--target", "sm_90", "--value", "1", "2", "3",
+        ],
+        &["--value", "multiple of 2"],
+    );
+    refused(
+        &["legal", "frobnicate.f32"],
+        &["unknown opcode", "frobnicate"],
+    );
+    refused(
+        &["legal", "add.f32", "--target", "hopper"],
+        &["--target", "hopper"],
+    );
+}

@@ -1,0 +1,321 @@
+//! The entrance to the kernels: a tile's rows run through one at a level.
+
+#![allow(unsafe_code)] // calls into instruction sets, registers from and to memory
+
+use std::ops::Range;
+
+use super::Level;
+use super::block::bits;
+use super::kernels::{Begin, Tile};
+use super::lanes::{Lanes, Portable, VECTORS};
+use super::pack::{Marks, Shape};
+
+/// The widest panel: four registers of sixteen lanes.
+pub(super) const WIDEST: usize = 64;
+
+/// Packed operands with the kernel that reads them.
+pub(super) trait Packed: Sync {
+    fn shape(&self) -> &Shape;
+    fn marks(&self) -> &Marks;
+
+    /// The lanes in which c lies outside the kernel's domain: (finite ones, ∞ and NaN).
+    ///
+    /// # Safety
+    /// The instruction set of `V`.
+    unsafe fn outside<V: Lanes>(&self, c: V) -> (V, V);
+
+    /// Runs steps of one row and panel; gives the lanes whose results are not to be used.
+    ///
+    /// # Safety
+    /// The instruction set of `V`; row, panel and steps within the shape.
+    unsafe fn run<V: Lanes>(
+        &self,
+        row: usize,
+        panel: usize,
+        steps: Range<usize>,
+        c: &mut Tile<V>,
+    ) -> V;
+
+    /// Whether it takes dot products of bytes.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    const DOTS: bool = false;
+
+    /// Whether two neighbouring rows at a time are faster.
+    #[inline(always)]
+    fn by_two(&self) -> bool {
+        false
+    }
+
+    /// The same of this row and the next; asked only where [`Packed::by_two`] says so, for pair after pair with the
+    /// same steps and panel.
+    ///
+    /// # Safety
+    /// As for [`Packed::run`], for both rows.
+    #[inline(always)]
+    unsafe fn run_two<V: Lanes>(
+        &self,
+        row: usize,
+        panel: usize,
+        steps: Range<usize>,
+        ahead: &mut Ahead<V>,
+        c: &mut [Tile<V>; 2],
+    ) -> V {
+        let _ = (row, panel, steps, ahead, c);
+        unreachable!("`by_two` says so")
+    }
+
+    /// Whether an ∞ or a NaN in c is the result, when nothing else is special.
+    fn settles(&self) -> bool;
+
+    /// Whether a c within the domain stays there for as long as 2^28 products.
+    fn keeps(&self) -> bool;
+}
+
+/// What is known of a pair of rows from the pairs before, with the same steps and panel.
+pub(super) struct Ahead<V> {
+    /// Where rows begin, once a pair has found it.
+    pub(super) begin: Option<Begin>,
+    /// The next pair's first row, which begins with the same step, if there is one.
+    pub(super) next: Option<usize>,
+    /// What was found out about this pair: its first group's largest byte sums.
+    pub(super) found: Option<[V; 2]>,
+}
+
+impl<V> Default for Ahead<V> {
+    fn default() -> Self {
+        Self {
+            begin: None,
+            next: None,
+            found: None,
+        }
+    }
+}
+
+/// Runs steps of some rows and a panel by the kernel, lanes in and out: a safe function, which establishes what all `unsafe`
+/// behind it relies on (`kernels.rs`: *instructions* and *room*).
+pub(super) fn enter<P: Packed>(
+    level: Level,
+    packed: &P,
+    place: &Place,
+    steps: Range<usize>,
+    lanes: &mut [u32],
+    masks: &mut [Masks],
+) {
+    // Instructions: what follows relies on this line, and on nobody having another way to a kernel.
+    assert!(level.is_there());
+    // A function that has the instructions, into which everything is inlined.
+    #[cfg(target_arch = "x86_64")]
+    macro_rules! enter {
+        ($features:literal, $lanes:ident) => {{
+            #[target_feature(enable = $features)]
+            fn enter<P: Packed>(
+                packed: &P,
+                place: &Place,
+                steps: Range<usize>,
+                lanes: &mut [u32],
+                masks: &mut [Masks],
+            ) {
+                // SAFETY: this function is compiled for all features that the operations of this register type ask for; `attempt`
+                // and what it calls are inlined into it, so that they have them too.
+                unsafe { attempt::<super::lanes::$lanes, P>(packed, place, steps, lanes, masks) }
+            }
+            // SAFETY: `is_there` has looked for exactly these features (`level.rs`), and the assertion above asked it.
+            unsafe { enter(packed, place, steps, lanes, masks) }
+        }};
+    }
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => enter!("avx2,fma,f16c", Avx2),
+        #[cfg(target_arch = "x86_64")]
+        Level::Vnni if P::DOTS => {
+            enter!(
+                "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c",
+                Vnni
+            )
+        }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 | Level::Vnni => {
+            enter!("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c", Avx512)
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: NEON is part of every aarch64 that Rust compiles for.
+        Level::Neon => unsafe {
+            attempt::<super::lanes::Neon, P>(packed, place, steps, lanes, masks)
+        },
+        // SAFETY: `Portable` is plain Rust: it asks for no instructions.
+        _ => unsafe { attempt::<Portable, P>(packed, place, steps, lanes, masks) },
+    }
+}
+
+/// Columns of a row whose results are not the kernel's, a bit each.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Masks {
+    /// c lay outside the domain, or something left it on the way.
+    pub(super) outside: u64,
+    /// c was ∞ or NaN.
+    pub(super) special: u64,
+}
+
+/// Where some rows' lanes lie.
+pub(super) struct Place {
+    /// The first row.
+    pub(super) row: usize,
+    pub(super) panel: usize,
+    /// Lanes that count.
+    pub(super) whole: u64,
+    /// Only results of which all lanes can be used are wanted, with what settles itself in place.
+    pub(super) wanted: bool,
+    /// Rows whose c need not be looked at, a bit each.
+    pub(super) inside: u64,
+}
+
+/// Rows one after the other, as many as there are masks.
+///
+/// That packed operands lie for registers of this width is asserted too: `lanes` are rows of the packed shape's
+/// columns, one a mask, so that any other width fails the first assertion.
+///
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn attempt<V: Lanes, P: Packed>(
+    packed: &P,
+    place: &Place,
+    steps: Range<usize>,
+    lanes: &mut [u32],
+    masks: &mut [Masks],
+) {
+    let width = VECTORS * V::WIDTH;
+    assert!(lanes.len() == masks.len() * width);
+    let pairs = if packed.by_two() { masks.len() / 2 } else { 0 };
+    let (two, one) = lanes.split_at_mut(2 * pairs * width);
+    let (masks_of_two, masks_of_one) = masks.split_at_mut(2 * pairs);
+    let both = two
+        .chunks_exact_mut(2 * width)
+        .zip(masks_of_two.chunks_exact_mut(2));
+    let mut ahead = Ahead::default();
+    for (r, (lanes, masks)) in (0..).step_by(2).zip(both) {
+        let (first, second) = lanes.split_at_mut(width);
+        ahead.next = (r + 2 < 2 * pairs).then_some(place.row + r + 2);
+        // SAFETY: the caller has the instruction set. Each function checks the length of the lanes that it is given, and
+        // `run_two` row, panel and steps; `ahead.next` is a row of this call, so that it is there.
+        unsafe {
+            let mut c = [
+                begin::<V, P>(packed, place, r, first, &mut masks[0]),
+                begin::<V, P>(packed, place, r + 1, second, &mut masks[1]),
+            ];
+            let steps = steps.clone();
+            let bad = packed.run_two(place.row + r, place.panel, steps, &mut ahead, &mut c);
+            end(packed, place, &c[0], bad, first, &mut masks[0]);
+            end(packed, place, &c[1], bad, second, &mut masks[1]);
+        }
+    }
+    let each = one.chunks_exact_mut(width).zip(masks_of_one);
+    for (r, (lanes, masks)) in (2 * pairs..).zip(each) {
+        // SAFETY: the caller has the instruction set. Each function checks the length of its lanes, and `run` row, panel and
+        // steps.
+        unsafe {
+            let mut c = begin::<V, P>(packed, place, r, lanes, masks);
+            let bad = packed.run(place.row + r, place.panel, steps.clone(), &mut c);
+            end(packed, place, &c, bad, lanes, masks);
+        }
+    }
+}
+
+/// The lanes of the r-th row, those that the kernel cannot carry as +0, with their masks.
+///
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn begin<V: Lanes, P: Packed>(
+    packed: &P,
+    place: &Place,
+    r: usize,
+    lanes: &[u32],
+    masks: &mut Masks,
+) -> Tile<V> {
+    // SAFETY: the caller has the instruction set; `read` checks the length.
+    unsafe {
+        let mut c: Tile<V> = read(lanes);
+        let known = place.inside >> r & 1 != 0;
+        for (v, c) in c.iter_mut().enumerate().filter(|_| !known) {
+            let (finite, special) = packed.outside(*c);
+            masks.outside |= u64::from(finite.top_bits()) << (v * V::WIDTH);
+            masks.special |= u64::from(special.top_bits()) << (v * V::WIDTH);
+            // Such a lane runs along as +0.
+            *c = special.or(finite).not_and(*c);
+        }
+        c
+    }
+}
+
+/// A row's results are written, if they are wanted.
+///
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn end<V: Lanes, P: Packed>(
+    packed: &P,
+    place: &Place,
+    c: &Tile<V>,
+    bad: V,
+    lanes: &mut [u32],
+    masks: &mut Masks,
+) {
+    // SAFETY: the caller has the instruction set; `write` checks the length.
+    unsafe {
+        let bad = u64::from(bad.top_bits());
+        for v in 0..VECTORS {
+            // One mask for the four registers: a lane that is bad in any of them.
+            masks.outside |= bad << (v * V::WIDTH);
+        }
+        if !place.wanted {
+            write(c, lanes);
+            return;
+        }
+        let special = masks.special & place.whole;
+        if special != 0 && !packed.settles() {
+            masks.outside |= special;
+        }
+        if masks.outside & place.whole != 0 {
+            return;
+        }
+        if special == 0 {
+            write(c, lanes);
+            return;
+        }
+        let mut before = [0_u32; WIDEST];
+        before[..lanes.len()].copy_from_slice(lanes);
+        write(c, lanes);
+        for v in bits(special) {
+            lanes[v] = before[v];
+        }
+    }
+}
+
+/// # Safety
+/// The instruction set of `V`; `lanes` has four registers.
+#[inline(always)]
+unsafe fn read<V: Lanes>(lanes: &[u32]) -> Tile<V> {
+    assert!(lanes.len() == VECTORS * V::WIDTH);
+    // SAFETY: the assertion: four registers are readable from here on. Loads ask for no alignment.
+    unsafe {
+        let from = lanes.as_ptr();
+        [
+            V::load(from),
+            V::load(from.add(V::WIDTH)),
+            V::load(from.add(2 * V::WIDTH)),
+            V::load(from.add(3 * V::WIDTH)),
+        ]
+    }
+}
+
+/// # Safety
+/// The instruction set of `V`; `lanes` has four registers.
+#[inline(always)]
+unsafe fn write<V: Lanes>(tile: &Tile<V>, lanes: &mut [u32]) {
+    assert!(lanes.len() == VECTORS * V::WIDTH);
+    for (v, register) in tile.iter().enumerate() {
+        // SAFETY: the assertion: register `v` of four lies within the lanes. Stores ask for no alignment.
+        unsafe { register.store(lanes.as_mut_ptr().add(v * V::WIDTH)) };
+    }
+}

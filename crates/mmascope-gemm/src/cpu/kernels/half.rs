@@ -1,0 +1,105 @@
+//! The kernel for fused sums (T-FDPA) with f16 results, two rows at a time. From one group's sums to the next's there is
+//! a long chain of operations; the other row's products run beside it.
+
+use super::fused::{At, FIELD, INFINITY, SIGN, Tile, largest};
+use crate::cpu::lanes::{Lanes, VECTORS, four};
+use crate::cpu::sum::{Offsets, Sum};
+
+/// `groups` groups of every row, as [`super::fused::chain`].
+///
+/// # Safety
+/// As for [`super::fused::chain`].
+#[inline(always)]
+pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
+    sum: &Sum,
+    offsets: &Offsets,
+    mut at: [At; ROWS],
+    groups: usize,
+    c: &mut [Tile<V>; ROWS],
+) -> V {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let start = V::b_splat(offsets.start);
+        let constants = Constants {
+            start,
+            offset: V::splat(offsets.offset),
+            top: V::splat((sum.f + 254) << 23),
+            slots: sum.slots,
+        };
+        let mut bad = V::splat(0);
+        let mut bytes = at.map(|at| largest::<V>(at, 0..sum.slots, start));
+        let mut tiles = *c;
+        let mut smallest = V::splat(sum.c_smallest);
+        for _ in 0..groups {
+            for ((at, bytes), tile) in at.iter_mut().zip(&mut bytes).zip(&mut tiles) {
+                group(&constants, at, smallest, bytes, tile, &mut bad);
+                *at = at.on::<V>(sum.slots, 1, false);
+            }
+            smallest = V::splat(sum.smallest);
+        }
+        *c = tiles;
+        // A sum that left i32 is back with a magnitude of at least this.
+        bad.shr::<24>().i_greater(V::splat(sum.suspicious - 1))
+    }
+}
+
+/// What is the same in all groups.
+struct Constants<V> {
+    start: V,
+    offset: V,
+    top: V,
+    slots: usize,
+}
+
+/// One row through one group. `bytes`: this group's largest byte sums going in, the next one's coming out.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
+#[inline(always)]
+unsafe fn group<V: Lanes>(
+    constants: &Constants<V>,
+    at: &At,
+    smallest: V,
+    bytes: &mut V,
+    tile: &mut Tile<V>,
+    bad: &mut V,
+) {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let zero = V::splat(0);
+        let offset = constants.offset;
+        let even = bytes.and(V::splat(0x00ff_00ff));
+        let odd = bytes.and(V::splat(0xff00_ff00));
+        // Bytes at the exponent's place, with other bits below it, of which the maximum takes no notice.
+        let fields = [
+            even.shl::<23>().i_add(offset),
+            odd.shl::<15>().i_add(offset),
+            even.shl::<7>().i_add(offset),
+            odd.shr::<1>().i_add(offset),
+        ];
+        let mut units = [zero; VECTORS];
+        let mut sums = [zero; VECTORS];
+        four!(|v| {
+            let magnitude = tile[v].and(V::splat(!SIGN));
+            // A subnormal has the exponent of its field, and a zero none.
+            let none = magnitude.i_equal(zero);
+            let own = none.not_and(magnitude.i_max(smallest));
+            let e = fields[v].i_max(own).and(V::splat(FIELD));
+            units[v] = constants.top.i_sub(e);
+            sums[v] = tile[v].f_mul(units[v]).f_to_i();
+        });
+        let mut found = constants.start;
+        let slots = at.slots::<V>(0..constants.slots, constants.slots);
+        V::add_products::<false>(&slots, &units, &mut sums, &mut found);
+        *bytes = found;
+        four!(|v| {
+            // 2^(E − F), when the unit is 2^(F − E).
+            let back = V::splat(254 << 23).i_sub(units[v]);
+            *bad = bad.b_max(sums[v].i_abs());
+            // To odd at 24 bits, so that the second rounding sees what was lost.
+            let result = sums[v].i_to_f_odd().f_mul(back).f_to_half();
+            let infinite = tile[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
+            tile[v] = V::select(infinite, tile[v], result);
+        });
+    }
+}

@@ -1,0 +1,103 @@
+//! A fused sum with its constants, as the program's parameters give them.
+
+/// How the terms and c come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// §2.2: c is one more term.
+    Fused,
+    /// §2.3: so, with a block scale for the group.
+    Scaled,
+    /// §2.7: the products first, then c, floored.
+    Late,
+    /// §2.8: even and odd products apart, then c.
+    Parity,
+}
+
+/// The final rounding of a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// Toward zero, keeping these bits of an f32.
+    TowardZero { mask: u32 },
+    /// To nearest even, f32.
+    Nearest,
+    /// To nearest even at fewer bits than f32 has.
+    NearestAt(Narrow),
+}
+
+/// A format with fewer fraction bits than f32, perhaps with fewer exponents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Narrow {
+    /// Fraction bits.
+    pub(super) bits: u32,
+    /// f32 has the same exponents.
+    pub(super) wide: bool,
+    /// Field of the smallest normal number, as f32 bits.
+    pub(super) smallest: u32,
+    /// The largest finite number, as f32 bits.
+    pub(super) largest: u32,
+}
+
+/// One fused sum with its constants; exponents are f32 fields in place (shifted by 23).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sum {
+    pub(super) kind: Kind,
+    /// Slots of a group: an even number.
+    pub(super) slots: usize,
+    /// F.
+    pub(super) f: u32,
+    /// Terms are rounded to nearest even instead of toward zero.
+    pub(super) nearest: bool,
+    /// The two half sums may together leave i32, and what comes of that is not told by its size.
+    pub(super) may_overflow: bool,
+    /// Sums whose magnitude has at least this first byte may have left i32; 256 when none can.
+    pub(super) suspicious: u32,
+    pub(super) finish: Finish,
+    /// Exponent field of a subnormal c of a narrow format; 0 when c is f32.
+    pub(super) c_smallest: u32,
+    /// The same of the results, which are the next groups' c.
+    pub(super) smallest: u32,
+    /// c may become ∞ on the way.
+    pub(super) sticky: bool,
+    /// [`Kind::Late`], [`Kind::Parity`]: how far c's exponent may lie above the products'.
+    pub(super) reach: u32,
+    /// [`Kind::Late`], [`Kind::Parity`]: F2.
+    pub(super) f2: u32,
+}
+
+/// f16.
+const HALF: Narrow = Narrow {
+    bits: 10,
+    wide: false,
+    smallest: (127 - 14) << 23,
+    largest: (127 + 15) << 23 | 0x3ff << 13,
+};
+
+impl Sum {
+    /// Whether it is a plain fused sum with f16 results, which `kernels/half.rs` does two rows at a time.
+    pub(super) fn is_half(&self) -> bool {
+        self.finish == Finish::NearestAt(HALF)
+            && self.kind == Kind::Fused
+            && !self.nearest
+            && !self.may_overflow
+            && self.sticky
+    }
+}
+
+/// What depends on the operands' range of exponents.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Offsets {
+    /// Added to the sum of two exponent bytes, shifted by 23, to give an exponent field.
+    pub(super) offset: u32,
+    /// The smallest byte sum: that of the floor of E.
+    pub(super) start: u8,
+    /// Where no product is non-zero: the smallest E, as a field.
+    pub(super) empty: u32,
+}
+
+impl Offsets {
+    /// The field of the smallest byte sum.
+    #[inline(always)]
+    pub(super) fn lowest(&self) -> u32 {
+        self.offset.wrapping_add(u32::from(self.start) << 23)
+    }
+}

@@ -1,0 +1,137 @@
+//! Lists parameters that hide each other, which the search therefore changes together.
+
+use super::settings::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting, limit};
+use crate::dpa::schema::Value;
+use crate::dpa::{Dpa, Fused, General, GroupExponent, Groups, Operation, Program};
+use crate::format::Rounding;
+
+/// Parameters that are changed together, each with its values; every combination is a variant.
+pub(super) type Coupled = Vec<Vec<Setting>>;
+
+/// Lists the groups of parameters that are changed together.
+pub(super) fn coupled_parameters(
+    program: &Program,
+    domains: &[Vec<Setting>],
+    usual: bool,
+) -> impl Iterator<Item = Coupled> + use<> {
+    let of = |name: &str| -> Vec<Setting> {
+        let own = |setting: &&Setting| setting.name() == name;
+        domains.iter().flatten().filter(own).copied().collect()
+    };
+    let of_c = || {
+        ALIGNMENTS
+            .map(|align| Setting::Of("align-c", Value::Rounding(align)))
+            .to_vec()
+    };
+    let floor = |floor| Setting::Of("floor", Value::Rounding(floor));
+    let bits = |from: u32, to: u32| (from..=to).map(Setting::Fc).collect::<Vec<_>>();
+    let second = (10..=48).map(|bits| Setting::F2(Some(bits))).collect();
+    // Floors at which the end of the range of f32 and of f16 is rounded once more.
+    let near = |setting: &Setting| {
+        let around = |floor: i32| (-150..=-114).contains(&floor) || (-36..=4).contains(&floor);
+        matches!(*setting, Setting::E0(floor) if floor.is_none_or(around))
+    };
+    let floors: Vec<Setting> = of("e0").into_iter().filter(near).collect();
+    let everywhere = ROUNDINGS[..8].iter().copied().map(Setting::Everywhere);
+    let f = || (4..=48).map(|f| Setting::F(Some(f))).collect::<Vec<_>>();
+    // An alignment that seems to be that of all terms may be that of groups, and its bits may hide theirs.
+    let within = (2..=64).flat_map(|g| {
+        let kinds = [(false, false), (false, true), (true, false), (true, true)];
+        kinds.into_iter().flat_map(move |(strided, drops_zero)| {
+            let groups = Groups {
+                g,
+                strided,
+                f: None,
+                align: Rounding::Rz,
+                exponent: GroupExponent::Products,
+                drops_zero,
+            };
+            [Some(24), Some(28), Some(32), Some(40), None].map(|f| Setting::Within(groups, f))
+        })
+    });
+    let within: Vec<Setting> = within.collect();
+    let of_groups =
+        |settings: &&Vec<Setting>| matches!(settings[..], [Setting::Groups(Some(_)), ..]);
+    let in_groups = domains.iter().find(of_groups).into_iter().flatten();
+    let in_groups = in_groups.copied().filter(|setting| {
+        matches!(setting, Setting::Groups(Some(groups)) if groups.f.is_none_or(|f| (8..=40).contains(&f)))
+    });
+    let in_groups: Vec<Setting> = in_groups.collect();
+    // The search may have used a second floor to explain what groups cause. Without such a floor, groups alone would be
+    // tried here, and the first that explain a little would be taken.
+    let no_floor: Vec<Setting> = match has_floor(program) {
+        true => vec![Setting::F2(None)],
+        false => Vec::new(),
+    };
+    vec![
+        vec![in_groups.clone(), no_floor.clone()],
+        alignment(1..=64),
+        vec![bits(4, 50), of_c()],
+        vec![ALIGNMENTS.map(Setting::Align).to_vec(), of_c()],
+        vec![of("flush-in"), of("flush-of"), of("flush-c")],
+        vec![of("flush-in"), of("flush-c"), of("flush")],
+        vec![of("flush-in"), of("flush-c"), of("flush-products")],
+        vec![f(), of("round-c")],
+        vec![f(), of("operands")],
+        vec![of("rounding-between"), ROUNDINGS.map(Setting::End).to_vec()],
+        vec![
+            ROUNDINGS.map(Setting::Everywhere).to_vec(),
+            of("rounding-chains"),
+        ],
+        vec![floors.clone(), everywhere.collect()],
+        vec![f(), floors],
+        vec![of("overflow"), of("zero")],
+        vec![of("overflow"), of("product-limit")],
+        // Before products are rounded there is no flush of them among the domains.
+        vec![of("products"), FLUSHES.map(Setting::FlushProducts).to_vec()],
+        vec![of("products"), of("product-limit")],
+        // Any limit of products. As a change of its own it would be searched in every unit; there only usual limits are.
+        vec![(1..=64).map(|at| limit(Some(at))).collect()],
+        vec![f(), of("rounding-between")],
+        vec![f(), of("groups")],
+        vec![of("sticky"), ROUNDINGS.map(Setting::Everywhere).to_vec()],
+        vec![within.clone()],
+        vec![within, no_floor],
+        vec![
+            in_groups,
+            f(),
+            ALIGNMENTS[..4]
+                .iter()
+                .copied()
+                .map(Setting::Align)
+                .collect(),
+        ],
+        vec![second, ALIGNMENTS.map(floor).to_vec()],
+    ]
+    .into_iter()
+    .filter(move |coupled| {
+        let allowed = |setting: &Setting| !usual || !setting.is_uncommon();
+        let first = |settings: &Vec<Setting>| settings.first().is_some_and(allowed);
+        coupled.iter().all(first)
+    })
+}
+
+/// Whether a step has a second floor (F2): it cuts its sum to a number of the sum's own bits.
+fn has_floor(program: &Program) -> bool {
+    program.statements.iter().any(|statement| {
+        matches!(
+            statement.operation,
+            Operation::Dot {
+                algorithm: Dpa::General(General::Fused(Fused { f2: Some(_), .. })),
+                ..
+            }
+        )
+    })
+}
+
+/// F, its rounding and the rounding of results.
+fn alignment(bits: std::ops::RangeInclusive<u32>) -> Coupled {
+    vec![
+        bits.map(Some).chain([None]).map(Setting::F).collect(),
+        ALIGNMENTS.map(Setting::Align).to_vec(),
+        ROUNDINGS[..8]
+            .iter()
+            .map(|&rounding| Setting::Everywhere(rounding))
+            .collect(),
+    ]
+}

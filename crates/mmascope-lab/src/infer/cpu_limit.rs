@@ -1,0 +1,38 @@
+//! Limits the computing time of a search. It counts the time of its own thread, so a busy machine gives up no sooner.
+
+use std::time::{Duration, Instant};
+
+/// A limit that is running.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CpuLimit {
+    end: Duration,
+    /// Used where the system does not tell the thread's time.
+    begun: Instant,
+}
+
+impl CpuLimit {
+    pub(crate) fn new(limit: Duration) -> Self {
+        let begun = Instant::now();
+        Self {
+            end: computed(begun) + limit,
+            begun,
+        }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        computed(self.begun) > self.end
+    }
+}
+
+/// Time that this thread has been running.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn computed(_: Instant) -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Time that has passed.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn computed(begun: Instant) -> Duration {
+    begun.elapsed()
+}

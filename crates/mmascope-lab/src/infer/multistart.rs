@@ -1,0 +1,120 @@
+//! Searches from many starting programs, the most promising of every list first, and then again from the best result.
+
+use super::run::Run;
+use super::search::{Candidate, Search};
+use super::settings::{self, Setting};
+use crate::dpa::Program;
+
+/// From so many starts of a list the search climbs on the questions about alignment and rounding.
+const STARTS: usize = 10;
+/// From so many of a list it climbs on every question before it goes to the next list, in each round.
+const CLIMBS: usize = 3;
+const ROUNDS: usize = 2;
+/// A start with one more statement comes first only if it fails less often by one part in so many.
+const PARTS: usize = 20;
+
+impl Run<'_> {
+    /// A program that gives every answer, or the nearest one.
+    pub(super) fn climbed(&self, lists: &[Vec<Program>]) -> Option<Candidate> {
+        let mut queues: Vec<Option<std::vec::IntoIter<Candidate>>> =
+            lists.iter().map(|_| None).collect();
+        // A program that several starts reach is climbed from once.
+        let mut seen: Vec<Program> = Vec::new();
+        let mut best: Option<Candidate> = None;
+        for _ in 0..ROUNDS {
+            for (starts, queue) in lists.iter().zip(&mut queues) {
+                let queue = queue.get_or_insert_with(|| self.promising(starts).into_iter());
+                let climbs = queue.filter_map(|start| self.climbed_from(start, &mut seen));
+                for candidate in climbs.take(CLIMBS) {
+                    let bound = best.as_ref().map_or(usize::MAX, |best| best.failing.len());
+                    if candidate.failing.len() < bound {
+                        best = Some(candidate);
+                    }
+                    let done = best.as_ref().is_some_and(|best| best.failing.is_empty());
+                    if done || self.cpu_limit.is_over() {
+                        return best;
+                    }
+                }
+            }
+            best = best.map(|best| self.reconsidered(best));
+            if best.as_ref().is_some_and(|best| best.failing.is_empty()) {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The search on the questions about alignment and rounding alone.
+    fn core(&self) -> Search<'_> {
+        Search {
+            scope: (0..self.core).collect(),
+            ..self.everything()
+        }
+    }
+
+    /// The most promising starts, with their alignment and rounding.
+    fn promising(&self, starts: &[Program]) -> Vec<Candidate> {
+        let core = self.core();
+        let rough = starts.iter().filter_map(|start| core.rough(start));
+        let mut rough: Vec<Candidate> = rough.collect();
+        // Of two that explain equally much the shorter one is more likely.
+        let length = |candidate: &Candidate| candidate.unit.program().statements.len();
+        rough.sort_by_key(|candidate| (candidate.failing.len(), length(candidate)));
+        rough.dedup_by(|one, other| one.unit.program() == other.unit.program());
+        rough.truncate(STARTS);
+        // A climb tries every parameter of every part, so a longer program must explain more to come first.
+        rough.sort_by_key(|candidate| candidate.failing.len() * (PARTS + length(candidate)));
+        rough
+    }
+
+    /// The candidate that is reached from a start; `None` where it is already known.
+    fn climbed_from(&self, start: Candidate, seen: &mut Vec<Program>) -> Option<Candidate> {
+        let program = start.unit.program().clone();
+        if seen.contains(&program) {
+            return None;
+        }
+        let core = self.core().climb(start);
+        let reached = core.unit.program();
+        let is_known = *reached != program && seen.contains(reached);
+        seen.extend([program, reached.clone()]);
+        let all = self.everything();
+        let candidate = all.candidate(reached).filter(|_| !is_known)?;
+        Some(all.climb(candidate))
+    }
+
+    /// Gives up uncommon parameters, all or one, and climbs again: another parameter may explain what they only
+    /// imitate. Returns the same candidate where that does not help.
+    fn reconsidered(&self, candidate: Candidate) -> Candidate {
+        let all = self.everything();
+        let usual = self.usual();
+        let mut best = candidate;
+        'again: loop {
+            let program = best.unit.program();
+            let defaults = settings::defaults(&self.signature, program);
+            let uncommon = defaults.iter().filter(|setting| setting.is_uncommon());
+            let without = |program: &Program, setting: &Setting| {
+                let other = setting.apply(program, &self.signature);
+                other.filter(|other| other != program)
+            };
+            let plain = uncommon.clone().fold(program.clone(), |program, setting| {
+                without(&program, setting).unwrap_or(program)
+            });
+            let each = uncommon.filter_map(|setting| without(program, setting));
+            let others = std::iter::once(plain).chain(each);
+            for other in others.filter(|other| other != program) {
+                if best.failing.is_empty() || self.cpu_limit.is_over() {
+                    return best;
+                }
+                let Some(other) = all.candidate(&other) else {
+                    continue;
+                };
+                let other = all.climb(usual.climb(other));
+                if other.failing.len() < best.failing.len() {
+                    best = other;
+                    continue 'again;
+                }
+            }
+            return best;
+        }
+    }
+}

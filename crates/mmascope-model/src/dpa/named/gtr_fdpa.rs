@@ -1,0 +1,95 @@
+//! GFDRDA / GTR-FDPA, §2.8: even and odd k are summed apart, then joined as in TR-FDPA.
+
+use super::tr_fdpa::{Sum, add_c, exponent_of_c, floor_to, late, specials};
+use super::{Step, common_zero};
+use crate::dpa::ZeroSign;
+use crate::dpa::general::{Fused, General, Groups};
+use crate::dpa::output::Output;
+use crate::dpa::pair::Pair;
+use crate::dpa::schema::{Row, row};
+use crate::format::{Class, Overflow, Rounding, Unpacked};
+
+/// §2.8 GFDRDA / GTR-FDPA: as TR-FDPA with even and odd k summed apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GtrFdpa {
+    /// Products per block.
+    pub l: u32,
+    /// Fraction bits of the products' alignment.
+    pub f: u32,
+    /// Fraction bits kept of the sum before the final rounding.
+    pub f2: u32,
+}
+
+impl Step for GtrFdpa {
+    const NAME: &'static str = "gtr-fdpa";
+    const TITLE: &'static str = "GTR-FDPA (§2.8)";
+    const ROWS: &'static [Row<Self>] = &[row!(L, l), row!(F, f), row!(F2, f2)];
+    const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Exact);
+
+    fn new() -> Self {
+        Self { l: 1, f: 1, f2: 1 }
+    }
+
+    fn block(&self) -> usize {
+        self.l as usize
+    }
+
+    fn general(&self, output: &Output) -> General {
+        let groups = Groups {
+            strided: true,
+            f: Some(self.f),
+            ..Groups::exact(self.l.div_ceil(2))
+        };
+        General::Fused(Fused {
+            groups: Some(groups),
+            drop_c: Some(self.f + 1),
+            ..late(self.l, self.f, self.f2, Rounding::Rd, output)
+        })
+    }
+
+    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+        block(pairs, c, self.f, self.f2, output)
+    }
+}
+
+/// One block.
+fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
+    // NaN and ∞ of c are decided before c may be dropped.
+    if let Some(special) = specials(pairs, c, output) {
+        return output.special(special);
+    }
+    let sums = [0, 1].map(|parity| parity_sum(pairs, parity, f));
+    let zeros = common_zero(pairs, c);
+    let Some(exponent) = sums.iter().flatten().map(|sum| sum.exponent).max() else {
+        return add_c(None, zeros, c, f, f2, output);
+    };
+    let grid = exponent - f as i32;
+    let floored = |sum: &Sum| floor_to(sum.multiple, sum.exponent - f as i32, grid).0;
+    let multiple = sums.iter().flatten().map(floored).sum();
+    let e_c = exponent_of_c(c, output);
+    let dropped = e_c < exponent.max(e_c) - f as i32 - 1;
+    let zero = Unpacked {
+        class: Class::Zero,
+        significand: 0,
+        negative: false,
+        ..*c
+    };
+    let c = if dropped { &zero } else { c };
+    add_c(Some(Sum { multiple, exponent }), zeros, c, f, f2, output)
+}
+
+/// The truncated sum of one parity; `None` when it has no non-zero product. A sum that truncates to
+/// zero keeps its exponent.
+fn parity_sum(pairs: &[Pair], parity: usize, f: u32) -> Option<Sum> {
+    let products = || {
+        pairs
+            .iter()
+            .skip(parity)
+            .step_by(2)
+            .filter_map(Pair::product)
+    };
+    let exponent = products().map(|term| term.exponent).max()?;
+    let grid = exponent - f as i32;
+    let multiple = products().map(|term| term.align(grid, Rounding::Rz)).sum();
+    Some(Sum { multiple, exponent })
+}

@@ -1,0 +1,225 @@
+//! Rows: where a step keeps a parameter, its default and its words.
+
+use super::{Parameter, Value};
+use crate::dpa::Output;
+use crate::format::{Format, Rounding};
+
+/// A parameter of one step.
+pub(in crate::dpa) struct Row<S: 'static> {
+    /// What it is.
+    pub(in crate::dpa) parameter: &'static Parameter,
+    /// The step's value.
+    pub(in crate::dpa) get: fn(&S) -> Value,
+    /// Changes it; false where this step cannot have the value.
+    pub(in crate::dpa) set: fn(&mut S, Value) -> bool,
+    /// What it is when nobody says it; it may depend on the rows before.
+    pub(in crate::dpa) default: Default<S>,
+    /// Whether the rows before leave it a meaning, and if not, what it would need.
+    pub(in crate::dpa) needs: fn(&S) -> Result<(), &'static str>,
+    /// What it makes the step do, in words, with its place among the sentences; empty where that is
+    /// said by another row. The output is that of the statement.
+    pub(in crate::dpa) words: (u8, fn(&S, &Output) -> String),
+}
+
+/// What a parameter is when nobody says it.
+pub(in crate::dpa) enum Default<S: 'static> {
+    /// It has to be said.
+    Required,
+    /// This.
+    Of(fn(&S) -> Value),
+}
+
+impl<S> Row<S> {
+    /// A row without a default, a condition and words.
+    pub(in crate::dpa) const fn new(
+        parameter: &'static Parameter,
+        get: fn(&S) -> Value,
+        set: fn(&mut S, Value) -> bool,
+    ) -> Self {
+        Self {
+            parameter,
+            get,
+            set,
+            default: Default::Required,
+            needs: |_| Ok(()),
+            words: (0, |_, _| String::new()),
+        }
+    }
+
+    /// With a default.
+    pub(in crate::dpa) const fn or(mut self, default: fn(&S) -> Value) -> Self {
+        self.default = Default::Of(default);
+        self
+    }
+
+    /// With a condition.
+    pub(in crate::dpa) const fn if_any(
+        mut self,
+        needs: fn(&S) -> Result<(), &'static str>,
+    ) -> Self {
+        self.needs = needs;
+        self
+    }
+
+    /// With words.
+    pub(in crate::dpa) const fn says(
+        mut self,
+        place: u8,
+        words: fn(&S, &Output) -> String,
+    ) -> Self {
+        self.words = (place, words);
+        self
+    }
+
+    /// Whether the step has the value that it has when nobody says it.
+    pub(in crate::dpa) fn is_default(&self, step: &S) -> bool {
+        match self.default {
+            Default::Required => false,
+            Default::Of(default) => default(step) == (self.get)(step),
+        }
+    }
+}
+
+/// Types of fields as values.
+pub(in crate::dpa) trait Typed: Sized {
+    /// The field as a value of this parameter.
+    fn value(self, of: &Parameter) -> Value;
+    /// The value as a field; `None` where it is none.
+    fn of(value: Value, of: &Parameter) -> Option<Self>;
+}
+
+impl Typed for i32 {
+    fn value(self, _: &Parameter) -> Value {
+        Value::Number(self)
+    }
+
+    fn of(value: Value, _: &Parameter) -> Option<Self> {
+        match value {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+impl Typed for u32 {
+    fn value(self, _: &Parameter) -> Value {
+        Value::Number(i32::try_from(self).unwrap_or(i32::MAX))
+    }
+
+    fn of(value: Value, of: &Parameter) -> Option<Self> {
+        u32::try_from(i32::of(value, of)?).ok()
+    }
+}
+
+impl Typed for bool {
+    /// The second word is true.
+    fn value(self, of: &Parameter) -> Value {
+        Value::Word(of.kind.words[usize::from(self)])
+    }
+
+    fn of(value: Value, of: &Parameter) -> Option<Self> {
+        match value {
+            Value::Word(word) => Some(word == of.kind.words[1]),
+            _ => None,
+        }
+    }
+}
+
+impl Typed for Rounding {
+    fn value(self, _: &Parameter) -> Value {
+        Value::Rounding(self)
+    }
+
+    fn of(value: Value, _: &Parameter) -> Option<Self> {
+        match value {
+            Value::Rounding(rounding) => Some(rounding),
+            _ => None,
+        }
+    }
+}
+
+impl Typed for (Rounding, Format) {
+    fn value(self, _: &Parameter) -> Value {
+        Value::Rounded(self.0, self.1)
+    }
+
+    fn of(value: Value, _: &Parameter) -> Option<Self> {
+        match value {
+            Value::Rounded(rounding, format) => Some((rounding, format)),
+            _ => None,
+        }
+    }
+}
+
+/// `None` is the parameter's first word.
+impl<T: Typed> Typed for Option<T> {
+    fn value(self, of: &Parameter) -> Value {
+        match self {
+            None => Value::Word(of.kind.words[0]),
+            Some(value) => value.value(of),
+        }
+    }
+
+    fn of(value: Value, of: &Parameter) -> Option<Self> {
+        match value {
+            Value::Word(word) if word == of.kind.words[0] => Some(None),
+            _ => T::of(value, of).map(Some),
+        }
+    }
+}
+
+/// Makes an enum a field, word by word; a value without a word does not compile.
+macro_rules! typed_words {
+    ($type:ty: $($value:path => $word:literal),+ $(,)?) => {
+        impl $crate::dpa::schema::Typed for $type {
+            fn value(self, _: &$crate::dpa::schema::Parameter) -> $crate::dpa::schema::Value {
+                $crate::dpa::schema::Value::Word(match self {
+                    $($value => $word,)+
+                })
+            }
+
+            fn of(
+                value: $crate::dpa::schema::Value,
+                _: &$crate::dpa::schema::Parameter,
+            ) -> Option<Self> {
+                match value {
+                    $($crate::dpa::schema::Value::Word($word) => Some($value),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.write_str(match self {
+                    $($value => $word,)+
+                })
+            }
+        }
+    };
+}
+pub(in crate::dpa) use typed_words;
+
+/// A row for a field: `row!(F, f)`, `row!(FLUSH_IN, terms.flush_in)`.
+macro_rules! row {
+    ($parameter:ident, $($field:ident).+) => {
+        $crate::dpa::schema::Row::new(
+            &$crate::dpa::schema::parameters::$parameter,
+            |step: &Self| {
+                let parameter = &$crate::dpa::schema::parameters::$parameter;
+                $crate::dpa::schema::Typed::value(step.$($field).+, parameter)
+            },
+            |step: &mut Self, value| {
+                let parameter = &$crate::dpa::schema::parameters::$parameter;
+                match $crate::dpa::schema::Typed::of(value, parameter) {
+                    Some(value) => {
+                        step.$($field).+ = value;
+                        true
+                    }
+                    None => false,
+                }
+            },
+        )
+    };
+}
+pub(in crate::dpa) use row;

@@ -1,0 +1,421 @@
+//! The table of rules: reading `isa/ptx.txt`, and the answer for a form.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use super::form::Form;
+use super::rule::{self, Group, Miss, Rule, Scope};
+use super::target::Target;
+use super::{Finding, Legality};
+use crate::error::{Error, Position, Result, quoted};
+
+/// The text of the shipped rules.
+const TEXT: &str = include_str!("../../../isa/ptx.txt");
+/// Its name in messages.
+const FILE: &str = "ptx.txt";
+
+/// All rules, and the words that they use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    targets: Vec<Target>,
+    families: Vec<(u32, Vec<u32>)>,
+    sets: BTreeMap<String, Vec<Scope>>,
+    rules: Vec<Rule>,
+    /// Opcodes that PTX does not have, with the reason and the line.
+    never: BTreeMap<String, (String, usize)>,
+    opcodes: BTreeSet<String>,
+    modifiers: BTreeSet<String>,
+    types: BTreeSet<String>,
+}
+
+/// The shipped table is read once; a test reads it too, so it has no errors.
+static BUILT_IN: LazyLock<Rules> = LazyLock::new(|| Rules::read(FILE, TEXT).unwrap_or_default());
+
+impl Rules {
+    /// The shipped rules.
+    #[must_use]
+    pub fn built_in() -> &'static Self {
+        &BUILT_IN
+    }
+
+    /// The text of the shipped rules.
+    #[must_use]
+    pub fn built_in_text() -> &'static str {
+        TEXT
+    }
+
+    /// Reads a table; its notation is described at the head of `isa/ptx.txt`.
+    ///
+    /// # Errors
+    /// [`Error::Text`] with the line.
+    pub fn read(file: &str, text: &str) -> Result<Self> {
+        let mut rules = Self::default();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or("").trim_end();
+            if line.is_empty() {
+                continue;
+            }
+            rules
+                .line(line, number + 1)
+                .map_err(|message| Error::Text {
+                    position: Position {
+                        file: file.to_owned(),
+                        line: number + 1,
+                        column: 1,
+                    },
+                    message,
+                })?;
+        }
+        Ok(rules)
+    }
+
+    fn line(&mut self, line: &str, number: usize) -> std::result::Result<(), String> {
+        let (first, rest) = line.trim_start().split_once(' ').unwrap_or((line, ""));
+        match first {
+            "targets" => {
+                for word in rest.split_whitespace() {
+                    let target =
+                        Target::read(word).ok_or_else(|| format!("'{word}' is no target"))?;
+                    self.targets.push(target);
+                }
+            }
+            "family" => {
+                let (name, members) = rest.split_once('=').ok_or("a family is NAME = NUMBERS")?;
+                let number = |text: &str| {
+                    let number = text.trim().parse::<u32>();
+                    number.map_err(|_| format!("'{text}' is no SM number"))
+                };
+                let members: std::result::Result<_, _> =
+                    members.split_whitespace().map(number).collect();
+                self.families.push((number(name)?, members?));
+            }
+            "group" => {
+                let (name, members) = rest.split_once('=').ok_or("a group is NAME = TARGETS")?;
+                let scopes = self.scopes(members)?;
+                self.sets.insert(name.trim().to_owned(), scopes);
+            }
+            "never" => {
+                let (opcodes, reason) = rest.split_once('|').ok_or("never is OPCODES | REASON")?;
+                for opcode in opcodes.split_whitespace() {
+                    self.never
+                        .insert(opcode.to_owned(), (reason.trim().to_owned(), number));
+                }
+            }
+            "note" => {
+                let rule = self.rules.last_mut().ok_or("a note belongs to a rule")?;
+                rule.notes.push(rest.to_owned());
+            }
+            _ => self.rule(line, number)?,
+        }
+        Ok(())
+    }
+
+    fn rule(&mut self, line: &str, number: usize) -> std::result::Result<(), String> {
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let &[opcodes, modifiers, types, operands, targets] = &fields[..] else {
+            return Err("a rule is OPCODES | MODIFIERS | TYPES | OPERANDS | TARGETS".to_owned());
+        };
+        let opcodes: Vec<String> = opcodes.split_whitespace().map(str::to_owned).collect();
+        let groups = groups(modifiers)?;
+        let types: Vec<Vec<String>> = types.split_whitespace().flat_map(sequences).collect();
+        let count = |text: &str| {
+            text.trim()
+                .parse()
+                .map_err(|_| format!("'{text}' is no number"))
+        };
+        let operands = match operands {
+            "*" => Vec::new(),
+            list => list
+                .split(',')
+                .map(count)
+                .collect::<std::result::Result<_, _>>()?,
+        };
+        self.opcodes.extend(opcodes.iter().cloned());
+        self.modifiers
+            .extend(groups.iter().flat_map(|group| group.words.iter().cloned()));
+        self.types.extend(types.iter().flatten().cloned());
+        self.rules.push(Rule {
+            opcodes,
+            groups,
+            types,
+            operands,
+            scopes: self.scopes(targets)?,
+            text: line.to_owned(),
+            line: number,
+            notes: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn scopes(&self, words: &str) -> std::result::Result<Vec<Scope>, String> {
+        let mut scopes = Vec::new();
+        for word in words.split_whitespace() {
+            let found = match self.sets.get(word) {
+                Some(set) => Some(set.clone()),
+                None => rule::scopes(word, &self.families, &self.targets),
+            };
+            scopes.extend(found.ok_or_else(|| format!("'{word}' is no group of targets"))?);
+        }
+        Ok(scopes)
+    }
+
+    /// Every target that the rules speak of.
+    #[must_use]
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// The rules, in their order.
+    #[must_use]
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The target of that name.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] with the nearest targets.
+    pub fn target(&self, name: &str) -> Result<Target> {
+        let known = || self.targets.iter().copied();
+        match name.parse::<Target>() {
+            Ok(target) if self.targets.contains(&target) => Ok(target),
+            _ => Err(super::target::unknown(name, known())),
+        }
+    }
+
+    /// How many operands a form takes, where one number is right for it.
+    #[must_use]
+    pub fn operands(&self, form: &Form) -> Option<usize> {
+        let mut concerned = self.rules.iter().filter(|rule| rule.concerns(form));
+        let rule = concerned
+            .clone()
+            .find(|rule| rule.miss(form).size() == 0)
+            .or_else(|| concerned.next())?;
+        rule.operands.first().copied()
+    }
+
+    /// Takes an instruction apart.
+    ///
+    /// # Errors
+    /// As [`Legality::of`].
+    pub fn form(&self, text: &str) -> Result<Form> {
+        Form::read(text, self)
+    }
+
+    pub(super) fn has_opcode(&self, name: &str) -> bool {
+        self.opcodes.contains(name) || self.never.contains_key(name)
+    }
+
+    pub(super) fn opcodes(&self) -> impl Iterator<Item = &String> {
+        self.opcodes.iter()
+    }
+
+    pub(super) fn is_type(&self, word: &str) -> bool {
+        self.types.contains(word)
+    }
+
+    pub(super) fn is_modifier(&self, word: &str) -> bool {
+        self.modifiers.contains(word) || ALSO_KNOWN.contains(&word)
+    }
+
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        let words = self.modifiers.iter().chain(&self.types).map(String::as_str);
+        words.chain(ALSO_KNOWN.iter().copied())
+    }
+
+    /// The targets of an instruction.
+    ///
+    /// # Errors
+    /// As [`Legality::of`].
+    pub fn legality(&'static self, text: &str) -> Result<Legality> {
+        let form = Form::read(text, self)?;
+        if let Some((reason, line)) = self.never.get(&form.opcode) {
+            let finding = Finding {
+                text: format!("{}: {reason}", form.opcode),
+                rule: format!("{FILE}:{line}"),
+            };
+            return Ok(self.answer(form, Vec::new(), vec![finding]));
+        }
+        let concerned = |rule: &&Rule| rule.concerns(&form) && rule.takes_operands(&form);
+        let rules: Vec<&Rule> = self
+            .rules
+            .iter()
+            .filter(concerned)
+            .filter(|rule| rule.miss(&form).size() == 0)
+            .collect();
+        let findings = if rules.is_empty() {
+            vec![self.why_never(&form)?]
+        } else {
+            let notes = rules.iter().flat_map(|rule| {
+                rule.notes.iter().map(move |note| Finding {
+                    text: note.clone(),
+                    rule: place(rule),
+                })
+            });
+            notes.collect()
+        };
+        Ok(self.answer(form, rules, findings))
+    }
+
+    fn answer(
+        &'static self,
+        form: Form,
+        rules: Vec<&'static Rule>,
+        findings: Vec<Finding>,
+    ) -> Legality {
+        let reached = |&target: &Target| (target, rules.iter().any(|rule| rule.reaches(target)));
+        Legality {
+            targets: self.targets.iter().map(reached).collect(),
+            form,
+            rules,
+            findings,
+        }
+    }
+
+    /// Why no rule takes a form: the nearest rule, and what is between them.
+    fn why_never(&self, form: &Form) -> Result<Finding> {
+        let of_opcode = || {
+            self.rules
+                .iter()
+                .filter(|rule| rule.opcodes.contains(&form.opcode))
+        };
+        let of_types = || of_opcode().filter(|rule| rule.types.contains(&form.types));
+        let written = form.types.join(".");
+        if of_types().next().is_none() {
+            let mut known: Vec<String> = of_opcode()
+                .flat_map(|rule| rule.types.iter().map(|types| types.join(".")))
+                .collect();
+            known.sort();
+            known.dedup();
+            if form.types.is_empty() {
+                return Err(Error::Argument(format!(
+                    "instruction '{}': a type is missing; {} takes {}",
+                    quoted(&form.to_string()),
+                    form.opcode,
+                    listed(&known)
+                )));
+            }
+            let line = of_opcode().next().map_or(String::new(), place);
+            return Ok(Finding {
+                text: format!(
+                    "{} does not take the types .{written}; it takes {}",
+                    form.opcode,
+                    listed(&known)
+                ),
+                rule: line,
+            });
+        }
+        let nearest = of_types()
+            .map(|rule| (rule.miss(form), rule))
+            .min_by_key(|(miss, _)| miss.size())
+            .unwrap_or_else(|| (Miss::default(), &self.rules[0]));
+        let (miss, rule) = nearest;
+        let mut parts = Vec::new();
+        for group in &miss.missing {
+            let words: Vec<String> = group.iter().map(|word| format!("'.{word}'")).collect();
+            parts.push(format!("modifier {} is required", words.join(" or ")));
+        }
+        for word in &miss.extra {
+            parts.push(format!("modifier '.{word}' is illegal"));
+        }
+        if parts.is_empty() {
+            let counts: Vec<String> = rule.operands.iter().map(ToString::to_string).collect();
+            parts.push(format!(
+                "it takes {} operands, not {}",
+                counts.join(" or "),
+                form.operands.unwrap_or(0)
+            ));
+        }
+        Ok(Finding {
+            text: format!(
+                "{} with types .{written}: {}",
+                form.opcode,
+                parts.join("; ")
+            ),
+            rule: place(rule),
+        })
+    }
+}
+
+/// Words of PTX that no rule has, so that they are illegal and not unknown.
+const ALSO_KNOWN: &[&str] = &["up", "down", "wide", "noftz"];
+
+fn place(rule: &Rule) -> String {
+    format!("{FILE}:{}", rule.line)
+}
+
+/// A list that people can read: at most a dozen names.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names
+        .iter()
+        .take(12)
+        .map(|name| format!(".{name}"))
+        .collect();
+    let more = if names.len() > 12 { " …" } else { "" };
+    format!("{}{more}", shown.join(" "))
+}
+
+/// The groups of a rule's modifiers: `(a b)`, `[a b]` or a plain word.
+fn groups(text: &str) -> std::result::Result<Vec<Group>, String> {
+    let mut groups = Vec::new();
+    let mut rest = text.trim();
+    if rest == "-" {
+        return Ok(groups);
+    }
+    while let Some(first) = rest.chars().next() {
+        let close = match first {
+            '(' => ')',
+            '[' => ']',
+            _ => ' ',
+        };
+        let (words, after) = if close == ' ' {
+            rest.split_once(' ').unwrap_or((rest, ""))
+        } else {
+            rest[1..]
+                .split_once(close)
+                .ok_or_else(|| format!("'{first}' is never closed"))?
+        };
+        groups.push(Group {
+            required: first != '[',
+            words: words.split_whitespace().map(str::to_owned).collect(),
+        });
+        rest = after.trim_start();
+    }
+    Ok(groups)
+}
+
+/// Every sequence of types that a word with alternatives stands for.
+fn sequences(word: &str) -> Vec<Vec<String>> {
+    if word == "-" {
+        return vec![Vec::new()];
+    }
+    let mut parts = Vec::new();
+    let (mut part, mut depth) = (String::new(), 0);
+    for letter in word.chars() {
+        match letter {
+            '.' if depth == 0 => parts.push(std::mem::take(&mut part)),
+            _ => {
+                depth += i32::from(letter == '{') - i32::from(letter == '}');
+                part.push(letter);
+            }
+        }
+    }
+    parts.push(part);
+    parts.iter().fold(vec![Vec::new()], |sequences, part| {
+        let names: Vec<&str> = part.trim_matches(['{', '}']).split(',').collect();
+        let with = |sequence: &Vec<String>, name: &str| {
+            let mut longer = sequence.clone();
+            longer.push(name.to_owned());
+            longer
+        };
+        sequences
+            .iter()
+            .flat_map(|sequence| {
+                names
+                    .iter()
+                    .map(|name| with(sequence, name))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    })
+}

@@ -1,0 +1,538 @@
+//! Selection: which instruction stands for an operation under a policy.
+
+use super::flags::Fmf;
+use super::graph::{Graph, Mode, Op, Settings};
+use super::policy::Policy;
+use super::step::{Operand, Step};
+use super::{Context, Note, Severity, library};
+use crate::error::{Error, Result};
+use crate::explain::number_word;
+use crate::format::{BF16, F16, F32, F64, Format, Overflow, Rounding};
+
+/// The instructions that round an f32 to bf16 where there is no conversion.
+const ROUND_BF16: &[&str] = &[
+    "bfe.u32",
+    "add.s32",
+    "add.s32",
+    "setp.nan.f32",
+    "or.b32",
+    "selp.b32",
+    "shr.u32",
+];
+/// The instruction that widens a bf16 where there is no conversion.
+const WIDEN_BF16: &[&str] = &["shl.b32"];
+
+/// The choice of instructions for one graph.
+pub(super) struct Lowering<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) format: Format,
+    pub(super) steps: Vec<Step>,
+    pub(super) notes: Vec<Note>,
+    /// Roundings back to a narrow type that may be left out before another operation in f32: step and what was rounded.
+    loose: Vec<(Operand, Operand)>,
+    /// Values of a narrow type that were widened, each once.
+    widened: Vec<(Operand, Operand)>,
+}
+
+impl<'a> Lowering<'a> {
+    pub(super) fn new(context: &'a Context<'a>, format: Format) -> Self {
+        Self {
+            context,
+            format,
+            steps: Vec::new(),
+            notes: Vec::new(),
+            loose: Vec::new(),
+            widened: Vec::new(),
+        }
+    }
+
+    /// Says something, once.
+    pub(super) fn say(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Adds an instruction; its result has the last type of its name, or of the graph for a call.
+    pub(super) fn emit(&mut self, instruction: &str, operands: &[Operand], rule: &str) -> Operand {
+        self.emit_as(instruction, &[], operands, rule)
+    }
+
+    fn emit_as(
+        &mut self,
+        instruction: &str,
+        emulation: &[&'static str],
+        operands: &[Operand],
+        rule: &str,
+    ) -> Operand {
+        let format = result_format(instruction).unwrap_or(self.format);
+        self.steps.push(Step {
+            instruction: instruction.to_owned(),
+            emulation: emulation.to_vec(),
+            operands: operands.to_vec(),
+            format,
+            rule: rule.to_owned(),
+        });
+        Operand::Step(self.steps.len() - 1)
+    }
+
+    /// Chooses instructions for everything that the result needs.
+    pub(super) fn graph(&mut self, graph: &Graph) -> Result<Operand> {
+        let mut values: Vec<Option<Operand>> = vec![None; graph.nodes.len()];
+        for index in graph.order() {
+            let node = &graph.nodes[index];
+            let args: Vec<Operand> = node.args.iter().filter_map(|&arg| values[arg]).collect();
+            let roots: Vec<bool> = node
+                .args
+                .iter()
+                .map(|&arg| is_root(&graph.nodes[arg].op))
+                .collect();
+            values[index] = Some(match &node.op {
+                Op::Parameter(number) => Operand::Input(*number),
+                Op::Constant(word) => Operand::Word(*word),
+                Op::Neg => {
+                    let flush = self.flush_suffix(node.settings, true);
+                    self.typed("neg", &flush, &args, node.settings.flags, "operation/neg")
+                }
+                Op::Add => self.binary("add", &args, node.settings),
+                Op::Sub => self.binary("sub", &args, node.settings),
+                Op::Mul => self.binary("mul", &args, node.settings),
+                Op::Fma => self.fused(&args, node.settings),
+                Op::Div => {
+                    let root = roots[1].then(|| &graph.nodes[node.args[1]]);
+                    self.quotient(&args, node.settings, root.map(|root| root.settings))
+                }
+                Op::Call(name) => self.call(name, &args, node.settings)?,
+            });
+        }
+        let result = values[graph.root]
+            .ok_or_else(|| Error::Argument("operation: it has no result".to_owned()))?;
+        Ok(self.without_unused(result))
+    }
+
+    /// A unary operation of the graph's type; f16 below sm_80 and bf16 below sm_80 go by f32.
+    fn typed(
+        &mut self,
+        stem: &str,
+        modifiers: &str,
+        args: &[Operand],
+        flags: Fmf,
+        rule: &str,
+    ) -> Operand {
+        if self.format == BF16 && self.context.target.sm < 80 {
+            // A sign is turned or dropped by integers.
+            let emulation: &[&'static str] = if stem == "neg" {
+                &["xor.b16"]
+            } else {
+                &["and.b16"]
+            };
+            if matches!(stem, "neg" | "abs") {
+                return self.emit_as(&format!("{stem}.bf16"), emulation, args, rule);
+            }
+        }
+        let narrow = (self.format == F16 && stem == "abs" || self.format == BF16)
+            && self.context.target.sm < 80;
+        if narrow {
+            return self.promoted(args, flags, rule, |name| name(stem, modifiers));
+        }
+        let name = format!("{stem}{modifiers}.{}", self.format);
+        self.emit(&name, args, rule)
+    }
+
+    /// Whether operations of this type flush, for a reason that holds of the whole function.
+    fn function_flushes(&self) -> bool {
+        match self.context.policy {
+            Policy::Llvm | Policy::Seed => self.context.denormal.flushes(),
+            Policy::LibNvvm => self.context.flush,
+            Policy::CudaTile => false,
+        }
+    }
+
+    /// `.ftz` or nothing for one operation of the graph's type.
+    fn flush_suffix(&self, settings: Settings, in_seed_list: bool) -> String {
+        let types: &[Format] = match self.context.policy {
+            Policy::Llvm | Policy::LibNvvm => &[F32, F16],
+            Policy::Seed | Policy::CudaTile => &[F32],
+        };
+        let by_function = self.function_flushes()
+            && types.contains(&self.format)
+            && (in_seed_list || self.context.policy != Policy::Seed);
+        let flushes = by_function || settings.flush;
+        if flushes {
+            ".ftz".to_owned()
+        } else {
+            String::new()
+        }
+    }
+
+    /// The name of an addition, subtraction or multiplication.
+    pub(super) fn arithmetic(&self, stem: &str, settings: Settings) -> String {
+        let flush = self.flush_suffix(settings, stem == "mul");
+        format!(
+            "{stem}{}{flush}.{}",
+            self.rounding_suffix(settings),
+            self.format
+        )
+    }
+
+    /// The rounding that is written: an explicit one blocks the assembler's own contraction.
+    fn rounding_suffix(&self, settings: Settings) -> String {
+        match (settings.rounding, self.context.policy) {
+            (Some(mode), _) => format!(".{mode}"),
+            (None, Policy::Llvm) if settings.flags.has(Fmf::CONTRACT) => String::new(),
+            (None, Policy::LibNvvm) if self.context.fma || settings.flags.has(Fmf::CONTRACT) => {
+                String::new()
+            }
+            (None, Policy::Seed) if settings.flags.has(Fmf::CONTRACT) => String::new(),
+            (None, _) => ".rn".to_owned(),
+        }
+    }
+
+    fn binary(&mut self, stem: &str, args: &[Operand], settings: Settings) -> Operand {
+        if let Some(mode @ (Mode::Approx | Mode::Full)) = settings.rounding {
+            let text = format!("{stem} has no .{mode}");
+            self.say(Note::new(Severity::Error, "operation/rounding", &text));
+        }
+        if stem != "mul" && self.context.policy == Policy::Seed && self.function_flushes() {
+            let text = format!(
+                "the source document's list of .ftz families has no {stem}; PTX has {stem}.ftz.f32"
+            );
+            self.say(Note::new(Severity::Warning, "seed/ftz", &text).deviating(7));
+        }
+        let sm = self.context.target.sm;
+        let rule = match settings.rounding {
+            Some(_) => "operation/explicit-rounding",
+            None if self.rounding_suffix(settings).is_empty() => "operation/contractable",
+            None => "operation/round-to-nearest",
+        };
+        let by_single = sm < 80 || (sm < 90 && self.function_flushes());
+        if self.format == BF16 && by_single && settings.rounding.is_none() {
+            let suffix = self.rounding_suffix(settings);
+            let flush = if self.function_flushes() { ".ftz" } else { "" };
+            return self.promoted(args, settings.flags, rule, |name| {
+                name(&format!("{stem}{suffix}"), flush)
+            });
+        }
+        if self.format == BF16 && sm < 90 && settings.rounding.is_none() {
+            // There is no bf16 addition before sm_90, but a fused one: a*1+b, b*(-1)+a, a*b+(-0).
+            const RULE: &str = "operation/bf16-by-fma";
+            let word =
+                |text: &str| Operand::Word(number_word("constant", text, &BF16, true).unwrap_or(0));
+            let (a, b) = (args[0], args[1]);
+            let operands = match stem {
+                "add" => [a, word("1"), b],
+                "sub" => [b, word("-1"), a],
+                _ => [a, b, word("-0")],
+            };
+            return self.emit("fma.rn.bf16", &operands, RULE);
+        }
+        let name = self.arithmetic(stem, settings);
+        self.emit(&name, args, rule)
+    }
+
+    fn fused(&mut self, args: &[Operand], settings: Settings) -> Operand {
+        let rounding = settings.rounding.unwrap_or(Mode::Rn);
+        if self.format == BF16 && self.context.target.sm < 80 {
+            let flush = if self.function_flushes() { ".ftz" } else { "" };
+            return self.promoted(args, settings.flags, "operation/fma", |name| {
+                name(&format!("fma.{rounding}"), flush)
+            });
+        }
+        let flush = self.flush_suffix(settings, false);
+        let name = format!("fma.{rounding}{flush}.{}", self.format);
+        self.emit(&name, args, "operation/fma")
+    }
+
+    /// An operation of f16 or bf16 done in f32 and rounded back.
+    fn promoted(
+        &mut self,
+        args: &[Operand],
+        flags: Fmf,
+        rule: &str,
+        name: impl Fn(&dyn Fn(&str, &str) -> String) -> String,
+    ) -> Operand {
+        let flush = if self.function_flushes() { ".ftz" } else { "" };
+        let sm = self.context.target.sm;
+        let narrow = self.format;
+        let wide: Vec<Operand> = args
+            .iter()
+            .map(|&arg| {
+                if let Operand::Word(word) = arg {
+                    // The compiler widens constants itself, exactly.
+                    let value = narrow.decode(narrow.from_register(word)).exact();
+                    let word = value.map(|value| F32.round(&value, Rounding::Rne, Overflow::Ieee));
+                    return word.map_or(arg, Operand::Word);
+                }
+                let loose = self.loose.iter().find(|(rounded, _)| *rounded == arg);
+                if let Some((_, wide)) = loose.filter(|_| flags.has(Fmf::CONTRACT)) {
+                    return *wide;
+                }
+                if let Some((_, known)) = self.widened.iter().find(|(from, _)| *from == arg) {
+                    return *known;
+                }
+                let wide = match narrow {
+                    BF16 if sm < 89 => {
+                        self.emit_as("cvt.f32.bf16", WIDEN_BF16, &[arg], "operation/widened")
+                    }
+                    // cvt.ftz.f32.bf16 came with sm_90.
+                    BF16 if sm < 90 => self.emit("cvt.f32.bf16", &[arg], "operation/widened"),
+                    _ => self.emit(
+                        &format!("cvt{flush}.f32.{narrow}"),
+                        &[arg],
+                        "operation/widened",
+                    ),
+                };
+                self.widened.push((arg, wide));
+                wide
+            })
+            .collect();
+        let name = name(&|stem, modifiers| format!("{stem}{modifiers}.f32"));
+        let result = self.emit(&name, &wide, rule);
+        let emulation = self.narrowing();
+        let rounded = self.emit_as(
+            &format!("cvt.rn.{narrow}.f32"),
+            emulation,
+            &[result],
+            "operation/narrowed",
+        );
+        if flags.has(Fmf::CONTRACT) && self.context.policy == Policy::Llvm {
+            self.loose.push((rounded, result));
+        }
+        rounded
+    }
+
+    /// A call of an f32 symbol with operands of f16 or bf16.
+    pub(super) fn promoted_call(&mut self, args: &[Operand], symbol: &str) -> Operand {
+        self.promoted(args, Fmf::NONE, "library/accurate", |_| symbol.to_owned())
+    }
+
+    /// A quotient: reciprocal, reciprocal root, approximations. `root` is the divisor's root, if it is one.
+    fn quotient(
+        &mut self,
+        args: &[Operand],
+        settings: Settings,
+        root: Option<Settings>,
+    ) -> Operand {
+        let one = number_word("one", "1", &self.format, true)
+            .map(Operand::Word)
+            .ok();
+        let reciprocal = Some(args[0]) == one;
+        let single = matches!(self.format, F32 | F16 | BF16);
+        let (arm, rule) = match (settings.rounding, self.context.policy) {
+            (Some(mode @ (Mode::Approx | Mode::Full)), _) => (mode, "approx/explicit"),
+            (Some(mode), _) => (mode, "operation/explicit-rounding"),
+            (None, Policy::Llvm) if settings.flags.has(Fmf::AFN) && single => {
+                (Mode::Approx, "approx/afn")
+            }
+            (None, Policy::Llvm | Policy::LibNvvm) if single => {
+                match self.context.precise_division() {
+                    0 if self.context.policy == Policy::Llvm => (Mode::Approx, "approx/option"),
+                    0 | 1 => (Mode::Full, "approx/option"),
+                    _ => (Mode::Rn, "operation/division"),
+                }
+            }
+            _ => (Mode::Rn, "operation/division"),
+        };
+        if self.context.policy == Policy::LibNvvm && settings.flags.has(Fmf::AFN) && single {
+            self.say(Note::new(
+                Severity::Note,
+                "libnvvm/afn",
+                "libNVVM ignores afn on a division",
+            ));
+        }
+        if settings.flags.has(Fmf::ARCP) && self.context.policy != Policy::Seed {
+            let text = "arcp alone changes nothing about a single quotient by a variable";
+            self.say(Note::new(Severity::Note, "operation/arcp", text));
+        }
+        if reciprocal_of_double(&self.format, args[0], self.context.policy)
+            && settings.rounding.is_none()
+        {
+            let inverse = self.emit("rcp.rn.f64", &args[1..], rule);
+            return self.emit("neg.f64", &[inverse], rule);
+        }
+        // LLVM asks the root alone for afn, whatever the quotient carries.
+        let rootless =
+            settings.rounding.is_none() && reciprocal && self.context.policy == Policy::Llvm;
+        if let Some(inner) =
+            root.filter(|inner| rootless && inner.flags.has(Fmf::AFN) && inner.rounding.is_none())
+            && let Some(operand) = self.approximate_root(args[1], settings.flags.join(inner.flags))
+        {
+            let flush = if self.function_flushes() || settings.flush {
+                ".ftz"
+            } else {
+                ""
+            };
+            let result = self.emit(
+                &format!("rsqrt.approx{flush}.f32"),
+                &[operand],
+                "approx/afn",
+            );
+            return match self.format {
+                F32 => result,
+                narrow => self.emit_as(
+                    &format!("cvt.rn.{narrow}.f32"),
+                    self.narrowing(),
+                    &[result],
+                    "operation/narrowed",
+                ),
+            };
+        }
+        let stem = match (reciprocal, arm) {
+            (true, Mode::Full) | (false, _) => "div",
+            (true, _) => "rcp",
+        };
+        let operands = if stem == "rcp" { &args[1..] } else { args };
+        match self.format {
+            F16 | BF16 => {
+                let flush = if self.function_flushes() { ".ftz" } else { "" };
+                self.promoted(operands, settings.flags, rule, |name| {
+                    name(&format!("{stem}.{arm}"), flush)
+                })
+            }
+            F64 => {
+                let name = format!("{stem}.{arm}{}.f64", self.flush_suffix(settings, true));
+                self.emit(&name, operands, rule)
+            }
+            _ => {
+                let name = format!(
+                    "{stem}.{arm}{}.{}",
+                    self.flush_suffix(settings, true),
+                    self.format
+                );
+                self.emit(&name, operands, rule)
+            }
+        }
+    }
+
+    /// What an approximate root in f32 is taken of, where the root is not rounded to a narrow type in between.
+    fn approximate_root(&self, value: Operand, flags: Fmf) -> Option<Operand> {
+        let value = match self.format {
+            F32 => value,
+            _ if flags.has(Fmf::CONTRACT) => {
+                self.loose.iter().find(|(rounded, _)| *rounded == value)?.1
+            }
+            _ => return None,
+        };
+        match value {
+            Operand::Step(step) if self.steps[step].instruction.starts_with("sqrt.approx") => {
+                self.steps[step].operands.first().copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// The instructions that round to the graph's type where there is no conversion.
+    fn narrowing(&self) -> &'static [&'static str] {
+        if self.format == BF16 && self.context.target.sm < 80 {
+            ROUND_BF16
+        } else {
+            &[]
+        }
+    }
+
+    /// A function or a symbol.
+    fn call(&mut self, name: &str, args: &[Operand], settings: Settings) -> Result<Operand> {
+        if let Some(operand) = library::lower(self, name, args, settings)? {
+            return Ok(operand);
+        }
+        if let Some(instruction) = super::intrinsic::instruction(name) {
+            let instruction = match instruction.strip_suffix("?") {
+                // The intrinsic without a rounding or a flush of its own follows the function.
+                Some(stem) => stem.replace('@', &self.flush_suffix(settings, true)),
+                None => instruction.to_owned(),
+            };
+            return Ok(self.emit(&instruction, args, "intrinsic/as-named"));
+        }
+        super::function::lower(self, name, args, settings)
+    }
+
+    /// A unary function of f32, with f16 and bf16 done in f32.
+    pub(super) fn unary(
+        &mut self,
+        stem: &str,
+        flush: bool,
+        args: &[Operand],
+        settings: Settings,
+        rule: &str,
+    ) -> Operand {
+        match self.format {
+            F16 | BF16 => {
+                let ftz = if flush && self.function_flushes() {
+                    ".ftz"
+                } else {
+                    ""
+                };
+                self.promoted(args, settings.flags, rule, |name| name(stem, ftz))
+            }
+            format => {
+                let ftz = if flush {
+                    self.flush_suffix(settings, true)
+                } else {
+                    String::new()
+                };
+                self.emit(&format!("{stem}{ftz}.{format}"), args, rule)
+            }
+        }
+    }
+
+    /// The absolute value, or the smaller or larger of two.
+    pub(super) fn selection(
+        &mut self,
+        stem: &str,
+        args: &[Operand],
+        settings: Settings,
+    ) -> Operand {
+        let flush = self.flush_suffix(settings, true);
+        self.typed(stem, &flush, args, settings.flags, "operation/selection")
+    }
+
+    /// Takes out steps that nothing needs, and gives the result its new number.
+    fn without_unused(&mut self, result: Operand) -> Operand {
+        let mut needed = vec![false; self.steps.len()];
+        let mut open = vec![result];
+        while let Some(operand) = open.pop() {
+            if let Operand::Step(step) = operand
+                && !std::mem::replace(&mut needed[step], true)
+            {
+                open.extend(&self.steps[step].operands);
+            }
+        }
+        let number = |step: usize| needed[..step].iter().filter(|needed| **needed).count();
+        let renumbered = |operand: Operand| match operand {
+            Operand::Step(step) => Operand::Step(number(step)),
+            other => other,
+        };
+        let steps = std::mem::take(&mut self.steps);
+        let kept = steps
+            .into_iter()
+            .enumerate()
+            .filter(|(index, _)| needed[*index]);
+        self.steps = kept
+            .map(|(_, mut step)| {
+                step.operands
+                    .iter_mut()
+                    .for_each(|operand| *operand = renumbered(*operand));
+                step
+            })
+            .collect();
+        renumbered(result)
+    }
+}
+
+/// Whether a numerator is −1 in f64, of which LLVM makes a negated reciprocal.
+fn reciprocal_of_double(format: &Format, numerator: Operand, policy: Policy) -> bool {
+    let minus_one = number_word("minus one", "-1", format, true).map(Operand::Word);
+    *format == F64 && policy == Policy::Llvm && minus_one.ok() == Some(numerator)
+}
+
+fn is_root(op: &Op) -> bool {
+    *op == Op::Call("sqrt".to_owned())
+}
+
+/// The format of an instruction's result: the first type in its name.
+fn result_format(instruction: &str) -> Option<Format> {
+    let types = instruction.split('.').skip(1);
+    types
+        .filter(|word| !matches!(*word, "rn" | "rz"))
+        .find_map(|word| Format::named(word).ok())
+}

@@ -1,0 +1,94 @@
+//! Every algorithm of the papers is a step of the model space: its own function, which is the paper's,
+//! and the general computation give the same words for every row of the catalogue, and for drawn parameters.
+
+mod inputs;
+
+use inputs::{KINDS, Random, operands};
+use mmascope_model::dpa::{Dpa, Modifiers, Program, Signature, Unit};
+use mmascope_model::isa::{Catalogue, Model};
+
+fn compare(name: &str, unit: &Unit, count: usize) {
+    let general = unit.program().general();
+    let other = Unit::new(*unit.signature(), general).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let mut random = Random::seeded(name, 1);
+    for kind in KINDS {
+        for _ in 0..count {
+            let words = operands(unit.signature(), kind, &mut random);
+            let none = Modifiers::default();
+            let dot = |unit: &Unit| unit.dot(&words.operands(), &none).expect("fits");
+            let (own, same) = (dot(unit), dot(&other));
+            assert!(
+                unit.agrees(own, same),
+                "{name}: {own:x}, and {same:x} by {}\n{kind:?} {words:x?}",
+                other.program()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_row_is_its_general_form() {
+    let mut rows = 0;
+    for row in Catalogue::built_in().instructions() {
+        let Model::Known(unit) = &row.model else {
+            continue;
+        };
+        rows += 1;
+        compare(&format!("{}:{}", row.architecture, row.name), unit, 60);
+    }
+    assert!(rows > 300, "{rows} rows");
+}
+
+/// Parameters that no row has: short blocks at the end, other roundings, narrow sums.
+#[test]
+fn drawn_parameters_are_their_general_forms() {
+    let signatures = [
+        "a=f16 b=f16 c=f32 d=f32 k=12",
+        "a=bf16 b=bf16 c=f32 d=f32 k=7",
+        "a=e4m3fnuz b=e5m2fnuz c=f32 d=f32 k=20",
+        "a=f16 b=bf16 c=f16 d=f16 k=6",
+        "a=e2m1 b=e3m2 c=f32 d=f32 k=64 scale=ue4m3 block=16",
+        "a=e4m3 b=e2m3 c=f32 d=f32 k=64 scale=ue8m0 block=32",
+        "a=f64 b=f64 c=f64 d=f64 k=5",
+    ];
+    let mut random = Random::seeded("drawn", 2);
+    let mut found: std::collections::BTreeMap<&str, usize> = Default::default();
+    for text in signatures {
+        let signature: Signature = text.parse().expect("a signature");
+        for algorithm in Dpa::all() {
+            for _ in 0..16 {
+                let program = drawn(&algorithm, &signature, &mut random);
+                let name = format!("{signature}: {program}");
+                let Ok(unit) = Unit::new(signature, program) else {
+                    continue;
+                };
+                *found.entry(algorithm.name()).or_default() += 1;
+                compare(&name, &unit, 25);
+            }
+        }
+    }
+    for name in Dpa::names() {
+        let count = found.get(name).copied().unwrap_or_default();
+        assert!(count >= 5, "{name}: {found:?}");
+    }
+}
+
+/// A program of one algorithm with drawn parameters and a drawn result.
+fn drawn(algorithm: &Dpa, signature: &Signature, random: &mut Random) -> Program {
+    let algorithm = inputs::drawn(algorithm, random);
+    let mut pick = |words: &[&'static str]| words[random.below(words.len() as u64) as usize];
+    let rounding = pick(&["rz", "rne", "rd", "ru", "odd"]);
+    let zero = pick(&["plus", "exact", "ieee", "minus", "common"]);
+    let overflow = pick(&["inf", "ieee", "nan", "sat"]);
+    let flush = pick(&["", "", " flush=plus", " flush=kept tininess=before"]);
+    let from = match algorithm.can_begin_with_product() {
+        true => pick(&["", " from +0", " from product"]),
+        false => pick(&["", " from +0"]),
+    };
+    let text = format!(
+        "{algorithm}{from} -> {rounding} {} zero={zero} overflow={overflow}{flush}",
+        signature.d
+    );
+    text.parse()
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+}

@@ -1,0 +1,9 @@
+//! Which targets take which instructions: recorded answers of the assembler, the assembler itself, retyped facts.
+
+mod legality {
+    mod assembler;
+    mod facts;
+    mod generated;
+    mod recorded;
+    mod rules;
+}

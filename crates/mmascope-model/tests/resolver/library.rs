@@ -1,0 +1,111 @@
+//! The device library (`precision.md` §3) and who sets its keys (§1.1, §1.2).
+
+use mmascope_model::precision::resolve::{Policy, REFLECT_KEYS, Request};
+
+use crate::{answer, ask, chosen};
+
+#[test]
+fn rule_3_three_keys() {
+    assert_eq!(
+        REFLECT_KEYS,
+        ["__CUDA_FTZ", "__CUDA_PREC_SQRT", "__CUDA_ARCH"]
+    );
+}
+
+#[test]
+fn rule_3_bodies_of_the_fast_symbols() {
+    for (name, body) in [
+        ("__nv_fast_sinf", "sin.approx.f32"),
+        ("__nv_fast_cosf", "cos.approx.f32"),
+        (
+            "__nv_fast_tanf",
+            "sin.approx.f32 cos.approx.f32 div.approx.f32",
+        ),
+        ("__nv_fast_expf", "mul.rn.f32 ex2.approx.f32"),
+        ("__nv_fast_exp10f", "mul.rn.f32 ex2.approx.f32"),
+        ("__nv_fast_log2f", "lg2.approx.f32"),
+        ("__nv_fast_logf", "lg2.approx.f32 mul.rn.f32"),
+        ("__nv_fast_log10f", "lg2.approx.f32 mul.rn.f32"),
+        ("__nv_fast_powf", "lg2.approx.f32 mul.rn.f32 ex2.approx.f32"),
+        ("__nv_fast_fdividef", "div.approx.f32"),
+        ("__nv_fast_tanhf", "tanh.approx.f32"),
+    ] {
+        assert_eq!(
+            chosen(name, "f32", "sm_90", "", Policy::Llvm),
+            body,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn rule_3_the_product_in_expf_follows_the_function() {
+    let request = Request {
+        denormal: Some("preserve-sign".parse().expect("a mode")),
+        ..ask("__nv_fast_expf", "f32", "sm_90", "", Policy::Llvm)
+    };
+    assert_eq!(answer(&request).ptx(), ["mul.rn.ftz.f32", "ex2.approx.f32"]);
+    let on = ["__CUDA_FTZ=1".to_owned()];
+    let request = Request {
+        reflect: &on,
+        ..ask("__nv_fast_expf", "f32", "sm_90", "", Policy::Llvm)
+    };
+    assert_eq!(answer(&request).ptx(), ["mul.rn.f32", "ex2.approx.ftz.f32"]);
+}
+
+#[test]
+fn rule_3_single_instructions_and_ungated_ones() {
+    for (name, kind, body) in [
+        ("__nv_rsqrtf", "f32", "rsqrt.approx.f32"),
+        ("__nv_exp2f", "f32", "ex2.approx.f32"),
+        ("__nv_frcp_rn", "f32", "rcp.rn.f32"),
+        ("__nv_fdiv_rn", "f32", "div.rn.f32"),
+        ("__nv_fsqrt_rn", "f32", "sqrt.rn.f32"),
+        ("__nv_sqrt", "f64", "sqrt.rn.f64"),
+    ] {
+        assert_eq!(
+            chosen(name, kind, "sm_90", "", Policy::Llvm),
+            body,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn rule_1_2_upstream_takes_the_approximate_root_unless_told() {
+    assert_eq!(
+        chosen("__nv_sqrtf", "f32", "sm_90", "", Policy::Llvm),
+        "sqrt.approx.f32"
+    );
+    assert_eq!(
+        chosen("__nv_sqrtf", "f32", "sm_90", "", Policy::LibNvvm),
+        "sqrt.rn.f32"
+    );
+    let request = Request {
+        prec_sqrt: Some(false),
+        flush: true,
+        ..ask("__nv_sqrtf", "f32", "sm_90", "", Policy::LibNvvm)
+    };
+    assert_eq!(answer(&request).ptx(), ["sqrt.approx.ftz.f32"]);
+}
+
+#[test]
+fn rule_1_2_levels_of_division() {
+    let names = ["div.approx.f32", "div.full.f32", "div.rn.f32", "div.rn.f32"];
+    for (level, name) in names.into_iter().enumerate() {
+        let request = Request {
+            prec_div: Some(level as u8),
+            ..ask("a/b", "f32", "sm_90", "", Policy::Llvm)
+        };
+        assert_eq!(answer(&request).ptx(), [name], "{level}");
+    }
+    let request = Request {
+        prec_div: Some(0),
+        ..ask("a/b", "f32", "sm_90", "", Policy::LibNvvm)
+    };
+    assert_eq!(
+        answer(&request).ptx(),
+        ["div.full.f32"],
+        "libNVVM's 0 is not the approximate form"
+    );
+}

@@ -1,0 +1,141 @@
+//! Recorded measurements: runs a command and keeps what it prints, with the command, the machine and the date.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Names of records, their titles and what is run. `xtask` stands for this program.
+const RECORDS: [(&str, &str, &[&str]); 9] = [
+    (
+        "closure",
+        "Closure: every unit of the catalogue, inferred from its answers",
+        &["xtask", "prove", "infer"],
+    ),
+    (
+        "drawn-units",
+        "Units drawn at random from the model space",
+        &["xtask", "prove", "drawn"],
+    ),
+    (
+        "proofs",
+        "All pairs of fp8 operands",
+        &["xtask", "prove", "fp8"],
+    ),
+    (
+        "kernel-coverage",
+        "Kernels compared with the reference",
+        &["xtask", "prove", "kernels"],
+    ),
+    (
+        "kernel-bounds",
+        "The compiled loops, by llvm-mca",
+        &["xtask", "bounds"],
+    ),
+    (
+        "reference-speed",
+        "Speed of the reference",
+        &["cargo", "bench", "-p", "mmascope", "--bench", "reference"],
+    ),
+    (
+        "gemm",
+        "Matrix products beside native ones",
+        &["cargo", "bench", "-p", "mmascope", "--bench", "gemm"],
+    ),
+    (
+        "validate-speed",
+        "Speed of validate",
+        &["cargo", "bench", "-p", "mmascope", "--bench", "validate"],
+    ),
+    (
+        "reveal-cost",
+        "What reveal costs",
+        &["cargo", "bench", "-p", "mmascope", "--bench", "reveal"],
+    ),
+];
+
+/// Runs what is recorded under a name and writes `docs/measured/NAME-DATE.md`. A run that fails is not recorded.
+pub(crate) fn record(name: &str) -> bool {
+    let Some((_, title, words)) = RECORDS.iter().find(|record| record.0 == name) else {
+        let names: Vec<&str> = RECORDS.iter().map(|record| record.0).collect();
+        eprintln!("'{name}' is no record; NAME is one of: {}", names.join(" "));
+        return false;
+    };
+    match recorded(name, title, words) {
+        Ok(()) => true,
+        Err(message) => {
+            eprintln!("not recorded: {name}: {message}");
+            false
+        }
+    }
+}
+
+fn recorded(name: &str, title: &str, words: &[&str]) -> Result<(), String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let (mut command, shown) = match words {
+        ["xtask", ..] => (Command::new(own), format!("cargo {}", words.join(" "))),
+        _ => (Command::new(words[0]), words.join(" ")),
+    };
+    let mut child = command
+        .args(&words[1..])
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("{shown}: {error}"))?;
+    let mut lines = Vec::new();
+    for line in BufReader::new(child.stdout.take().ok_or("no output")?).lines() {
+        let line = line.map_err(|error| error.to_string())?;
+        println!("{line}");
+        lines.push(line);
+    }
+    let status = child.wait().map_err(|error| error.to_string())?;
+    if !status.success() {
+        return Err(format!("{shown}: {status}"));
+    }
+    let date = date()?;
+    let head = format!(
+        "# {title}\n\n| | |\n|---|---|\n| command | `{shown}` |\n| machine | {} |\n| date | {date} |\n",
+        machine()
+    );
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/measured");
+    let path = folder.join(format!("{name}-{date}.md"));
+    std::fs::write(&path, head + &page(&lines)).map_err(|error| error.to_string())?;
+    println!("written: docs/measured/{name}-{date}.md");
+    Ok(())
+}
+
+/// Tables in Markdown as they are, everything else as a block of text.
+fn page(lines: &[String]) -> String {
+    let mut text = String::new();
+    let is_table = |line: &String| line.starts_with('|');
+    for part in lines.chunk_by(|one, next| is_table(one) == is_table(next)) {
+        let words = part.join("\n");
+        match is_table(&part[0]) {
+            true => text += &format!("\n{words}\n"),
+            false if words.trim().is_empty() => {}
+            false => text += &format!("\n```text\n{}\n```\n", words.trim_matches('\n')),
+        }
+    }
+    text
+}
+
+/// The processor and how many of them the system shows, where it says so.
+fn machine() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let mut models = text.lines().filter_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == "model name").then(|| value.trim().to_owned())
+    });
+    match models.next() {
+        Some(model) => format!("{model}, {} processors", 1 + models.count()),
+        None => "not known; write it here".to_owned(),
+    }
+}
+
+fn date() -> Result<String, String> {
+    let output = Command::new("date").args(["-u", "+%F"]).output();
+    let output = output.map_err(|error| format!("date: {error}"))?;
+    let date = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    match output.status.success() && !date.is_empty() {
+        true => Ok(date),
+        false => Err("date gives none".to_owned()),
+    }
+}
