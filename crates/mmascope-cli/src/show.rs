@@ -50,11 +50,8 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
     };
     line("kernel      ", &kernel)?;
     writeln!(out)?;
-    for words in unit.words() {
-        // A sentence belongs to the line above it that is indented less.
-        let text = words.trim_start();
-        let indent = &words[..words.len() - text.len()];
-        writeln!(out, "{}", layout::labelled(indent, text))?;
+    for line in unit.words() {
+        write_wrapped(&mut out, &line)?;
     }
     writeln!(out, "\nSummation tree (p_k is the product of a_k and b_k):")?;
     if let Some(tree) = Node::of_program(unit.program(), signature) {
@@ -107,10 +104,18 @@ fn introduction(architecture: &Architecture, row: &Instruction, unit: &Unit) -> 
         ),
         None => String::new(),
     };
-    let sum = format!(
-        "Every element of D is d = c + Σ a_k·b_k: {} products of {numbers} and c in {}, d in {}{scaled}.",
-        signature.k, signature.c, signature.d
-    );
+    let text = unit.program().to_string();
+    let (c, d) = (signature.c, signature.d);
+    let sum = if text.contains("of=sum") || text.contains("of=difference") {
+        let sign = if text.contains("of=sum") { '+' } else { '-' };
+        format!("Every element of D is d = c + (a {sign} b) of {numbers} and c in {c}, d in {d}.")
+    } else {
+        format!(
+            "Every element of D is d = c + Σ a_k·b_k: {} products of {numbers} and c in {c}, d in \
+             {d}{scaled}.",
+            signature.k
+        )
+    };
     [what, sum, special(unit)]
 }
 
@@ -124,10 +129,11 @@ fn special(unit: &Unit) -> String {
     let rounding = value("rounding").unwrap_or("rounded");
     match (value("F"), value("L"), value("P")) {
         (Some(bits), Some(terms), _) if bits.parse::<u32>().is_ok() => format!(
-            "Unlike IEEE sums: up to {terms} products at a time are aligned to the largest term and cut \
-             {bits} bits below its leading one; what is cut is lost, and the sum becomes {rounding}."
+            "Unlike IEEE sums: up to {terms} products at a time are aligned to the largest term and \
+             kept to {bits} bits below its leading one, so that small terms are lost; the sum becomes \
+             {rounding}."
         ),
-        (None, Some(terms), _) => format!(
+        (None | Some("exact"), Some(terms), _) => format!(
             "Up to {terms} products at a time are added without any loss, and the sum is rounded once, \
              to {rounding}."
         ),
@@ -141,6 +147,26 @@ fn special(unit: &Unit) -> String {
         ),
         _ => "What each step keeps and what it loses is said below.".to_owned(),
     }
+}
+
+/// A line, broken between words where it is too long; what follows is indented a little more.
+fn write_wrapped(out: &mut impl Write, line: &str) -> io::Result<()> {
+    let indent = line.len() - line.trim_start().len();
+    let mut width = indent;
+    write!(out, "{:indent$}", "")?;
+    for (index, word) in line.split_whitespace().enumerate() {
+        let length = word.chars().count();
+        if index > 0 && width + 1 + length > layout::COLUMNS {
+            width = indent + 2;
+            write!(out, "\n{:width$}", "")?;
+        } else if index > 0 {
+            width += 1;
+            write!(out, " ")?;
+        }
+        width += length;
+        write!(out, "{word}")?;
+    }
+    writeln!(out)
 }
 
 fn print_json(
