@@ -3,9 +3,9 @@
 //! Every number of such a unit is finite and every grid has fewer than 32 bits, so that nothing is left to the
 //! reference: exponents, shifts and sums are 32-bit integers. Statements that take other parts of the same
 //! significands have the same distances of exponents, which are computed once.
-
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -451,6 +451,7 @@ impl Packed {
             })
     }
 
+    /// Sixteen outputs of a row through some steps.
     fn advance(
         &self,
         level: Level,
@@ -474,7 +475,7 @@ impl Packed {
         &self,
         row: usize,
         panel: usize,
-        steps: std::ops::Range<usize>,
+        steps: Range<usize>,
         c: &[u32; WIDTH],
     ) -> [u32; WIDTH] {
         let plan = &self.plan;
