@@ -40,7 +40,7 @@ pub(crate) fn run(
         Some(row) => (row, None),
         None => {
             let types = files.types()?;
-            let row = Types::Given(types).of(catalogue.architecture(&options.arch)?)?;
+            let row = Types::Given(Box::new(types)).of(catalogue.architecture(&options.arch)?)?;
             (row, Some(types.to_string()))
         }
     };

@@ -41,9 +41,9 @@ fn types_of(catalogue: &Catalogue, file: &str) -> Result<Option<Types<'static>>,
     while let Some(line) = lines.next_line()? {
         let vector = line.text.ok().and_then(|text| reader.read(&text).ok());
         if let Some(vector) = vector {
-            return Ok(Some(Types::Given(of_signature(
+            return Ok(Some(Types::Given(Box::new(of_signature(
                 &vector.instruction.signature,
-            ))));
+            )))));
         }
     }
     Ok(None)
