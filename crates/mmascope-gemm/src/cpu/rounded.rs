@@ -3,6 +3,7 @@
 //! Every number of such a unit is finite and every grid has fewer than 32 bits, so that nothing is left to the
 //! reference: exponents, shifts and sums are 32-bit integers. Statements that take other parts of the same
 //! significands have the same distances of exponents, which are computed once.
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
