@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::args::{DeviceOptions, LibraryHost, PluginHost};
 use crate::report::{Failure, Status};
-use mmascope::dut::{self, Dut, Frames, Interface, Subject};
+use mmascope::dut::{self, DeviceName, Dut, Frames, Interface};
 use mmascope::isa::Catalogue;
 use mmascope::reveal::{Blas, BlasProcess, Summation, serve_blas};
 
@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(3_000_000_000);
 
 /// Opens a device: a plugin by this program once more, unless it is trusted.
 pub(crate) fn open(
-    subject: &Subject,
+    subject: &DeviceName,
     catalogue: &Catalogue,
     interface: Option<Interface>,
     options: &DeviceOptions,

@@ -14,7 +14,7 @@ use crate::check;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::cases::Generator;
-use mmascope::diff::{self, Compared, Example, Explanation, Input, Subject, Tally};
+use mmascope::diff::{self, Compared, Contender, Example, Explanation, Input, Tally};
 use mmascope::dpa::Signature;
 use mmascope::isa::Catalogue;
 use mmascope::vector::{self, Lines, Reader};
@@ -55,7 +55,7 @@ pub(crate) struct Shown {
 
 /// The whole result.
 pub(crate) struct Findings<'c> {
-    pub(crate) subjects: Vec<Subject<'c>>,
+    pub(crate) subjects: Vec<Contender<'c>>,
     /// What the inputs are, in words.
     pub(crate) source: String,
     /// How units of other formats or K are given the inputs.
@@ -318,7 +318,7 @@ impl<'c> Findings<'c> {
     }
 }
 
-fn origin(generator: &Generator, index: u64, first: Subject<'_>) -> Origin {
+fn origin(generator: &Generator, index: u64, first: Contender<'_>) -> Origin {
     let (family, seed) = (generator.family(), generator.seed());
     let row = first.instruction();
     Origin {
@@ -328,7 +328,7 @@ fn origin(generator: &Generator, index: u64, first: Subject<'_>) -> Origin {
 }
 
 /// The names that an input's line carries: the left unit's, if the input has its formats.
-fn line_names<'a>(left: &'a Subject<'_>, example: &'a Example<Origin>) -> (&'a str, &'a str) {
+fn line_names<'a>(left: &'a Contender<'_>, example: &'a Example<Origin>) -> (&'a str, &'a str) {
     let row = left.instruction();
     if left.handling(&example.input.signature).is_none() {
         (&row.architecture, &row.name)
@@ -338,7 +338,7 @@ fn line_names<'a>(left: &'a Subject<'_>, example: &'a Example<Origin>) -> (&'a s
     }
 }
 
-fn shown(units: [&Subject<'_>; 2], example: Example<Origin>) -> mmascope::Result<Shown> {
+fn shown(units: [&Contender<'_>; 2], example: Example<Origin>) -> mmascope::Result<Shown> {
     let input = &example.input;
     let explanation = diff::explain(units[0], units[1], input)?;
     Ok(Shown {
@@ -359,7 +359,7 @@ fn line((arch, inst): (&str, &str), input: &Input) -> String {
 /// The command that goes through the steps of both units. It takes the operands as the left unit has
 /// them; `None` where that is no single instruction, or leads to other steps of the right unit.
 fn explain_command(
-    units: [&Subject<'_>; 2],
+    units: [&Contender<'_>; 2],
     input: &Input,
     explanation: &Explanation,
 ) -> mmascope::Result<Option<String>> {

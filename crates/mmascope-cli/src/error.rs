@@ -105,7 +105,9 @@ fn rows<'c>(
     let is_open = options.inst.is_empty() && options.arch.iter().any(|item| !item.contains(':'));
     let types = match (&options.types, given) {
         (Some(text), _) => Some(Types::Text(text)),
-        (None, Some((a, b))) if is_open => Some(Types::Given(units::types_of(a, b, None, false)?)),
+        (None, Some((a, b))) if is_open => {
+            Some(Types::Given(Box::new(units::types_of(a, b, None, false)?)))
+        }
         _ => None,
     };
     units::chosen(catalogue, &options.arch, &options.inst, types.as_ref())

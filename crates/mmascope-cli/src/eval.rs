@@ -9,7 +9,7 @@ use crate::args::Eval;
 use crate::device;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
-use mmascope::dut::{Batch, Dut, Interface, NoiseCheckedDut, Subject};
+use mmascope::dut::{Batch, DeviceName, Dut, Interface, NoiseCheckedDut};
 use mmascope::isa::Catalogue;
 use mmascope::vector::{
     Answer, BadLine, Line, Lines, Reader, read_operands, with_answer, with_flags, with_modifiers,
@@ -72,7 +72,7 @@ impl<'a> Answerer<'a> {
             (None, None, None) => None,
             _ => return Err(Failure::Input("--arch and --inst go together".to_owned())),
         };
-        let subject: Subject = subject.parse()?;
+        let subject: DeviceName = subject.parse()?;
         let device = device::open(&subject, catalogue, interface, &options.device)?;
         Ok(Self::Device(Box::new(NoiseCheckedDut::new(
             device,

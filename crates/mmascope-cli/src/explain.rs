@@ -10,7 +10,7 @@ use crate::report::{self, Failure, Status};
 use crate::tested;
 use crate::units::Types;
 use mmascope::dpa::Modifiers;
-use mmascope::explain::{Difference, Input, Request, Trace, page, page_against};
+use mmascope::explain::{Comparison, Input, Request, Trace, page, page_against};
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::vector::Reader;
 
@@ -54,7 +54,7 @@ pub(crate) fn run(
     let other = other(catalogue, options, &subject, against)?;
     let other_trace = other.trace()?;
     let other_name = other.name();
-    let difference = Difference::of((&name, &trace), (&other_name, &other_trace));
+    let difference = Comparison::of((&name, &trace), (&other_name, &other_trace));
     write_page(options, || page_against(&difference))?;
     let body = || {
         Map::from_iter([

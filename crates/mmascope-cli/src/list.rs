@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, List};
+use crate::layout;
 use crate::report::{self, Failure, Status};
 use mmascope::isa::{Architecture, Catalogue, Instruction, Model};
 
@@ -32,6 +33,9 @@ pub(crate) fn run(
 
 fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
     let mut table = report::table(&["architecture", "title", "modelled", "unmodelled", "aliases"]);
+    if let Some(width) = layout::table_width() {
+        table.set_width(width);
+    }
     for architecture in architectures {
         let (known, unknown) = architecture.counts();
         table.add_row([
@@ -50,30 +54,33 @@ fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
 }
 
 fn print_instructions(architecture: &Architecture) -> Result<(), Failure> {
-    let mut table = report::table(&["instruction", "K", "arithmetic", "evidence"]);
-    for row in architecture.instructions() {
-        let (arithmetic, evidence) = match &row.model {
-            Model::Known(unit) => (unit.program().to_string(), row.evidence.to_string()),
-            Model::Unmodelled(reason) => ("unmodelled".to_owned(), reason.clone()),
-        };
-        table.add_row([
-            row.name.clone(),
-            row.signature.k.to_string(),
-            arithmetic,
-            evidence,
-        ]);
-    }
     let mut out = io::stdout().lock();
     writeln!(out, "{}: {}", architecture.name, architecture.title)?;
     if let Some(reason) = &architecture.unmodelled {
-        writeln!(
-            out,
-            "Instructions not listed are known and unmodelled: {reason}"
-        )?;
+        let text = format!("Instructions not listed are known and unmodelled: {reason}");
+        writeln!(out, "{}", layout::paragraph(&text))?;
     }
-    if architecture.instructions().next().is_some() {
-        writeln!(out, "{}", table.trim_fmt())?;
+    for row in architecture.instructions() {
+        let default = if row.is_default {
+            ", default of its types"
+        } else {
+            ""
+        };
+        writeln!(out, "\n{}  K={}{default}", row.name, row.signature.k)?;
+        match &row.model {
+            Model::Known(unit) => {
+                let arithmetic = unit.program().to_string();
+                writeln!(out, "{}", layout::labelled("    ", &arithmetic))?;
+                let evidence = format!("evidence: {}", row.evidence);
+                writeln!(out, "{}", layout::labelled("    ", &evidence))?;
+            }
+            Model::Unmodelled(reason) => {
+                let reason = format!("unmodelled: {reason}");
+                writeln!(out, "{}", layout::labelled("    ", &reason))?;
+            }
+        }
     }
+    writeln!(out)?;
     let (known, unknown) = architecture.counts();
     writeln!(out, "{known} modelled, {unknown} known without a model")?;
     Ok(())

@@ -16,6 +16,7 @@ mod generate;
 mod identify;
 mod infer;
 mod interrupt;
+mod layout;
 mod legal;
 mod list;
 mod matmul;

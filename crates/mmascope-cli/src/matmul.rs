@@ -16,7 +16,7 @@ use mmascope::array::{self, Array, Casting, Reading};
 use mmascope::dpa::{Modifiers, Scalar, Unit};
 use mmascope::format::{F32, Rounding};
 use mmascope::gemm::{
-    self, Arrays, Matrices, Product, Schedule, SoftwareScales, Statistics, Summary, Watch,
+    self, Arrays, ErrorStatistics, Matrices, Product, Schedule, SoftwareScales, Summary, Watch,
 };
 use mmascope::isa::{Catalogue, Instruction};
 use operands::{Files, Operands};
@@ -40,7 +40,7 @@ pub(crate) fn run(
         Some(row) => (row, None),
         None => {
             let types = files.types()?;
-            let row = Types::Given(types).of(catalogue.architecture(&options.arch)?)?;
+            let row = Types::Given(Box::new(types)).of(catalogue.architecture(&options.arch)?)?;
             (row, Some(types.to_string()))
         }
     };
@@ -335,7 +335,7 @@ struct Report<'a> {
     matrices: &'a Matrices,
     given_k: usize,
     time: Duration,
-    statistics: Option<Statistics>,
+    statistics: Option<ErrorStatistics>,
     output: &'a str,
 }
 
@@ -456,10 +456,10 @@ fn reading_json((argument, reading): &(&'static str, Reading)) -> Value {
 
 fn print_statistics(
     out: &mut impl Write,
-    statistics: &Statistics,
+    statistics: &ErrorStatistics,
     format: &str,
 ) -> Result<(), Failure> {
-    let Statistics {
+    let ErrorStatistics {
         outputs, sampled, ..
     } = statistics;
     writeln!(out, "\nErrors of {sampled} of {outputs} outputs:")?;
@@ -496,7 +496,7 @@ fn print_statistics(
     Ok(())
 }
 
-pub(crate) fn statistics_json(statistics: &Statistics) -> Value {
+pub(crate) fn statistics_json(statistics: &ErrorStatistics) -> Value {
     let summary = |summary: &Summary| {
         // No error is not an error of 0.
         let of = |error: f64| (summary.count > 0).then_some(error);

@@ -8,7 +8,7 @@ use crate::args::{Common, Probe};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::isa::Catalogue;
-use mmascope::probe::{NOISE, Report, probe};
+use mmascope::probe::{Features, NOISE, probe};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -60,7 +60,7 @@ fn write_page(options: &Probe, page: impl Fn() -> String) -> Result<(), Failure>
     output.finish()
 }
 
-fn print(report: &Report) -> Result<(), Failure> {
+fn print(report: &Features) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(out, "subject    {}", report.subject)?;
     writeln!(out, "signature  {}\n", report.signature)?;
@@ -86,7 +86,7 @@ fn print(report: &Report) -> Result<(), Failure> {
 }
 
 /// Names of the features whose values differ.
-fn differing(left: &Report, right: &Report) -> Vec<String> {
+fn differing(left: &Features, right: &Features) -> Vec<String> {
     let names = left.features.iter().chain(&right.features).map(|f| f.name);
     let mut found: Vec<String> = Vec::new();
     for name in names {
@@ -97,7 +97,7 @@ fn differing(left: &Report, right: &Report) -> Vec<String> {
     found
 }
 
-fn both(left: &Report, right: &Report, differing: &[String]) -> Map<String, Value> {
+fn both(left: &Features, right: &Features, differing: &[String]) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("left".into(), left.json().into());
     body.insert("right".into(), right.json().into());
@@ -105,7 +105,7 @@ fn both(left: &Report, right: &Report, differing: &[String]) -> Map<String, Valu
     body
 }
 
-fn print_both(left: &Report, right: &Report) -> Result<(), Failure> {
+fn print_both(left: &Features, right: &Features) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let mut table = report::table(&["", "feature", &left.subject, &right.subject]);
     for feature in &left.features {

@@ -27,7 +27,7 @@ pub(crate) fn run(
     let target = of("--target", Rules::built_in().target(&options.target))?;
     let policy = of("--policy", options.policy.parse::<Policy>())?;
     let request = Request {
-        format: optional("--type", options.kind.as_deref(), Format::named)?,
+        format: optional("--type", options.kind.as_deref(), kind)?,
         policy,
         flags: match &options.fmf {
             Some(names) => Some(of("--fmf", Fmf::of(names.iter().map(String::as_str)))?),
@@ -67,6 +67,12 @@ fn optional<T>(
     read: impl Fn(&str) -> Result<T, mmascope::Error>,
 ) -> Result<Option<T>, Failure> {
     text.map(|text| of(argument, read(text))).transpose()
+}
+
+/// The type of that name; an unknown one is told with the types that operations have.
+fn kind(name: &str) -> Result<Format, mmascope::Error> {
+    Format::named(name)
+        .map_err(|_| mmascope::Error::unknown("type", name, ["f32", "f64", "f16", "bf16"]))
 }
 
 fn operation(options: &Resolve) -> Result<String, Failure> {

@@ -10,10 +10,10 @@ use crate::device;
 use crate::report::{self, Failure, Status};
 use crate::tree::{ending, statistics, write_drawing};
 use mmascope::dpa::Signature;
-use mmascope::dut::{Dut, Interface, Subject};
+use mmascope::dut::{DeviceName, Dut, Interface};
 use mmascope::format::Format;
 use mmascope::isa::Catalogue;
-use mmascope::reveal::{Algorithm, Blas, DeviceSum, Options, Report, Summation};
+use mmascope::reveal::{Algorithm, Blas, DeviceSum, Options, Revelation, Summation};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -41,7 +41,10 @@ pub(crate) fn run(
         let mut subject = library(rest, options)?;
         mmascope::reveal::reveal_with_progress(subject.as_mut(), &chosen, &mut tell)?
     } else {
-        let subject = options.subject.parse::<Subject>()?.with_products(options.n);
+        let subject = options
+            .subject
+            .parse::<DeviceName>()?
+            .with_products(options.n);
         let mut device = options
             .device
             .open_as(catalogue, &subject, plain(options)?)?;
@@ -156,7 +159,11 @@ fn plain(options: &Reveal) -> Result<Option<Interface>, Failure> {
 }
 
 /// The JSON of a report, its tree set in as text: it may be deeper than JSON libraries nest.
-fn envelope(catalogue: &Catalogue, common: &Common, report: &Report) -> Result<String, Failure> {
+fn envelope(
+    catalogue: &Catalogue,
+    common: &Common,
+    report: &Revelation,
+) -> Result<String, Failure> {
     let mut object = report.json();
     object.insert("catalogue".into(), catalogue.hash().into());
     object.insert("mmascope".into(), env!("CARGO_PKG_VERSION").into());
@@ -168,7 +175,7 @@ fn envelope(catalogue: &Catalogue, common: &Common, report: &Report) -> Result<S
     Ok(format!("{{\n  {tree},{rest}"))
 }
 
-fn print(report: &Report) -> Result<(), Failure> {
+fn print(report: &Revelation) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(out, "subject       {}", report.subject)?;
     writeln!(out, "pattern       {}", report.tree.pattern())?;

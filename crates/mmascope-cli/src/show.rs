@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Show};
+use crate::layout;
 use crate::list::instruction_json;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Unit;
@@ -31,19 +32,23 @@ pub(crate) fn run(
 fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let signature = unit.signature();
-    writeln!(out, "{} — {}", row.name, architecture.title)?;
+    for sentence in introduction(architecture, row, unit) {
+        writeln!(out, "{}", layout::paragraph(&sentence))?;
+    }
     writeln!(out)?;
-    writeln!(out, "types       {signature}")?;
+    let mut line = |label: &str, text: &str| writeln!(out, "{}", layout::labelled(label, text));
+    line("types       ", &signature.to_string())?;
     let shapes: Vec<_> = row.shapes.iter().map(ToString::to_string).collect();
-    writeln!(out, "shapes      {}", shapes.join(" "))?;
+    line("shapes      ", &shapes.join(" "))?;
     if !row.modifiers.is_empty() {
-        writeln!(out, "modifiers   {}", row.modifiers.join(" "))?;
+        line("modifiers   ", &row.modifiers.join(" "))?;
     }
-    writeln!(out, "arithmetic  {}", unit.program())?;
-    match gemm::engine()?.plan(unit) {
-        Ok(kernel) => writeln!(out, "kernel      {kernel}")?,
-        Err(reason) => writeln!(out, "kernel      none: {reason}; the reference computes it")?,
-    }
+    line("arithmetic  ", &unit.program().to_string())?;
+    let kernel = match gemm::engine()?.plan(unit) {
+        Ok(kernel) => kernel.to_string(),
+        Err(reason) => format!("none: {reason}; the reference computes it"),
+    };
+    line("kernel      ", &kernel)?;
     writeln!(out)?;
     for line in unit.words() {
         write_wrapped(&mut out, &line)?;
@@ -53,6 +58,9 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
         write!(out, "{}", tree.text(signature.k))?;
     }
     let mut table = report::table(&["parameter", "value", "evidence"]);
+    if let Some(width) = layout::table_width() {
+        table.set_width(width);
+    }
     for parameter in unit.program().parameters() {
         let level = row.evidence.of(parameter.name);
         let name = match &*parameter.statement {
@@ -67,17 +75,79 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
     }
     writeln!(out, "\n{}", table.trim_fmt())?;
     for note in architecture.notes.iter().chain(&row.notes) {
-        writeln!(out, "note: {note}")?;
+        writeln!(out, "{}", layout::labelled("note: ", note))?;
     }
     for source in architecture.sources.iter().chain(&row.sources) {
-        writeln!(out, "source: {source}")?;
+        writeln!(out, "{}", layout::labelled("source: ", source))?;
     }
     writeln!(out, "catalogue: {}", row.position)?;
     Ok(())
 }
 
-/// Columns of a line of words.
-const COLUMNS: usize = 100;
+/// Three sentences for a newcomer: what it is, what it multiplies and adds, what is special about the
+/// result.
+fn introduction(architecture: &Architecture, row: &Instruction, unit: &Unit) -> [String; 3] {
+    let signature = unit.signature();
+    let what = format!(
+        "{} is a matrix instruction of {}.",
+        row.name, architecture.title
+    );
+    let numbers = if signature.a == signature.b {
+        format!("two {} numbers", signature.a)
+    } else {
+        format!("{} and {} numbers", signature.a, signature.b)
+    };
+    let scaled = match signature.scale {
+        Some(scale) => format!(
+            ", and each block of {} numbers has a scale in {}",
+            scale.block, scale.format
+        ),
+        None => String::new(),
+    };
+    let text = unit.program().to_string();
+    let (c, d) = (signature.c, signature.d);
+    let sum = if text.contains("of=sum") || text.contains("of=difference") {
+        let sign = if text.contains("of=sum") { '+' } else { '-' };
+        format!("Every element of D is d = c + (a {sign} b) of {numbers} and c in {c}, d in {d}.")
+    } else {
+        format!(
+            "Every element of D is d = c + Σ a_k·b_k: {} products of {numbers} and c in {c}, d in \
+             {d}{scaled}.",
+            signature.k
+        )
+    };
+    [what, sum, special(unit)]
+}
+
+/// How the result differs from the exact one, from the parameters that say so.
+fn special(unit: &Unit) -> String {
+    let parameters = unit.program().parameters();
+    let value = |name: &str| {
+        let found = parameters.iter().find(|parameter| parameter.name == name);
+        found.map(|parameter| &*parameter.value)
+    };
+    let rounding = value("rounding").unwrap_or("rounded");
+    match (value("F"), value("L"), value("P")) {
+        (Some(bits), Some(terms), _) if bits.parse::<u32>().is_ok() => format!(
+            "Unlike IEEE sums: up to {terms} products at a time are aligned to the largest term and \
+             kept to {bits} bits below its leading one, so that small terms are lost; the sum becomes \
+             {rounding}."
+        ),
+        (None | Some("exact"), Some(terms), _) => format!(
+            "Up to {terms} products at a time are added without any loss, and the sum is rounded once, \
+             to {rounding}."
+        ),
+        (_, _, Some(terms)) => format!(
+            "{terms} products at a time are rounded and added in pairs, with f32 arithmetic that takes \
+             subnormal numbers for 0."
+        ),
+        _ if unit.program().to_string().contains("fma-chain") => format!(
+            "Products are added one after the other with fused multiply-adds, each rounded to {rounding}: \
+             the order of k shows in the result."
+        ),
+        _ => "What each step keeps and what it loses is said below.".to_owned(),
+    }
+}
 
 /// A line, broken between words where it is too long; what follows is indented a little more.
 fn write_wrapped(out: &mut impl Write, line: &str) -> io::Result<()> {
@@ -86,7 +156,7 @@ fn write_wrapped(out: &mut impl Write, line: &str) -> io::Result<()> {
     write!(out, "{:indent$}", "")?;
     for (index, word) in line.split_whitespace().enumerate() {
         let length = word.chars().count();
-        if index > 0 && width + 1 + length > COLUMNS {
+        if index > 0 && width + 1 + length > layout::COLUMNS {
             width = indent + 2;
             write!(out, "\n{:width$}", "")?;
         } else if index > 0 {

@@ -3,7 +3,7 @@
 use crate::args::DeviceOptions;
 use crate::device;
 use crate::report::Failure;
-use mmascope::dut::{Dut, Interface, Subject};
+use mmascope::dut::{DeviceName, Dut, Interface};
 use mmascope::isa::Catalogue;
 
 /// What must be known of a device.
@@ -47,7 +47,7 @@ impl Tested {
     pub(crate) fn open_as(
         &self,
         catalogue: &Catalogue,
-        subject: &Subject,
+        subject: &DeviceName,
         otherwise: Option<Interface>,
     ) -> Result<Box<dyn Dut>, Failure> {
         let interface = self.interface(catalogue)?.or(otherwise);
@@ -58,7 +58,7 @@ impl Tested {
 /// The `ARCH:INST` that an argument names, split at the first single colon.
 pub(crate) fn row(argument: &str, text: &str) -> Result<(String, String), Failure> {
     match format!("model:{text}").parse() {
-        Ok(Subject::Model { arch, inst }) => Ok((arch, inst)),
+        Ok(DeviceName::Model { arch, inst }) => Ok((arch, inst)),
         _ => Err(Failure::Input(format!(
             "{argument} {text}: expected ARCH:INST"
         ))),

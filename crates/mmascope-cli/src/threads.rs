@@ -36,5 +36,8 @@ pub(crate) fn start(asked: Option<u16>) -> Result<(), Failure> {
 }
 
 fn pool(threads: usize) -> ThreadPoolBuilder {
-    ThreadPoolBuilder::new().num_threads(threads)
+    // An unoptimised build needs more than the 2 MB that threads have by default.
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .stack_size(8 << 20)
 }

@@ -11,7 +11,7 @@ pub(crate) enum Types<'a> {
     /// The text of `--types`.
     Text(&'a str),
     /// Types that the files say.
-    Given(OperandTypes),
+    Given(Box<OperandTypes>),
 }
 
 impl Types<'_> {

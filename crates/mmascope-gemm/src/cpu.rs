@@ -4,7 +4,7 @@
 //! unit from a user's file has one whenever its parameters fit. Operands are packed once: decoded to
 //! floats and exponents in the order in which they are read, with marks where a kernel's
 //! preconditions do not hold (∞, NaN, exponents out of its window, …). Marked rows and columns, and
-//! lanes in which a precondition breaks on the way, are computed by [`Dots`], the reference, a
+//! lanes in which a precondition breaks on the way, are computed by [`Dots`](crate::engine::Dots), the reference, a
 //! step at a time; all others by vector instructions. The result has the same bits at every level
 //! ([`Level`]), thread count and tile size.
 //!

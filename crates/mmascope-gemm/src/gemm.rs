@@ -42,7 +42,7 @@ pub use matrices::Matrices;
 pub use matrix::{Matrix, Strides};
 pub use product::Product;
 pub use schedule::{Schedule, SoftwareScales};
-pub use statistics::{SAMPLES, Statistics, Summary, scheduled_statistics, statistics};
+pub use statistics::{ErrorStatistics, SAMPLES, Summary, scheduled_statistics, statistics};
 pub use threads::on_threads;
 
 pub use crate::engine::Watch;
@@ -60,8 +60,8 @@ use crate::error::Result;
 /// Besides the operands and D it needs memory for what [`Product::new`] prepares.
 ///
 /// # Errors
-/// [`Error::Argument`] when the operands do not fit the unit, K is no multiple of the unit's, or
-/// more than one step is needed and d cannot be the next step's c; [`Error::Cancelled`].
+/// [`Error::Argument`](crate::Error::Argument) when the operands do not fit the unit, K is no multiple of the unit's, or
+/// more than one step is needed and d cannot be the next step's c; [`Error::Cancelled`](crate::Error::Cancelled).
 pub fn chain(
     unit: &Unit,
     matrices: &Matrices,

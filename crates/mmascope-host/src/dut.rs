@@ -16,6 +16,6 @@ pub use group::{Ended, end_all};
 pub use host::serve;
 pub use plugin::PluginDut;
 pub use process::{DEFAULT_TIMEOUT, ProcessDut};
-pub use subject::{Interface, Subject};
+pub use subject::{DeviceName, Interface};
 
 use mmascope_lab::dut::{Batch, Dut, GemmDut, ModelDut};

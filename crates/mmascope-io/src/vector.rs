@@ -19,7 +19,6 @@ pub use together::compute_together;
 pub use write::{answer, hex, question};
 
 /// A question for a device: operands by its signature, whatever instruction the line names.
-pub use crate::dpa::OperandWords as Question;
 use crate::dpa::{Modifiers, OperandWords, Operands, Signature};
 use crate::error::{Error, LONGEST_NAME, Result, shortened};
 use crate::format::Format;

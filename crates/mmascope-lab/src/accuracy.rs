@@ -29,7 +29,7 @@ pub use data::Data;
 use crate::dpa::Modifiers;
 use crate::error::{Error, Result};
 use crate::gemm::{
-    Matrices, Product, Schedule, SoftwareScales, Statistics, Watch, scheduled_statistics,
+    ErrorStatistics, Matrices, Product, Schedule, SoftwareScales, Watch, scheduled_statistics,
 };
 use crate::isa::Instruction;
 
@@ -49,7 +49,7 @@ pub struct Point {
     /// Products of an output.
     pub k: usize,
     /// Errors over D.
-    pub statistics: Statistics,
+    pub statistics: ErrorStatistics,
 }
 
 /// The errors of one unit under one schedule.

@@ -48,8 +48,7 @@ pub use mmascope_gemm::random::philox;
 use code::Code;
 use draw::Draws;
 
-pub use crate::dpa::OperandWords as Case;
-use crate::dpa::{Signature, Unit};
+use crate::dpa::{OperandWords, Signature, Unit};
 use crate::error::{Error, Result};
 
 /// A family of cases.
@@ -233,9 +232,9 @@ impl Generator {
     /// a and its scales of one case, b and its scales of another, c of the first when the sum of the
     /// indices is even, else of the second. `crossed(i, i)` is `case(i)`.
     #[must_use]
-    pub fn crossed(&self, row: u64, column: u64) -> Case {
+    pub fn crossed(&self, row: u64, column: u64) -> OperandWords {
         let (of_a, of_b) = (self.case(row), self.case(column));
-        Case {
+        OperandWords {
             c: if (row ^ column) & 1 == 0 {
                 of_a.c
             } else {
@@ -250,7 +249,7 @@ impl Generator {
 
     /// The case of an index. Any index is good; `exhaustive` begins again after [`Self::count`].
     #[must_use]
-    pub fn case(&self, index: u64) -> Case {
+    pub fn case(&self, index: u64) -> OperandWords {
         let mut maker = Maker::new(self);
         maker.make(index);
         maker.case
@@ -267,7 +266,7 @@ impl Generator {
 pub(crate) struct Maker<'a> {
     generator: &'a Generator,
     words: Vec<[u32; 4]>,
-    case: Case,
+    case: OperandWords,
 }
 
 impl<'a> Maker<'a> {
@@ -275,12 +274,12 @@ impl<'a> Maker<'a> {
         Self {
             generator,
             words: Vec::new(),
-            case: Case::default(),
+            case: OperandWords::default(),
         }
     }
 
     /// The case of an index, as [`Generator::case`] has it.
-    pub(crate) fn make(&mut self, index: u64) -> &Case {
+    pub(crate) fn make(&mut self, index: u64) -> &OperandWords {
         let Generator {
             family,
             seed,
@@ -312,7 +311,7 @@ impl<'a> Maker<'a> {
 
 impl Layout {
     /// A case of +0 without scales.
-    fn clear(&self, case: &mut Case) {
+    fn clear(&self, case: &mut OperandWords) {
         for words in [&mut case.a, &mut case.b] {
             words.clear();
             words.resize(self.k, 0);
@@ -323,7 +322,7 @@ impl Layout {
     }
 
     /// Codes to register words.
-    fn to_registers(&self, case: &mut Case) {
+    fn to_registers(&self, case: &mut OperandWords) {
         let shift = |words: &mut [u64], code: &Code| {
             for word in words {
                 *word = code.format.to_register(*word);

@@ -5,11 +5,11 @@
 //! next slice's c; a unit with a larger K is given +0 for the k that are missing.
 //!
 //! ```
-//! use mmascope_lab::{cases::{Family, Generator}, diff::{self, Input, Subject, Verdict}};
+//! use mmascope_lab::{cases::{Family, Generator}, diff::{self, Input, Contender, Verdict}};
 //! use mmascope_model::isa::Catalogue;
 //!
 //! let catalogue = Catalogue::built_in();
-//! let find = |arch, inst| Subject::new(catalogue.find(arch, inst)?);
+//! let find = |arch, inst| Contender::new(catalogue.find(arch, inst)?);
 //! let units = [
 //!     find("hopper", "mma.m16n8k16.f32.f16.f16.f32")?,
 //!     find("ampere", "mma.m16n8k16.f32.f16.f16.f32")?,
@@ -33,11 +33,11 @@ mod subject;
 mod tally;
 mod verdict;
 
-pub use explain::{Explanation, Side, explain};
+pub use explain::{Explanation, Party, explain};
 pub use number::translate;
 pub(crate) use shrink::moves;
 pub use shrink::{shrink, size, smaller};
-pub use subject::{Input, Subject};
+pub use subject::{Contender, Input};
 pub use tally::{Example, Tally};
 pub use verdict::Verdict;
 
@@ -65,7 +65,7 @@ pub fn pairs(count: usize) -> Vec<(usize, usize)> {
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) when the operands do not fit the input's instruction,
 /// or a unit lacks one of the input's modifiers.
-pub fn compare(subjects: &[Subject<'_>], input: &Input) -> Result<Compared> {
+pub fn compare(subjects: &[Contender<'_>], input: &Input) -> Result<Compared> {
     let results: Vec<Option<u64>> = subjects
         .iter()
         .map(|subject| subject.compute(input))
@@ -84,7 +84,11 @@ pub fn compare(subjects: &[Subject<'_>], input: &Input) -> Result<Compared> {
 ///
 /// # Errors
 /// As [`compare`].
-pub fn verdict(left: &Subject<'_>, right: &Subject<'_>, input: &Input) -> Result<Option<Verdict>> {
+pub fn verdict(
+    left: &Contender<'_>,
+    right: &Contender<'_>,
+    input: &Input,
+) -> Result<Option<Verdict>> {
     let (Some(l), Some(r)) = (left.compute(input)?, right.compute(input)?) else {
         return Ok(None);
     };

@@ -17,7 +17,7 @@ mod runner;
 
 pub use runner::runner;
 
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::dpa::{Modifiers, Unit};
 use crate::error::Result;
 use crate::infer::{Distinguisher, Maker, Unobservable, alternatives, differ, stated};
@@ -43,7 +43,7 @@ pub struct Vectors {
 #[derive(Clone, Debug)]
 pub struct Line {
     /// The operands.
-    pub case: Case,
+    pub case: OperandWords,
     /// The row's result.
     pub d: u64,
     /// Neighbours, `PARAMETER=value`, whose result is another.
@@ -59,7 +59,7 @@ pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
     let maker = Maker::new(&signature)?;
     let mut random = Random::new(seed);
     let mut distinguisher = Distinguisher::new(unit);
-    let mut cases: Vec<(Case, Vec<usize>)> = Vec::new();
+    let mut cases: Vec<(OperandWords, Vec<usize>)> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut units: Vec<Unit> = Vec::new();
     let mut inseparable: Vec<(String, String, Vec<String>)> = Vec::new();
@@ -125,7 +125,10 @@ pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
 
 /// A small set that still separates everything: always the case that separates the most of what is
 /// left.
-fn needed(mut cases: Vec<(Case, Vec<usize>)>, count: usize) -> Vec<(Case, Vec<usize>)> {
+fn needed(
+    mut cases: Vec<(OperandWords, Vec<usize>)>,
+    count: usize,
+) -> Vec<(OperandWords, Vec<usize>)> {
     let mut open = vec![true; count];
     let mut kept = Vec::new();
     loop {

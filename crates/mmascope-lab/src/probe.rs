@@ -3,7 +3,7 @@
 //! The tests are those of Fasi et al. (PeerJ CS 7:e330), MMA-Sim (arXiv 2511.10909, §II), FTTN
 //! (arXiv 2403.00232) and Hickmann & Bradford, restated for any formats and any place of k. Nothing
 //! here sees what is behind a [`Dut`], and nothing is concluded from what was not asked. Some questions
-//! are asked twice at the end: a device that answers them differently is [`Report::is_noisy`].
+//! are asked twice at the end: a device that answers them differently is [`Features::is_noisy`].
 //!
 //! ```
 //! use mmascope_lab::{dut::ModelDut, probe::probe};
@@ -30,7 +30,7 @@ mod subnormal;
 mod tile;
 mod width;
 
-pub use report::{Feature, NOISE, Report, Test, page_of_both};
+pub use report::{Feature, Features, NOISE, Test, page_of_both};
 
 use crate::dut::Dut;
 use crate::error::Result;
@@ -40,7 +40,7 @@ use bench::Bench;
 ///
 /// # Errors
 /// The device's own errors; [`crate::Error::Argument`] for operands that are no floats.
-pub fn probe(device: &mut dyn Dut) -> Result<Report> {
+pub fn probe(device: &mut dyn Dut) -> Result<Features> {
     let (subject, signature) = (device.name().to_owned(), *device.signature());
     let mut bench = Bench::new(device)?;
     // What later tests need to know: which products share a step, and how many bits it keeps.

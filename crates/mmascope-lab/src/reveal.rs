@@ -30,7 +30,7 @@ mod types;
 mod verify;
 
 pub use device::DeviceSum;
-pub use report::{Nature, Report, Verified};
+pub use report::{Nature, Revelation, Verified};
 pub use slice::{Element, SliceSum};
 pub use subject::{Masks, Query, Summation};
 
@@ -158,7 +158,7 @@ impl From<Error> for Trouble {
 /// # Errors
 /// The subject's own errors; [`Error::Argument`] when there is nothing to sum, the masks of no
 /// format work, or `naive` is asked for more than 6 leaves.
-pub fn reveal(subject: &mut dyn Summation, options: &Options) -> Result<Report> {
+pub fn reveal(subject: &mut dyn Summation, options: &Options) -> Result<Revelation> {
     let mut quiet = |_| ();
     run(subject, options, &mut quiet)
 }
@@ -171,11 +171,15 @@ pub fn reveal_with_progress(
     subject: &mut dyn Summation,
     options: &Options,
     progress: Progress<'_>,
-) -> Result<Report> {
+) -> Result<Revelation> {
     run(subject, options, progress)
 }
 
-fn run(subject: &mut dyn Summation, options: &Options, progress: Progress<'_>) -> Result<Report> {
+fn run(
+    subject: &mut dyn Summation,
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Revelation> {
     let batched = matches!(options.algorithm, Algorithm::Pivot | Algorithm::Distinct);
     let mut meter = Meter::new(subject, batched, progress);
     if meter.subject.leaves() == 0 {
@@ -201,9 +205,9 @@ fn run(subject: &mut dyn Summation, options: &Options, progress: Progress<'_>) -
     });
     meter.batched = true;
     let mut report = match seen {
-        Ok(seen) => Report::of_tree(meter.subject, seen.tree, seen.notes),
+        Ok(seen) => Revelation::of_tree(meter.subject, seen.tree, seen.notes),
         Err(Trouble::Subject(error)) => return Err(error),
-        Err(Trouble::NoTree(nature)) => Report::without_tree(meter.subject, nature)?,
+        Err(Trouble::NoTree(nature)) => Revelation::without_tree(meter.subject, nature)?,
     };
     (report.calls, report.measurements) = meter.found_after;
     if options.verify {

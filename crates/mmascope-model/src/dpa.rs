@@ -41,7 +41,7 @@ pub use decoded::Decoded;
 pub use describe::Parameter;
 pub use events::{EVENTS, Events};
 pub use general::{
-    AddMul, Fused, General, GroupExponent, Groups, Invalid, Side, Specials, Sticky, Terms,
+    AddMul, Fused, General, GroupExponent, Groups, Invalid, OperandChoice, Specials, Sticky, Terms,
 };
 pub use modifiers::Modifiers;
 pub use named::*;

@@ -69,7 +69,7 @@ mod text;
 mod trace;
 mod value;
 
-pub use against::{Difference, Part, Parting};
+pub use against::{Comparison, Part, Parting};
 pub(crate) use html::escaped;
 pub use html::{page, page_against};
 pub use input::{Input, Request};

@@ -16,12 +16,12 @@ use std::sync::OnceLock;
 use sha2::{Digest, Sha256};
 
 pub use default::{OperandTypes, Scaling};
-pub use evidence::{Evidence, Level};
+pub use evidence::{Evidence, Strength};
 pub use flags::FlagBits;
 pub use shape::Shape;
 
 use crate::dpa::{Events, Modifiers, Operands, Signature, Tiles, Unit};
-use crate::error::{Error, Position, Result, quoted};
+use crate::error::{Error, LONGEST_NAME, Position, Result, quoted};
 use crate::format::Format;
 
 /// The shipped data.
@@ -315,7 +315,10 @@ impl Architecture {
     pub fn find(&self, instruction: &str) -> Result<&Instruction> {
         let spelling = name::normalise(instruction);
         let Some(&index) = self.keys.get(&spelling.key) else {
-            if let Ok(types) = self.operand_types(instruction) {
+            // Longer texts are no types, and looking at them would take long.
+            if instruction.len() <= LONGEST_NAME
+                && let Ok(types) = self.operand_types(instruction)
+            {
                 return self.default_for(&types);
             }
             return Err(match &self.unmodelled {

@@ -15,7 +15,7 @@ mod value;
 mod visible;
 mod write;
 
-pub use compare::Difference;
+pub use compare::TreeDifference;
 pub use draw::FOLD_ABOVE;
 pub use execute::decode;
 pub use execute::encode;
@@ -24,7 +24,7 @@ pub use execute::round;
 pub use execute::{Arithmetic, FusedSum, Term, Truncated};
 pub use export::Language;
 pub use value::MAX_LEAVES;
-pub use value::{Builder, Inner, Statistics, Tree};
+pub use value::{Builder, Inner, Tree, TreeStatistics};
 pub use visible::{Sight, visible};
 pub use write::{Form, NESTED_LEVELS};
 

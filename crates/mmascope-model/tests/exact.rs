@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 
+use mmascope_model::dpa::{Modifiers, Operands, Signature, Unit};
 use mmascope_model::exact::{Dyadic, Exact, Rounding, Sum};
 use mmascope_model::format::{BF16, E4M3FN, F16, F32, F64};
 use num_bigint::BigInt;
@@ -212,6 +213,31 @@ fn both_widths_round_alike() {
             assert_eq!(wide, signed, "{number:?} {rounding} to 2^{place}");
         }
     }
+}
+
+/// 2^100 and −2^100 lie in different groups, and 2^-100 beside one of them: no group fits 128 bits.
+#[test]
+fn exact_groups_in_an_exact_sum_lose_nothing() {
+    let signature = Signature {
+        a: F32,
+        b: F32,
+        c: F32,
+        d: F32,
+        k: 4,
+        scale: None,
+    };
+    let program = "fused L=4 G=2 F=exact -> rne f32".parse().unwrap();
+    let unit = Unit::new(signature, program).unwrap();
+    let word = |exponent: u64| (127 + exponent) << 23;
+    let small = (127 - 100) << 23;
+    let (a, b) = ([word(100), small, word(100) | 1 << 31, 0], [word(0); 4]);
+    let operands = Operands {
+        a: &a,
+        b: &b,
+        c: 0,
+        ..Operands::default()
+    };
+    assert_eq!(unit.dot(&operands, &Modifiers::default()), Ok(small));
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod inputs;
 
 use inputs::{KINDS, Random, operands};
 use mmascope_model::dpa::{Dpa, Modifiers, Program, Signature, Unit};
+use mmascope_model::explain::Trace;
 use mmascope_model::isa::{Catalogue, Model};
 
 fn compare(name: &str, unit: &Unit, count: usize) {
@@ -12,7 +13,7 @@ fn compare(name: &str, unit: &Unit, count: usize) {
     let other = Unit::new(*unit.signature(), general).unwrap_or_else(|e| panic!("{name}: {e}"));
     let mut random = Random::seeded(name, 1);
     for kind in KINDS {
-        for _ in 0..count {
+        for index in 0..count {
             let words = operands(unit.signature(), kind, &mut random);
             let none = Modifiers::default();
             let dot = |unit: &Unit| unit.dot(&words.operands(), &none).expect("fits");
@@ -22,6 +23,16 @@ fn compare(name: &str, unit: &Unit, count: usize) {
                 "{name}: {own:x}, and {same:x} by {}\n{kind:?} {words:x?}",
                 other.program()
             );
+            // The explanation computes for itself.
+            if index % 8 == 0 {
+                let trace = Trace::of(&other, &words.operands(), &none).expect("a trace");
+                assert!(
+                    unit.agrees(same, trace.word()),
+                    "{name}: {same:x}, but explained {:x} by {}\n{kind:?} {words:x?}",
+                    trace.word(),
+                    other.program()
+                );
+            }
         }
     }
 }

@@ -80,7 +80,7 @@ fn the_words_of_every_algorithm_and_parameter_give_its_results() {
             let signature: Signature = text.parse().expect("a signature");
             for algorithm in Dpa::all().filter(|own| own.knows_numbers_only() == numbers) {
                 let tries = if matches!(algorithm, Dpa::General(_)) {
-                    160
+                    800
                 } else {
                     12
                 };

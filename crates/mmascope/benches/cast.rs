@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p mmascope --bench cast`; the table of `docs/precision.md` is from here.
 
+#![allow(missing_docs)] // the macros of criterion make undocumented items
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

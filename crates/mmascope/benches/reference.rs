@@ -4,8 +4,9 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mmascope::cases::{Case, Family, Generator};
+use mmascope::cases::{Family, Generator};
 use mmascope::dpa::Modifiers;
+use mmascope::dpa::OperandWords;
 use mmascope::isa::Catalogue;
 
 /// One row for each algorithm, and a lowered one of several statements.
@@ -36,7 +37,7 @@ fn reference(criterion: &mut Criterion) {
             .expect("a row of the catalogue");
         let unit = row.unit().expect("a modelled row");
         let generator = Generator::for_unit(Family::Normal, 1, unit).expect("a family of the unit");
-        let cases: Vec<Case> = (0..INPUTS).map(|index| generator.case(index)).collect();
+        let cases: Vec<OperandWords> = (0..INPUTS).map(|index| generator.case(index)).collect();
         let mut next = cases.iter().cycle();
         // Elements are products: 16 million of them a second are 1 million K=16 dot products.
         group.throughput(Throughput::Elements(row.signature.k as u64));

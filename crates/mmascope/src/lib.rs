@@ -44,38 +44,221 @@
 //! # Ok::<(), mmascope::Error>(())
 //! ```
 //!
-//! The map: [`exact`] has exact numbers, [`format`](mod@format) the number formats, [`dpa`] the arithmetic, [`isa`] the
-//! catalogue, [`vector`] recorded and asked dot products as lines of JSON, [`tree`] summation trees,
-//! [`dut`] devices under test, [`array`](mod@array) matrices in files, [`gemm`] whole matrix products
-//! and their errors, [`engine`] what computes them, [`accuracy`] how errors grow with K.
-//! [`precision`] has casts between formats, block scaling and special values, [`cast`](mod@cast) casts whole slices.
-//! [`reveal`] finds summation trees, [`cases`] generated operands, [`diff`] where units disagree, [`explain`] one output step by step.
+//! # Contents
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`isa`] | the catalogue: architectures, instructions, evidence |
+//! | [`format`](mod@format) | number formats as values |
+//! | [`dpa`] | the arithmetic of one output: signatures, programs, units |
+//! | [`exact`] | numbers of any size without rounding |
+//! | [`precision`] | casts, block scaling, what targets take, what compilers choose, special values |
+//! | [`cast`](mod@cast), [`blocks`], [`quantisation`] | whole slices and arrays of it, and their errors |
+//! | [`tensix`] | a machine with state of its own |
+//! | [`explain`] | one output, step by step |
+//! | [`tree`] | summation trees as values |
+//! | [`gemm`], [`engine`] | whole matrix products, and what computes them |
+//! | [`array`](mod@array), [`vector`] | matrices in files; dot products as lines of JSON |
+//! | [`dut`] | devices under test: models, processes, plugins, your own |
+//! | [`cases`] | generated operands |
+//! | [`reveal`] | from a device or a function to its summation tree |
+//! | [`probe`], [`infer`] | from a device to its features, and to its complete model |
+//! | [`validate`], [`identify`], [`diff`], [`accuracy`], [`discriminate`] | comparing: a device with a model, matrices with all models, units with each other, units with exact results |
+//!
+//! What this page lists is what the version number promises. The crates behind it (`mmascope-model`,
+//! `mmascope-gemm`, `mmascope-lab`, `mmascope-host`, `mmascope-io`) promise less.
 //!
 //! What it is not: it is no emulator of instruction sets and no performance model, and it does not
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
 //! [`Error::Unmodelled`]; what is disputed is marked in the row's [`isa::Evidence`].
 
+pub use mmascope_model::dpa::Unit;
+pub use mmascope_model::format::Format;
+pub use mmascope_model::isa::{Catalogue, Instruction};
+pub use mmascope_model::tree::Tree;
+pub use mmascope_model::{Error, Position, Result};
+
+/// Errors, and text of strangers made fit for a terminal.
+pub mod error {
+    pub use mmascope_model::error::{Error, Position, Result, escaped};
+}
+
+/// The catalogue: architectures, their instructions, what each computes and how that is known.
+pub mod isa {
+    pub use mmascope_model::isa::{
+        Architecture, Catalogue, Evidence, FlagBits, Instruction, Model, OperandTypes, Scaling,
+        Shape, Strength,
+    };
+}
+
+/// Number formats as values: decoding, rounding, converting.
+pub mod format {
+    pub use mmascope_model::format::{
+        BF16, Class, Conversion, E2M1FN, E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, E8M13, Exact, F16, F32,
+        F64, FORMATS, Float, Format, Formats, Kind, Overflow, Register, Rounding, Specials, TF32,
+        UE4M3, UE8M0, Unpacked,
+    };
+}
+
+/// The arithmetic of one output: operands, algorithms, programs, units.
+pub mod dpa {
+    pub use mmascope_model::dpa::{
+        AddMul, Addends, Codes, Decoded, Dpa, EFdpa, EVENTS, Events, FlushSign, FmaChain,
+        FtzAddMul, Fused, General, GrFdpa, GroupExponent, Groups, GstFdpa, GtrFdpa, Invalid,
+        Modifiers, Nan, OperandChoice, OperandWords, Operands, Operation, Output, Parameter, Part,
+        Program, Queries, Reading, Scalar, Scale, Select, SemiFma, SemiNan, Signature, Source,
+        Specials, StFdpa, Start, Statement, Sticky, TFdpa, TakenBits, Terms, Tiles, Tininess,
+        TrFdpa, Unit, ZeroSign,
+    };
+}
+
+/// Exact numbers: dyadic fractions of any size, their sums and roundings.
+pub mod exact {
+    pub use mmascope_model::exact::{Dyadic, Exact, Rounding, Sum};
+}
+
+/// Precision semantics: casts, block scaling, what targets take, special values.
+pub mod precision {
+    pub use mmascope_model::precision::*;
+}
+
+/// Slices of values cast from one format to another, with the bits of [`precision::cast`].
+pub mod cast {
+    pub use mmascope_gemm::cast::{Bits, slice, words};
+}
+
+/// Arrays of blocks with scales: quantising, and what files of them hold.
+pub mod blocks {
+    pub use mmascope_gemm::blocks::{Operand, Quantised, quantise, scale_shape};
+}
+
+/// A machine with state of its own: unpackers, matrix unit, destination, vector unit, packers, status register.
+pub mod tensix {
+    pub use mmascope_model::tensix::*;
+}
+
+/// One output step by step, with the bits of every number.
+pub mod explain {
+    pub use mmascope_model::explain::*;
+}
+
+/// Summation trees as values: read, written, compared, drawn, run, exported.
+pub mod tree {
+    pub use mmascope_model::tree::{
+        Arithmetic, Builder, FOLD_ABOVE, Form, FusedSum, Inner, Language, MAX_LEAVES,
+        NESTED_LEVELS, Node, Op, Sight, Term, Tree, TreeDifference, TreeStatistics, Truncated,
+        visible,
+    };
+}
+
+/// Whole matrix products: operands in any layout, schedules, statistics of their errors.
+pub mod gemm {
+    pub use mmascope_gemm::gemm::{
+        Accumulators, Arrays, ErrorStatistics, Matrices, Matrix, Product, Region, SAMPLES,
+        Schedule, SoftwareScales, Strides, Summary, Watch, chain, dots, engine, on_threads,
+        schedule, scheduled_statistics, statistics,
+    };
+}
+
+/// What computes products: the reference, the processor's kernels, an engine of your own.
+pub mod engine {
+    pub use mmascope_gemm::engine::{
+        Dots, Elements, Engine, Layout, Plan, Prepared, Reason, Reference, Steps, Watch, WordsMut,
+        after_first,
+    };
+}
+
+/// The kernels for this processor, as an engine.
 #[cfg(feature = "kernel")]
-pub use mmascope_gemm::cpu;
-pub use mmascope_gemm::{blocks, cast, engine, gemm};
-pub use mmascope_io::{array, vector};
-pub use mmascope_lab::{
-    accuracy, cases, diff, discriminate, identify, infer, probe, quantisation, validate,
-};
-pub use mmascope_model::{
-    Error, Position, Result, dpa, error, exact, explain, format, isa, precision, tree,
-};
+pub mod cpu {
+    pub use mmascope_gemm::cpu::{Cpu, Kernel, Level, VARIABLE};
+}
+
+/// Matrices in files and in memory: `.npy`, `.safetensors`.
+pub mod array {
+    pub use mmascope_gemm::array::{Array, Casting, Element, Reading, Stack, Words};
+    pub use mmascope_io::array::{
+        check_quantised_writable, check_writable, names_quantised, npy_of_bytes, npz_names,
+        npz_of_bytes, output_path, read, read_quantised, safetensors_names, safetensors_of_bytes,
+        write_codes, write_npy, write_quantised,
+    };
+}
+
+/// Dot products, asked or recorded, as lines of JSON.
+pub mod vector {
+    pub use mmascope_io::vector::{
+        Answer, BadLine, Line, Lines, MAX_LINE, Reader, Vector, answer, compute_together, hex,
+        question, read_operands, with_answer, with_flags, with_modifiers,
+    };
+}
 
 /// Devices under test: the trait, and what stands behind it in this process and outside.
 pub mod dut {
-    pub use mmascope_host::dut::*;
-    pub use mmascope_lab::dut::*;
+    pub use mmascope_host::dut::{
+        DEFAULT_TIMEOUT, DeviceName, Ended, Frames, Interface, PluginDut, ProcessDut, end_all,
+        serve,
+    };
+    pub use mmascope_lab::dut::{Answers, Batch, Dut, GemmDut, ModelDut, NoiseCheckedDut};
+}
+
+/// Generated operands: a case is a function of family, seed and index.
+pub mod cases {
+    pub use mmascope_lab::cases::{Distribution, Family, Generator, Hints, Operand, Shape, philox};
 }
 
 /// Revealing accumulation orders, of functions in this process, devices and libraries.
 pub mod reveal {
-    pub use mmascope_host::reveal::*;
-    pub use mmascope_lab::reveal::*;
+    pub use mmascope_host::reveal::{Blas, BlasProcess, Routine, serve_blas};
+    pub use mmascope_lab::reveal::{
+        Algorithm, DeviceSum, Element, Masks, Nature, Options, Progress, Query, Revelation,
+        SliceSum, Summation, Verified, reveal, reveal_with_progress,
+    };
+}
+
+/// Numerical features of a device, each from directed questions.
+pub mod probe {
+    pub use mmascope_lab::probe::{Feature, Features, NOISE, Test, page_of_both, probe};
+}
+
+/// From a device's answers to its complete model.
+pub mod infer {
+    pub use mmascope_lab::infer::{
+        Example, Found, Inference, Options, Outcome, Progress, Rejected, Unobservable, infer,
+        infer_with_progress,
+    };
+}
+
+/// A device against a model, over generated operands; resumable.
+pub mod validate {
+    pub use mmascope_lab::validate::{Mismatch, Plan, Progress, SIDE, State, shrink, validate};
+}
+
+/// Which instruction and schedule give these matrices.
+pub mod identify {
+    pub use mmascope_lab::identify::{Candidate, Factors, Identification, Question, identify};
+}
+
+/// The same operands on several units: where they part, and why.
+pub mod diff {
+    pub use mmascope_lab::diff::{
+        Compared, Contender, Example, Explanation, Input, Party, Tally, Verdict, compare, explain,
+        pairs, shrink, size, smaller, translate, verdict,
+    };
+}
+
+/// How errors grow with K, by unit and schedule.
+pub mod accuracy {
+    pub use mmascope_lab::accuracy::*;
+}
+
+/// Errors of quantised arrays, and their histogram.
+pub mod quantisation {
+    pub use mmascope_lab::quantisation::*;
+}
+
+/// Vectors that separate a unit from its neighbours, and programs that ask a chip.
+pub mod discriminate {
+    pub use mmascope_lab::discriminate::{Line, Vectors, discriminate, runner};
 }
 
 /// The code of the README is compiled and run with the examples of the documentation.

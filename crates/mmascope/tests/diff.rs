@@ -1,16 +1,17 @@
 //! Differences between units: results, verdicts, carried operands, the smallest inputs.
 
-use mmascope::cases::{Case, Family, Generator};
-use mmascope::diff::{self, Input, Subject, Tally, Verdict};
+use mmascope::cases::{Family, Generator};
+use mmascope::diff::{self, Contender, Input, Tally, Verdict};
 use mmascope::dpa::Modifiers;
+use mmascope::dpa::OperandWords;
 use mmascope::explain::PairTrace;
 use mmascope::isa::Catalogue;
 
 const F16: &str = "mma.m16n8k16.f32.f16.f16.f32";
 
-fn subject(arch: &str, inst: &str) -> Subject<'static> {
+fn subject(arch: &str, inst: &str) -> Contender<'static> {
     let row = Catalogue::built_in().find(arch, inst).expect("a row");
-    Subject::new(row).expect("a model")
+    Contender::new(row).expect("a model")
 }
 
 /// A catalogue of made-up units, `row N` with the arithmetic of the list.
@@ -24,18 +25,18 @@ fn made_up(types: &str, arithmetics: &[&str]) -> Catalogue {
     catalogue
 }
 
-fn made(catalogue: &Catalogue, index: usize) -> Subject<'_> {
+fn made(catalogue: &Catalogue, index: usize) -> Contender<'_> {
     let row = catalogue.find("made", &format!("row{index}.m8n8k4"));
-    Subject::new(row.expect("a row")).expect("a model")
+    Contender::new(row.expect("a row")).expect("a model")
 }
 
 /// c = 2^23 and the products −2^23, −1/2, −1/4, −1/8.
-fn one_input(k: usize) -> Case {
-    let mut case = Case {
+fn one_input(k: usize) -> OperandWords {
+    let mut case = OperandWords {
         a: vec![0xf000, 0xb800, 0xb400, 0xb000],
         b: vec![0x6400, 0x3c00, 0x3c00, 0x3c00],
         c: 0x4b00_0000,
-        ..Case::default()
+        ..OperandWords::default()
     };
     case.a.resize(k, 0);
     case.b.resize(k, 0);
@@ -108,11 +109,11 @@ fn a_smaller_k_is_chained_over_slices() {
         let mut c = case.c;
         for slice in 0..4 {
             let range = 4 * slice..4 * slice + 4;
-            let part = Case {
+            let part = OperandWords {
                 a: case.a[range.clone()].to_vec(),
                 b: case.b[range].to_vec(),
                 c,
-                ..Case::default()
+                ..OperandWords::default()
             };
             let modifiers = Modifiers::default();
             c = narrow
@@ -138,13 +139,13 @@ fn a_smaller_k_is_chained_over_slices() {
 #[test]
 fn what_is_done_to_c_is_done_once() {
     let narrow = subject("hopper", "wgmma.m64n8k16.f32.f16.f16");
-    let mut input = Input::new(narrow.instruction(), Case::default());
+    let mut input = Input::new(narrow.instruction(), OperandWords::default());
     input.signature.k = 32;
-    input.case = Case {
+    input.case = OperandWords {
         a: vec![0x3c00; 32],
         b: vec![0x3c00; 32],
         c: 0x4480_0000, // 1,024
-        ..Case::default()
+        ..OperandWords::default()
     };
     assert_eq!(narrow.compute(&input), Ok(Some(0x4484_0000))); // 1,056
     input.modifiers.add("noC").expect("a modifier");
@@ -163,10 +164,10 @@ fn operands_travel_when_the_formats_hold_them() {
         subject("ampere", F16),
         subject("ampere", "mma.m16n8k16.f32.bf16.bf16.f32"),
     );
-    let ones = |word| Case {
+    let ones = |word| OperandWords {
         a: vec![word; 16],
         b: vec![0x3c00; 16],
-        ..Case::default()
+        ..OperandWords::default()
     };
     let compute = |word| {
         bf16.compute(&Input::new(f16.instruction(), ones(word)))
@@ -193,14 +194,14 @@ fn block_scales_travel_when_the_blocks_agree() {
         "rtx-blackwell",
         "mma.m16n8k32.kind::f8f6f4.f32.e2m1.e2m1.f32",
     );
-    let case = |scales: [u64; 2]| Case {
+    let case = |scales: [u64; 2]| OperandWords {
         a: vec![2; 64], // 1
         b: vec![2; 64],
         c: 0,
         scale_a: scales.to_vec(),
         scale_b: vec![127; 2], // 1
     };
-    let on = |unit: &Subject<'_>, scales| {
+    let on = |unit: &Contender<'_>, scales| {
         unit.compute(&Input::new(large.instruction(), case(scales)))
             .expect("no error")
     };
@@ -210,7 +211,7 @@ fn block_scales_travel_when_the_blocks_agree() {
     assert_eq!(on(&plain, [128, 127]), None);
     // Two blocks of 16 with different scales are no block of 32.
     let narrow = |scales: [u64; 4]| {
-        let case = Case {
+        let case = OperandWords {
             scale_a: scales.to_vec(),
             scale_b: vec![0x38; 4], // 1
             ..case([0, 0])
@@ -236,18 +237,18 @@ fn verdicts_tell_the_kinds_of_difference_apart() {
             "e-fdpa L=4 -> rne f32",
         ],
     );
-    let verdict = |left, right, case: &Case| {
+    let verdict = |left, right, case: &OperandWords| {
         let (left, right) = (made(&catalogue, left), made(&catalogue, right));
         let input = Input::new(left.instruction(), case.clone());
         diff::verdict(&left, &right, &input)
             .expect("no error")
             .expect("both take it")
     };
-    let case = |a: [u64; 4], b: [u64; 4], c| Case {
+    let case = |a: [u64; 4], b: [u64; 4], c| OperandWords {
         a: a.to_vec(),
         b: b.to_vec(),
         c,
-        ..Case::default()
+        ..OperandWords::default()
     };
     let minus_zero = case([0x8000; 4], [0; 4], 1 << 31);
     assert_eq!(verdict(0, 1, &minus_zero), Verdict::ZeroSign);

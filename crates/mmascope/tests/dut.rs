@@ -9,7 +9,7 @@ use mmascope::Error;
 use mmascope::cases::{Family, Generator};
 use mmascope::dpa::{Modifiers, Operands, Signature};
 use mmascope::dut::{
-    Batch, Dut, Interface, ModelDut, NoiseCheckedDut, PluginDut, ProcessDut, Subject,
+    Batch, DeviceName, Dut, Interface, ModelDut, NoiseCheckedDut, PluginDut, ProcessDut,
 };
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
@@ -330,7 +330,7 @@ fn noise_is_found() {
 
 #[test]
 fn a_model_is_a_device() {
-    let subject: Subject = "model:h100:mma.m16n8k8.f32.f16.f16.f32".parse().unwrap();
+    let subject: DeviceName = "model:h100:mma.m16n8k8.f32.f16.f16.f32".parse().unwrap();
     let catalogue = Catalogue::built_in();
     let mut device = subject
         .open(catalogue, None, Duration::from_secs(1))
@@ -391,7 +391,7 @@ fn a_model_answers_many_queries_as_one_by_one() {
 
 #[test]
 fn subjects_split_on_single_colons() {
-    let model = |arch: &str, inst: &str| Subject::Model {
+    let model = |arch: &str, inst: &str| DeviceName::Model {
         arch: arch.into(),
         inst: inst.into(),
     };
@@ -402,11 +402,11 @@ fn subjects_split_on_single_colons() {
     );
     assert_eq!(
         "plugin:/a:b.so".parse(),
-        Ok(Subject::Plugin("/a:b.so".into()))
+        Ok(DeviceName::Plugin("/a:b.so".into()))
     );
     assert_eq!(
         "cmd:ssh h x::y".parse(),
-        Ok(Subject::Command("ssh h x::y".into()))
+        Ok(DeviceName::Command("ssh h x::y".into()))
     );
     for wrong in [
         "",
@@ -418,7 +418,7 @@ fn subjects_split_on_single_colons() {
         "cmd:",
         "gemm:a",
     ] {
-        let error = wrong.parse::<Subject>().expect_err(wrong);
+        let error = wrong.parse::<DeviceName>().expect_err(wrong);
         assert!(
             error.to_string().contains("model:ARCH:INST"),
             "{wrong}: {error}"
@@ -440,7 +440,7 @@ fn wrong_plugins_and_commands_are_errors() {
         let result = ProcessDut::spawn(command, interface.clone(), Duration::from_secs(1));
         assert!(matches!(result, Err(Error::Device { .. })), "{command}");
     }
-    let subject: Subject = "cmd:cat".parse().unwrap();
+    let subject: DeviceName = "cmd:cat".parse().unwrap();
     let error = subject
         .open(Catalogue::built_in(), None, Duration::from_secs(1))
         .err()

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use mmascope::Error;
 use mmascope::array::Words;
 use mmascope::dpa::{Modifiers, Operands, Signature, Unit};
-use mmascope::gemm::{self, Matrix, SAMPLES, Statistics, Watch};
+use mmascope::gemm::{self, ErrorStatistics, Matrix, SAMPLES, Watch};
 use mmascope::isa::Catalogue;
 
 /// A small generator of test inputs.
@@ -388,7 +388,12 @@ fn progress_reaches_the_end_and_cancel_stops() {
     assert_eq!(statistics, Err(Error::Cancelled));
 }
 
-fn statistics(unit: &Unit, matrices: &Matrices, d: &[u64], modifiers: &Modifiers) -> Statistics {
+fn statistics(
+    unit: &Unit,
+    matrices: &Matrices,
+    d: &[u64],
+    modifiers: &Modifiers,
+) -> ErrorStatistics {
     let watch = Watch {
         progress: &|_| (),
         cancel: &GO,

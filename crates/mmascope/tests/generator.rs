@@ -7,7 +7,7 @@ mod golden;
 #[path = "generator/twin.rs"]
 mod twin;
 
-use mmascope::cases::Case;
+use mmascope::dpa::OperandWords;
 use mmascope::dpa::{Scale, Signature};
 use mmascope::format::Format;
 
@@ -33,7 +33,7 @@ fn signature(text: &str) -> Signature {
 }
 
 /// `a b c sa sb` as vector lines write them, `-` for nothing.
-fn text(case: &Case, signature: &Signature) -> String {
+fn text(case: &OperandWords, signature: &Signature) -> String {
     let row = |words: &[u64], format: Option<Format>| match format {
         Some(format) if !words.is_empty() => words
             .iter()

@@ -3,9 +3,9 @@
 use mmascope::dpa::Unit;
 use mmascope::dut::ModelDut;
 use mmascope::isa::Catalogue;
-use mmascope::probe::{Report, probe};
+use mmascope::probe::{Features, probe};
 
-fn report(arch: &str, inst: &str) -> Report {
+fn report(arch: &str, inst: &str) -> Features {
     let unit = Catalogue::built_in()
         .find(arch, inst)
         .and_then(|row| row.unit().cloned())
@@ -267,19 +267,19 @@ fn a_wide_accumulator_under_a_narrow_result() {
 }
 
 /// A unit of the model space behind a black box.
-fn own(signature: &str, program: &str) -> Report {
+fn own(signature: &str, program: &str) -> Features {
     let signature = signature.parse().expect("a signature");
     let unit = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
     probe(&mut ModelDut::new("a black box", unit)).expect("answers")
 }
 
-fn says(report: &Report, expected: &[(&str, &str)]) {
+fn says(report: &Features, expected: &[(&str, &str)]) {
     for (name, value) in expected {
         assert_eq!(report.value(name), Some(*value), "{name}");
     }
 }
 
-fn conclusion<'a>(report: &'a Report, name: &str) -> &'a str {
+fn conclusion<'a>(report: &'a Features, name: &str) -> &'a str {
     let feature = report.features.iter().find(|feature| feature.name == name);
     &feature.expect("a feature").conclusion
 }

@@ -8,9 +8,9 @@ mod emulated;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mmascope::cases::Case;
 use mmascope::discriminate::{Line, Vectors, discriminate, runner};
 use mmascope::dpa::Modifiers;
+use mmascope::dpa::OperandWords;
 use mmascope::format::{Exact, Format, Overflow, Rounding};
 use mmascope::isa::{Architecture, Catalogue, Instruction};
 
@@ -49,7 +49,7 @@ fn whole_numbers(row: &Instruction, count: i32) -> Vectors {
             });
             all.collect()
         };
-        let case = Case {
+        let case = OperandWords {
             a: numbers(&signature.a, signature.k, 3),
             b: numbers(&signature.b, signature.k, 5),
             c: word(&signature.c, shift),

@@ -3,7 +3,7 @@
 use crate::args::Diff;
 use crate::report::Failure;
 use crate::units::{self, Types};
-use mmascope::diff::Subject;
+use mmascope::diff::Contender;
 use mmascope::dpa::Signature;
 use mmascope::isa::{Catalogue, OperandTypes, Scaling};
 use mmascope::vector::{Lines, Reader};
@@ -12,7 +12,7 @@ use mmascope::vector::{Lines, Reader};
 pub(super) fn chosen<'c>(
     catalogue: &'c Catalogue,
     options: &Diff,
-) -> Result<Vec<Subject<'c>>, Failure> {
+) -> Result<Vec<Contender<'c>>, Failure> {
     let is_open = options.inst.is_empty() && options.arch.iter().any(|item| !item.contains(':'));
     let types = match (&options.types, &options.vectors) {
         (Some(text), _) => Some(Types::Text(text)),
@@ -22,10 +22,10 @@ pub(super) fn chosen<'c>(
     let rows = units::chosen(catalogue, &options.arch, &options.inst, types.as_ref())?;
     let subjects = rows
         .into_iter()
-        .map(Subject::new)
+        .map(Contender::new)
         .collect::<Result<Vec<_>, _>>()?;
     if subjects.len() < 2 {
-        let names: Vec<String> = subjects.iter().map(Subject::name).collect();
+        let names: Vec<String> = subjects.iter().map(Contender::name).collect();
         return Err(Failure::Input(format!(
             "diff needs at least two different units; given: {}",
             names.join(", ")
@@ -41,9 +41,9 @@ fn types_of(catalogue: &Catalogue, file: &str) -> Result<Option<Types<'static>>,
     while let Some(line) = lines.next_line()? {
         let vector = line.text.ok().and_then(|text| reader.read(&text).ok());
         if let Some(vector) = vector {
-            return Ok(Some(Types::Given(of_signature(
+            return Ok(Some(Types::Given(Box::new(of_signature(
                 &vector.instruction.signature,
-            ))));
+            )))));
         }
     }
     Ok(None)

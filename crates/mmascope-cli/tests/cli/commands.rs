@@ -76,6 +76,105 @@ fn list_in_both_forms() {
 }
 
 #[test]
+fn listings_fit_100_columns() {
+    let fits = |arguments: &[&str]| {
+        let text = run(arguments).expect(0).out;
+        for line in text.lines() {
+            // Names are never cut, and no line has more than one word beyond.
+            let is_name = !line.contains(' ');
+            assert!(
+                line.chars().count() <= 100 || is_name,
+                "{arguments:?}: {line}"
+            );
+        }
+        text
+    };
+    fits(&["list"]);
+    for (arch, inst) in [
+        ("volta", "f16"),
+        ("blackwell", "e2m1,e2m1,ue4m3/16"),
+        ("hopper", "mma.m16n8k32.f32.e4m3.e4m3.f32"),
+        ("cdna1", "f16"),
+        ("cdna2", "f16"),
+        ("cdna3", "fp8"),
+        ("ampere", "f64"),
+    ] {
+        fits(&["list", "--arch", arch]);
+        let text = fits(&["show", "--arch", arch, "--inst", inst]);
+        let (introduction, _) = text.split_once("\n\n").expect("an introduction");
+        assert!(
+            introduction.contains(" is a matrix instruction of "),
+            "{text}"
+        );
+        assert!(
+            introduction.contains("Every element of D is d = c + Σ"),
+            "{text}"
+        );
+        assert!(!introduction.contains("said below"), "{text}");
+    }
+}
+
+#[test]
+fn files_that_are_read_whole_have_limits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    if std::path::Path::new("/dev/zero").exists() {
+        for device in ["/dev/zero", "/dev/full"] {
+            let refused = run(&["--isa", device, "list"]).expect(2);
+            assert!(refused.err.contains("no regular file"), "{}", refused.err);
+        }
+    }
+    let large = file("large.txt", &vec![b'#'; (16 << 20) + 1]);
+    let refused = run(&["--isa", &large, "list"]).expect(2);
+    assert!(
+        refused.err.contains("more than 16777216 bytes"),
+        "{}",
+        refused.err
+    );
+    // What files say reaches the terminal escaped, or not at all.
+    let hostile = file(
+        "hostile.txt",
+        "arch x\ntitle \u{1b}[2J\u{9b}2J\n".as_bytes(),
+    );
+    let refused = run(&["--isa", &hostile, "list"]).expect(2);
+    assert!(
+        refused.err.contains(":2:7: a control character"),
+        "{}",
+        refused.err
+    );
+    let line = r#"{"arch":"\u001b[2J\u009b","inst":"x","a":"","b":"","c":""}"#;
+    let lines = file("lines.jsonl", line.as_bytes());
+    let bad = run(&["check", &lines]).expect(2);
+    assert!(!bad.err.contains(['\u{1b}', '\u{9b}']), "{:?}", bad.err);
+    // One architecture has one block in a text, under whatever name.
+    for text in ["arch x\narch x\n", "arch x = y\narch y = x\n"] {
+        let twice = file("twice.txt", text.as_bytes());
+        let refused = run(&["--isa", &twice, "list"]).expect(2);
+        assert!(refused.err.contains(":2:1: '"), "{}", refused.err);
+        assert!(refused.err.contains("declared twice"), "{}", refused.err);
+    }
+}
+
+#[test]
+fn too_many_threads_are_fewer() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args(["check", "/dev/null"])
+        .env("RAYON_NUM_THREADS", "65535")
+        .output()
+        .expect("the program runs");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(
+        text.contains("RAYON_NUM_THREADS 65535: ") && text.contains("threads are used"),
+        "{text}"
+    );
+}
+
+#[test]
 fn show_in_both_forms() {
     let show = |inst: &str, more: &[&str]| {
         run(&[&["show", "--arch", "H100", "--inst", inst], more].concat())
@@ -105,8 +204,9 @@ fn show_in_both_forms() {
         reason.contains("rd") && without["kernel"].is_null(),
         "{without}"
     );
-    let line = format!("kernel      none: {reason}; the reference computes it\n");
-    assert!(show(other, &[]).expect(0).out.contains(&line));
+    let in_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = in_one_line(&format!("kernel none: {reason}; the reference computes it"));
+    assert!(in_one_line(&show(other, &[]).expect(0).out).contains(&line));
     assert_eq!(json["k"], 16);
     assert_eq!(json["leaves"].as_array().map(Vec::len), Some(17));
     assert_eq!(json["tree"]["op"], "fused");

@@ -43,7 +43,7 @@ impl Array {
     /// the element type does not fit the operand.
     ///
     /// ```
-    /// use mmascope_io::array::{Array, Casting, Element};
+    /// use mmascope_gemm::array::{Array, Casting, Element};
     /// use mmascope_model::format::{E4M3FN, F32};
     ///
     /// let bytes = 1000_f32.to_le_bytes().to_vec();

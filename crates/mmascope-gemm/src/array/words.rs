@@ -6,7 +6,7 @@ use crate::format::Format;
 /// Register words, all stored in the same number of bytes: 1, 2, 4 or 8.
 ///
 /// ```
-/// use mmascope_io::array::Words;
+/// use mmascope_gemm::array::Words;
 /// use mmascope_model::format::F16;
 ///
 /// let words = Words::of(&F16, [0x3c00, 0x4000])?;

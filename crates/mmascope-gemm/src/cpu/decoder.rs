@@ -1,5 +1,6 @@
 //! Decodes register words of a format to f32, without branches.
 
+use super::exponents::power_of_two;
 use crate::dpa::FlushSign;
 use crate::format::{Float, Format, Specials};
 
@@ -52,7 +53,7 @@ impl Decoder {
             fraction_bits,
             sign_shift: 32 - format.bits,
             rebias: (127 - bias) as u32,
-            unit: 2_f64.powi(1 - bias - fraction_bits as i32) as f32,
+            unit: power_of_two(1 - bias - fraction_bits as i32) as f32,
             last_finite: match specials {
                 Specials::Ieee => infinity as i32 - 1,
                 Specials::AllOnesNan => all as i32 - 1,
@@ -83,7 +84,7 @@ impl Decoder {
         let up = |field: u32| field.wrapping_add_signed(by);
         Self {
             rebias: up(self.rebias),
-            unit: (f64::from(self.unit) * 2_f64.powi(by)) as f32,
+            unit: (f64::from(self.unit) * power_of_two(by)) as f32,
             smallest: up(self.smallest),
             largest: up(self.largest),
             ..self

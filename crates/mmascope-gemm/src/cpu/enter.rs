@@ -147,6 +147,39 @@ pub(super) fn enter<P: Packed>(
     }
 }
 
+/// Plain code that is to be compiled for a level: what it calls has to be inlined into it.
+pub(super) trait Work {
+    type Result;
+
+    fn run(self) -> Self::Result;
+}
+
+/// Runs plain code, compiled for the registers of a level.
+pub(super) fn widely<W: Work>(level: Level, work: W) -> W::Result {
+    // Instructions: as in `enter`.
+    assert!(level.is_there());
+    #[cfg(target_arch = "x86_64")]
+    macro_rules! widely {
+        ($features:literal) => {{
+            #[target_feature(enable = $features)]
+            fn widely<W: Work>(work: W) -> W::Result {
+                work.run()
+            }
+            // SAFETY: `is_there` has looked for exactly these features (`level.rs`), and the assertion above asked it.
+            unsafe { widely(work) }
+        }};
+    }
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => widely!("avx2,fma,f16c"),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 | Level::Vnni => {
+            widely!("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
+        }
+        _ => work.run(),
+    }
+}
+
 /// Columns of a row whose results are not the kernel's, a bit each.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Masks {

@@ -124,3 +124,12 @@ fn histogram(
     counts[0] = 0;
     counts
 }
+
+/// 2^exponent; ∞ above f64's numbers, 0 below its normal ones. (`powi` promises no precision: its bits depend on the host.)
+pub(super) fn power_of_two(exponent: i32) -> f64 {
+    match exponent {
+        ..=-1023 => 0.0,
+        1024.. => f64::INFINITY,
+        _ => f64::from_bits(((exponent + 1023) as u64) << 52),
+    }
+}

@@ -4,6 +4,7 @@
 use super::codec::Codec;
 use super::decoder::Decoder;
 use super::down;
+use super::exponents::power_of_two;
 use super::joined::joined;
 use super::pack::Order;
 use super::sum::{Finish, Kind, Narrow, Sum};
@@ -532,10 +533,10 @@ fn fused_sum(
         .min(l as usize)
         .next_multiple_of(2);
     // Largest term and largest c in units of the grid.
-    let largest = |bits: u32| 2.0 - 0.5_f64.powi(bits as i32);
-    let unit = 2_f64.powi(f as i32);
+    let largest = |bits: u32| 2.0 - power_of_two(-(bits as i32));
+    let unit = power_of_two(f as i32);
     let term = (largest(a) * largest(b) * unit).ceil() + 1.0;
-    let limit = 2_f64.powi(31);
+    let limit = power_of_two(31);
     let (half, whole) = (slots as f64 / 2.0 * term, slots as f64 * term);
     if f > 28 || half + 2.0 * unit + 1.0 >= limit {
         return Err(format!(
@@ -546,7 +547,7 @@ fn fused_sum(
     // other sum is suspected, or else the halves are kept apart.
     let most = whole + 2.0 * unit + 1.0;
     let apart = nearest || kind == Kind::Scaled;
-    let (may_overflow, suspicious) = match ((2.0 * limit - most) / 2_f64.powi(24)).floor() {
+    let (may_overflow, suspicious) = match ((2.0 * limit - most) / power_of_two(24)).floor() {
         _ if late || most < limit => (false, 256),
         first if first >= f64::from(SUSPICIOUS) && !apart => (false, first as u32),
         _ => (true, 256),
@@ -557,7 +558,7 @@ fn fused_sum(
             return Err(format!("F={f} F2={f2}"));
         }
         let fits = |reach: &u32| {
-            f2 + 1 >= f + reach && whole + 2_f64.powi((f + 1 + reach) as i32) + 1.0 < limit
+            f2 + 1 >= f + reach && whole + power_of_two((f + 1 + reach) as i32) + 1.0 < limit
         };
         reach = (0..8)
             .rev()

@@ -4,7 +4,6 @@
 //! reference: products and sums of groups are 16-bit integers, exponents and sums with c 32-bit ones. Statements that take other parts of the same
 //! significands have the same distances of exponents, which are computed once.
 
-#![allow(unsafe_code)] // calls into instruction sets
 #![allow(clippy::needless_range_loop)] // lanes of several registers, side by side
 
 use std::collections::BTreeSet;
@@ -13,6 +12,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::enter;
 use super::level::Level;
 use crate::array::Stored;
 use crate::dpa::{
@@ -339,6 +339,24 @@ fn part_of(signed: i32, part: TakenBits, fraction_bits: u32, up: u32) -> i16 {
     ((magnitude >> (fraction_bits - last) & mask) << up) as i16
 }
 
+/// Steps of one row and panel.
+struct Work<'a> {
+    packed: &'a Packed,
+    row: usize,
+    panel: usize,
+    steps: std::ops::Range<usize>,
+    c: &'a [u32; WIDTH],
+}
+
+impl enter::Work for Work<'_> {
+    type Result = [u32; WIDTH];
+
+    #[inline(always)]
+    fn run(self) -> Self::Result {
+        self.packed.lanes(self.row, self.panel, self.steps, self.c)
+    }
+}
+
 impl Packed {
     /// `None` for modifiers that only the reference has.
     pub(super) fn new(plan: &Plan, elements: &dyn Elements, modifiers: &Modifiers) -> Option<Self> {
@@ -455,35 +473,14 @@ impl Packed {
         steps: &Steps<'_>,
         c: &[u32; WIDTH],
     ) -> [u32; WIDTH] {
-        // A function that has the instructions, into which `lanes` is inlined: it is plain Rust.
-        #[cfg(target_arch = "x86_64")]
-        macro_rules! enter {
-            ($features:literal) => {{
-                #[target_feature(enable = $features)]
-                fn enter(
-                    packed: &Packed,
-                    row: usize,
-                    panel: usize,
-                    steps: Range<usize>,
-                    c: &[u32; WIDTH],
-                ) -> [u32; WIDTH] {
-                    packed.lanes(row, panel, steps, c)
-                }
-                // The instructions are there, whoever asks.
-                assert!(level.is_there());
-                // SAFETY: `is_there` has looked for these features (`level.rs`), and the assertion above asked it.
-                unsafe { enter(self, row, panel, steps.steps.clone(), c) }
-            }};
-        }
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => enter!("avx2,fma,f16c"),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 | Level::Vnni => {
-                enter!("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
-            }
-            _ => self.lanes(row, panel, steps.steps.clone(), c),
-        }
+        let work = Work {
+            packed: self,
+            row,
+            panel,
+            steps: steps.steps.clone(),
+            c,
+        };
+        enter::widely(level, work)
     }
 
     #[inline(always)]

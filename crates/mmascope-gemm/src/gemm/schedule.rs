@@ -25,7 +25,7 @@ use crate::dpa::{Scalar, Unit};
 use crate::format::Format;
 
 pub use run::SoftwareScales;
-pub use tree::Output;
+pub use tree::OutputPlace;
 
 /// How a matrix product is computed with a unit. The default is the plain chain.
 ///

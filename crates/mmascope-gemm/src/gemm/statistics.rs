@@ -18,7 +18,7 @@ const CHUNK: usize = 16;
 /// Errors of the outputs looked at. The exact result is that of the operands as the unit gets
 /// them, block scales and modifiers included.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Statistics {
+pub struct ErrorStatistics {
     /// Outputs there are.
     pub outputs: u64,
     /// Outputs looked at.
@@ -74,7 +74,7 @@ pub fn statistics(
     d: &Words,
     sample: bool,
     watch: &Watch<'_>,
-) -> Result<Statistics> {
+) -> Result<ErrorStatistics> {
     let product = Product::new(unit, matrices, *modifiers)?;
     scheduled_statistics(&Schedule::default(), &product, None, d, sample, watch)
 }
@@ -91,7 +91,7 @@ pub fn scheduled_statistics(
     d: &Words,
     sample: bool,
     watch: &Watch<'_>,
-) -> Result<Statistics> {
+) -> Result<ErrorStatistics> {
     let yardstick = Yardstick::new(schedule, product, scales);
     let outputs = product.matrices().outputs();
     if d.len() != outputs {
@@ -121,7 +121,7 @@ pub fn scheduled_statistics(
             Ok(errors)
         })
         .collect::<Result<_>>()?;
-    Ok(Statistics::of(outputs as u64, &errors.concat()))
+    Ok(ErrorStatistics::of(outputs as u64, &errors.concat()))
 }
 
 /// The place in D of the sample of that number: one in each of `count` equal parts of D, at a
@@ -202,7 +202,7 @@ fn unit_in_last_place(value: &Dyadic, format: &Format) -> Dyadic {
     Dyadic::power_of_two(binade - i64::from(float.fraction_bits))
 }
 
-impl Statistics {
+impl ErrorStatistics {
     fn of(outputs: u64, errors: &[Errors]) -> Self {
         let count =
             |is: fn(&Errors) -> bool| errors.iter().filter(|&error| is(error)).count() as u64;
@@ -282,7 +282,10 @@ fn mean_and_error(values: impl Iterator<Item = f64>) -> (f64, f64) {
         return (0.0, 0.0);
     }
     let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let squares: f64 = values
+        .iter()
+        .map(|value| (value - mean) * (value - mean))
+        .sum();
     (mean, (squares / count / (count - 1.0).max(1.0)).sqrt())
 }
 

@@ -13,7 +13,7 @@ use crate::isa::Catalogue;
 
 /// A device as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum DeviceName {
     /// `model:ARCH:INST`
     Model {
         /// Architecture.
@@ -100,7 +100,7 @@ impl Interface {
     }
 }
 
-impl std::str::FromStr for Subject {
+impl std::str::FromStr for DeviceName {
     type Err = Error;
 
     /// Fields split on a single `:`; `::` never separates; `plugin:` and `cmd:` take the rest.
@@ -146,8 +146,8 @@ impl std::str::FromStr for Subject {
     }
 }
 
-fn gemm(arch: &str, inst: &str, schedule: Schedule) -> Result<Subject> {
-    Ok(Subject::Gemm {
+fn gemm(arch: &str, inst: &str, schedule: Schedule) -> Result<DeviceName> {
+    Ok(DeviceName::Gemm {
         arch: arch.to_owned(),
         inst: inst.to_owned(),
         schedule: Box::new(schedule),
@@ -170,7 +170,7 @@ fn fields(text: &str) -> Vec<&str> {
     found
 }
 
-impl Subject {
+impl DeviceName {
     /// With so many products an output, where the subject leaves that open (`gemm:`).
     #[must_use]
     pub fn with_products(mut self, count: Option<usize>) -> Self {
@@ -214,7 +214,7 @@ impl Subject {
     /// ([`ProcessDut::of_plugin`]).
     ///
     /// # Errors
-    /// As [`Subject::open`].
+    /// As [`DeviceName::open`].
     pub fn open_isolated(
         &self,
         catalogue: &Catalogue,

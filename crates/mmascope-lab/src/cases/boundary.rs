@@ -3,9 +3,16 @@
 use super::clustered::{common_range, stride};
 use super::draw::{Draws, Role, below, between, bit, step};
 use super::terms::{Plan, Style, Term};
-use super::{Case, Hints, Layout};
+use super::{Hints, Layout};
+use crate::dpa::OperandWords;
 
-pub(super) fn case(layout: &Layout, hints: &Hints, draws: &Draws<'_>, index: u64, case: &mut Case) {
+pub(super) fn case(
+    layout: &Layout,
+    hints: &Hints,
+    draws: &Draws<'_>,
+    index: u64,
+    case: &mut OperandWords,
+) {
     let recipe = Recipe::new(layout, hints, draws);
     let plan = match index % 8 {
         0 => recipe.near_maximum(),
@@ -243,7 +250,7 @@ impl<'a> Recipe<'a> {
         plan
     }
 
-    fn cancellation(&self, case: &mut Case) {
+    fn cancellation(&self, case: &mut OperandWords) {
         let (layout, y) = (self.layout, self.y);
         let (c, f, p) = (&layout.c, self.hints.f, self.p());
         let stride = stride(layout, y[0]);
@@ -297,7 +304,7 @@ impl<'a> Recipe<'a> {
         plan
     }
 
-    fn signed_zeros(&self, case: &mut Case) {
+    fn signed_zeros(&self, case: &mut OperandWords) {
         let layout = self.layout;
         let (a, b) = (&layout.a, &layout.b);
         let v = self.v & 3;

@@ -1,9 +1,10 @@
 //! The families `stress` and `close`, whose exponents lie near each other.
 
+use super::Layout;
 use super::code::{Code, small_move, split};
 use super::draw::{Draws, Role, below, between, bit, step};
 use super::plain::each;
-use super::{Case, Layout};
+use crate::dpa::OperandWords;
 
 /// The least and the greatest exponent from `low` to `high` that c's format can hold as well; `low` and `high` where
 /// there is none.
@@ -21,7 +22,7 @@ fn centre(layout: &Layout, case: [u32; 4]) -> (i32, (i32, i32)) {
     (p, split(a, b, p, case[1]))
 }
 
-pub(super) fn stress(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
+pub(super) fn stress(layout: &Layout, draws: &Draws<'_>, case: &mut OperandWords) {
     let x = draws.at(Role::Case, 0);
     let (p, (e_a, e_b)) = centre(layout, x);
     let e_c = p - 24 + step(33, x[2]);
@@ -62,7 +63,7 @@ fn stressed(code: &Code, centre: i32, draw: [u32; 4]) -> u64 {
 }
 
 /// Puts an extreme word in some place of the case.
-fn overwrite(layout: &Layout, case: &mut Case, place: u32, kind: u32) {
+fn overwrite(layout: &Layout, case: &mut OperandWords, place: u32, kind: u32) {
     let mut rows: Vec<(&mut [u64], &Code)> = vec![
         (&mut case.a, &layout.a),
         (&mut case.b, &layout.b),
@@ -90,13 +91,13 @@ pub(super) fn stride(layout: &Layout, word: u32) -> usize {
     1 << below(digits, word)
 }
 
-pub(super) fn close(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
+pub(super) fn close(layout: &Layout, draws: &Draws<'_>, case: &mut OperandWords) {
     let (a_code, b_code, c_code) = (&layout.a, &layout.b, &layout.c);
     let (x, y) = (draws.at(Role::Case, 0), draws.at(Role::Case, 1));
     let (p, (e_a, e_b)) = centre(layout, x);
     let stride = stride(layout, x[2]);
     let exact = (x[3] >> 2).is_multiple_of(4);
-    let Case { a, b, .. } = case;
+    let OperandWords { a, b, .. } = case;
     a.clear();
     b.clear();
     for k in 0..layout.k {

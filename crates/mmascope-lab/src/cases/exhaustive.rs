@@ -1,6 +1,7 @@
 //! The family `exhaustive`: all pairs (a0, b0) of operands of at most 8 bits, each with 16 chosen c.
 
-use super::{Case, Layout};
+use super::Layout;
+use crate::dpa::OperandWords;
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
 
@@ -27,7 +28,7 @@ pub(super) fn count(layout: &Layout) -> u64 {
     ACCUMULATORS << (layout.a.format.bits + layout.b.format.bits)
 }
 
-pub(super) fn case(layout: &Layout, index: u64, case: &mut Case) {
+pub(super) fn case(layout: &Layout, index: u64, case: &mut OperandWords) {
     let (a_code, b_code) = (&layout.a, &layout.b);
     let (a_bits, b_bits) = (a_code.format.bits, b_code.format.bits);
     layout.clear(case);

@@ -1,15 +1,16 @@
 //! The families `bits`, `normal`, `outlier` and `sparse`, whose operands are independent of each other.
 
+use super::Layout;
 use super::code::{Code, uniform};
 use super::draw::{Draws, Role, below, bit, step};
-use super::{Case, Layout};
+use crate::dpa::OperandWords;
 
 /// A case from a function of each operand's format and draw; scales have their own.
 #[inline(always)]
 pub(super) fn each(
     layout: &Layout,
     draws: &Draws<'_>,
-    case: &mut Case,
+    case: &mut OperandWords,
     operand: impl Fn(&Code, Role, [u32; 4]) -> u64,
     scale: impl Fn(&Code, [u32; 4]) -> u64,
 ) {
@@ -32,7 +33,7 @@ pub(super) fn each(
 }
 
 /// Uniform bits; these are register words already.
-pub(crate) fn bits(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
+pub(crate) fn bits(layout: &Layout, draws: &Draws<'_>, case: &mut OperandWords) {
     each(
         layout,
         draws,
@@ -42,7 +43,7 @@ pub(crate) fn bits(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     );
 }
 
-pub(super) fn normal(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
+pub(super) fn normal(layout: &Layout, draws: &Draws<'_>, case: &mut OperandWords) {
     each(
         layout,
         draws,
@@ -52,7 +53,7 @@ pub(super) fn normal(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     );
 }
 
-pub(super) fn outlier(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
+pub(super) fn outlier(layout: &Layout, draws: &Draws<'_>, case: &mut OperandWords) {
     let operand = |code: &Code, _, draw: [u32; 4]| {
         let is_large = (draw[2] >> 8) & 31 == 0;
         code.deviate(draw, if is_large { 4 + step(9, draw[3]) } else { 0 })
@@ -60,7 +61,7 @@ pub(super) fn outlier(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
     each(layout, draws, case, operand, moderate_scale);
 }
 
-pub(super) fn sparse(layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
+pub(super) fn sparse(layout: &Layout, draws: &Draws<'_>, case: &mut OperandWords) {
     let operand = |code: &Code, role, draw: [u32; 4]| {
         let choices = if matches!(role, Role::A) { 4 } else { 2 };
         if below(choices, draw[3]) == 0 {

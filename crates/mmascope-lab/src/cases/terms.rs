@@ -1,8 +1,9 @@
 //! Terms: products requested by exponent, turned into the operand words that come nearest.
 
+use super::Layout;
 use super::code::split;
 use super::draw::{Draws, Role, bit, step};
-use super::{Case, Layout};
+use crate::dpa::OperandWords;
 
 /// A product that a recipe wants.
 #[derive(Clone, Copy)]
@@ -34,7 +35,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Codes for the terms; a k without a term is +0·+0.
-    pub(super) fn realise(&self, layout: &Layout, draws: &Draws<'_>, case: &mut Case) {
+    pub(super) fn realise(&self, layout: &Layout, draws: &Draws<'_>, case: &mut OperandWords) {
         let (a_code, b_code) = (&layout.a, &layout.b);
         layout.clear(case);
         case.c = self.c;

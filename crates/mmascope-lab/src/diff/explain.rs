@@ -1,8 +1,8 @@
 //! Explains one input: the value of each operand, and the step where two units part.
 
-use super::{Input, Subject};
+use super::{Contender, Input};
 use crate::error::Result;
-use crate::explain::{Decoded, Difference, Parting, Trace};
+use crate::explain::{Comparison, Decoded, Parting, Trace};
 use crate::vector::answer;
 
 /// An input taken apart, with what two units make of it.
@@ -11,7 +11,7 @@ pub struct Explanation {
     /// The operands as the input has them, and the exact sum.
     pub operands: Decoded,
     /// The steps of each unit.
-    pub sides: [Side; 2],
+    pub sides: [Party; 2],
     /// The first step that differs; `None` when none does, or a unit cannot take the input.
     pub parting: Option<Parting>,
     /// A sentence on where they part, which calls the units A and B; empty when one cannot take the input.
@@ -20,7 +20,7 @@ pub struct Explanation {
 
 /// One unit's part of an explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Side {
+pub struct Party {
     /// The unit, `ARCH:INST`.
     pub name: String,
     /// Its steps, and its result as vector lines write it; `None` where its formats do not hold the
@@ -32,29 +32,29 @@ pub struct Side {
 ///
 /// # Errors
 /// As [`compare`](super::compare).
-pub fn explain(left: &Subject<'_>, right: &Subject<'_>, input: &Input) -> Result<Explanation> {
-    let side = |subject: &Subject<'_>| {
+pub fn explain(left: &Contender<'_>, right: &Contender<'_>, input: &Input) -> Result<Explanation> {
+    let side = |subject: &Contender<'_>| {
         let (name, trace) = (subject.name(), subject.trace(input)?);
         let trace = trace.map(|trace| {
             let word = answer(subject.unit(), trace.word());
             (trace, word)
         });
-        Ok(Side { name, trace })
+        Ok(Party { name, trace })
     };
-    let sides: [Side; 2] = [side(left)?, side(right)?];
+    let sides: [Party; 2] = [side(left)?, side(right)?];
     let (mut parting, mut words) = (None, String::new());
     if let [
-        Side {
+        Party {
             name: a,
             trace: Some((left, _)),
         },
-        Side {
+        Party {
             name: b,
             trace: Some((right, _)),
         },
     ] = &sides
     {
-        let difference = Difference::of((a, left), (b, right));
+        let difference = Comparison::of((a, left), (b, right));
         (parting, words) = (difference.parting, difference.words);
     }
     Ok(Explanation {

@@ -1,7 +1,7 @@
 //! Shrinks an input while two units still differ on it in the same way.
 
 use super::number::{self, decode, nearest};
-use super::{Example, Input, Subject, Verdict, verdict};
+use super::{Contender, Example, Input, Verdict, verdict};
 use crate::dpa::Modifiers;
 use crate::error::Result;
 use crate::exact::{Dyadic, Exact};
@@ -53,7 +53,7 @@ pub fn size(input: &Input) -> [u64; 5] {
 ///
 /// # Errors
 /// As [`compare`](super::compare).
-pub fn shrink(left: &Subject<'_>, right: &Subject<'_>, input: &Input) -> Result<Input> {
+pub fn shrink(left: &Contender<'_>, right: &Contender<'_>, input: &Input) -> Result<Input> {
     let Some(wanted) = verdict(left, right, input)?.filter(|verdict| verdict.differs()) else {
         return Ok(input.clone());
     };
@@ -69,8 +69,8 @@ pub fn shrink(left: &Subject<'_>, right: &Subject<'_>, input: &Input) -> Result<
 /// # Errors
 /// As [`compare`](super::compare).
 pub fn smaller<O: Clone>(
-    left: &Subject<'_>,
-    right: &Subject<'_>,
+    left: &Contender<'_>,
+    right: &Contender<'_>,
     example: &Example<O>,
 ) -> Result<Example<O>> {
     let input = shrink(left, right, &example.input)?;
@@ -84,8 +84,8 @@ pub fn smaller<O: Clone>(
 
 /// The first move that makes the input smaller and keeps the difference.
 fn step(
-    left: &Subject<'_>,
-    right: &Subject<'_>,
+    left: &Contender<'_>,
+    right: &Contender<'_>,
     input: &Input,
     wanted: Verdict,
 ) -> Result<Option<Input>> {

@@ -1,7 +1,7 @@
 //! A unit under comparison, and how it takes inputs that were made for another signature.
 
 use super::number::{decode, number, translate, word};
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::dpa::{Modifiers, Operands, Signature, Unit};
 use crate::error::Result;
 use crate::exact::Exact;
@@ -16,7 +16,7 @@ pub struct Input {
     /// The formats of the words.
     pub signature: Signature,
     /// The words.
-    pub case: Case,
+    pub case: OperandWords,
     /// Operand modifiers.
     pub modifiers: Modifiers,
 }
@@ -24,7 +24,7 @@ pub struct Input {
 impl Input {
     /// Operands of an instruction, without modifiers.
     #[must_use]
-    pub fn new(instruction: &Instruction, case: Case) -> Self {
+    pub fn new(instruction: &Instruction, case: OperandWords) -> Self {
         Self {
             signature: instruction.signature,
             case,
@@ -45,12 +45,12 @@ impl Input {
 
 /// An instruction that has a model.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'c> {
+pub struct Contender<'c> {
     instruction: &'c Instruction,
     unit: &'c Unit,
 }
 
-impl<'c> Subject<'c> {
+impl<'c> Contender<'c> {
     /// An instruction as a subject.
     ///
     /// # Errors
@@ -178,10 +178,10 @@ impl<'c> Subject<'c> {
         })
     }
 
-    /// The steps by which the result for an input is computed; `None` where [`Subject::compute`] gives none.
+    /// The steps by which the result for an input is computed; `None` where [`Contender::compute`] gives none.
     ///
     /// # Errors
-    /// As [`Subject::compute`].
+    /// As [`Contender::compute`].
     pub fn trace(&self, input: &Input) -> Result<Option<Trace>> {
         if self.compute(input)?.is_none() {
             return Ok(None);
@@ -194,7 +194,7 @@ impl<'c> Subject<'c> {
     }
 
     /// The input in the unit's own formats, padded to whole slices.
-    fn carried(&self, input: &Input) -> Option<Case> {
+    fn carried(&self, input: &Input) -> Option<OperandWords> {
         let (own, theirs, case) = (self.unit.signature(), &input.signature, &input.case);
         let padded = theirs.k.div_ceil(own.k) * own.k;
         let row = |words: &[u64], from: &Format, to: &Format| -> Option<Vec<u64>> {
@@ -205,7 +205,7 @@ impl<'c> Subject<'c> {
             row.resize(padded, 0);
             Some(row)
         };
-        Some(Case {
+        Some(OperandWords {
             a: row(&case.a, &theirs.a, &own.a)?,
             b: row(&case.b, &theirs.b, &own.b)?,
             c: translate(case.c, &theirs.c, &own.c)?,

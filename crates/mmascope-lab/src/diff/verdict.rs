@@ -1,6 +1,6 @@
 //! The kinds of difference between two results.
 
-use super::Subject;
+use super::Contender;
 use super::number::{decode, number, translate};
 use crate::format::{Class, F32, F64, Format};
 
@@ -37,8 +37,8 @@ impl Verdict {
     /// Compares two results, each with its unit. The distance is counted in steps of
     /// the wider of the two result formats.
     #[must_use]
-    pub fn of(left: (&Subject<'_>, u64), right: (&Subject<'_>, u64)) -> Self {
-        let format = |subject: &Subject<'_>| subject.unit().signature().d;
+    pub fn of(left: (&Contender<'_>, u64), right: (&Contender<'_>, u64)) -> Self {
+        let format = |subject: &Contender<'_>| subject.unit().signature().d;
         let (l_format, r_format) = (format(left.0), format(right.0));
         let (l, r) = (decode(left.1, &l_format), decode(right.1, &r_format));
         match (l.class, r.class) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::dpa::{Decoded, Signature, Unit};
 use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ const BATCH: usize = 4096;
 /// A question with its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    pub(crate) case: Case,
+    pub(crate) case: OperandWords,
     decoded: Decoded,
     pub(crate) answer: Answer,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Asked {
 impl Asked {
     /// # Errors
     /// [`Error::Argument`] when the case does not fit the signature.
-    pub(crate) fn new(signature: &Signature, case: Case, answer: Answer) -> Result<Self> {
+    pub(crate) fn new(signature: &Signature, case: OperandWords, answer: Answer) -> Result<Self> {
         Ok(Self {
             decoded: Decoded::new(signature, &case.operands())?,
             case,
@@ -57,7 +57,7 @@ impl Asked {
 /// The same input gave different answers.
 #[derive(Clone, Debug)]
 pub(crate) struct Noise {
-    pub(crate) case: Case,
+    pub(crate) case: OperandWords,
     pub(crate) answers: [Answer; 2],
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Noise {
 pub(crate) struct Asker<'a> {
     device: &'a mut dyn Dut,
     pub(crate) asked: Vec<Asked>,
-    known: HashMap<Case, usize>,
+    known: HashMap<OperandWords, usize>,
     pub(crate) queries: u64,
     budget: u64,
     pub(crate) noise: Option<Noise>,
@@ -88,7 +88,7 @@ impl<'a> Asker<'a> {
         self.queries + count as u64 <= self.budget
     }
 
-    fn answers(&mut self, cases: &[Case]) -> Result<Vec<Answer>> {
+    fn answers(&mut self, cases: &[OperandWords]) -> Result<Vec<Answer>> {
         let mut found = Vec::with_capacity(cases.len());
         for chunk in cases.chunks(BATCH) {
             let mut batch = Batch::new(*self.device.signature());
@@ -110,9 +110,9 @@ impl<'a> Asker<'a> {
     }
 
     /// Asks the questions that have no answer yet. Returns the places of all answers in [`Asker::asked`].
-    pub(crate) fn ask(&mut self, cases: Vec<Case>) -> Result<Vec<usize>> {
+    pub(crate) fn ask(&mut self, cases: Vec<OperandWords>) -> Result<Vec<usize>> {
         let mut places = Vec::with_capacity(cases.len());
-        let mut new: Vec<Case> = Vec::new();
+        let mut new: Vec<OperandWords> = Vec::new();
         for case in cases {
             let next = self.asked.len() + new.len();
             let place = *self.known.entry(case.clone()).or_insert(next);
@@ -138,7 +138,7 @@ impl<'a> Asker<'a> {
 
     /// Asks the questions at some places again.
     pub(crate) fn recheck_at(&mut self, places: Vec<usize>) -> Result<()> {
-        let cases: Vec<Case> = places.iter().map(|&i| self.asked[i].case.clone()).collect();
+        let cases: Vec<OperandWords> = places.iter().map(|&i| self.asked[i].case.clone()).collect();
         let answers = self.answers(&cases)?;
         for (&place, answer) in places.iter().zip(answers) {
             let first = self.asked[place].answer;

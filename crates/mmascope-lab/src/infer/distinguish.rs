@@ -2,7 +2,8 @@
 
 use super::inputs::{Focus, Kind, make};
 use super::maker::Maker;
-use crate::cases::{Case, Family, Generator, Hints};
+use crate::cases::{Family, Generator, Hints};
+use crate::dpa::OperandWords;
 use crate::dpa::{Decoded, Modifiers, Unit};
 use crate::reveal::Random;
 
@@ -31,7 +32,7 @@ const AROUND: (Family, usize) = (Family::Boundary, 4);
 const POOLS: usize = 3;
 
 /// Whether two units give different results; which NaN does not count.
-pub(crate) fn differ(left: &Unit, right: &Unit, case: &Case) -> bool {
+pub(crate) fn differ(left: &Unit, right: &Unit, case: &OperandWords) -> bool {
     let none = Modifiers::default();
     match (
         left.dot(&case.operands(), &none),
@@ -67,7 +68,7 @@ struct Pool {
 }
 
 struct Input {
-    case: Case,
+    case: OperandWords,
     decoded: Decoded,
     /// The unit's answer.
     word: u64,
@@ -90,7 +91,7 @@ impl<'a> Distinguisher<'a> {
         other: &Unit,
         tries: usize,
         random: &mut Random,
-    ) -> Option<Case> {
+    ) -> Option<OperandWords> {
         let unit = self.unit;
         self.aim(other, random);
         let own = (Focus::of(unit).distinct(), Hints::of_unit(unit));
@@ -154,7 +155,7 @@ impl Pool {
         unit: &Unit,
         other: &Unit,
         portion: usize,
-    ) -> Option<Case> {
+    ) -> Option<OperandWords> {
         while self.ends.len() <= portion {
             self.make(maker, unit);
         }
@@ -170,7 +171,7 @@ impl Pool {
     /// Makes another portion.
     fn make(&mut self, maker: &Maker, unit: &Unit) {
         let count = PORTION * self.kinds.len() / Kind::ALL.len();
-        let mut cases: Vec<Case> = (0..count)
+        let mut cases: Vec<OperandWords> = (0..count)
             .map(|round| {
                 let kind = self.kinds[round % self.kinds.len()];
                 make(maker, kind, &self.focus, &mut self.random)

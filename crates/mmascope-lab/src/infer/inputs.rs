@@ -5,7 +5,7 @@ mod middle;
 mod small;
 
 use super::maker::{Maker, drawn, word};
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::dpa::schema::{ShownBy, Value};
 use crate::dpa::{Operation, Unit};
 use crate::reveal::Random;
@@ -96,7 +96,7 @@ impl Focus {
 }
 
 /// An input of a kind.
-pub(crate) fn make(maker: &Maker, kind: Kind, focus: &Focus, random: &mut Random) -> Case {
+pub(crate) fn make(maker: &Maker, kind: Kind, focus: &Focus, random: &mut Random) -> OperandWords {
     match kind {
         Kind::Core => core(maker, focus, true, random),
         Kind::Products => core(maker, focus, false, random),
@@ -147,7 +147,7 @@ fn places(maker: &Maker, count: usize, random: &mut Random) -> Vec<usize> {
 }
 
 /// Scales around an exponent, or 1.
-fn scale(maker: &Maker, case: &mut Case, spread: bool, random: &mut Random) {
+fn scale(maker: &Maker, case: &mut OperandWords, spread: bool, random: &mut Random) {
     let Some(range) = maker.scale else { return };
     let width = match random.below(4) {
         0 => 0,

@@ -1,6 +1,6 @@
 //! Builds directed inputs: products and c by exponent, with scales where the device has them.
 
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
 use crate::exact::{Exact, Rounding};
@@ -103,11 +103,11 @@ impl Maker {
     }
 
     /// Every operand +0, every scale 1.
-    pub(crate) fn blank(&self) -> Case {
+    pub(crate) fn blank(&self) -> OperandWords {
         let Signature { k, scale, .. } = self.signature;
         let one = scale.map_or(0, |scale| word(Exact::ONE, &scale.format));
         let scales = vec![one; self.signature.scales()];
-        Case {
+        OperandWords {
             a: vec![0; k],
             b: vec![0; k],
             c: 0,
@@ -117,7 +117,7 @@ impl Maker {
     }
 
     /// Sets the scales of a block to a sum of exponents; gives the sum that they have.
-    pub(crate) fn set_scales(&self, case: &mut Case, block: usize, sum: i32) -> i32 {
+    pub(crate) fn set_scales(&self, case: &mut OperandWords, block: usize, sum: i32) -> i32 {
         let (Some(range), Some(scale)) = (self.scale, self.signature.scale) else {
             return 0;
         };
@@ -129,7 +129,7 @@ impl Maker {
     }
 
     /// The exponents that the scales of k's block add.
-    fn scaled(&self, case: &Case, k: usize) -> i32 {
+    fn scaled(&self, case: &OperandWords, k: usize) -> i32 {
         let Some(scale) = self.signature.scale else {
             return 0;
         };
@@ -151,7 +151,7 @@ impl Maker {
     /// exponent is split at random; subnormal operands are used only when it needs them.
     pub(crate) fn product(
         &self,
-        case: &mut Case,
+        case: &mut OperandWords,
         k: usize,
         number: Exact,
         other: u64,
@@ -176,7 +176,7 @@ impl Maker {
     }
 
     /// A product ±2^exponent of two powers of two.
-    pub(crate) fn power(&self, case: &mut Case, k: usize, negative: bool, exponent: i32) {
+    pub(crate) fn power(&self, case: &mut OperandWords, k: usize, negative: bool, exponent: i32) {
         let wanted = exponent - self.scaled(case, k);
         let first = (wanted / 2)
             .clamp(wanted - self.b.top, wanted - self.b.lowest)
@@ -188,7 +188,7 @@ impl Maker {
         );
     }
 
-    pub(crate) fn set_c(&self, case: &mut Case, number: Exact) {
+    pub(crate) fn set_c(&self, case: &mut OperandWords, number: Exact) {
         case.c = word(number, &self.signature.c);
     }
 

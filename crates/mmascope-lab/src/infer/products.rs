@@ -5,7 +5,7 @@ use super::run::Run;
 use super::search::Search;
 use super::settings::{self, Setting};
 use super::shapes::{self, Place, Step};
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::dpa::Program;
 use crate::error::Result;
 
@@ -29,7 +29,7 @@ impl Run<'_> {
     }
 
     /// One product of two long significands, and nothing else.
-    fn single(&mut self) -> Case {
+    fn single(&mut self) -> OperandWords {
         let (maker, random) = (&self.maker, &mut self.random);
         let (low, high) = maker.products();
         let high = high.min(maker.d.top - 4).min(24);

@@ -8,7 +8,7 @@ use std::fmt;
 use super::canonical_form;
 use super::neighbours::Stands;
 use super::run::Run;
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::dpa::{Nan, Program, Signature, Unit};
 use crate::format::Class;
 use crate::vector::Answer;
@@ -52,7 +52,7 @@ pub enum Outcome {
     /// The same input gave different answers.
     Noise {
         /// The input.
-        case: Case,
+        case: OperandWords,
         /// Two of its answers.
         answers: [Answer; 2],
     },
@@ -62,7 +62,7 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Example {
     /// The input.
-    pub case: Case,
+    pub case: OperandWords,
     /// The device's answer.
     pub device: Answer,
     /// The model's word.

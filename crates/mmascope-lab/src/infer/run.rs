@@ -6,7 +6,8 @@ use super::inputs::{Focus, Kind, make};
 use super::maker::Maker;
 use super::search::Candidate;
 use super::{Options, Outcome, Progress, canonical_form, neighbours, report, shrinking, space};
-use crate::cases::{Case, Family, Generator, Hints};
+use crate::cases::{Family, Generator, Hints};
+use crate::dpa::OperandWords;
 use crate::dpa::{Signature, Unit};
 use crate::error::Result;
 use crate::isa::Catalogue;
@@ -146,7 +147,7 @@ impl Run<'_> {
         unit: Option<&Unit>,
     ) -> Result<Vec<usize>> {
         let hints = unit.map_or_else(|| Hints::of_signature(&self.signature), Hints::of_unit);
-        let mut cases: Vec<Case> = Vec::new();
+        let mut cases: Vec<OperandWords> = Vec::new();
         for &family in families {
             let seed = self.random.bits();
             let Ok(generator) = Generator::new(family, seed, &self.signature, hints) else {

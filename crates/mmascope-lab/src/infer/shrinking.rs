@@ -2,8 +2,8 @@
 
 use super::asker::{Asked, Asker};
 use super::report::Example;
-use crate::cases::Case;
 use crate::diff::{Input, moves, size};
+use crate::dpa::OperandWords;
 use crate::dpa::{Modifiers, Unit};
 use crate::dut::{Batch, Dut};
 use crate::error::Result;
@@ -15,7 +15,11 @@ const BATCH: usize = 64;
 const BATCHES: usize = 60;
 
 /// Shrinks a difference with a device that is asked directly; gives the queries too.
-pub(crate) fn shrink(device: &mut dyn Dut, unit: &Unit, case: &Case) -> Result<(Example, u64)> {
+pub(crate) fn shrink(
+    device: &mut dyn Dut,
+    unit: &Unit,
+    case: &OperandWords,
+) -> Result<(Example, u64)> {
     let mut queries = 0;
     let example = run(unit, case, |cases| {
         let mut batch = Batch::new(*device.signature());
@@ -29,7 +33,11 @@ pub(crate) fn shrink(device: &mut dyn Dut, unit: &Unit, case: &Case) -> Result<(
 }
 
 /// The same through what is known already.
-pub(super) fn shrink_asking(asker: &mut Asker<'_>, unit: &Unit, case: &Case) -> Result<Example> {
+pub(super) fn shrink_asking(
+    asker: &mut Asker<'_>,
+    unit: &Unit,
+    case: &OperandWords,
+) -> Result<Example> {
     run(unit, case, |cases| {
         let places = asker.ask(cases.to_vec())?;
         Ok(places
@@ -41,8 +49,8 @@ pub(super) fn shrink_asking(asker: &mut Asker<'_>, unit: &Unit, case: &Case) -> 
 
 fn run(
     unit: &Unit,
-    case: &Case,
-    mut ask: impl FnMut(&[Case]) -> Result<Vec<Answer>>,
+    case: &OperandWords,
+    mut ask: impl FnMut(&[OperandWords]) -> Result<Vec<Answer>>,
 ) -> Result<Example> {
     let mut current = Input {
         signature: *unit.signature(),
@@ -58,7 +66,7 @@ fn run(
                 break 'smaller;
             }
             batches += 1;
-            let cases: Vec<Case> = chunk.iter().map(|input| input.case.clone()).collect();
+            let cases: Vec<OperandWords> = chunk.iter().map(|input| input.case.clone()).collect();
             let answers = ask(&cases)?;
             for (case, answer) in cases.into_iter().zip(answers) {
                 let asked = Asked::new(unit.signature(), case, answer)?;

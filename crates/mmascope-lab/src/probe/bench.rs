@@ -1,7 +1,7 @@
 //! The workbench of the tests: makes inputs from values, reads answers as values, gathers tests under features.
 
-use super::report::{Feature, Report, Test};
-use crate::cases::Case;
+use super::report::{Feature, Features, Test};
+use crate::dpa::OperandWords;
 use crate::dpa::Signature;
 use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ pub(super) struct Bench<'a> {
 /// An input being written.
 #[derive(Clone)]
 pub(super) struct Input {
-    pub(super) case: Case,
+    pub(super) case: OperandWords,
     /// A description for people.
     pub(super) what: String,
 }
@@ -231,9 +231,9 @@ impl<'a> Bench<'a> {
         });
     }
 
-    pub(super) fn finish(mut self, subject: String, signature: Signature) -> Report {
+    pub(super) fn finish(mut self, subject: String, signature: Signature) -> Features {
         self.features.sort_by_key(|feature| feature.section);
-        Report {
+        Features {
             subject,
             signature,
             features: self.features,

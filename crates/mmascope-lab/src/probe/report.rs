@@ -39,7 +39,7 @@ pub struct Test {
 
 /// Every feature of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct Features {
     /// The subject as the user named it.
     pub subject: String,
     /// Its formats and K.
@@ -50,7 +50,7 @@ pub struct Report {
     pub queries: u64,
 }
 
-impl Report {
+impl Features {
     /// The finding of a feature.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
@@ -160,7 +160,7 @@ impl Test {
 
 /// Two devices side by side, and the reports of both.
 #[must_use]
-pub fn page_of_both(left: &Report, right: &Report) -> String {
+pub fn page_of_both(left: &Features, right: &Features) -> String {
     let mut rows = String::new();
     let only_right = |feature: &&Feature| left.value(feature.name).is_none();
     let features = left.features.iter();

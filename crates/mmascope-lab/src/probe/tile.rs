@@ -2,7 +2,8 @@
 
 use super::bench::{Bench, Input};
 use crate::array::Words;
-use crate::cases::{Case, Family, Generator, Hints};
+use crate::cases::{Family, Generator, Hints};
+use crate::dpa::OperandWords;
 use crate::error::Result;
 use crate::format::Format;
 use crate::gemm::{Matrices, Matrix};
@@ -80,7 +81,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
 }
 
 /// A tile that asks the same everywhere.
-fn repeated(bench: &Bench<'_>, case: &Case) -> Result<Matrices> {
+fn repeated(bench: &Bench<'_>, case: &OperandWords) -> Result<Matrices> {
     let signature = bench.signature;
     let lines = |line: &[u64], format: &Format| {
         let words = std::iter::repeat_n(line, SIDE).flatten().copied();

@@ -3,7 +3,7 @@
 use super::meter::Meter;
 use super::random::Random;
 use super::replay::random_input;
-use super::report::{Nature, Report};
+use super::report::{Nature, Revelation};
 use crate::error::Result;
 use crate::format::F64;
 use crate::tree::{Arithmetic, Builder, Op, Term, round};
@@ -11,7 +11,7 @@ use crate::tree::{Arithmetic, Builder, Op, Term, round};
 /// Looks for what a subject without a verified tree is: independent of the order, or compensated.
 pub(super) fn name_nature(
     meter: &mut Meter<'_>,
-    report: &mut Report,
+    report: &mut Revelation,
     random: &mut Random,
 ) -> Result<()> {
     if matches!(report.nature, Nature::Nondeterministic(_)) {

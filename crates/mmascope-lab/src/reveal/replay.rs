@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::meter::Meter;
 use super::random::Random;
-use super::report::Report;
+use super::report::Revelation;
 use crate::error::{Error, Result};
 use crate::format::{E8M13, F16, F32, F64, Format, Rounding};
 use crate::tree::{Arithmetic, Builder, Inner, Op, Term, Tree, Truncated, round};
@@ -66,7 +66,7 @@ impl Way {
 
 /// The ways in which fused nodes may compute, if all that is known is that they truncate and sum, with the ways of all
 /// other nodes.
-pub(super) fn truncating(report: &Report) -> Result<Vec<Way>> {
+pub(super) fn truncating(report: &Revelation) -> Result<Vec<Way>> {
     if !has(&report.tree, Op::Fused) {
         return ways(report, &report.tree, &[None], None);
     }
@@ -79,7 +79,7 @@ pub(super) fn truncating(report: &Report) -> Result<Vec<Way>> {
 
 /// The ways in which all other nodes may compute, if the subject's own model computes fused and unresolved nodes, with
 /// results of this format.
-pub(super) fn modelled(report: &Report, format: Format) -> Result<Vec<Way>> {
+pub(super) fn modelled(report: &Revelation, format: Format) -> Result<Vec<Way>> {
     ways(report, &steps(&report.tree)?, &[None], Some(format))
 }
 
@@ -88,7 +88,7 @@ fn has(tree: &Tree, op: Op) -> bool {
 }
 
 fn ways(
-    report: &Report,
+    report: &Revelation,
     tree: &Tree,
     sums: &[Option<Truncated>],
     model: Option<Format>,
@@ -127,7 +127,7 @@ fn ways(
 
 /// The tree with the formats that its nodes may have: what was measured or assumed; for narrow
 /// results, a wider one that is rounded at the end; fused nodes also one of their own.
-fn formats(report: &Report, tree: &Tree, model: Option<Format>) -> Result<Vec<Rc<Tree>>> {
+fn formats(report: &Revelation, tree: &Tree, model: Option<Format>) -> Result<Vec<Rc<Tree>>> {
     let is_narrow = report.format != F32 && report.format != F64;
     let others: &[Option<Format>] = match report.products > 0 && is_narrow {
         true => &[None, Some(F32), Some(E8M13)],

@@ -69,7 +69,7 @@ pub struct Verified {
 
 /// The outcome of revealing.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct Revelation {
     /// The subject as the user named it.
     pub subject: String,
     /// Names of the leaves.
@@ -100,7 +100,7 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
-impl Report {
+impl Revelation {
     pub(super) fn of_tree(subject: &dyn Summation, tree: Tree, notes: Vec<String>) -> Self {
         let unresolved = tree.nodes().iter().enumerate();
         let unresolved = unresolved

@@ -4,7 +4,7 @@ use super::meter::Meter;
 use super::naming::name_nature;
 use super::random::Random;
 use super::replay::{FUSED_BITS, Outcome, Way, modelled, replay, truncating};
-use super::report::{Nature, Report};
+use super::report::{Nature, Revelation};
 use super::types;
 use crate::error::Result;
 use crate::format::Rounding;
@@ -13,7 +13,7 @@ use crate::tree::{Op, Term, Tree};
 /// Finds node types, replays the tree, and names what it cannot be.
 pub(super) fn verify(
     meter: &mut Meter<'_>,
-    report: &mut Report,
+    report: &mut Revelation,
     trials: usize,
     random: &mut Random,
 ) -> Result<()> {
@@ -170,7 +170,7 @@ fn shrink(meter: &mut Meter<'_>, way: &Way, mut input: Vec<Term>) -> Result<Vec<
     }
 }
 
-fn words(meter: &mut Meter<'_>, report: &Report, way: &Way, input: &[Term]) -> Result<String> {
+fn words(meter: &mut Meter<'_>, report: &Revelation, way: &Way, input: &[Term]) -> Result<String> {
     let result = meter.evaluate(&[input.to_vec()])?[0];
     let expected = way.value(meter, input)?;
     let terms: Vec<String> = input

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use super::{Differing, agrees, check_count};
 use crate::array::{Words, each_width};
-use crate::cases::{Case, Generator};
+use crate::cases::Generator;
+use crate::dpa::OperandWords;
 use crate::dpa::{Modifiers, Signature, Unit};
 use crate::dut::{Answers, Dut};
 use crate::error::{Error, Result};
@@ -120,7 +121,7 @@ impl Tile {
     }
 
     fn matrices(&self, signature: &Signature, generator: &Generator) -> Result<Matrices> {
-        let cases = |count: u64, step: u64| -> Vec<Case> {
+        let cases = |count: u64, step: u64| -> Vec<OperandWords> {
             let indices = (0..count as usize).into_par_iter().with_min_len(64);
             indices
                 .map(|index| generator.case(self.first + index as u64 * step))
@@ -129,7 +130,10 @@ impl Tile {
         let rows = cases(self.rows, 1);
         let other = self.bits_a.map(|bits| cases(self.columns, 1 << bits));
         let columns = other.as_ref().unwrap_or(&rows);
-        let lines = |cases: &[Case], of: fn(&Case) -> &[u64], length: usize, format: &Format| {
+        let lines = |cases: &[OperandWords],
+                     of: fn(&OperandWords) -> &[u64],
+                     length: usize,
+                     format: &Format| {
             let words = cases.iter().flat_map(of).copied();
             Matrix::row_major(cases.len(), length, Words::of(format, words)?)
         };
@@ -150,7 +154,7 @@ impl Tile {
 
     /// C: of the row's case where row and column are both even or both odd, else of the column's; the
     /// same everywhere where the cases are all pairs.
-    fn c(&self, signature: &Signature, rows: &[Case]) -> Result<Matrix> {
+    fn c(&self, signature: &Signature, rows: &[OperandWords]) -> Result<Matrix> {
         let (m, n) = (self.rows as usize, self.columns as usize);
         let own = Words::of(&signature.c, rows.iter().map(|case| case.c))?;
         if !self.is_crossed() {

@@ -24,7 +24,7 @@ pub enum General {
     Semi(SemiFma),
 }
 
-typed_words!(Side: Self::Both => "both", Self::A => "a", Self::B => "b");
+typed_words!(OperandChoice: Self::Both => "both", Self::A => "a", Self::B => "b");
 typed_words!(Invalid: Self::Nan => "nan", Self::Plus => "plus", Self::Minus => "minus",
     Self::Signed => "signed", Self::Zero => "zero");
 
@@ -65,7 +65,7 @@ pub struct Terms {
     /// Subnormal a and b become zeros of this sign.
     pub flush_in: Option<FlushSign>,
     /// Whose subnormals `flush_in` concerns.
-    pub flush_of: Side,
+    pub flush_of: OperandChoice,
     /// c is rounded to this format before the first block, after its flush.
     pub round_c: Option<(Rounding, Format)>,
     /// A subnormal c becomes a zero of this sign.
@@ -80,7 +80,7 @@ pub struct Terms {
 
 /// Operands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum OperandChoice {
     /// a and b.
     #[default]
     Both,
@@ -367,8 +367,14 @@ impl Terms {
     fn pair<'a>(&self, pair: &Pair<'a>) -> Pair<'a> {
         let flush = |x: &Unpacked, of: bool| self.zero(flushed(x, self.flush_in.filter(|_| of)));
         Pair {
-            a: narrowed(flush(&pair.a, self.flush_of != Side::B), self.operands),
-            b: narrowed(flush(&pair.b, self.flush_of != Side::A), self.operands),
+            a: narrowed(
+                flush(&pair.a, self.flush_of != OperandChoice::B),
+                self.operands,
+            ),
+            b: narrowed(
+                flush(&pair.b, self.flush_of != OperandChoice::A),
+                self.operands,
+            ),
             ..*pair
         }
     }

@@ -273,15 +273,16 @@ impl Program {
                     } else {
                         chosen.clear();
                         chosen.reserve(pairs.len());
-                        match operands.widened.map(wide) {
-                            None if operands.is_whole() => {
-                                over.each(pairs.len(), |k| chosen.push(pairs[k]));
-                            }
-                            Some(Some(wide)) if operands.is_whole() => {
+                        match operands.widened.map(|format| (format, wide(format))) {
+                            _ if !operands.is_whole() => over.each(pairs.len(), |k| {
+                                chosen.push(operands.pair(&pairs[k]));
+                            }),
+                            None => over.each(pairs.len(), |k| chosen.push(pairs[k])),
+                            Some((_, Some(wide))) => {
                                 over.each(wide.len(), |k| chosen.push(wide[k]));
                             }
-                            _ => over.each(pairs.len(), |k| {
-                                chosen.push(operands.pair(&pairs[k]));
+                            Some((format, None)) => over.each(pairs.len(), |k| {
+                                chosen.push(pairs[k].widened(&format));
                             }),
                         }
                         algorithm.run(&chosen, start, output, events)

@@ -9,7 +9,7 @@ use crate::exact::Dyadic;
 
 /// Two explanations of the same operands, and where they part.
 #[derive(Clone, Debug, Serialize)]
-pub struct Difference<'a> {
+pub struct Comparison<'a> {
     /// Name of the first unit.
     pub left_name: &'a str,
     /// Name of the second unit.
@@ -64,7 +64,7 @@ pub enum Part {
     Word,
 }
 
-impl<'a> Difference<'a> {
+impl<'a> Comparison<'a> {
     /// Compares two traces of the same operands.
     #[must_use]
     pub fn of(
@@ -280,7 +280,7 @@ fn first_bit(one: &Dyadic, other: &Dyadic) -> Option<i64> {
 }
 
 /// Results, the parting in words, and both traces up to it in two columns.
-impl fmt::Display for Difference<'_> {
+impl fmt::Display for Comparison<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (letter, name, trace) in [
             ("A", self.left_name, self.left),
@@ -320,7 +320,7 @@ impl fmt::Display for Difference<'_> {
     }
 }
 
-impl Difference<'_> {
+impl Comparison<'_> {
     /// One trace's steps up to the parting, with a mark under the bit that differs.
     fn column(&self, is_left: bool) -> Vec<String> {
         let (letter, trace) = if is_left {

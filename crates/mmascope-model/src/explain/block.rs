@@ -8,7 +8,7 @@ use super::lane::{Lane, special_sum, special_value};
 use super::step::{Addend, C, common_zero};
 use super::trace::{Flush, Step};
 use super::value::Value;
-use crate::dpa::{Dpa, FlushSign, General, Output, Side, Terms};
+use crate::dpa::{Dpa, FlushSign, General, OperandChoice, Output, Terms};
 use crate::exact::{Dyadic, Rounding};
 use crate::format::{Class, Format, Overflow, Unpacked};
 
@@ -117,7 +117,10 @@ impl Block<'_> {
 
     /// An operand pair as the step takes it.
     pub(super) fn taken(&self, lane: &Lane, terms: &Terms) -> Taken<Lane> {
-        let (of_a, of_b) = (terms.flush_of != Side::B, terms.flush_of != Side::A);
+        let (of_a, of_b) = (
+            terms.flush_of != OperandChoice::B,
+            terms.flush_of != OperandChoice::A,
+        );
         let flush = |of: bool| terms.flush_in.filter(|_| of);
         let value = Lane {
             a: changed(&lane.a, flush(of_a), terms.operands, terms.plus_zeros),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::against::{Difference, Part, Parting};
+use super::against::{Comparison, Part, Parting};
 use super::picture::picture;
 use super::step::ZERO_RULE;
 use super::trace::{Operand, Step, Trace};
@@ -35,7 +35,7 @@ pub fn page(title: &str, trace: &Trace) -> String {
 
 /// The page of two traces and where they part.
 #[must_use]
-pub fn page_against(difference: &Difference<'_>) -> String {
+pub fn page_against(difference: &Comparison<'_>) -> String {
     let mut body = String::new();
     let (left, right) = (difference.left_name, difference.right_name);
     write!(
@@ -67,7 +67,7 @@ pub fn page_against(difference: &Difference<'_>) -> String {
 /// The step of one side at which they part, and the digit there.
 type Mark<'a> = (usize, Option<(&'a str, i64)>);
 
-fn mark<'a>(difference: &'a Difference<'_>, is_left: bool) -> Option<Mark<'a>> {
+fn mark<'a>(difference: &'a Comparison<'_>, is_left: bool) -> Option<Mark<'a>> {
     let Parting { left, right, part } = difference.parting.as_ref()?;
     let step = if is_left { left } else { right };
     let digit = match part {

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 
 /// Strength of evidence, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum Strength {
     /// A recorded hardware result fixes it.
     Hardware,
     /// Two independent teams state it.
@@ -20,13 +20,13 @@ pub enum Level {
     Open,
 }
 
-const NAMES: [(&str, Level); 6] = [
-    ("hw", Level::Hardware),
-    ("2team", Level::TwoTeams),
-    ("1team", Level::OneTeam),
-    ("sim", Level::Simulator),
-    ("doc", Level::Documented),
-    ("open", Level::Open),
+const NAMES: [(&str, Strength); 6] = [
+    ("hw", Strength::Hardware),
+    ("2team", Strength::TwoTeams),
+    ("1team", Strength::OneTeam),
+    ("sim", Strength::Simulator),
+    ("doc", Strength::Documented),
+    ("open", Strength::Open),
 ];
 
 /// What evidence can be given for beside the parameters of steps: the final conversion, which k when
@@ -42,7 +42,7 @@ pub(crate) fn parameters() -> impl Iterator<Item = &'static str> + Clone {
     of_steps.chain(OTHERS)
 }
 
-impl Level {
+impl Strength {
     /// The level of that name: `hw 2team 1team sim doc open`.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Level {
     }
 }
 
-impl std::fmt::Display for Level {
+impl std::fmt::Display for Strength {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(
             NAMES
@@ -84,15 +84,15 @@ impl std::fmt::Display for Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// The level of every parameter without one of its own.
-    pub default: Level,
+    pub default: Strength,
     /// Parameters with another level.
-    pub exceptions: Vec<(String, Level)>,
+    pub exceptions: Vec<(String, Strength)>,
 }
 
 impl Evidence {
     /// The level of a parameter.
     #[must_use]
-    pub fn of(&self, parameter: &str) -> Level {
+    pub fn of(&self, parameter: &str) -> Strength {
         let exception = self.exceptions.iter().find(|(name, _)| name == parameter);
         exception.map_or(self.default, |(_, level)| *level)
     }

@@ -6,7 +6,7 @@ use super::Tree;
 
 /// How two trees differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
+pub enum TreeDifference {
     /// They sum different numbers of leaves.
     Leaves(usize, usize),
     /// The order is the same; `nodes` nodes differ in operation or type, the first being this.
@@ -30,12 +30,12 @@ pub enum Difference {
 impl Tree {
     /// What differs from `other`; `None` when nothing does.
     #[must_use]
-    pub fn difference(&self, other: &Self) -> Option<Difference> {
+    pub fn difference(&self, other: &Self) -> Option<TreeDifference> {
         if self == other {
             return None;
         }
         if self.leaves() != other.leaves() {
-            return Some(Difference::Leaves(self.leaves(), other.leaves()));
+            return Some(TreeDifference::Leaves(self.leaves(), other.leaves()));
         }
         let same_order = self.nodes().len() == other.nodes().len()
             && self
@@ -58,7 +58,7 @@ impl Tree {
                 let leaf = self.firsts()[self.leaves() + item];
                 format!("{} against {} above leaf {leaf}", kind(left), kind(right))
             });
-            return Some(Difference::Kinds {
+            return Some(TreeDifference::Kinds {
                 nodes: differing().count(),
                 first: first.unwrap_or_default(),
             });
@@ -87,17 +87,17 @@ impl Tree {
         let (left, right) = (pattern(self), pattern(other));
         let irregular = left.starts_with("irregular") || right.starts_with("irregular");
         if left == right || irregular && self.is_named() && other.is_named() {
-            return Some(Difference::Order {
+            return Some(TreeDifference::Order {
                 same: 0,
                 left: self.pattern(),
                 right: other.pattern(),
             });
         }
-        Some(Difference::Order { same, left, right })
+        Some(TreeDifference::Order { same, left, right })
     }
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for TreeDifference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Leaves(left, right) => write!(out, "{left} leaves against {right}"),

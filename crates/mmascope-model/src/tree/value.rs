@@ -37,7 +37,7 @@ pub struct Tree {
 
 /// Counts over a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statistics {
+pub struct TreeStatistics {
     /// Number of summands.
     pub leaves: usize,
     /// Number of inner nodes.
@@ -324,7 +324,7 @@ impl Tree {
 
     /// Counts.
     #[must_use]
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> TreeStatistics {
         let mut depths = vec![0; self.leaves + self.nodes.len()];
         let mut kinds: Vec<(Op, Format, usize)> = Vec::new();
         for (index, node) in self.nodes.iter().enumerate() {
@@ -338,7 +338,7 @@ impl Tree {
                 None => kinds.push((node.op, node.format, 1)),
             }
         }
-        Statistics {
+        TreeStatistics {
             leaves: self.leaves,
             nodes: self.nodes.len(),
             depth: depths[self.root()],

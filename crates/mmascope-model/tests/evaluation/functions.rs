@@ -43,7 +43,7 @@ fn angle(random: &mut Random) -> u32 {
 }
 
 fn angle_bound(x: f64, _: f64, _: f64) -> f64 {
-    if x.abs() <= 6.283_185_3 {
+    if x.abs() <= std::f64::consts::TAU {
         2_f64.powf(-20.5)
     } else {
         2_f64.powf(-14.7)

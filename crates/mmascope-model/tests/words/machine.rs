@@ -751,8 +751,17 @@ impl Machine<'_> {
             let Some(e) = own_terms.iter().map(|term| term.exponent).max() else {
                 continue;
             };
+            let by_scales = || match &pairs[own[0]].scales {
+                Some((Value::Number(_, _, a), Value::Number(_, _, b))) => a + b,
+                _ => panic!("scales"),
+            };
             let sum = match &groups.grid {
                 Some((f, how)) => {
+                    let e = if groups.grid_by_scales {
+                        by_scales()
+                    } else {
+                        e
+                    };
                     let rounded: Vec<Exact> = own_terms
                         .iter()
                         .map(|term| term.value.rounded(e - f, how))
@@ -770,10 +779,7 @@ impl Machine<'_> {
             let exponent = match groups.exponent.as_str() {
                 "the largest of its non-zero products" => e,
                 "that of the leading bit of its sum" => sum.top(),
-                "the sum of those of its two scales" => match &pairs[own[0]].scales {
-                    Some((Value::Number(_, _, a), Value::Number(_, _, b))) => a + b,
-                    _ => panic!("scales"),
-                },
+                "the sum of those of its two scales" => by_scales(),
                 other => panic!("{other}"),
             };
             found.push(Term {

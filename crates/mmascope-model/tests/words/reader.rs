@@ -73,6 +73,7 @@ pub(crate) struct Groups {
     pub(crate) size: Option<usize>,
     /// Bits and rounding; `None`: exact.
     pub(crate) grid: Option<(i64, String)>,
+    pub(crate) grid_by_scales: bool,
     pub(crate) exact: bool,
     pub(crate) exponent: String,
     pub(crate) drops_zero: bool,
@@ -332,10 +333,16 @@ fn of_sum(own: &mut Statement, text: &str) -> bool {
     } else if text == "A group is summed exactly." && has_groups {
         own.groups.as_mut().unwrap().exact = true;
     } else if let Some(found) = fit(
-        "In a group each product is rounded to a multiple of 2^(e-{}), {}, where e is the largest exponent of its non-zero products; then they are summed exactly.",
+        "In a group each product is rounded to a multiple of 2^(e-{}), {}, where e is {}; then they are summed exactly.",
         text,
     ) {
-        own.groups.as_mut().unwrap().grid = Some((number(found[0]), found[1].to_owned()));
+        let groups = own.groups.as_mut().unwrap();
+        groups.grid = Some((number(found[0]), found[1].to_owned()));
+        groups.grid_by_scales = match found[2] {
+            "the largest exponent of its non-zero products" => false,
+            "the sum of the exponents of its two scales" => true,
+            _ => return false,
+        };
     } else if let Some(found) = fit(
         "The exponent of a group is {}; a group {} takes no part.",
         text,

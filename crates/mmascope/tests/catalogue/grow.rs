@@ -2,7 +2,7 @@
 
 use mmascope::Error;
 use mmascope::dpa::{Modifiers, Operands};
-use mmascope::isa::{Catalogue, Level, Model};
+use mmascope::isa::{Catalogue, Model, Strength};
 
 const MADE_UP: &str = "\
 # A unit that nobody builds.
@@ -59,7 +59,7 @@ fn a_block_of_text_is_listed() {
     assert_eq!(row.notes, ["about the family"]);
     assert_eq!(
         (row.evidence.of("L"), row.evidence.of("F")),
-        (Level::Documented, Level::Open)
+        (Strength::Documented, Strength::Open)
     );
     assert_eq!(row.position.to_string(), "tiny.txt:9:1");
     let shapes: Vec<String> = row.shapes.iter().map(ToString::to_string).collect();

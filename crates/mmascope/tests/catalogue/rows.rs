@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use mmascope::dpa::{Program, Unit};
-use mmascope::isa::{Catalogue, Instruction, Level, Model};
+use mmascope::isa::{Catalogue, Instruction, Model, Strength};
 
 #[test]
 fn every_notation_reads_back_as_itself() {
@@ -99,11 +99,11 @@ fn every_name_and_every_legal_shape_finds_its_row() {
 #[test]
 fn every_parameter_has_its_evidence() {
     let levels = [
-        Level::Hardware,
-        Level::TwoTeams,
-        Level::OneTeam,
-        Level::Documented,
-        Level::Open,
+        Strength::Hardware,
+        Strength::TwoTeams,
+        Strength::OneTeam,
+        Strength::Documented,
+        Strength::Open,
     ];
     let mut seen = HashSet::new();
     for row in Catalogue::built_in().instructions() {
@@ -149,9 +149,12 @@ fn evidence_of_one_row_is_what_the_text_says() {
     let of = |parameter| row.evidence.of(parameter);
     assert_eq!(
         (of("L"), of("F"), of("e0")),
-        (Level::Hardware, Level::Hardware, Level::Hardware)
+        (Strength::Hardware, Strength::Hardware, Strength::Hardware)
     );
-    assert_eq!((of("zero"), of("nan")), (Level::Open, Level::TwoTeams));
+    assert_eq!(
+        (of("zero"), of("nan")),
+        (Strength::Open, Strength::TwoTeams)
+    );
     assert_eq!(
         row.evidence.to_string(),
         "hw nan=2team overflow=1team zero=open"

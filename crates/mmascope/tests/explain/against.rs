@@ -1,6 +1,6 @@
 //! Where two units part: the step, the term, the bit.
 
-use mmascope::explain::{Difference, Part, Request};
+use mmascope::explain::{Comparison, Part, Request};
 use mmascope::isa::Catalogue;
 
 use super::golden::{REQUEST, input, trace};
@@ -21,7 +21,7 @@ fn parting(
         .expect("fits");
     let (left, right) = (trace(one.0, one.1, &left), trace(other.0, other.1, &right));
     let (name, other_name) = (one.0.to_owned(), other.0.to_owned());
-    let difference = Difference::of((&name, &left), (&other_name, &right));
+    let difference = Comparison::of((&name, &left), (&other_name, &right));
     let part = difference.parting.clone().map(|parting| parting.part);
     let text = difference.to_string();
     for result in [&left.result.word, &right.result.word] {

@@ -1,7 +1,7 @@
 //! The page: well-formed, self-contained, with the result in it.
 
 use mmascope::dpa::Modifiers;
-use mmascope::explain::{Difference, Trace, page, page_against};
+use mmascope::explain::{Comparison, Trace, page, page_against};
 
 use super::cases::{Case, Random, UNITS, unit};
 use super::golden::{REQUEST, input, trace};
@@ -126,7 +126,7 @@ fn two_units_stand_side_by_side() {
     let (volta, hopper) = ("mma.m8n8k4.f32.f16.f16.f32", "mma.m16n8k16.f32.f16.f16.f32");
     let left = trace("volta", volta, &input("volta", volta, &REQUEST));
     let right = trace("hopper", hopper, &input("hopper", hopper, &REQUEST));
-    let difference = Difference::of(("volta", &left), ("hopper", &right));
+    let difference = Comparison::of(("volta", &left), ("hopper", &right));
     let html = page_against(&difference);
     assert_well_formed(&html);
     assert_self_contained(&html);

@@ -130,7 +130,7 @@ impl Ladder {
     pub(crate) fn value(&self, code: u64) -> (bool, Dyadic) {
         let negative = code & self.fact.sign_bit() != 0;
         let rung = match (negative, self.fact.is_fixed()) {
-            (true, true) => (1 << self.fact.bits) - code,
+            (true, true) => ((1_u128 << self.fact.bits) - u128::from(code)) as u64,
             (true, false) => code - self.fact.sign_bit(),
             (false, _) => code,
         };

@@ -162,7 +162,7 @@ impl Ladder {
         if !negative || !self.fact.signed || (rung == 0 && !self.fact.negative_zero) {
             rung
         } else if self.fact.is_fixed() {
-            (1 << self.fact.bits) - rung
+            ((1_u128 << self.fact.bits) - u128::from(rung)) as u64
         } else {
             rung + self.fact.sign_bit()
         }

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use mmascope::cases::{Case, Family, Generator, Hints};
+use mmascope::cases::{Family, Generator, Hints};
+use mmascope::dpa::OperandWords;
 use mmascope::dpa::{Modifiers, Signature, Unit};
 use mmascope::format::{Class, Format, Unpacked};
 use mmascope::isa::Catalogue;
@@ -17,7 +18,7 @@ fn generator(family: Family, signature_text: &str) -> Generator {
     Generator::new(family, 1, &signature, hints).expect("a generator")
 }
 
-fn cases(family: Family, signature_text: &str, count: u64) -> Vec<Case> {
+fn cases(family: Family, signature_text: &str, count: u64) -> Vec<OperandWords> {
     let generator = generator(family, signature_text);
     (0..count).map(|index| generator.case(index)).collect()
 }
@@ -27,7 +28,7 @@ fn unit(signature_text: &str, arithmetic: &str) -> Unit {
     Unit::new(signature(signature_text), program).expect("a unit")
 }
 
-fn dot(unit: &Unit, case: &Case) -> u64 {
+fn dot(unit: &Unit, case: &OperandWords) -> u64 {
     unit.dot(&case.operands(), &Modifiers::default())
         .expect("a result")
 }
@@ -224,13 +225,13 @@ fn close_cancels_exactly_or_almost() {
 fn exhaustive_enumerates_all_pairs_and_sixteen_c() {
     let generator = generator(Family::Exhaustive, "e4m3 e2m3 f32 f32 4");
     assert_eq!(generator.count(), Some(16 << 14));
-    let pair = |case: &Case| (case.a[0], case.b[0]);
-    let cases: Vec<Case> = (0..1 << 14).map(|index| generator.case(index)).collect();
+    let pair = |case: &OperandWords| (case.a[0], case.b[0]);
+    let cases: Vec<OperandWords> = (0..1 << 14).map(|index| generator.case(index)).collect();
     assert_eq!(
         cases.iter().map(pair).collect::<HashSet<_>>().len(),
         1 << 14
     );
-    let rest = |case: &Case| {
+    let rest = |case: &OperandWords| {
         case.a[1..]
             .iter()
             .chain(&case.b[1..])
@@ -268,7 +269,7 @@ fn what_cannot_be_made_is_refused_in_words() {
 }
 
 /// 1 (mod 8) for each recipe; the first number that the recipe index takes.
-fn recipe(unit: &Unit, recipe: u64, count: u64) -> Vec<Case> {
+fn recipe(unit: &Unit, recipe: u64, count: u64) -> Vec<OperandWords> {
     let generator = Generator::for_unit(Family::Boundary, 1, unit).expect("a generator");
     (0..count)
         .map(|turn| generator.case(8 * turn + recipe))
@@ -287,7 +288,7 @@ fn near_maximum_groups_need_more_than_31_bits() {
 }
 
 /// |Σ| of the products and c as multiples of 2^(largest exponent − F).
-fn aligned_sum(signature: &Signature, case: &Case, f: i32) -> i128 {
+fn aligned_sum(signature: &Signature, case: &OperandWords, f: i32) -> i128 {
     let mut terms: Vec<(i32, i32, i128)> = Vec::new(); // exponent, place, signed significand
     let mut add = |negative: bool, significand: u64, exponent: i32, fraction_bits: u32| {
         let value = i128::from(significand);
@@ -384,12 +385,12 @@ fn ties_occur_at_the_final_rounding() {
 fn sums_cancel_or_truncate_to_zero() {
     let row = unit(BF16_ROW, "t-fdpa L=16 F=25 e0=-133 -> rz f32");
     let exact = unit(BF16_ROW, "e-fdpa L=16 -> rne f32");
-    let nonzero = |case: &Case| case.a.iter().any(|word| word & 0x7fff != 0);
+    let nonzero = |case: &OperandWords| case.a.iter().any(|word| word & 0x7fff != 0);
     let cancelled = recipe(&row, 4, 200);
-    let zero = |case: &&Case| dot(&exact, case) == 0 && nonzero(case);
+    let zero = |case: &&OperandWords| dot(&exact, case) == 0 && nonzero(case);
     assert!(cancelled.iter().filter(zero).count() > 30);
     let truncated = recipe(&row, 5, 200);
-    let lost = |case: &&Case| dot(&row, case) == 0 && dot(&exact, case) << 1 != 0;
+    let lost = |case: &&OperandWords| dot(&row, case) == 0 && dot(&exact, case) << 1 != 0;
     let found = truncated.iter().filter(lost).count();
     assert!(found > 30, "{found}");
 }

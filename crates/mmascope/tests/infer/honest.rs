@@ -230,7 +230,7 @@ fn signs_of_zero_of_several_additions_are_found_together() {
             let mut batch = Batch::new(*unit.signature());
             batch
                 .push(
-                    &mmascope::cases::Case {
+                    &mmascope::dpa::OperandWords {
                         a: a.to_vec(),
                         b: b.to_vec(),
                         c,

@@ -8,10 +8,10 @@ use mmascope::dpa::{Dpa, Operation, StFdpa, TFdpa, TrFdpa, Unit};
 use mmascope::dut::{Dut, ModelDut};
 use mmascope::format::{F32, F64};
 use mmascope::isa::Catalogue;
-use mmascope::reveal::{DeviceSum, Nature, Options, Report, Summation, reveal};
+use mmascope::reveal::{DeviceSum, Nature, Options, Revelation, Summation, reveal};
 use mmascope::tree::{Inner, Op, Sight, Tree, visible};
 
-fn revealed(unit: &Unit, options: &Options) -> (Report, Sight) {
+fn revealed(unit: &Unit, options: &Options) -> (Revelation, Sight) {
     let mut device = ModelDut::new("model", unit.clone());
     let device: &mut dyn Dut = &mut device;
     let mut subject = DeviceSum::new(device).expect("float operands");

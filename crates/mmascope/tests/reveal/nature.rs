@@ -1,8 +1,8 @@
 //! What is no fixed tree is recognised and named; what is one is verified.
 
-use mmascope::reveal::{Masks, Nature, Options, Report, SliceSum, reveal};
+use mmascope::reveal::{Masks, Nature, Options, Revelation, SliceSum, reveal};
 
-fn report<F: FnMut(&[f32]) -> f32>(n: usize, sum: F) -> Report {
+fn report<F: FnMut(&[f32]) -> f32>(n: usize, sum: F) -> Revelation {
     reveal(&mut SliceSum::new("test", n, sum), &Options::default()).expect("a closure")
 }
 

@@ -1,8 +1,8 @@
 //! Closure over schedules: what is revealed of an output of the engine is the schedule's tree.
 
-use mmascope::dut::{Dut, Subject};
+use mmascope::dut::{DeviceName, Dut};
 use mmascope::format::{F32, F64};
-use mmascope::gemm::{Schedule, schedule::Output};
+use mmascope::gemm::{Schedule, schedule::OutputPlace};
 use mmascope::isa::Catalogue;
 use mmascope::reveal::{DeviceSum, Options, reveal};
 
@@ -37,7 +37,7 @@ fn revealed_trees_are_the_schedules_trees() {
                 "" => format!("gemm:{arch}:{inst}"),
                 schedule => format!("gemm:{arch}:{inst}:{schedule}"),
             };
-            let subject: Subject = text.parse().expect("a subject");
+            let subject: DeviceName = text.parse().expect("a subject");
             let mut device = subject
                 .with_products(Some(n))
                 .open(catalogue, None, mmascope::dut::DEFAULT_TIMEOUT)
@@ -53,7 +53,9 @@ fn revealed_trees_are_the_schedules_trees() {
                 .find(arch, inst)
                 .and_then(|row| row.unit())
                 .expect("a row");
-            let expected = schedule.tree(unit, &Output::single(n)).expect("a tree");
+            let expected = schedule
+                .tree(unit, &OutputPlace::single(n))
+                .expect("a tree");
             assert_eq!(
                 report.tree.shape(format).to_string(),
                 expected.shape(format).to_string(),
@@ -120,7 +122,7 @@ fn added_and_fused_nodes_are_replayed() {
             "4 fused f32 by the instruction's own model, 4 add f32",
         ),
     ] {
-        let subject: Subject = text.parse().expect("a subject");
+        let subject: DeviceName = text.parse().expect("a subject");
         let subject = subject.with_products(Some(n));
         let instruction = subject.instruction(catalogue).expect("a row");
         let mut device = subject
@@ -146,7 +148,7 @@ fn factors_are_said() {
         let text = format!(
             "gemm:hopper:mma.m16n8k16.f32.f16.f16.f32:c=epilogue/f32 {epilogue}; out=rne f16"
         );
-        let subject: Subject = text.parse().expect("a subject");
+        let subject: DeviceName = text.parse().expect("a subject");
         let opened = subject.with_products(Some(32)).open(
             Catalogue::built_in(),
             None,
@@ -188,7 +190,7 @@ fn factors_are_said() {
 fn a_wrong_model_is_refuted() {
     let catalogue = Catalogue::built_in();
     let open = |text: &str| {
-        let subject: Subject = text.parse().expect("a subject");
+        let subject: DeviceName = text.parse().expect("a subject");
         subject.open(catalogue, None, mmascope::dut::DEFAULT_TIMEOUT)
     };
     let mut device = open("gemm:cdna3:v_mfma_f32_32x32x8_f16").expect("opens");
@@ -223,20 +225,20 @@ fn subjects_that_are_wrong() {
             "expected",
         ),
     ] {
-        let error = text.parse::<Subject>().expect_err(text).to_string();
+        let error = text.parse::<DeviceName>().expect_err(text).to_string();
         assert!(error.contains(message), "{text}: {error}");
     }
     // Two colons separate nothing.
     let kind = "gemm:blackwell:tcgen05.mma.m128n8k16.kind::f16.f32.f16.f16:order=descending";
-    match kind.parse::<Subject>() {
-        Ok(Subject::Gemm { inst, schedule, .. }) => {
+    match kind.parse::<DeviceName>() {
+        Ok(DeviceName::Gemm { inst, schedule, .. }) => {
             assert_eq!(inst, "tcgen05.mma.m128n8k16.kind::f16.f32.f16.f16");
             assert_eq!(schedule.to_string(), "order=descending");
         }
         other => panic!("{other:?}"),
     }
     let open = |text: &str, n: usize| {
-        let subject: Subject = text.parse().expect("a subject");
+        let subject: DeviceName = text.parse().expect("a subject");
         let opened = subject.with_products(Some(n)).open(
             Catalogue::built_in(),
             None,

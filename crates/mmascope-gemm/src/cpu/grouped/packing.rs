@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::{Groups, Plan, SCALES};
 use crate::cpu::aligned::Aligned;
+use crate::cpu::exponents::power_of_two;
 use crate::cpu::pack::{Marks, Shape};
 use crate::dpa::{Scale, Unit};
 use crate::engine::Elements;
@@ -162,7 +163,7 @@ fn decoded(format: &Format, code: u64) -> Option<Carried> {
             exponent: 0,
         }),
         Class::Finite if x.exponent.abs() <= SCALES => Some(Carried {
-            value: x.significand as f32 * 2_f32.powi(x.exponent),
+            value: x.significand as f32 * power_of_two(x.exponent) as f32,
             exponent: x.exponent,
         }),
         _ => None,
@@ -212,7 +213,7 @@ impl Groups {
         let codes = Codes::new(&plan.a, &unit.signature().a, plan.bias);
         let all = elements.k();
         let groups = all / plan.group;
-        let one = 2_f32.powi(plan.last_place);
+        let one = power_of_two(plan.last_place) as f32;
         let known = ScaleCodes::new(&plan.scale);
         (self.a.par_chunks_mut(all / 4))
             .zip(self.a_scales.parts(groups))

@@ -9,7 +9,7 @@ use crate::tree::{Builder, Node, Op, Tree};
 
 /// Which output of which product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Output {
+pub struct OutputPlace {
     /// Rows of D.
     pub m: usize,
     /// Columns of D.
@@ -22,7 +22,7 @@ pub struct Output {
     pub j: usize,
 }
 
-impl Output {
+impl OutputPlace {
     /// The one output of a product with m = n = 1.
     #[must_use]
     pub fn single(k: usize) -> Self {
@@ -46,8 +46,8 @@ impl Schedule {
     /// # Errors
     /// [`Error::Argument`] when K is no multiple of the unit's, the output lies outside, the
     /// schedule has more parts than K has steps, or nothing is summed.
-    pub fn tree(&self, unit: &Unit, output: &Output) -> Result<Tree> {
-        let Output { m, n, k, i, j } = *output;
+    pub fn tree(&self, unit: &Unit, output: &OutputPlace) -> Result<Tree> {
+        let OutputPlace { m, n, k, i, j } = *output;
         let native = unit.signature().k;
         if k == 0 || k % native != 0 || i >= m || j >= n {
             return Err(Error::Argument(format!(

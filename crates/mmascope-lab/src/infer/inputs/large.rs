@@ -2,13 +2,13 @@
 
 use super::middle::core;
 use super::{Focus, between, places};
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::exact::Exact;
 use crate::infer::maker::{Maker, drawn, fraction, word};
 use crate::reveal::Random;
 
 /// Terms near the top of the result's format.
-pub(super) fn huge(maker: &Maker, random: &mut Random) -> Case {
+pub(super) fn huge(maker: &Maker, random: &mut Random) -> OperandWords {
     let mut case = maker.blank();
     let (_, high) = maker.products();
     let mut top = maker.d.top.min(high);
@@ -52,7 +52,7 @@ pub(super) fn huge(maker: &Maker, random: &mut Random) -> Case {
 }
 
 /// ∞ and NaN among ordinary operands.
-pub(super) fn special(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
+pub(super) fn special(maker: &Maker, focus: &Focus, random: &mut Random) -> OperandWords {
     let mut case = match random.below(3) {
         0 => maker.blank(),
         1 => huge(maker, random),
@@ -97,7 +97,7 @@ pub(super) fn special(maker: &Maker, focus: &Focus, random: &mut Random) -> Case
 }
 
 /// Sums that are zero, exactly or after rounding, with every sign.
-pub(super) fn zeros(maker: &Maker, random: &mut Random) -> Case {
+pub(super) fn zeros(maker: &Maker, random: &mut Random) -> OperandWords {
     let mut case = maker.blank();
     let crate::dpa::Signature { a, b, c, k, .. } = maker.signature;
     let zero =

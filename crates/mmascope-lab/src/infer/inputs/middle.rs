@@ -1,7 +1,7 @@
 //! Makes inputs that test alignment and rounding, away from the ends of the formats.
 
 use super::{Focus, between, places, scale};
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::exact::Exact;
 use crate::infer::maker::{FRACTION, Maker, drawn, fraction};
 use crate::reveal::Random;
@@ -10,7 +10,12 @@ use crate::reveal::Random;
 const HALF: u64 = 1 << (FRACTION - 1);
 
 /// Terms at chosen distances below an anchor.
-pub(super) fn core(maker: &Maker, focus: &Focus, with_c: bool, random: &mut Random) -> Case {
+pub(super) fn core(
+    maker: &Maker,
+    focus: &Focus,
+    with_c: bool,
+    random: &mut Random,
+) -> OperandWords {
     let mut case = maker.blank();
     let spread = random.below(2) == 0;
     scale(maker, &mut case, spread, random);
@@ -81,7 +86,7 @@ pub(super) fn core(maker: &Maker, focus: &Focus, with_c: bool, random: &mut Rand
 }
 
 /// A number of the result's format, half of its last place, and something far below that decides.
-pub(super) fn tie(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Random) {
+pub(super) fn tie(maker: &Maker, focus: &Focus, case: &mut OperandWords, random: &mut Random) {
     let (low, high) = maker.products();
     let high = high.min(maker.d.top - 4).min(maker.c.top - 4).min(24);
     let low = low.max(maker.d.normal).max(-40).min(high);
@@ -149,7 +154,7 @@ pub(super) fn tie(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Ra
 
 /// Two products that cancel, near each other or anywhere, and c or another product about as far below them as
 /// the alignment reaches: what shows its bits where results have fewer.
-pub(super) fn cancelled(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
+pub(super) fn cancelled(maker: &Maker, focus: &Focus, random: &mut Random) -> OperandWords {
     let mut case = maker.blank();
     scale(maker, &mut case, false, random);
     let k = maker.signature.k;

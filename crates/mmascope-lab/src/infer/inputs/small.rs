@@ -1,13 +1,13 @@
 //! Makes inputs that test floors, subnormals and flushes.
 
 use super::{Focus, between, places};
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::exact::Exact;
 use crate::infer::maker::{Maker, drawn, fraction, word};
 use crate::reveal::Random;
 
 /// Terms near the bottom of the formats, or around a floor.
-pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
+pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> OperandWords {
     let mut case = maker.blank();
     if let Some(range) = maker.scale {
         let sum = between(2 * range.normal, 0, random);
@@ -102,7 +102,7 @@ pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> Case {
 
 /// The largest subnormal number as c, and a product below its last place: together less than the smallest
 /// normal number, which they may round to.
-fn below_normal(maker: &Maker, case: &mut Case, random: &mut Random) {
+fn below_normal(maker: &Maker, case: &mut OperandWords, random: &mut Random) {
     let negative = random.below(2) == 0;
     maker.set_c(case, drawn(negative, maker.d.normal - 1, u64::MAX >> 4));
     let number = drawn(
@@ -116,7 +116,7 @@ fn below_normal(maker: &Maker, case: &mut Case, random: &mut Random) {
 
 /// A small power of two, and far below it something that a floor may drop: of the other sign it takes
 /// a whole unit from a truncated result.
-fn borrow(maker: &Maker, focus: &Focus, case: &mut Case, random: &mut Random) {
+fn borrow(maker: &Maker, focus: &Focus, case: &mut OperandWords, random: &mut Random) {
     let lowest = maker.a.lowest + maker.b.lowest;
     let bottom = maker.d.lowest.max(lowest);
     let anchor = match random.below(3) {

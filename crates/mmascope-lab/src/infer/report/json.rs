@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::row::{algorithm, parameters};
 use super::{Example, Found, Inference, Outcome};
-use crate::cases::Case;
+use crate::dpa::OperandWords;
 use crate::dpa::Signature;
 use crate::infer::answer_text;
 use crate::vector::{Answer, question};
 
 /// A case as a vector line of a device that is no row.
-pub(crate) fn line(signature: &Signature, case: &Case, answer: Option<Answer>) -> String {
+pub(crate) fn line(signature: &Signature, case: &OperandWords, answer: Option<Answer>) -> String {
     let mut line = question(
         "dut",
         &signature.to_string(),

@@ -3,8 +3,8 @@
 use super::{Setting, of_c};
 use crate::dpa::schema::Value;
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Groups, Operation, Output, Program, Select, Side, Signature,
-    Source, Start, Statement, Terms, Tininess,
+    AddMul, Dpa, Fused, General, Groups, OperandChoice, Operation, Output, Program, Select,
+    Signature, Source, Start, Statement, Terms, Tininess,
 };
 use crate::format::{Format, Rounding};
 use crate::infer::canonical_form;
@@ -170,7 +170,7 @@ impl Setting {
             Self::FlushIn(flush) => {
                 terms.flush_in = flush;
                 if flush.is_none() {
-                    terms.flush_of = Side::Both;
+                    terms.flush_of = OperandChoice::Both;
                 }
             }
             Self::FlushC(flush) => terms.flush_c = flush,

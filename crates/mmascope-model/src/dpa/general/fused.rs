@@ -94,6 +94,9 @@ impl Fused {
         scratch: &mut Scratch,
     ) -> u64 {
         let Scratch { terms, sums } = scratch;
+        // Exact sums in an exact sum are one: a group's own would have to fit 128 bits.
+        let one = self.f.is_none() && self.join.is_none();
+        let groups = self.groups.filter(|groups| !one || groups.f.is_some());
         terms.clear();
         sums.clear();
         let mut found = Found::default();
@@ -115,9 +118,9 @@ impl Fused {
             };
             match product {
                 Product::Special(special) => found.add(Some(special)),
-                Product::Zero(_) if self.groups.is_some() => terms.push(None),
+                Product::Zero(_) if groups.is_some() => terms.push(None),
                 Product::Zero(_) => {}
-                Product::Term(term) if self.groups.is_some() => terms.push(term),
+                Product::Term(term) if groups.is_some() => terms.push(term),
                 Product::Term(term) => sums.extend(term),
             }
         }
@@ -125,7 +128,7 @@ impl Fused {
             return output.special(special);
         }
         let zeros = all_zero.then_some(c.negative);
-        if let Some(groups) = self.groups {
+        if let Some(groups) = groups {
             // The places of a shorter block at the end are those of a whole one.
             let places = match products == pairs.len() {
                 true => terms.len().max(self.l as usize),

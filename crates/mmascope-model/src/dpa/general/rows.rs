@@ -52,9 +52,9 @@ macro_rules! rows_with_terms {
                 .or(|_| Value::Word("none"))
                 .says(20, |step, _| {
                     let of = match step.terms.flush_of {
-                        super::Side::Both => "a or b",
-                        super::Side::A => "a",
-                        super::Side::B => "b",
+                        super::OperandChoice::Both => "a or b",
+                        super::OperandChoice::A => "a",
+                        super::OperandChoice::B => "b",
                     };
                     flushes(of, step.terms.flush_in)
                 }),
@@ -204,8 +204,12 @@ impl Fused {
         let sum = match f {
             None => "A group is summed exactly.".to_owned(),
             Some(f) => format!(
-                "In a group each product is rounded to a multiple of 2^(e-{f}), {}, where e is the largest exponent of its non-zero products; then they are summed exactly.",
-                rounded(align)
+                "In a group each product is rounded to a multiple of 2^(e-{f}), {}, where e is {}; then they are summed exactly.",
+                rounded(align),
+                match exponent {
+                    GroupExponent::Scales => "the sum of the exponents of its two scales",
+                    _ => "the largest exponent of its non-zero products",
+                }
             ),
         };
         let exponent = match exponent {
@@ -462,20 +466,23 @@ impl Step for Fused {
 
     fn fits(&self, signature: &Signature, over: &Select, _: &Format) -> Result<bool, String> {
         let scaled = |groups: &Groups| groups.exponent == GroupExponent::Scales;
-        if let Some(groups) = self.groups.filter(scaled) {
-            return groups_fit("exponent-g=scales", groups.g, signature, over);
-        }
-        if signature.scale.is_none() {
+        let by_scales = self.groups.filter(scaled);
+        if signature.scale.is_none() && by_scales.is_none() {
             return Ok(false);
         }
-        let is_exact =
-            self.f.is_none() || self.apart || self.groups.is_some_and(|groups| groups.f.is_none());
+        // Scales reach further than exact sums; those of groups are taken before the scales are.
+        let has_exact_groups = self.groups.is_some_and(|groups| groups.f.is_none());
+        let is_exact = self.f.is_none() || self.apart || has_exact_groups && by_scales.is_none();
         if is_exact || self.rounds_products() {
             return Err(
-                "with block scales, fused needs bits, not exact sums or grid=products".into(),
+                "with block scales, fused needs bits, not exact sums, rounded products or grid=products"
+                    .into(),
             );
         }
-        Ok(true)
+        match by_scales {
+            Some(groups) => groups_fit("exponent-g=scales", groups.g, signature, over),
+            None => Ok(true),
+        }
     }
 
     fn start(&self, c: Unpacked) -> Unpacked {

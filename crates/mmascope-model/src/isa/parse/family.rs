@@ -6,7 +6,7 @@ use crate::dpa::{self, Token, at};
 use crate::error::{Error, Position};
 use crate::format::Formats;
 use crate::isa::evidence;
-use crate::isa::{Evidence, Level, Shape};
+use crate::isa::{Evidence, Shape, Strength};
 
 impl Reader<'_> {
     pub(super) fn family(&mut self, fields: &[Field<'_>]) -> Outcome<()> {
@@ -243,7 +243,7 @@ fn parse_model(
             "expected evidence: hw, 2team, 1team, sim, doc or open",
         );
     };
-    let default = Level::named(first.text).or_else(|_| {
+    let default = Strength::named(first.text).or_else(|_| {
         let expected =
             "expected first the level of every parameter: hw, 2team, 1team, sim, doc or open";
         fault(
@@ -263,7 +263,7 @@ fn parse_model(
             let error = Error::unknown("parameter", parameter, known);
             return fault(field.line, word.column, error.to_string());
         }
-        let level = on_line(field.line, at(*word, Level::named(level)))?;
+        let level = on_line(field.line, at(*word, Strength::named(level)))?;
         exceptions.push((parameter.to_owned(), level));
     }
     Ok(Arithmetic::Known(

@@ -4,7 +4,7 @@ use super::family::Arithmetic;
 use super::{Fault, Field, Outcome, TypeName, fault};
 use crate::dpa::{Scale, Signature, Token, Unit};
 use crate::error::Position;
-use crate::isa::{Evidence, FlagBits, Instruction, Level, Model, Shape, name};
+use crate::isa::{Evidence, FlagBits, Instruction, Model, Shape, Strength, name};
 
 /// The types of one row.
 pub(super) struct Types {
@@ -60,7 +60,7 @@ impl Row<'_> {
             Arithmetic::Unmodelled(reason) => (
                 Model::Unmodelled(reason.clone()),
                 Evidence {
-                    default: Level::Open,
+                    default: Strength::Open,
                     exceptions: Vec::new(),
                 },
             ),

@@ -168,7 +168,8 @@ pub(super) fn sine_and_cosine(x: &Interval) -> (Interval, Interval) {
         }
     };
     let (sine, cosine) = (series(reduced, 1), series(fixed(1), 0));
-    let four: BigInt = ((quarter % 4) + 4) % 4;
+    // Two's complement: of negative numbers too.
+    let four: BigInt = quarter & BigInt::from(3);
     match u32::try_from(four).unwrap_or(0) {
         0 => (sine, cosine),
         1 => (cosine, sine.negated()),

@@ -124,7 +124,11 @@ pub(super) fn fits(known: &str, word: &str) -> bool {
             .strip_suffix(&known[close + 1..])?;
         let number: u32 = digits.parse().ok()?;
         let written = number.to_string() == digits;
-        Some(written && (first..=last).contains(&number) && (number - first) % step.max(1) == 0)
+        Some(
+            written
+                && (first..=last).contains(&number)
+                && (number - first).is_multiple_of(step.max(1)),
+        )
     };
     range().unwrap_or(false)
 }

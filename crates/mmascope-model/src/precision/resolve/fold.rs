@@ -84,7 +84,7 @@ impl Folder<'_> {
         (node.op == Op::Neg).then(|| node.args[0])
     }
 
-    fn new(&mut self, op: Op, args: &[usize], settings: Settings) -> usize {
+    fn make(&mut self, op: Op, args: &[usize], settings: Settings) -> usize {
         self.graph.add(op, args.to_vec(), settings)
     }
 
@@ -98,7 +98,7 @@ impl Folder<'_> {
 
     fn constant(&mut self, text: &str) -> usize {
         let word = self.word(text);
-        self.new(Op::Constant(word), &[], Settings::default())
+        self.make(Op::Constant(word), &[], Settings::default())
     }
 
     fn note(&self, rule: &str, text: &str) -> Note {
@@ -122,7 +122,7 @@ impl Folder<'_> {
             // Which of the two operations must not care for the sign of zero: LLVM asks the negation.
             if flags.has(Fmf::NSZ) && self.uses[inner] == 1 && self.plain(inner) {
                 let inner = self.node(inner).settings;
-                let turned = self.new(Op::Sub, &[y, x], inner);
+                let turned = self.make(Op::Sub, &[y, x], inner);
                 return Some((
                     turned,
                     self.note(
@@ -138,27 +138,27 @@ impl Folder<'_> {
         }
         if let Some((x, y)) = self.pair(index, &Op::Add) {
             if let Some(value) = self.negated(y) {
-                let turned = self.new(Op::Sub, &[x, value], settings);
+                let turned = self.make(Op::Sub, &[x, value], settings);
                 return Some((turned, self.note("negated-term", "x+(-y) is x-y")));
             }
             let value = self.negated(x)?;
-            let turned = self.new(Op::Sub, &[y, value], settings);
+            let turned = self.make(Op::Sub, &[y, value], settings);
             return Some((turned, self.note("negated-term", "(-x)+y is y-x")));
         }
         let (x, y) = self.pair(index, &Op::Sub)?;
         if let Some(value) = self.negated(y) {
-            let turned = self.new(Op::Add, &[x, value], settings);
+            let turned = self.make(Op::Add, &[x, value], settings);
             return Some((turned, self.note("negated-term", "x-(-y) is x+y")));
         }
         if !self.context.keeps_subnormals(&self.graph.format) {
             return self.vanishing(x, y, flags);
         }
         if self.is(x, "-0") {
-            let negated = self.new(Op::Neg, &[y], settings);
+            let negated = self.make(Op::Neg, &[y], settings);
             return Some((negated, self.note("difference-from-zero", "-0-x is -x")));
         }
         if self.is(x, "0") && flags.has(Fmf::NSZ) {
-            let negated = self.new(Op::Neg, &[y], settings);
+            let negated = self.make(Op::Neg, &[y], settings);
             return Some((
                 negated,
                 self.note("nsz", "0-x is -x where the sign of zero does not matter"),
@@ -212,11 +212,11 @@ impl Folder<'_> {
                 }
                 if self.is(factor, "-1") {
                     let zero = self.constant("-0");
-                    let negated = self.new(Op::Sub, &[zero, other], settings);
+                    let negated = self.make(Op::Sub, &[zero, other], settings);
                     return Some((negated, self.note("unit-factor", "x*(-1) is -0-x")));
                 }
                 if self.is(factor, "2") {
-                    let sum = self.new(Op::Add, &[other, other], settings);
+                    let sum = self.make(Op::Add, &[other, other], settings);
                     return Some((sum, self.note("double", "x*2 is x+x")));
                 }
                 if self.is(factor, "0") && flags.has(Fmf::NNAN) && flags.has(Fmf::NSZ) {
@@ -273,7 +273,7 @@ impl Folder<'_> {
                 && (a == x || b == x)
             {
                 let left = if a == x { b } else { a };
-                let negated = self.new(Op::Neg, &[left], settings);
+                let negated = self.make(Op::Neg, &[left], settings);
                 return Some((negated, self.note("reassoc", "x-(x+y) is -y")));
             }
             return None;
@@ -301,8 +301,8 @@ impl Folder<'_> {
             if !exact && !settings.flags.has(Fmf::ARCP) {
                 return None;
             }
-            let factor = self.new(Op::Constant(reciprocal), &[], Settings::default());
-            let product = self.new(Op::Mul, &[x, factor], settings);
+            let factor = self.make(Op::Constant(reciprocal), &[], Settings::default());
+            let product = self.make(Op::Mul, &[x, factor], settings);
             let note = if exact {
                 self.note("exact-reciprocal", "x/c is x*(1/c) where 1/c is exact")
             } else {
@@ -325,12 +325,12 @@ impl Folder<'_> {
             return None;
         }
         let one = self.constant("1");
-        let reciprocal = self.new(Op::Div, &[one, divisor], settings);
+        let reciprocal = self.make(Op::Div, &[one, divisor], settings);
         let mut product = None;
         for other in same {
             let (numerator, _) = self.pair(other, &Op::Div)?;
             if other == index {
-                product = Some(self.new(Op::Mul, &[numerator, reciprocal], settings));
+                product = Some(self.make(Op::Mul, &[numerator, reciprocal], settings));
             } else {
                 self.graph.nodes[other] = Node {
                     op: Op::Mul,
@@ -403,13 +403,13 @@ impl Folder<'_> {
             ..node.settings
         };
         if (subtracts && right) || (!right && product != x) {
-            a = self.new(Op::Neg, &[a], settings);
+            a = self.make(Op::Neg, &[a], settings);
         }
         if subtracts && !right {
-            addend = self.new(Op::Neg, &[addend], settings);
+            addend = self.make(Op::Neg, &[addend], settings);
         }
         // The flags of the sum decide about what the fused operation may become next.
-        let fused = self.new(Op::Fma, &[a, b, addend], node.settings);
+        let fused = self.make(Op::Fma, &[a, b, addend], node.settings);
         let text = match self.context.policy {
             Policy::Seed => "a*b+c is one fma: the product has one use and both carry contract",
             Policy::Llvm => "a*b+c is one fma: both operations carry contract",
@@ -432,8 +432,8 @@ impl Folder<'_> {
             return None;
         }
         let (a, addend) = (self.negated(node.args[0])?, self.negated(node.args[2])?);
-        let fused = self.new(Op::Fma, &[a, node.args[1], addend], node.settings);
-        let negated = self.new(Op::Neg, &[fused], node.settings);
+        let fused = self.make(Op::Fma, &[a, node.args[1], addend], node.settings);
+        let negated = self.make(Op::Neg, &[fused], node.settings);
         Some((
             negated,
             self.note(
@@ -455,7 +455,7 @@ impl Folder<'_> {
                 return Some((zero, self.note("nsz", "x-x is 0 under nsz").deviating(1)));
             }
             if self.is(x, "0") {
-                let negated = self.new(Op::Neg, &[y], settings);
+                let negated = self.make(Op::Neg, &[y], settings);
                 return Some((negated, self.note("nsz", "0-x is -x under nsz")));
             }
         }
@@ -464,8 +464,8 @@ impl Folder<'_> {
             && !self.is(x, "1")
         {
             let one = self.constant("1");
-            let reciprocal = self.new(Op::Div, &[one, y], settings);
-            let product = self.new(Op::Mul, &[x, reciprocal], settings);
+            let reciprocal = self.make(Op::Div, &[one, y], settings);
+            let product = self.make(Op::Mul, &[x, reciprocal], settings);
             return Some((product, self.note("arcp", "a/b is a*(1/b) under arcp")));
         }
         let fold = self.contract(index)?;

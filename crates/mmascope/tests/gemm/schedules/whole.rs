@@ -126,7 +126,7 @@ fn f64_rows_sum_as_their_trees() {
     ] {
         let parsed: Schedule = schedule.parse().expect("a schedule");
         let tree = parsed
-            .tree(unit, &gemm::schedule::Output::single(of.k))
+            .tree(unit, &gemm::schedule::OutputPlace::single(of.k))
             .expect("a tree");
         let terms: Vec<mmascope::tree::Term> =
             of.a.iter()
@@ -151,11 +151,11 @@ fn f64_rows_sum_as_their_trees() {
 #[test]
 fn trees_of_schedules() {
     let unit = unit("volta", "mma.m8n8k4.f32.f16.f16.f32");
-    let text = |schedule: &str, output: gemm::schedule::Output| {
+    let text = |schedule: &str, output: gemm::schedule::OutputPlace| {
         let schedule: Schedule = schedule.parse().expect("a schedule");
         schedule.tree(unit, &output).expect("a tree").to_string()
     };
-    let single = gemm::schedule::Output::single(8);
+    let single = gemm::schedule::OutputPlace::single(8);
     assert_eq!(
         text("chain", single),
         "(fused f32 (fused f32 0 1 2 3 8) 4 5 6 7)"
@@ -181,7 +181,7 @@ fn trees_of_schedules() {
         "(fused f32 (fused f32 0 1 2 3) 4 5 6 7)"
     );
     // Two tiles of two iterations for three workers: 2 + 1 + 1, so that only the second is cut.
-    let of = |j| gemm::schedule::Output {
+    let of = |j| gemm::schedule::OutputPlace {
         m: 1,
         n: 2,
         k: 8,
