@@ -11,6 +11,8 @@ mod double;
 mod drawn;
 #[path = "infer/exact.rs"]
 mod exact;
+#[path = "infer/grouped.rs"]
+mod grouped;
 #[path = "infer/honest.rs"]
 mod honest;
 #[path = "infer/mutant.rs"]

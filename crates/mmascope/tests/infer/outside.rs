@@ -62,14 +62,19 @@ fn odd<F: FnMut(u64, &[f64], f64) -> f32 + Send>(name: &'static str, sum: F) -> 
     }
 }
 
-fn is_outside(mut device: impl Dut) {
+fn is_outside(device: impl Dut) {
+    no_model_of(device, Some(Catalogue::built_in()));
+}
+
+/// Asserts that the search says of a device that no model fits it, with a counter-example that holds.
+pub(crate) fn no_model_of(mut device: impl Dut, catalogue: Option<&Catalogue>) {
     let name = device.name().to_owned();
     let options = Options {
         // Much longer finds no more.
         cpu_limit: std::time::Duration::from_secs(5),
         ..Options::default()
     };
-    let inference = infer(&mut device, Some(Catalogue::built_in()), &options).expect("answers");
+    let inference = infer(&mut device, catalogue, &options).expect("answers");
     let Outcome::NoModel {
         nearest,
         example,
