@@ -4,6 +4,8 @@
 //! reference: exponents, shifts and sums are 32-bit integers. Statements that take other parts of the same
 //! significands have the same distances of exponents, which are computed once.
 
+#![allow(clippy::needless_range_loop)] // lanes of several arrays at once
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;

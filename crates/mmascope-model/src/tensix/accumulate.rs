@@ -75,7 +75,7 @@ pub fn accumulate_f16(memory: u16, packed: u16) -> Result<u16> {
         let sign = u64::from(word >> 15) << 31;
         match word & 0x7fff {
             0..=0x3ff => sign,
-            magnitude => sign | (u64::from(magnitude) << 13) + (112 << 23),
+            magnitude => sign | ((u64::from(magnitude) << 13) + (112 << 23)),
         }
     };
     let sum = nearest(F32)?.add(single(memory), single(packed)) as u32;

@@ -99,7 +99,7 @@ pub fn load(kind: Stored, datum: u32) -> u32 {
 /// SFPLOADI of an f16 immediate: every exponent field is rebiased, 0 and 31 as well.
 #[must_use]
 pub fn load_immediate_f16(word: u16) -> u32 {
-    u32::from(word >> 15) << 31 | (u32::from(word & 0x7fff) << 13) + (112 << 23)
+    (u32::from(word >> 15) << 31) | ((u32::from(word & 0x7fff) << 13) + (112 << 23))
 }
 
 /// SFPSTORE: a 32-bit word as a datum of Dst. Floats are truncated, subnormal ones become signed zeros (for

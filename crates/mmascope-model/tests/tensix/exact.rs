@@ -44,11 +44,11 @@ impl Layout {
     }
 
     fn number(self, code: u64) -> Option<Number> {
-        let field = (code >> self.fraction_bits & (1 << self.exponent_bits) - 1) as i32;
+        let field = ((code >> self.fraction_bits) & ((1 << self.exponent_bits) - 1)) as i32;
         (field != 0).then(|| Number {
             negative: code >> (self.exponent_bits + self.fraction_bits) & 1 == 1,
             exponent: field - self.bias(),
-            significand: (code & (1 << self.fraction_bits) - 1 | 1 << self.fraction_bits) as i64,
+            significand: (code & ((1 << self.fraction_bits) - 1) | 1 << self.fraction_bits) as i64,
             fraction_bits: self.fraction_bits as i32,
         })
     }
@@ -284,7 +284,7 @@ pub(crate) fn multiply_add(first: bool, x: u32, y: u32, z: u32) -> u32 {
         0
     };
     let mut exponent = field(x) + field(y) - 127;
-    let mut product = value(x) * value(y) >> -UNIT;
+    let mut product = (value(x) * value(y)) >> -UNIT;
     let mut nan = None;
     if [x, y, z].iter().any(|w| field(*w) == 255) || exponent >= 255 {
         let invalid =

@@ -50,7 +50,7 @@ fn every_code_of_fp8_unpacks_to_its_value() {
         match exponent {
             // The fraction stays, but the unit takes an exponent field of 0 for zero.
             0 => assert_eq!(word & 0x7c00, 0),
-            15 if fraction == 7 => assert_eq!(word & 0x7fff, 24 - 1 << 10 | 0x3ff),
+            15 if fraction == 7 => assert_eq!(word & 0x7fff, (24 - 1) << 10 | 0x3ff),
             _ => {
                 assert_eq!(value.exponent, i32::from(exponent) - 7);
                 assert_eq!(value.significand, u64::from(8 + fraction) << 7);
@@ -62,7 +62,7 @@ fn every_code_of_fp8_unpacks_to_its_value() {
 
 /// The value of a datum of a block: ±magnitude · 2^(exponent − bias) / 2^(bits − 2).
 fn block_value(format: BlockFormat, exponent: u8, datum: u8) -> (i64, i32) {
-    let magnitude = i64::from(datum & (1 << (format.bits - 1)) - 1);
+    let magnitude = i64::from(datum & ((1 << (format.bits - 1)) - 1));
     let bias = if format.exponent_bits == 8 { 127 } else { 15 };
     let place = i32::from(exponent) - bias - (format.bits as i32 - 2);
     let negative = datum >> (format.bits - 1) == 1;

@@ -162,7 +162,7 @@ fn integers_are_exact_and_limited() {
     );
     assert_eq!(
         integer_mvmul(phase(3), &a, &b, 0).word,
-        1 << 31 | 16 * 31 * 15
+        (1 << 31) | (16 * 31 * 15)
     );
     assert_eq!(integer_mvmul(phase(0), &a, &b, 0).word, 0);
     // Limits set their bit.
