@@ -16,6 +16,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             kernels  every kernel equals the reference on 10^6 outputs a row
             miri     every kind of kernel over the portable lanes, in miri (nightly Rust)
             tensix   every Tensix instruction equals exact numbers on 10^6 cases
+            tensix-engine  their kernel equals the reference on 10^6 outputs a row
             casts    10^7 random f32 words to every format, rounding and policy
             quantise 10^6 blocks for each format and recipe against NumPy
             functions  every approximate function on 10^6 inputs against another library's floats
@@ -112,6 +113,7 @@ fn main() -> ExitCode {
         ["prove", "kernels"] => prove("mmascope", "kernel", "kernels"),
         ["prove", "miri"] => miri(),
         ["prove", "tensix"] => prove("mmascope-model", "tensix", "tensix"),
+        ["prove", "tensix-engine"] => prove("mmascope-gemm", "rounded", "tensix_engine"),
         ["prove", "casts"] => prove("mmascope-model", "casts", "casts"),
         ["prove", "quantise"] => prove("mmascope", "quantise", "quantise"),
         ["prove", "functions"] => prove("mmascope-model", "evaluation", "functions"),

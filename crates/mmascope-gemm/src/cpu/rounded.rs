@@ -1,10 +1,10 @@
-//! Sums of groups on rounded grids (`gr-fdpa`) in integer lanes: sixteen columns of D at a time.
+//! Sums of groups on rounded grids (`gr-fdpa`) in integer lanes: 32 columns of D at a time.
 //!
 //! Every number of such a unit is finite and every grid has fewer than 32 bits, so that nothing is left to the
-//! reference: exponents, shifts and sums are 32-bit integers. Statements that take other parts of the same
+//! reference: products and sums of groups are 16-bit integers, exponents and sums with c 32-bit ones. Statements that take other parts of the same
 //! significands have the same distances of exponents, which are computed once.
 
-#![allow(clippy::needless_range_loop)] // lanes of several arrays at once
+#![allow(clippy::needless_range_loop)] // lanes of several registers, side by side
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::format::{BF16, F16, Format, Overflow, Rounding, Specials, TF32};
 
 /// Columns of D that are computed together.
-const WIDTH: usize = 16;
+const WIDTH: usize = 32;
 /// Fraction bits of a group's grid, which products have as well.
 const GROUP_BITS: u32 = 10;
 /// Fraction bits of the grid of groups and c.
@@ -34,12 +34,14 @@ const ZERO: i32 = -4096;
 /// Rows of D that one task computes.
 const ROWS: usize = 4;
 /// A product is gone when it is moved so far to the right.
-const FAR: i32 = 14;
+const FAR: i16 = 14;
 
 /// Different lists of k among the statements.
 const MOST_ORDERS: usize = 8;
 
 type Lanes = [i32; WIDTH];
+/// Products and their distances: numbers of 16 bits.
+type Halves = [i16; WIDTH];
 
 /// How a unit is computed.
 #[derive(Clone, Debug)]
@@ -226,7 +228,7 @@ impl Plan {
 
     /// Bytes that a row or column of one step's operands takes.
     pub(super) fn bytes(&self) -> [usize; 2] {
-        [0, 1].map(|side| self.k * 4 * (1 + self.parts[side].len()))
+        [0, 1].map(|side| self.k * 2 * (2 + self.parts[side].len()))
     }
 
     /// Columns that are packed together.
@@ -302,9 +304,11 @@ pub(super) struct Packed {
 /// One operand.
 #[derive(Debug, Default)]
 struct Side {
-    exponents: Vec<i32>,
-    /// Signed, doubled for A; the products are multiples of 2^(exponent − 10).
-    parts: Vec<Vec<i32>>,
+    exponents: Vec<i16>,
+    /// 0, or −1 (all bits) for a negative number.
+    signs: Vec<i16>,
+    /// Magnitudes, doubled for A; the products are multiples of 2^(exponent − 10).
+    parts: Vec<Vec<i16>>,
 }
 
 /// A code's exponent and signed significand; [`ZERO`] and 0 where its exponent field is 0.
@@ -324,16 +328,15 @@ fn number(format: &Format, word: u32) -> (i32, i32) {
     (field as i32 - float.bias, signed)
 }
 
-/// The part of a signed significand, moved up by so many places.
-fn part_of(signed: i32, part: TakenBits, fraction_bits: u32, up: u32) -> i32 {
+/// The magnitude of the part of a signed significand, moved up by so many places.
+fn part_of(signed: i32, part: TakenBits, fraction_bits: u32, up: u32) -> i16 {
     let magnitude = signed.unsigned_abs();
     let last = part.last.unwrap_or(fraction_bits).min(fraction_bits);
     if last < part.first {
         return 0;
     }
     let mask = (1_u32 << (last - part.first + 1)) - 1;
-    let bits = ((magnitude >> (fraction_bits - last) & mask) << up) as i32;
-    if signed < 0 { -bits } else { bits }
+    ((magnitude >> (fraction_bits - last) & mask) << up) as i16
 }
 
 /// Steps of one row and panel.
@@ -384,11 +387,18 @@ impl Packed {
                 let bits = fraction_bits(side);
                 let up = shares[side] - nominal(*part, bits) + u32::from(side == 0);
                 let of = |(_, signed): &(i32, i32)| part_of(*signed, *part, bits, up);
-                numbers.par_iter().map(of).collect::<Vec<i32>>()
+                numbers.par_iter().map(of).collect::<Vec<i16>>()
             });
             Side {
                 parts: parts.collect(),
-                exponents: numbers.par_iter().map(|(exponent, _)| *exponent).collect(),
+                signs: numbers
+                    .par_iter()
+                    .map(|(_, signed)| -i16::from(*signed < 0))
+                    .collect(),
+                exponents: numbers
+                    .par_iter()
+                    .map(|(exponent, _)| *exponent as i16)
+                    .collect(),
             }
         };
         let a = side(0, m * k, &|words| {
@@ -454,7 +464,7 @@ impl Packed {
             })
     }
 
-    /// Sixteen outputs of a row through some steps.
+    /// Neighbouring outputs of a row through some steps.
     fn advance(
         &self,
         level: Level,
@@ -483,7 +493,13 @@ impl Packed {
     ) -> [u32; WIDTH] {
         let plan = &self.plan;
         let mut state = State::of(plan, c);
-        let mut distances = vec![Distances::default(); plan.k];
+        let mut distances = vec![
+            Distances {
+                half: [0; WIDTH],
+                scale: [0; WIDTH]
+            };
+            plan.k
+        ];
         for step in steps {
             let a_from = row * self.k + step * plan.k;
             let b_from = panel * self.k + step * plan.k;
@@ -497,20 +513,23 @@ impl Packed {
                 let [a, b] = statement.parts;
                 let (a, b) = (&self.a.parts[a], &self.b.parts[b]);
                 let order = &plan.orders[statement.order];
-                let mut sums = [[0_i32; WIDTH]; 2];
+                let mut sums = [[0_i16; WIDTH]; 2];
                 let mut exponents = [[plan.floor; WIDTH]; 2];
                 let largest = &largest[statement.order.min(MOST_ORDERS - 1)];
                 for (index, group) in order.groups.iter().enumerate() {
                     let sum = &mut sums[index];
                     for &k in group {
-                        let x = a[a_from + k];
+                        let (x, sign) = (a[a_from + k], self.a.signs[a_from + k]);
                         let at = (b_from + k) * WIDTH;
-                        let y: &Lanes = lanes_at(b, at);
-                        let Distances { half, right } = &distances[k];
+                        let (y, signs) = (halves_at(b, at), halves_at(&self.b.signs, at));
+                        let Distances { half, scale } = &distances[k];
                         for lane in 0..WIDTH {
-                            // Twice the product: the nearest multiple, a tie away from zero.
-                            let twice = x * y[lane];
-                            sum[lane] += (twice + half[lane] + (twice >> 31)) >> right[lane];
+                            // Twice the magnitude, a half of the unit more, moved down: a tie grows.
+                            let twice = x.wrapping_mul(y[lane]).wrapping_add(half[lane]) as u16;
+                            let moved = (u32::from(twice) * u32::from(scale[lane] as u16)) >> 16;
+                            let sign = signs[lane] ^ sign;
+                            let signed = (moved as i16 ^ sign).wrapping_sub(sign);
+                            sum[lane] = sum[lane].wrapping_add(signed);
                         }
                     }
                     for lane in 0..WIDTH {
@@ -535,39 +554,63 @@ impl Packed {
         largest: &mut Lanes,
         distances: &mut [Distances],
     ) {
+        let mut most = [(2 * ZERO) as i16; WIDTH];
         for &k in group {
             let x = self.a.exponents[a_from + k];
-            let y: &Lanes = lanes_at(&self.b.exponents, (b_from + k) * WIDTH);
+            let y = halves_at(&self.b.exponents, (b_from + k) * WIDTH);
             for lane in 0..WIDTH {
-                largest[lane] = largest[lane].max(x + y[lane]);
+                most[lane] = most[lane].max(x.wrapping_add(y[lane]));
             }
         }
         for &k in group {
             let x = self.a.exponents[a_from + k];
-            let y: &Lanes = lanes_at(&self.b.exponents, (b_from + k) * WIDTH);
+            let y = halves_at(&self.b.exponents, (b_from + k) * WIDTH);
             let own = &mut distances[k];
             for lane in 0..WIDTH {
-                let distance = (largest[lane] - x - y[lane]).clamp(0, FAR);
-                own.half[lane] = 1 << distance;
-                own.right[lane] = distance + 1;
+                let distance = most[lane].wrapping_sub(x).wrapping_sub(y[lane]);
+                let distance = i32::from(distance.clamp(0, FAR));
+                own.half[lane] = left(1, distance) as i16;
+                own.scale[lane] = right(1 << 15, distance) as i16;
             }
+        }
+        for lane in 0..WIDTH {
+            largest[lane] = most[lane].into();
         }
     }
 }
 
-/// Sixteen neighbours.
+// Shifts and sums that wrap: every number is in range, and vector instructions check nothing.
+
 #[inline(always)]
-fn lanes_at(values: &[i32], from: usize) -> &Lanes {
+fn right(x: i32, by: i32) -> i32 {
+    x.wrapping_shr(by as u32)
+}
+
+#[inline(always)]
+fn left(x: i32, by: i32) -> i32 {
+    x.wrapping_shl(by as u32)
+}
+
+/// A half of the unit 2^by; 0 where nothing is moved.
+#[inline(always)]
+fn half(by: i32) -> i32 {
+    right(left(1, by), 1)
+}
+
+/// Neighbours.
+#[inline(always)]
+fn halves_at(values: &[i16], from: usize) -> &Halves {
     // (The slice has so many.)
     values[from..from + WIDTH].try_into().unwrap_or(&[0; WIDTH])
 }
 
 /// How far products lie below the largest exponent of their group.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Distances {
     /// A half of the unit, for twice the product.
-    half: Lanes,
-    right: Lanes,
+    half: Halves,
+    /// 2^16 / (2 · unit): what a number is multiplied by to be moved down, its upper half being the result.
+    scale: Halves,
 }
 
 /// c, as a significand of 24 bits with a sign and an exponent; 0 and the floor for zero.
@@ -607,61 +650,60 @@ impl State {
 
     /// Adds two groups, and rounds.
     #[inline(always)]
-    fn add(&mut self, plan: &Plan, sums: &[Lanes; 2], exponents: &[Lanes; 2]) {
+    fn add(&mut self, plan: &Plan, sums: &[Halves; 2], exponents: &[Lanes; 2]) {
         let bits = plan.result.fraction_bits() as i32;
         let is_half = plan.result == Kind::Half;
         // Of f16 the exponent field of ones is one more binade.
         let most = plan.result.bias() + i32::from(is_half);
-        let fault = plan.fault.unwrap_or(0);
+        let fault = plan.fault.unwrap_or(0) as i32;
+        let limit = if is_half { 0xff_e000 } else { 1 << BITS };
+        let beyond = most + i32::from(!is_half);
+        let coarse = plan.coarse;
+        let on_coarse = |x: i32| match coarse {
+            true => left(right(x.wrapping_add(4096), 13), 13),
+            false => x,
+        };
         for lane in 0..WIDTH {
             let own = self.exponent[lane];
             let largest = exponents[0][lane].max(exponents[1][lane]).max(own);
-            let mut sum = 0;
+            let mut sum = 0_i32;
             for group in 0..2 {
-                let right = (largest - exponents[group][lane]).min(30);
+                let by = largest.wrapping_sub(exponents[group][lane]).min(30);
                 // A tie goes up.
-                let term =
-                    ((sums[group][lane] << (BITS - GROUP_BITS)) + ((1 << right) >> 1)) >> right;
-                sum += if plan.coarse {
-                    ((term + 4096) >> 13) << 13
-                } else {
-                    term
-                };
+                let term = left(sums[group][lane].into(), (BITS - GROUP_BITS) as i32);
+                let term = right(term.wrapping_add(half(by)), by);
+                sum = sum.wrapping_add(on_coarse(term));
             }
-            let right = (largest - own).min(30);
+            let by = largest.wrapping_sub(own).min(30);
             let signed = self.significand[lane];
             let sign = signed >> 31;
-            let mut c = ((signed.abs()) + ((1 << right) >> 1)) >> right;
-            c = if plan.coarse {
-                ((c + 4096) >> 13) << 13
-            } else {
-                c
-            };
-            sum += (c ^ sign) - sign;
-            sum = if sum == -1 { -1 << fault } else { sum };
+            let c = (signed ^ sign).wrapping_sub(sign);
+            let c = on_coarse(right(c.wrapping_add(half(by)), by));
+            sum = sum.wrapping_add((c ^ sign).wrapping_sub(sign));
+            sum = if sum == -1 { left(-1, fault) } else { sum };
 
             let sign = sum >> 31;
-            let magnitude = sum.abs();
+            let magnitude = (sum ^ sign).wrapping_sub(sign);
             // The place of the leading bit, from a number that rounds to no other binade.
             let alone = magnitude & !(magnitude >> 1);
-            let top = (((alone as f32).to_bits() >> 23) as i32 - 127).max(0);
-            let right = (top - bits).max(0);
-            let left = (bits - top).max(0);
-            let rounded = ((magnitude + ((1 << right) >> 1)) >> right) << left;
-            let carry = rounded >> (bits + 1);
-            let exponent = largest - BITS as i32 + top + carry;
-            let kept = (rounded >> carry) << (BITS as i32 - bits);
-            let is_zero = magnitude == 0 || exponent <= plan.floor || largest <= plan.floor;
+            let top = right((alone as f32).to_bits() as i32, 23)
+                .wrapping_sub(127)
+                .max(0);
+            let down = top.wrapping_sub(bits).max(0);
+            let up = bits.wrapping_sub(top).max(0);
+            let rounded = left(right(magnitude.wrapping_add(half(down)), down), up);
+            let carry = right(rounded, bits.wrapping_add(1));
+            let exponent = largest
+                .wrapping_sub(BITS as i32)
+                .wrapping_add(top)
+                .wrapping_add(carry);
+            let kept = left(right(rounded, carry), (BITS as i32).wrapping_sub(bits));
+            let is_zero = (magnitude == 0) | (exponent <= plan.floor) | (largest <= plan.floor);
             let is_large = exponent > most;
-            let limit = if is_half { 0xff_e000 } else { 1 << BITS };
             let kept = if is_large { limit } else { kept };
-            let exponent = if is_large {
-                most + i32::from(!is_half)
-            } else {
-                exponent
-            };
+            let exponent = if is_large { beyond } else { exponent };
             let kept = if is_zero { 0 } else { kept };
-            self.significand[lane] = (kept ^ sign) - sign;
+            self.significand[lane] = (kept ^ sign).wrapping_sub(sign);
             self.exponent[lane] = if is_zero { plan.floor } else { exponent };
         }
     }

@@ -204,7 +204,7 @@ impl<'m> Core<'m> {
             } else {
                 u32::MAX
             };
-            let data: [u32; 16] = std::array::from_fn(|k| a[k][column]);
+            let data = a.map(|row| row[column]);
             let largest = pool_maximum(source, width, &data, own);
             self.write_at(row, column, largest);
         }

@@ -171,7 +171,7 @@ pub fn f16_to_f32(word: u16) -> u32 {
 pub fn f16_to_bf16(word: u16) -> u16 {
     match word & 0x7c00 {
         0 => 0,
-        _ => word & SIGN_16 | (((word & !SIGN_16) >> 3) + (112 << 7)),
+        _ => (word & SIGN_16) | (((word & !SIGN_16) >> 3) + (112 << 7)),
     }
 }
 

@@ -480,9 +480,9 @@ fn of_result(own: &mut Statement, text: &str) -> bool {
         own.flush_unbounded = Some(kept(found[1]));
     } else if fit("The exponent field of ones of {} is one more binade of numbers; the largest stands for infinity.", text).is_some() {
         own.ones_are_numbers = true;
-    } else if text == "No result is NaN but where it is said above." {
-        own.nan = Some(None);
-    } else if text == "Which NaN a NaN result is, is not known." {
+    } else if text == "Which NaN a NaN result is, is not known."
+        || text == "No result is NaN but where it is said above."
+    {
         own.nan = Some(None);
     } else if let Some(found) = fit("A NaN result is always {}.", text) {
         own.nan = Some(u64::from_str_radix(found[0], 16).ok());

@@ -83,7 +83,7 @@ pub fn cast_to_f32(word: u32) -> u32 {
         _ => Rounding::Rne.shift_right(false, magnitude.into(), false, top - 23) as u32,
     };
     // A carry out of the significand moves into the exponent.
-    word & SIGN | (((top + 126) << 23) + significand)
+    (word & SIGN) | (((top + 126) << 23) + significand)
 }
 
 /// SFPLUT: an 8-bit coefficient as f32; the code of all ones is 0.
