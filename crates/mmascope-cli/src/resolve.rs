@@ -102,7 +102,7 @@ fn evaluations(
         return Ok(Vec::new());
     }
     let count = resolution.inputs.len().max(1);
-    if values.len() % count != 0 {
+    if !values.len().is_multiple_of(count) {
         return Err(Failure::Input(format!(
             "--value: {} values are no multiple of {count}, the number of inputs ({})",
             values.len(),

@@ -289,8 +289,8 @@ impl General {
     /// Blocks of which the first one has no value beside its products.
     pub(super) fn run_from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
         match self {
-            Self::Fused(step) => step.from_product(pairs, output),
-            Self::AddMul(step) => step.from_product(pairs, output),
+            Self::Fused(step) => step.begin_with_product(pairs, output),
+            Self::AddMul(step) => step.begin_with_product(pairs, output),
             // Those begin with a value: `Step::FROM_PRODUCT`.
             Self::Grouped(_) | Self::Semi(_) => super::output::PLUS_ZERO,
         }

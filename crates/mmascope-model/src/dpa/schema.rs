@@ -1,7 +1,7 @@
 //! The parameters of steps as data: one row each, from which everything else is derived.
 //!
 //! A [`Parameter`] says what a parameter is, wherever it stands: its symbol, what it may be, how
-//! likely it is (`infer`) and which inputs show it (`cases`). A [`Row`] says where a step keeps it,
+//! likely it is (`infer`) and which inputs show it (`cases`). A `Row` says where a step keeps it,
 //! what it is when nobody says it, and what it means in words. The parser, the printer, the checks
 //! of limits, `show`, JSON, hints and `infer`'s neighbours read these rows and know no step.
 

@@ -96,7 +96,7 @@ impl Rounding {
         }
     }
 
-    /// Rounds `magnitude + ε` (ε as in [`Exact`]) to a multiple of `2^width` and returns the
+    /// Rounds `magnitude + ε` (ε as in [`Exact`](super::Exact)) to a multiple of `2^width` and returns the
     /// quotient. A carry may make it one bit longer than the shifted magnitude.
     #[must_use]
     #[inline]

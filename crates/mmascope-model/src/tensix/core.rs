@@ -197,6 +197,7 @@ impl<'m> Core<'m> {
             Width::Bits16 => row,
             Width::Bits32 => (row & 0x1f8) << 1 | row & 0x207,
         });
+        #[allow(clippy::needless_range_loop)] // a column of each of several rows
         for column in 0..16 {
             let own = if valid {
                 self.read_at(row, column)

@@ -238,7 +238,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 flush=plus §tininess=soon | hw",
-        "expected after or before",
+        "expected after, before or unbounded",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §more | hw",
@@ -270,7 +270,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 over §k=0,x -> rz f32 | hw",
-        "expected 'k=0,1,…' or 'k%n=0,1,…'",
+        "expected 'k=0,1,…', 'k=0..15' or 'k%n=0,1,…'",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 over §k%0=0 -> rz f32 | hw",
@@ -338,11 +338,11 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | {m} |§",
-        "expected evidence: hw, 2team, 1team, doc or open",
+        "expected evidence: hw, 2team, 1team, sim, doc or open",
     ),
     (
         "arch a\nx | {t} | {s} | {m} | §sure",
-        "2team, 1team, doc or open; found 'sure'",
+        "2team, 1team, sim, doc or open; found 'sure'",
     ),
     (
         "arch a\nx | {t} | {s} | {m} | hw §L",
@@ -384,7 +384,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\r\nx | {t} | {s} | {m} | §no\r\n",
-        "2team, 1team, doc or open; found 'no'",
+        "2team, 1team, sim, doc or open; found 'no'",
     ),
 ];
 

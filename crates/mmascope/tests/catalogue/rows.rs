@@ -102,6 +102,7 @@ fn every_parameter_has_its_evidence() {
         Strength::Hardware,
         Strength::TwoTeams,
         Strength::OneTeam,
+        Strength::Simulator,
         Strength::Documented,
         Strength::Open,
     ];

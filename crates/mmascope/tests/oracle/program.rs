@@ -147,7 +147,7 @@ fn run(
         } => {
             inputs.widened.set(operands.widened);
             let ks = indices(over, inputs.operands.a.len());
-            let start = from.source().and_then(|source| value(source));
+            let start = from.source().and_then(value);
             let pairs = || ks.iter().map(|&k| inputs.pair(k)).collect::<Vec<_>>();
             match *algorithm {
                 Dpa::FmaChain(_) => fma_chain::chain(&pairs(), start, output),

@@ -59,10 +59,10 @@ impl Setting {
 
     pub(super) fn on_algorithm(&self, algorithm: &mut Dpa) -> bool {
         match (algorithm, *self) {
-            (algorithm, Self::Of(symbol, value)) => return algorithm.set(symbol, value),
-            (Dpa::General(General::Fused(fused)), _) => return self.on_fused(fused),
-            (Dpa::General(General::AddMul(step)), _) => return self.on_add_mul(step),
-            (named, _) => return self.on_named(named),
+            (algorithm, Self::Of(symbol, value)) => algorithm.set(symbol, value),
+            (Dpa::General(General::Fused(fused)), _) => self.on_fused(fused),
+            (Dpa::General(General::AddMul(step)), _) => self.on_add_mul(step),
+            (named, _) => self.on_named(named),
         }
     }
 

@@ -16,7 +16,7 @@ impl AddMul {
     }
 
     /// Blocks of which the first one has no value beside its products.
-    pub(super) fn from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
+    pub(super) fn begin_with_product(&self, pairs: &[Pair], output: &Output) -> u64 {
         let mut blocks = pairs.chunks(self.p as usize);
         let Some(first) = blocks.next().and_then(|first| self.group(first, output)) else {
             return output::PLUS_ZERO;

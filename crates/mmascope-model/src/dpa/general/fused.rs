@@ -245,7 +245,7 @@ impl Fused {
     }
 
     /// Blocks of which the first one has no value beside its products.
-    pub(super) fn from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
+    pub(super) fn begin_with_product(&self, pairs: &[Pair], output: &Output) -> u64 {
         let nothing = pairs.first().map(|first| self.nothing(first, output));
         let mut start = nothing.unwrap_or_else(|| output.unpack(PLUS_ZERO));
         let mut sum = PLUS_ZERO;
