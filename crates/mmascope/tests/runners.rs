@@ -156,7 +156,11 @@ fn every_row_has_a_program_or_a_reason() {
     for architecture in Catalogue::built_in().architectures() {
         let language = match architecture.vendor.as_str() {
             "NVIDIA" => "cuda",
-            _ => "hip",
+            "AMD" => "hip",
+            _ => {
+                no_language_has(architecture);
+                continue;
+            }
         };
         for row in architecture.instructions() {
             let result = runner(architecture, row, &whole_numbers(row, 1), language);
@@ -190,6 +194,20 @@ fn every_row_has_a_program_or_a_reason() {
     assert_eq!(counts.len(), COUNTS.len() + 1);
     for (key, count) in COUNTS {
         assert_eq!(of(key), count, "{key}");
+    }
+}
+
+/// No row of another maker has a program, and the answer says so.
+fn no_language_has(architecture: &Architecture) {
+    for row in architecture.instructions() {
+        for language in ["cuda", "hip"] {
+            let refused = runner(architecture, row, &whole_numbers(row, 1), language);
+            let error = refused.expect_err("another maker's").to_string();
+            assert!(
+                error.contains(&row.name) && error.contains("has none"),
+                "{error}"
+            );
+        }
     }
 }
 

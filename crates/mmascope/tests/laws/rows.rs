@@ -1,7 +1,8 @@
 //! The modelled rows, and what their programs say about themselves.
 
 use mmascope::dpa::{
-    Dpa, GstFdpa, Operation, Program, Select, Signature, StFdpa, Start, TFdpa, Unit,
+    Addends, Codes, Dpa, GrFdpa, GstFdpa, Operation, Program, Select, Signature, StFdpa, Start,
+    TFdpa, Unit,
 };
 use mmascope::format::Rounding;
 use mmascope::isa::{Catalogue, Instruction};
@@ -84,6 +85,21 @@ pub(super) fn witness(
     None
 }
 
+/// Whether every pair of operands is a product; element-wise sums add a and b themselves.
+pub(super) fn adds_products(program: &Program) -> bool {
+    program.statements.iter().all(|statement| {
+        let Operation::Dot { algorithm, .. } = &statement.operation else {
+            return true;
+        };
+        !matches!(algorithm, Dpa::GrFdpa(GrFdpa { terms, .. }) if *terms != Addends::Product)
+    })
+}
+
+/// Whether infinities and NaNs are something else than numbers.
+pub(super) fn has_specials(program: &Program) -> bool {
+    program.codes != Codes::Numbers
+}
+
 /// The algorithms of a program with the k that each sums, in order.
 pub(super) fn dots(program: &Program, k: usize) -> Vec<(Dpa, Vec<usize>)> {
     let dot = |operation: &Operation| match operation {
@@ -118,15 +134,11 @@ pub(super) fn is_symmetric(program: &Program) -> bool {
     program.statements.iter().all(|statement| {
         let algorithm = match &statement.operation {
             Operation::Dot { algorithm, .. } => match *algorithm {
-                Dpa::TrFdpa(_)
-                | Dpa::GtrFdpa(_)
-                | Dpa::GrFdpa(_)
-                | Dpa::SemiFma(_)
-                | Dpa::General(_) => false,
+                Dpa::TrFdpa(_) | Dpa::GtrFdpa(_) | Dpa::GrFdpa(_) | Dpa::General(_) => false,
                 Dpa::TFdpa(TFdpa { align, .. })
                 | Dpa::StFdpa(StFdpa { align, .. })
                 | Dpa::GstFdpa(GstFdpa { align, .. }) => symmetric(align),
-                Dpa::FmaChain(_) | Dpa::FtzAddMul(_) | Dpa::EFdpa(_) => true,
+                Dpa::FmaChain(_) | Dpa::FtzAddMul(_) | Dpa::EFdpa(_) | Dpa::SemiFma(_) => true,
             },
             _ => true,
         };

@@ -9,7 +9,7 @@ use mmascope::format::{Class, F16, Format};
 use rayon::prelude::*;
 
 use super::operands::{Case, Random, exponent_range};
-use super::rows::{Row, dots, modelled, row};
+use super::rows::{Row, adds_products, dots, modelled, row};
 
 /// A normal number: exponent `exponent`, at most `digits` fraction bits.
 fn normal(format: &Format, exponent: i32, digits: u32, sign: bool, random: &mut Random) -> u64 {
@@ -100,7 +100,12 @@ fn scaled_pair(
 
 #[test]
 fn inside_the_range_scaling_is_exact() {
-    modelled().par_iter().for_each(|row| {
+    let rows: Vec<Row> = modelled()
+        .into_iter()
+        .filter(|row| adds_products(row.program()))
+        .collect();
+    assert!(rows.len() > 500, "{}", rows.len());
+    rows.par_iter().for_each(|row| {
         let mut random = Random::seeded(&row.name, 60);
         let is_gst = matches!(dots(row.program(), row.signature().k)[0].0, Dpa::GstFdpa(_));
         let mut carriers = Vec::new();

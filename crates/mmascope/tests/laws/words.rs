@@ -3,7 +3,7 @@
 use mmascope::format::{Class, E8M13, F16, F32, F64, TF32};
 
 use super::operands::{Case, Kind};
-use super::rows::{for_every_row, modelled};
+use super::rows::{for_every_row, has_specials, modelled};
 
 #[test]
 fn results_fit_their_word_and_their_format() {
@@ -27,6 +27,9 @@ fn results_fit_their_word_and_their_format() {
 #[test]
 fn a_nan_result_is_one_word() {
     for_every_row(51, 6, |row, case, _, random| {
+        if !has_specials(row.program()) {
+            return; // No operand is a NaN.
+        }
         let signature = row.signature();
         let mut poisoned = case.clone();
         let k = random.below(signature.k);
@@ -74,6 +77,9 @@ fn the_low_bits_of_tf32_words_are_ignored() {
                     row.name
                 );
             }
+        }
+        if !has_specials(row.program()) {
+            continue;
         }
         // A NaN whose payload lies in those bits is an infinity.
         let infinity = Case {
