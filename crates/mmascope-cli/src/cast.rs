@@ -9,11 +9,11 @@ use crate::interrupt;
 use crate::report::{self, Failure, Status};
 use mmascope::array::{self, Casting, Words};
 use mmascope::cast;
-use mmascope::explain::{self, Value as Meaning};
-use mmascope::format::{Class, Conversion, F64, Format, Kind, Overflow, Rounding};
+use mmascope::explain;
+use mmascope::format::{Format, Kind, Overflow, Rounding};
 use mmascope::isa::Catalogue;
 use mmascope::precision::cast::{
-    Cast, Options, OutOfRange, Packing, Policy, RandomBits, lane_names,
+    Cast, Options, OutOfRange, Packing, Policy, RandomBits, Shown, decimal, lane_names,
 };
 
 pub(crate) fn run(
@@ -164,9 +164,9 @@ impl Asked {
             };
             table.add_row([
                 hex(self.cast.from(), row.word),
-                format!("{}{written}", text(self.cast.from(), row.word)),
+                format!("{}{written}", decimal(self.cast.from(), row.word)),
                 hex(to, row.out),
-                text(to, row.out),
+                decimal(to, row.out),
                 format!("{exact}{also}"),
             ]);
         }
@@ -405,28 +405,12 @@ fn hex(format: &Format, word: u64) -> String {
     format!("{word:0digits$x}")
 }
 
-fn text(format: &Format, word: u64) -> String {
-    Meaning::of(&format.decode(format.from_register(word))).decimal_of(17)
-}
-
 /// A word's value as a JSON number; a text where JSON has none.
 fn number(format: &Format, word: u64) -> Value {
-    let value = format.decode(format.from_register(word));
-    if matches!(format.kind, Kind::Fixed { scale: 0 }) {
-        return match value.negative {
-            false => value.significand.into(),
-            true => (value.significand as i64).wrapping_neg().into(),
-        };
-    }
-    match value.class {
-        Class::Zero | Class::Finite => {
-            let rne = Conversion {
-                rounding: Rounding::Rne,
-                overflow: Overflow::Ieee,
-            };
-            let bits = format.convert(format.from_register(word), &F64, rne);
-            f64::from_bits(bits).into()
-        }
-        _ => Meaning::of(&value).to_string().into(),
+    match Shown::of(format, word) {
+        Shown::Unsigned(value) => value.into(),
+        Shown::Negative(value) => value.into(),
+        Shown::Float(value) => value.into(),
+        Shown::Special(words) => words.into(),
     }
 }

@@ -383,7 +383,10 @@ impl Dpa {
                 if output.flush.is_some() {
                     sum = general::finished(sum, output);
                 }
-                c = output.unpack(sum);
+                c = match S::NUMBERS_ONLY {
+                    true => output.number(sum),
+                    false => output.unpack(sum),
+                };
             }
             sum
         }

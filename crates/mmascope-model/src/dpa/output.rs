@@ -96,6 +96,13 @@ impl Output {
         container.decode(container.from_register(word))
     }
 
+    /// What a register word of this output means to a step that takes every code for a number.
+    pub(super) fn number(&self, word: u64) -> Unpacked {
+        let container = self.format.container_ref();
+        let code = container.from_register(word);
+        container.without_specials().decode(code)
+    }
+
     /// The register word of a zero.
     pub(super) fn zero(&self, negative: bool) -> u64 {
         self.format.to_register(self.format.zero(negative))

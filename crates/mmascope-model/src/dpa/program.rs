@@ -252,10 +252,21 @@ impl Program {
             let Statement {
                 operation, output, ..
             } = statement;
+            // A step that knows numbers only takes the codes of earlier results so, too.
+            let numbers = match operation {
+                Operation::Dot { algorithm, .. } => algorithm.knows_numbers_only(),
+                _ => false,
+            };
             let read = |source: Source| match source {
                 Source::C => c,
                 Source::Zero => output.unpack(PLUS_ZERO),
-                Source::Statement(index) => self.statements[index].output.unpack(values[index]),
+                Source::Statement(index) => {
+                    let (output, word) = (&self.statements[index].output, values[index]);
+                    match numbers {
+                        true => output.number(word),
+                        false => output.unpack(word),
+                    }
+                }
             };
             let value = match operation {
                 Operation::Dot {

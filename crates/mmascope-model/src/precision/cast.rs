@@ -21,12 +21,14 @@ mod packed;
 mod policy;
 pub mod ptx;
 mod random;
+mod shown;
 
 use std::cmp::Ordering;
 
 pub use packed::{Packing, lane_names};
 pub use policy::Policy;
 pub use random::{RandomBits, Slice, reversed, slice_bits};
+pub use shown::{Shown, decimal};
 
 use crate::error::{Error, Result};
 use crate::format::{Class, Exact, F32, Format, Kind, Overflow, Rounding, Specials, Unpacked};
