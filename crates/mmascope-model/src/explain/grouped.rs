@@ -147,6 +147,18 @@ impl Block<'_> {
             false => Addend::of(&start.name, &c, start.cover.clone()),
         });
         let largest = addends.iter().filter_map(Addend::exponent).max();
+        if largest.is_none_or(|e| e <= floor) {
+            let mut last = Step::of(&self.name, self.role("groups and c"), addends);
+            last.lose_all(format!("no exponent is above {floor}: the result is +0"));
+            last.set_word(0, self.output);
+            last.lose(
+                "parts that are not multiplied, subnormal operands".to_owned(),
+                &lost_before,
+            );
+            last.lose(format!("taking {} for 0", start.name), &c_lost);
+            steps.push(last);
+            return steps;
+        }
         let rounding = |term: &Term| match term.name == start.name {
             true => step.align_c,
             false => step.align,

@@ -11,12 +11,16 @@ use mmascope::isa::Catalogue;
 use mmascope::reveal::{DeviceSum, Nature, Options, Revelation, Summation, reveal};
 use mmascope::tree::{Inner, Op, Sight, Tree, visible};
 
-fn revealed(unit: &Unit, options: &Options) -> (Revelation, Sight) {
+fn asked(unit: &Unit, options: &Options) -> Result<(Revelation, Sight), String> {
     let mut device = ModelDut::new("model", unit.clone());
     let device: &mut dyn Dut = &mut device;
     let mut subject = DeviceSum::new(device).expect("float operands");
-    let report = reveal(&mut subject, options).expect("a model does not fail");
-    (report, subject.sight())
+    let report = reveal(&mut subject, options).map_err(|error| error.to_string())?;
+    Ok((report, subject.sight()))
+}
+
+fn revealed(unit: &Unit, options: &Options) -> (Revelation, Sight) {
+    asked(unit, options).expect("a model does not fail")
 }
 
 #[test]
@@ -28,7 +32,7 @@ fn every_row_reveals_what_masks_can_see_of_its_own_tree() {
     let mut wrong = Vec::new();
     // Rows of equal arithmetic are revealed once.
     let mut rows = BTreeMap::new();
-    let mut count = 0;
+    let (mut count, mut without_masks) = (0, 0);
     for row in Catalogue::built_in()
         .instructions()
         .filter(|row| row.is_modelled())
@@ -39,9 +43,23 @@ fn every_row_reveals_what_masks_can_see_of_its_own_tree() {
         rows.entry(key).or_insert((row, unit));
     }
     for (key, (row, unit)) in &rows {
-        let (report, sight) = revealed(unit, &options);
+        let (report, sight) = match asked(unit, &options) {
+            Ok(revealed) => revealed,
+            // A multiplier that takes only lower bits sees nothing of a power of two; a sum of two
+            // operands is no product.
+            Err(message) => {
+                without_masks += 1;
+                let is_said = message.contains("no masks work") && message.contains("a lone unit");
+                if !unit.program().knows_numbers_only() || !is_said {
+                    wrong.push(format!("{} {}: {message}", row.architecture, row.name));
+                }
+                continue;
+            }
+        };
         let expected = visible(unit, &sight).expect("a tree");
         match expected {
+            // Masks are powers of two; parts of significands only show in the trials.
+            None if unit.program().knows_numbers_only() && !report.holds() => {}
             None if matches!(report.nature, Nature::NoSingleTree(_)) => {}
             Some(tree) if report.holds() && as_seen(&tree, unit) == as_seen(&report.tree, unit) => {
                 wrong.extend(against_steps(unit, &report.tree, &sight));
@@ -65,6 +83,7 @@ fn every_row_reveals_what_masks_can_see_of_its_own_tree() {
         wrong.join("\n")
     );
     assert!(count > 500, "{count} rows");
+    assert!(without_masks < 80, "{without_masks} rows");
 }
 
 /// The tree as results show it: the sum of two terms rounded once is an addition, whoever calls it a

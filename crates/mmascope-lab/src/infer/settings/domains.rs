@@ -89,6 +89,18 @@ fn of(symbol: &str) -> Vec<Setting> {
     parameter(symbol).map_or_else(Vec::new, Setting::all)
 }
 
+/// When a result counts as subnormal. Only rows of the catalogue bring the third way, which is then the usual one.
+fn tininess(program: &Program) -> Vec<Setting> {
+    let unbounded = |statement: &Statement| statement.output.tininess == Tininess::Unbounded;
+    let own = program.statements.iter().any(unbounded);
+    let own = own.then_some(Tininess::Unbounded);
+    let usual = [Tininess::After, Tininess::Before];
+    own.into_iter()
+        .chain(usual)
+        .map(Setting::Tininess)
+        .collect()
+}
+
 /// A limit of products.
 pub(crate) fn limit(limit: Option<i32>) -> Setting {
     Setting::Of(
@@ -134,9 +146,7 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         of("flush-of"),
         FLUSHES.map(Setting::FlushC).to_vec(),
         FLUSHES.map(Setting::FlushOut).to_vec(),
-        [Tininess::After, Tininess::Before]
-            .map(Setting::Tininess)
-            .to_vec(),
+        tininess(program),
         floors(fused.and_then(|fused| fused.e0))
             .map(Setting::E0)
             .collect(),
@@ -337,7 +347,7 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
         Setting::FlushC(None),
         Setting::FlushProducts(None),
         Setting::FlushOut(None),
-        Setting::Tininess(Tininess::After),
+        tininess(program)[0],
         Setting::F2(None),
         Setting::Of("floor", Value::Rounding(Rounding::Rd)),
     ]);

@@ -26,7 +26,7 @@ pub fn page() -> String {
             deviation.number, deviation.says, deviation.truth, deviation.evidence
         ));
         if !deviation.shown_by.is_empty() {
-            text.push_str(&format!("\n```\n$ {}\n```\n", deviation.shown_by));
+            text.push_str(&format!("\n```sh\n{}\n```\n", deviation.shown_by));
         }
     }
     text

@@ -170,7 +170,7 @@ pub const DEVIATIONS: &[Deviation] = &[
         "__nv_fast_sqrt exists, and almost every function has two variants",
         "It does not exist. Twelve of 349 symbols are fast variants.",
         "libdevice",
-        "mmascope resolve __nv_fast_sqrt --type f32 --target sm_90",
+        "mmascope resolve __nv_fast_sqrt --type f32 --target sm_90 # exit status 1",
     ),
     entry(
         19,
@@ -210,7 +210,7 @@ pub const DEVIATIONS: &[Deviation] = &[
         "two FP8 formats are first-class (and then four in a table)",
         "The public dialect has E4M3FN and E5M2 (13.1), E8M0FNU (13.2) and E2M1FN (13.3); no FNUZ format and no 6-bit one.",
         "dialect",
-        "mmascope resolve 'ftof %x : tile<16xf32> -> tile<16xf8E4M3FNUZ>' --target sm_100a --policy cuda-tile",
+        "mmascope resolve 'ftof %x : tile<16xf32> -> tile<16xf8E4M3FNUZ>' --target sm_100a --policy cuda-tile # exit status 1",
     ),
     entry(
         24,
@@ -234,7 +234,7 @@ pub const DEVIATIONS: &[Deviation] = &[
         "casts to FP8 round to nearest even, to nearest away, toward zero or up",
         "The instruction has .rn; .rz only on sm_107, .rs on sm_100a, sm_103a and sm_107a, never .rna or .rp. Those two belong to tf32 and to ue8m0. The dialect rounds to nearest even alone.",
         "ptxas, dialect",
-        "mmascope legal cvt.rna.satfinite.e4m3x2.f32",
+        "mmascope legal cvt.rna.satfinite.e4m3x2.f32 # exit status 1",
     ),
     entry(
         27,
@@ -242,7 +242,7 @@ pub const DEVIATIONS: &[Deviation] = &[
         "saturation is an independent modifier",
         ".satfinite is mandatory for every FP8, FP6 and FP4 result. A NaN stays one in FP8 and becomes the largest number in FP6 and FP4.",
         "ptxas, PTX",
-        "mmascope legal cvt.rn.e4m3x2.f32",
+        "mmascope legal cvt.rn.e4m3x2.f32 # exit status 1",
     ),
     entry(
         28,
@@ -266,7 +266,7 @@ pub const DEVIATIONS: &[Deviation] = &[
         "MX-FP4 has e4m3 scales, NV-FP4 has e8m0 scales (its table says the reverse)",
         "The table is right: OCP MXFP4 has E8M0 scales, NVFP4 has UE4M3 scales.",
         "OCP MX, PTX",
-        "mmascope legal mma.m16n8k64.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue4m3",
+        "mmascope legal mma.m16n8k64.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue4m3 # exit status 1",
     ),
     entry(
         31,
@@ -274,7 +274,7 @@ pub const DEVIATIONS: &[Deviation] = &[
         "MX-FP8 and MX-FP6 are of kind::f8f6f4",
         "They are of kind::mxf8f6f4. kind::f8f6f4 takes no scales.",
         "ptxas",
-        "mmascope legal mma.m16n8k32.kind::f8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0",
+        "mmascope legal mma.m16n8k32.kind::f8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 # exit status 1",
     ),
     entry(
         32,
@@ -290,7 +290,7 @@ pub const DEVIATIONS: &[Deviation] = &[
         "NV-FP4 has blocks of 16 or 32",
         "16 with ue4m3 scales; 32 only with ue8m0, which is MXFP4. The page's example with e4m3 scales of 32 elements is illegal; such blocks first come with sm_107f.",
         "ptxas, dialect",
-        "mmascope legal mma.m16n8k64.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue4m3",
+        "mmascope legal mma.m16n8k64.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue4m3 # exit status 1",
     ),
     entry(
         34,
@@ -306,7 +306,7 @@ pub const DEVIATIONS: &[Deviation] = &[
         "Blackwell from SM 100 on supports four block-scaled formats",
         "Only targets with a suffix do (sm_100a, sm_100f, sm_120a …); plain sm_100 and sm_120 refuse all. NVFP4's second scale, an f32 of the whole tensor, is missing from the page.",
         "ptxas",
-        "mmascope legal mma.m16n8k32.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 --target sm_120",
+        "mmascope legal mma.m16n8k32.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 --target sm_120 # exit status 1",
     ),
     entry(
         36,
