@@ -1,8 +1,7 @@
 //! A C library as a device: the plugin ABI, version 1 (`include/mmascope_plugin.h`).
 //!
 //! [`PluginDut`] runs the plugin in this process, which is fast; one that crashes or hangs takes the
-//! process with it. [`ProcessDut::of_plugin`](super::ProcessDut::of_plugin) runs it in a process of
-//! its own.
+//! process with it. [`PluginProcess`](super::PluginProcess) runs it in a process of its own.
 #![allow(unsafe_code)] // loading and calling foreign code
 
 use std::ffi::{CStr, c_char, c_int};
@@ -10,7 +9,7 @@ use std::ffi::{CStr, c_char, c_int};
 use libloading::Library;
 
 use super::{Batch, Dut};
-use crate::dpa::Signature;
+use crate::dpa::{Queries, Signature};
 use crate::error::{Error, Result};
 use crate::vector::Answer;
 
@@ -98,8 +97,25 @@ impl PluginDut {
         })
     }
 
-    /// Answers a batch of the plugin's own signature.
-    pub(super) fn answers(&self, batch: &Batch) -> std::result::Result<Vec<Answer>, Fault> {
+    /// The words of d for so many queries of the plugin's own signature.
+    ///
+    /// # Panics
+    /// When an operand has not the words of so many queries.
+    pub(super) fn answers(
+        &self,
+        count: usize,
+        queries: &Queries<'_>,
+    ) -> std::result::Result<Vec<u64>, Fault> {
+        let (k, of_scales) = (self.signature.k, self.signature.scales());
+        let is_whole = |words: &[u64], each: usize| count.checked_mul(each) == Some(words.len());
+        assert!(
+            is_whole(queries.a, k)
+                && is_whole(queries.b, k)
+                && is_whole(queries.c, 1)
+                && is_whole(queries.scale_a, of_scales)
+                && is_whole(queries.scale_b, of_scales),
+            "operands of {count} queries"
+        );
         let scaled = self.signature.scale.is_some();
         let scales = |words: &[u64]| {
             if scaled {
@@ -110,18 +126,18 @@ impl PluginDut {
         };
         // A word that no plugin writes by chance, and no narrow format has: what is left of it was
         // not answered.
-        let mut d = vec![UNANSWERED; batch.len()];
-        // SAFETY: every array has the length that the ABI states for `batch.len()` queries of this
-        // signature (`Batch::push` checks each query, both callers the signature), `d` is writable
-        // and disjoint from them, and all of them outlive the call.
+        let mut d = vec![UNANSWERED; count];
+        // SAFETY: every array has the length that the ABI states for `count` queries of this
+        // signature (checked above), `d` is writable and disjoint from them, and all of them outlive
+        // the call.
         let status = unsafe {
             (self.run)(
-                batch.len(),
-                batch.a().as_ptr(),
-                batch.b().as_ptr(),
-                batch.c().as_ptr(),
-                scales(batch.scale_a()),
-                scales(batch.scale_b()),
+                count,
+                queries.a.as_ptr(),
+                queries.b.as_ptr(),
+                queries.c.as_ptr(),
+                scales(queries.scale_a),
+                scales(queries.scale_b),
                 d.as_mut_ptr(),
             )
         };
@@ -138,16 +154,21 @@ impl PluginDut {
                 message: "mmascope_run returned 0 and left d as it was".to_owned(),
             });
         }
-        let format = &self.signature.d;
-        let limit = u64::MAX >> (64 - format.register.bits);
-        if let Some(query) = d.iter().position(|&word| word > limit) {
-            return Err(Fault {
-                query: Some(query),
-                message: format!("answer {:x} is wider than {format}", d[query]),
-            });
+        match too_wide(&self.signature, &d) {
+            Some(fault) => Err(fault),
+            None => Ok(d),
         }
-        Ok(d.into_iter().map(Answer::Word).collect())
     }
+}
+
+/// The first answer that is no word of the signature's d.
+pub(super) fn too_wide(signature: &Signature, d: &[u64]) -> Option<Fault> {
+    let limit = u64::MAX >> (64 - signature.d.register.bits);
+    let query = d.iter().position(|&word| word > limit)?;
+    Some(Fault {
+        query: Some(query),
+        message: format!("answer {:x} is wider than {}", d[query], signature.d),
+    })
 }
 
 /// What a plugin did wrong, and with which query of the batch, if it is one.
@@ -170,7 +191,14 @@ impl Dut for PluginDut {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
-        self.answers(batch).map_err(|fault| {
+        let queries = Queries {
+            a: batch.a(),
+            b: batch.b(),
+            c: batch.c(),
+            scale_a: batch.scale_a(),
+            scale_b: batch.scale_b(),
+        };
+        let words = self.answers(batch.len(), &queries).map_err(|fault| {
             let message = match fault.query {
                 Some(_) => fault.message,
                 None => format!("{} (queries 0 to {})", fault.message, batch.len() - 1),
@@ -180,6 +208,7 @@ impl Dut for PluginDut {
                 query: fault.query.or(Some(0)),
                 message,
             }
-        })
+        })?;
+        Ok(words.into_iter().map(Answer::Word).collect())
     }
 }
