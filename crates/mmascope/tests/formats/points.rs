@@ -75,7 +75,12 @@ pub(crate) fn between(ladder: &Ladder, k: u64) -> Vec<Exact> {
 /// Points that no gap of the ladder has: zero, far below, far beyond, extremes of the fields.
 pub(crate) fn outside(ladder: &Ladder) -> Vec<Exact> {
     let lowest = i64::from(ladder.fact.first);
-    let top = i64::from(ladder.rung(ladder.fact.max).logarithm()) + 1;
+    let top = ladder.rung(ladder.fact.max);
+    // int1 has no positive number.
+    let top = match top.is_zero() {
+        true => 0,
+        false => i64::from(top.logarithm()) + 1,
+    };
     let (least, greatest) = (i64::from(i32::MIN), i64::from(i32::MAX));
     let mut points = Vec::new();
     for magnitude in [0, 1, 3, 1 << 64, u128::MAX - 1, u128::MAX] {
