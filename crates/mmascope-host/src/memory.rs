@@ -87,6 +87,14 @@ impl Memory {
         }
     }
 
+    /// Where so many numbers from number `at` on lie, for foreign code; `None` when there are not so many.
+    /// Other processes may write there.
+    pub(crate) fn place<T: Plain>(&self, at: usize, count: usize) -> Option<*const T> {
+        at.checked_add(count)
+            .filter(|&end| end <= self.room::<T>())?;
+        Some(self.map.as_ptr().cast::<T>().wrapping_add(at))
+    }
+
     /// A copy of so many numbers from number `at` on; `None` when there are not so many.
     pub(crate) fn read<T: Plain>(&self, at: usize, count: usize) -> Option<Vec<T>> {
         at.checked_add(count)

@@ -19,17 +19,18 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::child::{Child, Speech};
-use super::plugin::{Fault, too_wide};
+use super::plugin::{Fault, too_wide, words_of};
 use super::process::{BATCH, printable, start_of};
 use super::{Batch, Dut, PluginDut};
-use crate::dpa::{Queries, Signature};
+use crate::dpa::Signature;
 use crate::error::{Error, Result};
 use crate::frames;
 use crate::memory::Memory;
 use crate::vector::Answer;
 
-/// Words of shared memory, and the most that a message has.
-const WORDS: usize = 1 << 23;
+/// Words of shared memory, and the most that a message has: few enough to stay in a processor's caches, since
+/// both processes go through them.
+const WORDS: usize = 1 << 20;
 /// In place of a query's number.
 const NO_QUERY: u64 = u64::MAX;
 
@@ -100,7 +101,7 @@ impl PluginProcess {
     /// Asks `count` queries of a batch from query `first` on, in one message.
     fn ask(&mut self, batch: &Batch, first: usize, count: usize) -> Result<Vec<u64>> {
         let last = first + count - 1;
-        let asked = part(batch, first, count);
+        let asked = words_of(batch, first, count);
         let room = Room::of(&self.signature, count);
         let memory = self.memory.as_mut().filter(|memory| {
             room.as_ref()
@@ -219,41 +220,10 @@ struct Room {
 impl Room {
     /// `None` when no memory is that large.
     fn of(signature: &Signature, count: usize) -> Option<Self> {
-        let of_one = signature.k.checked_add(signature.scales())?;
-        let of_one = of_one.checked_mul(2)?.checked_add(1)?;
-        let questions = of_one.checked_mul(count)?;
+        let mut lengths = PluginDut::lengths(signature, count)?.into_iter();
+        let questions = lengths.try_fold(0_usize, usize::checked_add)?;
         let all = questions.checked_add(count)?;
         Some(Self { questions, all })
-    }
-}
-
-/// The words of some queries of a batch, in the order of a message.
-fn part(batch: &Batch, first: usize, count: usize) -> [&[u64]; 5] {
-    let signature = batch.signature();
-    let (k, scales) = (signature.k, signature.scales());
-    [
-        (batch.a(), k),
-        (batch.b(), k),
-        (batch.c(), 1),
-        (batch.scale_a(), scales),
-        (batch.scale_b(), scales),
-    ]
-    .map(|(words, each)| &words[first * each..][..count * each])
-}
-
-/// The queries that the words of a message are; there are as many as [`Room`] says.
-fn queries<'a>(signature: &Signature, count: usize, words: &'a [u64]) -> Queries<'a> {
-    let (k, scales) = (signature.k, signature.scales());
-    let (a, rest) = words.split_at(count * k);
-    let (b, rest) = rest.split_at(count * k);
-    let (c, rest) = rest.split_at(count);
-    let (scale_a, scale_b) = rest.split_at(count * scales);
-    Queries {
-        a,
-        b,
-        c,
-        scale_a,
-        scale_b,
     }
 }
 
@@ -331,23 +301,30 @@ fn answer(
     let count = usize::try_from(u64::from_le_bytes(*count)).map_err(|_| malformed())?;
     let signature = plugin.signature();
     let room = Room::of(signature, count).ok_or_else(malformed)?;
-    let memory = match kind {
-        b'S' => Some(memory.ok_or_else(malformed)?),
-        b'Q' => None,
+    let (found, memory) = match kind {
+        b'S' => {
+            let memory = memory.ok_or_else(malformed)?;
+            if room.all > memory.room::<u64>() {
+                return Err(malformed());
+            }
+            let found = plugin.answers_in(memory, count);
+            (found.ok_or_else(malformed)?, Some(memory))
+        }
+        b'Q' => {
+            let words = take(content).filter(|words| words.len() == room.questions);
+            let words = words.ok_or_else(malformed)?;
+            let lengths = PluginDut::lengths(signature, count).ok_or_else(malformed)?;
+            let mut rest = &words[..];
+            let words = lengths.map(|length| {
+                let (own, others) = rest.split_at(length);
+                rest = others;
+                own
+            });
+            (plugin.answers(count, words), None)
+        }
         _ => return Err(malformed()),
     };
-    let words = match &memory {
-        Some(memory) if room.all <= memory.room::<u64>() => memory.read(0, room.questions),
-        Some(_) => None,
-        None => take(content),
-    };
-    let words = words
-        .filter(|words| words.len() == room.questions)
-        .ok_or_else(malformed)?;
-    match (
-        plugin.answers(count, &queries(signature, count, &words)),
-        memory,
-    ) {
+    match (found, memory) {
         (Ok(d), Some(memory)) => {
             memory.write(room.questions, &d);
             frames::write(answers, b'D', &[])

@@ -9,8 +9,9 @@ use std::ffi::{CStr, c_char, c_int};
 use libloading::Library;
 
 use super::{Batch, Dut};
-use crate::dpa::{Queries, Signature};
+use crate::dpa::Signature;
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 use crate::vector::Answer;
 
 /// The version of the ABI that this library speaks.
@@ -97,47 +98,75 @@ impl PluginDut {
         })
     }
 
-    /// The words of d for so many queries of the plugin's own signature.
+    /// How many words so many queries have: every a, every b, every c and the scales of both.
+    ///
+    /// `None` when there are more than numbers can count.
+    pub(super) fn lengths(signature: &Signature, count: usize) -> Option<[usize; 5]> {
+        let of_k = signature.k.checked_mul(count)?;
+        let of_scales = signature.scales().checked_mul(count)?;
+        Some([of_k, of_k, count, of_scales, of_scales])
+    }
+
+    /// The words of d for so many queries, whose words are given in the order of [`PluginDut::lengths`].
     ///
     /// # Panics
     /// When an operand has not the words of so many queries.
     pub(super) fn answers(
         &self,
         count: usize,
-        queries: &Queries<'_>,
+        words: [&[u64]; 5],
     ) -> std::result::Result<Vec<u64>, Fault> {
-        let (k, of_scales) = (self.signature.k, self.signature.scales());
-        let is_whole = |words: &[u64], each: usize| count.checked_mul(each) == Some(words.len());
-        assert!(
-            is_whole(queries.a, k)
-                && is_whole(queries.b, k)
-                && is_whole(queries.c, 1)
-                && is_whole(queries.scale_a, of_scales)
-                && is_whole(queries.scale_b, of_scales),
-            "operands of {count} queries"
-        );
+        let given = words.map(<[u64]>::len);
+        assert_eq!(Self::lengths(&self.signature, count), Some(given), "words");
+        // SAFETY: every array has the length that is asked for (checked), and outlives the call.
+        unsafe { self.call(count, words.map(<[u64]>::as_ptr)) }
+    }
+
+    /// The same of words that lie in shared memory, one operand after the other. `None` when the memory does
+    /// not hold as many.
+    pub(super) fn answers_in(
+        &self,
+        memory: &Memory,
+        count: usize,
+    ) -> Option<std::result::Result<Vec<u64>, Fault>> {
+        let mut at = 0_usize;
+        let mut places = [std::ptr::null(); 5];
+        for (place, length) in places
+            .iter_mut()
+            .zip(Self::lengths(&self.signature, count)?)
+        {
+            *place = memory.place(at, length)?;
+            at += length;
+        }
+        // SAFETY: every array lies in the memory (checked), which is mapped as long as it is borrowed.
+        Some(unsafe { self.call(count, places) })
+    }
+
+    /// Calls the plugin.
+    ///
+    /// # Safety
+    /// The pointers are those of arrays of as many words as [`PluginDut::lengths`] says, which can be read
+    /// for as long as the call takes.
+    unsafe fn call(
+        &self,
+        count: usize,
+        [a, b, c, scale_a, scale_b]: [*const u64; 5],
+    ) -> std::result::Result<Vec<u64>, Fault> {
         let scaled = self.signature.scale.is_some();
-        let scales = |words: &[u64]| {
-            if scaled {
-                words.as_ptr()
-            } else {
-                std::ptr::null()
-            }
-        };
+        let scales = |words: *const u64| if scaled { words } else { std::ptr::null() };
         // A word that no plugin writes by chance, and no narrow format has: what is left of it was
         // not answered.
         let mut d = vec![UNANSWERED; count];
         // SAFETY: every array has the length that the ABI states for `count` queries of this
-        // signature (checked above), `d` is writable and disjoint from them, and all of them outlive
-        // the call.
+        // signature, as the caller promises; `d` is writable and disjoint from them.
         let status = unsafe {
             (self.run)(
                 count,
-                queries.a.as_ptr(),
-                queries.b.as_ptr(),
-                queries.c.as_ptr(),
-                scales(queries.scale_a),
-                scales(queries.scale_b),
+                a,
+                b,
+                c,
+                scales(scale_a),
+                scales(scale_b),
                 d.as_mut_ptr(),
             )
         };
@@ -171,6 +200,19 @@ pub(super) fn too_wide(signature: &Signature, d: &[u64]) -> Option<Fault> {
     })
 }
 
+/// The words of some queries of a batch, in the order of [`PluginDut::lengths`].
+pub(super) fn words_of(batch: &Batch, first: usize, count: usize) -> [&[u64]; 5] {
+    let (k, scales) = (batch.signature().k, batch.signature().scales());
+    [
+        (batch.a(), k),
+        (batch.b(), k),
+        (batch.c(), 1),
+        (batch.scale_a(), scales),
+        (batch.scale_b(), scales),
+    ]
+    .map(|(words, each)| &words[first * each..][..count * each])
+}
+
 /// What a plugin did wrong, and with which query of the batch, if it is one.
 pub(super) struct Fault {
     pub(super) query: Option<usize>,
@@ -191,14 +233,8 @@ impl Dut for PluginDut {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
-        let queries = Queries {
-            a: batch.a(),
-            b: batch.b(),
-            c: batch.c(),
-            scale_a: batch.scale_a(),
-            scale_b: batch.scale_b(),
-        };
-        let words = self.answers(batch.len(), &queries).map_err(|fault| {
+        let words = words_of(batch, 0, batch.len());
+        let words = self.answers(batch.len(), words).map_err(|fault| {
             let message = match fault.query {
                 Some(_) => fault.message,
                 None => format!("{} (queries 0 to {})", fault.message, batch.len() - 1),
