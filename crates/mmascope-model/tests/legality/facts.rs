@@ -38,6 +38,88 @@ fn all_are(forms: &[&str], expected: &str) {
     }
 }
 
+/// The kinds that depth and block really have; the companion pages attach other names to the pairs.
+#[test]
+fn rule_1_3_kinds_of_depth_and_block() {
+    let dense = |rest: &str| format!("mma.sync.aligned.{rest}");
+    for (form, expected) in [
+        (
+            "m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0",
+            CONSUMER,
+        ),
+        (
+            "m16n8k32.row.col.kind::f8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0",
+            NOWHERE,
+        ),
+        (
+            "m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
+            CONSUMER,
+        ),
+        (
+            "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
+            CONSUMER,
+        ),
+        (
+            "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3",
+            CONSUMER,
+        ),
+        (
+            "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue8m0",
+            CONSUMER,
+        ),
+        (
+            "m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue4m3",
+            NOWHERE,
+        ),
+    ] {
+        assert_eq!(targets(&dense(form)), expected, "{form}");
+    }
+}
+
+#[test]
+fn rule_1_3_two_groups_of_blocks_take_nvfp4() {
+    all_are(
+        &["tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16"],
+        UNIT_5,
+    );
+}
+
+#[test]
+fn rule_1_3_sm_110_has_the_fifth_generation_unit() {
+    for target in ["110a", "110f"] {
+        assert!(
+            targets("tcgen05.mma.cta_group::1.kind::f8f6f4")
+                .split(' ')
+                .any(|known| known == target)
+        );
+    }
+}
+
+#[test]
+fn rule_1_3_sm_120_takes_ue4m3_scales() {
+    let form = "mma.m16n8k64.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3";
+    all_are(&[form], CONSUMER);
+}
+
+#[test]
+fn rule_1_3_bf16_matrices_need_sm_80() {
+    all_are(&["mma.m16n8k8.f32.bf16.bf16.f32"], &from(80));
+}
+
+#[test]
+fn rule_1_3_i8_and_explicit_scale_vectors_are_architecture_specific() {
+    all_are(&["tcgen05.mma.cta_group::1.kind::i8"], "100a 110a");
+    for scale in [
+        "kind::mxf8f6f4.block_scale.scale_vec::1X",
+        "kind::mxf4.block_scale.scale_vec::2X",
+    ] {
+        all_are(
+            &[&format!("tcgen05.mma.cta_group::1.{scale}")],
+            "100a 103a 107a 110a",
+        );
+    }
+}
+
 #[test]
 fn rule_2_1_fp8_conversions_need_sm_89_and_satfinite() {
     all_are(
@@ -234,6 +316,85 @@ fn rule_2_3_gross_f64_approximations_must_flush() {
 }
 
 #[test]
+fn rule_2_3_what_compares_or_turns_signs() {
+    all_are(
+        &[
+            "abs.ftz.f32",
+            "neg.ftz.f32",
+            "min.ftz.f32",
+            "max.f32",
+            "setp.lt.ftz.f32",
+            "set.eq.ftz.u32.f32",
+            "cvt.ftz.f32.f16",
+            "cvt.rn.ftz.f16.f32",
+            "abs.ftz.f16",
+        ],
+        &from(75),
+    );
+    all_are(
+        &["min.ftz.f16", "max.ftz.f16x2", "min.bf16", "abs.bf16"],
+        &from(80),
+    );
+    all_are(
+        &[
+            "min.ftz.bf16",
+            "abs.ftz.bf16",
+            "abs.ftz.f64",
+            "min.ftz.f64",
+            "setp.lt.ftz.f64",
+        ],
+        NOWHERE,
+    );
+}
+
+#[test]
+fn rule_2_3_packed_and_mixed_arithmetic_need_sm_100() {
+    all_are(
+        &[
+            "fma.rn.f32x2",
+            "mul.rz.ftz.f32x2",
+            "add.f32.f16",
+            "fma.rn.f32.bf16",
+        ],
+        &from(100),
+    );
+}
+
+#[test]
+fn rule_2_3_error_function_and_arc_tangent_have_no_instruction() {
+    all_are(&["erf.approx.f32", "erfc.f32", "atan.approx.f32"], NOWHERE);
+}
+
+#[test]
+fn rule_2_3_a_rounding_that_is_written_blocks_contraction() {
+    let legality = Legality::of("add.f32").unwrap();
+    let notes: Vec<&str> = legality
+        .findings
+        .iter()
+        .map(|finding| &*finding.text)
+        .collect();
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("explicit .rn blocks")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn rule_2_6_mixed_narrow_matrices() {
+    all_are(
+        &[
+            "mma.m16n8k32.kind::f8f6f4.f32.e3m2.e2m1.f32",
+            "mma.m16n8k32.kind::f8f6f4.f16.e2m3.e4m3.f16",
+        ],
+        CONSUMER,
+    );
+    let fp8 = targets("mma.m16n8k32.kind::f8f6f4.f32.e4m3.e5m2.f32");
+    assert!(fp8.contains("100a") && fp8.contains("120a"), "{fp8}");
+}
+
+#[test]
 fn rule_2_6_fp8_matrices() {
     all_are(
         &[
@@ -307,6 +468,97 @@ fn rule_2_6_the_fifth_generation_unit() {
     );
     all_are(&["tcgen05.mma.cta_group::1.kind::i8"], "100a 110a");
     all_are(&["tcgen05.mma.cta_group::1.kind::ti16"], "107f 107a");
+}
+
+#[test]
+fn integer_matrices_of_8_4_and_1_bits() {
+    all_are(
+        &[
+            "mma.m8n8k32.s32.s4.u4.s32",
+            "mma.m8n8k16.satfinite.s32.s8.u8.s32",
+            "mma.m8n8k128.s32.b1.b1.s32.xor.popc",
+        ],
+        &from(75),
+    );
+    all_are(
+        &[
+            "mma.sync.aligned.m16n8k64.row.col.satfinite.s32.u4.s4.s32",
+            "mma.m8n8k128.s32.b1.b1.s32.and.popc",
+            "mma.m16n8k256.s32.b1.b1.s32.xor.popc",
+        ],
+        &from(80),
+    );
+    all_are(
+        &[
+            "wgmma.m64n8k32.s32.s8.u8.satfinite",
+            "wgmma.m64n48k32.s32.u8.u8",
+            "wgmma.m64n24k256.s32.b1.b1.and.popc",
+        ],
+        "90a",
+    );
+    all_are(
+        &[
+            "mma.m16n8k16.s32.s4.s4.s32",
+            "mma.m16n8k32.s32.s8.s4.s32",
+            "mma.m16n8k128.s32.b1.b1.s32",
+            "wgmma.m64n40k32.s32.s8.s8",
+            "wgmma.m64n8k256.s32.b1.b1.xor.popc",
+        ],
+        NOWHERE,
+    );
+}
+
+#[test]
+fn layouts_other_than_row_col_are_those_of_m8n8k4_alone() {
+    all_are(
+        &[
+            "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f32",
+            "mma.sync.aligned.m8n8k4.row.row.f16.f16.f16.f16",
+        ],
+        &from(75),
+    );
+    all_are(
+        &[
+            "mma.sync.aligned.m16n8k8.col.row.f32.f16.f16.f32",
+            "mma.sync.aligned.m8n8k4.col.col.f64.f64.f64.f64",
+        ],
+        NOWHERE,
+    );
+}
+
+#[test]
+fn an_instruction_is_written_as_the_assembler_takes_it() {
+    for text in [
+        "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc",
+        "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3",
+        "cvt.rn.satfinite.relu.e4m3x2.f32",
+    ] {
+        assert_eq!(Legality::of(text).unwrap().form.to_string(), text);
+    }
+}
+
+/// "No" would be a wrong answer about these: they exist.
+#[test]
+fn what_the_rules_do_not_cover_is_said_and_not_denied() {
+    for (form, said) in [
+        ("mma.sp.m16n8k32.f32.f16.f16.f32", "sparse"),
+        ("wgmma.mma_async.sp.m64n8k64.s32.s8.s8", "sparse"),
+        ("tcgen05.mma.sp.cta_group::1.kind::f16", "sparse"),
+        ("add.s32", "integers"),
+        ("mul.hi.u32", "integers"),
+        ("mad.lo.s32", "integers"),
+        ("set.eq.u32.s32", "integers"),
+        ("setp.lt.u64", "integers"),
+        ("max.s16x2", "integers"),
+    ] {
+        let error = Legality::of(form).expect_err(form);
+        assert!(
+            matches!(error, Error::Unmodelled { .. }) && error.to_string().contains(said),
+            "{form}: {error}"
+        );
+    }
+    assert!(targets("set.eq.u32.f32").starts_with("75"));
 }
 
 #[test]

@@ -23,9 +23,19 @@ pub struct Rules {
     rules: Vec<Rule>,
     /// Opcodes that PTX does not have, with the reason and the line.
     never: BTreeMap<String, (String, usize)>,
+    beyond: Vec<Beyond>,
     opcodes: BTreeSet<String>,
     modifiers: BTreeSet<String>,
     types: BTreeSet<String>,
+}
+
+/// Forms that the rules do not judge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Beyond {
+    opcodes: Vec<String>,
+    /// Words that make a form one of these; with a dot in front at the end alone.
+    words: Vec<String>,
+    reason: String,
 }
 
 /// The shipped table is read once; a test reads it too, so it has no errors.
@@ -100,6 +110,18 @@ impl Rules {
                     self.never
                         .insert(opcode.to_owned(), (reason.trim().to_owned(), number));
                 }
+            }
+            "beyond" => {
+                let fields: Vec<&str> = rest.split('|').map(str::trim).collect();
+                let &[opcodes, words, reason] = &fields[..] else {
+                    return Err("beyond is OPCODES | WORDS | REASON".to_owned());
+                };
+                let list = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+                self.beyond.push(Beyond {
+                    opcodes: list(opcodes),
+                    words: list(words),
+                    reason: reason.to_owned(),
+                });
             }
             "note" => {
                 let rule = self.rules.last_mut().ok_or("a note belongs to a rule")?;
@@ -206,6 +228,18 @@ impl Rules {
         self.opcodes.contains(name) || self.never.contains_key(name)
     }
 
+    /// Why the rules do not judge an instruction with these words, if they do not.
+    pub(super) fn beyond(&self, opcode: &str, words: &[&str]) -> Option<&str> {
+        let is_there = |known: &String| match known.strip_prefix('.') {
+            Some(last) => words.last() == Some(&last),
+            None => words.contains(&known.as_str()),
+        };
+        let found = self.beyond.iter().find(|beyond| {
+            beyond.opcodes.iter().any(|known| known == opcode) && beyond.words.iter().any(is_there)
+        });
+        found.map(|beyond| beyond.reason.as_str())
+    }
+
     pub(super) fn opcodes(&self) -> impl Iterator<Item = &String> {
         self.opcodes.iter()
     }
@@ -255,6 +289,27 @@ impl Rules {
             notes.collect()
         };
         Ok(self.answer(form, rules, findings))
+    }
+
+    /// The targets that take a form, a bit for each of [`Self::targets`].
+    pub(crate) fn reach(&self, form: &Form) -> u64 {
+        let fit = |rule: &&Rule| {
+            rule.concerns(form) && rule.takes_operands(form) && rule.miss(form).size() == 0
+        };
+        let fitting: Vec<&Rule> = self.rules.iter().filter(fit).collect();
+        let targets = self.targets.iter().enumerate();
+        targets
+            .filter(|(_, target)| fitting.iter().any(|rule| rule.reaches(**target)))
+            .fold(0, |bits, (place, _)| bits | 1 << place)
+    }
+
+    /// Why no rule takes a form, for people, and by how many modifiers it misses the nearest rule of its types; `None`
+    /// where no rule has its types.
+    pub(crate) fn reason(&self, form: &Form) -> Option<(usize, String)> {
+        let concerned = self.rules.iter().filter(|rule| rule.concerns(form));
+        let size = concerned.map(|rule| rule.miss(form).size()).min()?;
+        let finding = self.why_never(form).ok()?;
+        Some((size, finding.text))
     }
 
     fn answer(
