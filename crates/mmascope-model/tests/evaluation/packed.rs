@@ -124,6 +124,7 @@ fn rule_2_2_which_nan_a_widened_bf16_becomes_is_left_open() {
     assert!(run(&widen, &[0x3f80]).is_known());
     let nan = run(&widen, &[0x7fc0]);
     assert!(!nan.is_known() && nan.bound.is_some(), "{nan:x?}");
+    assert_eq!((nan.lo, nan.hi), (0xffff_ffff, 0x7fff_ffff));
 }
 
 #[test]

@@ -22,6 +22,8 @@ impl Evaluator<'_> {
             let mut result = Enclosure::known(word);
             let value = from.decode(from.from_register(*x));
             if from == BF16 && to == F32 && value.class == Class::Nan {
+                // From the NaN with every bit set to the same without a sign.
+                (result.lo, result.hi) = (0xffff_ffff, 0x7fff_ffff);
                 result.bound = Some("PTX does not say which NaN".to_owned());
             }
             return Ok(result);
@@ -116,7 +118,7 @@ fn either(format: &Format, out: u64, other: u64) -> Enclosure {
 /// The rounding that the instruction's name asks for.
 fn rounding(step: &Step) -> Rounding {
     let words = step.instruction.split('.');
-    let found = words.filter_map(|word| match word {
+    let mut found = words.filter_map(|word| match word {
         "rn" | "rni" => Some(Rounding::Rne),
         "rz" | "rzi" => Some(Rounding::Rz),
         "rm" | "rmi" => Some(Rounding::Rd),
@@ -124,7 +126,7 @@ fn rounding(step: &Step) -> Rounding {
         "rna" => Some(Rounding::Rna),
         _ => None,
     });
-    found.last().unwrap_or(Rounding::Rne)
+    found.next().unwrap_or(Rounding::Rne)
 }
 
 /// A float rounded to an integer of the same format. Zeros keep the sign of the operand.
