@@ -200,11 +200,12 @@ fn an_unknown_target_is_refused() {
 
 #[test]
 fn a_form_that_is_not_there_says_why() {
-    let refused = |rounding, overflow| {
+    let refused = |rounding, relu| {
         let options = Options {
             policy: Some(Policy::Ptx),
             rounding: Some(rounding),
-            overflow,
+            relu,
+            sat: !relu,
             ..Options::default()
         };
         let error = Cast::new(
@@ -214,8 +215,10 @@ fn a_form_that_is_not_there_says_why() {
         );
         error.unwrap_err().to_string()
     };
-    let message = refused(Rounding::Rna, None);
-    assert!(message.contains("'.rna' is illegal"), "{message}");
-    let message = refused(Rounding::Odd, None);
-    assert!(message.contains("no rounding odd"), "{message}");
+    let message = refused(Rounding::Rna, true);
+    assert!(message.contains("it rounds rne, rz"), "{message}");
+    let message = refused(Rounding::Odd, true);
+    assert!(message.contains("it rounds rne, rz"), "{message}");
+    let message = refused(Rounding::Rne, false);
+    assert!(message.contains("'.sat' is illegal"), "{message}");
 }

@@ -167,6 +167,42 @@ fn roundings(from: &Format, to: &Format, rounding: Rounding) -> Vec<Option<&'sta
     exact.into_iter().chain(word.map(Some)).collect()
 }
 
+/// The forms that would do what is asked, the first that exists being right; `None` where PTX has no such type.
+fn candidates(
+    from: &Format,
+    to: &Format,
+    rounding: Rounding,
+    options: &Options,
+) -> Option<Vec<Form>> {
+    let (to_name, from_name) = (name(to)?, name(from)?);
+    let saturations: &[bool] = match options.overflow {
+        Some(OutOfRange::Nan) => &[],
+        Some(OutOfRange::Ieee) => &[false],
+        Some(OutOfRange::SatFinite) => &[true],
+        None => &[false, true],
+    };
+    let mut forms = Vec::new();
+    for packing in [None, Some(Packing::X2), Some(Packing::X4)] {
+        for &saturates in saturations {
+            for modifier in roundings(from, to, rounding) {
+                forms.push(Form {
+                    targets: Targets(0),
+                    saturates,
+                    rounding: modifier,
+                    to: to_name,
+                    from: from_name,
+                    relu: options.relu,
+                    sat: options.sat,
+                    ftz: options.ftz,
+                    pzo: options.pzo,
+                    packing,
+                });
+            }
+        }
+    }
+    Some(forms)
+}
+
 /// The instruction that does what is asked.
 ///
 /// # Errors
@@ -178,50 +214,38 @@ pub(super) fn form(
     options: &Options,
 ) -> std::result::Result<Form, String> {
     let none = |why: &str| Err(format!("PTX has no such cvt from {from} to {to}: {why}"));
-    let (Some(to_name), Some(from_name)) = (name(to), name(from)) else {
+    let Some(forms) = candidates(from, to, rounding, options) else {
         let unknown = if name(to).is_none() { to } else { from };
         return none(&format!("it has no type {unknown}"));
     };
-    let roundings = roundings(from, to, rounding);
-    if roundings.is_empty() {
-        return none(&format!("it has no rounding {rounding}"));
+    if options.overflow == Some(OutOfRange::Nan) {
+        return none("overflow nan");
     }
-    let saturations: &[bool] = match options.overflow {
-        Some(OutOfRange::Nan) => return none("overflow nan"),
-        Some(OutOfRange::Ieee) => &[false],
-        Some(OutOfRange::SatFinite) => &[true],
-        None => &[false, true],
-    };
-    let packings = [None, Some(Packing::X2), Some(Packing::X4)];
-    let candidate = |rounding, saturates, packing| Form {
-        targets: Targets(0),
-        saturates,
-        rounding,
-        to: to_name,
-        from: from_name,
-        relu: options.relu,
-        sat: options.sat,
-        ftz: options.ftz,
-        pzo: options.pzo,
-        packing,
-    };
-    for packing in packings {
-        for &saturates in saturations {
-            for &rounding in &roundings {
-                if let Some(form) = candidate(rounding, saturates, packing).on_its_targets() {
-                    return Ok(form);
-                }
-            }
-        }
+    let first = |forms: Vec<Form>| forms.into_iter().find_map(Form::on_its_targets);
+    if let Some(form) = first(forms.clone()) {
+        return Ok(form);
     }
-    // What the rules say of the form that misses one by least.
+    // Another rounding, or what the rules say of the form that misses one by least.
+    let all = [
+        Rounding::Rne,
+        Rounding::Rz,
+        Rounding::Rd,
+        Rounding::Ru,
+        Rounding::Rna,
+    ];
+    let exists = |rounding: &Rounding| candidates(from, to, *rounding, options).and_then(first);
+    let others = all
+        .into_iter()
+        .filter(|rounding| exists(rounding).is_some());
+    let others: Vec<String> = others.map(|rounding| rounding.to_string()).collect();
+    if !others.is_empty() {
+        let others = others.join(", ");
+        return none(&format!("rounding {rounding}; it rounds {others}"));
+    }
     let rules = Rules::built_in();
-    let rounding = roundings.last().copied().flatten();
-    let forms = packings.into_iter().flat_map(|packing| {
-        let saturations = saturations.iter();
-        saturations.map(move |&saturates| candidate(rounding, saturates, packing).rule_form())
-    });
-    let reasons = forms.filter_map(|form| rules.reason(&form));
+    let reasons = forms
+        .iter()
+        .filter_map(|form| rules.reason(&form.rule_form()));
     match reasons.min_by_key(|(size, _)| *size) {
         Some((_, reason)) => none(&reason),
         None => none("it does not convert between these types"),
