@@ -2,6 +2,7 @@
 //! the long proofs, `cargo xtask emulate` those of instruction sets that this machine lacks.
 
 mod bounds;
+mod header;
 mod picture;
 mod record;
 
@@ -25,8 +26,8 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             neon     in qemu-aarch64
   bounds  what llvm-mca says of the inner loops of the release build's kernels
   generate [--check]
-          writes the manual pages, the pictures and the tables of the documents; --check compares the committed
-          pictures and tables (a test of the program compares the pages)
+          writes the manual pages, the C header, the pictures and the tables of the documents; --check compares the
+          committed ones (a test of the program compares the pages)
   record  runs a measurement and writes docs/measured/NAME-DATE.md; without a known NAME it lists them";
 
 /// What runs in an emulator: every operation of the lanes, then some outputs of every row.
@@ -119,8 +120,8 @@ fn main() -> ExitCode {
         ["prove", "functions"] => prove("mmascope-model", "evaluation", "functions"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
-        ["generate"] => picture::generate(false) && manual_pages(),
-        ["generate", "--check"] => picture::generate(true),
+        ["generate"] => picture::generate(false) && header::generate(false) && manual_pages(),
+        ["generate", "--check"] => picture::generate(true) && header::generate(true),
         ["record", name] => record::record(name),
         ["bounds"] => with_lines() && bounds::bounds("target/lines/mmascope"),
         ["bounds", program] => bounds::bounds(program),
