@@ -1,6 +1,7 @@
 //! Project tasks: `cargo xtask test` runs every check that the machine allows, `cargo xtask prove`
 //! the long proofs, `cargo xtask emulate` those of instruction sets that this machine lacks.
 
+mod api;
 mod bounds;
 mod header;
 mod picture;
@@ -8,7 +9,7 @@ mod record;
 
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | record NAME
+const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | api | record NAME
   test    build, format, lint, documentation, licence and test checks; skips are printed
   prove   long proofs; NAME is one of: fp8 infer drawn kernels miri tensix casts quantise functions
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
@@ -28,6 +29,8 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
   generate [--check]
           writes the manual pages, the C header, the pictures and the tables of the documents; --check compares the
           committed ones (a test of the program compares the pages)
+  api [--check]
+          writes the lists of public items in docs/api (cargo-public-api and nightly Rust); --check compares them
   record  runs a measurement and writes docs/measured/NAME-DATE.md; without a known NAME it lists them";
 
 /// What runs in an emulator: every operation of the lanes, then some outputs of every row.
@@ -41,7 +44,7 @@ struct Optional {
     command: &'static [&'static str],
 }
 
-const OPTIONAL: [Optional; 5] = [
+const OPTIONAL: [Optional; 6] = [
     Optional {
         what: "formatting",
         probes: &[&["cargo", "fmt", "--version"]],
@@ -97,6 +100,23 @@ const OPTIONAL: [Optional; 5] = [
         ],
     },
     Optional {
+        what: "public items",
+        probes: &[
+            &["cargo", "public-api", "--version"],
+            &["cargo", "+nightly", "rustdoc", "--version"],
+        ],
+        command: &[
+            "cargo",
+            "run",
+            "--quiet",
+            "--package",
+            "xtask",
+            "--",
+            "api",
+            "--check",
+        ],
+    },
+    Optional {
         what: "documentation",
         probes: &[&["rustdoc", "--version"]],
         command: &["cargo", "doc", "--workspace", "--no-deps", "--quiet"],
@@ -122,6 +142,8 @@ fn main() -> ExitCode {
         ["emulate", "neon"] => emulate_neon(),
         ["generate"] => picture::generate(false) && header::generate(false) && manual_pages(),
         ["generate", "--check"] => picture::generate(true) && header::generate(true),
+        ["api"] => api::list(false),
+        ["api", "--check"] => api::list(true),
         ["record", name] => record::record(name),
         ["bounds"] => with_lines() && bounds::bounds("target/lines/mmascope"),
         ["bounds", program] => bounds::bounds(program),

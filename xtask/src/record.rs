@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Names of records, their titles and what is run. `xtask` stands for this program.
-const RECORDS: [(&str, &str, &[&str]); 9] = [
+const RECORDS: [(&str, &str, &[&str]); 13] = [
     (
         "closure",
         "Closure: every unit of the catalogue, inferred from its answers",
@@ -50,6 +50,26 @@ const RECORDS: [(&str, &str, &[&str]); 9] = [
         "reveal-cost",
         "What reveal costs",
         &["cargo", "bench", "-p", "mmascope", "--bench", "reveal"],
+    ),
+    (
+        "cast-speed",
+        "Speed of casts beside a copy",
+        &["cargo", "bench", "-p", "mmascope", "--bench", "cast"],
+    ),
+    (
+        "casts",
+        "Casts of random f32 words to every format",
+        &["xtask", "prove", "casts"],
+    ),
+    (
+        "quantise",
+        "Blocks of every format and recipe against NumPy",
+        &["xtask", "prove", "quantise"],
+    ),
+    (
+        "functions",
+        "Approximate functions against another library's floats",
+        &["xtask", "prove", "functions"],
     ),
 ];
 

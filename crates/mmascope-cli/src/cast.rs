@@ -13,7 +13,7 @@ use mmascope::explain;
 use mmascope::format::{Format, Kind, Overflow, Rounding};
 use mmascope::isa::Catalogue;
 use mmascope::precision::cast::{
-    Cast, Options, OutOfRange, Packing, Policy, RandomBits, Shown, decimal, lane_names,
+    Cast, Options, OutOfRange, Packing, Policy, RandomBits, Shown, decimal, lane_names, ptx,
 };
 
 pub(crate) fn run(
@@ -87,14 +87,15 @@ impl Asked {
         };
         let arguments = format!("--from {} --to {}", options.from, options.to);
         let cast = named(&arguments, Cast::new(from, to, &asked))?;
-        if let Some(target) = &options.target {
-            check_target(&cast, target)?;
-        }
-        Ok(Self {
+        let conversion = Self {
             cast,
             random,
             packing,
-        })
+        };
+        if let Some(target) = &options.target {
+            conversion.check_target(target)?;
+        }
+        Ok(conversion)
     }
 
     /// The result of a word at a place, and the other one where the random bits leave two.
@@ -275,9 +276,14 @@ impl Asked {
     /// The cast in words.
     fn words(&self) -> String {
         let cast = &self.cast;
-        let by = match cast.form() {
-            Some(form) => format!("{form} ({})", form.targets),
-            None => format!("policy {}", cast.policy()),
+        let by = match (self.form(), cast.form()) {
+            (Some(form), _) => format!("{form} ({})", form.targets),
+            (None, Some(form)) => format!(
+                "{form} ({}), which PTX does not pack {}",
+                form.targets,
+                self.packing.map_or("", Packing::name)
+            ),
+            (None, None) => format!("policy {}", cast.policy()),
         };
         format!(
             "{} -> {}: round {}, overflow {}, {by}",
@@ -288,6 +294,30 @@ impl Asked {
         )
     }
 
+    /// The instruction of PTX; with `--packed` the packed one.
+    fn form(&self) -> Option<ptx::Form> {
+        let form = *self.cast.form()?;
+        match self.packing {
+            Some(packing) => form.packed(packing),
+            None => Some(form),
+        }
+    }
+
+    fn check_target(&self, target: &str) -> Result<(), Failure> {
+        let Some(form) = self.form() else {
+            return Err(Failure::Input(format!(
+                "--target {target}: PTX has no such cvt on any target"
+            )));
+        };
+        match named("--target", form.targets.include(target))? {
+            true => Ok(()),
+            false => Err(Failure::Input(format!(
+                "--target {target} has no {form}; it is there on {}",
+                form.targets
+            ))),
+        }
+    }
+
     fn summary(&self) -> Map<String, Value> {
         let cast = &self.cast;
         let mut body = Map::new();
@@ -296,8 +326,9 @@ impl Asked {
         body.insert("round".into(), cast.rounding().to_string().into());
         body.insert("overflow".into(), overflow_name(cast.overflow()).into());
         body.insert("policy".into(), cast.policy().name().into());
-        let form = cast.form();
-        body.insert("instruction".into(), json!(form.map(ToString::to_string)));
+        let form = self.form();
+        let instruction = form.map(|form| form.to_string());
+        body.insert("instruction".into(), json!(instruction));
         let targets = form.map(|form| form.targets.to_string());
         body.insert("targets".into(), json!(targets));
         body
@@ -330,6 +361,11 @@ impl Asked {
                 "the two values that share random bits read them in opposite order; which of them \
                  reads them reversed is not established: every value here reads them forward"
                     .to_owned(),
+            );
+        }
+        if cast.form().is_some() && from.name == "bf16" && to.name == "f32" {
+            notes.push(
+                "PTX does not say which NaN a NaN becomes; 7fffffff stands for it".to_owned(),
             );
         }
         let clamps = matches!(to.kind, Kind::Fixed { scale: 0 }) && from.float().is_some();
@@ -373,21 +409,6 @@ fn rounding(
             named("--round", Rounding::named(name)).map(Some)
         }
         (None, None) => Ok(None),
-    }
-}
-
-fn check_target(cast: &Cast, target: &str) -> Result<(), Failure> {
-    let Some(form) = cast.form() else {
-        return Err(Failure::Input(format!(
-            "--target {target}: PTX has no such cvt on any target"
-        )));
-    };
-    match named("--target", form.targets.include(target))? {
-        true => Ok(()),
-        false => Err(Failure::Input(format!(
-            "--target {target} has no {form}; it is there on {}",
-            form.targets
-        ))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Opens the device that the options name; foreign code (plugins, libraries) runs in a process of its own.
 
-use std::io::{self, BufRead};
+use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -67,14 +67,20 @@ fn timeout(options: &DeviceOptions) -> Result<Duration, Failure> {
     })
 }
 
-/// `mmascope plugin-host PATH`: the other side of [`open`].
+/// `mmascope plugin-host PATH [MEMORY]`: the other side of [`open`].
 pub(crate) fn host(options: &PluginHost) -> Result<Status, Failure> {
-    let lines = io::BufReader::new(io::stdin()).lines();
-    dut::serve(&options.path, questions(lines), &mut answers()?)?;
+    let PluginHost { path, memory } = options;
+    let messages = Frames::of(io::BufReader::with_capacity(1 << 16, io::stdin()));
+    dut::serve(
+        path,
+        memory.as_deref(),
+        questions(messages),
+        &mut answers()?,
+    )?;
     Ok(Status::Done)
 }
 
-/// `mmascope library-host PATH SYMBOL N`: the other side of [`open_library`].
+/// `mmascope library-host PATH SYMBOL N [MEMORY]`: the other side of [`open_library`].
 pub(crate) fn library_host(options: &LibraryHost) -> Result<Status, Failure> {
     let LibraryHost {
         path,

@@ -12,10 +12,10 @@ use mmascope::precision::eval::{Enclosure, evaluate};
 use mmascope::precision::legal::{Rules, Target};
 use mmascope::precision::resolve::{Fmf, Mode, Policy, Preset, Request, Resolution, resolve};
 
-/// One evaluation: the input words and what is known of the result.
+/// One evaluation: the inputs as words, and what is known of the result, or why nothing is.
 struct Evaluation {
-    inputs: Vec<u64>,
-    result: Enclosure,
+    inputs: Vec<String>,
+    result: Result<Enclosure, String>,
 }
 
 pub(crate) fn run(
@@ -110,19 +110,34 @@ fn evaluations(
         )));
     }
     let groups = values.chunks(count).map(|group| {
-        let inputs = if resolution.inputs.is_empty() {
+        if let Some(reason) = resolution.unknown() {
+            return Ok(Evaluation {
+                inputs: group.to_vec(),
+                result: Err(reason),
+            });
+        }
+        let words = if resolution.inputs.is_empty() {
             Vec::new()
         } else {
             resolution.words(group)?
         };
-        let result = evaluate(resolution, target, &inputs)?;
-        Ok(Evaluation { inputs, result })
+        let result = match evaluate(resolution, target, &words) {
+            Ok(result) => Ok(result),
+            Err(mmascope::Error::Unmodelled { reason, .. }) => Err(reason),
+            Err(error) => return Err(error),
+        };
+        let hex = |(index, word): (usize, &u64)| hex(&resolution.input_format(index), 1, *word);
+        Ok(Evaluation {
+            inputs: words.iter().enumerate().map(hex).collect(),
+            result,
+        })
     });
     Ok(groups.collect::<Result<_, mmascope::Error>>()?)
 }
 
-fn hex(format: &Format, word: u64) -> String {
-    format!("{word:0width$x}", width = format.digits())
+/// A word of so many elements.
+fn hex(format: &Format, lanes: usize, word: u64) -> String {
+    format!("{word:0width$x}", width = format.digits() * lanes)
 }
 
 fn print_text(resolution: &Resolution, evaluations: &[Evaluation]) -> Result<(), Failure> {
@@ -148,22 +163,22 @@ fn print_text(resolution: &Resolution, evaluations: &[Evaluation]) -> Result<(),
             note.rule
         )?;
     }
-    let format = resolution.result_format();
+    let (format, lanes) = (resolution.result_format(), resolution.result_lanes());
+    let hex = |word| hex(&format, lanes, word);
     for Evaluation { inputs, result } in evaluations {
-        let inputs: Vec<String> = inputs
-            .iter()
-            .enumerate()
-            .map(|(index, word)| hex(&resolution.input_format(index), *word))
-            .collect();
-        write!(out, "{} -> {}", inputs.join(" "), hex(&format, result.out))?;
-        match &result.bound {
-            Some(bound) => writeln!(
-                out,
-                "  between {} and {}: the bits are not known ({bound})",
-                hex(&format, result.lo),
-                hex(&format, result.hi)
-            )?,
-            None => writeln!(out)?,
+        let inputs = inputs.join(" ");
+        match result {
+            Err(reason) => writeln!(out, "{inputs} -> ?  {reason}")?,
+            Ok(result) => match &result.bound {
+                Some(bound) => writeln!(
+                    out,
+                    "{inputs} -> {}  between {} and {}: the bits are not known ({bound})",
+                    hex(result.out),
+                    hex(result.lo),
+                    hex(result.hi)
+                )?,
+                None => writeln!(out, "{inputs} -> {}", hex(result.out))?,
+            },
         }
     }
     Ok(())
@@ -228,24 +243,28 @@ fn print_json(
 }
 
 fn evaluation_json(resolution: &Resolution, evaluation: &Evaluation) -> Value {
-    let format = resolution.result_format();
-    let words: Vec<String> = evaluation
-        .inputs
-        .iter()
-        .enumerate()
-        .map(|(index, word)| hex(&resolution.input_format(index), *word))
-        .collect();
-    let input = match &words[..] {
+    let (format, lanes) = (resolution.result_format(), resolution.result_lanes());
+    let hex = |word| hex(&format, lanes, word);
+    let input = match &evaluation.inputs[..] {
         [only] => json!(only),
         words => json!(words),
     };
-    let result = &evaluation.result;
-    json!({
-        "in": input,
-        "out": hex(&format, result.out),
-        "lo": hex(&format, result.lo),
-        "hi": hex(&format, result.hi),
-        "exact": result.is_known(),
-        "bound": result.bound,
-    })
+    match &evaluation.result {
+        Ok(result) => json!({
+            "in": input,
+            "out": hex(result.out),
+            "lo": hex(result.lo),
+            "hi": hex(result.hi),
+            "exact": result.is_known(),
+            "bound": result.bound,
+        }),
+        Err(reason) => json!({
+            "in": input,
+            "out": null,
+            "lo": null,
+            "hi": null,
+            "exact": false,
+            "bound": reason,
+        }),
+    }
 }

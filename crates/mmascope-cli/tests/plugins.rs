@@ -229,6 +229,100 @@ fn reveal_survives_a_plugin_that_crashes() {
     assert!(message.contains("query 0: the process ended"), "{message}");
 }
 
+/// A plugin with scales, whose answers depend on every word that it is given and on its place.
+const MIXES: &str = r#"
+#include "mmascope_plugin.h"
+#include <stdio.h>
+uint32_t mmascope_abi(void) { return 1; }
+const char *mmascope_signature(void) {
+    return "a=e4m3 b=e5m2 c=f32 d=f32 k=8 scale=ue8m0 block=4";
+}
+static uint64_t mix(uint64_t h, const uint64_t *words, size_t n) {
+    for (size_t i = 0; i < n; i++) h = (h ^ words[i]) * 0x100000001b3u;
+    return h;
+}
+int mmascope_run(size_t n, const uint64_t *a, const uint64_t *b, const uint64_t *c,
+                 const uint64_t *sa, const uint64_t *sb, uint64_t *d) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t h = mix(mix(mix(1, a + 8 * i, 8), b + 8 * i, 8), c + i, 1);
+        h = mix(mix(h, sa + 2 * i, 2), sb + 2 * i, 2);
+        d[i] = (h ^ h >> 32) & 0x3fffffff;
+    }
+    return 0;
+}
+"#;
+
+/// The program after these words of a shell.
+#[cfg(target_os = "linux")]
+fn after(words: &str, plugin: &Path, file: &Path) -> String {
+    let output = Command::new("sh")
+        .args(["-c", &format!("{words} exec \"$0\" \"$@\"")])
+        .arg(env!("CARGO_BIN_EXE_mmascope"))
+        .args(["eval", "--subject", &format!("plugin:{}", plugin.display())])
+        .arg(file)
+        .output()
+        .expect("the program runs");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// A shell's words after which no process can have shared memory: a file may have no bytes.
+#[cfg(target_os = "linux")]
+const NO_MEMORY: &str = "trap '' XFSZ; ulimit -f 0;";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn words_go_through_shared_memory_or_the_pipe_and_are_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mixes) = compiled(folder.path(), "mixes", MIXES) else {
+        return;
+    };
+    let mut state = 1u64;
+    let mut hex = |digits: usize| -> String {
+        let mut digit = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            char::from_digit((state >> 60) as u32, 16).expect("a digit")
+        };
+        (0..digits).map(|_| digit()).collect()
+    };
+    let lines: Vec<String> = (0..9000)
+        .map(|id| {
+            let (a, b, c, sa, sb) = (hex(16), hex(16), hex(8), hex(4), hex(4));
+            format!(r#"{{"id":{id},"a":"{a}","b":"{b}","c":"{c}","sa":"{sa}","sb":"{sb}"}}"#)
+        })
+        .collect();
+    let file = folder.path().join("many.jsonl");
+    std::fs::write(&file, lines.join("\n")).expect("the questions");
+    let shared = after("", &mixes, &file);
+    assert_eq!(shared.lines().count(), 9000);
+    let answers: std::collections::BTreeSet<&str> = shared
+        .lines()
+        .map(|line| line.rsplit_once("\"d\":").expect("an answer").1)
+        .collect();
+    assert!(answers.len() > 8900, "answers that differ");
+    assert!(shared == after(NO_MEMORY, &mixes, &file), "by the pipe");
+    let (inside, _) = eval(&mixes, &file, &["--in-process"]);
+    assert!(shared.as_bytes() == inside.stdout, "in process");
+    // The two ways are two: a plugin sees whether its process maps such memory.
+    let looks = "FILE *f = fopen(\"/proc/self/maps\", \"r\"); char line[4096]; int found = 0; \
+                 while (fgets(line, sizeof line, f)) found |= strstr(line, \"memfd:mmascope\") != 0; \
+                 fclose(f); for (size_t i = 0; i < n; i++) d[i] = found;";
+    let text = format!("#include <string.h>\n{HEAD} {looks} return 0; }}");
+    let Some(looks) = compiled(folder.path(), "looks", &text) else {
+        return;
+    };
+    let file = folder.path().join("one.jsonl");
+    let question = r#"{"id":0,"a":"3c00000000000000","b":"3c00000000000000","c":"00000005"}"#;
+    std::fs::write(&file, question).expect("the question");
+    for (words, d) in [("", "00000001"), (NO_MEMORY, "00000000")] {
+        let text = after(words, &looks, &file);
+        assert!(text.contains(&format!("\"d\":\"{d}\"")), "{words} {text}");
+    }
+}
+
 /// A plugin that hangs ends soon after the program that asked it was killed.
 #[cfg(target_os = "linux")]
 #[test]

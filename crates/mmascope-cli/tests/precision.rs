@@ -116,6 +116,21 @@ fn packed_values_share_a_register_and_open_questions_are_said() {
             .unwrap()
             .contains("not established")
     );
+    assert_eq!(out["instruction"], "cvt.rs.satfinite.e4m3x4.f32");
+    // The packed instruction is another one, on fewer targets.
+    let out = json("cast --from f32 --to f16 --packed x2 1 2");
+    assert_eq!(out["instruction"], "cvt.rn.f16x2.f32");
+    assert_eq!(out["targets"], "sm_80 and later");
+    assert_eq!(out["packed"][0], "3c004000");
+    refused(
+        "cast --from f32 --to f16 --packed x2 --target sm_75 1 2",
+        &["--target sm_75", "cvt.rn.f16x2.f32", "sm_80 and later"],
+    );
+    let out = json("cast --from f32 --to f16 --packed x4 1 2 3 4");
+    assert_eq!(out["instruction"], Value::Null);
+    let out = json("cast --from bf16 --to f32 nan");
+    let note = out["notes"][0].as_str().unwrap();
+    assert!(note.contains("does not say which NaN"), "{note}");
     let out = json("cast --from f32 --to e4m3 --random-bits 8000 1.05");
     assert_eq!(out["notes"].as_array().unwrap().len(), 0);
 }

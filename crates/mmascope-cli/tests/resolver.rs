@@ -169,6 +169,52 @@ fn resolve_evaluates_what_it_resolved() {
 }
 
 #[test]
+fn resolve_packs_elements_and_says_where_no_value_is_known() {
+    let (value, status) = json(&[
+        "resolve",
+        "cvt.rn.satfinite.e4m3x2.f32",
+        "--target",
+        "sm_90",
+        "--value",
+        "1",
+        "1000",
+    ]);
+    assert_eq!(status, 0);
+    for key in ["out", "lo", "hi"] {
+        assert_eq!(value[key], "387e", "{key}");
+    }
+    assert_eq!(value["exact"], true);
+    let (value, status) = json(&[
+        "resolve",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",
+        "--target",
+        "sm_90a",
+        "--value",
+        "1",
+    ]);
+    assert_eq!(status, 0);
+    for key in ["out", "lo", "hi"] {
+        assert_eq!(value[key], Value::Null, "{key}");
+    }
+    assert_eq!(value["exact"], false);
+    let reason = value["bound"].as_str().expect("a reason");
+    assert!(reason.contains("no value is known"), "{reason}");
+}
+
+#[test]
+fn legal_does_not_deny_what_it_does_not_cover() {
+    refused(
+        &["legal", "mma.sp.m16n8k32.f32.f16.f16.f32"],
+        &["do not cover sparse"],
+    );
+    refused(&["legal", "add.s32"], &["do not cover", "integers"]);
+    let (value, status) = json(&["legal", "mma.m16n8k64.s32.s4.u4.s32"]);
+    assert_eq!((status, &value["legal"]), (0, &true.into()));
+    assert_eq!(value["table"]["sm_75"], false);
+    assert_eq!(value["table"]["sm_80"], true);
+}
+
+#[test]
 fn resolve_reads_a_function_from_a_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("f.ll");

@@ -4,7 +4,7 @@
  * the register word of its format, one per uint64_t (f16 3c00 is 0x3c00, tf32 is the 32-bit word).
  * Arrays are query after query, k ascending. Name it to mmascope as plugin:PATH. The
  * program runs it in a process of its own: one that crashes, hangs or returns an error is reported
- * with the queries that it was asked. --in-process is faster, for plugins that are trusted. What a
+ * with the queries that it was asked. --in-process is a little faster, for plugins that are trusted. What a
  * plugin prints goes to standard error and is shown when it fails.
  */
 #ifndef MMASCOPE_PLUGIN_H

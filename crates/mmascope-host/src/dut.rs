@@ -1,7 +1,7 @@
 //! Devices that are programs or C libraries, and the text that names any device.
 //!
 //! A C library runs in this process ([`PluginDut`]) or, safe from its crashes and hangs, behind a host
-//! program ([`ProcessDut::of_plugin`]).
+//! program ([`PluginProcess`]).
 
 mod child;
 mod group;
@@ -13,7 +13,7 @@ mod subject;
 pub use crate::frames::Frames;
 pub(crate) use child::{Child, Speech};
 pub use group::{Ended, end_all};
-pub use host::serve;
+pub use host::{PluginProcess, serve};
 pub use plugin::PluginDut;
 pub use process::{DEFAULT_TIMEOUT, ProcessDut};
 pub use subject::{DeviceName, Interface};

@@ -22,6 +22,7 @@ pub(crate) struct Memory {
 pub(crate) trait Plain: Copy + Default {}
 impl Plain for f32 {}
 impl Plain for f64 {}
+impl Plain for u64 {}
 
 impl Memory {
     /// New memory of so many bytes; it takes no room until it is written to.
@@ -79,11 +80,19 @@ impl Memory {
         assert!(end.is_some_and(|end| end <= self.room::<T>()), "no room");
         // SAFETY: the range lies in the map (checked), which is aligned to a page and mapped for writing
         // as long as `self` lives; it is no reference, so that nothing is assumed of what other processes
-        // do; f32 and f64 have no bit patterns that are none.
+        // do; every bit pattern is a number of such a type.
         unsafe {
             let to = self.map.as_mut_ptr().cast::<T>().add(at);
             std::ptr::copy_nonoverlapping(numbers.as_ptr(), to, numbers.len());
         }
+    }
+
+    /// Where so many numbers from number `at` on lie, for foreign code; `None` when there are not so many.
+    /// Other processes may write there.
+    pub(crate) fn place<T: Plain>(&self, at: usize, count: usize) -> Option<*const T> {
+        at.checked_add(count)
+            .filter(|&end| end <= self.room::<T>())?;
+        Some(self.map.as_ptr().cast::<T>().wrapping_add(at))
     }
 
     /// A copy of so many numbers from number `at` on; `None` when there are not so many.

@@ -1,9 +1,13 @@
-//! What resolved instructions compute: exact arithmetic, special inputs, enclosures against another library's floats.
+//! What resolved instructions compute: exact arithmetic, conversions, special inputs, enclosures against another library's
+//! floats and against a published model.
 
 mod evaluation {
     mod composed;
     mod exact;
     mod functions;
+    mod g80;
+    mod packed;
+    mod power;
     mod special;
 }
 

@@ -4,6 +4,7 @@ mod legality {
     mod assembler;
     mod facts;
     mod generated;
+    mod matrices;
     mod recorded;
     mod rules;
 }

@@ -1,5 +1,6 @@
 //! Special values of units: computed from every model, and some that recorded hardware fixes.
 
+use mmascope_model::dpa::Operands;
 use mmascope_model::isa::Catalogue;
 use mmascope_model::precision::specials::{self, Special};
 
@@ -83,4 +84,170 @@ fn a_page_has_a_row_for_each_unit() {
     let page = specials::page("Special values", &units);
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("a &lt;unit&gt;"));
     assert_eq!(page.matches("<td>").count(), 1 + specials::names().count());
+}
+
+/// One element of D.
+fn dot(
+    architecture: &str,
+    instruction: &str,
+    a: &[u64],
+    b: &[u64],
+    c: u64,
+    scales: [&[u64]; 2],
+) -> u64 {
+    let row = Catalogue::built_in()
+        .find(architecture, instruction)
+        .unwrap();
+    let unit = row.unit().unwrap();
+    let k = unit.signature().k;
+    let padded = |words: &[u64]| {
+        let mut words = words.to_vec();
+        words.resize(k, 0);
+        words
+    };
+    let (a, b) = (padded(a), padded(b));
+    let operands = Operands {
+        a: &a,
+        b: &b,
+        c,
+        scale_a: scales[0],
+        scale_b: scales[1],
+    };
+    unit.dot(&operands, &Default::default()).unwrap()
+}
+
+const NO_SCALES: [&[u64]; 2] = [&[], &[]];
+
+fn f32(x: f32) -> u64 {
+    x.to_bits().into()
+}
+
+#[test]
+fn rule_2_7_products_of_f16_have_at_least_single_precision() {
+    // (1 + 2^-10)^2 has 21 bits.
+    for (architecture, instruction) in [
+        ("volta", "mma.m8n8k4.f32.f16.f16.f32"),
+        ("turing", "mma.m16n8k8.f32.f16.f16.f32"),
+        ("ampere", "mma.m16n8k16.f32.f16.f16.f32"),
+        ("hopper", "wgmma.m64n8k16.f32.f16.f16"),
+    ] {
+        let d = dot(
+            architecture,
+            instruction,
+            &[0x3c01],
+            &[0x3c01],
+            0,
+            NO_SCALES,
+        );
+        assert_eq!(
+            d,
+            f32(1.0 + 2_f32.powi(-9) + 2_f32.powi(-20)),
+            "{architecture}"
+        );
+    }
+}
+
+#[test]
+fn rule_2_7_wgmma_truncates_the_low_13_bits_of_tf32() {
+    let of = |low: u64| {
+        let a = [f32(1.5) | low, f32(-3.0) | low];
+        let b = [f32(1.25) | low, f32(0.75) | low];
+        dot(
+            "hopper",
+            "wgmma.m64n8k8.f32.tf32.tf32",
+            &a,
+            &b,
+            f32(1.0),
+            NO_SCALES,
+        )
+    };
+    assert_eq!(of(0), f32(1.5 * 1.25 - 3.0 * 0.75 + 1.0));
+    assert_eq!(of(0x1fff), of(0));
+    assert_eq!(of(0x0fff), of(0));
+}
+
+#[test]
+fn rule_2_7_f64_is_a_fused_multiply_add_to_nearest() {
+    let word = |x: f64| x.to_bits();
+    let (a, b) = (1.0 + f64::EPSILON, 1.0 - f64::EPSILON);
+    let instruction = "mma.m8n8k4.f64.f64.f64.f64";
+    let d = dot(
+        "ampere",
+        instruction,
+        &[word(a)],
+        &[word(b)],
+        word(-1.0),
+        NO_SCALES,
+    );
+    assert_eq!(d, word(a.mul_add(b, -1.0)));
+    let d = dot(
+        "ampere",
+        instruction,
+        &[word(1.0)],
+        &[word(2_f64.powi(-53))],
+        word(a),
+        NO_SCALES,
+    );
+    assert_eq!(d, word(2_f64.powi(-53).mul_add(1.0, a)));
+}
+
+#[test]
+fn rule_2_7_scales_multiply_their_blocks_and_not_c() {
+    let instruction = "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0";
+    // 2·3 · 2^1 · 2^-2 + 10
+    let d = dot(
+        "rtx-blackwell",
+        instruction,
+        &[0x40],
+        &[0x44],
+        f32(10.0),
+        [&[128], &[125]],
+    );
+    assert_eq!(d, f32(13.0));
+}
+
+#[test]
+fn rule_2_7_the_f32_accumulator_of_fp8_is_narrower_than_f32() {
+    let with = |small: u64| {
+        let instruction = "wgmma.m64n8k32.f32.e4m3.e4m3";
+        dot(
+            "hopper",
+            instruction,
+            &[0x38, 0x04],
+            &[0x38, small],
+            0,
+            NO_SCALES,
+        )
+    };
+    // 1 + 2^-13 is kept, 1 + 2^-14 is not, though f32 has both.
+    assert_eq!(with(0x08), f32(1.0 + 2_f32.powi(-13)));
+    assert_eq!(with(0x04), f32(1.0));
+}
+
+#[test]
+fn rule_2_6_depth_of_each_kind() {
+    let mut rows = 0;
+    for row in Catalogue::built_in()
+        .instructions()
+        .filter(|row| row.is_modelled())
+    {
+        let kind = row
+            .name
+            .split('.')
+            .find_map(|word| word.strip_prefix("kind::"));
+        let Some(kind) = kind.filter(|_| !row.name.contains(".sp")) else {
+            continue;
+        };
+        let k = row.unit().unwrap().signature().k;
+        let allowed: &[usize] = match kind {
+            "f16" => &[16],
+            "tf32" => &[8],
+            "i8" | "f8f6f4" | "mxf8f6f4" => &[32],
+            "mxf4" | "mxf4nvf4" => &[64, 96],
+            _ => panic!("{}", row.name),
+        };
+        assert!(allowed.contains(&k), "{}: {k}", row.name);
+        rows += 1;
+    }
+    assert!(rows > 10, "{rows}");
 }

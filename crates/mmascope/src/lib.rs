@@ -195,8 +195,8 @@ pub mod vector {
 /// Devices under test: the trait, and what stands behind it in this process and outside.
 pub mod dut {
     pub use mmascope_host::dut::{
-        DEFAULT_TIMEOUT, DeviceName, Ended, Frames, Interface, PluginDut, ProcessDut, end_all,
-        serve,
+        DEFAULT_TIMEOUT, DeviceName, Ended, Frames, Interface, PluginDut, PluginProcess,
+        ProcessDut, end_all, serve,
     };
     pub use mmascope_lab::dut::{Answers, Batch, Dut, GemmDut, ModelDut, NoiseCheckedDut};
 }

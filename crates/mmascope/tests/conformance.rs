@@ -9,11 +9,15 @@ mod conformance {
     mod cdna2;
     mod cdna3;
     mod cdna3_fp8;
+    #[path = "../exact/dyadic.rs"]
+    mod exact;
     mod fasi;
     mod floor;
     mod generations;
     mod gnft;
     mod insights;
+    #[path = "../exact/integer.rs"]
+    mod integer;
     mod nan;
     mod recorded;
     mod sensitivity;

@@ -8,10 +8,12 @@
 mod codes;
 #[path = "formats/conversion.rs"]
 mod conversion;
-#[path = "formats/dyadic.rs"]
+#[path = "exact/dyadic.rs"]
 mod dyadic;
 #[path = "formats/facts.rs"]
 mod facts;
+#[path = "exact/integer.rs"]
+mod integer;
 #[path = "formats/known.rs"]
 mod known;
 #[path = "formats/ladder.rs"]
@@ -20,6 +22,8 @@ mod ladder;
 mod modes;
 #[path = "formats/oracle.rs"]
 mod oracle;
+#[path = "formats/point.rs"]
+mod point;
 #[path = "formats/points.rs"]
 mod points;
 #[path = "formats/random.rs"]

@@ -9,12 +9,16 @@ mod devices;
 mod double;
 #[path = "infer/drawn.rs"]
 mod drawn;
-#[path = "infer/exact.rs"]
+#[path = "exact/dyadic.rs"]
 mod exact;
 #[path = "infer/grouped.rs"]
 mod grouped;
 #[path = "infer/honest.rs"]
 mod honest;
+#[path = "infer/ieee.rs"]
+mod ieee;
+#[path = "exact/integer.rs"]
+mod integer;
 #[path = "infer/mutant.rs"]
 mod mutant;
 #[path = "infer/mutants.rs"]

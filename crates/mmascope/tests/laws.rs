@@ -5,6 +5,7 @@
 
 mod laws {
     mod chaining;
+    mod facade;
     mod house;
     mod modifiers;
     mod operands;

@@ -10,6 +10,7 @@ mod oracle {
     mod conformance;
     mod directed;
     mod e_fdpa;
+    #[path = "../exact/dyadic.rs"]
     mod exact;
     mod exhaustive;
     mod families;
@@ -17,7 +18,9 @@ mod oracle {
     mod ftz_addmul;
     mod gst_fdpa;
     mod gtr_fdpa;
+    #[path = "../exact/integer.rs"]
     mod integer;
+    mod integers;
     mod lowered;
     mod modified;
     mod operand;

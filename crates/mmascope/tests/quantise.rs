@@ -161,7 +161,7 @@ fn check(tensors: usize) {
     let Some(python) = python() else { return };
     let folder = Folder::new("quantise");
     let folder = folder.0.as_path();
-    let mut checked = 0;
+    let (mut checked, mut done) = (0, 0);
     let most = 2048;
     let words = inputs(tensors);
     for part in words.chunks(most * TENSOR) {
@@ -187,11 +187,9 @@ fn check(tensors: usize) {
                 checked += 1;
             }
         }
+        done += part.len() / 32;
+        println!("{done} blocks of 32 are the same in {checked} formats and recipes");
     }
-    println!(
-        "{checked} formats and recipes, {} blocks of 32 each",
-        words.len() / 32
-    );
     assert_eq!(checked, 14);
 }
 

@@ -167,6 +167,8 @@ pub(crate) struct DeviceOptions {
 pub(crate) struct PluginHost {
     /// The shared library
     pub(crate) path: String,
+    /// Memory that it shares with the program that started it
+    pub(crate) memory: Option<std::path::PathBuf>,
 }
 
 /// Not for people: a routine of a library in a process of its own.

@@ -6,9 +6,9 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes that are kept at most, for the whole process.
-const MOST: usize = 4 << 20;
+pub(super) const MOST: usize = 4 << 20;
 /// Smaller pieces are not kept: the allocator has them at hand.
-const LEAST: usize = 32 << 10;
+pub(super) const LEAST: usize = 32 << 10;
 
 /// The latest last.
 static KEPT: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
@@ -54,28 +54,4 @@ pub(super) fn keep(bytes: Vec<u8>) {
         old += 1;
     }
     kept.drain(..old);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The process has one store: one test.
-    #[test]
-    fn memory_comes_back_as_zeros_and_is_bounded() {
-        keep(vec![0xff; 3 * LEAST]);
-        let bytes = zeros(2 * LEAST);
-        assert!(bytes.iter().all(|&byte| byte == 0));
-        assert_eq!(bytes.len(), 2 * LEAST);
-        for len in [LEAST - 1, MOST + 1] {
-            keep(vec![0xff; len]);
-            assert!(fitting(len).is_none());
-        }
-        for _ in 0..10 {
-            keep(vec![0xff; MOST / 3]);
-        }
-        let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        assert!(kept.iter().map(Vec::capacity).sum::<usize>() <= MOST);
-        assert!(!kept.is_empty());
-    }
 }

@@ -1,8 +1,7 @@
 //! A C library as a device: the plugin ABI, version 1 (`include/mmascope_plugin.h`).
 //!
 //! [`PluginDut`] runs the plugin in this process, which is fast; one that crashes or hangs takes the
-//! process with it. [`ProcessDut::of_plugin`](super::ProcessDut::of_plugin) runs it in a process of
-//! its own.
+//! process with it. [`PluginProcess`](super::PluginProcess) runs it in a process of its own.
 #![allow(unsafe_code)] // loading and calling foreign code
 
 use std::ffi::{CStr, c_char, c_int};
@@ -12,6 +11,7 @@ use libloading::Library;
 use super::{Batch, Dut};
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 use crate::vector::Answer;
 
 /// The version of the ABI that this library speaks.
@@ -98,30 +98,75 @@ impl PluginDut {
         })
     }
 
-    /// Answers a batch of the plugin's own signature.
-    pub(super) fn answers(&self, batch: &Batch) -> std::result::Result<Vec<Answer>, Fault> {
+    /// How many words so many queries have: every a, every b, every c and the scales of both.
+    ///
+    /// `None` when there are more than numbers can count.
+    pub(super) fn lengths(signature: &Signature, count: usize) -> Option<[usize; 5]> {
+        let of_k = signature.k.checked_mul(count)?;
+        let of_scales = signature.scales().checked_mul(count)?;
+        Some([of_k, of_k, count, of_scales, of_scales])
+    }
+
+    /// The words of d for so many queries, whose words are given in the order of [`PluginDut::lengths`].
+    ///
+    /// # Panics
+    /// When an operand has not the words of so many queries.
+    pub(super) fn answers(
+        &self,
+        count: usize,
+        words: [&[u64]; 5],
+    ) -> std::result::Result<Vec<u64>, Fault> {
+        let given = words.map(<[u64]>::len);
+        assert_eq!(Self::lengths(&self.signature, count), Some(given), "words");
+        // SAFETY: every array has the length that is asked for (checked), and outlives the call.
+        unsafe { self.call(count, words.map(<[u64]>::as_ptr)) }
+    }
+
+    /// The same of words that lie in shared memory, one operand after the other. `None` when the memory does
+    /// not hold as many.
+    pub(super) fn answers_in(
+        &self,
+        memory: &Memory,
+        count: usize,
+    ) -> Option<std::result::Result<Vec<u64>, Fault>> {
+        let mut at = 0_usize;
+        let mut places = [std::ptr::null(); 5];
+        for (place, length) in places
+            .iter_mut()
+            .zip(Self::lengths(&self.signature, count)?)
+        {
+            *place = memory.place(at, length)?;
+            at += length;
+        }
+        // SAFETY: every array lies in the memory (checked), which is mapped as long as it is borrowed.
+        Some(unsafe { self.call(count, places) })
+    }
+
+    /// Calls the plugin.
+    ///
+    /// # Safety
+    /// The pointers are those of arrays of as many words as [`PluginDut::lengths`] says, which can be read
+    /// for as long as the call takes.
+    unsafe fn call(
+        &self,
+        count: usize,
+        [a, b, c, scale_a, scale_b]: [*const u64; 5],
+    ) -> std::result::Result<Vec<u64>, Fault> {
         let scaled = self.signature.scale.is_some();
-        let scales = |words: &[u64]| {
-            if scaled {
-                words.as_ptr()
-            } else {
-                std::ptr::null()
-            }
-        };
+        let scales = |words: *const u64| if scaled { words } else { std::ptr::null() };
         // A word that no plugin writes by chance, and no narrow format has: what is left of it was
         // not answered.
-        let mut d = vec![UNANSWERED; batch.len()];
-        // SAFETY: every array has the length that the ABI states for `batch.len()` queries of this
-        // signature (`Batch::push` checks each query, both callers the signature), `d` is writable
-        // and disjoint from them, and all of them outlive the call.
+        let mut d = vec![UNANSWERED; count];
+        // SAFETY: every array has the length that the ABI states for `count` queries of this
+        // signature, as the caller promises; `d` is writable and disjoint from them.
         let status = unsafe {
             (self.run)(
-                batch.len(),
-                batch.a().as_ptr(),
-                batch.b().as_ptr(),
-                batch.c().as_ptr(),
-                scales(batch.scale_a()),
-                scales(batch.scale_b()),
+                count,
+                a,
+                b,
+                c,
+                scales(scale_a),
+                scales(scale_b),
                 d.as_mut_ptr(),
             )
         };
@@ -138,16 +183,34 @@ impl PluginDut {
                 message: "mmascope_run returned 0 and left d as it was".to_owned(),
             });
         }
-        let format = &self.signature.d;
-        let limit = u64::MAX >> (64 - format.register.bits);
-        if let Some(query) = d.iter().position(|&word| word > limit) {
-            return Err(Fault {
-                query: Some(query),
-                message: format!("answer {:x} is wider than {format}", d[query]),
-            });
+        match too_wide(&self.signature, &d) {
+            Some(fault) => Err(fault),
+            None => Ok(d),
         }
-        Ok(d.into_iter().map(Answer::Word).collect())
     }
+}
+
+/// The first answer that is no word of the signature's d.
+pub(super) fn too_wide(signature: &Signature, d: &[u64]) -> Option<Fault> {
+    let limit = u64::MAX >> (64 - signature.d.register.bits);
+    let query = d.iter().position(|&word| word > limit)?;
+    Some(Fault {
+        query: Some(query),
+        message: format!("answer {:x} is wider than {}", d[query], signature.d),
+    })
+}
+
+/// The words of some queries of a batch, in the order of [`PluginDut::lengths`].
+pub(super) fn words_of(batch: &Batch, first: usize, count: usize) -> [&[u64]; 5] {
+    let (k, scales) = (batch.signature().k, batch.signature().scales());
+    [
+        (batch.a(), k),
+        (batch.b(), k),
+        (batch.c(), 1),
+        (batch.scale_a(), scales),
+        (batch.scale_b(), scales),
+    ]
+    .map(|(words, each)| &words[first * each..][..count * each])
 }
 
 /// What a plugin did wrong, and with which query of the batch, if it is one.
@@ -170,7 +233,8 @@ impl Dut for PluginDut {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
-        self.answers(batch).map_err(|fault| {
+        let words = words_of(batch, 0, batch.len());
+        let words = self.answers(batch.len(), words).map_err(|fault| {
             let message = match fault.query {
                 Some(_) => fault.message,
                 None => format!("{} (queries 0 to {})", fault.message, batch.len() - 1),
@@ -180,6 +244,7 @@ impl Dut for PluginDut {
                 query: fault.query.or(Some(0)),
                 message,
             }
-        })
+        })?;
+        Ok(words.into_iter().map(Answer::Word).collect())
     }
 }

@@ -11,7 +11,7 @@ use crate::dpa::Signature;
 use crate::error::{Error, Result};
 use crate::vector::Answer;
 
-/// The most lines before an empty one.
+/// The most queries that are asked at once, in lines before an empty one or in a message.
 pub(super) const BATCH: usize = 4096;
 /// Time allowed for the answers of one batch, unless told otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -64,17 +64,12 @@ impl ProcessDut {
             timeout,
         )
         .map_err(|error| fail(format!("cannot start '{program}': {error}")))?;
-        Ok(Self::talking(name, interface, child))
-    }
-
-    /// A process that waits for its first question.
-    pub(super) fn talking(name: String, interface: Interface, child: Child) -> Self {
-        Self {
+        Ok(Self {
             name,
             interface,
             child,
             asked: 0,
-        }
+        })
     }
 
     fn ask(&mut self, batch: &Batch, first: usize, count: usize) -> Result<Vec<Answer>> {
@@ -195,7 +190,7 @@ pub(super) fn start_of(text: &str) -> String {
 }
 
 /// A device's text without what would change a terminal.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     let shown = |c: char| {
         if c.is_control() && c != '\n' {
             '\u{fffd}'

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Batch, Dut, GemmDut, ModelDut, PluginDut, ProcessDut};
+use super::{Batch, Dut, GemmDut, ModelDut, PluginDut, PluginProcess, ProcessDut};
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
 use crate::gemm::Schedule;
@@ -211,7 +211,7 @@ impl DeviceName {
     }
 
     /// The same with a plugin in a process of its own, loaded by the program `host`
-    /// ([`ProcessDut::of_plugin`]).
+    /// ([`PluginProcess`]).
     ///
     /// # Errors
     /// As [`DeviceName::open`].
@@ -251,7 +251,7 @@ impl DeviceName {
                 Box::new(GemmDut::new(&name, unit, (**schedule).clone(), *products)?)
             }
             Self::Plugin(path) => match host {
-                Some(host) => Box::new(ProcessDut::of_plugin(path, host, timeout)?),
+                Some(host) => Box::new(PluginProcess::start(path, host, timeout)?),
                 None => Box::new(PluginDut::load(path)?),
             },
             Self::Command(command) => {

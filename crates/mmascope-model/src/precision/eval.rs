@@ -5,9 +5,13 @@
 //! (`isa/functions.txt`).
 
 mod approximate;
+mod conversion;
 mod exact;
 mod function;
 mod interval;
+mod library;
+mod plan;
+mod quotient;
 mod run;
 mod table;
 

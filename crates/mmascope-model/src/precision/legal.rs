@@ -4,6 +4,7 @@
 //! compilers or their policies: those choose instructions, the rules say where they exist.
 
 mod form;
+mod notation;
 mod rule;
 mod table;
 mod target;

@@ -5,6 +5,7 @@
 //! answered by [`super::legal`].
 
 mod constant;
+mod contract;
 mod denormal;
 mod expression;
 mod flags;
@@ -16,6 +17,7 @@ mod intrinsic;
 mod library;
 mod policy;
 mod preset;
+mod quotient;
 mod reflect;
 mod request;
 mod sass;

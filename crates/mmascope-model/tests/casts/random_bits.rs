@@ -18,7 +18,7 @@ fn cast(to: Format, bits: u64) -> Cast {
 }
 
 #[test]
-fn rs_adds_random_bits_to_the_discarded_ones_and_a_carry_rounds_away_from_zero() {
+fn rule_2_2_rs_adds_random_bits_to_the_discarded_ones_and_a_carry_rounds_away_from_zero() {
     // The oracle: discarded bits of an f32 as an integer, plus the random bits at their top.
     for to in [F16, BF16, E4M3FN] {
         let bits = slice_bits(&to);
@@ -40,7 +40,7 @@ fn rs_adds_random_bits_to_the_discarded_ones_and_a_carry_rounds_away_from_zero()
 }
 
 #[test]
-fn rbits_of_f16x2_are_13_low_bits_of_each_half_and_a_has_the_upper() {
+fn rule_2_2_rbits_of_f16x2_are_13_low_bits_of_each_half_and_a_has_the_upper() {
     let register = RandomBits::Register(0xabcd_fedc);
     let slices = [0, 1].map(|place| register.of(&F16, place));
     assert_eq!(
@@ -66,14 +66,14 @@ fn rbits_of_f16x2_are_13_low_bits_of_each_half_and_a_has_the_upper() {
 }
 
 #[test]
-fn rbits_of_bf16x2_are_16_bits_each() {
+fn rule_2_2_rbits_of_bf16x2_are_16_bits_each() {
     let register = RandomBits::Register(0xabcd_1234);
     let slices = [0, 1].map(|place| register.of(&BF16, place).0.value);
     assert_eq!(slices, [0xabcd, 0x1234]);
 }
 
 #[test]
-fn rbits_of_fp8_x4_are_the_upper_half_for_a_b_and_the_lower_for_e_f() {
+fn rule_2_2_rbits_of_fp8_x4_are_the_upper_half_for_a_b_and_the_lower_for_e_f() {
     let register = RandomBits::Register(0xabcd_1234);
     let slices: Vec<_> = (0..4).map(|place| register.of(&E4M3FN, place)).collect();
     assert_eq!(
@@ -86,7 +86,7 @@ fn rbits_of_fp8_x4_are_the_upper_half_for_a_b_and_the_lower_for_e_f() {
 }
 
 #[test]
-fn rbits_of_e2m1x4_are_upper_bytes_for_a_b_and_lower_bytes_for_e_f() {
+fn rule_2_2_rbits_of_e2m1x4_are_upper_bytes_for_a_b_and_lower_bytes_for_e_f() {
     let register = RandomBits::Register(0xabcd_1234);
     let slices: Vec<_> = (0..4)
         .map(|place| register.of(&E2M1FN, place).0.value)
@@ -128,7 +128,7 @@ fn random_bits_are_read_from_text() {
 }
 
 #[test]
-fn operand_a_goes_to_the_upper_element() {
+fn rule_2_2_operand_a_goes_to_the_upper_element() {
     assert_eq!(Packing::X2.pack(&F16, &[0x3c00, 0x4000]), Ok(0x3c00_4000));
     assert_eq!(Packing::X4.pack(&E4M3FN, &[1, 2, 3, 4]), Ok(0x0102_0304));
     assert_eq!(Packing::X2.pack(&E2M1FN, &[1, 2]), Ok(0x12));

@@ -227,7 +227,7 @@ fn check(mode: &str, result: f32, side: impl Fn(f32) -> std::cmp::Ordering, what
 }
 
 #[test]
-fn flush_and_saturation() {
+fn rule_2_3_ftz_flushes_operands_and_results_to_zeros_with_their_sign() {
     let cases: &[(&str, &[u64], u64)] = &[
         ("add.rn.ftz.f32", &[1, 1], 0),
         ("add.rn.ftz.f32", &[0x8000_0001, 0x8000_0001], 0x8000_0000),

@@ -146,3 +146,11 @@ fn beyond_100_pi_nothing_is_promised() {
     assert_eq!((result.lo, result.hi), (NEGATIVE | INF, INF));
     assert_eq!(result.bound.as_deref(), Some("none documented"));
 }
+
+#[test]
+fn what_a_bound_leaves_one_result_for_is_known() {
+    all_are(
+        "rcp.approx.f32",
+        &[(0x0008_0000, INF), (0x8008_0000, NEGATIVE | INF)],
+    );
+}

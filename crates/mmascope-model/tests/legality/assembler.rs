@@ -21,7 +21,7 @@ pub(super) fn find() -> Option<PathBuf> {
 }
 
 /// Registers of every class that the lines use.
-const REGISTERS: &str = ".reg .pred p<9>; .reg .b8 b<40>; .reg .b16 h<40>; .reg .b32 r<80>; .reg .f32 f<80>;\n\
+const REGISTERS: &str = ".reg .pred p<9>; .reg .b8 b<40>; .reg .b16 h<40>; .reg .b32 r<160>; .reg .f32 f<80>;\n\
     .reg .b64 rd<40>; .reg .f64 d<40>;\n";
 
 /// For each line whether the assembler takes it on this target.

@@ -9,9 +9,9 @@ const NARROW: &str = "100f 100a 103f 103a 107f 107a 110f 110a 120f 120a 121f 121
 const UNIT_5: &str = "100f 100a 103f 103a 107f 107a 110f 110a";
 const CONSUMER: &str = "120f 120a 121f 121a";
 const STOCHASTIC: &str = "100a 103a 107a";
-const NOWHERE: &str = "";
+pub(super) const NOWHERE: &str = "";
 
-fn targets(form: &str) -> String {
+pub(super) fn targets(form: &str) -> String {
     let legality = Legality::of(form).unwrap_or_else(|error| panic!("{form}: {error}"));
     let names: Vec<String> = legality
         .legal()
@@ -21,7 +21,7 @@ fn targets(form: &str) -> String {
 }
 
 /// Every target from an SM number on, as names without `sm_`.
-fn from(sm: u32) -> String {
+pub(super) fn from(sm: u32) -> String {
     let names = Rules::built_in()
         .targets()
         .iter()
@@ -32,9 +32,91 @@ fn from(sm: u32) -> String {
     names.join(" ")
 }
 
-fn all_are(forms: &[&str], expected: &str) {
+pub(super) fn all_are(forms: &[&str], expected: &str) {
     for form in forms {
         assert_eq!(targets(form), expected, "{form}");
+    }
+}
+
+/// The kinds that depth and block really have; the companion pages attach other names to the pairs.
+#[test]
+fn rule_1_3_kinds_of_depth_and_block() {
+    let dense = |rest: &str| format!("mma.sync.aligned.{rest}");
+    for (form, expected) in [
+        (
+            "m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0",
+            CONSUMER,
+        ),
+        (
+            "m16n8k32.row.col.kind::f8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0",
+            NOWHERE,
+        ),
+        (
+            "m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
+            CONSUMER,
+        ),
+        (
+            "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
+            CONSUMER,
+        ),
+        (
+            "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3",
+            CONSUMER,
+        ),
+        (
+            "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue8m0",
+            CONSUMER,
+        ),
+        (
+            "m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue4m3",
+            NOWHERE,
+        ),
+    ] {
+        assert_eq!(targets(&dense(form)), expected, "{form}");
+    }
+}
+
+#[test]
+fn rule_1_3_two_groups_of_blocks_take_nvfp4() {
+    all_are(
+        &["tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16"],
+        UNIT_5,
+    );
+}
+
+#[test]
+fn rule_1_3_sm_110_has_the_fifth_generation_unit() {
+    for target in ["110a", "110f"] {
+        assert!(
+            targets("tcgen05.mma.cta_group::1.kind::f8f6f4")
+                .split(' ')
+                .any(|known| known == target)
+        );
+    }
+}
+
+#[test]
+fn rule_1_3_sm_120_takes_ue4m3_scales() {
+    let form = "mma.m16n8k64.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3";
+    all_are(&[form], CONSUMER);
+}
+
+#[test]
+fn rule_1_3_bf16_matrices_need_sm_80() {
+    all_are(&["mma.m16n8k8.f32.bf16.bf16.f32"], &from(80));
+}
+
+#[test]
+fn rule_1_3_i8_and_explicit_scale_vectors_are_architecture_specific() {
+    all_are(&["tcgen05.mma.cta_group::1.kind::i8"], "100a 110a");
+    for scale in [
+        "kind::mxf8f6f4.block_scale.scale_vec::1X",
+        "kind::mxf4.block_scale.scale_vec::2X",
+    ] {
+        all_are(
+            &[&format!("tcgen05.mma.cta_group::1.{scale}")],
+            "100a 103a 107a 110a",
+        );
     }
 }
 
@@ -231,6 +313,85 @@ fn rule_2_3_transcendentals_are_approximate_or_nothing() {
 #[test]
 fn rule_2_3_gross_f64_approximations_must_flush() {
     all_are(&["rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64"], &from(75));
+}
+
+#[test]
+fn rule_2_3_what_compares_or_turns_signs() {
+    all_are(
+        &[
+            "abs.ftz.f32",
+            "neg.ftz.f32",
+            "min.ftz.f32",
+            "max.f32",
+            "setp.lt.ftz.f32",
+            "set.eq.ftz.u32.f32",
+            "cvt.ftz.f32.f16",
+            "cvt.rn.ftz.f16.f32",
+            "abs.ftz.f16",
+        ],
+        &from(75),
+    );
+    all_are(
+        &["min.ftz.f16", "max.ftz.f16x2", "min.bf16", "abs.bf16"],
+        &from(80),
+    );
+    all_are(
+        &[
+            "min.ftz.bf16",
+            "abs.ftz.bf16",
+            "abs.ftz.f64",
+            "min.ftz.f64",
+            "setp.lt.ftz.f64",
+        ],
+        NOWHERE,
+    );
+}
+
+#[test]
+fn rule_2_3_packed_and_mixed_arithmetic_need_sm_100() {
+    all_are(
+        &[
+            "fma.rn.f32x2",
+            "mul.rz.ftz.f32x2",
+            "add.f32.f16",
+            "fma.rn.f32.bf16",
+        ],
+        &from(100),
+    );
+}
+
+#[test]
+fn rule_2_3_error_function_and_arc_tangent_have_no_instruction() {
+    all_are(&["erf.approx.f32", "erfc.f32", "atan.approx.f32"], NOWHERE);
+}
+
+#[test]
+fn rule_2_3_a_rounding_that_is_written_blocks_contraction() {
+    let legality = Legality::of("add.f32").unwrap();
+    let notes: Vec<&str> = legality
+        .findings
+        .iter()
+        .map(|finding| &*finding.text)
+        .collect();
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("explicit .rn blocks")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn rule_2_6_mixed_narrow_matrices() {
+    all_are(
+        &[
+            "mma.m16n8k32.kind::f8f6f4.f32.e3m2.e2m1.f32",
+            "mma.m16n8k32.kind::f8f6f4.f16.e2m3.e4m3.f16",
+        ],
+        CONSUMER,
+    );
+    let fp8 = targets("mma.m16n8k32.kind::f8f6f4.f32.e4m3.e5m2.f32");
+    assert!(fp8.contains("100a") && fp8.contains("120a"), "{fp8}");
 }
 
 #[test]

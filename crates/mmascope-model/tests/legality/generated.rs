@@ -283,6 +283,76 @@ fn matrices(lines: &mut Vec<Line>, random: &mut Random) {
     }
 }
 
+/// Matrix instructions of a warp on integers of 8, 4 and 1 bits, and m8n8k4 in every layout.
+fn integers(lines: &mut Vec<Line>) {
+    for (a, b) in [
+        ("s8", "u8"),
+        ("u8", "u8"),
+        ("s4", "u4"),
+        ("s4", "s4"),
+        ("u4", "s4"),
+        ("s8", "s4"),
+        ("b1", "b1"),
+    ] {
+        let bits = match a {
+            "b1" => 1,
+            "s4" | "u4" => 4,
+            _ => 8,
+        };
+        for m in [8, 16] {
+            for k in [16, 32, 64, 128, 256] {
+                let count = |rows: usize| group("r", (rows * k * bits / 1024).max(1));
+                let sums = group("r", m / 4);
+                for (modifier, operation) in [
+                    ("", ""),
+                    (".satfinite", ""),
+                    ("", ".xor.popc"),
+                    ("", ".and.popc"),
+                    (".satfinite", ".and.popc"),
+                ] {
+                    lines.push(Line {
+                        name: format!("mma.sync.aligned.m{m}n8k{k}.row.col{modifier}.s32.{a}.{b}.s32{operation}"),
+                        operands: format!("{sums},{},{},{sums}", count(m), count(8)),
+                    });
+                }
+            }
+        }
+        for n in [8, 24, 32, 40, 48, 256] {
+            let sums = group("r", n / 2);
+            for (k, modifier, operation) in [
+                (32, "", ""),
+                (32, ".satfinite", ""),
+                (256, "", ".and.popc"),
+                (256, "", ".xor.popc"),
+                (64, "", ""),
+            ] {
+                lines.push(Line {
+                    name: format!(
+                        "wgmma.mma_async.sync.aligned.m64n{n}k{k}{modifier}.s32.{a}.{b}{operation}"
+                    ),
+                    operands: format!("{sums},rd1,rd2,p1"),
+                });
+            }
+        }
+    }
+    for a in ["row", "col"] {
+        for b in ["row", "col"] {
+            lines.push(Line {
+                name: format!("mma.sync.aligned.m8n8k4.{a}.{b}.f32.f16.f16.f32"),
+                operands: format!("{0},{{r0,r1}},{{r2,r3}},{0}", group("f", 8)),
+            });
+            lines.push(Line {
+                name: format!("mma.sync.aligned.m8n8k4.{a}.{b}.f64.f64.f64.f64"),
+                operands: "{d0,d1},{d2},{d3},{d0,d1}".to_owned(),
+            });
+            lines.push(Line {
+                name: format!("mma.sync.aligned.m16n8k8.{a}.{b}.f32.f16.f16.f32"),
+                operands: format!("{0},{{r0,r1}},{{r2}},{0}", group("f", 4)),
+            });
+        }
+    }
+}
+
 /// Matrix instructions of warp groups, and of the fifth-generation unit with one group of blocks.
 fn asynchronous(lines: &mut Vec<Line>, random: &mut Random) {
     for _ in 0..250 {
@@ -343,6 +413,7 @@ fn all() -> Vec<Line> {
     comparisons(&mut lines, &mut random);
     conversions(&mut lines, &mut random);
     matrices(&mut lines, &mut random);
+    integers(&mut lines);
     asynchronous(&mut lines, &mut random);
     let mut seen = BTreeSet::new();
     lines.retain(|line| seen.insert(format!("{} {}", line.name, line.operands)));

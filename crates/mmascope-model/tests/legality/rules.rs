@@ -22,6 +22,7 @@ fn a_wrong_line_is_named() {
         ("targets 75q", "'75q' is no target"),
         ("never erf", "never is"),
         ("note lonely", "a note belongs"),
+        ("beyond mma | sp", "beyond is"),
     ];
     for (line, message) in cases {
         match Rules::read("mine.txt", &format!("{head}{line}")) {

@@ -7,7 +7,7 @@ use crate::{answer, ask, chosen};
 const PS: &str = "preserve-sign,preserve-sign";
 
 #[test]
-fn row_where_the_flush_lives() {
+fn rule_4_where_the_flush_lives() {
     let with = |mode: &str, policy: Policy| {
         let request = Request {
             denormal: Some(mode.parse().expect(mode)),
@@ -44,7 +44,7 @@ fn row_where_the_flush_lives() {
 }
 
 #[test]
-fn row_flush_is_for_f32_alone_in_the_dialect() {
+fn rule_4_flush_is_for_f32_alone_in_the_dialect() {
     let request = Request {
         flush: true,
         ..ask("a*b", "f16", "sm_90", "", Policy::CudaTile)
@@ -53,7 +53,7 @@ fn row_flush_is_for_f32_alone_in_the_dialect() {
 }
 
 #[test]
-fn row_explicit_intrinsics_stay_as_named() {
+fn rule_4_explicit_intrinsics_stay_as_named() {
     for (name, instruction) in [
         ("llvm.nvvm.sqrt.rn.f", "sqrt.rn.f32"),
         ("llvm.nvvm.sqrt.rn.ftz.f", "sqrt.rn.ftz.f32"),
@@ -86,7 +86,7 @@ fn row_explicit_intrinsics_stay_as_named() {
 }
 
 #[test]
-fn row_afn() {
+fn rule_4_afn() {
     for (operation, name) in [
         ("sqrt", "sqrt.approx.f32"),
         ("sin", "sin.approx.f32"),
@@ -129,7 +129,7 @@ fn row_afn() {
 }
 
 #[test]
-fn row_afn_of_the_root_alone_makes_the_reciprocal_root() {
+fn rule_4_afn_of_the_root_alone_makes_the_reciprocal_root() {
     let text = |root: &str, quotient: &str| {
         format!(
             "define float @f(float %a) {{\n%s = call {root} float @llvm.sqrt.f32(float %a)\n\
@@ -147,7 +147,7 @@ fn row_afn_of_the_root_alone_makes_the_reciprocal_root() {
 }
 
 #[test]
-fn row_arcp() {
+fn rule_4_arcp() {
     assert_eq!(
         chosen("a/b", "f32", "sm_90", "arcp", Policy::Llvm),
         "div.rn.f32"
@@ -171,7 +171,7 @@ fn row_arcp() {
 }
 
 #[test]
-fn row_contract() {
+fn rule_4_contract() {
     assert_eq!(
         chosen("a*b+c", "f32", "sm_90", "contract", Policy::Llvm),
         "fma.rn.f32"
@@ -207,7 +207,7 @@ fn row_contract() {
 }
 
 #[test]
-fn row_plain_text_of_operations() {
+fn rule_4_plain_text_of_operations() {
     assert_eq!(
         chosen("a+b", "f32", "sm_90", "", Policy::Llvm),
         "add.rn.f32"
@@ -228,7 +228,7 @@ fn row_plain_text_of_operations() {
 }
 
 #[test]
-fn row_nsz_and_nnan() {
+fn rule_4_nsz_and_nnan() {
     assert_eq!(
         chosen("x-x", "f32", "sm_90", "nsz", Policy::Llvm),
         "sub.rn.f32"

@@ -3,8 +3,9 @@
 use mmascope::dpa::{Modifiers, Operands, Signature};
 use mmascope::format::{Format, Overflow};
 
+use super::exact::Dyadic;
 use super::subject::Subject;
-use super::value::Dyadic;
+use super::value::{encode, parse};
 
 /// The operands of one dot product, by value. Products that are not given are 0 · 0.
 #[derive(Clone, Debug, Default)]
@@ -164,8 +165,7 @@ pub(crate) fn word(text: &str, format: &Format) -> u64 {
         "-0" => sign_bit(format),
         "inf" => format.to_register(format.infinity(false, Overflow::Infinity)),
         "-inf" => format.to_register(format.infinity(true, Overflow::Infinity)),
-        _ => Dyadic::parse(text)
-            .encode(format)
+        _ => encode(&parse(text), format)
             .unwrap_or_else(|| panic!("'{text}' is not exact in {format}")),
     }
 }
@@ -175,17 +175,17 @@ fn operands_of(text: &str, a: &Format, b: &Format) -> (u64, u64) {
     if let Some((left, right)) = text.split_once(" x ") {
         return (word(left, a), word(right, b));
     }
-    let value = Dyadic::parse(text);
-    if value.mantissa == 0 {
+    let value = parse(text);
+    if value.is_zero() {
         return (0, 0);
     }
-    split(value, a, b).unwrap_or_else(|| panic!("'{text}' has no normal split in {a} x {b}"))
+    split(&value, a, b).unwrap_or_else(|| panic!("'{text}' has no normal split in {a} x {b}"))
 }
 
 /// Two normal operands, one a power of two, whose product is the value.
-fn split(value: Dyadic, a: &Format, b: &Format) -> Option<(u64, u64)> {
-    let normal = |value: Dyadic, format: &Format| {
-        let word = value.encode(format)?;
+fn split(value: &Dyadic, a: &Format, b: &Format) -> Option<(u64, u64)> {
+    let normal = |value: &Dyadic, format: &Format| {
+        let word = encode(value, format)?;
         let unpacked = format.decode(format.from_register(word));
         (unpacked.significand >> unpacked.fraction_bits == 1).then_some(word)
     };
@@ -193,9 +193,9 @@ fn split(value: Dyadic, a: &Format, b: &Format) -> Option<(u64, u64)> {
     let powers = || (0..160).flat_map(|power| [power, -power]);
     let pair = |wide: &Format, power_of: &Format| {
         powers().find_map(|power| {
-            let power_of_two = normal(Dyadic::new(1, power), power_of)?;
+            let power_of_two = normal(&Dyadic::power(power), power_of)?;
             Some((
-                normal(value.times_power_of_two(-power), wide)?,
+                normal(&value.times_power_of_two(-power), wide)?,
                 power_of_two,
             ))
         })
@@ -276,18 +276,18 @@ fn products_are_split_into_normal_operands() {
     use mmascope::format::{BF16, E4M3FN, F16};
     // 2^-24 is subnormal in f16, so no operand may be it.
     assert_eq!(
-        split(Dyadic::new(1, -24), &F16, &F16),
+        split(&Dyadic::new(1_i128, -24), &F16, &F16),
         Some((0x0400, 0x1400))
     );
     assert_eq!(
-        split(Dyadic::new(-3, -2), &F16, &F16),
+        split(&Dyadic::new(-3_i128, -2), &F16, &F16),
         Some((0xba00, 0x3c00))
     );
     assert_eq!(
-        split(Dyadic::new(3, 130), &BF16, &BF16),
+        split(&Dyadic::new(3_i128, 130), &BF16, &BF16),
         Some((0x7f40, 0x4180))
     );
     // Too many significant bits, and beyond the range of normal operands.
-    assert_eq!(split(Dyadic::new(0x101, 0), &BF16, &BF16), None);
-    assert_eq!(split(Dyadic::new(1, -13), &E4M3FN, &E4M3FN), None);
+    assert_eq!(split(&Dyadic::new(0x101_i128, 0), &BF16, &BF16), None);
+    assert_eq!(split(&Dyadic::new(1_i128, -13), &E4M3FN, &E4M3FN), None);
 }

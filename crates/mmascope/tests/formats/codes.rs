@@ -40,7 +40,7 @@ fn every_code_means_its_rung() {
                     "{context}"
                 );
                 assert_eq!(dyadic(&exact), magnitude, "{context}");
-                let zero = magnitude == Dyadic::new(0_u32, 0);
+                let zero = magnitude == Dyadic::zero();
                 let class = if zero { Class::Zero } else { Class::Finite };
                 assert_eq!(got.class, class, "{context}");
             }
@@ -56,13 +56,8 @@ fn the_field_exponent_is_that_of_the_last_place() {
         for k in 0..=fact.max {
             let got = format.decode(k);
             let last_place = got.exponent - fact.fraction_bits as i32;
-            let gap = ladder.rung(k + 1).minus(&ladder.rung(k));
-            assert_eq!(
-                Dyadic::new(1_u32, i64::from(last_place)),
-                gap,
-                "{} {k:#x}",
-                fact.name
-            );
+            let gap = ladder.rung(k + 1).subtract(&ladder.rung(k));
+            assert_eq!(Dyadic::power(last_place), gap, "{} {k:#x}", fact.name);
         }
     }
 }

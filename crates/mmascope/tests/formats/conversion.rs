@@ -13,12 +13,11 @@ fn check(from: &Ladder, code: u64, to: &Ladder, modes: &[Rounding]) -> Result<u6
     let special = special(&from.fact, code, to);
     let value = special.is_none().then(|| {
         let (negative, magnitude) = from.value(code);
-        let exponent = magnitude.exponent as i32;
-        let magnitude = magnitude.mantissa.try_into().unwrap();
+        let (odd, exponent) = magnitude.odd_part();
         Exact {
             negative,
-            magnitude,
-            exponent,
+            magnitude: odd.try_into().unwrap(),
+            exponent: exponent as i32,
             sticky: false,
         }
     });
@@ -134,10 +133,11 @@ fn words(to: &Ladder) -> Vec<u32> {
     ];
     for k in 0..to.last() {
         let (low, high) = (to.rung(k), to.rung(k + 1));
-        let sum = low.plus(&high);
-        for (x, down) in [(low, 0), (sum, 1)] {
-            let mantissa = u64::try_from(x.mantissa).unwrap();
-            let word = (mantissa as f64 * f64::powi(2.0, (x.exponent - down) as i32)) as f32;
+        let middle = low.add(&high).times_power_of_two(-1);
+        for x in [low, middle] {
+            let (odd, exponent) = x.odd_part();
+            let odd = u64::try_from(odd).unwrap();
+            let word = (odd as f64 * f64::powi(2.0, exponent as i32)) as f32;
             let word = word.to_bits();
             words.extend([word.saturating_sub(1), word, word + 1]);
         }

@@ -2,8 +2,9 @@
 
 use mmascope::format::{FORMATS, Format};
 
-use crate::dyadic::{Dyadic, Point};
+use crate::dyadic::Dyadic;
 use crate::facts::{FACTS, Fact, Steps};
+use crate::point::Point;
 
 /// A format's magnitudes. The k-th rung belongs to the code k (negative numbers: by its sign rule).
 /// Rungs go on beyond the largest finite number as if the exponent were unbounded.
@@ -63,18 +64,18 @@ impl Ladder {
             fraction_bits,
             ..
         } = self.fact;
-        let mut step = Dyadic::new(1_u32, i64::from(first));
+        let mut step = Dyadic::power(first);
         let mut value = match steps {
-            Steps::Float | Steps::Fixed => Dyadic::new(0_u32, 0),
+            Steps::Float | Steps::Fixed => Dyadic::zero(),
             Steps::Doubling => step.clone(),
         };
         let mut rungs = Vec::new();
         for k in 0..=self.last() {
             rungs.push(value.clone());
             if steps == Steps::Float && k >= 2 << fraction_bits && k % (1 << fraction_bits) == 0 {
-                step.exponent += 1;
+                step = step.times_power_of_two(1);
             }
-            value = value.plus(&step).reduced();
+            value = value.add(&step).reduced();
             if steps == Steps::Doubling {
                 step = value.clone();
             }
@@ -92,11 +93,12 @@ impl Ladder {
         } = self.fact;
         let first = i64::from(first);
         match steps {
-            Steps::Fixed => Dyadic::new(k, first),
-            Steps::Doubling => Dyadic::new(1_u32, first + k as i64),
+            Steps::Fixed => Dyadic::new(u128::from(k), first),
+            Steps::Doubling => Dyadic::power(first + k as i64),
             Steps::Float => {
                 let doublings = (k >> fraction_bits).saturating_sub(1);
-                Dyadic::new(k - (doublings << fraction_bits), first + doublings as i64)
+                let units = u128::from(k - (doublings << fraction_bits));
+                Dyadic::new(units, first + doublings as i64)
             }
         }
     }

@@ -4,9 +4,10 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 
 use mmascope::format::{Exact, Overflow, Rounding};
 
-use crate::dyadic::{Dyadic, Point};
+use crate::dyadic::Dyadic;
 use crate::ladder::Ladder;
 use crate::modes::POLICIES;
+use crate::point::Point;
 
 /// Where a magnitude stands.
 pub(crate) enum Place {
@@ -60,11 +61,8 @@ impl Gap {
                 // d ≥ 1 − r/2^bits.
                 let all = 1_u128 << bits;
                 let missing = all - u128::from(random) % all;
-                let share = Dyadic {
-                    mantissa: &self.width.mantissa * missing,
-                    exponent: self.width.exponent - i64::from(bits),
-                };
-                self.point.cmp(&self.low.plus(&share)) != Less
+                let share = self.width.multiply(&Dyadic::new(missing, -i64::from(bits)));
+                self.point.cmp(&self.low.add(&share)) != Less
             }
         }
     }
@@ -87,14 +85,10 @@ impl Ladder {
             return Place::Above;
         }
         let (low, high) = (self.rung(k), self.rung(k + 1));
-        let sum = low.plus(&high);
-        let middle = Dyadic {
-            exponent: sum.exponent - 1,
-            ..sum
-        };
-        let width = high.minus(&low);
+        let middle = low.add(&high).times_power_of_two(-1);
+        let width = high.subtract(&low);
         let (exact, half) = (point.cmp(&low).is_eq(), point.cmp(&middle));
-        let (_, odd) = low.divided_by(&width);
+        let odd = low.divided_by(&width).is_odd();
         Place::At {
             k,
             gap: Gap {

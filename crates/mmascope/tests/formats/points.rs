@@ -35,10 +35,9 @@ fn rewritten(value: Exact, choice: u64) -> Exact {
 /// Points from rung k up to, but without, rung k + 1.
 pub(crate) fn between(ladder: &Ladder, k: u64) -> Vec<Exact> {
     let (low, high) = (ladder.rung(k), ladder.rung(k + 1));
-    let width = high.minus(&low);
-    let width_exponent = width.exponent + width.mantissa.trailing_zeros().unwrap() as i64;
-    let (steps, _) = low.divided_by(&width);
-    let steps: u128 = steps.try_into().unwrap();
+    let width = high.subtract(&low);
+    let (_, width_exponent) = width.odd_part();
+    let steps: u128 = low.divided_by(&width).big().try_into().unwrap();
     // The point at `part / 2^below` of the gap.
     let at = |part: u128, below: u32, sticky| {
         exact(
@@ -77,7 +76,11 @@ pub(crate) fn between(ladder: &Ladder, k: u64) -> Vec<Exact> {
 pub(crate) fn outside(ladder: &Ladder) -> Vec<Exact> {
     let lowest = i64::from(ladder.fact.first);
     let top = ladder.rung(ladder.fact.max);
-    let top = top.exponent + top.mantissa.bits() as i64;
+    // int1 has no positive number.
+    let top = match top.is_zero() {
+        true => 0,
+        false => i64::from(top.logarithm()) + 1,
+    };
     let (least, greatest) = (i64::from(i32::MIN), i64::from(i32::MAX));
     let mut points = Vec::new();
     for magnitude in [0, 1, 3, 1 << 64, u128::MAX - 1, u128::MAX] {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mmascope::format::{Class, FORMATS, Format, Kind};
-use num_bigint::BigUint;
+use num_bigint::BigInt;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -68,8 +68,8 @@ fn number(code: &Value) -> u64 {
 fn dyadic(text: &str) -> Dyadic {
     let (mantissa, exponent) = text.split_once("*2^").unwrap();
     Dyadic::new(
-        mantissa.parse::<BigUint>().unwrap(),
-        exponent.parse().unwrap(),
+        mantissa.parse::<BigInt>().unwrap(),
+        exponent.parse::<i64>().unwrap(),
     )
 }
 

@@ -50,8 +50,7 @@ fn random_magnitudes_of_every_length() {
         .flat_map(|name| (0..16_u64).into_par_iter().map(move |part| (name, part)))
         .map(|(name, part)| {
             let ladder = Ladder::named(name);
-            let top = ladder.rung(ladder.fact.max);
-            let top = top.exponent + top.mantissa.bits() as i64;
+            let top = i64::from(ladder.rung(ladder.fact.max).logarithm()) + 1;
             let lowest = i64::from(ladder.fact.first);
             let mut random = Random(part << 32 | name.len() as u64);
             let mut cases = 0;

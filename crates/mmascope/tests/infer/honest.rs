@@ -7,7 +7,7 @@ use mmascope::infer::{Inference, Options, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Reader;
 
-use crate::exact::Mode;
+use crate::ieee::Mode;
 use crate::mutant::{Device, Mutant, Sum};
 
 fn row(arch: &str, inst: &str) -> Unit {

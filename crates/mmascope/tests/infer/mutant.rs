@@ -3,9 +3,9 @@
 use mmascope::dpa::Signature;
 use mmascope::dut::{Batch, Dut};
 use mmascope::vector::Answer;
-use num_bigint::BigInt;
 
-use crate::exact::{BRAIN, Dyadic, HALF, Ieee, Mode, QUARTER, SINGLE, Value};
+use crate::exact::Dyadic;
+use crate::ieee::{BRAIN, HALF, Ieee, Mode, QUARTER, SINGLE, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Place {
@@ -219,7 +219,7 @@ impl Mutant {
                 }
             }
             (Value::Finite(x, v, e), Value::Finite(y, w, g)) => {
-                let exact = v.times(w);
+                let exact = v.multiply(w);
                 match self.products {
                     None => Value::Finite(x != y, exact, e + g),
                     Some((format, mode)) => match format.round(&exact, mode, x != y) {
@@ -233,13 +233,13 @@ impl Mutant {
 
     /// A rounded result as a value; overflow as the unit has it.
     fn rounded(&self, x: &Dyadic, mode: Mode, format: Ieee) -> Value {
-        let negative = x.negative() && self.negative_zero;
+        let negative = x.is_negative() && self.negative_zero;
         match format.round(x, mode, negative) {
             Some(code) => {
                 let value = format.decode(code);
                 match &value {
                     Value::Finite(n, v, e)
-                        if self.flush_out && !v.is_zero() && v.top() < format.emin() =>
+                        if self.flush_out && !v.is_zero() && v.logarithm() < format.emin() =>
                     {
                         Value::Finite(*n && self.negative_zero, Dyadic::zero(), *e)
                     }
@@ -247,8 +247,8 @@ impl Mutant {
                 }
             }
             None => match self.over {
-                Over::Infinite => Value::Infinite(x.negative()),
-                Over::Largest => format.decode(format.largest(x.negative())),
+                Over::Infinite => Value::Infinite(x.is_negative()),
+                Over::Largest => format.decode(format.largest(x.is_negative())),
                 Over::Nan => Value::Nan,
             },
         }
@@ -273,7 +273,7 @@ impl Mutant {
         };
         let terms: Vec<Option<(Dyadic, i32)>> = products.iter().map(finite).collect();
         let c_term = finite(c);
-        let sum_of = |terms: &[Dyadic]| terms.iter().fold(Dyadic::zero(), |s, t| s.plus(t));
+        let sum_of = |terms: &[Dyadic]| terms.iter().fold(Dyadic::zero(), |s, t| s.add(t));
         let total = match self.sum {
             Sum::Exact => {
                 let all: Vec<Dyadic> = terms
@@ -323,18 +323,15 @@ impl Mutant {
                 parts.extend(c_term.iter().map(|t| t.0.to_grid(e - f_c, align_c)));
                 let total = sum_of(&parts);
                 let exact: Vec<Dyadic> = terms.iter().chain(&c_term).map(|t| t.0.clone()).collect();
-                let lost = parts.iter().zip(&exact).any(|(part, whole)| {
-                    let opposite = Dyadic {
-                        m: -whole.m.clone(),
-                        e: whole.e,
-                    };
-                    !part.plus(&opposite).is_zero()
-                });
+                let lost = parts != exact;
                 match self.twists.sticky.filter(|_| lost && !total.is_zero()) {
-                    Some(places) => total.plus(&Dyadic {
-                        m: BigInt::from(if total.negative() { -1 } else { 1 }),
-                        e: e - f.max(f_c) - places,
-                    }),
+                    Some(places) => {
+                        let bit = Dyadic::power(e - f.max(f_c) - places);
+                        match total.is_negative() {
+                            true => total.subtract(&bit),
+                            false => total.add(&bit),
+                        }
+                    }
                     None => total,
                 }
             }
@@ -352,7 +349,7 @@ impl Mutant {
                     .max()
                     .unwrap_or(0);
                 let c = c_term.map_or_else(Dyadic::zero, |c| c.0);
-                t.to_grid(e - join, align).plus(&c.to_grid(e - join, align))
+                t.to_grid(e - join, align).add(&c.to_grid(e - join, align))
             }
             Sum::Rounded { sequential } => {
                 return self.rounded_step(products, c, mode, format, sequential);
@@ -367,7 +364,7 @@ impl Mutant {
             (Value::Infinite(a), Value::Infinite(b)) if a != b => Value::Nan,
             (Value::Infinite(a), _) | (_, Value::Infinite(a)) => Value::Infinite(*a),
             (Value::Finite(_, a, _), Value::Finite(_, b, _)) => {
-                self.rounded(&a.plus(b), mode, format)
+                self.rounded(&a.add(b), mode, format)
             }
         }
     }
@@ -425,14 +422,7 @@ impl Mutant {
             self.operand(result, c)
         };
         let c = Self::narrowed(c, self.twists.c);
-        let zero = Value::Finite(
-            false,
-            Dyadic {
-                m: BigInt::ZERO,
-                e: 0,
-            },
-            inner.emin(),
-        );
+        let zero = Value::Finite(false, Dyadic::zero(), inner.emin());
         let mut sum = if self.place == Place::First && !self.separate {
             c.clone()
         } else {

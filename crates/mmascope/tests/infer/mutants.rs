@@ -8,7 +8,7 @@ use mmascope::infer::{Options, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
-use crate::exact::{BRAIN, HALF, Mode, SINGLE, TENSOR};
+use crate::ieee::{BRAIN, HALF, Mode, SINGLE, TENSOR};
 use crate::mutant::{Device, Mutant, Over, Place, Rule, Sum};
 
 fn truncated(f: i32, align: Mode) -> Sum {

@@ -7,7 +7,8 @@ use mmascope::infer::{Options, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
-use crate::exact::{BRAIN, Dyadic, HALF, Ieee, Mode, SINGLE, Value};
+use crate::exact::Dyadic;
+use crate::ieee::{BRAIN, HALF, Ieee, Mode, SINGLE, Value};
 use crate::mutants::mismatch;
 
 /// A unit as a function of products and c; ∞ and NaN are settled before it, unless it takes codes.
@@ -48,7 +49,7 @@ fn decoded(unit: &Unit, code: u64) -> Value {
             panic!("a number");
         };
         // The same significand, twice the value.
-        return Value::Finite(negative, Dyadic { e: x.e + 1, ..x }, e + 1);
+        return Value::Finite(negative, x.times_power_of_two(1), e + 1);
     }
     match value {
         Value::Infinite(negative) if unit.largest => format.decode(format.largest(negative)),
@@ -64,7 +65,7 @@ impl Unit {
         for (&a, &b) in a.iter().zip(b) {
             let (mut sign, mut term) = (None, (Dyadic::zero(), 0));
             match (decoded(self, a), decoded(self, b)) {
-                (Value::Finite(_, x, e), Value::Finite(_, y, g)) => term = (x.times(&y), e + g),
+                (Value::Finite(_, x, e), Value::Finite(_, y, g)) => term = (x.multiply(&y), e + g),
                 (Value::Nan, _) | (_, Value::Nan) => nan = true,
                 (Value::Infinite(s), Value::Infinite(t)) => sign = Some(s != t),
                 (Value::Infinite(s), Value::Finite(t, x, _))
@@ -114,7 +115,7 @@ impl Unit {
             Zero(negative) => u64::from(negative) << 31,
             Number(x, mode) => {
                 let word = SINGLE.round(&x, mode, false);
-                word.unwrap_or_else(|| SINGLE.infinity(x.negative()))
+                word.unwrap_or_else(|| SINGLE.infinity(x.is_negative()))
             }
         }
     }
@@ -139,7 +140,7 @@ impl Dut for Unit {
 fn total<'a>(terms: impl IntoIterator<Item = &'a Dyadic>) -> Dyadic {
     terms
         .into_iter()
-        .fold(Dyadic::zero(), |sum, term| sum.plus(term))
+        .fold(Dyadic::zero(), |sum, term| sum.add(term))
 }
 
 /// A truncated sum: f bits below the largest exponent, which is at least −133.
@@ -172,7 +173,7 @@ fn two_steps(
     between: impl Fn(&Dyadic) -> Option<Term>,
 ) -> Result<Dyadic, bool> {
     let first = truncated(&joined(&terms[..4], c), 24, -133);
-    let carried = between(&first).ok_or(first.negative())?;
+    let carried = between(&first).ok_or(first.is_negative())?;
     Ok(truncated(&joined(&terms[4..], &carried), 24, -133))
 }
 
@@ -183,7 +184,7 @@ fn steps_of_two(terms: &[Term], c: &Term, bits: [i32; 3]) -> Outcome32 {
         let x = truncated(&joined(step, &sum), f, -133);
         match single(&x, Mode::Rz) {
             Some(next) => sum = next,
-            None => return Infinite(x.negative()),
+            None => return Infinite(x.is_negative()),
         }
     }
     Number(sum.0, Mode::Rz)
@@ -225,7 +226,7 @@ fn units() -> Vec<Unit> {
             |terms, c| {
                 ended(two_steps(terms, c, |x| {
                     single(x, Mode::Rz).or_else(|| {
-                        let Value::Finite(_, x, e) = SINGLE.decode(SINGLE.largest(x.negative()))
+                        let Value::Finite(_, x, e) = SINGLE.decode(SINGLE.largest(x.is_negative()))
                         else {
                             return None;
                         };
@@ -237,7 +238,7 @@ fn units() -> Vec<Unit> {
         unit("flush between, none at the end", "bf16", 8, |terms, c| {
             ended(two_steps(terms, c, |x| {
                 let carried = single(x, Mode::Rz)?;
-                let tiny = carried.0.is_zero() || carried.0.top() < -126;
+                let tiny = carried.0.is_zero() || carried.0.logarithm() < -126;
                 Some(if tiny { (Dyadic::zero(), 0) } else { carried })
             }))
         }),
@@ -247,14 +248,14 @@ fn units() -> Vec<Unit> {
                 let x = truncated(&joined(step, &sum), 24, -132);
                 match single(&x, Mode::Rz) {
                     Some(next) => sum = next,
-                    None => return Infinite(x.negative()),
+                    None => return Infinite(x.is_negative()),
                 }
             }
             for term in &terms[8..] {
-                let x = sum.0.plus(&term.0);
+                let x = sum.0.add(&term.0);
                 match single(&x, Mode::Rne) {
                     Some(next) => sum = next,
-                    None => return Infinite(x.negative()),
+                    None => return Infinite(x.is_negative()),
                 }
             }
             Number(sum.0, Mode::Rne)
@@ -272,10 +273,10 @@ fn units() -> Vec<Unit> {
                 while sums.len() > 1 {
                     let pairs = sums.chunks(2);
                     sums = pairs
-                        .map(|pair| round(&round(&pair[0]).plus(&round(&pair[1]))))
+                        .map(|pair| round(&round(&pair[0]).add(&round(&pair[1]))))
                         .collect();
                 }
-                Number(sums[0].plus(&c.0), Mode::Rz)
+                Number(sums[0].add(&c.0), Mode::Rz)
             },
         ),
         unit("groups that cancel take no part", "bf16", 8, |terms, c| {
@@ -325,7 +326,7 @@ fn units() -> Vec<Unit> {
                     let x = truncated(&joined(&groups, &sum), 25, -133);
                     match single(&x, Mode::Rz) {
                         Some(next) => sum = next,
-                        None => return Infinite(x.negative()),
+                        None => return Infinite(x.is_negative()),
                     }
                 }
                 Number(sum.0, Mode::Rz)
@@ -339,8 +340,8 @@ fn units() -> Vec<Unit> {
         }),
         unit("exact zeros negative", "bf16", 4, |terms, c| {
             let x = truncated(&joined(terms, c), 25, -133);
-            match SINGLE.round(&x, Mode::Rz, x.negative()) {
-                Some(word) if word << 33 == 0 => Zero(x.is_zero() || x.negative()),
+            match SINGLE.round(&x, Mode::Rz, x.is_negative()) {
+                Some(word) if word << 33 == 0 => Zero(x.is_zero() || x.is_negative()),
                 _ => Number(x, Mode::Rz),
             }
         }),

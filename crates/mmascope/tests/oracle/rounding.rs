@@ -53,7 +53,7 @@ pub(crate) fn round(
         lower
     } else {
         let odd = lower % 2 == 1;
-        let away = match (rounding, left.compare(&right)) {
+        let away = match (rounding, left.cmp(&right)) {
             (Rounding::Rz, _) => false,
             (Rounding::Ra, _) => true,
             (Rounding::Ru, _) => !negative,

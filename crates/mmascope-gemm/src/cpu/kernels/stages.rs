@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::fused::{self, At, INFINITY, SIGN, Tile};
+use super::rounding::narrowed;
 use super::{exact, half, native};
 use crate::cpu::enter::{Ahead, Packed};
 use crate::cpu::lanes::{Lanes, VECTORS};
@@ -187,7 +188,7 @@ unsafe fn rounded<V: Lanes>(to: &Round, x: V) -> V {
     match &to.narrow {
         None => x,
         // SAFETY: as the caller promises.
-        Some(narrow) => unsafe { fused::narrowed(narrow, x, to.signed_zero) },
+        Some(narrow) => unsafe { narrowed(narrow, x, to.signed_zero) },
     }
 }
 

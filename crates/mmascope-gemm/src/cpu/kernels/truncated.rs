@@ -4,7 +4,8 @@
 //! sign is then one operation on integers, and the exponent needs no mask of its own. Where an instruction
 //! converts integers toward zero ([`Lanes::ROUNDS`]), c is kept as it is.
 
-use super::fused::{At, FIELD, SIGN, Tile, largest, toward_zero};
+use super::fused::{At, FIELD, SIGN, Tile, largest};
+use super::rounding::toward_zero;
 use crate::cpu::lanes::{Lanes, VECTORS, four};
 use crate::cpu::sum::{Finish, Offsets, Sum};
 

@@ -1,8 +1,7 @@
 //! Packed operands: how the values of one `cvt` lie in a register (`precision.md` §2.2).
 
-use super::ptx::has_random_form;
 use crate::error::{Error, Result};
-use crate::format::{BF16, F16, Format};
+use crate::format::Format;
 
 /// How many values one instruction converts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,14 +34,19 @@ impl Packing {
         }
     }
 
+    /// The name: `x2`, `x4`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::X2 => "x2",
+            Self::X4 => "x4",
+        }
+    }
+
     /// How `cvt.rs` to that format is packed, if PTX has one.
     #[must_use]
     pub fn of_random(to: &Format) -> Option<Self> {
-        match *to {
-            F16 | BF16 => Some(Self::X2),
-            _ if has_random_form(to) => Some(Self::X4),
-            _ => None,
-        }
+        super::ptx::random_packing(to)
     }
 
     /// How many values.

@@ -9,8 +9,11 @@ use super::function;
 use super::interval::{Interval, code};
 use super::table::{Bound, Documented, Functions};
 use super::{Enclosure, order};
-use crate::format::{Class, Exact, F32, Format, Overflow, Rounding, Unpacked};
+use crate::format::{Class, Exact, F32, F64, Format, Overflow, Rounding, Unpacked};
 use crate::precision::legal::Target;
+
+/// The NaN of the gross f64 approximations, whose lower word is 0.
+const GROSS_NAN: u64 = 0x7fff_ffff_0000_0000;
 
 /// One approximate instruction on one input.
 pub(super) struct Approximation<'a> {
@@ -30,7 +33,10 @@ impl Approximation<'_> {
         let word = self.style.operand(word);
         let x = self.style.decode(word);
         if let Some(result) = self.special(&x, word) {
-            return Enclosure::known(self.style.result(result));
+            return Enclosure::known(match result {
+                GROSS_NAN if format == F64 => result,
+                _ => self.style.result(result),
+            });
         }
         if let Some(result) = self.composed(word) {
             return Enclosure::known(self.style.result(result));
@@ -46,7 +52,11 @@ impl Approximation<'_> {
     /// Results that the vendor's documentation states exactly.
     fn special(&self, x: &Unpacked, word: u64) -> Option<u64> {
         let format = self.style.format;
-        let nan = self.style.nan();
+        let nan = if self.name.ends_with("approx.ftz.f64") {
+            GROSS_NAN
+        } else {
+            self.style.nan()
+        };
         let infinity =
             |negative: bool| format.to_register(format.infinity(negative, Overflow::Ieee));
         let zero = |negative: bool| format.to_register(format.zero(negative));
@@ -224,6 +234,10 @@ pub(super) fn enclose(style: &Style, value: &Interval, documented: &Documented<'
     if order(&format, out) > order(&format, hi) {
         hi = out;
     }
+    // Where the bound leaves one result, as beyond the largest number, that is the result.
+    if lo == hi {
+        return Enclosure::known(out);
+    }
     Enclosure {
         out,
         lo,
@@ -332,7 +346,7 @@ fn exact_logarithm(x: &Exact) -> Option<i64> {
 }
 
 /// The integer that a point is, if it is one of moderate size.
-fn integer(x: &Interval) -> Option<i64> {
+pub(super) fn integer(x: &Interval) -> Option<i64> {
     let whole = x.at(0);
     let exact = whole.low == whole.high && whole.at(x.scale.min(0)).low == x.at(x.scale.min(0)).low;
     if exact {

@@ -1,17 +1,16 @@
 //! Evaluating what was resolved: instruction by instruction, with what is known of every value.
 
-use num_bigint::BigInt;
-
-use super::approximate::{self, Approximation};
+use super::approximate::Approximation;
+use super::conversion;
 use super::exact::{self, Style};
-use super::interval::Interval;
-use super::table::{Bound, Documented, Functions};
+use super::plan::{Plan, source_format};
+use super::table::Functions;
 use super::{Enclosure, order};
 use crate::error::{Error, Result};
 use crate::explain::number_word;
-use crate::format::{Class, Format, Overflow, Rounding};
+use crate::format::{Class, Format, Overflow};
 use crate::precision::legal::Target;
-use crate::precision::resolve::{Operand, Resolution, Step, accurate, element};
+use crate::precision::resolve::{Operand, Resolution, Step};
 
 /// Evaluates resolutions with a table of functions.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +38,11 @@ impl Resolution {
     /// The format of an input: of its first taker's operands.
     #[must_use]
     pub fn input_format(&self, index: usize) -> Format {
+        if self.inputs.get(index).is_some_and(|name| name == "rbits")
+            && let Ok(word) = Format::named("uint32")
+        {
+            return word;
+        }
         let taker = self.steps.iter().find_map(|step| {
             let position = step
                 .operands
@@ -58,6 +62,21 @@ impl Resolution {
         }
     }
 
+    /// How many elements the result packs.
+    #[must_use]
+    pub fn result_lanes(&self) -> usize {
+        match self.result {
+            Operand::Step(step) => self.steps[step].lanes(),
+            _ => 1,
+        }
+    }
+
+    /// Why no value of it is known, whatever the inputs; `None` where one is or an enclosure is.
+    #[must_use]
+    pub fn unknown(&self) -> Option<String> {
+        self.steps.iter().find_map(Plan::unknown)
+    }
+
     /// The input words of one evaluation, read from values as people write them, rounded to nearest even.
     ///
     /// # Errors
@@ -68,28 +87,6 @@ impl Resolution {
             number_word("--value", text, &format, true)
         };
         values.iter().enumerate().map(word).collect()
-    }
-}
-
-/// The words of an instruction's name that say what its operands are.
-fn types(step: &Step) -> Vec<Format> {
-    step.instruction
-        .split('.')
-        .skip(1)
-        .filter_map(element)
-        .collect()
-}
-
-fn source_format(step: &Step, position: usize) -> Format {
-    let types = types(step);
-    match &types[..] {
-        // add.f32.f16 takes the narrow type first and the wide one last.
-        [to, from] if !step.instruction.starts_with("cvt") => {
-            let last = position + 1 == step.operands.len();
-            if last { *to } else { *from }
-        }
-        [_, from] => *from,
-        _ => step.format,
     }
 }
 
@@ -121,11 +118,30 @@ impl Evaluator<'_> {
 
     /// One instruction on operands of which intervals are known.
     fn step(&self, step: &Step, operands: &[Enclosure]) -> Result<Enclosure> {
-        let plan = Plan::of(step)?;
+        let unmodelled = |reason: String| Error::Unmodelled {
+            name: step.instruction.clone(),
+            reason,
+        };
+        if let Some(reason) = Plan::unknown(step) {
+            return Err(unmodelled(reason));
+        }
+        let plan = Plan::of(step);
+        let is_known = operands.iter().all(Enclosure::is_known);
+        if plan.opcode == "cvt" && (is_known || !plan.is_plain_conversion(step)) {
+            if !is_known {
+                let reason = "no value is known: its operand's bits are not";
+                return Err(unmodelled(reason.to_owned()));
+            }
+            let words: Vec<u64> = operands.iter().map(|operand| operand.out).collect();
+            return self.conversion(step, &words);
+        }
+        if step.lanes() > 1 {
+            return self.elements(step, operands);
+        }
         let points = |words: &[u64]| self.point(&plan, step, words);
         let outs: Vec<u64> = operands.iter().map(|operand| operand.out).collect();
         let center = points(&outs)?;
-        if operands.iter().all(Enclosure::is_known) {
+        if is_known {
             return Ok(center);
         }
         let bound = operands
@@ -182,15 +198,36 @@ impl Evaluator<'_> {
         })
     }
 
+    /// An instruction on packed operands: each element by itself.
+    fn elements(&self, step: &Step, operands: &[Enclosure]) -> Result<Enclosure> {
+        let lanes = step.lanes();
+        let types = step.types();
+        let name = |word: &str| match word.strip_suffix("x2") {
+            Some(plain) if types.contains(&word) => plain.to_owned(),
+            _ => word.to_owned(),
+        };
+        let words: Vec<String> = step.instruction.split('.').map(name).collect();
+        let element = Step {
+            instruction: words.join("."),
+            ..step.clone()
+        };
+        let results: Vec<Enclosure> = (0..lanes)
+            .map(|lane| {
+                let own: Vec<Enclosure> =
+                    operands.iter().skip(lane).step_by(lanes).cloned().collect();
+                self.step(&element, &own)
+            })
+            .collect::<Result<_>>()?;
+        conversion::packed(step, &step.format, &results)
+    }
+
     /// One instruction on words.
     fn point(&self, plan: &Plan<'_>, step: &Step, words: &[u64]) -> Result<Enclosure> {
         let style = &plan.style;
         let known = |word: u64| Ok(Enclosure::known(word));
-        let wrong = || {
-            Error::Argument(format!(
-                "--value: '{}' has no evaluation here",
-                step.instruction
-            ))
+        let wrong = || Error::Unmodelled {
+            name: step.instruction.clone(),
+            reason: "no value is known for these inputs".to_owned(),
         };
         match (plan.opcode, words) {
             ("add" | "sub" | "mul" | "fma" | "mad", _) if plan.mixed => {
@@ -220,12 +257,11 @@ impl Evaluator<'_> {
             ("cvt", &[x]) if plan.is_plain_conversion(step) => {
                 known(exact::convert(&source_format(step, 0), style, x))
             }
-            ("rcp" | "rsqrt" | "sqrt" | "lg2" | "ex2" | "sin" | "cos" | "tanh", &[x])
-                if style.format.name != "f64" =>
-            {
+            ("rcp" | "rsqrt" | "sqrt" | "lg2" | "ex2" | "sin" | "cos" | "tanh", &[x]) => {
                 Ok(self.approximation(step, plan.opcode, *style).of(x))
             }
-            ("call", &[x]) => self.library(plan, x).ok_or_else(wrong),
+            ("copysign", &[a, b]) => known((a & sign(&style.format)) | (b & !sign(&style.format))),
+            ("call", _) => self.library(plan, words).ok_or_else(wrong),
             _ => Err(wrong()),
         }
     }
@@ -256,187 +292,6 @@ impl Evaluator<'_> {
             _ => None,
         }
     }
-
-    /// `div.approx` and `div.full`: the reciprocal times the dividend, with the documented error.
-    fn approximate_quotient(
-        &self,
-        plan: &Plan<'_>,
-        step: &Step,
-        a: u64,
-        b: u64,
-    ) -> Result<Enclosure> {
-        let style = plan.style;
-        let full = step.instruction.contains(".full");
-        let (a, b) = (style.operand(a), style.operand(b));
-        let (x, y) = (style.decode(a), style.decode(b));
-        let known = |word: u64| Ok(Enclosure::known(style.result(word)));
-        if x.class == Class::Nan || y.class == Class::Nan {
-            return known(style.nan());
-        }
-        let magnitude = b & 0x7fff_ffff;
-        let beyond = magnitude > 0x7e80_0000 && y.class == Class::Finite;
-        if beyond && !full {
-            // The reciprocal vanishes: ∞ times 0 is NaN, everything else a zero.
-            let zero = style
-                .format
-                .to_register(style.format.zero(x.negative != y.negative));
-            return known(if x.class == Class::Infinite {
-                style.nan()
-            } else {
-                zero
-            });
-        }
-        let special = y.class != Class::Finite || x.class != Class::Finite;
-        if special {
-            // The reciprocal of such a divisor is known, or its size does not matter.
-            let one = number_word("one", "1", &style.format, true)?;
-            let reciprocal = Style {
-                flush: false,
-                ..style
-            }
-            .divide(one, b);
-            let reciprocal = if magnitude == 0 || y.class == Class::Infinite {
-                reciprocal
-            } else {
-                (b & sign(&style.format)) | one
-            };
-            return known(style.multiply(a, reciprocal)?);
-        }
-        let (Some(x), Some(y)) = (x.exact(), y.exact()) else {
-            return known(style.nan());
-        };
-        let quotient = exact::quotient(&x, &y);
-        let low = Interval::point(&crate::format::Exact {
-            sticky: false,
-            ..quotient
-        });
-        let dust = Interval::of(
-            BigInt::from(u8::from(quotient.sticky)),
-            quotient.exponent.into(),
-        );
-        let value = low.widened(&dust);
-        let subnormal = magnitude < 0x0080_0000;
-        if subnormal && !full {
-            return Ok(approximate::enclose(&style, &value, &Documented::NONE));
-        }
-        let one = Interval::of(BigInt::from(1), 0);
-        Ok(approximate::enclose(
-            &style,
-            &value,
-            &self.functions.bound(&step.instruction, &one),
-        ))
-    }
-
-    /// A function of the library: correctly rounded, with the largest error that is documented.
-    fn library(&self, plan: &Plan<'_>, x: u64) -> Option<Enclosure> {
-        let (function, ulps) = accurate(plan.symbol)?;
-        let functions = Functions::default();
-        let approximation = Approximation {
-            functions: &functions,
-            target: self.target,
-            name: "",
-            function,
-            style: plan.style,
-        };
-        let value = plan.style.decode(x);
-        let special =
-            value.class != Class::Finite || (value.negative && function.starts_with("log"));
-        if special || function == "pow" || plan.style.format.name != "f32" {
-            return (special && function != "pow").then(|| approximation.of(x));
-        }
-        let exact = value.exact()?;
-        let value = approximate::value(function, &exact, &plan.style.format);
-        let text = format!("{ulps} ulp of the rounded result (tests of the vendor, no proof)");
-        let bound = Bound::UlpsOfRounded(ulps);
-        let documented = Documented {
-            bound: &bound,
-            text: &text,
-            power: None,
-        };
-        Some(approximate::enclose(&plan.style, &value, &documented))
-    }
-}
-
-/// An instruction taken apart for evaluation.
-struct Plan<'a> {
-    opcode: &'a str,
-    symbol: &'a str,
-    style: Style,
-    approximate: bool,
-    /// Whether operands have a narrower type than the result.
-    mixed: bool,
-}
-
-impl<'a> Plan<'a> {
-    fn of(step: &'a Step) -> Result<Self> {
-        let (opcode, symbol) = match step.instruction.strip_prefix("call ") {
-            Some(symbol) => ("call", symbol),
-            None => (step.instruction.split('.').next().unwrap_or(""), ""),
-        };
-        let has = |word: &str| step.instruction.split('.').any(|part| part == word);
-        let rounding = [
-            ("rz", Rounding::Rz),
-            ("rm", Rounding::Rd),
-            ("rp", Rounding::Ru),
-        ];
-        let rounding = rounding.iter().find(|(word, _)| has(word));
-        if has("f16x2")
-            || has("bf16x2")
-            || has("f32x2")
-            || has("NaN")
-            || has("xorsign")
-            || has("oob")
-        {
-            return Err(Error::Argument(format!(
-                "--value: '{}' has no evaluation here; take the form of one element",
-                step.instruction
-            )));
-        }
-        Ok(Self {
-            opcode,
-            symbol,
-            style: Style {
-                format: step.format,
-                rounding: rounding.map_or(Rounding::Rne, |(_, rounding)| *rounding),
-                flush: has("ftz"),
-                saturate: has("sat"),
-                relu: has("relu"),
-            },
-            approximate: has("approx") || has("full"),
-            mixed: opcode != "cvt" && types(step).len() > 1,
-        })
-    }
-
-    /// Whether the extremes over the operands lie at their ends.
-    fn is_monotone(&self, operands: &[Enclosure]) -> bool {
-        let format = &self.style.format;
-        let crosses =
-            |operand: &Enclosure| order(format, operand.lo) < 0 && order(format, operand.hi) >= 0;
-        match self.opcode {
-            "add" | "sub" | "mul" | "fma" | "mad" | "neg" | "min" | "max" | "ex2" | "lg2"
-            | "sqrt" | "tanh" | "cvt" => true,
-            "div" => !crosses(&operands[1]) && !self.approximate,
-            "rcp" | "rsqrt" => !crosses(&operands[0]),
-            "abs" => !crosses(&operands[0]),
-            _ => false,
-        }
-    }
-
-    /// Whether a conversion is between floats of 16 bits or more, one element each.
-    fn is_plain_conversion(&self, step: &Step) -> bool {
-        let plain = ["f16", "bf16", "f32", "f64"];
-        let types: Vec<&str> = step
-            .instruction
-            .split('.')
-            .skip(1)
-            .filter(|word| element(word).is_some())
-            .collect();
-        let words: Vec<&str> = step.instruction.split('.').collect();
-        let other = ["satfinite", "rna", "rs", "pzo", "rni", "rzi", "rmi", "rpi"];
-        types.len() == 2
-            && types.iter().all(|name| plain.contains(name))
-            && !words.iter().any(|word| other.contains(word))
-    }
 }
 
 fn value(operand: Operand, inputs: &[u64], values: &[Enclosure]) -> Enclosure {
@@ -447,7 +302,7 @@ fn value(operand: Operand, inputs: &[u64], values: &[Enclosure]) -> Enclosure {
     }
 }
 
-fn sign(format: &Format) -> u64 {
+pub(super) fn sign(format: &Format) -> u64 {
     1 << (format.register.bits - 1)
 }
 
@@ -459,6 +314,7 @@ fn is_nan(format: &Format, word: u64) -> bool {
 fn smaller(plan: &Plan<'_>, x: u64, y: u64) -> u64 {
     let format = &plan.style.format;
     match (is_nan(format, x), is_nan(format, y)) {
+        (true, _) | (_, true) if plan.keeps_nan => return plan.style.nan(),
         (true, true) => return plan.style.nan(),
         (true, false) => return y,
         (false, true) => return x,

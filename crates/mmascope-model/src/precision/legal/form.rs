@@ -24,16 +24,8 @@ const SILENT: &[(&str, &[&str])] = &[
     ("wgmma.mma_async", &["sync", "aligned"]),
 ];
 
-/// Words of instructions that exist and that the rules do not cover.
-const UNCOVERED: &[(&str, &str)] = &[
-    ("sp", SPARSE),
-    ("sp::ordered_metadata", SPARSE),
-    ("xor", BITS),
-    ("and", BITS),
-    ("popc", BITS),
-];
-const SPARSE: &str = "the rules of legality do not cover sparse matrix instructions";
-const BITS: &str = "the rules of legality do not cover matrix instructions on single bits";
+/// Words that stand behind the types.
+const LAST: &[&str] = &["xor", "and", "popc"];
 
 impl Form {
     /// Reads an instruction, with or without operands: `cvt.rn.satfinite.e4m3x2.f32 h2,f0,f1`.
@@ -68,17 +60,22 @@ impl Form {
             None if is_shape(words[0]) => "mma".to_owned(),
             None => return Err(Error::unknown("opcode", words[0], rules.opcodes())),
         };
+        if let Some(reason) = rules.beyond(&opcode, &words) {
+            return Err(Error::Unmodelled {
+                name: quoted(text),
+                reason: reason.to_owned(),
+            });
+        }
         let silent = SILENT.iter().find(|(of, _)| *of == opcode);
-        words.retain(|word| !silent.is_some_and(|(_, silent)| silent.contains(word)));
+        let layouts = |word: &&str| ["row", "col"].contains(word);
+        let usual = words.iter().copied().filter(layouts).eq(["row", "col"]);
+        words.retain(|word| {
+            let known = silent.is_some_and(|(_, silent)| silent.contains(word));
+            !known || (layouts(word) && !usual)
+        });
         let (types, modifiers): (Vec<&str>, Vec<&str>) =
             words.iter().partition(|word| rules.is_type(word));
         for modifier in &modifiers {
-            if let Some((_, reason)) = UNCOVERED.iter().find(|(word, _)| word == modifier) {
-                return Err(Error::Unmodelled {
-                    name: quoted(text),
-                    reason: (*reason).to_owned(),
-                });
-            }
             if !rules.is_modifier(modifier) && !is_shape(modifier) {
                 let known = rules.words();
                 return Err(Error::unknown("modifier or type", modifier, known));
@@ -151,24 +148,25 @@ fn count(text: &str, operands: &str) -> Result<usize> {
 impl fmt::Display for Form {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.opcode)?;
-        if let Some((_, silent)) = SILENT.iter().find(|(of, _)| *of == self.opcode) {
-            let (shapes, rest): (Vec<&String>, Vec<&String>) =
-                self.modifiers.iter().partition(|word| is_shape(word));
-            for word in silent.iter().take(2) {
-                write!(out, ".{word}")?;
-            }
-            shapes.iter().try_for_each(|word| write!(out, ".{word}"))?;
-            for word in silent.iter().skip(2) {
-                write!(out, ".{word}")?;
-            }
-            rest.iter().try_for_each(|word| write!(out, ".{word}"))?;
-        } else {
-            self.modifiers
-                .iter()
-                .try_for_each(|word| write!(out, ".{word}"))?;
-        }
-        self.types
+        let (last, rest): (Vec<&String>, Vec<&String>) = self
+            .modifiers
             .iter()
-            .try_for_each(|word| write!(out, ".{word}"))
+            .partition(|word| LAST.contains(&word.as_str()));
+        let mut put = |words: &[&str]| words.iter().try_for_each(|word| write!(out, ".{word}"));
+        let silent = SILENT.iter().find(|(of, _)| *of == self.opcode);
+        let (shapes, rest): (Vec<&str>, Vec<&str>) = rest
+            .into_iter()
+            .map(String::as_str)
+            .partition(|word| silent.is_some() && is_shape(word));
+        if let Some((_, silent)) = silent {
+            put(&silent[..2])?;
+            put(&shapes)?;
+            if !rest.iter().any(|word| ["row", "col"].contains(word)) {
+                put(&silent[2..])?;
+            }
+        }
+        put(&rest)?;
+        put(&self.types.iter().map(String::as_str).collect::<Vec<_>>())?;
+        put(&last.into_iter().map(String::as_str).collect::<Vec<_>>())
     }
 }

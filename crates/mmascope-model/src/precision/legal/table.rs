@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use super::form::Form;
-use super::rule::{self, Group, Miss, Rule, Scope};
+use super::rule::{Miss, Rule, Scope};
 use super::target::Target;
 use super::{Finding, Legality};
 use crate::error::{Error, Position, Result, quoted};
@@ -17,15 +17,25 @@ const FILE: &str = "ptx.txt";
 /// All rules, and the words that they use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    targets: Vec<Target>,
-    families: Vec<(u32, Vec<u32>)>,
-    sets: BTreeMap<String, Vec<Scope>>,
-    rules: Vec<Rule>,
+    pub(super) targets: Vec<Target>,
+    pub(super) families: Vec<(u32, Vec<u32>)>,
+    pub(super) sets: BTreeMap<String, Vec<Scope>>,
+    pub(super) rules: Vec<Rule>,
     /// Opcodes that PTX does not have, with the reason and the line.
-    never: BTreeMap<String, (String, usize)>,
-    opcodes: BTreeSet<String>,
-    modifiers: BTreeSet<String>,
-    types: BTreeSet<String>,
+    pub(super) never: BTreeMap<String, (String, usize)>,
+    pub(super) beyond: Vec<Beyond>,
+    pub(super) opcodes: BTreeSet<String>,
+    pub(super) modifiers: BTreeSet<String>,
+    pub(super) types: BTreeSet<String>,
+}
+
+/// Forms that the rules do not judge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Beyond {
+    pub(super) opcodes: Vec<String>,
+    /// Words that make a form one of these; with a dot in front at the end alone.
+    pub(super) words: Vec<String>,
+    pub(super) reason: String,
 }
 
 /// The shipped table is read once; a test reads it too, so it has no errors.
@@ -67,96 +77,6 @@ impl Rules {
                 })?;
         }
         Ok(rules)
-    }
-
-    fn line(&mut self, line: &str, number: usize) -> std::result::Result<(), String> {
-        let (first, rest) = line.trim_start().split_once(' ').unwrap_or((line, ""));
-        match first {
-            "targets" => {
-                for word in rest.split_whitespace() {
-                    let target =
-                        Target::read(word).ok_or_else(|| format!("'{word}' is no target"))?;
-                    self.targets.push(target);
-                }
-            }
-            "family" => {
-                let (name, members) = rest.split_once('=').ok_or("a family is NAME = NUMBERS")?;
-                let number = |text: &str| {
-                    let number = text.trim().parse::<u32>();
-                    number.map_err(|_| format!("'{text}' is no SM number"))
-                };
-                let members: std::result::Result<_, _> =
-                    members.split_whitespace().map(number).collect();
-                self.families.push((number(name)?, members?));
-            }
-            "group" => {
-                let (name, members) = rest.split_once('=').ok_or("a group is NAME = TARGETS")?;
-                let scopes = self.scopes(members)?;
-                self.sets.insert(name.trim().to_owned(), scopes);
-            }
-            "never" => {
-                let (opcodes, reason) = rest.split_once('|').ok_or("never is OPCODES | REASON")?;
-                for opcode in opcodes.split_whitespace() {
-                    self.never
-                        .insert(opcode.to_owned(), (reason.trim().to_owned(), number));
-                }
-            }
-            "note" => {
-                let rule = self.rules.last_mut().ok_or("a note belongs to a rule")?;
-                rule.notes.push(rest.to_owned());
-            }
-            _ => self.rule(line, number)?,
-        }
-        Ok(())
-    }
-
-    fn rule(&mut self, line: &str, number: usize) -> std::result::Result<(), String> {
-        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
-        let &[opcodes, modifiers, types, operands, targets] = &fields[..] else {
-            return Err("a rule is OPCODES | MODIFIERS | TYPES | OPERANDS | TARGETS".to_owned());
-        };
-        let opcodes: Vec<String> = opcodes.split_whitespace().map(str::to_owned).collect();
-        let groups = groups(modifiers)?;
-        let types: Vec<Vec<String>> = types.split_whitespace().flat_map(sequences).collect();
-        let count = |text: &str| {
-            text.trim()
-                .parse()
-                .map_err(|_| format!("'{text}' is no number"))
-        };
-        let operands = match operands {
-            "*" => Vec::new(),
-            list => list
-                .split(',')
-                .map(count)
-                .collect::<std::result::Result<_, _>>()?,
-        };
-        self.opcodes.extend(opcodes.iter().cloned());
-        self.modifiers
-            .extend(groups.iter().flat_map(|group| group.words.iter().cloned()));
-        self.types.extend(types.iter().flatten().cloned());
-        self.rules.push(Rule {
-            opcodes,
-            groups,
-            types,
-            operands,
-            scopes: self.scopes(targets)?,
-            text: line.to_owned(),
-            line: number,
-            notes: Vec::new(),
-        });
-        Ok(())
-    }
-
-    fn scopes(&self, words: &str) -> std::result::Result<Vec<Scope>, String> {
-        let mut scopes = Vec::new();
-        for word in words.split_whitespace() {
-            let found = match self.sets.get(word) {
-                Some(set) => Some(set.clone()),
-                None => rule::scopes(word, &self.families, &self.targets),
-            };
-            scopes.extend(found.ok_or_else(|| format!("'{word}' is no group of targets"))?);
-        }
-        Ok(scopes)
     }
 
     /// Every target that the rules speak of.
@@ -204,6 +124,18 @@ impl Rules {
 
     pub(super) fn has_opcode(&self, name: &str) -> bool {
         self.opcodes.contains(name) || self.never.contains_key(name)
+    }
+
+    /// Why the rules do not judge an instruction with these words, if they do not.
+    pub(super) fn beyond(&self, opcode: &str, words: &[&str]) -> Option<&str> {
+        let is_there = |known: &String| match known.strip_prefix('.') {
+            Some(last) => words.last() == Some(&last),
+            None => words.contains(&known.as_str()),
+        };
+        let found = self.beyond.iter().find(|beyond| {
+            beyond.opcodes.iter().any(|known| known == opcode) && beyond.words.iter().any(is_there)
+        });
+        found.map(|beyond| beyond.reason.as_str())
     }
 
     pub(super) fn opcodes(&self) -> impl Iterator<Item = &String> {
@@ -255,6 +187,27 @@ impl Rules {
             notes.collect()
         };
         Ok(self.answer(form, rules, findings))
+    }
+
+    /// The targets that take a form, a bit for each of [`Self::targets`].
+    pub(crate) fn reach(&self, form: &Form) -> u64 {
+        let fit = |rule: &&Rule| {
+            rule.concerns(form) && rule.takes_operands(form) && rule.miss(form).size() == 0
+        };
+        let fitting: Vec<&Rule> = self.rules.iter().filter(fit).collect();
+        let targets = self.targets.iter().enumerate();
+        targets
+            .filter(|(_, target)| fitting.iter().any(|rule| rule.reaches(**target)))
+            .fold(0, |bits, (place, _)| bits | 1 << place)
+    }
+
+    /// Why no rule takes a form, for people, and by how many modifiers it misses the nearest rule of its types; `None`
+    /// where no rule has its types.
+    pub(crate) fn reason(&self, form: &Form) -> Option<(usize, String)> {
+        let concerned = self.rules.iter().filter(|rule| rule.concerns(form));
+        let size = concerned.map(|rule| rule.miss(form).size()).min()?;
+        let finding = self.why_never(form).ok()?;
+        Some((size, finding.text))
     }
 
     fn answer(
@@ -353,69 +306,4 @@ fn listed(names: &[String]) -> String {
         .collect();
     let more = if names.len() > 12 { " …" } else { "" };
     format!("{}{more}", shown.join(" "))
-}
-
-/// The groups of a rule's modifiers: `(a b)`, `[a b]` or a plain word.
-fn groups(text: &str) -> std::result::Result<Vec<Group>, String> {
-    let mut groups = Vec::new();
-    let mut rest = text.trim();
-    if rest == "-" {
-        return Ok(groups);
-    }
-    while let Some(first) = rest.chars().next() {
-        let close = match first {
-            '(' => ')',
-            '[' => ']',
-            _ => ' ',
-        };
-        let (words, after) = if close == ' ' {
-            rest.split_once(' ').unwrap_or((rest, ""))
-        } else {
-            rest[1..]
-                .split_once(close)
-                .ok_or_else(|| format!("'{first}' is never closed"))?
-        };
-        groups.push(Group {
-            required: first != '[',
-            words: words.split_whitespace().map(str::to_owned).collect(),
-        });
-        rest = after.trim_start();
-    }
-    Ok(groups)
-}
-
-/// Every sequence of types that a word with alternatives stands for.
-fn sequences(word: &str) -> Vec<Vec<String>> {
-    if word == "-" {
-        return vec![Vec::new()];
-    }
-    let mut parts = Vec::new();
-    let (mut part, mut depth) = (String::new(), 0);
-    for letter in word.chars() {
-        match letter {
-            '.' if depth == 0 => parts.push(std::mem::take(&mut part)),
-            _ => {
-                depth += i32::from(letter == '{') - i32::from(letter == '}');
-                part.push(letter);
-            }
-        }
-    }
-    parts.push(part);
-    parts.iter().fold(vec![Vec::new()], |sequences, part| {
-        let names: Vec<&str> = part.trim_matches(['{', '}']).split(',').collect();
-        let with = |sequence: &Vec<String>, name: &str| {
-            let mut longer = sequence.clone();
-            longer.push(name.to_owned());
-            longer
-        };
-        sequences
-            .iter()
-            .flat_map(|sequence| {
-                names
-                    .iter()
-                    .map(|name| with(sequence, name))
-                    .collect::<Vec<_>>()
-            })
-            .collect()
-    })
 }

@@ -1,7 +1,7 @@
 //! A PTX instruction as an operation: it is taken as it is written.
 
 use super::graph::Settings;
-use super::step::{Operand, Step};
+use super::step::{Operand, Step, lanes_of};
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::precision::legal::{Form, Rules};
@@ -27,11 +27,7 @@ pub(super) fn step(form: &Form, settings: Settings, rules: &Rules) -> Result<(St
             "operation '{form}': an instruction has its modifiers in its name; leave out --round, --approx and --ftz"
         )));
     }
-    let inputs = inputs(form, rules);
-    let names = ["a", "b", "c", "d", "e", "f"]
-        .iter()
-        .take(inputs)
-        .map(|&name| name.to_owned());
+    let names = names(form, rules);
     let format = form
         .types
         .first()
@@ -40,11 +36,11 @@ pub(super) fn step(form: &Form, settings: Settings, rules: &Rules) -> Result<(St
     let step = Step {
         instruction: form.to_string(),
         emulation: Vec::new(),
-        operands: (0..inputs).map(Operand::Input).collect(),
+        operands: (0..names.len()).map(Operand::Input).collect(),
         format,
         rule: "operation/as-written".to_owned(),
     };
-    Ok((step, names.collect()))
+    Ok((step, names))
 }
 
 /// The format of one element of a PTX type: of `e4m3x2` it is e4m3fn.
@@ -56,8 +52,41 @@ pub(crate) fn element(name: &str) -> Option<Format> {
     Format::named(plain).ok()
 }
 
-/// How many operands are read: all but the result.
-fn inputs(form: &Form, rules: &Rules) -> usize {
+/// The names of what an instruction reads: its operands without the result, and of packed ones each element, the
+/// uppermost first (`a.1 a.0`). The four sources of an x4 conversion stand in one pair of braces.
+fn names(form: &Form, rules: &Rules) -> Vec<String> {
+    const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
     let written = form.operands.or_else(|| rules.operands(form));
-    written.unwrap_or(2).saturating_sub(1)
+    let count = written.unwrap_or(2).saturating_sub(1);
+    let named = |word: &str| form.modifiers.iter().any(|modifier| modifier == word);
+    if form.opcode == "cvt" && form.types.first().is_some_and(|name| lanes_of(name) == 4) {
+        return ["a", "b", "e", "f", "rbits"].map(str::to_owned).to_vec();
+    }
+    let mut names: Vec<String> = NAMES
+        .iter()
+        .take(count)
+        .map(|&name| name.to_owned())
+        .collect();
+    if form.opcode == "cvt" && named("rs") {
+        names.pop();
+        names.push("rbits".to_owned());
+        return names;
+    }
+    let source = match (form.opcode.as_str(), &form.types[..]) {
+        ("mma" | "wgmma.mma_async" | "tcgen05.mma", _) => None,
+        ("cvt", [_, source]) | (_, [source]) => Some(lanes_of(source)),
+        _ => None,
+    };
+    match source {
+        Some(lanes @ 2..) => {
+            let elements = |name: &String| {
+                (0..lanes)
+                    .rev()
+                    .map(|lane| format!("{name}.{lane}"))
+                    .collect::<Vec<_>>()
+            };
+            names.iter().flat_map(elements).collect()
+        }
+        _ => names,
+    }
 }

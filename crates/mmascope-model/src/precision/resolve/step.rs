@@ -1,5 +1,6 @@
 //! What was chosen: instructions with their operands, in order.
 
+use super::instruction::element;
 use crate::format::Format;
 
 /// Where an instruction takes an operand from.
@@ -35,6 +36,18 @@ impl Step {
         self.instruction.starts_with("call ")
     }
 
+    /// How many elements its result holds: two for `add.rn.f16x2`, four for `cvt.rs.satfinite.e4m3x4.f32`.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.types().first().map_or(1, |name| lanes_of(name))
+    }
+
+    /// The words of its name that are types.
+    pub fn types(&self) -> Vec<&str> {
+        let words = self.instruction.split('.').skip(1);
+        words.filter(|word| element(word).is_some()).collect()
+    }
+
     /// The names as PTX text has them.
     pub fn names(&self) -> Vec<String> {
         if self.emulation.is_empty() {
@@ -42,5 +55,14 @@ impl Step {
         } else {
             self.emulation.iter().map(|&name| name.to_owned()).collect()
         }
+    }
+}
+
+/// How many elements a PTX type packs.
+pub(super) fn lanes_of(name: &str) -> usize {
+    match (name.ends_with("x2"), name.ends_with("x4")) {
+        (true, _) => 2,
+        (_, true) => 4,
+        _ => 1,
     }
 }

@@ -1,0 +1,170 @@
+//! Which fused sums and roundings 32-bit lanes can take.
+
+use super::{Refusal, Round};
+use crate::cpu::exponents::power_of_two;
+use crate::cpu::sum::{Finish, Kind, Narrow, Sum};
+use crate::dpa::{Dpa, GtrFdpa, Output, Select, Signature, StFdpa, TFdpa, TrFdpa, ZeroSign};
+use crate::format::{Overflow, Rounding};
+
+/// Whether what leaves the format becomes ∞, and an ∞ stays one.
+pub(in crate::cpu) fn overflows(output: &Output) -> bool {
+    matches!(output.overflow, Overflow::Infinity | Overflow::Ieee)
+}
+
+fn narrow(output: &Output) -> Result<Narrow, Refusal> {
+    let float = output.format.float().ok_or("no float")?;
+    let wide = float.emin() == -126;
+    let bits = float.fraction_bits;
+    let largest = output.format.decode(output.format.max_finite(false));
+    let field = (largest.exponent + 127) as u32;
+    let fraction = largest.significand as u32 & ((1 << bits) - 1);
+    Ok(Narrow {
+        bits,
+        wide,
+        smallest: ((float.emin() + 127) as u32) << 23,
+        largest: field << 23 | fraction << (23 - bits),
+    })
+}
+
+/// The rounding of an addition or a conversion.
+pub(super) fn round(output: &Output) -> Result<Round, Refusal> {
+    let bits = output.format.float().map_or(0, |float| float.fraction_bits);
+    if output.rounding != Rounding::Rne || !overflows(output) {
+        return Err(format!("{} {}", output.rounding, output.format));
+    }
+    let signed_zero = match output.zero {
+        ZeroSign::Ieee => true,
+        _ => {
+            return Err("a sum whose zeros are not IEEE 754's".into());
+        }
+    };
+    Ok(Round {
+        narrow: if bits == 23 {
+            None
+        } else {
+            Some(narrow(output)?)
+        },
+        signed_zero,
+    })
+}
+
+fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
+    let float = output.format.float().ok_or("no float")?;
+    let wide = float.emin() == -126 && float.exponent_bits == 8;
+    let refuse = || Err(format!("{} {}", output.rounding, output.format));
+    // A sum that is not zero stays away from zero in a wide format, so −0 never comes about there.
+    if !overflows(output) {
+        return Err(format!("overflow={}", output.overflow));
+    }
+    let zero_fits = output.zero == ZeroSign::Plus || wide && output.zero == ZeroSign::Exact;
+    if !zero_fits {
+        return Err(format!("zero={}", output.zero));
+    }
+    let finish = match output.rounding {
+        Rounding::Rz if wide => Finish::TowardZero {
+            mask: u32::MAX << (23 - float.fraction_bits),
+        },
+        Rounding::Rne if wide && float.fraction_bits == 23 => Finish::Nearest,
+        Rounding::Rne => Finish::NearestAt(narrow(output)?),
+        _ => return refuse(),
+    };
+    Ok((finish, wide))
+}
+
+/// The first byte, of 128, from which on a sum may be suspected of an overflow.
+const SUSPICIOUS: u32 = 112;
+
+/// A fused sum in 32-bit lanes and its e0, or why it has none.
+pub(super) fn fused_sum(
+    algorithm: &Dpa,
+    signature: &Signature,
+    over: &Select,
+    output: &Output,
+    c_smallest: u32,
+) -> Result<(Sum, Option<i32>), Refusal> {
+    let (kind, l, f, e0, align, f2) = match *algorithm {
+        Dpa::TFdpa(TFdpa { l, f, e0, align }) => (Kind::Fused, l, f, Some(e0), align, 0),
+        Dpa::StFdpa(StFdpa { l, f, e0, align }) => (Kind::Scaled, l, f, Some(e0), align, 0),
+        Dpa::TrFdpa(TrFdpa { l, f, f2 }) => (Kind::Late, l, f, None, Rounding::Rz, f2),
+        Dpa::GtrFdpa(GtrFdpa { l, f, f2 }) => (Kind::Parity, l, f, None, Rounding::Rz, f2),
+        _ => return Err("no fused sum".into()),
+    };
+    let late = matches!(kind, Kind::Late | Kind::Parity);
+    let nearest = match align {
+        Rounding::Rz => false,
+        Rounding::Rne => true,
+        other => return Err(format!("terms rounded {other}")),
+    };
+    let bits = |format: &crate::format::Format| format.float().map_or(64, |x| x.fraction_bits);
+    let (a, b) = (bits(&signature.a), bits(&signature.b));
+    if a + b + 2 > 24 {
+        return Err("products of more than 24 bits".into());
+    }
+    let slots = (over.indices(signature.k).len())
+        .min(l as usize)
+        .next_multiple_of(2);
+    // Largest term and largest c in units of the grid.
+    let largest = |bits: u32| 2.0 - power_of_two(-(bits as i32));
+    let unit = power_of_two(f as i32);
+    let term = (largest(a) * largest(b) * unit).ceil() + 1.0;
+    let limit = power_of_two(31);
+    let (half, whole) = (slots as f64 / 2.0 * term, slots as f64 * term);
+    if f > 28 || half + 2.0 * unit + 1.0 >= limit {
+        return Err(format!(
+            "L={l} terms of F={f} fraction bits do not fit 32 bits"
+        ));
+    }
+    // A sum that leaves i32 comes back as itself minus 2^32: at least so large a number that hardly any
+    // other sum is suspected, or else the halves are kept apart.
+    let most = whole + 2.0 * unit + 1.0;
+    let apart = nearest || kind == Kind::Scaled;
+    let (may_overflow, suspicious) = match ((2.0 * limit - most) / power_of_two(24)).floor() {
+        _ if late || most < limit => (false, 256),
+        first if first >= f64::from(SUSPICIOUS) && !apart => (false, first as u32),
+        _ => (true, 256),
+    };
+    let mut reach = 0;
+    if late {
+        if f < 23 || !(30..=40).contains(&f2) || f2 < f || c_smallest != 0 {
+            return Err(format!("F={f} F2={f2}"));
+        }
+        let fits = |reach: &u32| {
+            f2 + 1 >= f + reach && whole + power_of_two((f + 1 + reach) as i32) + 1.0 < limit
+        };
+        reach = (0..8)
+            .rev()
+            .find(fits)
+            .ok_or("sums that do not fit 32 bits")?;
+    }
+    if kind == Kind::Scaled {
+        let fits = signature
+            .scale
+            .is_some_and(|scale| scale.block == signature.k);
+        if !fits || signature.k > l as usize || *over != Select::All || nearest {
+            return Err("several block scales in a sum".into());
+        }
+    }
+    let (finish, wide) = finish(output)?;
+    let out_smallest = match finish {
+        Finish::NearestAt(narrow) => narrow.smallest,
+        _ => 0,
+    };
+    if late && (!wide || finish != Finish::Nearest) {
+        return Err(format!("{} {}", output.rounding, output.format));
+    }
+    let sum = Sum {
+        kind,
+        slots,
+        f,
+        nearest,
+        may_overflow,
+        suspicious,
+        finish,
+        c_smallest,
+        smallest: if wide { 0 } else { out_smallest },
+        sticky: !wide,
+        reach,
+        f2,
+    };
+    Ok((sum, e0))
+}
