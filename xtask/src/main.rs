@@ -3,6 +3,7 @@
 
 mod api;
 mod bounds;
+mod header;
 mod picture;
 mod record;
 
@@ -26,8 +27,8 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             neon     in qemu-aarch64
   bounds  what llvm-mca says of the inner loops of the release build's kernels
   generate [--check]
-          writes the manual pages, the pictures and the tables of the documents; --check compares the committed
-          pictures and tables (a test of the program compares the pages)
+          writes the manual pages, the C header, the pictures and the tables of the documents; --check compares the
+          committed ones (a test of the program compares the pages)
   api [--check]
           writes the lists of public items in docs/api (cargo-public-api and nightly Rust); --check compares them
   record  runs a measurement and writes docs/measured/NAME-DATE.md; without a known NAME it lists them";
@@ -139,8 +140,8 @@ fn main() -> ExitCode {
         ["prove", "functions"] => prove("mmascope-model", "evaluation", "functions"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
-        ["generate"] => picture::generate(false) && manual_pages(),
-        ["generate", "--check"] => picture::generate(true),
+        ["generate"] => picture::generate(false) && header::generate(false) && manual_pages(),
+        ["generate", "--check"] => picture::generate(true) && header::generate(true),
         ["api"] => api::list(false),
         ["api", "--check"] => api::list(true),
         ["record", name] => record::record(name),

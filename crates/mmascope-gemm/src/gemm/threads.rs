@@ -13,6 +13,9 @@ use std::num::NonZeroUsize;
 
 use crate::error::{Error, Result};
 
+/// The stack of a thread, in bytes. Unoptimised kernels keep every vector on it; what is not used takes no memory.
+const STACK: usize = 8 << 20;
+
 /// Runs work, and everything in it that runs in parallel, on so many threads, which end with it.
 ///
 /// ```
@@ -42,6 +45,7 @@ pub fn on_threads<R: Send>(threads: NonZeroUsize, work: impl FnOnce() -> R + Sen
     }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.get())
+        .stack_size(STACK)
         .build()
         .map_err(|error| {
             Error::Argument(format!("{threads} threads cannot be started: {error}"))
