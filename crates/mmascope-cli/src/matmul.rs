@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::report::{self, Failure, Status};
 use crate::units::Types;
 use mmascope::array::{self, Array, Casting, Reading};
-use mmascope::dpa::{Modifiers, Scalar, Unit};
+use mmascope::dpa::{Addends, Modifiers, Scalar, Unit};
 use mmascope::format::{F32, Rounding};
 use mmascope::gemm::{
     self, Arrays, ErrorStatistics, Matrices, Product, Schedule, SoftwareScales, Summary, Watch,
@@ -408,7 +408,11 @@ impl Report<'_> {
             format
         )?;
         if let Some(statistics) = &self.statistics {
-            print_statistics(&mut out, statistics, format.name)?;
+            let terms = match self.unit.program().addends() {
+                Addends::Product => "Σ|a·b|",
+                _ => "Σ|a| + |b|",
+            };
+            print_statistics(&mut out, statistics, terms, format.name)?;
         }
         Ok(())
     }
@@ -457,6 +461,7 @@ fn reading_json((argument, reading): &(&'static str, Reading)) -> Value {
 fn print_statistics(
     out: &mut impl Write,
     statistics: &ErrorStatistics,
+    terms: &str,
     format: &str,
 ) -> Result<(), Failure> {
     let ErrorStatistics {
@@ -467,7 +472,7 @@ fn print_statistics(
     for (name, summary) in [
         ("relative to |exact|".to_owned(), statistics.relative),
         (
-            "relative to Σ|a·b|".to_owned(),
+            format!("relative to {terms}"),
             statistics.relative_to_products,
         ),
         (format!("ULPs of {format}"), statistics.ulps),

@@ -25,13 +25,14 @@ use crate::error::{Error, LONGEST_NAME, Position, Result, quoted};
 use crate::format::Format;
 
 /// The shipped data.
-const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 4] = [
     ("(built in) nvidia.txt", include_str!("../isa/nvidia.txt")),
     ("(built in) amd.txt", include_str!("../isa/amd.txt")),
     (
         "(built in) tenstorrent.txt",
         include_str!("../isa/tenstorrent.txt"),
     ),
+    ("(built in) x86.txt", include_str!("../isa/x86.txt")),
 ];
 
 /// Every known instruction of every known architecture.

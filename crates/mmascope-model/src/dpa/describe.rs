@@ -312,6 +312,7 @@ fn nan_value(nan: Nan, format: Format) -> String {
         Nan::Any => "any".to_owned(),
         Nan::Own => "own".to_owned(),
         Nan::Word(bits) => format!("{bits:0width$x}", width = format.container().digits()),
+        Nan::Operand(bits) => format!("operand:{}", nan_value(Nan::Word(bits), format)),
     }
 }
 
@@ -394,6 +395,10 @@ fn output_words(output: &Output) -> String {
         Nan::Any => "Which NaN a NaN result is, is not known.".to_owned(),
         Nan::Own => "No result is NaN but where it is said above.".to_owned(),
         Nan::Word(_) => format!("A NaN result is always {}.", nan_value(*nan, *format)),
+        Nan::Operand(bits) => format!(
+            "A NaN result is the first NaN among a and b of the last product summed, a and b of the one before it and so on, and c, made quiet: its sign and its fraction stay, the fraction's first bit is set; without a NaN operand it is {}.",
+            nan_value(Nan::Word(*bits), *format)
+        ),
     });
     let zero = match zero {
         ZeroSign::Plus => "A zero result is +0.",

@@ -71,6 +71,7 @@ impl Trace {
         let first_c = c_of(&signature.c, operands.c, modifiers, codes_of_c);
         let mut steps: Vec<Step> = Vec::new();
         let mut c = Start::c(first_c);
+        let mut c_word = operands.c;
         for (index, lanes) in lanes.chunks(signature.k).enumerate() {
             let run = Run {
                 program: unit.program(),
@@ -82,7 +83,21 @@ impl Trace {
                 is_last: index + 1 == count,
             };
             steps.extend(run.steps(lanes, &c));
-            if let Some(step) = steps.last() {
+            if let Some(step) = steps.last_mut() {
+                let own = Operands {
+                    a: &operands.a[index * signature.k..],
+                    b: &operands.b[index * signature.k..],
+                    c: c_word,
+                    ..*operands
+                };
+                // Those of c belong to the first instruction.
+                let modifiers = Modifiers {
+                    negate_c: modifiers.negate_c && index == 0,
+                    no_c: modifiers.no_c && index == 0,
+                    ..*modifiers
+                };
+                pass_nan(step, unit, &own, &modifiers);
+                c_word = step.bits();
                 c = next_c(step, unit.program().output(), &signature.c);
             }
         }
@@ -239,6 +254,17 @@ fn c_of(format: &Format, word: u64, modifiers: &Modifiers, codes: Codes) -> Unpa
         negative: c.negative ^ (modifiers.negate_c && !modifiers.no_c),
         exponent: c.exponent + modifiers.scale_d,
         ..c
+    }
+}
+
+/// A NaN result that is the NaN of an operand.
+fn pass_nan(step: &mut Step, unit: &Unit, operands: &Operands<'_>, modifiers: &Modifiers) {
+    let program = unit.program();
+    let passed = program.passed_nan(unit.signature(), operands, modifiers, step.bits());
+    if let Some((name, word)) = passed {
+        step.set_word(word, program.output());
+        step.remarks
+            .push(format!("the NaN {name} goes on, made quiet"));
     }
 }
 

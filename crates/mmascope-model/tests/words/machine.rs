@@ -116,7 +116,37 @@ pub(crate) fn run(
         };
         values.push((statement.name.clone(), word, own.result().1));
     }
-    values.last().expect("a statement").1
+    let word = values.last().expect("a statement").1;
+    match statements.last() {
+        Some(last) if last.nan_of_operand => passed_nan(last, signature, words, word),
+        _ => word,
+    }
+}
+
+/// The NaN of an operand in place of a NaN result.
+fn passed_nan(last: &Statement, signature: &Signature, words: &OperandWords, word: u64) -> u64 {
+    let (_, result) = last.result.clone().expect("the result is said");
+    let Head::Dot { over, .. } = &last.head else {
+        panic!("no products");
+    };
+    if !matches!(decode(&result, word, "special"), Value::Nan) {
+        return word;
+    }
+    let mut operands = vec![(signature.c, words.c)];
+    for k in order(over, signature.k) {
+        operands.extend([(signature.b, words.b[k]), (signature.a, words.a[k])]);
+    }
+    let is_nan =
+        |(format, word): &(Format, u64)| matches!(decode(format, *word, "special"), Value::Nan);
+    let Some((format, word)) = operands.into_iter().rev().find(is_nan) else {
+        return word;
+    };
+    // Sign, ones in the exponent, fraction from its first bit on.
+    let (own, m) = (float(&result), float(&format).fraction_bits);
+    let sign = word >> (format.bits - 1) & 1;
+    let fraction = (word & ((1 << m) - 1)) << (own.fraction_bits - m);
+    let ones = (1_u64 << own.exponent_bits) - 1;
+    sign << (result.bits - 1) | ones << own.fraction_bits | fraction | 1 << (own.fraction_bits - 1)
 }
 
 /// The word of a step that knows numbers only: c and earlier results are numbers to it, too.

@@ -130,6 +130,8 @@ pub(crate) struct Statement {
     pub(crate) flush: Option<(bool, bool)>,
     pub(crate) overflow: Option<String>,
     pub(crate) nan: Option<Option<u64>>,
+    /// A NaN result is that of an operand, if one is NaN.
+    pub(crate) nan_of_operand: bool,
     pub(crate) zero: Option<String>,
 }
 
@@ -486,6 +488,9 @@ fn of_result(own: &mut Statement, text: &str) -> bool {
         own.nan = Some(None);
     } else if let Some(found) = fit("A NaN result is always {}.", text) {
         own.nan = Some(u64::from_str_radix(found[0], 16).ok());
+    } else if let Some(found) = fit("A NaN result is the first NaN among a and b of the last product summed, a and b of the one before it and so on, and c, made quiet: its sign and its fraction stay, the fraction's first bit is set; without a NaN operand it is {}.", text) {
+        own.nan = Some(u64::from_str_radix(found[0], 16).ok());
+        own.nan_of_operand = true;
     } else if text.starts_with("A zero result is") || text.starts_with("A sum of") {
         own.zero = Some(text.to_owned());
     } else {
