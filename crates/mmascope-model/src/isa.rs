@@ -25,7 +25,7 @@ use crate::error::{Error, LONGEST_NAME, Position, Result, quoted};
 use crate::format::Format;
 
 /// The shipped data.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("(built in) nvidia.txt", include_str!("../isa/nvidia.txt")),
     ("(built in) amd.txt", include_str!("../isa/amd.txt")),
     (
@@ -33,6 +33,12 @@ const BUILT_IN: [(&str, &str); 4] = [
         include_str!("../isa/tenstorrent.txt"),
     ),
     ("(built in) x86.txt", include_str!("../isa/x86.txt")),
+    ("(built in) arm.txt", include_str!("../isa/arm.txt")),
+    ("(built in) others.txt", include_str!("../isa/others.txt")),
+    (
+        "(built in) integers.txt",
+        include_str!("../isa/integers.txt"),
+    ),
 ];
 
 /// Every known instruction of every known architecture.

@@ -277,6 +277,7 @@ fn general(step: &General, block: &[usize], sum: Option<Node>, format: Format) -
             }
             join(Op::Add, format, level.into_iter().chain(sum))
         }
+        General::Integer(_) => join(Op::Exact, format, leaves.chain(sum)),
         General::Semi(_) => join(Op::Fma, format, sum.into_iter().chain(leaves)),
         General::Grouped(step) => {
             let groups = block

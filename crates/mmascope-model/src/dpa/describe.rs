@@ -1,8 +1,8 @@
 //! Describes programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
-    AddMul, Codes, Dpa, FlushSign, Fused, General, GrFdpa, Nan, Operation, Output, Part, Program,
-    Select, Signature, Start, Statement, Tininess, Unit, ZeroSign,
+    AddMul, Codes, Dpa, FlushSign, Fused, General, GrFdpa, IntDot, Nan, Operation, Output, Part,
+    Program, Select, Signature, Start, Statement, Tininess, Unit, ZeroSign,
 };
 use crate::format::{Format, Kind, Overflow, Rounding};
 
@@ -126,6 +126,7 @@ impl Program {
                         General::AddMul(step) => AddMul { p: count, ..step }.into(),
                         General::Grouped(step) => GrFdpa { l: count, ..step }.into(),
                         General::Semi(step) => step.into(),
+                        General::Integer(step) => IntDot { l: count, ..step }.into(),
                     })
                 }
                 Operation::Add(..) | Operation::Convert(_) => None,
@@ -198,9 +199,7 @@ impl Program {
                 terms.extend(values.map(|&source| self.source_name(source).to_owned()));
                 let values = match algorithm.general(&statement.output) {
                     General::Fused(_) => "values as they are",
-                    General::AddMul(_) | General::Grouped(_) | General::Semi(_) => {
-                        "values as products with 1"
-                    }
+                    _ => "values as products with 1",
                 };
                 format!(
                     "{} in one block of {}, {values}; c is {}.",
@@ -345,6 +344,9 @@ fn output_words(output: &Output) -> String {
         flush,
         tininess,
     } = output;
+    if format.float().is_none() {
+        return format!("The result is a number of {format}.");
+    }
     let mut said = vec![format!(
         "The result is rounded to {format}, {}.",
         rounded(*rounding)

@@ -448,7 +448,9 @@ fn parse_output(
     let rounding = at(word, Rounding::named(word.text))?;
     let word = words.next("a format")?;
     let format = at(word, words.formats.named(word.text))?;
-    if format.float().is_none() || !format.signed {
+    let of_integers =
+        matches!(operation, Operation::Dot { algorithm, .. } if algorithm.sums_integers());
+    if !of_integers && (format.float().is_none() || !format.signed) {
         return flaw(
             word,
             format!("{format} cannot be a result format: it is no signed float"),

@@ -398,6 +398,13 @@ impl Program {
         self.statements.iter().find_map(of_step).unwrap_or_default()
     }
 
+    /// Whether it is one exact sum of integers.
+    #[must_use]
+    pub fn sums_integers(&self) -> bool {
+        matches!(&self.statements[..], [Statement { operation: Operation::Dot { algorithm, .. }, .. }]
+            if algorithm.sums_integers())
+    }
+
     /// Whether it is one statement that adds one product after the other.
     pub(super) fn is_chain(&self) -> bool {
         matches!(&self.statements[..], [Statement { operation: Operation::Dot { algorithm, .. }, .. }]

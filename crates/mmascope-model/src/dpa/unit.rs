@@ -230,7 +230,8 @@ impl Unit {
             }
         }
         for (name, format) in [("c", c), ("d", d)] {
-            if format.float().is_none() || !format.signed {
+            let is_float = format.float().is_some() && format.signed;
+            if !is_float && !self.program.sums_integers() {
                 return Err(format!("{name} is {format}: signed floats are supported"));
             }
         }

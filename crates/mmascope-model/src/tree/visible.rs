@@ -38,7 +38,7 @@ pub fn visible(unit: &Unit, sight: &Sight) -> Result<Option<Tree>> {
         // What masks see of the steps of the model space is not worked out.
         if matches!(
             algorithm,
-            Dpa::General(_) | Dpa::GrFdpa(_) | Dpa::SemiFma(_)
+            Dpa::General(_) | Dpa::GrFdpa(_) | Dpa::SemiFma(_) | Dpa::IntDot(_)
         ) {
             return Ok(None);
         }

@@ -27,8 +27,12 @@ impl Row {
 }
 
 pub(super) fn modelled() -> Vec<Row> {
+    // Integers have a test of their own: `integers` of the model crate.
     let row = |row: &Instruction| {
         let unit = row.unit().ok()?.clone();
+        if unit.program().sums_integers() {
+            return None;
+        }
         let name = format!("{} {}", row.architecture, row.name);
         Some(Row { name, unit })
     };
@@ -139,6 +143,8 @@ pub(super) fn is_symmetric(program: &Program) -> bool {
                 | Dpa::StFdpa(StFdpa { align, .. })
                 | Dpa::GstFdpa(GstFdpa { align, .. }) => symmetric(align),
                 Dpa::FmaChain(_) | Dpa::FtzAddMul(_) | Dpa::EFdpa(_) | Dpa::SemiFma(_) => true,
+                // Two's complement has one number more below zero.
+                Dpa::IntDot(_) => false,
             },
             _ => true,
         };
