@@ -287,7 +287,8 @@ fn general(step: &General, block: &[usize], sum: Option<Node>, format: Format) -
         }
         General::Fused(fused) => {
             let op = |f: Option<u32>| if f.is_some() { Op::Fused } else { Op::Exact };
-            if *fused == Fused::plain(1, None) {
+            let is_exact = fused.f.is_none() && fused.groups.is_none() && fused.join.is_none();
+            if fused.l == 1 && is_exact {
                 return join(Op::Fma, format, sum.into_iter().chain(leaves));
             }
             let terms: Vec<Node> = match fused.groups {
