@@ -179,7 +179,7 @@ fn print(curves: &[Curve], source: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "Errors on {source}; relative to Σ|a·b|, bias with its sign"
+        "Errors on {source}; relative to Σ|a·b| (Σ|a| + |b| where a unit adds a and b), bias with its sign"
     )?;
     for curve in curves {
         writeln!(out, "\n{}", curve.name())?;

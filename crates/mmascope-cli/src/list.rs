@@ -60,6 +60,11 @@ fn print_instructions(architecture: &Architecture) -> Result<(), Failure> {
         let text = format!("Instructions not listed are known and unmodelled: {reason}");
         writeln!(out, "{}", layout::paragraph(&text))?;
     }
+    // What no source states is said wherever instructions are named.
+    let assumed = architecture.notes.iter();
+    for note in assumed.filter(|note| note.contains("assumed")) {
+        writeln!(out, "{}", layout::labelled("note: ", note))?;
+    }
     for row in architecture.instructions() {
         let default = if row.is_default {
             ", default of its types"

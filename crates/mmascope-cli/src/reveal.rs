@@ -12,6 +12,7 @@ use crate::tree::{ending, statistics, write_drawing};
 use mmascope::dpa::Signature;
 use mmascope::dut::{DeviceName, Dut, Interface};
 use mmascope::format::Format;
+use mmascope::integers;
 use mmascope::isa::Catalogue;
 use mmascope::reveal::{Algorithm, Blas, DeviceSum, Options, Revelation, Summation};
 
@@ -49,6 +50,11 @@ pub(crate) fn run(
             .device
             .open_as(catalogue, &subject, plain(options)?)?;
         let device: &mut dyn Dut = device.as_mut();
+        if integers::are_summed(device.signature()) {
+            let report = integers::reveal(device, chosen.seed)?;
+            progress.finish_and_clear();
+            return finish(catalogue, common, options, &report);
+        }
         let mut sum = DeviceSum::new(device)?;
         if let Some(instruction) = subject.instruction(catalogue)? {
             sum = sum.with_instruction(instruction);
@@ -66,8 +72,18 @@ pub(crate) fn run(
         mmascope::reveal::reveal_with_progress(&mut subject, &chosen, &mut tell)?
     };
     progress.finish_and_clear();
+    finish(catalogue, common, options, &report)
+}
+
+/// Writes and prints a report.
+fn finish(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Reveal,
+    report: &Revelation,
+) -> Result<Status, Failure> {
     if let Some(file) = &options.output {
-        let json = envelope(catalogue, common, &report)?;
+        let json = envelope(catalogue, common, report)?;
         write_drawing(
             file,
             &report.tree,
@@ -78,10 +94,10 @@ pub(crate) fn run(
         )?;
     }
     let printed = if common.json() {
-        let json = envelope(catalogue, common, &report)?;
+        let json = envelope(catalogue, common, report)?;
         writeln!(io::stdout(), "{json}").map_err(Failure::from)
     } else {
-        print(&report)
+        print(report)
     };
     report::answer(report.holds(), printed)
 }

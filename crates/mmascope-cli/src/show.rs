@@ -8,7 +8,7 @@ use crate::args::{Common, Show};
 use crate::layout;
 use crate::list::instruction_json;
 use crate::report::{self, Failure, Status};
-use mmascope::dpa::Unit;
+use mmascope::dpa::{Addends, Unit};
 use mmascope::gemm;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
 use mmascope::tree::{Form, Node, Tree};
@@ -53,7 +53,12 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
     for line in unit.words() {
         write_wrapped(&mut out, &line)?;
     }
-    writeln!(out, "\nSummation tree (p_k is the product of a_k and b_k):")?;
+    let leaf = match unit.program().addends() {
+        Addends::Product => "the product of a_k and b_k",
+        Addends::Sum => "a_k + b_k",
+        Addends::Difference => "a_k - b_k",
+    };
+    writeln!(out, "\nSummation tree (p_k is {leaf}):")?;
     if let Some(tree) = Node::of_program(unit.program(), signature) {
         write!(out, "{}", tree.text(signature.k))?;
     }
@@ -104,17 +109,21 @@ fn introduction(architecture: &Architecture, row: &Instruction, unit: &Unit) -> 
         ),
         None => String::new(),
     };
-    let text = unit.program().to_string();
     let (c, d) = (signature.c, signature.d);
-    let sum = if text.contains("of=sum") || text.contains("of=difference") {
-        let sign = if text.contains("of=sum") { '+' } else { '-' };
-        format!("Every element of D is d = c + (a {sign} b) of {numbers} and c in {c}, d in {d}.")
-    } else {
-        format!(
-            "Every element of D is d = c + Σ a_k·b_k: {} products of {numbers} and c in {c}, d in \
-             {d}{scaled}.",
-            signature.k
-        )
+    let sum = match (unit.program().addends(), signature.k) {
+        (Addends::Sum, _) => {
+            format!("Every element of D is d = c + (a + b) of {numbers} and c in {c}, d in {d}.")
+        }
+        (Addends::Difference, _) => {
+            format!("Every element of D is d = c + (a - b) of {numbers} and c in {c}, d in {d}.")
+        }
+        (Addends::Product, 1) => format!(
+            "Every element of D is d = c + a·b: the product of {numbers} and c in {c}, d in {d}{scaled}."
+        ),
+        (Addends::Product, k) => format!(
+            "Every element of D is d = c + Σ a_k·b_k: {k} products of {numbers} and c in {c}, d in \
+             {d}{scaled}."
+        ),
     };
     [what, sum, special(unit)]
 }
@@ -129,9 +138,14 @@ fn special(unit: &Unit) -> String {
     let rounding = value("rounding").unwrap_or("rounded");
     match (value("F"), value("L"), value("P")) {
         (Some(bits), Some(terms), _) if bits.parse::<u32>().is_ok() => format!(
-            "Unlike IEEE sums: up to {terms} products at a time are aligned to the largest term and \
+            "Unlike IEEE sums: {} aligned to the largest term and \
              kept to {bits} bits below its leading one, so that small terms are lost; the sum becomes \
-             {rounding}."
+             {rounding}.",
+            together(unit.program().addends(), terms)
+        ),
+        (None | Some("exact"), Some("1"), _) => format!(
+            "Products are added one after the other with fused multiply-adds, each rounded to {rounding}: \
+             the order of k shows in the result."
         ),
         (None | Some("exact"), Some(terms), _) => format!(
             "Up to {terms} products at a time are added without any loss, and the sum is rounded once, \
@@ -146,6 +160,15 @@ fn special(unit: &Unit) -> String {
              the order of k shows in the result."
         ),
         _ => "What each step keeps and what it loses is said below.".to_owned(),
+    }
+}
+
+/// What is brought to one grid, with its verb.
+fn together(addends: Addends, terms: &str) -> String {
+    match (addends, terms) {
+        (Addends::Product, "1") => "a product and c are".to_owned(),
+        (Addends::Product, terms) => format!("up to {terms} products at a time are"),
+        _ => "a, b and c are".to_owned(),
     }
 }
 

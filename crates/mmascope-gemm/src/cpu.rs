@@ -52,7 +52,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::array::{Stored, WordsMut};
-use crate::dpa::{Codes, Dpa, Modifiers, Operation, Unit};
+use crate::dpa::{Codes, Dpa, Modifiers, Nan, Operation, Unit};
 use crate::engine::{Elements, Engine, Layout, Prepared, Reason, Steps, Watch};
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -409,6 +409,9 @@ impl fmt::Display for Kernel {
 
 impl Family {
     fn of(unit: &Unit, negate: [bool; 2]) -> std::result::Result<Self, Reason> {
+        if matches!(unit.program().output().nan, Nan::Operand(_)) {
+            return Err(Reason::new("NaNs of operands that go on"));
+        }
         if let Some(plan) = rounded::Plan::new(unit) {
             return plan.map(Self::Rounded).map_err(Reason::new);
         }

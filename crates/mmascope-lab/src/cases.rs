@@ -35,6 +35,7 @@ mod code;
 mod draw;
 mod exhaustive;
 mod hints;
+mod integers;
 mod matrix;
 mod normal;
 mod plain;
@@ -124,7 +125,14 @@ pub struct Generator {
     family: Family,
     seed: u64,
     hints: Hints,
-    layout: Layout,
+    operands: Operands,
+}
+
+/// What the recipes know of the formats.
+#[derive(Clone, Debug)]
+enum Operands {
+    Floats(Layout),
+    Integers(integers::Layout),
 }
 
 /// A signature with the formats as the recipes use them.
@@ -158,6 +166,17 @@ impl Generator {
                 signature.k
             )));
         }
+        if let Some(layout) = integers::Layout::of(signature)? {
+            if family == Family::Exhaustive {
+                exhaustive::check(signature)?;
+            }
+            return Ok(Self {
+                family,
+                seed,
+                hints,
+                operands: Operands::Integers(layout),
+            });
+        }
         let scale = match signature.scale {
             Some(scale) if scale.block == 0 => {
                 return Err(Error::Argument("a scale block of 0".to_owned()));
@@ -181,7 +200,7 @@ impl Generator {
             family,
             seed,
             hints,
-            layout,
+            operands: Operands::Floats(layout),
         })
     }
 
@@ -208,7 +227,10 @@ impl Generator {
     /// How many different cases there are; `None` when every index is another one.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
-        (self.family == Family::Exhaustive).then(|| exhaustive::count(&self.layout))
+        (self.family == Family::Exhaustive).then(|| match &self.operands {
+            Operands::Floats(layout) => exhaustive::count(layout),
+            Operands::Integers(layout) => layout.count(),
+        })
     }
 
     /// Whether rows and columns of different cases make cases of the same family: its operands are
@@ -225,8 +247,11 @@ impl Generator {
     /// `first + (b << bits_a) + a` has a and b, and `first`, a multiple of 2^(bits_a + bits_b), says c.
     #[must_use]
     pub fn pairs(&self) -> Option<(u32, u32)> {
-        let Layout { a, b, .. } = &self.layout;
-        (self.family == Family::Exhaustive).then_some((a.format.bits, b.format.bits))
+        let bits = match &self.operands {
+            Operands::Floats(Layout { a, b, .. }) => (a.format.bits, b.format.bits),
+            Operands::Integers(integers::Layout { a, b, .. }) => (a.bits, b.bits),
+        };
+        (self.family == Family::Exhaustive).then_some(bits)
     }
 
     /// a and its scales of one case, b and its scales of another, c of the first when the sum of the
@@ -284,9 +309,17 @@ impl<'a> Maker<'a> {
             family,
             seed,
             hints,
-            layout,
+            operands,
         } = self.generator;
         let case = &mut self.case;
+        let layout = match operands {
+            Operands::Floats(layout) => layout,
+            Operands::Integers(layout) => {
+                let draws = Draws::new(*seed, index, layout.k, &mut self.words);
+                layout.case(*family, &draws, index, case);
+                return case;
+            }
+        };
         if *family == Family::Exhaustive {
             exhaustive::case(layout, index, case);
         } else {

@@ -10,6 +10,7 @@ pub mod discriminate;
 pub mod dut;
 pub mod identify;
 pub mod infer;
+pub mod integers;
 pub mod probe;
 pub mod quantisation;
 pub mod reveal;

@@ -42,6 +42,9 @@ use bench::Bench;
 /// The device's own errors; [`crate::Error::Argument`] for operands that are no floats.
 pub fn probe(device: &mut dyn Dut) -> Result<Features> {
     let (subject, signature) = (device.name().to_owned(), *device.signature());
+    if crate::integers::are_summed(&signature) {
+        return crate::integers::probe(device);
+    }
     let mut bench = Bench::new(device)?;
     // What later tests need to know: which products share a step, and how many bits it keeps.
     let order = order::measure(&mut bench)?;

@@ -60,6 +60,7 @@ mod fused;
 mod grouped;
 mod html;
 mod input;
+mod integer;
 mod lane;
 mod number;
 mod picture;

@@ -27,12 +27,19 @@ use crate::error::{Error, Position, Result, quoted};
 use crate::format::Format;
 
 /// The shipped data.
-const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("(built in) nvidia.txt", include_str!("../isa/nvidia.txt")),
     ("(built in) amd.txt", include_str!("../isa/amd.txt")),
     (
         "(built in) tenstorrent.txt",
         include_str!("../isa/tenstorrent.txt"),
+    ),
+    ("(built in) x86.txt", include_str!("../isa/x86.txt")),
+    ("(built in) arm.txt", include_str!("../isa/arm.txt")),
+    ("(built in) others.txt", include_str!("../isa/others.txt")),
+    (
+        "(built in) integers.txt",
+        include_str!("../isa/integers.txt"),
     ),
 ];
 

@@ -34,7 +34,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Output, Program, Signature, Source};
+use crate::dpa::{AddMul, Dpa, General, Operation, Output, Program, Signature, Source};
 use crate::error::{Error, Result};
 use crate::format::Format;
 
@@ -277,6 +277,7 @@ fn general(step: &General, block: &[usize], sum: Option<Node>, format: Format) -
             }
             join(Op::Add, format, level.into_iter().chain(sum))
         }
+        General::Integer(_) => join(Op::Exact, format, leaves.chain(sum)),
         General::Semi(_) => join(Op::Fma, format, sum.into_iter().chain(leaves)),
         General::Grouped(step) => {
             let groups = block
@@ -286,7 +287,8 @@ fn general(step: &General, block: &[usize], sum: Option<Node>, format: Format) -
         }
         General::Fused(fused) => {
             let op = |f: Option<u32>| if f.is_some() { Op::Fused } else { Op::Exact };
-            if *fused == Fused::plain(1, None) {
+            let is_exact = fused.f.is_none() && fused.groups.is_none() && fused.join.is_none();
+            if fused.l == 1 && is_exact {
                 return join(Op::Fma, format, sum.into_iter().chain(leaves));
             }
             let terms: Vec<Node> = match fused.groups {

@@ -62,6 +62,8 @@ fn drawn_parameters_are_their_general_forms() {
         "a=e4m3 b=e2m3 c=f32 d=f32 k=64 scale=ue8m0 block=32",
         "a=f64 b=f64 c=f64 d=f64 k=5",
         "a=f32 b=f32 c=f32 d=f32 k=1",
+        "a=int8 b=uint8 c=int32 d=int32 k=12",
+        "a=uint1 b=uint1 c=uint16 d=uint16 k=20",
     ];
     let mut random = Random::seeded("drawn", 2);
     let mut found: std::collections::BTreeMap<&str, usize> = Default::default();
@@ -100,12 +102,17 @@ fn drawn(algorithm: &Dpa, signature: &Signature, random: &mut Random) -> Program
     // It rounds by itself.
     let (rounding, zero, overflow, flush) = match algorithm.name() {
         "semi-fma" => ("rne", pick(&["plus", "common", "ieee"]), "inf", ""),
+        "int-dot" => ("rz", "plus", "sat", ""),
         _ => (rounding, zero, overflow, flush),
     };
-    let text = format!(
-        "{algorithm}{from} -> {rounding} {} zero={zero} overflow={overflow}{flush}",
-        signature.d
-    );
+    // Sums of integers have results in integers, and no others.
+    let d = match (algorithm.sums_integers(), signature.d.float()) {
+        (true, Some(_)) => "int32",
+        (false, None) => "f32",
+        _ => signature.d.name,
+    };
+    let text =
+        format!("{algorithm}{from} -> {rounding} {d} zero={zero} overflow={overflow}{flush}");
     text.parse()
         .unwrap_or_else(|error| panic!("{text}: {error}"))
 }

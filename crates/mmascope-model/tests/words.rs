@@ -72,17 +72,27 @@ fn the_words_of_every_algorithm_and_parameter_give_its_results() {
         "a=e4m3 b=e5m2 c=f16 d=f16 k=20",
         "a=f32 b=f32 c=f32 d=f32 k=1",
     ];
+    let integers = [
+        "a=int8 b=uint8 c=int32 d=int32 k=12",
+        "a=int4 b=int16 c=int16 d=int16 k=7",
+        "a=uint1 b=uint1 c=uint16 d=uint16 k=20",
+        "a=uint16 b=uint16 c=uint64 d=uint64 k=3",
+    ];
     let first = (Random::seeded("words", 4), false, &signatures[..]);
     let second = (Random::seeded("numbers", 4), true, &numbers_only[..]);
     let mut said: BTreeSet<String> = BTreeSet::new();
-    for (mut random, numbers, signatures) in [first, second] {
+    let third = (Random::seeded("integers", 4), false, &integers[..]);
+    for (mut random, numbers, signatures) in [first, second, third] {
         for text in signatures {
             let signature: Signature = text.parse().expect("a signature");
-            for algorithm in Dpa::all().filter(|own| own.knows_numbers_only() == numbers) {
+            let sums = signature.d.float().is_none();
+            let fits =
+                |own: &Dpa| (own.knows_numbers_only(), own.sums_integers()) == (numbers, sums);
+            for algorithm in Dpa::all().filter(fits) {
                 let tries = if matches!(algorithm, Dpa::General(_)) {
                     800
                 } else {
-                    12
+                    24
                 };
                 for _ in 0..tries {
                     let algorithm = drawn(&algorithm, &mut random);
@@ -150,12 +160,13 @@ fn program(algorithm: &Dpa, signature: &Signature, random: &mut Random) -> Progr
         false => pick(&["", "", " from +0"]),
     };
     let d = match signature.d.bits {
-        32 => pick(&["f32", "f32", "e8m13"]),
+        32 if signature.d.float().is_some() => pick(&["f32", "f32", "e8m13"]),
         _ => signature.d.name,
     };
     // It rounds by itself.
     let (rounding, zero, overflow, flush) = match algorithm.name() {
         "semi-fma" => ("rne", pick(&["plus", "common", "ieee"]), "inf", ""),
+        "int-dot" => ("rz", "plus", "sat", ""),
         _ => (rounding, zero, overflow, flush),
     };
     let text = format!(

@@ -103,12 +103,12 @@ pub mod format {
 /// The arithmetic of one output: operands, algorithms, programs, units.
 pub mod dpa {
     pub use mmascope_model::dpa::{
-        AddMul, Addends, Codes, Decoded, Dpa, EFdpa, EVENTS, Events, FlushSign, FmaChain,
-        FtzAddMul, Fused, General, GrFdpa, GroupExponent, Groups, GstFdpa, GtrFdpa, Invalid,
-        Modifiers, Nan, OperandChoice, OperandWords, Operands, Operation, Output, Parameter, Part,
-        Program, Queries, Reading, Scalar, Scale, Select, SemiFma, SemiNan, Signature, Source,
-        Specials, StFdpa, Start, Statement, Sticky, TFdpa, TakenBits, Terms, Tiles, Tininess,
-        TrFdpa, Unit, ZeroSign,
+        AddMul, Addends, Beyond, Codes, Decoded, Dpa, EFdpa, EVENTS, Events, FlushSign, FmaChain,
+        FtzAddMul, Fused, General, GrFdpa, GroupExponent, Groups, GstFdpa, GtrFdpa, IntDot,
+        IntPair, Invalid, Modifiers, Nan, OperandChoice, OperandWords, Operands, Operation, Output,
+        Parameter, Part, Program, Queries, Reading, Scalar, Scale, Select, SemiFma, SemiNan,
+        Signature, Source, Specials, StFdpa, Start, Statement, Sticky, TFdpa, TakenBits, Terms,
+        Tiles, Tininess, TrFdpa, Unit, ZeroSign,
     };
 }
 
@@ -213,6 +213,11 @@ pub mod reveal {
         Algorithm, DeviceSum, Element, Masks, Nature, Options, Progress, Query, Revelation,
         SliceSum, Summation, Verified, reveal, reveal_with_progress,
     };
+}
+
+/// Devices whose sums are integers.
+pub mod integers {
+    pub use mmascope_lab::integers::{are_summed, reveal};
 }
 
 /// Numerical features of a device, each from directed questions.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Readings;
 use crate::report::{self, Failure};
 use mmascope::array::Reading;
-use mmascope::dpa::Unit;
+use mmascope::dpa::{Addends, Unit};
 use mmascope::gemm::{ErrorStatistics, Matrices, Schedule, Summary};
 use mmascope::isa::Instruction;
 
@@ -96,7 +96,11 @@ impl Report<'_> {
             format
         )?;
         if let Some(statistics) = &self.statistics {
-            print_statistics(&mut out, statistics, format.name)?;
+            let terms = match self.unit.program().addends() {
+                Addends::Product => "Σ|a·b|",
+                _ => "Σ|a| + |b|",
+            };
+            print_statistics(&mut out, statistics, terms, format.name)?;
         }
         Ok(())
     }
@@ -145,6 +149,7 @@ fn reading_json((argument, reading): &(&'static str, Reading)) -> Value {
 fn print_statistics(
     out: &mut impl Write,
     statistics: &ErrorStatistics,
+    terms: &str,
     format: &str,
 ) -> Result<(), Failure> {
     let ErrorStatistics {
@@ -155,7 +160,7 @@ fn print_statistics(
     for (name, summary) in [
         ("relative to |exact|".to_owned(), statistics.relative),
         (
-            "relative to Σ|a·b|".to_owned(),
+            format!("relative to {terms}"),
             statistics.relative_to_products,
         ),
         (format!("ULPs of {format}"), statistics.ulps),

@@ -29,7 +29,7 @@ impl Codec {
         let format = format.container();
         let float = format.float()?;
         let nan = match output.nan {
-            Nan::Word(word) => word,
+            Nan::Word(word) | Nan::Operand(word) => word,
             Nan::Any | Nan::Own => format.to_register(format.nan_or_substitute()),
         };
         Some(Self {

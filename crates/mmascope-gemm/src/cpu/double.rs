@@ -71,7 +71,7 @@ impl Plan {
         Some(if fits {
             Ok(Self {
                 nan: match output.nan {
-                    Nan::Word(word) => word,
+                    Nan::Word(word) | Nan::Operand(word) => word,
                     Nan::Any | Nan::Own => F64.nan_or_substitute(),
                 },
             })

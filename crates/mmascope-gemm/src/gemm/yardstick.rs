@@ -3,6 +3,7 @@
 
 use super::schedule::C;
 use super::{Product, Schedule, SoftwareScales};
+use crate::dpa::{Addends, Codes};
 use crate::exact::{Dyadic, Exact, Sum};
 use crate::format::Format;
 
@@ -68,7 +69,7 @@ impl<'a> Yardstick<'a> {
         self.format
     }
 
-    /// Output `index` of D, row by row, and its Σ|a·b|; `None` when an operand that is read is ∞
+    /// Output `index` of D, row by row, and its Σ|a·b| (of units that add a and b, Σ|a| + |b|); `None` when an operand that is read is ∞
     /// or NaN.
     pub(super) fn exact(&self, index: usize) -> Option<(Dyadic, Dyadic)> {
         let (matrices, modifiers) = (self.product.matrices(), self.product.modifiers());
@@ -94,10 +95,12 @@ impl<'a> Yardstick<'a> {
             beta = Some(factor);
         }
         if !modifiers.no_c && beta.is_none_or(|beta| !beta.is_zero()) {
-            let mut c = finite(
-                &self.product.unit().signature().c,
-                matrices.c_at(batch, i, j),
-            )?;
+            let unit = self.product.unit();
+            let codes = match unit.program().knows_numbers_only() {
+                true => Codes::Numbers,
+                false => Codes::Special,
+            };
+            let mut c = operand(&unit.signature().c, codes, matrices.c_at(batch, i, j))?;
             c.negative ^= modifiers.negate_c;
             c.exponent += modifiers.scale_d;
             let c = Dyadic::of(&c);
@@ -120,10 +123,21 @@ impl<'a> Yardstick<'a> {
         let (matrices, modifiers) = (self.product.matrices(), self.product.modifiers());
         let signature = self.product.unit().signature();
         let negate = modifiers.negate_a != modifiers.negate_b;
+        let program = self.product.unit().program();
+        let (codes, addends) = (program.codes, program.addends());
         let (mut sum, mut products) = (Sum::default(), Sum::default());
         for at in ks {
-            let a = finite(&signature.a, matrices.a().at(batch, i, at))?;
-            let b = finite(&signature.b, matrices.b().at(batch, at, j))?;
+            let a = operand(&signature.a, codes, matrices.a().at(batch, i, at))?;
+            let b = operand(&signature.b, codes, matrices.b().at(batch, at, j))?;
+            if addends != Addends::Product {
+                let negate_b = modifiers.negate_b != (addends == Addends::Difference);
+                for (mut x, negate) in [(a, modifiers.negate_a), (b, negate_b)] {
+                    x.negative ^= negate;
+                    sum.add(&x);
+                    products.add(&Exact::new(false, x.magnitude, x.exponent));
+                }
+                continue;
+            }
             let mut magnitude = a.magnitude * b.magnitude;
             let mut exponent = a.exponent + b.exponent;
             if let (Some(scale), Some(scale_a), Some(scale_b)) =
@@ -153,6 +167,11 @@ impl Software<'_> {
         )?;
         Some(&Dyadic::of(&a) * &Dyadic::of(&b))
     }
+}
+
+/// The value of an operand, whose ∞ and NaN codes may be numbers; `None` for ∞ and NaN.
+fn operand(format: &Format, codes: Codes, word: u64) -> Option<Exact> {
+    codes.decode(format, format.from_register(word)).exact()
 }
 
 /// The value of a register word; `None` for ∞ and NaN.

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use super::{Tensor, elements_of, io_error, split_name};
 use crate::error::{Error, Result};
-use crate::format::{F16, F32, F64, Format};
+use crate::format::{F16, F32, F64, Format, Kind};
 
 /// Elements between two looks at the cancel flag.
 const CHUNK: usize = 1 << 16;
@@ -27,7 +27,7 @@ pub fn check_writable(file: &str) -> Result<()> {
 }
 
 /// Writes register words of a format as an `.npy` file: f16, f32 and f64 as NumPy's floats, words
-/// of upper parts of f32 as f32, other formats as `np.save` writes them from `ml_dtypes` (`V2`,
+/// of upper parts of f32 as f32, integers with a sign as such, other formats as `np.save` writes them from `ml_dtypes` (`V2`,
 /// `V1`).
 ///
 /// The bytes go to a temporary file in the same folder, which then takes the file's name. On any
@@ -185,6 +185,17 @@ pub(super) fn temporary(file: &str, path: &Path) -> Result<NamedTempFile> {
 /// NumPy's type string, and bytes per element.
 fn element(format: &Format) -> (&'static str, usize) {
     match format.container() {
+        Format {
+            kind: Kind::Fixed { scale: 0 },
+            signed: true,
+            register,
+            ..
+        } if register.bits >= 8 => match register.bits {
+            8 => ("|i1", 1),
+            16 => ("<i2", 2),
+            32 => ("<i4", 4),
+            _ => ("<i8", 8),
+        },
         F16 => ("<f2", 2),
         F32 => ("<f4", 4),
         F64 => ("<f8", 8),

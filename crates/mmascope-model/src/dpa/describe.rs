@@ -1,8 +1,8 @@
 //! Describes programs in words and as lists of parameters, for people and for evidence.
 
 use super::{
-    AddMul, Codes, Dpa, FlushSign, Fused, General, GrFdpa, Nan, Operation, Output, Part, Program,
-    Select, Signature, Start, Statement, Tininess, Unit, ZeroSign,
+    AddMul, Codes, Dpa, FlushSign, Fused, General, GrFdpa, IntDot, Nan, Operation, Output, Part,
+    Program, Select, Signature, Start, Statement, Tininess, Unit, ZeroSign,
 };
 use crate::format::{Format, Kind, Overflow, Rounding};
 
@@ -126,6 +126,7 @@ impl Program {
                         General::AddMul(step) => AddMul { p: count, ..step }.into(),
                         General::Grouped(step) => GrFdpa { l: count, ..step }.into(),
                         General::Semi(step) => step.into(),
+                        General::Integer(step) => IntDot { l: count, ..step }.into(),
                     })
                 }
                 Operation::Add(..) | Operation::Convert(_) => None,
@@ -198,9 +199,7 @@ impl Program {
                 terms.extend(values.map(|&source| self.source_name(source).to_owned()));
                 let values = match algorithm.general(&statement.output) {
                     General::Fused(_) => "values as they are",
-                    General::AddMul(_) | General::Grouped(_) | General::Semi(_) => {
-                        "values as products with 1"
-                    }
+                    _ => "values as products with 1",
                 };
                 format!(
                     "{} in one block of {}, {values}; c is {}.",
@@ -312,6 +311,7 @@ fn nan_value(nan: Nan, format: Format) -> String {
         Nan::Any => "any".to_owned(),
         Nan::Own => "own".to_owned(),
         Nan::Word(bits) => format!("{bits:0width$x}", width = format.container().digits()),
+        Nan::Operand(bits) => format!("operand:{}", nan_value(Nan::Word(bits), format)),
     }
 }
 
@@ -344,6 +344,9 @@ fn output_words(output: &Output) -> String {
         flush,
         tininess,
     } = output;
+    if format.float().is_none() {
+        return format!("The result is a number of {format}.");
+    }
     let mut said = vec![format!(
         "The result is rounded to {format}, {}.",
         rounded(*rounding)
@@ -394,6 +397,10 @@ fn output_words(output: &Output) -> String {
         Nan::Any => "Which NaN a NaN result is, is not known.".to_owned(),
         Nan::Own => "No result is NaN but where it is said above.".to_owned(),
         Nan::Word(_) => format!("A NaN result is always {}.", nan_value(*nan, *format)),
+        Nan::Operand(bits) => format!(
+            "A NaN result is the first NaN among a and b of the last product summed, a and b of the one before it and so on, and c, made quiet: its sign and its fraction stay, the fraction's first bit is set; without a NaN operand it is {}.",
+            nan_value(Nan::Word(*bits), *format)
+        ),
     });
     let zero = match zero {
         ZeroSign::Plus => "A zero result is +0.",

@@ -9,7 +9,7 @@ mod words;
 use super::output::Output;
 use super::pair::Pair;
 use super::schema::{Parameter, Typed, Value, typed_words};
-use super::{FlushSign, GrFdpa, Select, SemiFma, Signature, Special, ieee};
+use super::{FlushSign, GrFdpa, IntDot, Select, SemiFma, Signature, Special, ieee};
 use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
 /// A step of the model space.
@@ -23,6 +23,8 @@ pub enum General {
     Grouped(GrFdpa),
     /// `semi-fma`: a multiply-add with a few bits below the product.
     Semi(SemiFma),
+    /// `int-dot`: an exact sum of integers.
+    Integer(IntDot),
 }
 
 typed_words!(OperandChoice: Self::Both => "both", Self::A => "a", Self::B => "b");
@@ -293,7 +295,7 @@ impl General {
             Self::Fused(step) => step.begin_with_product(pairs, output),
             Self::AddMul(step) => step.begin_with_product(pairs, output),
             // Those begin with a value: `Step::FROM_PRODUCT`.
-            Self::Grouped(_) | Self::Semi(_) => super::output::PLUS_ZERO,
+            Self::Grouped(_) | Self::Semi(_) | Self::Integer(_) => super::output::PLUS_ZERO,
         }
     }
 }

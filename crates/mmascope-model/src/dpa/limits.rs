@@ -51,6 +51,9 @@ impl Program {
                 }
             }
             let format = statement.output.format;
+            if sums_integers(&statement.operation) {
+                continue;
+            }
             if format.float().is_none() || !format.signed {
                 return Err(format!(
                     "{format} cannot be a result format: it is no signed float"
@@ -59,6 +62,11 @@ impl Program {
         }
         Ok(())
     }
+}
+
+/// Whether a statement is an exact sum of integers, which checks its formats itself.
+fn sums_integers(operation: &Operation) -> bool {
+    matches!(operation, Operation::Dot { algorithm, .. } if algorithm.sums_integers())
 }
 
 impl Modifiers {

@@ -11,6 +11,7 @@ mod ftz_addmul;
 mod gr_fdpa;
 mod gst_fdpa;
 mod gtr_fdpa;
+mod int_dot;
 mod semi_fma;
 mod st_fdpa;
 mod t_fdpa;
@@ -22,6 +23,7 @@ pub use ftz_addmul::FtzAddMul;
 pub use gr_fdpa::{Addends, GrFdpa, TakenBits};
 pub use gst_fdpa::GstFdpa;
 pub use gtr_fdpa::GtrFdpa;
+pub use int_dot::{Beyond, IntDot, IntPair};
 pub use semi_fma::{SemiFma, SemiNan};
 pub use st_fdpa::StFdpa;
 pub use t_fdpa::TFdpa;
@@ -144,6 +146,7 @@ macro_rules! steps {
                     Dpa::General(General::AddMul($step)) => $value,
                     Dpa::General(General::Grouped($step)) => $value,
                     Dpa::General(General::Semi($step)) => $value,
+                    Dpa::General(General::Integer($step)) => $value,
                 }
             };
         }
@@ -168,6 +171,7 @@ steps! {
     GtrFdpa,
     GrFdpa,
     SemiFma,
+    IntDot,
 }
 
 impl From<Fused> for Dpa {
@@ -352,6 +356,12 @@ impl Dpa {
         each!(self, step => of(step))
     }
 
+    /// Whether its operands and its sum are integers.
+    #[must_use]
+    pub fn sums_integers(&self) -> bool {
+        matches!(self, Self::IntDot(_) | Self::General(General::Integer(_)))
+    }
+
     /// The parts of the significands of a and b that it takes, where it takes parts.
     #[must_use]
     pub fn parts(&self) -> Option<(TakenBits, TakenBits)> {
@@ -406,6 +416,7 @@ impl Dpa {
             General::AddMul(step) => step.sum_of(pairs, &step.start(start), output),
             General::Grouped(step) => step.run(pairs, &start, output),
             General::Semi(step) => step.run(pairs, &start, output),
+            General::Integer(step) => step.run(pairs, &start, output),
         }
     }
 

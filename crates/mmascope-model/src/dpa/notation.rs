@@ -11,7 +11,7 @@
 //!                                                      "as": operands widened to that format first
 //!                                                      "part": these bits of significands alone, 0 being the hidden one
 //! source    := "c" | "+0" | "product" | name           default of "from": c
-//! output    := rounding format { nan=any|own|WORD | zero=plus|minus|exact|ieee | overflow=… | exponents=numbers
+//! output    := rounding format { nan=any|own|WORD|operand:WORD | zero=plus|minus|exact|ieee | overflow=… | exponents=numbers
 //!                                | flush=none|plus|kept [tininess=before|unbounded] }
 //! ```
 
@@ -448,7 +448,9 @@ fn parse_output(
     let rounding = at(word, Rounding::named(word.text))?;
     let word = words.next("a format")?;
     let format = at(word, words.formats.named(word.text))?;
-    if format.float().is_none() || !format.signed {
+    let of_integers =
+        matches!(operation, Operation::Dot { algorithm, .. } if algorithm.sums_integers());
+    if !of_integers && (format.float().is_none() || !format.signed) {
         return flaw(
             word,
             format!("{format} cannot be a result format: it is no signed float"),
@@ -479,7 +481,12 @@ fn parse_output(
                 return flaw(word, format!("exponents={value}: expected numbers"));
             }
             ("flush", "none") => output.flush = None,
-            ("nan", _) => output.nan = parse_nan(word, value, format)?,
+            ("nan", _) => {
+                output.nan = match value.strip_prefix("operand:") {
+                    Some(otherwise) => Nan::Operand(parse_nan(word, otherwise, format)?),
+                    None => Nan::Word(parse_nan(word, value, format)?),
+                }
+            }
             ("zero", "plus") => output.zero = ZeroSign::Plus,
             ("zero", "minus") => output.zero = ZeroSign::Minus,
             ("zero", "exact") => output.zero = ZeroSign::Exact,
@@ -544,13 +551,13 @@ fn flush_named(name: &str, value: &str) -> std::result::Result<FlushSign, String
     }
 }
 
-fn parse_nan(word: Token<'_>, value: &str, format: Format) -> std::result::Result<Nan, Flaw> {
+fn parse_nan(word: Token<'_>, value: &str, format: Format) -> std::result::Result<u64, Flaw> {
     let container = format.container();
     let is_hex = value.len() == container.digits() && value.bytes().all(|b| b.is_ascii_hexdigit());
     match u64::from_str_radix(value, 16) {
         Ok(bits) if is_hex => {
             if container.decode(bits).class == crate::format::Class::Nan {
-                Ok(Nan::Word(bits))
+                Ok(bits)
             } else {
                 flaw(
                     word,
@@ -561,7 +568,7 @@ fn parse_nan(word: Token<'_>, value: &str, format: Format) -> std::result::Resul
         _ => flaw(
             word,
             format!(
-                "nan={value}: expected 'any' or {} hex digits",
+                "nan={value}: expected 'any', 'operand:' and a word, or {} hex digits",
                 container.digits()
             ),
         ),

@@ -49,6 +49,8 @@ pub enum Nan {
     Word(u64),
     /// What the algorithm says: it makes none, or one of its own.
     Own,
+    /// The NaN operand that the last operation met, made quiet; this register word where no operand is NaN (x86).
+    Operand(u64),
 }
 
 /// What an output is where the notation does not say.
@@ -115,7 +117,7 @@ impl Output {
                 self.perhaps_nan(self.format.infinity(negative, self.overflow))
             }
             Special::Nan => match self.nan {
-                Nan::Word(word) => word,
+                Nan::Word(word) | Nan::Operand(word) => word,
                 Nan::Any | Nan::Own => self.format.to_register(self.format.nan_or_substitute()),
             },
         }
@@ -162,7 +164,11 @@ impl Output {
     #[cold]
     fn perhaps_nan(&self, code: u64) -> u64 {
         match self.nan {
-            Nan::Word(word) if self.format.decode(code).class == Class::Nan => word,
+            Nan::Word(word) | Nan::Operand(word)
+                if self.format.decode(code).class == Class::Nan =>
+            {
+                word
+            }
             _ => self.format.to_register(code),
         }
     }

@@ -5,9 +5,10 @@ use super::named::Beginning;
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
 use super::{
-    Codes, Dpa, Events, Modifiers, Nan, Operands, Queries, Reading, Signature, general, ieee,
+    Addends, Codes, Dpa, Events, Modifiers, Nan, Operands, Queries, Reading, Signature, general,
+    ieee,
 };
-use crate::format::{Format, Overflow, Unpacked};
+use crate::format::{Class, Format, Overflow, Unpacked};
 
 /// Statements whose values need no memory of their own; almost every program has so few.
 const FEW: usize = 8;
@@ -194,7 +195,52 @@ impl Program {
         let codes = self.codes;
         decoded::pairs(signature, operands, &scales, modifiers, codes, &mut pairs);
         let c = decoded::c(signature, operands, modifiers, self.codes_of_c());
-        self.sum(&pairs, c, &|_| None, events)
+        let word = self.sum(&pairs, c, &|_| None, events);
+        let passed = self.passed_nan(signature, operands, modifiers, word);
+        passed.map_or(word, |(_, nan)| nan)
+    }
+
+    /// The operand (`a0`, `c`) whose NaN goes on in place of a NaN result, and the word that it becomes.
+    pub(crate) fn passed_nan(
+        &self,
+        signature: &Signature,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+        result: u64,
+    ) -> Option<(String, u64)> {
+        let output = self.output();
+        if !matches!(output.nan, Nan::Operand(_)) || !output.is_nan(result) {
+            return None;
+        }
+        let to = output.format.container();
+        let over = self
+            .statements
+            .iter()
+            .rev()
+            .flat_map(|statement| match &statement.operation {
+                Operation::Dot { over, .. } => {
+                    over.indices(signature.k).into_iter().rev().collect()
+                }
+                _ => Vec::new(),
+            });
+        let (a, b) = (&signature.a, &signature.b);
+        let pairs = over.flat_map(|k| {
+            [
+                ("a", Some(k), a, operands.a[k], modifiers.negate_a),
+                ("b", Some(k), b, operands.b[k], modifiers.negate_b),
+            ]
+        });
+        let c = ("c", None, &signature.c, operands.c, modifiers.negate_c);
+        let c = (!modifiers.no_c).then_some(c);
+        pairs.chain(c).find_map(|(side, k, format, word, negate)| {
+            let code = format.from_register(word);
+            let value = format.decode(code);
+            (value.class == Class::Nan).then(|| {
+                let place = k.map_or_else(String::new, |k| k.to_string());
+                let nan = to.quiet(value.negative != negate, format, code);
+                (format!("{side}{place}"), to.to_register(nan))
+            })
+        })
     }
 
     /// The same for many queries, whose lengths and words have been checked.
@@ -209,7 +255,9 @@ impl Program {
                 let own = &scales[index * blocks..(index + 1) * blocks];
                 decoded::pairs(signature, &operands, own, &none, codes, &mut pairs);
                 let c = decoded::c(signature, &operands, &none, self.codes_of_c());
-                self.sum(&pairs, c, &|_| None, &mut Events::default())
+                let word = self.sum(&pairs, c, &|_| None, &mut Events::default());
+                let passed = self.passed_nan(signature, &operands, &none, word);
+                passed.map_or(word, |(_, nan)| nan)
             })
             .collect()
     }
@@ -218,7 +266,9 @@ impl Program {
     /// some of their codes.
     pub(super) fn run_decoded(&self, operands: &Decoded) -> Option<u64> {
         let c_differs = operands.c.is_special() && self.codes_of_c() != Codes::Special;
-        if operands.special && self.codes != Codes::Special || c_differs {
+        let is_special = operands.special || operands.c.is_special();
+        let passes_nan = is_special && matches!(self.output().nan, Nan::Operand(_));
+        if operands.special && self.codes != Codes::Special || c_differs || passes_nan {
             return None;
         }
         let events = &mut Events::default();
@@ -335,6 +385,32 @@ impl Program {
         changed
     }
 
+    /// What a pair of operands gives to the sum: its product, in almost every program.
+    #[must_use]
+    pub fn addends(&self) -> Addends {
+        let of_step = |statement: &Statement| match &statement.operation {
+            Operation::Dot {
+                algorithm: Dpa::GrFdpa(step),
+                ..
+            } => Some(step.terms),
+            _ => None,
+        };
+        self.statements.iter().find_map(of_step).unwrap_or_default()
+    }
+
+    /// Whether it is one exact sum of integers.
+    #[must_use]
+    pub fn sums_integers(&self) -> bool {
+        matches!(&self.statements[..], [Statement { operation: Operation::Dot { algorithm, .. }, .. }]
+            if algorithm.sums_integers())
+    }
+
+    /// Whether it is one statement that adds one product after the other.
+    pub(super) fn is_chain(&self) -> bool {
+        matches!(&self.statements[..], [Statement { operation: Operation::Dot { algorithm, .. }, .. }]
+            if algorithm.block() == 1)
+    }
+
     /// What the ∞ and NaN codes of c mean: numbers to steps that know only those.
     pub(crate) fn codes_of_c(&self) -> Codes {
         match self.knows_numbers_only() {
@@ -360,7 +436,7 @@ impl Program {
         let Output { nan, overflow, .. } = self.output();
         match nan {
             Nan::Any => false,
-            Nan::Word(_) => true,
+            Nan::Word(_) | Nan::Operand(_) => true,
             // A step makes no other NaN than its own, an overflow may.
             Nan::Own => !matches!(overflow, Overflow::Nan | Overflow::NanFinite),
         }

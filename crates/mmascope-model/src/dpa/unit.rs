@@ -1,7 +1,7 @@
 //! Units: operand formats and a program that fit each other. A unit simulates an instruction.
 
 use super::{
-    Codes, Decoded, Events, Modifiers, Operands, Operation, Program, Queries, Reading, Select,
+    Codes, Decoded, Events, Modifiers, Nan, Operands, Operation, Program, Queries, Reading, Select,
     Signature, TakenBits,
 };
 use crate::error::{Error, Result};
@@ -230,7 +230,8 @@ impl Unit {
             }
         }
         for (name, format) in [("c", c), ("d", d)] {
-            if format.float().is_none() || !format.signed {
+            let is_float = format.float().is_some() && format.signed;
+            if !is_float && !self.program.sums_integers() {
                 return Err(format!("{name} is {format}: signed floats are supported"));
             }
         }
@@ -252,6 +253,11 @@ impl Unit {
             if !fits || !scale.format.float().is_some_and(finite) {
                 return Err(format!("{} is no format of block scales", scale.format));
             }
+        }
+        if matches!(self.program.output().nan, Nan::Operand(_)) && !self.program.is_chain() {
+            return Err(
+                "nan=operand is of programs that are one statement with one product a block".into(),
+            );
         }
         let numbers = self.program.codes == Codes::Numbers;
         if self.program.knows_numbers_only() && !numbers {

@@ -95,6 +95,7 @@ impl Block<'_> {
             General::AddMul(step) => self.add_mul(&step),
             General::Grouped(step) => self.grouped(&step),
             General::Semi(step) => self.semi(&step),
+            General::Integer(step) => self.integer(&step),
         }
     }
 

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use super::block::{Block, Start, add, convert, finished, is_subnormal};
+use super::integer::of_pair;
 use super::lane::{Lane, special_sum, special_value};
 use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
 use super::value::Value;
 use crate::dpa::{
-    Addends, Codes, Dpa, Modifiers, Operands, Operation, Output, Program, Scale, Select, Signature,
-    Source, Statement, Unit, check_operands,
+    Addends, Codes, Dpa, General, IntPair, Modifiers, Operands, Operation, Output, Program, Scale,
+    Select, Signature, Source, Statement, Unit, check_operands,
 };
 use crate::error::Result;
 use crate::exact::Dyadic;
@@ -71,6 +72,7 @@ impl Trace {
         let first_c = c_of(&signature.c, operands.c, modifiers, codes_of_c);
         let mut steps: Vec<Step> = Vec::new();
         let mut c = Start::c(first_c);
+        let mut c_word = operands.c;
         for (index, lanes) in lanes.chunks(signature.k).enumerate() {
             let run = Run {
                 program: unit.program(),
@@ -82,10 +84,28 @@ impl Trace {
                 is_last: index + 1 == count,
             };
             steps.extend(run.steps(lanes, &c));
-            if let Some(step) = steps.last() {
+            if let Some(step) = steps.last_mut() {
+                let own = Operands {
+                    a: &operands.a[index * signature.k..],
+                    b: &operands.b[index * signature.k..],
+                    c: c_word,
+                    ..*operands
+                };
+                // Those of c belong to the first instruction.
+                let modifiers = Modifiers {
+                    negate_c: modifiers.negate_c && index == 0,
+                    no_c: modifiers.no_c && index == 0,
+                    ..*modifiers
+                };
+                pass_nan(step, unit, &own, &modifiers);
+                c_word = step.bits();
                 c = next_c(step, unit.program().output(), &signature.c);
             }
         }
+        let (pairs, exact) = match differing(unit.program()) {
+            None => (pairs, exact),
+            Some(pair) => bits_that_differ(pairs, &lanes, &first_c, pair),
+        };
         let result = result_of(steps.last(), &unit.program().output().format);
         let any_nan = result.value == Value::Nan && !unit.program().nan_is_known();
         let error = error_of(&result.value, &exact, &unit.program().output().format);
@@ -242,6 +262,48 @@ fn c_of(format: &Format, word: u64, modifiers: &Modifiers, codes: Codes) -> Unpa
     }
 }
 
+/// What pairs of a sum of integers give where it is no product.
+fn differing(program: &Program) -> Option<IntPair> {
+    program
+        .statements
+        .iter()
+        .find_map(|statement| match &statement.operation {
+            Operation::Dot {
+                algorithm: Dpa::IntDot(step) | Dpa::General(General::Integer(step)),
+                ..
+            } => Some(step.pair).filter(|pair| *pair == IntPair::Differ),
+            _ => None,
+        })
+}
+
+/// The table of pairs and the exact sum of bits that differ.
+fn bits_that_differ(
+    mut pairs: Vec<PairTrace>,
+    lanes: &[Lane],
+    c: &Unpacked,
+    pair: IntPair,
+) -> (Vec<PairTrace>, Value) {
+    let mut sum = Value::of(c).number().unwrap_or_default();
+    for (trace, lane) in pairs.iter_mut().zip(lanes) {
+        let own = of_pair(lane, pair);
+        trace.product = Value::of_number(&own);
+        trace.exponent = None;
+        sum = &sum + &own;
+    }
+    (pairs, Value::of_number(&sum))
+}
+
+/// A NaN result that is the NaN of an operand.
+fn pass_nan(step: &mut Step, unit: &Unit, operands: &Operands<'_>, modifiers: &Modifiers) {
+    let program = unit.program();
+    let passed = program.passed_nan(unit.signature(), operands, modifiers, step.bits());
+    if let Some((name, word)) = passed {
+        step.set_word(word, program.output());
+        step.remarks
+            .push(format!("the NaN {name} goes on, made quiet"));
+    }
+}
+
 /// The d of one instruction as the c of the next one, in c's format.
 fn next_c(step: &Step, output: &Output, format: &Format) -> Start {
     let d = Start::of_step(step, output);
@@ -347,7 +409,15 @@ fn exact_sum(lanes: &[Lane], c: &Unpacked, added: Addends) -> Value {
 
 fn error_of(result: &Value, exact: &Value, format: &Format) -> Option<Error> {
     let (result, exact) = (result.number()?, exact.number()?);
-    let float = format.float()?;
+    let Some(float) = format.float() else {
+        // Of an integer.
+        let difference = &result - &exact;
+        return Some(Error {
+            ulps: difference.clone(),
+            difference,
+            ulp: 0,
+        });
+    };
     let smallest = i64::from(float.emin());
     let top = exact.top().or(result.top()).unwrap_or(smallest);
     let ulp = top.max(smallest) - i64::from(float.fraction_bits);

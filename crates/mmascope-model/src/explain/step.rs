@@ -130,7 +130,7 @@ impl Step {
             (Value::Infinite { negative }, _) => {
                 format.to_register(format.infinity(negative, output.overflow))
             }
-            (_, Nan::Word(bits)) => bits,
+            (_, Nan::Word(bits) | Nan::Operand(bits)) => bits,
             (_, Nan::Any | Nan::Own) => format.to_register(format.nan_or_substitute()),
         };
         step.set_word(bits, output);

@@ -184,6 +184,24 @@ impl Format {
         }
     }
 
+    /// Code of a quiet NaN with that sign and the fraction of another format's NaN: its first bits stay the first.
+    /// Formats without such a NaN give their own.
+    pub(crate) fn quiet(&self, negative: bool, of: &Self, code: u64) -> u64 {
+        let (Some(to), Some(from)) = (self.float(), of.float()) else {
+            return self.nan_or_substitute();
+        };
+        if to.specials != Specials::Ieee {
+            return self.nan_or_substitute();
+        }
+        let fraction = code & ((1 << from.fraction_bits) - 1);
+        let moved = match to.fraction_bits.checked_sub(from.fraction_bits) {
+            Some(longer) => fraction << longer,
+            None => fraction >> (from.fraction_bits - to.fraction_bits),
+        };
+        let default = self.nan_or_substitute();
+        self.with_sign(negative, default | moved)
+    }
+
     /// Code of the default quiet NaN, if the format has a NaN.
     #[must_use]
     pub fn nan(&self) -> Option<u64> {

@@ -38,8 +38,9 @@ pub fn visible(unit: &Unit, sight: &Sight) -> Result<Option<Tree>> {
         // What masks see of the steps of the model space is not worked out.
         if matches!(
             algorithm,
-            Dpa::General(_) | Dpa::GrFdpa(_) | Dpa::SemiFma(_)
-        ) {
+            Dpa::General(_) | Dpa::GrFdpa(_) | Dpa::SemiFma(_) | Dpa::IntDot(_)
+        ) && !is_plain(algorithm)
+        {
             return Ok(None);
         }
         let General::Fused(fused) = algorithm.general(&statement.output) else {
@@ -141,5 +142,16 @@ fn largest_leaf(node: &Node) -> usize {
     match node {
         Node::Leaf(leaf) => *leaf,
         Node::Inner { children, .. } => children.iter().map(largest_leaf).max().unwrap_or(0),
+    }
+}
+
+/// Whether a step of the model space is of exact sums, or of rounded sums to nearest: masks see those.
+fn is_plain(algorithm: &Dpa) -> bool {
+    match algorithm {
+        Dpa::General(General::AddMul(_)) => true,
+        Dpa::General(General::Fused(fused)) => {
+            fused.f.is_none() && fused.groups.is_none() && fused.join.is_none()
+        }
+        _ => false,
     }
 }

@@ -60,6 +60,12 @@ pub(crate) fn run(
                 decode(&format.container(), *word, "special")
             }
         };
+        if statement.wraps.is_some() {
+            let word = of_integers(statement, signature, words);
+            let format = statement.integers.expect("the result is said");
+            values.push((statement.name.clone(), word, format));
+            continue;
+        }
         let own = Machine { own: statement };
         if let Some(word) = of_numbers(&own, &pairs, signature, words, &values) {
             values.push((statement.name.clone(), word, own.result().1));
@@ -116,7 +122,79 @@ pub(crate) fn run(
         };
         values.push((statement.name.clone(), word, own.result().1));
     }
-    values.last().expect("a statement").1
+    let word = values.last().expect("a statement").1;
+    match statements.last() {
+        Some(last) if last.nan_of_operand => passed_nan(last, signature, words, word),
+        _ => word,
+    }
+}
+
+/// The NaN of an operand in place of a NaN result.
+fn passed_nan(last: &Statement, signature: &Signature, words: &OperandWords, word: u64) -> u64 {
+    let (_, result) = last.result.clone().expect("the result is said");
+    let Head::Dot { over, .. } = &last.head else {
+        panic!("no products");
+    };
+    if !matches!(decode(&result, word, "special"), Value::Nan) {
+        return word;
+    }
+    let mut operands = vec![(signature.c, words.c)];
+    for k in order(over, signature.k) {
+        operands.extend([(signature.b, words.b[k]), (signature.a, words.a[k])]);
+    }
+    let is_nan =
+        |(format, word): &(Format, u64)| matches!(decode(format, *word, "special"), Value::Nan);
+    let Some((format, word)) = operands.into_iter().rev().find(is_nan) else {
+        return word;
+    };
+    // Sign, ones in the exponent, fraction from its first bit on.
+    let (own, m) = (float(&result), float(&format).fraction_bits);
+    let sign = word >> (format.bits - 1) & 1;
+    let fraction = (word & ((1 << m) - 1)) << (own.fraction_bits - m);
+    let ones = (1_u64 << own.exponent_bits) - 1;
+    sign << (result.bits - 1) | ones << own.fraction_bits | fraction | 1 << (own.fraction_bits - 1)
+}
+
+/// The word of a sum of integers.
+fn of_integers(own: &Statement, signature: &Signature, words: &OperandWords) -> u64 {
+    let Head::Dot { over, start, .. } = &own.head else {
+        panic!("no products");
+    };
+    let result = own.integers.expect("the result is said");
+    let integer = |format: &Format, word: u64| {
+        let code = i128::from(word & (u64::MAX >> (64 - format.bits)));
+        let is_negative = format.signed && code >> (format.bits - 1) == 1;
+        if is_negative {
+            code - (1 << format.bits)
+        } else {
+            code
+        }
+    };
+    let mut c = match start.as_str() {
+        "c" => integer(&signature.c, words.c),
+        "+0" => 0,
+        other => panic!("begins with {other}"),
+    };
+    let span = 1_i128 << result.bits;
+    let least = if result.signed { -span / 2 } else { 0 };
+    for block in order(over, signature.k).chunks(own.block.expect("a block")) {
+        for &k in block {
+            let (a, b) = (
+                integer(&signature.a, words.a[k]),
+                integer(&signature.b, words.b[k]),
+            );
+            c += if own.differ {
+                i128::from(a != b)
+            } else {
+                a * b
+            };
+        }
+        c = match own.wraps {
+            Some(true) => (c - least).rem_euclid(span) + least,
+            _ => c.max(least).min(least + span - 1),
+        };
+    }
+    c.rem_euclid(span) as u64
 }
 
 /// The word of a step that knows numbers only: c and earlier results are numbers to it, too.

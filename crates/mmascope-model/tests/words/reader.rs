@@ -130,6 +130,12 @@ pub(crate) struct Statement {
     pub(crate) flush: Option<(bool, bool)>,
     pub(crate) overflow: Option<String>,
     pub(crate) nan: Option<Option<u64>>,
+    /// A sum of integers.
+    pub(crate) differ: bool,
+    pub(crate) wraps: Option<bool>,
+    pub(crate) integers: Option<Format>,
+    /// A NaN result is that of an operand, if one is NaN.
+    pub(crate) nan_of_operand: bool,
     pub(crate) zero: Option<String>,
 }
 
@@ -251,6 +257,7 @@ fn sentence(own: &mut Statement, text: &str) -> bool {
     let of_numbers = own.groups.is_none() && grouped::sentence(&mut own.grouped, text);
     of_numbers
         || grouped::semi_sentence(&mut own.semi, text)
+        || of_integers(own, text)
         || of_terms(own, text)
         || of_sum(own, text)
         || of_result(own, text)
@@ -461,6 +468,32 @@ fn says_c(own: &Statement, text: &str) -> bool {
     c
 }
 
+fn of_integers(own: &mut Statement, text: &str) -> bool {
+    let block = "A block has at most {} products of integers, added to c exactly; the result of a block is the c of the next.";
+    let single = "A block has at most {} product of integers, added to c exactly; the result of a block is the c of the next.";
+    if let Some(found) = fit(block, text).or(fit(single, text)) {
+        own.block = Some(number(found[0]) as usize);
+    } else if text == "A product is that of a and b." {
+        own.differ = false;
+    } else if text == "A product is here 1 where a and b differ, else 0." {
+        own.differ = true;
+    } else if let Some(found) = fit(
+        "A sum beyond {} loses its upper bits: it changes by a multiple of 2^{}.",
+        text,
+    ) {
+        assert_eq!(number(found[1]), i64::from(format(found[0]).bits));
+        own.wraps = Some(true);
+    } else if let Some(found) = fit("A sum beyond {} becomes the nearest number of {}.", text) {
+        assert_eq!(found[0], found[1]);
+        own.wraps = Some(false);
+    } else if let Some(found) = fit("The result is a number of {}.", text) {
+        own.integers = Some(format(found[0]));
+    } else {
+        return false;
+    }
+    true
+}
+
 fn of_result(own: &mut Statement, text: &str) -> bool {
     if let Some(found) = fit("The result is rounded to {}, {}.", text) {
         own.result = to(found[1], found[0]);
@@ -486,6 +519,9 @@ fn of_result(own: &mut Statement, text: &str) -> bool {
         own.nan = Some(None);
     } else if let Some(found) = fit("A NaN result is always {}.", text) {
         own.nan = Some(u64::from_str_radix(found[0], 16).ok());
+    } else if let Some(found) = fit("A NaN result is the first NaN among a and b of the last product summed, a and b of the one before it and so on, and c, made quiet: its sign and its fraction stay, the fraction's first bit is set; without a NaN operand it is {}.", text) {
+        own.nan = Some(u64::from_str_radix(found[0], 16).ok());
+        own.nan_of_operand = true;
     } else if text.starts_with("A zero result is") || text.starts_with("A sum of") {
         own.zero = Some(text.to_owned());
     } else {

@@ -198,11 +198,11 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §nan=7fff | hw",
-        "expected 'any' or 8 hex digits",
+        "expected 'any', 'operand:' and a word, or 8 hex digits",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §nan=+fffffff | hw",
-        "expected 'any' or 8 hex digits",
+        "expected 'any', 'operand:' and a word, or 8 hex digits",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §zero=odd | hw",

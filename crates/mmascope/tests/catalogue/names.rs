@@ -1,7 +1,7 @@
 //! Names: aliases, full spellings, old mnemonics, near misses.
 
 use mmascope::Error;
-use mmascope::isa::Catalogue;
+use mmascope::isa::{Catalogue, Instruction};
 
 const ALIASES: [(&str, &[&str]); 10] = [
     ("volta", &["sm_70", "sm_72", "V100", "TITAN V"]),
@@ -51,8 +51,9 @@ fn known_chips_without_a_model() {
         let architecture = catalogue
             .architecture(chip)
             .unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(architecture.counts().0, 0, "{chip}");
-        for row in architecture.instructions() {
+        // Sums of integers are exact everywhere.
+        let floats = |row: &&Instruction| row.signature.c.float().is_some();
+        for row in architecture.instructions().filter(floats) {
             let error = row.unit().expect_err("no model");
             assert!(matches!(error, Error::Unmodelled { .. }), "{chip} {error}");
         }

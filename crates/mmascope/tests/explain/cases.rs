@@ -287,7 +287,9 @@ fn sign_bit(format: &Format) -> u64 {
 }
 
 fn element(format: &Format, kind: usize, centre: u64, random: &mut Random) -> u64 {
-    let float = format.float().expect("a float");
+    let Some(float) = format.float() else {
+        return format.to_register(random.bits());
+    };
     let sign = sign_bit(format) * random.below(2);
     let fields = 1_u64 << float.exponent_bits;
     let fraction_mask = (1 << float.fraction_bits) - 1;

@@ -97,6 +97,8 @@ fn chip_names() -> Vec<String> {
     architectures
         .iter()
         .flat_map(|arch| std::iter::once(&arch.name).chain(&arch.aliases))
+        // Kernels name the instruction sets for which they are written.
+        .filter(|name| !["x86", "arm"].contains(&name.as_str()))
         .cloned()
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mmascope::dpa::{Dpa, GstFdpa};
+use mmascope::dpa::{Dpa, Fused, General, GstFdpa};
 use rayon::prelude::*;
 
 use super::operands::{Case, Random};
@@ -27,6 +27,13 @@ fn free_sets(row: &Row) -> Vec<Vec<usize>> {
                 }
                 // Rounded pairwise sums: only the two of a pair commute.
                 Dpa::FtzAddMul(_) => sets.extend(block.chunks(2).map(<[usize]>::to_vec)),
+                Dpa::General(General::AddMul(_)) => {
+                    sets.extend(block.chunks(2).map(<[usize]>::to_vec));
+                }
+                // Exact sums; c has other flushes, but it stays where it is.
+                Dpa::General(General::Fused(Fused { f: None, .. })) | Dpa::IntDot(_) => {
+                    sets.push(block.to_vec());
+                }
                 Dpa::General(_) => panic!("no shipped row has it"),
                 // Only products of a group meet on one grid.
                 Dpa::GrFdpa(step) => {

@@ -1,8 +1,8 @@
 //! The modelled rows, and what their programs say about themselves.
 
 use mmascope::dpa::{
-    Addends, Codes, Dpa, GrFdpa, GstFdpa, Operation, Program, Select, Signature, StFdpa, Start,
-    TFdpa, Unit,
+    Addends, Codes, Dpa, Fused, General, GrFdpa, GstFdpa, Operation, Program, Select, Signature,
+    StFdpa, Start, TFdpa, Unit,
 };
 use mmascope::format::Rounding;
 use mmascope::isa::{Catalogue, Instruction};
@@ -27,8 +27,12 @@ impl Row {
 }
 
 pub(super) fn modelled() -> Vec<Row> {
+    // Integers have a test of their own: `integers` of the model crate.
     let row = |row: &Instruction| {
         let unit = row.unit().ok()?.clone();
+        if unit.program().sums_integers() {
+            return None;
+        }
         let name = format!("{} {}", row.architecture, row.name);
         Some(Row { name, unit })
     };
@@ -130,15 +134,21 @@ pub(super) fn only_algorithm(program: &Program) -> Option<Dpa> {
 
 /// Whether every rounding treats both signs alike.
 pub(super) fn is_symmetric(program: &Program) -> bool {
-    let symmetric = |rounding: Rounding| matches!(rounding, Rounding::Rne | Rounding::Rz);
+    let symmetric =
+        |rounding: Rounding| matches!(rounding, Rounding::Rne | Rounding::Rz | Rounding::Odd);
     program.statements.iter().all(|statement| {
         let algorithm = match &statement.operation {
             Operation::Dot { algorithm, .. } => match *algorithm {
-                Dpa::TrFdpa(_) | Dpa::GtrFdpa(_) | Dpa::GrFdpa(_) | Dpa::General(_) => false,
+                Dpa::TrFdpa(_) | Dpa::GtrFdpa(_) | Dpa::GrFdpa(_) => false,
+                // Rounded sums; sums that are exact.
+                Dpa::General(General::AddMul(_) | General::Fused(Fused { f: None, .. })) => true,
+                Dpa::General(_) => false,
                 Dpa::TFdpa(TFdpa { align, .. })
                 | Dpa::StFdpa(StFdpa { align, .. })
                 | Dpa::GstFdpa(GstFdpa { align, .. }) => symmetric(align),
                 Dpa::FmaChain(_) | Dpa::FtzAddMul(_) | Dpa::EFdpa(_) | Dpa::SemiFma(_) => true,
+                // Two's complement has one number more below zero.
+                Dpa::IntDot(_) => false,
             },
             _ => true,
         };

@@ -220,7 +220,9 @@ fn blocks(
                 panic!("{algorithm} has no blocks")
             }
             // `crates/mmascope-model/tests/tensix.rs` has their oracle.
-            Dpa::GrFdpa(_) | Dpa::SemiFma(_) => panic!("{algorithm} has an oracle of its own"),
+            Dpa::GrFdpa(_) | Dpa::SemiFma(_) | Dpa::IntDot(_) => {
+                panic!("{algorithm} has an oracle of its own")
+            }
         };
         c = outcome.term(output);
         last = Some(outcome);

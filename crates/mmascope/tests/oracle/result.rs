@@ -76,6 +76,8 @@ fn nan_outcome(output: &Output) -> Outcome {
         }
         Nan::Word(word) => Outcome::Word(word),
         Nan::Any => Outcome::AnyNan,
+        // Which operand's NaN it is has oracles of its own: the words of `show`, and the instruction.
+        Nan::Operand(_) => Outcome::AnyNan,
         Nan::Own => panic!("a unit with NaN rules of its own has an oracle of its own"),
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::symbolic::{left, left_by_tree};
 use mmascope::dpa::{Dpa, Operation, StFdpa, TFdpa, TrFdpa, Unit};
 use mmascope::dut::{Dut, ModelDut};
-use mmascope::format::{F32, F64};
+use mmascope::format::{F32, F64, Rounding};
 use mmascope::isa::Catalogue;
 use mmascope::reveal::{DeviceSum, Nature, Options, Revelation, Summation, reveal};
 use mmascope::tree::{Inner, Op, Sight, Tree, visible};
@@ -38,6 +38,10 @@ fn every_row_reveals_what_masks_can_see_of_its_own_tree() {
         .filter(|row| row.is_modelled())
     {
         let unit = row.unit().expect("modelled");
+        // Sums of integers are asked otherwise: tests/integers.rs.
+        if unit.program().sums_integers() {
+            continue;
+        }
         count += 1;
         let key = format!("{} {}", unit.signature(), unit.program());
         rows.entry(key).or_insert((row, unit));
@@ -61,6 +65,10 @@ fn every_row_reveals_what_masks_can_see_of_its_own_tree() {
             // Masks are powers of two; parts of significands only show in the trials.
             None if unit.program().knows_numbers_only() && !report.holds() => {}
             None if matches!(report.nature, Nature::NoSingleTree(_)) => {}
+            // The trials replay sums to nearest; these are to odd.
+            Some(tree)
+                if unit.program().output().rounding == Rounding::Odd
+                    && as_seen(&tree, unit) == as_seen(&report.tree, unit) => {}
             Some(tree) if report.holds() && as_seen(&tree, unit) == as_seen(&report.tree, unit) => {
                 wrong.extend(against_steps(unit, &report.tree, &sight));
             }

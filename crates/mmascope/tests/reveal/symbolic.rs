@@ -94,6 +94,7 @@ pub(crate) fn left(unit: &Unit, i: usize, j: usize) -> Option<BTreeSet<usize>> {
                         | Dpa::GtrFdpa(_)
                         | Dpa::GrFdpa(_)
                         | Dpa::SemiFma(_)
+                        | Dpa::IntDot(_)
                         | Dpa::General(_) => return None,
                     };
                 }

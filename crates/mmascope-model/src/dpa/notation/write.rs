@@ -90,6 +90,10 @@ impl fmt::Display for Program {
                     let width = format.container().digits();
                     write!(out, " nan={bits:0width$x}")?;
                 }
+                Nan::Operand(bits) => {
+                    let width = format.container().digits();
+                    write!(out, " nan=operand:{bits:0width$x}")?;
+                }
             }
             let (default_overflow, default_zero) = defaults(&statement.operation);
             if *zero != default_zero {

@@ -118,6 +118,8 @@ parameters! {
     NANS: "nans", said(&["quiet", "leaks"]), 12, Specials, "the NaN that a multiply-add makes";
     LOSES: "loses", said(&["nothing", "bit"]), 12, Ties, "what a sum that is two places too long loses";
     TINY: "tiny", said(&["zero", "rounded"]), 12, Subnormals, "results below the smallest normal number";
+    PAIR: "pair", words(&["product", "differ"]), 12, Blocks, "what a pair of integers gives to the sum";
+    BEYOND: "beyond", said(&["wraps", "saturates"]), 12, Range, "integer sums that the accumulator does not hold";
     FLUSH_OF: "flush-of", words(&["both", "a", "b"]), 4, Subnormals, "the operands that are flushed";
 }
 
