@@ -79,7 +79,7 @@ pub(crate) fn run(
     }
     let printed = if common.json() {
         let json = envelope(catalogue, common, &report)?;
-        writeln!(io::stdout(), "{json}").map_err(Failure::from)
+        report::print_text(json)
     } else {
         print(&report)
     };

@@ -82,21 +82,11 @@ fn ask(
     } else {
         Term::Value(0.0)
     };
-    let mut inputs = vec![vec![zero; meter.subject.leaves()]; AT_ONCE.min(questions.len())];
     for chunk in questions.chunks(AT_ONCE) {
-        for (input, (_, terms)) in inputs.iter_mut().zip(chunk) {
-            for &(leaf, term) in terms {
-                input[leaf] = term;
-            }
-        }
-        let results = meter.evaluate(&inputs[..chunk.len()])?;
+        let inputs: Vec<Vec<(usize, Term)>> = chunk.iter().map(|(_, it)| it.clone()).collect();
+        let results = meter.evaluate_sparse(zero, &inputs)?;
         for ((item, _), result) in chunk.iter().zip(results) {
             take(*item, result);
-        }
-        for (input, (_, terms)) in inputs.iter_mut().zip(chunk) {
-            for &(leaf, _) in terms {
-                input[leaf] = zero;
-            }
         }
     }
     Ok(())
