@@ -130,10 +130,10 @@ class Features(Report):
     @property
     def values(self) -> dict[str, str]:
         """The value of each feature by its name."""
-        return {feature["name"]: feature["value"] for feature in self.data["features"]}
+        return {feature["feature"]: feature["value"] for feature in self.data["features"]}
 
     def _lines(self) -> list[tuple[str, str]]:
-        return [(feature["name"], f"{feature['value']}: {feature['conclusion']}") for feature in self.data["features"]]
+        return [(feature["feature"], f"{feature['value']}: {feature['conclusion']}") for feature in self.data["features"]]
 
     def _repr_html_(self) -> str:
         return page(self.html)

@@ -85,9 +85,7 @@ class Subject:
 
 def _numbers(results: Any, count: int) -> Any:
     """Results of rows as float64."""
-    if hasattr(results, "detach"):
-        results = results.detach().double().numpy()
-    array = numpy.asarray(results).astype(numpy.float64)
+    array = _doubles(results)
     if array.shape != (count,):
         raise ValueError(f"results of shape {array.shape} for {count} rows; ({count},) is needed")
     return numpy.ascontiguousarray(array)
@@ -108,38 +106,76 @@ numpy_sum = Subject("numpy.sum", numpy.add.reduce)
 numpy_dot = Subject("numpy.dot", numpy.dot, factors=True)
 
 
+class _Product(Subject):
+    """A matrix product: each row of the first matrix is one input, all columns of the second are alike.
+
+    Outputs of one product may be summed in different orders. The rows that are used are those that give the bits of
+    the first one for equal random inputs, always in the first column.
+    """
+
+    def __init__(self, name: str, multiply: Callable[..., Any], rows: int | None, columns: int | None,
+                 convert: Callable[[Any], Any] | None = None) -> None:
+        super().__init__(name, multiply, factors=True)
+        self.row_count, self.columns, self.maker = rows, columns, convert or (lambda memory: memory)
+
+    def prepare(self, n: int, dtype: Any) -> Call:
+        count = self.row_count or max(2, min(n, 1024))
+        columns = self.columns or n
+        first = numpy.zeros((count, n), dtype)
+        second = numpy.zeros((n, columns), dtype) if self.columns != 0 else numpy.zeros(n, dtype)
+        left, right, multiply = self.maker(first), self.maker(second), self.function
+
+        def outputs() -> Any:
+            d = _doubles(multiply(left, right))
+            return d[:, 0] if d.ndim == 2 else d
+
+        random = numpy.random.default_rng(1)
+        used = numpy.ones(count, bool)
+        for _ in range(24):
+            first[:] = random.standard_normal(n).astype(dtype)
+            second[:] = random.standard_normal(n).astype(dtype).reshape((n, 1) if second.ndim == 2 else (n,))
+            d = outputs()
+            if d.shape != (count,):
+                raise ValueError(f"results of shape {d.shape} for {count} rows")
+            used &= d == d[0]
+        first[:] = 0
+        chosen = numpy.flatnonzero(used)
+        is_all = len(chosen) == count
+        rows = first if is_all else numpy.zeros((len(chosen), n), dtype)
+        factors = numpy.zeros(n, dtype)
+
+        def function() -> Any:
+            if not is_all:
+                first[chosen] = rows
+            second[:] = factors[:, None] if second.ndim == 2 else factors
+            d = outputs() if is_all else outputs()[chosen]
+            return d if len(d) > 1 else float(d[0])
+
+        shape = f"{count} x {n} by {n}" + (f" x {columns}" if second.ndim == 2 else "")
+        return Call(f"{self.name}, {shape}", function, (), rows.view(f"u{rows.dtype.itemsize}"),
+                    factors.view(f"u{factors.dtype.itemsize}"))
+
+
+def _doubles(results: Any) -> Any:
+    """Results as float64."""
+    if hasattr(results, "detach"):
+        results = results.detach().double().numpy()
+    return numpy.asarray(results).astype(numpy.float64)
+
+
 def numpy_gemv(rows: int | None = None) -> Subject:
     """``numpy.matmul`` of a matrix (n rows by default) by a vector."""
-    return Subject("numpy.matmul, matrix by vector", numpy.matmul, factors=True, rows=lambda n: _at_least_two(rows or n))
+    return _Product("numpy.matmul", numpy.matmul, rows, 0)
 
 
 def numpy_gemm(rows: int | None = None, columns: int | None = None) -> Subject:
     """``numpy.matmul`` of two matrices, n x n by default; each row of the first is one input."""
-    return Subject("numpy.matmul, matrix by matrix", _gemm(numpy.matmul, columns), factors=True,
-                   rows=lambda n: _at_least_two(rows or n))
+    return _Product("numpy.matmul", numpy.matmul, rows, columns)
 
 
 def numpy_einsum() -> Subject:
     """``numpy.einsum("k,k->")`` of two vectors."""
     return Subject("numpy.einsum", lambda a, b: numpy.einsum("k,k->", a, b), factors=True)
-
-
-def _at_least_two(rows: int) -> int:
-    return max(2, min(rows, 1024))
-
-
-def _gemm(multiply: Callable[..., Any], columns: int | None) -> Callable[..., Any]:
-    def product(a: Any, b: Any) -> Any:
-        width = columns or a.shape[-1]
-        matrix = numpy.empty((b.shape[0], width), b.dtype)
-        matrix[:] = b[:, None]
-        d = multiply(a, matrix)
-        # (Rows of equal inputs in another column would show another order.)
-        if not (d == d[:, :1])[~numpy.isnan(d[:, 0])].all():
-            raise ValueError("columns with equal inputs have different results: the outputs do not share one order")
-        return d[:, 0]
-
-    return product
 
 
 # SciPy ----------------------------------------------------------------------------------------------------------------
@@ -194,22 +230,16 @@ def torch_matmul(rows: int | None = None, columns: int | None = None) -> Subject
     """``torch.matmul`` of two matrices, n x n by default; each row of the first is one input."""
     import torch
 
-    def product(a: Any, b: Any) -> Any:
-        matrix = b[:, None].expand(b.shape[0], columns or a.shape[-1]).contiguous()
-        return torch.matmul(a, matrix)[:, 0]
-
-    return _torch("torch.matmul", product, factors=True, rows=lambda n: _at_least_two(rows or n))
+    return _Product("torch.matmul", torch.matmul, rows, columns, _tensor)
 
 
 def torch_linear(rows: int | None = None, columns: int | None = None) -> Subject:
     """``torch.nn.functional.linear`` of n x n matrices by default; each row of the input is one input."""
     import torch
 
-    def product(a: Any, b: Any) -> Any:
-        weight = b[None, :].expand(columns or a.shape[-1], b.shape[0]).contiguous()
-        return torch.nn.functional.linear(a, weight)[:, 0]
-
-    return _torch("torch.nn.functional.linear", product, factors=True, rows=lambda n: _at_least_two(rows or n))
+    return _Product(
+        "torch.nn.functional.linear", lambda x, weight: torch.nn.functional.linear(x, weight.t()), rows, columns, _tensor
+    )
 
 
 # JAX ------------------------------------------------------------------------------------------------------------------

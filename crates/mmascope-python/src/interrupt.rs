@@ -1,7 +1,8 @@
 //! Runs long work without the interpreter's lock, so that other threads go on and Ctrl-C ends it.
 
+use std::cell::Cell;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -44,6 +45,7 @@ pub(crate) fn run<T: Send>(
         cancel: &cancel,
     };
     if work.steps > 0 && work.steps < SHORT && work.threads.is_none() {
+        alone();
         return py.detach(|| body(&watch)).raised();
     }
     let threads = work.threads;
@@ -89,6 +91,29 @@ pub(crate) fn run<T: Send>(
             (None, Err(panic)) => std::panic::resume_unwind(panic),
         }
     })
+}
+
+/// The most threads that get a pool of their own, which lasts as long as the process.
+const ALONE: usize = 64;
+
+/// Makes the caller's thread a pool of itself: short work then wakes no other threads, which would take longer
+/// than the work.
+fn alone() {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static IS_ALONE: Cell<bool> = const { Cell::new(false) };
+    }
+    if IS_ALONE.replace(true) || COUNT.fetch_add(1, Ordering::Relaxed) >= ALONE {
+        return;
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .use_current_thread()
+        .build();
+    // A thread that is in a pool already stays there.
+    if let Ok(pool) = pool {
+        std::mem::forget(pool);
+    }
 }
 
 /// Runs work in a pool of this process: a child that `fork` made has the parent's pool in memory, but
