@@ -142,18 +142,16 @@ class Features(Report):
 class Inference(Report):
     """The model that answers as a device does, or why there is none."""
 
-    def __init__(self, data: dict[str, Any], row: str | None, holds: bool) -> None:
+    def __init__(self, data: dict[str, Any], found: Any, holds: bool) -> None:
         super().__init__(data, holds)
         #: A text for :func:`mmascope.load_isa`, where a model was found.
-        self.row = row
+        self.row: str | None = found[0] if found else None
+        self._notation = tuple(found[1:]) if found else None
 
     @property
     def unit(self) -> Unit | None:
         """The model as a unit; ``None`` where none was found."""
-        program = self.data.get("row")
-        if not self.holds or not program:
-            return None
-        return Unit(self.data["signature"], program)
+        return Unit(*self._notation) if self._notation else None
 
 
 class Validation(Report):

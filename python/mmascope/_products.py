@@ -25,12 +25,14 @@ def chosen() -> Instruction | None:
     return _chosen.get()
 
 
-def _row(arch: Any, instruction: Any, a: str, b: str, c: str | None, scaled: bool) -> Instruction:
+def _row(
+    arch: Any, instruction: Any, a: str, b: str, c: str | None, scaled: bool, scale: str | None = None
+) -> Instruction:
     """The instruction that is named, or the default of the operands' formats."""
     if isinstance(instruction, Instruction):
         return instruction
     inner = current()
-    key = (id(inner), arch, instruction, a, b, c, scaled)
+    key = (id(inner), arch, instruction, a, b, c, scaled, scale)
     found = _known.get(key)
     if found is None:
         if not isinstance(arch, str):
@@ -48,7 +50,10 @@ def _row(arch: Any, instruction: Any, a: str, b: str, c: str | None, scaled: boo
                         f"{argument}: integers are codes of a format that nothing names; give instruction= with an "
                         "instruction or with operand types, as in 'e4m3,e4m3,f32'"
                     )
-            row = inner.default(arch, a, b, None if c in ("unsigned", "signed") else c, scaled)
+            if scale is not None:
+                row = inner.default_of_text(arch, f"{a},{b},{scale}")
+            else:
+                row = inner.default(arch, a, b, None if c in ("unsigned", "signed") else c, scaled)
         if len(_known) > 4096:
             _known.clear()
         found = _known[key] = Instruction(row)
@@ -131,15 +136,17 @@ def matmul(
     if library is NUMPY:
         library = other
     addend = None if c is None else operand(c, "c")[0]
-    tensor_scales = None
+    tensor_scales = scale = None
     if not isinstance(left, tuple) or not isinstance(right, tuple):
+        own = right if isinstance(left, tuple) else left
+        scale = f"{own.scale_format}/{own.block}"
         left, right, scale_a, scale_b, tensor_scales = _quantised(left, right, scale_a, scale_b)
     scales = (
         None if scale_a is None else operand(scale_a, "scale_a")[0],
         None if scale_b is None else operand(scale_b, "scale_b")[0],
     )
     is_code = any(scale is not None and scale[0].dtype.itemsize == 1 for scale in scales)
-    row = _row(arch, instruction, left[1], right[1], None if addend is None else addend[1], is_code)
+    row = _row(arch, instruction, left[1], right[1], None if addend is None else addend[1], is_code, scale)
     options = _options(schedule, mods, round, saturate, pad, threads, tensor_scales, by_reference)
     return _multiply(row, left, right, addend, scales, options, library, progress)
 
@@ -210,7 +217,7 @@ def _operand(value: Any, argument: str) -> tuple[Any, Library]:
     from ._precision import Quantized
 
     if isinstance(value, Quantized):
-        return value, NUMPY
+        return value, value._library
     return operand(value, argument)
 
 

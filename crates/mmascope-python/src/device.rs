@@ -185,7 +185,8 @@ pub(crate) fn probe(py: Python<'_>, asked: Asked<'_>) -> PyResult<(String, Strin
     Ok((json, features.page()))
 }
 
-/// The model of a device as JSON; and as a row for a catalogue, where one was found.
+/// The model of a device: JSON; where one was found, a row for a catalogue, its signature and its program; whether it
+/// holds.
 #[pyfunction]
 pub(crate) fn infer(
     py: Python<'_>,
@@ -194,7 +195,7 @@ pub(crate) fn infer(
     seed: u64,
     with_catalogue: bool,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(String, Option<String>, bool)> {
+) -> PyResult<(String, Option<[String; 3]>, bool)> {
     let (mut device, raised) = asked.open()?;
     if budget < 4000 {
         return Err(argument(&format!(
@@ -221,7 +222,11 @@ pub(crate) fn infer(
     });
     let inference = outcome(&raised, result)?;
     let row = match &inference.outcome {
-        mmascope::infer::Outcome::Model(found) => Some(found.row(&inference.subject)),
+        mmascope::infer::Outcome::Model(found) => Some([
+            found.row(&inference.subject),
+            inference.signature.to_string(),
+            found.program.to_string(),
+        ]),
         _ => None,
     };
     let json = serde_json::Value::Object(inference.json()).to_string();
