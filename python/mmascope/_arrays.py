@@ -74,10 +74,7 @@ class _NumPy:
     def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
         dtype = _viewed.get(kind)
         if dtype is None:
-            dtype = numpy_dtype(kind)
-            if dtype.itemsize != words.dtype.itemsize:
-                dtype = words.dtype
-            _viewed[kind] = dtype
+            dtype = _viewed[kind] = numpy_dtype(kind)
         return words.view(dtype)
 
 

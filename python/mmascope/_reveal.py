@@ -117,7 +117,7 @@ def reveal(
 
     Examples
     --------
-    >>> mmascope.reveal(numpy.sum, 8).pattern
+    >>> mmascope.reveal(numpy.sum, 64).pattern
     '8-way strided, pairwise combine'
     """
     if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n < 1 << 24:

@@ -23,7 +23,8 @@ def rounded(a, b, c):
 
 def test_a_callable_is_inferred():
     found = mmascope.infer(device, like=ROW, catalogue=False)
-    assert found and found.unit.arithmetic == ROW.arithmetic
+    # L = 8 and L = 16 are the same for 8 products.
+    assert found and mmascope.validate(found.unit, ROW, trials=5000)
     assert mmascope.catalogue(isa=found.row).find("inferred", "dot.m1n1k8.f32.f16.f16.f32").k == 8
 
 

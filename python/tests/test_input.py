@@ -130,7 +130,7 @@ def test_ctrl_c_ends_a_long_product():
 def test_other_threads_go_on_meanwhile():
     import threading
 
-    a = numpy.random.default_rng(1).standard_normal((700, 700)).astype("f2")
+    a = numpy.random.default_rng(1).standard_normal((704, 704)).astype("f2")
     counts = [0]
     stop = threading.Event()
 
@@ -140,11 +140,13 @@ def test_other_threads_go_on_meanwhile():
 
     thread = threading.Thread(target=count)
     thread.start()
-    before = counts[0]
-    mmascope.matmul(a, a, arch="h100", progress=False)
-    assert counts[0] > before
-    stop.set()
-    thread.join()
+    try:
+        before = counts[0]
+        mmascope.matmul(a, a, arch="h100", progress=False)
+        assert counts[0] > before
+    finally:
+        stop.set()
+        thread.join()
 
 
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="there is no fork here")

