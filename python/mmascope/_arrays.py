@@ -60,9 +60,8 @@ def numpy_dtype(kind: str) -> numpy.dtype[Any]:
         except ImportError:
             return numpy.dtype("uint16" if kind == "bf16" else "uint8")
         name = _NARROW_NAMES[kind]
-        if hasattr(ml_dtypes, name):
-            return numpy.dtype(getattr(ml_dtypes, name))
-        return numpy.dtype("uint8")
+        own: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, name, "uint8"))
+        return own
     # tf32 and e8m13 lie in words of f32; scales and integers are codes.
     return numpy.dtype({"tf32": "float32", "e8m13": "float32"}.get(kind, kind if "int" in kind else "uint8"))
 

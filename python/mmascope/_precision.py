@@ -14,6 +14,15 @@ from ._products import _Op
 
 class _Wanted:
     __slots__ = ("from", "ftz", "overflow", "policy", "pzo", "random_bits", "relu", "round", "sat", "to")
+    to: str
+    round: str | None
+    overflow: str | None
+    policy: str | None
+    relu: bool
+    sat: bool
+    ftz: bool
+    pzo: bool
+    random_bits: str | None
 
 
 def cast(

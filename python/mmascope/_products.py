@@ -304,7 +304,7 @@ def _broadcast(
         raise ArgumentError(f"c and scales have batches {batch}; those of a and b make {wanted}")
     if 0 in batch or 0 in (m, n, left.shape[-1]):
         raise ArgumentError(f"a of shape {a[0].shape} and b of shape {b[0].shape}: an empty matrix has no products")
-    flat = []
+    flat: list[Any] = []
     for array in arrays:
         if array is None:
             flat.append(None)

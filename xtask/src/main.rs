@@ -3,11 +3,12 @@
 
 mod bounds;
 mod picture;
+mod python;
 mod record;
 
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | record NAME
+const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | record NAME | wheel
   test    build, format, lint, documentation, licence and test checks; skips are printed
   prove   long proofs; NAME is one of: fp8 infer drawn kernels miri tensix casts quantise functions
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
@@ -27,6 +28,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
   generate [--check]
           writes the manual pages, the pictures and the tables of the documents; --check compares the committed
           pictures and tables (a test of the program compares the pages)
+  wheel   builds the Python wheel into dist, with the maturin of the Python that MMASCOPE_PYTHON names
   record  runs a measurement and writes docs/measured/NAME-DATE.md; without a known NAME it lists them";
 
 /// What runs in an emulator: every operation of the lanes, then some outputs of every row.
@@ -122,6 +124,7 @@ fn main() -> ExitCode {
         ["generate"] => picture::generate(false) && manual_pages(),
         ["generate", "--check"] => picture::generate(true),
         ["record", name] => record::record(name),
+        ["wheel"] => python::wheel(),
         ["bounds"] => with_lines() && bounds::bounds("target/lines/mmascope"),
         ["bounds", program] => bounds::bounds(program),
         _ => {
@@ -166,6 +169,9 @@ fn test() -> bool {
         "--quiet",
     ]);
     check(&["cargo", "test", "--workspace"]);
+    if !python::test() {
+        failed.push("the tests of the Python package".to_owned());
+    }
     // Once more at the end, where it is looked for.
     for command in &failed {
         println!("failed: {command}");
