@@ -5,11 +5,12 @@ mod api;
 mod bounds;
 mod header;
 mod picture;
+mod python;
 mod record;
 
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | api | record NAME
+const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | api | record NAME | wheel
   test    build, format, lint, documentation, licence and test checks; skips are printed
   prove   long proofs; NAME is one of: fp8 infer drawn kernels miri tensix tensix-engine vdpbf16ps casts quantise functions
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
@@ -31,6 +32,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
           committed ones (a test of the program compares the pages)
   api [--check]
           writes the lists of public items in docs/api (cargo-public-api and nightly Rust); --check compares them
+  wheel   builds the Python wheel into dist, with the maturin of the Python that MMASCOPE_PYTHON names
   record  runs a measurement and writes docs/measured/NAME-DATE.md; without a known NAME it lists them";
 
 /// What runs in an emulator: every operation of the lanes, then some outputs of every row.
@@ -146,6 +148,7 @@ fn main() -> ExitCode {
         ["api"] => api::list(false),
         ["api", "--check"] => api::list(true),
         ["record", name] => record::record(name),
+        ["wheel"] => python::wheel(),
         ["bounds"] => with_lines() && bounds::bounds("target/lines/mmascope"),
         ["bounds", program] => bounds::bounds(program),
         _ => {
@@ -190,6 +193,9 @@ fn test() -> bool {
         "--quiet",
     ]);
     check(&["cargo", "test", "--workspace"]);
+    if !python::test() {
+        failed.push("the tests of the Python package".to_owned());
+    }
     // Once more at the end, where it is looked for.
     for command in &failed {
         println!("failed: {command}");

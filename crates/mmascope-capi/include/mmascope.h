@@ -101,7 +101,7 @@ extern "C" {
 
 /*
  One case of a family for a unit: K words of a and of b, one of c, K/block of each scale (NULL where the unit has
- none). The same family, seed and index give the same case, on every machine and in every version.
+ none). The same family, seed and index give the same case on every machine, as `mmascope gen` prints it.
 
  # Safety
  `family` ends with a NUL; the arrays are as long as said and do not overlap. Null and misaligned ones are errors.

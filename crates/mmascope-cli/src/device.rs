@@ -50,6 +50,9 @@ pub(crate) fn open_library(
 }
 
 fn this_program() -> Result<PathBuf, Failure> {
+    if let Some(host) = crate::HOST.get() {
+        return Ok(host.clone());
+    }
     std::env::current_exe()
         .map_err(|error| Failure::Device(format!("this program does not find itself: {error}")))
 }

@@ -26,6 +26,11 @@ pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::SeqCst)
 }
 
+/// Sets the flag, for callers that take Ctrl-C themselves.
+pub(crate) fn ask(is_asked: bool) {
+    ASKED.store(is_asked, Ordering::SeqCst);
+}
+
 /// From now on Ctrl-C only sets the flag that is returned.
 pub(crate) fn deferred() -> &'static AtomicBool {
     DEFERRED.store(true, Ordering::SeqCst);

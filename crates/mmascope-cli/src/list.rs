@@ -91,7 +91,8 @@ fn print_instructions(architecture: &Architecture) -> Result<(), Failure> {
     Ok(())
 }
 
-fn architecture_json(architecture: &Architecture) -> Value {
+/// An architecture with its rows, as `list` gives it.
+pub(crate) fn architecture_json(architecture: &Architecture) -> Value {
     let (modelled, unmodelled) = architecture.counts();
     json!({
         "name": architecture.name,

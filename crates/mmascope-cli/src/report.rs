@@ -1,5 +1,6 @@
 //! Exit status, JSON envelope and tables: how results leave the program.
 
+use std::cell::RefCell;
 use std::io::{self, IsTerminal, Read, Write};
 
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
@@ -174,15 +175,50 @@ pub(crate) fn json_text(
         .map_err(|error| Failure::Input(error.to_string()))
 }
 
+thread_local! {
+    /// Where JSON and messages go while a caller in this process takes them.
+    static TAKEN: RefCell<Option<(String, Vec<String>)>> = const { RefCell::new(None) };
+}
+
+/// Runs something with its JSON and its messages taken instead of printed.
+pub(crate) fn captured<T>(body: impl FnOnce() -> T) -> (T, String, Vec<String>) {
+    let before = TAKEN.replace(Some(Default::default()));
+    let result = body();
+    let (json, messages) = TAKEN.replace(before).unwrap_or_default();
+    (result, json, messages)
+}
+
 /// Prints a JSON object with the version and the catalogue's hash in front.
 pub(crate) fn print_json(catalogue: &Catalogue, body: Map<String, Value>) -> Result<(), Failure> {
-    let text = json_text(catalogue, body)?;
+    print_text(json_text(catalogue, body)?)
+}
+
+/// Prints JSON that is a text already.
+pub(crate) fn print_text(text: String) -> Result<(), Failure> {
+    let is_taken = TAKEN.with_borrow_mut(|taken| {
+        taken
+            .as_mut()
+            .map(|(json, _)| json.clone_from(&text))
+            .is_some()
+    });
+    if is_taken {
+        return Ok(());
+    }
     writeln!(io::stdout(), "{text}")?;
     Ok(())
 }
 
 /// A line on standard error; that nobody reads it any more is no error.
 pub(crate) fn tell(message: impl std::fmt::Display) {
+    let is_taken = TAKEN.with_borrow_mut(|taken| {
+        let messages = taken.as_mut().map(|(_, messages)| messages);
+        messages
+            .map(|messages| messages.push(message.to_string()))
+            .is_some()
+    });
+    if is_taken {
+        return;
+    }
     let _ = writeln!(io::stderr(), "{}", shown(&message.to_string()));
 }
 

@@ -95,7 +95,7 @@ fn finish(
     }
     let printed = if common.json() {
         let json = envelope(catalogue, common, report)?;
-        writeln!(io::stdout(), "{json}").map_err(Failure::from)
+        report::print_text(json)
     } else {
         print(report)
     };

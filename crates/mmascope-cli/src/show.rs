@@ -24,13 +24,18 @@ pub(crate) fn run(
     if common.json() {
         print_json(catalogue, common, architecture, row, unit)?;
     } else {
-        print_text(architecture, row, unit)?;
+        write_text(&mut io::stdout().lock(), architecture, row, unit)?;
     }
     Ok(Status::Done)
 }
 
-fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+/// What `show` prints of a row.
+pub(crate) fn write_text(
+    out: &mut impl Write,
+    architecture: &Architecture,
+    row: &Instruction,
+    unit: &Unit,
+) -> Result<(), Failure> {
     let signature = unit.signature();
     for sentence in introduction(architecture, row, unit) {
         writeln!(out, "{}", layout::paragraph(&sentence))?;
@@ -51,7 +56,7 @@ fn print_text(architecture: &Architecture, row: &Instruction, unit: &Unit) -> Re
     line("kernel      ", &kernel)?;
     writeln!(out)?;
     for line in unit.words() {
-        write_wrapped(&mut out, &line)?;
+        write_wrapped(out, &line)?;
     }
     let leaf = match unit.program().addends() {
         Addends::Product => "the product of a_k and b_k",

@@ -23,6 +23,7 @@ mod random;
 mod range;
 mod replay;
 mod report;
+mod rows;
 mod sets;
 mod slice;
 mod subject;
@@ -31,6 +32,7 @@ mod verify;
 
 pub use device::DeviceSum;
 pub use report::{Nature, Revelation, Verified};
+pub use rows::{RowFunction, RowSum};
 pub use slice::{Element, SliceSum};
 pub use subject::{Masks, Query, Summation};
 

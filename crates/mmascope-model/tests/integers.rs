@@ -1,5 +1,6 @@
 //! Every integer row against plain integers: random operands, extremes, and all pairs of 8 bits at the accumulator's ends.
 
+#[allow(dead_code, reason = "the random numbers alone are used")]
 mod inputs;
 
 use inputs::Random;

@@ -211,7 +211,7 @@ pub mod reveal {
     pub use mmascope_host::reveal::{Blas, BlasProcess, Routine, serve_blas};
     pub use mmascope_lab::reveal::{
         Algorithm, DeviceSum, Element, Masks, Nature, Options, Progress, Query, Revelation,
-        SliceSum, Summation, Verified, reveal, reveal_with_progress,
+        RowFunction, RowSum, SliceSum, Summation, Verified, reveal, reveal_with_progress,
     };
 }
 

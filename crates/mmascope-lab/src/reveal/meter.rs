@@ -114,6 +114,17 @@ impl<'a> Meter<'a> {
         Ok(results)
     }
 
+    /// Results of inputs that have one term at every leaf but a few.
+    pub(super) fn evaluate_sparse(
+        &mut self,
+        background: Term,
+        inputs: &[Vec<(usize, Term)>],
+    ) -> Result<Vec<f64>> {
+        let results = self.subject.evaluate_sparse(background, inputs)?;
+        self.count(inputs.len());
+        Ok(results)
+    }
+
     /// Units on every leaf.
     pub(super) fn all_units(&self) -> Vec<f64> {
         vec![1.0; self.subject.leaves()]

@@ -160,6 +160,26 @@ pub trait Summation {
     /// The subject's.
     fn evaluate(&mut self, inputs: &[Vec<Term>]) -> Result<Vec<f64>>;
 
+    /// The results of inputs that have one term at every leaf but a few.
+    ///
+    /// # Errors
+    /// The subject's.
+    fn evaluate_sparse(
+        &mut self,
+        background: Term,
+        inputs: &[Vec<(usize, Term)>],
+    ) -> Result<Vec<f64>> {
+        let leaves = self.leaves();
+        let full = inputs.iter().map(|terms| {
+            let mut input = vec![background; leaves];
+            for &(leaf, term) in terms {
+                input[leaf] = term;
+            }
+            input
+        });
+        self.evaluate(&full.collect::<Vec<_>>())
+    }
+
     /// Format of fused nodes' results where their arithmetic is known from elsewhere: the instruction
     /// behind a matrix product.
     fn fused_format(&self) -> Option<Format> {

@@ -17,7 +17,12 @@ const AT_ONCE: usize = 64;
 pub(super) fn find(meter: &mut Meter<'_>, tree: &Tree) -> Result<Tree> {
     let subject = &*meter.subject;
     let (operands, format) = (subject.operand_format(), subject.format());
-    let formats = formats(meter, tree, operands, format)?;
+    let mut formats = formats(meter, tree, operands, format)?;
+    // Sums of narrow numbers that are kept in f32 are rounded once more when they leave: by a node of one term.
+    let leaves_rounded = format.bits <= 16 && formats.len() > 1 && formats.contains(&F32);
+    if leaves_rounded && let Some(root) = formats.last_mut() {
+        *root = F32;
+    }
     // Products of narrower operands are exact in any case.
     let fused = if meter.subject.products() && (operands == F32 || operands == F64) {
         fused_products(meter, tree, operands)?
@@ -66,6 +71,9 @@ pub(super) fn find(meter: &mut Meter<'_>, tree: &Tree) -> Result<Tree> {
     for node in nodes {
         root = builder.node(node.op, node.format, node.children);
     }
+    if leaves_rounded {
+        root = builder.node(Op::Add, format, vec![root]);
+    }
     builder.build(root)
 }
 
@@ -82,21 +90,11 @@ fn ask(
     } else {
         Term::Value(0.0)
     };
-    let mut inputs = vec![vec![zero; meter.subject.leaves()]; AT_ONCE.min(questions.len())];
     for chunk in questions.chunks(AT_ONCE) {
-        for (input, (_, terms)) in inputs.iter_mut().zip(chunk) {
-            for &(leaf, term) in terms {
-                input[leaf] = term;
-            }
-        }
-        let results = meter.evaluate(&inputs[..chunk.len()])?;
+        let inputs: Vec<Vec<(usize, Term)>> = chunk.iter().map(|(_, it)| it.clone()).collect();
+        let results = meter.evaluate_sparse(zero, &inputs)?;
         for ((item, _), result) in chunk.iter().zip(results) {
             take(*item, result);
-        }
-        for (input, (_, terms)) in inputs.iter_mut().zip(chunk) {
-            for &(leaf, _) in terms {
-                input[leaf] = zero;
-            }
         }
     }
     Ok(())
@@ -109,6 +107,9 @@ fn formats(
     operands: Format,
     format: Format,
 ) -> Result<Vec<Format>> {
+    if operands == format && format.bits <= 16 && format.float().is_some() {
+        return narrow_formats(meter, tree, format);
+    }
     let can_say = [8, 7, -7, -8].map(power_of_two);
     let can_ask = can_say.iter().all(|&x| round(operands, x) == x);
     let is_double = operands == F64 && format == F64;
@@ -172,6 +173,45 @@ fn formats(
             formats[root] = F64;
         }
     }
+    Ok(formats)
+}
+
+/// Format of each node over narrow numbers: f32 where it keeps more digits than they have, otherwise theirs. (The
+/// root's result is narrow whatever it kept, so the root is taken for one of them.)
+fn narrow_formats(meter: &mut Meter<'_>, tree: &Tree, format: Format) -> Result<Vec<Format>> {
+    let mut formats = vec![format; tree.nodes().len()];
+    // Neighbours that are further apart than the numbers have digits, and nearer than those of f32.
+    let apart = format
+        .float()
+        .map_or(0, |float| float.fraction_bits as i32 / 2 + 2);
+    let products: Vec<bool> = (0..tree.leaves())
+        .map(|leaf| meter.subject.is_product(leaf))
+        .collect();
+    let term = |leaf: usize, value: f64| match products[leaf] {
+        true => (leaf, Term::Product(value, 1.0)),
+        false => (leaf, Term::Value(value)),
+    };
+    let (firsts, parents) = (tree.firsts(), tree.parents());
+    let (large, small) = (power_of_two(apart), power_of_two(-apart));
+    let mut questions = Vec::new();
+    for (index, node) in tree.nodes().iter().enumerate() {
+        let item = tree.leaves() + index;
+        let parent = tree.inner(parents[item]).filter(|_| item != tree.root());
+        let outside = parent.and_then(|it| it.children.iter().find(|&&child| child != item));
+        if let (Some(&outside), Op::Add, [left, right]) = (outside, node.op, &node.children[..]) {
+            let terms = vec![
+                term(firsts[*left], large),
+                term(firsts[*right], small),
+                term(firsts[outside], -large),
+            ];
+            questions.push((index, terms));
+        }
+    }
+    ask(meter, &questions, 1.0, |index, result| {
+        if result == small {
+            formats[index] = F32;
+        }
+    })?;
     Ok(formats)
 }
 

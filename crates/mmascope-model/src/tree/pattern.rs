@@ -1,6 +1,7 @@
 //! Names orders: one line for people when a known pattern fits.
 
-use super::{Op, Tree};
+use super::{Builder, Op, Tree};
+use crate::format::Format;
 
 /// Interleaved parts are looked for in trees of up to so many leaves.
 const MOST_INTERLEAVED: usize = 1024;
@@ -295,7 +296,11 @@ impl Tree {
     /// `chain of 16+1-term fused sums`, `split-K 4, then sequential` …
     #[must_use]
     pub fn pattern(&self) -> String {
-        let name = self.named().or_else(|| self.with_last_inside());
+        let last_inside = || match self.before_rounding() {
+            None => self.with_last_inside(),
+            Some(_) => None,
+        };
+        let name = self.named().or_else(last_inside);
         name.unwrap_or_else(|| {
             let statistics = self.statistics();
             format!(
@@ -311,7 +316,24 @@ impl Tree {
         self.named().is_some()
     }
 
+    /// The tree whose result the root only rounds to its own format.
+    fn before_rounding(&self) -> Option<(Self, Format)> {
+        let root = self.nodes().last()?;
+        let [only] = root.children[..] else {
+            return None;
+        };
+        self.inner(only)?;
+        let mut builder = Builder::new(self.leaves());
+        for node in &self.nodes()[..self.nodes().len() - 1] {
+            builder.node(node.op, node.format, node.children.clone());
+        }
+        Some((builder.build(only).ok()?, root.format))
+    }
+
     fn named(&self) -> Option<String> {
+        if let Some((sum, format)) = self.before_rounding() {
+            return Some(format!("{}, rounded to {format}", sum.named()?));
+        }
         if let Some(name) = self.simple() {
             return Some(name);
         }

@@ -1,0 +1,139 @@
+//! NumPy arrays to words of formats, and words to NumPy arrays.
+#![allow(unsafe_code)] // reads the memory of arrays
+
+use numpy::{PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use crate::error::{Raised, argument};
+use mmascope::array::{Array, Casting, Element, Words};
+use mmascope::format::Format;
+
+/// What an array's elements are, as the package says it: the name of a format, or `unsigned` or `signed`
+/// for codes.
+pub(crate) fn element(kind: &str, bytes: usize) -> PyResult<Element> {
+    Ok(match kind {
+        "unsigned" => Element::Unsigned(bytes),
+        "signed" => Element::Signed(bytes),
+        name => Element::Number(Format::named(name).raised()?),
+    })
+}
+
+/// An operand as the package hands it over.
+#[derive(FromPyObject)]
+pub(crate) struct Operand<'py> {
+    /// Row-major, in the machine's byte order, elements of 1, 2, 4 or 8 bytes.
+    array: Bound<'py, PyUntypedArray>,
+    /// See [`element`].
+    kind: String,
+    /// The argument, for messages.
+    name: String,
+}
+
+impl Operand<'_> {
+    pub(crate) fn shape(&self) -> &[usize] {
+        self.array.shape()
+    }
+
+    /// The bytes of the elements, row-major.
+    fn bytes(&self) -> PyResult<&[u8]> {
+        if !self.array.is_c_contiguous() {
+            return Err(argument(&format!(
+                "{}: the array is not row-major",
+                self.name
+            )));
+        }
+        let length = self.array.len() * self.array.dtype().itemsize();
+        if length == 0 {
+            return Ok(&[]);
+        }
+        // SAFETY: NumPy's object is alive as long as `self`. Its data pointer leads to `length` bytes, because the
+        // elements lie row-major without gaps; bytes need no alignment. The interpreter's lock is held while the
+        // slice is in use (its users copy it before they let go), so that no Python code writes to it.
+        Ok(unsafe {
+            let data = (*self.array.as_array_ptr()).fields.data.cast::<u8>();
+            std::slice::from_raw_parts(data, length)
+        })
+    }
+
+    /// The array as the library has arrays.
+    pub(crate) fn array(&self) -> PyResult<Array> {
+        let bytes = self.array.dtype().itemsize();
+        let element = element(&self.kind, bytes)?;
+        // Codes of 4 bits lie one in a byte here.
+        let (element, format) = match element {
+            Element::Number(format) if format.bits < 8 => (Element::Unsigned(1), Some(format)),
+            element => (element, None),
+        };
+        let array = Array::new(&self.name, self.shape(), element, self.bytes()?.to_vec());
+        let array = array.raised()?;
+        Ok(match format {
+            Some(format) => array.with_dtype(format.name),
+            None => array,
+        })
+    }
+
+    /// The array's elements in row-major order as words of an operand.
+    pub(crate) fn words(&self, format: &Format, casting: &Casting) -> PyResult<Words> {
+        let bytes = self.array.dtype().itemsize();
+        let is_same = match element(&self.kind, bytes)? {
+            Element::Number(own) => {
+                own == *format
+                    || format.container() == own && own.bits == 32 && casting.rounding.is_none()
+            }
+            _ => false,
+        };
+        if is_same && bytes * 8 == format.register.bits.max(8) as usize && format.bits >= 8 {
+            return Ok(copied(self.bytes()?, bytes));
+        }
+        if let Element::Number(own) = element(&self.kind, bytes)?
+            && own.bits < 8
+            && own != *format
+        {
+            return Err(argument(&format!(
+                "{}: elements of {own}; the instruction takes {format}",
+                self.name
+            )));
+        }
+        self.array()?.words(format, casting).raised()
+    }
+}
+
+/// Elements of so many bytes as words.
+fn copied(bytes: &[u8], size: usize) -> Words {
+    macro_rules! of {
+        ($type:ty) => {{
+            let elements = bytes.chunks_exact(size_of::<$type>());
+            let word = |element: &[u8]| {
+                <$type>::from_ne_bytes(std::array::from_fn(|index| element[index]))
+            };
+            Words::from(elements.map(word).collect::<Vec<$type>>())
+        }};
+    }
+    match size {
+        1 => Words::from(bytes.to_vec()),
+        2 => of!(u16),
+        4 => of!(u32),
+        _ => of!(u64),
+    }
+}
+
+/// Words as an array of unsigned integers of that shape.
+pub(crate) fn to_numpy<'py>(
+    py: Python<'py>,
+    words: Words,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    match words {
+        Words::U8(words) => shaped(PyArray1::from_vec(py, words), shape),
+        Words::U16(words) => shaped(PyArray1::from_vec(py, words), shape),
+        Words::U32(words) => shaped(PyArray1::from_vec(py, words), shape),
+        Words::U64(words) => shaped(PyArray1::from_vec(py, words), shape),
+    }
+}
+
+fn shaped<'py, T: numpy::Element>(
+    array: Bound<'py, PyArray1<T>>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(array.reshape(shape)?.into_any())
+}

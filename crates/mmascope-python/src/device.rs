@@ -1,0 +1,311 @@
+//! Devices under test of Python: models, named devices and callables; what probes, infers and validates them.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use numpy::{PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::array::to_numpy;
+use crate::catalogue::Catalogue;
+use crate::error::{Raised, argument, device_error};
+use crate::row::Row;
+use mmascope::array::Words;
+use mmascope::cases::Family;
+use mmascope::dpa::Signature;
+use mmascope::dut::{Batch, DEFAULT_TIMEOUT, DeviceName, Dut, Interface, ModelDut};
+use mmascope::format::Format;
+use mmascope::infer::{Options, infer_with_progress};
+use mmascope::validate::{Plan, State, shrink};
+use mmascope::vector::Answer;
+
+/// What Python raised while the library asked.
+type Raiser = Arc<Mutex<Option<PyErr>>>;
+
+/// A callable that takes arrays of words and gives an array of words.
+struct CallableDut {
+    name: String,
+    signature: Signature,
+    function: Py<PyAny>,
+    raised: Raiser,
+}
+
+impl CallableDut {
+    fn ask(&self, py: Python<'_>, batch: &Batch) -> PyResult<Vec<Answer>> {
+        let signature = &self.signature;
+        let array = |format: &Format, words: &[u64], row: usize| {
+            let shape = [words.len() / row.max(1), row];
+            let words = Words::of(format, words.iter().copied()).raised()?;
+            to_numpy(py, words, &shape)
+        };
+        let (k, scales) = (signature.k, signature.scales());
+        let a = array(&signature.a, batch.a(), k)?;
+        let b = array(&signature.b, batch.b(), k)?;
+        let c = array(&signature.c, batch.c(), 1)?;
+        let scale = match signature.scale {
+            Some(scale) => Some((
+                array(&scale.format, batch.scale_a(), scales)?,
+                array(&scale.format, batch.scale_b(), scales)?,
+            )),
+            None => None,
+        };
+        let answer = self.function.bind(py).call1((a, b, c, scale))?;
+        let answer: PyReadonlyArray1<'_, u64> = answer.extract()?;
+        let words = answer.to_vec()?;
+        Ok(words.into_iter().map(Answer::Word).collect())
+    }
+}
+
+impl Dut for CallableDut {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&mut self, batch: &Batch) -> mmascope::Result<Vec<Answer>> {
+        batch.check(&self.signature)?;
+        Python::attach(|py| {
+            self.ask(py, batch).map_err(|error| {
+                let message = error.to_string();
+                keep(&self.raised, error);
+                device_error(&self.name, &message)
+            })
+        })
+    }
+}
+
+fn keep(raised: &Raiser, error: PyErr) {
+    if let Ok(mut raised) = raised.lock() {
+        raised.get_or_insert(error);
+    }
+}
+
+/// A device between whose batches Ctrl-C is looked for.
+struct Watched {
+    device: Box<dyn Dut>,
+    raised: Raiser,
+}
+
+impl Dut for Watched {
+    fn signature(&self) -> &Signature {
+        self.device.signature()
+    }
+
+    fn name(&self) -> &str {
+        self.device.name()
+    }
+
+    fn run(&mut self, batch: &Batch) -> mmascope::Result<Vec<Answer>> {
+        let signals = Python::attach(|py| py.check_signals());
+        if let Err(error) = signals {
+            keep(&self.raised, error);
+            return Err(mmascope::Error::Cancelled);
+        }
+        self.device.run(batch)
+    }
+}
+
+/// What is asked: an instruction's model, a device by its name, or a callable.
+#[derive(FromPyObject)]
+pub(crate) struct Asked<'py> {
+    row: Option<Bound<'py, Row>>,
+    named: Option<String>,
+    callable: Option<Bound<'py, PyAny>>,
+    name: String,
+    signature: Option<String>,
+    catalogue: Bound<'py, Catalogue>,
+    timeout: Option<f64>,
+}
+
+impl Asked<'_> {
+    fn open(&self) -> PyResult<(Watched, Raiser)> {
+        let raised = Raiser::default();
+        let catalogue = &self.catalogue.get().inner;
+        let signature = self.signature.as_deref().map(str::parse::<Signature>);
+        let signature = signature.transpose().raised()?;
+        let device: Box<dyn Dut> = match (&self.row, &self.named, &self.callable) {
+            (Some(row), _, _) => {
+                let unit = row.get().unit().raised()?.clone();
+                Box::new(ModelDut::new(&self.name, unit))
+            }
+            (_, Some(named), _) => {
+                let timeout = match self.timeout {
+                    Some(seconds) => Duration::try_from_secs_f64(seconds)
+                        .map_err(|error| argument(&format!("timeout: {error}")))?,
+                    None => DEFAULT_TIMEOUT,
+                };
+                let name: DeviceName = named.parse().raised()?;
+                let interface = signature.map(Interface::of_signature);
+                name.open(catalogue, interface, timeout).raised()?
+            }
+            (_, _, Some(callable)) => {
+                let Some(signature) = signature else {
+                    return Err(argument(
+                        "signature: a callable needs one, such as \"a=f16 b=f16 c=f32 d=f32 k=16\", or like= with an \
+                         instruction",
+                    ));
+                };
+                Box::new(CallableDut {
+                    name: self.name.clone(),
+                    signature,
+                    function: callable.clone().unbind(),
+                    raised: raised.clone(),
+                })
+            }
+            _ => return Err(argument("no device")),
+        };
+        let watched = Watched {
+            device,
+            raised: raised.clone(),
+        };
+        Ok((watched, raised))
+    }
+}
+
+/// What Python raised goes before what the library made of it.
+fn outcome<T>(raised: &Raiser, result: mmascope::Result<T>) -> PyResult<T> {
+    let first = raised.lock().ok().and_then(|mut raised| raised.take());
+    match first {
+        Some(error) => Err(error),
+        None => result.raised(),
+    }
+}
+
+/// The features of a device: JSON and a page.
+#[pyfunction]
+pub(crate) fn probe(py: Python<'_>, asked: Asked<'_>) -> PyResult<(String, String)> {
+    let (mut device, raised) = asked.open()?;
+    let result = py.detach(|| mmascope::probe::probe(&mut device));
+    let features = outcome(&raised, result)?;
+    let json = serde_json::Value::Object(features.json()).to_string();
+    Ok((json, features.page()))
+}
+
+/// The model of a device: JSON; where one was found, a row for a catalogue, its signature and its program; whether it
+/// holds.
+#[pyfunction]
+pub(crate) fn infer(
+    py: Python<'_>,
+    asked: Asked<'_>,
+    budget: u64,
+    seed: u64,
+    with_catalogue: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, Option<[String; 3]>, bool)> {
+    let (mut device, raised) = asked.open()?;
+    if budget < 4000 {
+        return Err(argument(&format!(
+            "budget = {budget}: 4000 queries or more are needed"
+        )));
+    }
+    let options = Options {
+        budget,
+        seed,
+        ..Options::default()
+    };
+    let catalogue = asked.catalogue.get().inner.clone();
+    let kept = raised.clone();
+    let result = py.detach(|| {
+        let mut tell = |queries: u64, what: &str| {
+            let Some(progress) = &progress else { return };
+            let told = Python::attach(|py| progress.call1(py, (queries, what)).map(|_| ()));
+            if let Err(error) = told {
+                keep(&kept, error);
+            }
+        };
+        let rows = with_catalogue.then_some(&*catalogue);
+        infer_with_progress(&mut device, rows, &options, &mut tell)
+    });
+    let inference = outcome(&raised, result)?;
+    let row = match &inference.outcome {
+        mmascope::infer::Outcome::Model(found) => Some([
+            found.row(&inference.subject),
+            inference.signature.to_string(),
+            found.program.to_string(),
+        ]),
+        _ => None,
+    };
+    let json = serde_json::Value::Object(inference.json()).to_string();
+    Ok((json, row, inference.holds()))
+}
+
+/// Mismatches that are made smaller.
+const SHRUNK: usize = 3;
+
+/// A device against a row: the summary as JSON, and the state from which it can go on.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the package names each")]
+pub(crate) fn validate(
+    py: Python<'_>,
+    asked: Asked<'_>,
+    against: &Row,
+    trials: u64,
+    families: Vec<String>,
+    seed: u64,
+    state: Option<&str>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, String)> {
+    let unit = against.unit().raised()?;
+    let (mut device, raised) = asked.open()?;
+    let families = match families[..] {
+        [] => Family::ALL.to_vec(),
+        _ => {
+            let named = families.iter().map(|name| Family::named(name));
+            named.collect::<mmascope::Result<_>>().raised()?
+        }
+    };
+    let mut fresh = State::new(&Plan { families, seed }, unit).raised()?;
+    fresh.subject.clone_from(&asked.name);
+    let mut own = match state {
+        None => fresh,
+        Some(text) => {
+            let state: State = serde_json::from_str(text)
+                .map_err(|error| argument(&format!("state: no state of validate: {error}")))?;
+            if !state.continues(&fresh) {
+                return Err(argument(
+                    "state: it is of another run (subject, signature, arithmetic, seed, families or counts differ)",
+                ));
+            }
+            state
+        }
+    };
+    let kept = raised.clone();
+    let result = py.detach(|| {
+        let mut go_on = |state: &State| {
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                match &progress {
+                    Some(progress) => progress.call1(py, (state.trials(),)).map(|_| ()),
+                    None => Ok(()),
+                }
+            });
+            told.map_err(|error| keep(&kept, error)).is_ok()
+        };
+        mmascope::validate::validate(&mut device, unit, &mut own, trials, &mut go_on)?;
+        let examples = own.examples.iter().take(SHRUNK);
+        examples
+            .map(|mismatch| shrink(&mut device, unit, mismatch))
+            .collect::<mmascope::Result<Vec<_>>>()
+    });
+    let smallest = outcome(&raised, result)?;
+    let smallest: Vec<_> = smallest
+        .iter()
+        .map(|example| example.json(unit.signature()))
+        .collect();
+    let saved = serde_json::to_string(&own).map_err(|error| argument(&error.to_string()))?;
+    let summary = json!({
+        "subject": asked.name,
+        "against": against.full_name(),
+        "trials": own.trials(),
+        "mismatches": own.mismatches(),
+        "families": own.families,
+        "examples": own.examples,
+        "smallest": smallest,
+        "left_out": own.left_out,
+    });
+    Ok((summary.to_string(), saved))
+}

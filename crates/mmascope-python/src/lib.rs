@@ -1,0 +1,47 @@
+//! The extension module `mmascope._core`: what Python objects are to the library, and back.
+//!
+//! The package around it (`python/mmascope`) gives the names that users see. Nothing here computes:
+//! arrays become words of formats, callables become subjects, results become arrays and JSON texts.
+
+mod array;
+mod catalogue;
+mod compare;
+mod device;
+mod error;
+mod interrupt;
+mod precision;
+mod product;
+mod program;
+mod reveal;
+mod row;
+mod tree;
+
+use pyo3::prelude::*;
+
+/// What `mmascope` is made of; use the package, not this module.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::catalogue::Catalogue;
+    #[pymodule_export]
+    use super::compare::{identify, said};
+    #[pymodule_export]
+    use super::device::{infer, probe, validate};
+    #[pymodule_export]
+    use super::precision::{cast, dequantize, quantize};
+    #[pymodule_export]
+    use super::program::run_program;
+    #[pymodule_export]
+    use super::reveal::reveal;
+    #[pymodule_export]
+    use super::row::{Row, kinds_of};
+    #[pymodule_export]
+    use super::tree::Tree;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

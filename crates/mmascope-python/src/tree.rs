@@ -1,0 +1,159 @@
+//! Summation trees.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::{Raised, argument};
+use mmascope::tree::{Arithmetic, Form, Language, Term};
+
+/// A summation tree and what is known beside it.
+#[pyclass(frozen, module = "mmascope._core")]
+pub(crate) struct Tree {
+    pub(crate) inner: mmascope::Tree,
+    names: Vec<String>,
+}
+
+impl Tree {
+    pub(crate) fn with_names(inner: mmascope::Tree, names: Vec<String>) -> Self {
+        Self { inner, names }
+    }
+}
+
+#[pymethods]
+impl Tree {
+    /// Reads canonical text, NODE, the flat form or the output of `reveal --json`.
+    #[staticmethod]
+    fn read(text: &str) -> PyResult<Self> {
+        let (inner, names) = mmascope::Tree::read(text).raised()?;
+        Ok(Self { inner, names })
+    }
+
+    /// The canonical text.
+    fn text(&self) -> String {
+        self.inner.to_string()
+    }
+
+    /// NODE, or the flat form: where it is asked for, or where NODE would nest too deep.
+    #[pyo3(signature = (flat=false))]
+    fn json(&self, flat: bool) -> String {
+        let asked = if flat { Form::Flat } else { Form::Nested };
+        match self.inner.form(asked) {
+            Form::Nested => self.inner.json(),
+            Form::Flat => {
+                let names = if self.names.is_empty() {
+                    (0..self.inner.leaves())
+                        .map(|leaf| leaf.to_string())
+                        .collect()
+                } else {
+                    self.names.clone()
+                };
+                let names = serde_json::Value::from(names);
+                format!("{{\"leaves\":{names},{}}}", self.inner.members(Form::Flat))
+            }
+        }
+    }
+
+    /// Number of leaves.
+    fn leaves(&self) -> usize {
+        self.inner.leaves()
+    }
+
+    /// Names of the leaves; none where nobody named them.
+    fn names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    /// The same tree under these names.
+    fn renamed(&self, names: Vec<String>) -> PyResult<Self> {
+        if !names.is_empty() && names.len() != self.inner.leaves() {
+            let (names, leaves) = (names.len(), self.inner.leaves());
+            return Err(PyValueError::new_err(format!(
+                "{names} names for {leaves} leaves"
+            )));
+        }
+        Ok(Self {
+            inner: self.inner.clone(),
+            names,
+        })
+    }
+
+    /// Inner nodes, depth, largest number of children.
+    fn statistics(&self) -> (usize, usize, usize) {
+        let statistics = self.inner.statistics();
+        (statistics.nodes, statistics.depth, statistics.fan_in)
+    }
+
+    /// One line that describes it.
+    fn pattern(&self) -> String {
+        self.inner.pattern()
+    }
+
+    /// Whether they sum the same leaves in the same order with the same operations.
+    fn equals(&self, other: &Self) -> bool {
+        self.inner == other.inner
+    }
+
+    /// What differs, in words.
+    fn difference(&self, other: &Self) -> Option<String> {
+        let difference = self.inner.difference(&other.inner);
+        difference.map(|difference| difference.to_string())
+    }
+
+    /// A drawing.
+    fn svg(&self, title: &str) -> String {
+        self.inner.svg(title, &self.names)
+    }
+
+    /// Graphviz text.
+    fn dot(&self) -> String {
+        self.inner.dot(&self.names)
+    }
+
+    /// A page.
+    fn html(&self, title: &str, facts: &str) -> String {
+        self.inner.html(title, facts, &self.names)
+    }
+
+    /// Sums numbers, or products of numbers, in the tree's order.
+    #[pyo3(signature = (values, others=None, dtype=None, fused_bits=None, fused_rounding=None, rounding=None))]
+    fn run(
+        &self,
+        values: Vec<f64>,
+        others: Option<Vec<f64>>,
+        dtype: Option<&str>,
+        fused_bits: Option<i32>,
+        fused_rounding: Option<&str>,
+        rounding: Option<&str>,
+    ) -> PyResult<f64> {
+        let arithmetic = Arithmetic::named(dtype, fused_bits, fused_rounding, rounding).raised()?;
+        let others = others.unwrap_or_default();
+        if others.len() > values.len() {
+            return Err(argument("run: more second factors than numbers"));
+        }
+        let terms: Vec<Term> = values
+            .iter()
+            .enumerate()
+            .map(|(index, &value)| match others.get(index) {
+                Some(&other) => Term::Product(value, other),
+                None => Term::Value(value),
+            })
+            .collect();
+        self.inner.execute(&terms, &arithmetic).raised()
+    }
+
+    /// The sum as code of a language.
+    #[pyo3(signature = (language, products=0, dtype=None, fused_bits=None, fused_rounding=None, rounding=None))]
+    fn export(
+        &self,
+        language: &str,
+        products: usize,
+        dtype: Option<&str>,
+        fused_bits: Option<i32>,
+        fused_rounding: Option<&str>,
+        rounding: Option<&str>,
+    ) -> PyResult<String> {
+        let arithmetic = Arithmetic::named(dtype, fused_bits, fused_rounding, rounding).raised()?;
+        let language = Language::named(language).raised()?;
+        self.inner.export(language, products, &arithmetic).raised()
+    }
+}

@@ -1,0 +1,71 @@
+"""See, predict and prove what matrix accelerators compute, bit for bit.
+
+>>> import numpy, mmascope
+>>> a = numpy.ones((16, 16), numpy.float16)
+>>> d = mmascope.matmul(a, a, arch="h100")
+>>> mmascope.chosen()
+<mmascope.Instruction hopper:wgmma.m64n8k16.f32.f16.f16>
+"""
+
+from ._catalogue import Catalogue, Instruction, Unit, catalogue, find, load_isa
+from ._compare import diff, error, identify, resolve, specials
+from ._core import __version__
+from ._devices import Features, Inference, Validation, infer, probe, validate
+from ._errors import (
+    ArgumentError,
+    DeviceError,
+    DtypeError,
+    Error,
+    FileError,
+    TextError,
+    UnknownNameError,
+    UnmodelledError,
+)
+from ._explain import Explanation, explain
+from ._precision import Quantized, cast, dequantize, quantize
+from ._products import chosen, dot, matmul
+from ._report import Report
+from ._reveal import NoTreeError, reveal
+from ._tree import Tree
+
+__all__ = [
+    "ArgumentError",
+    "Catalogue",
+    "DeviceError",
+    "DtypeError",
+    "Error",
+    "Explanation",
+    "Features",
+    "FileError",
+    "Inference",
+    "Instruction",
+    "NoTreeError",
+    "Quantized",
+    "Report",
+    "TextError",
+    "Tree",
+    "Unit",
+    "UnknownNameError",
+    "UnmodelledError",
+    "Validation",
+    "__version__",
+    "cast",
+    "catalogue",
+    "chosen",
+    "dequantize",
+    "diff",
+    "dot",
+    "error",
+    "explain",
+    "find",
+    "identify",
+    "infer",
+    "load_isa",
+    "matmul",
+    "probe",
+    "quantize",
+    "resolve",
+    "reveal",
+    "specials",
+    "validate",
+]

@@ -1,0 +1,234 @@
+"""Arrays of any library as NumPy arrays of bits with the name of their format, and results back."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Protocol, cast
+
+import numpy
+
+from ._errors import DtypeError
+
+#: A NumPy array, the name of its elements' format (or ``unsigned``, ``signed`` for codes), the argument.
+Operand = tuple["numpy.ndarray[Any, Any]", str, str]
+
+_PLAIN: dict[Any, str] = {
+    numpy.dtype("float16"): "f16",
+    numpy.dtype("float32"): "f32",
+    numpy.dtype("float64"): "f64",
+    **{numpy.dtype(f"uint{bits}"): "unsigned" for bits in (8, 16, 32, 64)},
+    **{numpy.dtype(f"int{bits}"): "signed" for bits in (8, 16, 32, 64)},
+}
+
+#: Names of ``ml_dtypes``, and of torch and JAX.
+_NARROW = {
+    "bfloat16": "bf16",
+    "float8_e4m3fn": "e4m3fn",
+    "float8_e5m2": "e5m2",
+    "float8_e4m3fnuz": "e4m3fnuz",
+    "float8_e5m2fnuz": "e5m2fnuz",
+    "float8_e4m3b11fnuz": "e4m3b11fnuz",
+    "float8_e4m3": "e4m3-ieee",
+    "float8_e3m4": "e3m4",
+    "float8_e8m0fnu": "ue8m0",
+    "float6_e2m3fn": "e2m3fn",
+    "float6_e3m2fn": "e3m2fn",
+    "float4_e2m1fn": "e2m1fn",
+}
+_NARROW_NAMES = {kind: name for name, kind in _NARROW.items()}
+_FLOATS = {"f16": "float16", "f32": "float32", "f64": "float64"}
+_ALLOWED = (
+    "float16, float32, float64, bfloat16, float8_*, float6_*, float4_e2m1fn, and integers as codes "
+    "of the operand's format"
+)
+
+
+class Library(Protocol):
+    """What makes results of a caller's own kind."""
+
+    def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
+        """Words of a format as an array."""
+
+
+def numpy_dtype(kind: str) -> numpy.dtype[Any]:
+    """The NumPy dtype of a format; unsigned integers of its width where NumPy has none."""
+    if kind in _FLOATS:
+        return numpy.dtype(_FLOATS[kind])
+    if kind in _NARROW_NAMES:
+        try:
+            import ml_dtypes
+        except ImportError:
+            return numpy.dtype("uint16" if kind == "bf16" else "uint8")
+        name = _NARROW_NAMES[kind]
+        own: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, name, "uint8"))
+        return own
+    # tf32 and e8m13 lie in words of f32; scales and integers are codes.
+    return numpy.dtype({"tf32": "float32", "e8m13": "float32"}.get(kind, kind if "int" in kind else "uint8"))
+
+
+_viewed: dict[str, numpy.dtype[Any]] = {}
+
+
+class _NumPy:
+    def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
+        dtype = _viewed.get(kind)
+        if dtype is None:
+            dtype = _viewed[kind] = numpy_dtype(kind)
+        return words.view(dtype)
+
+
+class _Torch:
+    def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
+        torch = sys.modules["torch"]
+        name = _FLOATS.get(kind) or _NARROW_NAMES.get(kind) or {"tf32": "float32", "e8m13": "float32"}.get(kind)
+        signed = words.view(f"int{8 * words.dtype.itemsize}" if words.dtype.itemsize > 1 else "uint8")
+        if not words.flags.writeable:
+            signed = signed.copy()
+        tensor = torch.from_numpy(signed)
+        dtype = getattr(torch, name, None) if name else None
+        return tensor if dtype is None else tensor.view(dtype)
+
+
+class _Jax:
+    def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
+        jax = sys.modules["jax"]
+        return jax.numpy.asarray(NUMPY.wrap(words, kind))
+
+
+class _Standard:
+    """A library of the array API standard."""
+
+    def __init__(self, namespace: Any) -> None:
+        self.namespace = namespace
+
+    def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
+        return self.namespace.from_dlpack(NUMPY.wrap(words, kind))
+
+
+NUMPY: Library = _NumPy()
+TORCH: Library = _Torch()
+JAX: Library = _Jax()
+
+
+def bits_of(array: numpy.ndarray[Any, Any], argument: str) -> tuple[numpy.ndarray[Any, Any], str]:
+    """A NumPy array as bits in the machine's byte order, row-major, and the name of its format."""
+    kind = _PLAIN.get(array.dtype)
+    if kind is None:
+        name = array.dtype.name
+        kind = _NARROW.get(name)
+        if kind is not None:
+            array = array.view(f"uint{8 * array.dtype.itemsize}")
+        else:
+            native = array.dtype.newbyteorder("=")
+            kind = _PLAIN.get(native)
+            if kind is None:
+                raise DtypeError(f"{argument}: elements of {array.dtype}; allowed: {_ALLOWED}")
+            array = array.astype(native)
+    if not array.flags.c_contiguous:
+        array = numpy.ascontiguousarray(array)
+    return array, kind
+
+
+def _of_torch(tensor: Any, argument: str) -> tuple[numpy.ndarray[Any, Any], str]:
+    torch = sys.modules["torch"]
+    if tensor.device.type != "cpu":
+        raise DtypeError(f"{argument}: a tensor on {tensor.device}; tensors on cpu are taken: {argument}.cpu()")
+    if tensor.layout != torch.strided:
+        raise DtypeError(f"{argument}: a tensor of layout {tensor.layout}; dense ones are taken: {argument}.to_dense()")
+    tensor = tensor.detach()
+    if hasattr(tensor, "resolve_neg"):
+        tensor = tensor.resolve_neg()
+    name = str(tensor.dtype).removeprefix("torch.")
+    if name == "float4_e2m1fn_x2":
+        packed = tensor.view(torch.uint8).numpy()
+        codes = numpy.stack([packed & 15, packed >> 4], axis=-1)
+        return codes.reshape(*packed.shape[:-1], 2 * packed.shape[-1]), "e2m1fn"
+    kind = _NARROW.get(name)
+    if kind is not None:
+        bits = tensor.view(torch.int16 if kind == "bf16" else torch.uint8).numpy()
+        if kind == "bf16":
+            bits = bits.view("uint16")
+        return numpy.ascontiguousarray(bits), kind
+    try:
+        array = tensor.numpy()
+    except TypeError as error:
+        raise DtypeError(f"{argument}: elements of {tensor.dtype}; allowed: {_ALLOWED}") from error
+    return bits_of(array, argument)
+
+
+def _is_torch(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and hasattr(torch, "Tensor") and isinstance(value, torch.Tensor)
+
+
+def _is_jax(value: Any) -> bool:
+    jax = sys.modules.get("jax")
+    return jax is not None and hasattr(jax, "Array") and isinstance(value, jax.Array)
+
+
+def operand(value: Any, argument: str) -> tuple[Operand, Library]:
+    """Any array as bits, and the library that results go back to.
+
+    Parameters
+    ----------
+    value : array
+        NumPy array, CPU tensor of PyTorch, JAX array, anything with DLPack or the buffer protocol, or nested lists
+        of floats.
+    argument : str
+        Its name in messages.
+
+    Raises
+    ------
+    DtypeError
+        Elements without a meaning, or memory that this process does not read.
+    """
+    if type(value) is numpy.ndarray:
+        return (*bits_of(value, argument), argument), NUMPY
+    if _is_torch(value):
+        return (*_of_torch(value, argument), argument), TORCH
+    if _is_jax(value):
+        return (*bits_of(numpy.asarray(value), argument), argument), JAX
+    if isinstance(value, numpy.ndarray):
+        if isinstance(value, numpy.ma.MaskedArray):
+            raise DtypeError(f"{argument}: a masked array; fill it first: {argument}.filled(0)")
+        return (*bits_of(numpy.asarray(value), argument), argument), NUMPY
+    if isinstance(value, numpy.generic):
+        return (*bits_of(numpy.asarray(value), argument), argument), NUMPY
+    library = NUMPY
+    if hasattr(value, "__dlpack__"):
+        if hasattr(value, "__array_namespace__"):
+            library = _Standard(value.__array_namespace__())
+        try:
+            array = numpy.from_dlpack(value)
+        except Exception as error:
+            raise DtypeError(f"{argument}: {type(value).__name__} gives no array through DLPack: {error}") from error
+        return (*bits_of(array, argument), argument), library
+    if isinstance(value, (bool, int, float, list, tuple)):
+        return _of_numbers(value, argument), NUMPY
+    try:
+        array = numpy.asarray(memoryview(value))
+    except TypeError as error:
+        raise DtypeError(
+            f"{argument}: {type(value).__name__} is no array: NumPy, PyTorch and JAX arrays are taken, DLPack, "
+            "buffers, and lists of floats"
+        ) from error
+    return (*bits_of(array, argument), argument), NUMPY
+
+
+def _of_numbers(value: Any, argument: str) -> Operand:
+    """Lists of floats are numbers in float64; of integers nobody knows whether they are codes."""
+    try:
+        array = numpy.asarray(value)
+    except ValueError as error:
+        raise DtypeError(f"{argument}: {error}") from error
+    if array.size and array.dtype.kind != "f":
+        raise DtypeError(
+            f"{argument}: plain Python {array.dtype.name} may be numbers or codes; write numbers as floats, and "
+            "codes as a NumPy array of unsigned integers"
+        )
+    return array.astype("float64"), "f64", argument
+
+
+def shape_of(operand: Operand) -> tuple[int, ...]:
+    """The shape of an operand."""
+    return cast("tuple[int, ...]", operand[0].shape)

@@ -1,0 +1,93 @@
+"""One dot product step by step, for terminals and notebooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from ._catalogue import Instruction
+from ._products import given_of
+
+
+class Explanation:
+    """How one output is computed: text, a page, and every number as data."""
+
+    def __init__(self, text: str, html: str, data: str) -> None:
+        self._text, self.html, self._data = text, html, data
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Every step with its bits, as ``mmascope explain --json`` gives it."""
+        value: dict[str, Any] = json.loads(self._data)
+        return value
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def _repr_html_(self) -> str:
+        # The page has styles of its own, which must not reach the notebook's.
+        return (
+            f'<iframe srcdoc="{escape(self.html, quote=True)}" style="width:100%;height:40em;border:0" '
+            'sandbox="allow-scripts"></iframe>'
+        )
+
+
+def explain_of(
+    row: Instruction,
+    a: Any,
+    b: Any,
+    c: Any,
+    *,
+    scale_a: Any,
+    scale_b: Any,
+    mods: Sequence[str],
+    against: Instruction | None,
+) -> Explanation:
+    """:meth:`Instruction.explain`."""
+    given, _ = given_of(a, b, c, scale_a, scale_b)
+    names = [mods] if isinstance(mods, str) else list(mods)
+    if against is None:
+        return Explanation(*row._row.explain(given, names))
+    return Explanation(*row._row.explain_against(given, against._row, given, names))
+
+
+def explain(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    arch: str,
+    instruction: str | Instruction | None = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    mods: Sequence[str] = (),
+    against: str | Instruction | None = None,
+) -> Explanation:
+    """One dot product step by step; see :meth:`Instruction.explain`.
+
+    Parameters
+    ----------
+    a, b, c, arch, instruction, scale_a, scale_b, mods
+        As in :func:`mmascope.dot`.
+    against : str or Instruction, optional
+        ``ARCH:INST`` or an instruction that is given the same operands.
+
+    Returns
+    -------
+    Explanation
+        Text in a terminal, a page in a notebook.
+    """
+    from ._arrays import operand
+    from ._catalogue import find
+    from ._products import _row
+
+    kinds = [operand(value, name)[0][1] for value, name in ((a, "a"), (b, "b"))]
+    addend = None if c is None or isinstance(c, (int, float)) else operand(c, "c")[0][1]
+    row = _row(arch, instruction, kinds[0], kinds[1], addend, scale_a is not None)
+    other = find(against) if isinstance(against, str) else against
+    return explain_of(row, a, b, c, scale_a=scale_a, scale_b=scale_b, mods=mods, against=other)

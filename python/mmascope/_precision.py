@@ -1,0 +1,191 @@
+"""Casts and block scaling of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from . import _core
+from ._arrays import NUMPY, Library, operand
+from ._errors import ArgumentError, DtypeError
+from ._products import _Op
+
+
+class _Wanted:
+    __slots__ = ("from", "ftz", "overflow", "policy", "pzo", "random_bits", "relu", "round", "sat", "to")
+    to: str
+    round: str | None
+    overflow: str | None
+    policy: str | None
+    relu: bool
+    sat: bool
+    ftz: bool
+    pzo: bool
+    random_bits: str | None
+
+
+def cast(
+    array: Any,
+    to: str,
+    *,
+    source: str | None = None,
+    round: str | None = None,
+    overflow: str | None = None,
+    policy: str | None = None,
+    relu: bool = False,
+    sat: bool = False,
+    ftz: bool = False,
+    pzo: bool = False,
+    random_bits: str | int | None = None,
+) -> Any:
+    """Numbers in another format, with the bits of PTX ``cvt``, of ``ml_dtypes``, of OCP or of this machine.
+
+    Parameters
+    ----------
+    array : array
+        Floats are numbers; integers are codes of ``source``.
+    to : str
+        The format: ``e4m3``, ``bfloat16``, ``e2m1``.
+    source : str, optional
+        The format of codes. Numbers say their own.
+    round : str, optional
+        rne, rna, rz, rd, ru, ...; ``rs`` with ``random_bits``.
+    overflow : {"ieee", "satfinite", "nan"}, optional
+    policy : {"ptx", "ml_dtypes", "ocp", "host"}, optional
+        Without it a cast is what PTX does where PTX has the form, else IEEE.
+    relu, sat, ftz, pzo : bool
+        PTX modifiers.
+    random_bits : str or int, optional
+        Bits of stochastic rounding, hexadecimal as text.
+
+    Returns
+    -------
+    array
+        In the caller's library and the dtype of ``to`` (codes, where the library has none).
+    """
+    item, library = operand(array, "array")
+    kind = item[1]
+    if kind in ("unsigned", "signed"):
+        if source is None:
+            raise ArgumentError("source: integers are codes; source= names their format")
+        kind = source
+    elif source is not None and source != kind:
+        raise ArgumentError(f"source = {source!r}: array has numbers in {kind}")
+    if not isinstance(to, str):
+        raise ArgumentError(f"to: {to!r} is no name of a format")
+    wanted = _Wanted()
+    setattr(wanted, "from", kind)
+    wanted.to, wanted.round, wanted.overflow, wanted.policy = to, round, overflow, policy
+    wanted.relu, wanted.sat, wanted.ftz, wanted.pzo = relu, sat, ftz, pzo
+    wanted.random_bits = f"{random_bits:x}" if isinstance(random_bits, int) else random_bits
+    words, _, name = _core.cast(_Op(*item), wanted)
+    return library.wrap(words, name)
+
+
+class Quantized:
+    """Codes with block scales.
+
+    Attributes
+    ----------
+    codes : array
+        In the caller's library, in the elements' dtype where it has one.
+    scale : array
+        Codes of the scales, one for each block.
+    tensor_scale : float
+        What every element is multiplied by; 1 where the format has no such scale.
+    format, recipe : str
+    axis, block : int
+    """
+
+    def __init__(self, made: Any, axis: int, library: Library) -> None:
+        codes, scale, word, self.block, (self.format, self.element, self.scale_format), self.recipe = made
+        self._codes, self._scale = codes, scale
+        self.axis = axis
+        self.tensor_scale = float(numpy.uint32(word).view(numpy.float32))
+        self._word = word
+        self._library = library
+
+    @property
+    def codes(self) -> Any:
+        return self._codes
+
+    @property
+    def scale(self) -> Any:
+        return self._scale
+
+    @property
+    def values(self) -> Any:
+        """The codes in the caller's library and the elements' dtype."""
+        return self._library.wrap(self._codes, self.element)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the codes."""
+        shape: tuple[int, ...] = self._codes.shape
+        return shape
+
+    def dequantize(self) -> Any:
+        """The numbers that codes and scales stand for, in float32."""
+        words = _core.dequantize(
+            _Op(self._codes, "unsigned", "codes"), _Op(self._scale, "unsigned", "scale"), self._word, self.format,
+            self.axis, self.block,
+        )
+        return self._library.wrap(words, "f32")
+
+    def __repr__(self) -> str:
+        return f"<mmascope.Quantized {self.format} by {self.recipe}: {self.shape}, blocks of {self.block} along {self.axis}>"
+
+
+def quantize(
+    array: Any,
+    format: str,
+    *,
+    recipe: str | None = None,
+    selection: str | None = None,
+    axis: int = -1,
+    block: int | None = None,
+    stochastic: int | None = None,
+) -> Quantized:
+    """An array of numbers as codes with block scales.
+
+    Parameters
+    ----------
+    array : array
+        Floats of any width.
+    format : str
+        mxfp8-e4m3, mxfp8-e5m2, mxfp6-e2m3, mxfp6-e3m2, mxfp4, mxint8, nvfp4.
+    recipe : {"ocp", "round-up", "nvfp4", "four-over-six"}, optional
+    selection : str, optional
+        How four-over-six chooses.
+    axis : int
+        Along which blocks lie.
+    block : int, optional
+        Elements of a block; the format's by default.
+    stochastic : int, optional
+        Seed of stochastic rounding.
+
+    Returns
+    -------
+    Quantized
+        :func:`mmascope.matmul` takes it as an operand, with its scales.
+    """
+    item, library = operand(array, "array")
+    if item[1] in ("unsigned", "signed"):
+        raise DtypeError(f"array: elements of {item[0].dtype}; numbers are needed, floats of any width")
+    rank = item[0].ndim
+    if not isinstance(axis, int) or not -rank <= axis < rank:
+        raise ArgumentError(f"axis = {axis!r}: an array of shape {item[0].shape} has the axes {-rank} to {rank - 1}")
+    own = axis % rank
+    made = _core.quantize(_Op(*item), format, recipe, selection, own, block, stochastic)
+    return Quantized(made, own, library)
+
+
+def dequantize(quantized: Quantized) -> Any:
+    """The numbers of what :func:`quantize` made, in float32 and the caller's library."""
+    if not isinstance(quantized, Quantized):
+        raise ArgumentError(f"quantized: {type(quantized).__name__} is nothing that quantize() made")
+    return quantized.dequantize()
+
+
+__all__ = ["NUMPY", "Quantized", "cast", "dequantize", "quantize"]

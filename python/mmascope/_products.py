@@ -1,0 +1,418 @@
+"""Matrix products and dot products of arrays."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from . import _core
+from ._arrays import NUMPY, TORCH, Library, Operand, operand
+from ._catalogue import Instruction, current
+from ._errors import ArgumentError, DtypeError
+from ._progress import Progress
+
+_chosen: contextvars.ContextVar[Instruction | None] = contextvars.ContextVar("mmascope_chosen", default=None)
+
+#: (catalogue, arch, instruction, kinds of a, b, c, scaled) -> Instruction
+_known: dict[tuple[Any, ...], Instruction] = {}
+
+
+def chosen() -> Instruction | None:
+    """The instruction that the last call of :func:`matmul` or :func:`dot` in this context took."""
+    return _chosen.get()
+
+
+def _row(
+    arch: Any, instruction: Any, a: str, b: str, c: str | None, scaled: bool, scale: str | None = None
+) -> Instruction:
+    """The instruction that is named, or the default of the operands' formats."""
+    if isinstance(instruction, Instruction):
+        return instruction
+    inner = current()
+    key = (id(inner), arch, instruction, a, b, c, scaled, scale)
+    found = _known.get(key)
+    if found is None:
+        if not isinstance(arch, str):
+            raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
+        if instruction is None and ":" in arch:
+            arch, instruction = arch.split(":", 1)
+        if instruction is not None:
+            if not isinstance(instruction, str):
+                raise ArgumentError(f"instruction: {instruction!r} is no name of an instruction")
+            row = inner.find(arch, instruction)
+        else:
+            for kind, argument in ((a, "a"), (b, "b")):
+                if kind in ("unsigned", "signed"):
+                    raise ArgumentError(
+                        f"{argument}: integers are codes of a format that nothing names; give instruction= with an "
+                        "instruction or with operand types, as in 'e4m3,e4m3,f32'"
+                    )
+            if scale is not None:
+                row = inner.default_of_text(arch, f"{a},{b},{scale}")
+            else:
+                row = inner.default(arch, a, b, None if c in ("unsigned", "signed") else c, scaled)
+        if len(_known) > 4096:
+            _known.clear()
+        found = _known[key] = Instruction(row)
+    _chosen.set(found)
+    return found
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    arch: str,
+    instruction: str | Instruction | None = None,
+    schedule: str | None = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    threads: int | None = None,
+    mods: Sequence[str] = (),
+    round: str | None = None,
+    saturate: bool = False,
+    pad: bool = False,
+    by_reference: bool = False,
+    progress: bool | None = None,
+) -> Any:
+    """``a @ b + c`` with the bits that a chip gives.
+
+    Parameters
+    ----------
+    a : array, shape (..., M, K)
+        NumPy (``ml_dtypes`` included), PyTorch on cpu, JAX, DLPack or buffer. Floats are numbers: where they are not
+        of the operand's format, they are rounded to it. Integers are codes of the operand's format. A result of
+        :func:`quantize` brings its scales.
+    b : array, shape (..., K, N)
+        Batches broadcast as in ``numpy.matmul``.
+    c : array, shape (..., M, N), optional
+        What is added; +0 where it is left out.
+    arch : str
+        Architecture or chip: ``h100``, ``mi300x``, ``sm_90``; ``ARCH:INST`` names both.
+    instruction : str or Instruction, optional
+        Its name, or operand types (``e4m3,e4m3,f32``). Where it is left out, the architecture's default of the arrays'
+        types is taken; :func:`chosen` says which.
+    schedule : str, optional
+        Order of K and what happens outside the unit: ``split-k=4 reduce=pairwise/f32; out=rne bf16``.
+    scale_a, scale_b : array, optional
+        Block scales (codes of one byte, M x K/block and K/block x N), or a schedule's software scales.
+    threads : int, optional
+        How many threads; the result does not depend on it.
+    mods : sequence of str
+        Operand modifiers: ``negA``, ``negB``, ``noC`` and so on.
+    round : {"rne", "rna", "rz"}, optional
+        How numbers are rounded to the operands' formats.
+    saturate : bool
+        Clamp numbers beyond an operand's range; without it they are an error.
+    pad : bool
+        Fill K up to the instruction's multiple with +0.
+    by_reference : bool
+        Let the slow reference compute everything. The bits are the same.
+    progress : bool, optional
+        Show progress with tqdm; by default for long products on a terminal.
+
+    Returns
+    -------
+    array, shape (..., M, N)
+        In the library of ``a`` (or of ``b``, where ``a`` is plain Python), in the accumulator's dtype.
+
+    Raises
+    ------
+    ArgumentError, DtypeError, UnknownNameError, UnmodelledError
+        Naming the argument, its value and what is allowed.
+
+    Examples
+    --------
+    >>> a = numpy.ones((16, 16), numpy.float16)
+    >>> mmascope.matmul(a, a, arch="h100").dtype
+    dtype('float32')
+    """
+    left, library = _operand(a, "a")
+    right, other = _operand(b, "b")
+    if library is NUMPY:
+        library = other
+    addend = None if c is None else operand(c, "c")[0]
+    tensor_scales = scale = None
+    if not isinstance(left, tuple) or not isinstance(right, tuple):
+        own = right if isinstance(left, tuple) else left
+        scale = f"{own.scale_format}/{own.block}"
+        left, right, scale_a, scale_b, tensor_scales = _quantised(left, right, scale_a, scale_b)
+    scales = (
+        None if scale_a is None else operand(scale_a, "scale_a")[0],
+        None if scale_b is None else operand(scale_b, "scale_b")[0],
+    )
+    is_code = any(scale is not None and scale[0].dtype.itemsize == 1 for scale in scales)
+    row = _row(arch, instruction, left[1], right[1], None if addend is None else addend[1], is_code, scale)
+    options = _options(schedule, mods, round, saturate, pad, threads, tensor_scales, by_reference)
+    return _multiply(row, left, right, addend, scales, options, library, progress)
+
+
+def matmul_of(row: Instruction, a: Any, b: Any, c: Any = None, **options: Any) -> Any:
+    """:meth:`Instruction.matmul`."""
+    return matmul(a, b, c, arch="", instruction=row, **options)
+
+
+class _Options:
+    """What the extension reads beside the arrays."""
+
+    __slots__ = (
+        "by_reference", "modifiers", "pad", "progress", "round", "saturate", "schedule", "tensor_scales", "threads",
+    )
+    schedule: str | None
+    modifiers: list[str]
+    round: str | None
+    saturate: bool
+    pad: bool
+    threads: int | None
+    tensor_scales: tuple[int, int] | None
+    by_reference: bool
+    progress: Any
+
+
+def _options(
+    schedule: Any, mods: Any, rounding: Any, saturate: Any, pad: Any, threads: Any, tensor_scales: Any, by_reference: Any
+) -> _Options:
+    options = _Options()
+    if schedule is not None and not isinstance(schedule, str):
+        raise ArgumentError(f"schedule: {schedule!r} is no text, such as 'split-k=4 reduce=pairwise/f32'")
+    if threads is not None and (not isinstance(threads, int) or not 1 <= threads <= 1024):
+        raise ArgumentError(f"threads = {threads!r}: 1 to 1024 are possible")
+    if rounding is not None and rounding not in ("rne", "rna", "rz"):
+        raise ArgumentError(f"round: {rounding!r}; allowed: 'rne', 'rna', 'rz'")
+    options.schedule = schedule
+    options.modifiers = [mods] if isinstance(mods, str) else list(mods)
+    options.round = rounding
+    options.saturate = bool(saturate)
+    options.pad = bool(pad)
+    options.threads = threads
+    options.tensor_scales = tensor_scales
+    options.by_reference = bool(by_reference)
+    options.progress = None
+    return options
+
+
+class _Given:
+    """Arrays as the extension reads them."""
+
+    __slots__ = ("a", "b", "c", "scale_a", "scale_b")
+
+    def __init__(self, a: Any, b: Any, c: Any, scale_a: Any, scale_b: Any) -> None:
+        self.a, self.b, self.c, self.scale_a, self.scale_b = a, b, c, scale_a, scale_b
+
+
+class _Op:
+    """One array as the extension reads it."""
+
+    __slots__ = ("array", "kind", "name")
+
+    def __init__(self, array: Any, kind: str, name: str) -> None:
+        self.array, self.kind, self.name = array, kind, name
+
+
+def _operand(value: Any, argument: str) -> tuple[Any, Library]:
+    from ._precision import Quantized
+
+    if isinstance(value, Quantized):
+        return value, value._library
+    return operand(value, argument)
+
+
+def _quantised(left: Any, right: Any, scale_a: Any, scale_b: Any) -> tuple[Any, Any, Any, Any, tuple[int, int]]:
+    """Operands that :func:`quantize` made: codes, scales and tensor scales."""
+    out = []
+    words = []
+    for value, scale, argument, axis in ((left, scale_a, "a", -1), (right, scale_b, "b", -2)):
+        if isinstance(value, tuple):
+            out.append((value, scale))
+            words.append(0x3F800000)
+            continue
+        if scale is not None:
+            raise ArgumentError(f"scale_{argument}: {argument} has its own scales; leave one of them out")
+        if value.axis % value.codes.ndim != axis % value.codes.ndim:
+            raise ArgumentError(
+                f"{argument}: blocks lie along axis {value.axis} of the shape {value.codes.shape}; K is axis {axis}"
+            )
+        out.append(((value.codes, value.element, argument), value.scale))
+        words.append(int(numpy.float32(value.tensor_scale).view(numpy.uint32)))
+    return out[0][0], out[1][0], out[0][1], out[1][1], (words[0], words[1])
+
+
+def _multiply(
+    row: Instruction,
+    a: Operand,
+    b: Operand,
+    c: Operand | None,
+    scales: tuple[Operand | None, Operand | None],
+    options: _Options,
+    library: Library,
+    progress: bool | None,
+) -> Any:
+    left, right = a[0], b[0]
+    if left.ndim == 2 and right.ndim == 2 and (c is None or c[0].ndim == 2) and scales == (None, None):
+        words, kind = _core_matmul(row, (a, b, c, None, None), options, progress)
+        return library.wrap(words[0], kind)
+    return _broadcast(row, [a, b, c, *scales], options, library, progress)
+
+
+def _core_matmul(row: Instruction, operands: Sequence[Operand | None], options: _Options, progress: bool | None) -> Any:
+    given = _Given(*[None if item is None else _Op(*item) for item in operands])
+    left, right = given.a.array, given.b.array
+    work = left.size * right.shape[-1]
+    if work < 1 << 26 and progress is not True:
+        return row._row.matmul(given, options)
+    with Progress(None, "multiplying", progress) as bar:
+        options.progress = bar.tell
+        return row._row.matmul(given, options)
+
+
+def _broadcast(
+    row: Instruction, operands: list[Operand | None], options: _Options, library: Library, progress: bool | None
+) -> Any:
+    """Any number of dimensions, as in ``numpy.matmul``."""
+    a, b = operands[0], operands[1]
+    assert a is not None and b is not None
+    for item in operands:
+        if item is not None and item[0].ndim == 0:
+            raise ArgumentError(f"{item[2]} has no dimensions; a matrix is needed")
+    is_vector = (a[0].ndim == 1, b[0].ndim == 1)
+    left = a[0][None, :] if is_vector[0] else a[0]
+    right = b[0][:, None] if is_vector[1] else b[0]
+    if left.shape[-1] != right.shape[-2]:
+        raise ArgumentError(
+            f"a has the shape {a[0].shape} and b {b[0].shape}: K is {left.shape[-1]} in a and {right.shape[-2]} in b"
+        )
+    m, n = left.shape[-2], right.shape[-1]
+    arrays: list[Any] = [left, right]
+    for item in operands[2:]:
+        array = None if item is None else item[0]
+        if array is not None and item is not None and item[2] == "c":
+            array = _addend(array, is_vector, (m, n))
+        arrays.append(array)
+    try:
+        batch = numpy.broadcast_shapes(*[array.shape[:-2] for array in arrays if array is not None])
+        wanted = numpy.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError as error:
+        raise ArgumentError(
+            "batches do not broadcast: "
+            + ", ".join(f"{item[2]} {item[0].shape}" for item in operands if item is not None)
+        ) from error
+    if batch != wanted:
+        raise ArgumentError(f"c and scales have batches {batch}; those of a and b make {wanted}")
+    if 0 in batch or 0 in (m, n, left.shape[-1]):
+        raise ArgumentError(f"a of shape {a[0].shape} and b of shape {b[0].shape}: an empty matrix has no products")
+    flat: list[Any] = []
+    for array in arrays:
+        if array is None:
+            flat.append(None)
+        elif array.size == array.shape[-2] * array.shape[-1]:
+            flat.append(array.reshape(array.shape[-2:]))
+        else:
+            shape = (*batch, *array.shape[-2:])
+            flat.append(numpy.ascontiguousarray(numpy.broadcast_to(array, shape)).reshape(-1, *array.shape[-2:]))
+    given = [
+        None if item is None or array is None else (numpy.ascontiguousarray(array), item[1], item[2])
+        for item, array in zip(operands, flat)
+    ]
+    words, kind = _core_matmul(row, given, options, progress)
+    shape = (*batch, *(() if is_vector[0] else (m,)), *(() if is_vector[1] else (n,)))
+    return library.wrap(words.reshape(shape), kind)
+
+
+def _addend(c: Any, is_vector: tuple[bool, bool], shape: tuple[int, int]) -> Any:
+    """C with the dimensions that vectors a and b lack."""
+    original = c.shape
+    if is_vector[1]:
+        c = c[..., None]
+    if is_vector[0]:
+        c = c[..., None, :]
+    if c.ndim < 2 or c.shape[-2:] != shape:
+        m, n = shape
+        raise ArgumentError(f"c has the shape {original}; M x N = {m} x {n} is needed, or a batch of such matrices")
+    return c
+
+
+def dot(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    arch: str,
+    instruction: str | Instruction | None = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    mods: Sequence[str] = (),
+) -> Any:
+    """One dot product ``c + sum(a * b)`` by one instruction.
+
+    Parameters
+    ----------
+    a, b : array, shape (K,)
+        K is the instruction's.
+    c : array, shape (), optional
+    arch, instruction, scale_a, scale_b, mods
+        As in :func:`matmul`.
+
+    Returns
+    -------
+    array, shape ()
+        In the library of ``a``, in the accumulator's dtype.
+
+    Raises
+    ------
+    ArgumentError, DtypeError, UnknownNameError, UnmodelledError
+
+    Examples
+    --------
+    >>> a = numpy.array([2.0**-13] * 16, numpy.float16)
+    >>> float(mmascope.dot(a, a, arch="h100"))
+    2.384185791015625e-07
+    """
+    kinds = [operand(value, name)[0][1] for value, name in ((a, "a"), (b, "b"))]
+    addend = None if c is None else operand(c, "c")[0][1]
+    # A plain Python float is as wide as need be, and says nothing about the accumulator.
+    if isinstance(c, (int, float)):
+        addend = None
+    row = _row(arch, instruction, kinds[0], kinds[1], addend, scale_a is not None)
+    return dot_of(row, a, b, c, scale_a=scale_a, scale_b=scale_b, mods=mods)
+
+
+def given_of(a: Any, b: Any, c: Any, scale_a: Any, scale_b: Any) -> tuple[_Given, Library]:
+    """The arrays of one dot product."""
+    left, library = operand(a, "a")
+    right, other = operand(b, "b")
+    if library is NUMPY:
+        library = other
+    for item in (left, right):
+        if item[0].ndim != 1:
+            raise ArgumentError(f"{item[2]} has the shape {item[0].shape}; one dimension, K, is needed")
+    if left[0].shape != right[0].shape:
+        raise ArgumentError(f"a has {left[0].shape[0]} elements and b {right[0].shape[0]}; both need K")
+    items: list[Any] = [left, right]
+    if c is None:
+        items.append(None)
+    else:
+        if isinstance(c, int) and not isinstance(c, bool):
+            raise DtypeError(f"c: {c!r} may be a number or a code; write a number as a float")
+        addend = operand(c, "c")[0]
+        if addend[0].size != 1:
+            raise ArgumentError(f"c has the shape {addend[0].shape}; one number is needed")
+        items.append(addend)
+    for value, argument in ((scale_a, "scale_a"), (scale_b, "scale_b")):
+        items.append(None if value is None else operand(value, argument)[0])
+    return _Given(*[None if item is None else _Op(*item) for item in items]), library
+
+
+def dot_of(
+    row: Instruction, a: Any, b: Any, c: Any, *, scale_a: Any, scale_b: Any, mods: Sequence[str]
+) -> Any:
+    """:meth:`Instruction.dot`."""
+    given, library = given_of(a, b, c, scale_a, scale_b)
+    words = row._row.dot(given, [mods] if isinstance(mods, str) else list(mods))
+    return library.wrap(words, row._kinds[3])
+
+
+__all__ = ["TORCH", "chosen", "dot", "dot_of", "given_of", "matmul", "matmul_of", "_core"]

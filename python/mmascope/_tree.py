@@ -1,0 +1,203 @@
+"""Summation trees as values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from . import _core
+from ._errors import ArgumentError
+
+
+class Tree:
+    """A summation tree: which terms are added in which order, and how.
+
+    Two trees are equal when they sum the same leaves in the same order with the same operations.
+    """
+
+    def __init__(self, inner: _core.Tree, report: dict[str, Any] | None = None) -> None:
+        self._inner = inner
+        self.report: dict[str, Any] = report or {}
+
+    @staticmethod
+    def from_json(value: str | dict[str, Any] | int | Any) -> Tree:
+        """Reads a tree: NODE, the flat form, or what ``mmascope reveal --json`` prints.
+
+        Parameters
+        ----------
+        value : str, dict or int
+            JSON text, what ``json.loads`` makes of it, or another :class:`Tree`'s :meth:`to_json`. The canonical text
+            is read too.
+
+        Raises
+        ------
+        ArgumentError
+            Saying what is wrong, and where.
+        """
+        if not isinstance(value, str):
+            try:
+                value = json.dumps(value)
+            except RecursionError as error:
+                raise ArgumentError("the tree nests too deep for JSON; give its text or the flat form") from error
+            except TypeError as error:
+                raise ArgumentError(f"value: {error}") from error
+        return Tree(_core.Tree.read(value))
+
+    def to_json(self, flat: bool | None = None) -> Any:
+        """The tree as data for ``json.dumps``.
+
+        Parameters
+        ----------
+        flat : bool, optional
+            The flat form. By default NODE up to 1,000 levels, and the flat form above, because JSON readers do not
+            follow deeper nesting.
+
+        Returns
+        -------
+        dict or int
+        """
+        return json.loads(self.to_text(flat)) if (flat or self.depth < 400) else _loads_deep(self.to_text(flat))
+
+    def to_text(self, flat: bool | None = None) -> str:
+        """The same as JSON text."""
+        return self._inner.json(bool(flat))
+
+    @property
+    def leaves(self) -> int:
+        """Number of summands."""
+        return self._inner.leaves()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the summands, where they have some."""
+        return self._inner.names()
+
+    @property
+    def depth(self) -> int:
+        """Nodes on the longest way from a leaf to the root."""
+        return self._inner.statistics()[1]
+
+    @property
+    def pattern(self) -> str:
+        """One line that describes it: ``sequential``, ``8-way strided, pairwise combine``."""
+        return self._inner.pattern()
+
+    @property
+    def verified(self) -> dict[str, Any]:
+        """Trials and mismatches of the comparison with the subject; empty for a tree that was not revealed."""
+        value: dict[str, Any] = self.report.get("verified", {})
+        return value
+
+    def difference(self, other: Tree) -> str | None:
+        """What differs from another tree, in words; ``None`` when nothing does."""
+        return self._inner.difference(other._inner)
+
+    def run(self, values: Any, dtype: str | None = None, *, others: Any = None, fused_bits: int | None = None,
+            rounding: str | None = None, fused_rounding: str | None = None) -> float:
+        """Sums numbers in the order and the formats of the tree.
+
+        Parameters
+        ----------
+        values : array, shape (leaves,)
+            Numbers, or first factors of products.
+        dtype : str, optional
+            Format of the operands; what ``reveal`` found, else f32.
+        others : array, shape (products,), optional
+            Second factors; leaves without one are numbers.
+        fused_bits : int, optional
+            Fraction bits that fused nodes keep; what ``reveal`` found.
+        rounding, fused_rounding : str, optional
+            What ``reveal`` found, else rne.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ArgumentError
+            Another number of values than of leaves, or a node without known arithmetic.
+        """
+        report = self.report
+        numbers = numpy.asarray(values, dtype=numpy.float64).ravel().tolist()
+        factors = None if others is None else numpy.asarray(others, dtype=numpy.float64).ravel().tolist()
+        return self._inner.run(
+            numbers,
+            factors,
+            dtype if dtype is not None else report.get("operands"),
+            fused_bits if fused_bits is not None else report.get("fused_bits"),
+            fused_rounding if fused_rounding is not None else report.get("fused_rounding"),
+            rounding if rounding is not None else report.get("rounding"),
+        )
+
+    def export(self, language: str, products: int | None = None, dtype: str | None = None) -> str:
+        """Code that sums in this order with these bits.
+
+        Parameters
+        ----------
+        language : {"rust", "c", "python", "cuda"}
+        products : int, optional
+            How many leaves, the first ones, are products.
+        """
+        report = self.report
+        return self._inner.export(
+            language,
+            products if products is not None else report.get("products", 0),
+            dtype if dtype is not None else report.get("operands"),
+            report.get("fused_bits"),
+            report.get("fused_rounding"),
+            report.get("rounding"),
+        )
+
+    def svg(self, title: str = "") -> str:
+        """A drawing; more than a few dozen leaves are folded by pattern."""
+        return self._inner.svg(title)
+
+    def dot(self) -> str:
+        """Graphviz text."""
+        return self._inner.dot()
+
+    def renamed(self, names: Sequence[str]) -> Tree:
+        """The same tree with these names of leaves."""
+        return Tree(self._inner.renamed(list(names)), self.report)
+
+    def _repr_svg_(self) -> str:
+        return self._inner.svg(str(self.report.get("subject", "")))
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        subject = str(self.report.get("subject", ""))
+        facts = [self.pattern]
+        if self.verified:
+            facts.append(f"{self.verified['mismatches']} of {self.verified['trials']} trials differ")
+        return f"<figure>{self._inner.svg(subject)}<figcaption>{escape('; '.join(facts))}</figcaption></figure>"
+
+    def __str__(self) -> str:
+        return self._inner.text()
+
+    def __repr__(self) -> str:
+        return f"<mmascope.Tree of {self.leaves} leaves: {self.pattern}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return self._inner.equals(other._inner)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+def _loads_deep(text: str) -> Any:
+    """JSON that may nest up to 1,000 levels."""
+    import sys
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 8000))
+    try:
+        return json.loads(text)
+    finally:
+        sys.setrecursionlimit(limit)

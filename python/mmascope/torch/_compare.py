@@ -1,0 +1,199 @@
+"""A model under several architectures: which layers and outputs differ, and where they part first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .._errors import ArgumentError
+from ._simulate import SimulationReport, simulate
+
+
+class Comparison:
+    """Layers and outputs of a model under several architectures."""
+
+    def __init__(self, archs: list[str], layers: list[dict[str, Any]], first: dict[str, Any] | None,
+                 outputs: dict[str, Any], reports: dict[str, SimulationReport]) -> None:
+        self.archs = archs
+        #: A dictionary for each layer and architecture: layer, arch, elements, differing, max, mean.
+        self.layers = layers
+        #: Where the outputs of layers part first: layer, index, arch and the values; ``None`` where nothing differs.
+        self.first = first
+        #: What the model gave under each architecture.
+        self.outputs = outputs
+        #: What was routed.
+        self.reports = reports
+
+    def to_pandas(self) -> Any:
+        """A pandas ``DataFrame``, a row for each layer and architecture."""
+        import pandas
+
+        return pandas.DataFrame(self.layers)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Largest difference of each layer from the first architecture, with matplotlib."""
+        if axes is None:
+            from matplotlib import pyplot
+
+            axes = pyplot.gca()
+        for arch in self.archs[1:]:
+            rows = [row for row in self.layers if row["arch"] == arch]
+            axes.plot(range(len(rows)), [row["max"] for row in rows], marker="o", label=arch)
+        axes.set(xlabel="layer", ylabel=f"largest difference from {self.archs[0]}")
+        axes.legend()
+        return axes
+
+    def __str__(self) -> str:
+        lines = [f"{'layer':<40} {'arch':<10} {'differing':>20} {'max':>12} {'mean':>12}"]
+        for row in self.layers:
+            share = f"{row['differing']} of {row['elements']}"
+            lines.append(f"{row['layer']:<40} {row['arch']:<10} {share:>20} {row['max']:>12.4e} {row['mean']:>12.4e}")
+        if self.first is None:
+            lines.append("no layer differs")
+        else:
+            it = self.first
+            lines.append(f"first     {it['layer']}{it['index']}: {self.archs[0]} {it['left']!r}, {it['arch']} {it['right']!r}")
+            if it.get("explanation"):
+                lines.append(str(it["explanation"]))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [tensor for item in value for tensor in _tensors(item)]
+    return []
+
+
+def _run(model: Any, inputs: Any, arch: str, options: dict[str, Any]) -> tuple[Any, list[tuple[str, Any, Any]], Any]:
+    """The output, and name, input and output of every layer in the order of its calls."""
+    calls: list[tuple[str, Any, Any]] = []
+    handles = []
+    for name, module in model.named_modules():
+        if next(module.children(), None) is None:
+
+            def note(module: Any, given: Any, output: Any, name: str = name) -> None:
+                kept = [tensor.detach().clone() for tensor in _tensors(output)]
+                calls.append((name, [tensor.detach().clone() for tensor in _tensors(given)], kept))
+
+            handles.append(module.register_forward_hook(note))
+    try:
+        with torch.no_grad(), simulate(arch=arch, **options) as simulation:
+            if isinstance(inputs, dict):
+                output = model(**inputs)
+            elif isinstance(inputs, (list, tuple)):
+                output = model(*inputs)
+            else:
+                output = model(inputs)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return output, calls, simulation.report
+
+
+def _bits_differ(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Where values differ; NaN is as NaN."""
+    return (left != right) & ~(torch.isnan(left) & torch.isnan(right))
+
+
+def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], archs: tuple[str, str]) -> Any:
+    """The dot product of a linear layer, the step of which the two architectures part, step by step."""
+    from .._catalogue import Instruction, current
+    from .._explain import explain_of
+    from ._simulate import _kind
+
+    if not isinstance(module, torch.nn.Linear) or not given:
+        return None
+    a = given[0][index[:-1]]
+    b = module.weight.detach()[index[-1]]
+    kind = _kind(a.dtype)
+    try:
+        rows = [Instruction(current().default(arch, kind, kind, None, False)) for arch in archs]
+    except Exception:
+        return None
+    step = max(row.k for row in rows)
+    if any(step % row.k for row in rows):
+        return None
+    length = -(-a.shape[0] // step) * step
+    a = torch.nn.functional.pad(a, (0, length - a.shape[0]))
+    b = torch.nn.functional.pad(b, (0, length - b.shape[0]))
+    c: list[Any] = [None, None]
+    for begin in range(0, length, step):
+        before = list(c)
+        for side, row in enumerate(rows):
+            for at in range(begin, begin + step, row.k):
+                c[side] = row.dot(a[at:at + row.k], b[at:at + row.k], c[side])
+        if bool(_bits_differ(c[0].reshape(1), c[1].reshape(1))):
+            texts = []
+            for side, row in enumerate(rows):
+                own = before[side]
+                for at in range(begin, begin + step, row.k):
+                    part = (a[at:at + row.k], b[at:at + row.k])
+                    texts.append(str(explain_of(row, *part, own, scale_a=None, scale_b=None, mods=(), against=None)))
+                    own = row.dot(*part, own)
+            return f"they part at k = {begin} to {begin + step - 1}\n\n" + "\n\n".join(texts)
+    return None
+
+
+def compare(model: Any, inputs: Any, archs: Sequence[str], **options: Any) -> Comparison:
+    """Runs a model under several architectures and says which layers and outputs differ.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+    inputs : tensor, tuple of arguments, or dict of named ones
+    archs : sequence of str
+        Two or more; the first is what the others are compared with.
+    **options
+        ``instruction``, ``schedule``, ``threads`` as in :func:`simulate`.
+
+    Returns
+    -------
+    Comparison
+        Differences by layer, the first layer and element that part, and for a linear layer the step by step
+        computation of that element.
+    """
+    names = list(archs)
+    if len(names) < 2:
+        raise ArgumentError(f"archs: {names}; two or more are needed")
+    runs = {arch: _run(model, inputs, arch, options) for arch in names}
+    modules = dict(model.named_modules())
+    layers: list[dict[str, Any]] = []
+    first: dict[str, Any] | None = None
+    base = runs[names[0]]
+    order: list[tuple[int, str, Any]] = []
+    for arch in names[1:]:
+        for number, (left, right) in enumerate(zip(base[1], runs[arch][1])):
+            name = left[0]
+            for own, other in zip(left[2], right[2]):
+                if not own.is_floating_point() or own.shape != other.shape:
+                    continue
+                differs = _bits_differ(own, other)
+                distance = torch.where(differs, (own.double() - other.double()).abs(), 0.0)
+                count = int(differs.sum())
+                layers.append({
+                    "layer": name, "arch": arch, "elements": own.numel(), "differing": count,
+                    "max": float(distance.max()) if own.numel() else 0.0,
+                    "mean": float(distance.mean()) if own.numel() else 0.0,
+                })
+                if count:
+                    index = tuple(int(i) for i in differs.nonzero()[0])
+                    order.append((number, arch, (name, index, own[index].item(), other[index].item(), left[1])))
+    if order:
+        number, arch, (name, index, left_value, right_value, given) = min(order, key=lambda item: item[0])
+        first = {"layer": name, "index": list(index), "arch": arch, "left": left_value, "right": right_value}
+        first["explanation"] = None
+        if options.get("instruction") is None and options.get("schedule") is None and name in modules:
+            first["explanation"] = _explained(modules[name], given, index, (names[0], arch))
+    outputs = {arch: run[0] for arch, run in runs.items()}
+    return Comparison(names, layers, first, outputs, {arch: run[2] for arch, run in runs.items()})

@@ -1,0 +1,104 @@
+"""Callables as devices: probe, infer, validate; comparisons of instructions; the program."""
+
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import mmascope
+
+ROW = mmascope.find("h100", "mma.m16n8k8.f32.f16.f16.f32")
+
+
+def device(a, b, c):
+    """The instruction behind a callable; the tests see only its answers."""
+    return ROW.matmul(a[:, None, :], b[:, :, None], c[:, None, None])[:, 0, 0]
+
+
+def rounded(a, b, c):
+    with numpy.errstate(all="ignore"):
+        return (a.astype("f4") * b.astype("f4")).sum(-1, dtype="f4") + c
+
+
+def test_a_callable_is_inferred():
+    found = mmascope.infer(device, like=ROW, catalogue=False)
+    # L = 8 and L = 16 are the same for 8 products.
+    assert found and mmascope.validate(found.unit, ROW, trials=5000)
+    assert mmascope.catalogue(isa=found.row).find("inferred", "dot.m1n1k8.f32.f16.f16.f32").k == 8
+
+
+def test_a_callable_is_probed():
+    values = mmascope.probe(device, like=ROW).values
+    assert values == mmascope.probe(ROW).values
+    assert values != mmascope.probe(rounded, ROW.signature).values
+
+
+def test_a_callable_is_validated_and_goes_on():
+    assert mmascope.validate(device, ROW, trials=5000)
+    report = mmascope.validate(rounded, ROW, trials=5000)
+    assert not report and report["mismatches"] > 0 and report["smallest"]
+    half = mmascope.validate(device, ROW, trials=3000)
+    rest = mmascope.validate(device, ROW, trials=6000, state=half.state)
+    whole = mmascope.validate(device, ROW, trials=6000)
+    assert rest["families"] == whole["families"]
+    with pytest.raises(ValueError, match="^state"):
+        mmascope.validate(device, ROW, trials=10, state="{}")
+    assert mmascope.validate(lambda a, b, c: ROW.dot(a, b, c), ROW, trials=60, batch=False)
+
+
+@pytest.mark.parametrize(("function", "message"), [
+    (lambda a, b, c: 1 / 0, "raised ZeroDivisionError"),
+    (lambda a, b, c: c[:1], "result of shape"),
+    (lambda a, b, c: c.astype("f8"), "gave elements of f64; d is f32"),
+    (lambda a, b, c: None, "fn's result"),
+])
+def test_callables_that_fail(function, message):
+    with pytest.raises(mmascope.Error, match=message):
+        mmascope.probe(function, like=ROW)
+
+
+def test_noise_is_no_model():
+    random = numpy.random.default_rng()
+    assert not mmascope.infer(lambda a, b, c: random.standard_normal(len(c)).astype("f4"), like=ROW)
+
+
+def test_a_callable_needs_a_signature():
+    with pytest.raises(ValueError, match="^signature: "):
+        mmascope.probe(device)
+
+
+def test_comparisons():
+    difference = mmascope.diff("a100", "h100", types="f16,f16,f32", count=300)
+    assert difference["inputs"] == 300 and "<svg" in difference.svg()
+    errors = mmascope.error("a100", "h100", types="f16,f16,f32", shape=(4, 4, 256))
+    assert len(errors["curves"]) == 2 and "<svg" in errors.svg()
+    a = numpy.random.default_rng(1).standard_normal((16, 64)).astype("f2")
+    b = numpy.random.default_rng(2).standard_normal((64, 16)).astype("f2")
+    found = mmascope.identify(a, b, mmascope.matmul(a, b, arch="h100"))
+    assert found and any("hopper" in row for item in found["identified"] for row in item["rows"])
+    assert mmascope.error("h100:f16", a=a, b=b)["k"] == 64
+    assert mmascope.resolve("sqrt", target="sm_90", type="f32", value=[2.0])["out"] == "3fb504f3"
+    with pytest.raises(ValueError):
+        mmascope.diff("a100", types="f16,f16,f32")
+    with pytest.raises(ValueError, match="^units: a unit of your own"):
+        mmascope.diff(mmascope.Unit(ROW.signature, ROW.arithmetic), "a100")
+
+
+def test_explanations():
+    x = numpy.ones(8, numpy.float16)
+    text = ROW.explain(x, x, 1.0)
+    assert "result   41100000 = 9" in str(text) and "<iframe" in text._repr_html_()
+    both = mmascope.explain(x, x, arch="h100", instruction=ROW, against="a100:mma.m16n8k8.f32.f16.f16.f32")
+    assert both.data["against"]["result"] is not None
+
+
+def test_the_program():
+    def run(*arguments):
+        return subprocess.run([sys.executable, "-m", "mmascope", *arguments], capture_output=True, text=True, timeout=60)
+
+    assert "hopper" in run("list").stdout
+    wrong = run("show", "--arch", "h1000", "--inst", "f16")
+    assert wrong.returncode == 2 and "nearest" in wrong.stderr
+    assert run("--version").stdout.split() == ["mmascope", mmascope.__version__]
+    assert run("diff", "--arch", "a100,h100", "--types", "f16,f16,f32", "--family", "close").returncode == 1

@@ -1,0 +1,139 @@
+"""Trees of callables, and trees as values."""
+
+import json
+import math
+
+import numpy
+import pytest
+
+import mmascope
+
+
+def chain(n, dtype="float32"):
+    kind = numpy.dtype(dtype).type
+
+    def add(x):
+        total = kind(x[0])
+        for value in x[1:]:
+            total = kind(total + value)
+        return total
+
+    return mmascope.reveal(add, n, dtype)
+
+
+def test_sums_of_numpy_have_the_published_tree():
+    assert mmascope.reveal(numpy.sum, 7).pattern == "sequential"
+    assert mmascope.reveal(numpy.sum, 8).pattern == "pairwise"
+    assert mmascope.reveal(numpy.sum, 64).pattern == "8-way strided, pairwise combine"
+    tree = mmascope.reveal(numpy.sum, 128)
+    assert tree.pattern == "8-way strided, pairwise combine" and tree.verified["mismatches"] == 0
+    assert tree.verified["trials"] == 100
+    assert mmascope.reveal(numpy.sum, 64, dtype="float64").report["format"] == "f64"
+
+
+@pytest.mark.parametrize("algorithm", ["pivot", "distinct", "fprev", "basic"])
+def test_algorithms_agree(algorithm):
+    assert mmascope.reveal(numpy.sum, 40, algorithm=algorithm) == mmascope.reveal(numpy.sum, 40)
+
+
+def test_the_tree_sums_as_the_subject_does():
+    tree = mmascope.reveal(numpy.sum, 300)
+    random = numpy.random.default_rng(5)
+    for _ in range(20):
+        x = random.standard_normal(300).astype(numpy.float32)
+        assert numpy.float32(tree.run(x)) == numpy.sum(x)
+
+
+def test_products_of_libraries():
+    for subject in (numpy.dot, numpy.matmul, mmascope.subjects.numpy_gemv(), mmascope.subjects.numpy_gemm(8, 4)):
+        tree = mmascope.reveal(subject, 48)
+        assert tree.verified == {**tree.verified, "mismatches": 0, "trials": 100} and tree.names[0] == "p0"
+    pytest.importorskip("scipy")
+    assert mmascope.reveal(mmascope.subjects.scipy_blas("sdot"), 32).leaves == 32
+
+
+def test_sums_of_torch_and_jax():
+    torch = pytest.importorskip("torch")
+    for subject in (torch.sum, torch.cumsum, torch.matmul, torch.nn.functional.linear):
+        assert mmascope.reveal(subject, 33).verified["mismatches"] == 0
+    for dtype in (torch.bfloat16, torch.float16):
+        tree = mmascope.reveal(torch.sum, 40, dtype=dtype)
+        # PyTorch sums narrow numbers in f32 and rounds at the end.
+        assert tree.verified["mismatches"] == 0 and "(add f32" in str(tree)
+    jax = pytest.importorskip("jax")
+    assert mmascope.reveal(jax.numpy.sum, 32).verified["mismatches"] == 0
+
+
+def test_rows_at_once():
+    tree = mmascope.reveal(lambda x: x.sum(-1), 64, batch=16)
+    assert tree == mmascope.reveal(numpy.sum, 64) and tree.report["calls"] < 64
+
+
+def test_what_has_no_tree_is_named():
+    def shuffled(x):
+        return float(numpy.sum(numpy.random.default_rng().permutation(x)))
+
+    with pytest.raises(mmascope.NoTreeError, match="^fn: .*nondeterministic") as caught:
+        mmascope.reveal(shuffled, 64)
+    assert caught.value.report["nature"] == "nondeterministic"
+    assert "(exact f64" in str(mmascope.reveal(math.fsum, 16, dtype="float64"))
+
+
+@pytest.mark.parametrize(("function", "message"), [
+    (lambda x: 1 / 0, "raised ZeroDivisionError: division by zero"),
+    (lambda x: x, "raised TypeError"),
+    (lambda x: None, "raised TypeError"),
+    (lambda x: "text", "raised"),
+])
+def test_callables_that_fail(function, message):
+    with pytest.raises(mmascope.DeviceError, match="^fn: .*" + message):
+        mmascope.reveal(function, 8)
+
+
+def test_wrong_arguments():
+    for arguments, message in (((numpy.sum, 0), "^n = 0"), ((numpy.sum, 2.0), "^n = 2.0"), ((3, 4), "^fn: 3")):
+        with pytest.raises(ValueError, match=message):
+            mmascope.reveal(*arguments)
+    with pytest.raises(KeyError, match="floaty"):
+        mmascope.reveal(numpy.sum, 4, dtype="floaty")
+    with pytest.raises(mmascope.DeviceError, match="16 rows"):
+        mmascope.reveal(lambda x: x.sum(), 64, batch=16)
+
+
+def test_a_keyboard_interrupt_passes():
+    def stop(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        mmascope.reveal(stop, 8)
+
+
+def test_trees_go_to_json_and_back():
+    tree = chain(24)
+    for flat in (False, True):
+        data = json.loads(json.dumps(tree.to_json(flat)))
+        assert mmascope.Tree.from_json(data) == tree
+        assert mmascope.Tree.from_json(json.dumps(data)) == tree
+    assert ("nodes" in tree.to_json(True), "nodes" in tree.to_json()) == (True, False)
+    assert mmascope.Tree.from_json(str(tree)) == tree
+    assert tree != chain(23) and hash(tree) == hash(mmascope.Tree.from_json(str(tree)))
+    assert "svg" in tree._repr_svg_() and "sequential" in tree._repr_html_()
+    assert str(chain(3)) == "(add f32 (add f32 0 1) 2)"
+    with pytest.raises(ValueError):
+        mmascope.Tree.from_json("(add f32 0")
+
+
+def test_a_deep_tree_goes_to_json_and_back():
+    n = 16_384
+    tree = mmascope.reveal(lambda x: numpy.add.accumulate(x)[-1], n, verify=False)
+    assert tree.pattern == "sequential" and tree.depth == n - 1
+    data = json.loads(json.dumps(tree.to_json()))
+    assert set(data) == {"leaves", "nodes", "root"} and len(data["leaves"]) == n
+    assert mmascope.Tree.from_json(data) == tree
+    x = numpy.random.default_rng(1).standard_normal(n).astype(numpy.float32)
+    assert numpy.float32(tree.run(x)) == numpy.add.accumulate(x)[-1]
+
+
+def test_instructions_have_trees():
+    tree = mmascope.find("hopper", "mma.m16n8k8.f32.f16.f16.f32").tree()
+    assert str(tree) == "(fused f32 0 1 2 3 4 5 6 7 8)" and tree.names[-1] == "c"

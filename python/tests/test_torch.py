@@ -1,0 +1,156 @@
+"""PyTorch models under another chip's arithmetic."""
+
+import numpy
+import pytest
+
+import mmascope
+
+torch = pytest.importorskip("torch")
+import mmascope.torch  # noqa: E402
+
+
+def model(dtype=torch.bfloat16):
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(40, 64), torch.nn.GELU(), torch.nn.Linear(64, 8)).to(dtype)
+
+
+def test_products_are_those_of_the_instruction():
+    torch.manual_seed(1)
+    x, w = torch.randn(5, 48, dtype=torch.float16), torch.randn(48, 7, dtype=torch.float16)
+    bias = torch.randn(7, dtype=torch.float16)
+    own = mmascope.matmul(x, w, arch="mi250x", pad=True)
+    with mmascope.torch.simulate(arch="mi250x") as simulation:
+        assert torch.equal(x @ w, own.half())
+        assert torch.equal(torch.nn.functional.linear(x, w.t().contiguous(), bias), (own + bias.float()).half())
+        assert torch.equal(torch.addmm(bias, x, w, beta=0.5, alpha=2.0), (own * 2.0 + bias.float() * 0.5).half())
+        batch = torch.stack([x, x + 1])
+        assert torch.equal(torch.bmm(batch, torch.stack([w, w]))[0], own.half())
+        assert torch.equal(torch.einsum("ik,kj->ij", x, w), own.half())
+    assert {item["op"] for item in simulation.report.routed} >= {"mm", "addmm", "bmm"}
+    assert not simulation.report.unrouted
+    assert "mi250x" in str(simulation.report)
+
+
+def test_backward_is_routed_too():
+    x = torch.randn(6, 40, dtype=torch.bfloat16)
+    net = model()
+    with mmascope.torch.simulate(arch="h100") as simulation:
+        net(x).float().square().sum().backward()
+    assert sum(item["calls"] for item in simulation.report.routed) == 5
+    grad = net[2].weight.grad
+    # The weight's gradient is one product: grad^T @ activation.
+    assert grad.dtype == torch.bfloat16 and bool(torch.isfinite(grad.float()).all())
+
+
+@pytest.mark.parametrize("options", [
+    {"padding": 1, "stride": 2, "groups": 2}, {"dilation": 2}, {"kernel_size": (1, 3), "padding": (0, 1)},
+])
+def test_convolutions_forward_and_backward(options):
+    torch.manual_seed(2)
+    options = {"kernel_size": 3, **options}
+    convolution = torch.nn.Conv2d(4, 8, **options)
+    # Small integers: every sum is exact, so that PyTorch gives the same numbers.
+    with torch.no_grad():
+        for parameter in convolution.parameters():
+            parameter.copy_(torch.randint(-2, 3, parameter.shape))
+    convolution = convolution.half()
+    x = torch.randint(-2, 3, (2, 4, 9, 9)).half().requires_grad_()
+    results = []
+    for context in (mmascope.torch.simulate(arch="a100"), torch.enable_grad()):
+        with context:
+            y = convolution(x)
+            y.backward(torch.ones_like(y))
+        results.append([y.detach(), x.grad.clone(), *(p.grad.clone() for p in convolution.parameters())])
+        x.grad = None
+        convolution.zero_grad()
+    for left, right in zip(*results):
+        assert torch.equal(left, right)
+    line = torch.nn.Conv1d(4, 6, 3, padding=1).half()
+    z = torch.randn(2, 4, 10, dtype=torch.float16)
+    with mmascope.torch.simulate(arch="a100") as simulation:
+        assert torch.allclose(line(z).float(), line.float()(z.float()), atol=1e-2)
+        line.half()
+    assert simulation.report.routed
+
+
+def test_attention_and_scaled_products():
+    torch.manual_seed(3)
+    q = torch.randn(2, 3, 10, 16, dtype=torch.float16)
+    attention = torch.nn.functional.scaled_dot_product_attention
+    with mmascope.torch.simulate(arch="v100") as simulation:
+        simulated = attention(q, q, q, is_causal=True)
+    assert torch.allclose(simulated.float(), attention(q, q, q, is_causal=True).float(), atol=1e-2)
+    assert [item["op"] for item in simulation.report.routed] == ["bmm"]
+    a = torch.randn(16, 32).to(torch.float8_e4m3fn)
+    b = torch.randn(16, 32).to(torch.float8_e4m3fn).t()
+    scales = torch.tensor(2.0), torch.tensor(0.5)
+    with mmascope.torch.simulate(arch="h100") as simulation:
+        d = torch._scaled_mm(a, b, *scales, out_dtype=torch.bfloat16)
+    assert torch.equal(d, mmascope.matmul(a, b, arch="h100").to(torch.bfloat16))
+    assert simulation.report.routed[0]["op"] == "_scaled_mm"
+
+
+def test_what_is_not_routed_is_said():
+    x = torch.randn(8, 8)
+    with mmascope.torch.simulate(arch="v100") as simulation:
+        assert torch.equal(x @ x, x @ x)
+        x[0] @ x[0]
+        torch.nn.ConvTranspose2d(2, 2, 3).half()(torch.randn(1, 2, 5, 5, dtype=torch.float16))
+    reasons = {item["op"]: item["reason"] for item in simulation.report.unrouted}
+    assert "f32,f32" in reasons["mm"] and "vectors" in reasons["dot"] and "transposed" in reasons["convolution"]
+
+
+def test_rules_and_schedules():
+    x = torch.randn(16, 64, dtype=torch.float16)
+    calls = []
+
+    def rule(call):
+        calls.append(call)
+        return "mma.m16n8k8.f32.f16.f16.f32" if call.k >= 64 else None
+
+    with mmascope.torch.simulate(arch="h100", instruction=rule, schedule="split-k=2 reduce=pairwise/f32") as simulation:
+        d = x @ x.t()
+        x[:, :8] @ x[:8, :8]
+    own = mmascope.matmul(x, x.t(), arch="h100", instruction="mma.m16n8k8.f32.f16.f16.f32",
+                          schedule="split-k=2 reduce=pairwise/f32")
+    assert torch.equal(d, own.half()) and (calls[0].m, calls[0].n, calls[0].k) == (16, 16, 64)
+    assert simulation.report.unrouted[0]["reason"] == "the rule names no instruction"
+
+    @mmascope.torch.simulate(arch="h100")
+    def inside(x):
+        return x @ x.t()
+
+    assert torch.equal(inside(x), mmascope.matmul(x, x.t(), arch="h100").half())
+    assert inside.simulation.report.routed
+    with pytest.raises(KeyError, match="nearest"):
+        mmascope.torch.simulate(arch="h1000")
+
+
+def test_architectures_are_compared():
+    torch.manual_seed(4)
+    net = torch.nn.Sequential(torch.nn.Linear(512, 256), torch.nn.ReLU(), torch.nn.Linear(256, 8)).half().eval()
+    x = torch.randn(16, 512, dtype=torch.float16) * 8
+    same = mmascope.torch.compare(net, x, ["h100", "h100"])
+    assert same.first is None and "no layer differs" in str(same)
+    parted = mmascope.torch.compare(net, x, ["v100", "mi100"])
+    assert parted.first["layer"] == "0" and {row["layer"] for row in parted.layers} == {"0", "1", "2"}
+    i, j = parted.first["index"]
+    assert parted.first["left"] != parted.first["right"] and 0 <= i < 16 and 0 <= j < 256
+    with pytest.raises(ValueError, match="^archs"):
+        mmascope.torch.compare(net, x, ["h100"])
+
+
+def test_numbers_of_a_training_step():
+    """Losses of a few steps differ between architectures no more than rounding does."""
+    losses = []
+    for arch in ("a100", "mi300x"):
+        net, x = model(torch.float16), torch.linspace(-1, 1, 6 * 40).reshape(6, 40).half()
+        optimiser = torch.optim.SGD(net.parameters(), lr=0.01)
+        with mmascope.torch.simulate(arch=arch):
+            for _ in range(3):
+                loss = net(x).float().square().mean()
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+        losses.append(float(loss.detach()))
+    assert numpy.isclose(*losses, rtol=1e-2)
