@@ -10,22 +10,24 @@ const MODULE: &str = "mmascope_core";
 pub(crate) fn test() -> bool {
     let Some(python) = python() else { return true };
     let probe = ["-c", "import numpy, pytest"];
-    if !Command::new(&python).args(probe).output().is_ok_and(|it| it.status.success()) {
+    if !Command::new(&python)
+        .args(probe)
+        .output()
+        .is_ok_and(|it| it.status.success())
+    {
         println!("skipped: the Python package: {python} has no NumPy and pytest");
         return true;
     }
-    // As `cargo test` has built the libraries: nothing but the module itself is compiled.
-    let build = Command::new("cargo")
-        .args(["build", "--workspace", "--lib", "--quiet"])
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "3")
-        .status();
-    if !build.is_ok_and(|status| status.success()) {
-        println!("failed: cargo build --workspace --lib");
-        return false;
-    }
     let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let folder = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let built = PathBuf::from(folder).join("debug").join(format!("{prefix}{MODULE}{suffix}"));
+    let built = PathBuf::from(folder)
+        .join("debug")
+        .join(format!("{prefix}{MODULE}{suffix}"));
+    // `cargo test --workspace` has built it.
+    if !built.exists() {
+        println!("failed: {} is not there", built.display());
+        return false;
+    }
     let ending = if cfg!(windows) { "pyd" } else { "abi3.so" };
     let module = format!("python/mmascope/_core.{ending}");
     // A file in use must not change under its users: the new one takes its place.
