@@ -34,7 +34,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Output, Program, Signature, Source};
+use crate::dpa::{AddMul, Dpa, General, Operation, Output, Program, Signature, Source};
 use crate::error::{Error, Result};
 use crate::format::Format;
 
