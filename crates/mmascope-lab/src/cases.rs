@@ -129,6 +129,8 @@ pub struct Generator {
 }
 
 /// What the recipes know of the formats.
+// A generator has one, and cases are made by the million: a box would only be in the way.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 enum Operands {
     Floats(Layout),

@@ -3,7 +3,7 @@
 #[allow(dead_code, reason = "the random numbers alone are used")]
 mod inputs;
 
-use inputs::Random;
+use inputs::{KINDS, Random, operands};
 use mmascope_model::dpa::{Beyond, Dpa, IntPair, Modifiers, Operands, Operation, Unit};
 use mmascope_model::format::Format;
 use mmascope_model::isa::{Catalogue, Instruction};
@@ -81,6 +81,10 @@ fn random_operands_and_extremes() {
     assert!(rows.len() > 250, "{} rows", rows.len());
     for (row, unit) in rows {
         let signature = unit.signature();
+        for kind in KINDS {
+            let case = operands(signature, kind, &mut random);
+            compare(row, unit, &case.a, &case.b, case.c);
+        }
         for trial in 0..200 {
             let mut word = |format: &Format| match trial % 4 {
                 0 => random.bits() & (u64::MAX >> (64 - format.bits)),

@@ -106,7 +106,7 @@ impl Layout {
         let (least, most) = ends(&self.c);
         let which = (index >> (self.a.bits + self.b.bits)) % ACCUMULATORS;
         let steps = i128::from(which / 2);
-        let c = if which % 2 == 0 {
+        let c = if which.is_multiple_of(2) {
             least + steps * 77
         } else {
             most - steps * 77

@@ -163,6 +163,7 @@ impl Unit {
             }
         }
         modifiers.check_limits().map_err(Error::Argument)?;
+        check_scale(modifiers, &self.signature.c)?;
         let signature = &self.signature;
         check_words("a", tiles.a, &signature.a)?;
         check_words("b", tiles.b, &signature.b)?;
@@ -353,6 +354,7 @@ pub(crate) fn check_operands(
     operands.check(signature)?;
     modifiers.check_limits().map_err(Error::Argument)?;
     let Signature { a, b, c, scale, .. } = signature;
+    check_scale(modifiers, c)?;
     check_words("a", operands.a, a)?;
     check_words("b", operands.b, b)?;
     check_words("c", &[operands.c], c)?;
@@ -361,6 +363,16 @@ pub(crate) fn check_operands(
         check_words("scale_b", operands.scale_b, &scale.format)?;
     }
     Ok(())
+}
+
+/// Checks that a scale of c, a power of two below 1, is not asked of an integer.
+fn check_scale(modifiers: &Modifiers, c: &Format) -> Result<()> {
+    match modifiers.scale_d {
+        scale if scale != 0 && c.float().is_none() => Err(Error::Argument(format!(
+            "scaleD={scale}: c is {c}, and a part of an integer is none"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Whether every word is one of the format's register.

@@ -17,7 +17,8 @@ pub(super) fn of_pair(lane: &Lane, pair: IntPair) -> Dyadic {
     let (a, b) = (number(&lane.a), number(&lane.b));
     match pair {
         IntPair::Product => &a * &b,
-        IntPair::Differ if a == b => Dyadic::default(),
+        // The bits themselves, whatever a modifier makes of their signs.
+        IntPair::Differ if a.magnitude() == b.magnitude() => Dyadic::default(),
         IntPair::Differ => Dyadic::power_of_two(0),
     }
 }

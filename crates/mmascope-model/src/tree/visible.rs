@@ -7,6 +7,7 @@
 use super::{Node, Op, Tree};
 use crate::dpa::{Dpa, General, GroupExponent, Operation, Unit};
 use crate::error::Result;
+use crate::format::Rounding;
 
 /// How far apart mask and unit can be, as a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,10 @@ pub fn visible(unit: &Unit, sight: &Sight) -> Result<Option<Tree>> {
         let Operation::Dot { algorithm, .. } = &statement.operation else {
             continue;
         };
+        // M and units beside it are no M when what is lost makes the last bit odd.
+        if statement.output.rounding == Rounding::Odd {
+            return Ok(None);
+        }
         // What masks see of the steps of the model space is not worked out.
         if matches!(
             algorithm,

@@ -270,6 +270,9 @@ impl Case {
             modifiers.negate_c = random.below(2) == 0;
             modifiers.no_c = random.below(4) == 0;
             modifiers.scale_d = -(random.below(16) as i32);
+            if signature.c.float().is_none() {
+                modifiers.scale_d = 0;
+            }
         }
         Self {
             a,
