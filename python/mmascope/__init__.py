@@ -69,3 +69,18 @@ __all__ = [
     "specials",
     "validate",
 ]
+
+# What needs another library is imported when it is first asked for.
+_LATER = ("subjects", "torch")
+
+
+def __getattr__(name: str) -> object:
+    if name in _LATER:
+        import importlib
+
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -1,5 +1,8 @@
 """PyTorch models under another chip's arithmetic."""
 
+import subprocess
+import sys
+
 import numpy
 import pytest
 
@@ -154,3 +157,9 @@ def test_numbers_of_a_training_step():
                 optimiser.step()
         losses.append(float(loss.detach()))
     assert numpy.isclose(*losses, rtol=1e-2)
+
+
+def test_the_module_comes_without_an_import_of_its_own():
+    code = "import mmascope; print(mmascope.torch.simulate.__name__, mmascope.subjects.__name__)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert printed.stdout == "simulate mmascope.subjects\n"

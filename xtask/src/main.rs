@@ -105,7 +105,7 @@ const OPTIONAL: [Optional; 6] = [
         what: "public items",
         probes: &[
             &["cargo", "public-api", "--version"],
-            &["cargo", "+nightly", "rustdoc", "--version"],
+            &["rustdoc", "+nightly", "--version"],
         ],
         command: &[
             "cargo",
