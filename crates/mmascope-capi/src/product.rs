@@ -150,7 +150,7 @@ pub unsafe extern "C" fn mmascope_matmul(
                 matrices = matrices.with_c(matrix("c", c, &signature.c, (m, n), false)?)?;
             }
             if let Some(scale) = signature.scale {
-                if k % scale.block != 0 {
+                if !k.is_multiple_of(scale.block) {
                     return Err(wrong(format!(
                         "k is {k}; it is a multiple of the scales' block, {}",
                         scale.block

@@ -19,7 +19,10 @@ pub(super) fn find(meter: &mut Meter<'_>, tree: &Tree) -> Result<Tree> {
     let (operands, format) = (subject.operand_format(), subject.format());
     let mut formats = formats(meter, tree, operands, format)?;
     // Sums of narrow numbers that are kept in f32 are rounded once more when they leave: by a node of one term.
-    let leaves_rounded = format.bits <= 16 && formats.len() > 1 && formats.contains(&F32);
+    let leaves_rounded = !meter.subject.products()
+        && format.bits <= 16
+        && formats.len() > 1
+        && formats.contains(&F32);
     if leaves_rounded && let Some(root) = formats.last_mut() {
         *root = F32;
     }
@@ -107,7 +110,8 @@ fn formats(
     operands: Format,
     format: Format,
 ) -> Result<Vec<Format>> {
-    if operands == format && format.bits <= 16 && format.float().is_some() {
+    let is_sum = !meter.subject.products();
+    if is_sum && operands == format && format.bits <= 16 && format.float().is_some() {
         return narrow_formats(meter, tree, format);
     }
     let can_say = [8, 7, -7, -8].map(power_of_two);

@@ -9,10 +9,10 @@ impl Architecture {
         self.instructions.iter()
     }
 
-    /// See [`Catalogue::find`].
+    /// See [`Catalogue::find`](super::Catalogue::find).
     ///
     /// # Errors
-    /// As [`Catalogue::find`].
+    /// As [`Catalogue::find`](super::Catalogue::find).
     pub fn find(&self, instruction: &str) -> Result<&Instruction> {
         let spelling = name::normalise(instruction);
         let Some(&index) = self.keys.get(&spelling.key) else {
