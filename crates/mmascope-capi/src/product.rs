@@ -29,9 +29,9 @@ unsafe fn words(
     format: &Format,
     length: usize,
 ) -> Result<Words> {
-    // SAFETY: the caller promises it. Bytes have no alignment.
     let bytes = |size: usize| -> Result<&[u8]> {
         let length = memory::product(name, &[length, size])?;
+        // SAFETY: the caller promises it. Bytes have no alignment.
         unsafe { memory::read(name, pointer.cast::<u8>(), length) }
     };
     Ok(match format.register.bits.div_ceil(8) {
