@@ -1,6 +1,7 @@
 //! The lowered programs of §3: what the compiler makes of instructions without a native unit.
 
 use mmascope::dpa::{Modifiers, Operands, Unit};
+use mmascope::format::Format;
 use mmascope::isa::Catalogue;
 
 use super::algorithms::ROUNDINGS;
@@ -56,7 +57,8 @@ fn the_catalogue_has_the_programs_of_the_specification() {
     for arch in ["hopper", "blackwell"] {
         for row in catalogue.architecture(arch).expect(arch).instructions() {
             let signature = &row.signature;
-            let is_fp8 = [signature.a, signature.b].iter().all(|f| f.bits == 8);
+            let is_fp8 = |format: &Format| format.bits == 8 && format.float().is_some();
+            let is_fp8 = [signature.a, signature.b].iter().all(is_fp8);
             let (Ok(unit), true) = (row.unit(), is_fp8 && row.name.starts_with("mma.")) else {
                 continue;
             };
