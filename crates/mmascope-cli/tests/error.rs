@@ -331,7 +331,7 @@ fn what_has_no_error_is_said() {
             "`mmascope list` has all",
         ),
         (
-            &["--arch", "hopper", "--inst", "nosuch", "--shape", "1x1x16"],
+            &["--arch", "hopper", "--inst", "qqqq", "--shape", "1x1x16"],
             "--arch ARCH",
         ),
     ] {

@@ -174,6 +174,11 @@ fn every_row_has_a_program_or_a_reason() {
                 Err(error) => {
                     let text = error.to_string();
                     assert!(text.contains(&row.name), "{text}");
+                    let is_integer = row.signature.a.float().is_none();
+                    if row.unit().is_ok() && is_integer {
+                        assert!(text.contains("integer operands"), "{text}");
+                        continue;
+                    }
                     assert!(row.unit().is_err(), "modelled, but no program: {text}");
                     "no published arithmetic".to_owned()
                 }

@@ -54,6 +54,10 @@ struct Kernel {
 
 /// The device code, or why there is none.
 fn kernel(row: &Instruction, language: &str) -> std::result::Result<Kernel, String> {
+    // Operands travel as floats' registers do, and the program's own check counts in f32.
+    if row.signature.a.float().is_none() {
+        return Err("programs for integer operands are not written down here".to_owned());
+    }
     match language {
         "cuda" => cuda::kernel(row),
         "hip" => hip::kernel(row),
