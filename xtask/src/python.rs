@@ -21,15 +21,16 @@ pub(crate) fn test() -> bool {
     let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let folder = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let built = PathBuf::from(folder)
-        .join("debug")
+        .join("debug/deps")
         .join(format!("{prefix}{MODULE}{suffix}"));
-    // `cargo test --workspace` has built it.
+    // `cargo test --workspace` has built it there.
     if !built.exists() {
         println!("failed: {} is not there", built.display());
         return false;
     }
     let ending = if cfg!(windows) { "pyd" } else { "abi3.so" };
     let module = format!("python/mmascope/_core.{ending}");
+    // (`target/debug` has the unoptimised one of another build, whose kernels need more stack than threads have.)
     // A file in use must not change under its users: the new one takes its place.
     let fresh = format!("{module}.new");
     let placed = std::fs::copy(&built, &fresh).and_then(|_| std::fs::rename(&fresh, &module));

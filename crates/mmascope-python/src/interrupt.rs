@@ -130,7 +130,9 @@ fn in_pool<T: Send>(body: impl FnOnce() -> mmascope::Result<T> + Send) -> mmasco
         match &*known {
             Some((process, pool)) if *process == own => pool.clone(),
             _ => {
-                let pool = rayon::ThreadPoolBuilder::new().build().map_err(|error| {
+                // Unoptimised kernels need more than the 2 MB that threads have by default.
+                let builder = rayon::ThreadPoolBuilder::new().stack_size(8 << 20);
+                let pool = builder.build().map_err(|error| {
                     mmascope::Error::Argument(format!("no threads can be started: {error}"))
                 })?;
                 let pool = Arc::new(pool);
