@@ -19,20 +19,20 @@ fn has(program: &str) -> bool {
 
 /// Where the library is installed, once for all tests.
 fn prefix() -> &'static Path {
-    static PREFIX: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let folder = PREFIX.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
+    static PREFIX: OnceLock<PathBuf> = OnceLock::new();
+    PREFIX.get_or_init(|| {
+        // A folder of cargo's: nothing is left behind elsewhere.
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("install.sh");
         let output = Command::new("sh")
             .arg(script)
-            .arg(folder.path())
+            .arg(&folder)
             .env("PROFILE", "dev")
             .output()
             .expect("a shell");
         expect_success(&output);
         folder
-    });
-    folder.path()
+    })
 }
 
 fn expect_success(output: &Output) -> String {
