@@ -14,6 +14,7 @@ pub mod integers;
 pub mod probe;
 pub mod quantisation;
 pub mod reveal;
+mod stand_in;
 pub mod validate;
 
 pub(crate) use mmascope_gemm::{array, gemm};

@@ -26,15 +26,18 @@ mod repeat;
 mod report;
 mod rounding;
 mod special;
+mod standing_in;
 mod subnormal;
 mod tile;
 mod width;
 
 pub use report::{Feature, Features, NOISE, Test, page_of_both};
 
+use crate::dpa::Signature;
 use crate::dut::Dut;
 use crate::error::Result;
 use bench::Bench;
+use order::{Found, Order};
 
 /// Measures every feature.
 ///
@@ -47,15 +50,28 @@ pub fn probe(device: &mut dyn Dut) -> Result<Features> {
     }
     let mut bench = Bench::new(device)?;
     // What later tests need to know: which products share a step, and how many bits it keeps.
-    let order = order::measure(&mut bench)?;
-    let mut bits = alignment::measure(&mut bench, &order)?;
-    bits.width = width::measure(&mut bench, &order, bits.products)?;
-    subnormal::measure(&mut bench, &order)?;
-    alignment::products(&mut bench, &order, &bits)?;
-    rounding::measure(&mut bench, &order, &mut bits)?;
-    normalisation::measure(&mut bench, &order, &bits)?;
-    range::floor(&mut bench, &order, &bits)?;
-    range::overflow(&mut bench, &order)?;
+    let order = match order::measure(&mut bench)? {
+        Found::Order(order) => order,
+        Found::StandIn(stand_in) => return standing_in::probe(bench.device, stand_in),
+    };
+    of_order(bench, &order, subject, signature)
+}
+
+/// The features of a device whose order is known.
+fn of_order(
+    mut bench: Bench<'_>,
+    order: &Order,
+    subject: String,
+    signature: Signature,
+) -> Result<Features> {
+    let mut bits = alignment::measure(&mut bench, order)?;
+    bits.width = width::measure(&mut bench, order, bits.products)?;
+    subnormal::measure(&mut bench, order)?;
+    alignment::products(&mut bench, order, &bits)?;
+    rounding::measure(&mut bench, order, &mut bits)?;
+    normalisation::measure(&mut bench, order, &bits)?;
+    range::floor(&mut bench, order, &bits)?;
+    range::overflow(&mut bench, order)?;
     special::measure(&mut bench)?;
     tile::measure(&mut bench)?;
     repeat::measure(&mut bench)?;

@@ -9,6 +9,7 @@ mod resolver {
     mod llvm;
     mod presets;
     mod reflect;
+    mod rows;
     mod tile;
 }
 

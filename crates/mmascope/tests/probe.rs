@@ -634,22 +634,3 @@ fn noise_is_noticed() {
     assert!((10..128).contains(&tests.len()), "{}", tests.len());
     assert!(tests.iter().all(|test| test.what.contains("after ")));
 }
-
-/// What adds its operands is no sum of products: features of products would be wrong of it. What multiplies parts of
-/// them that powers of two do not have is asked, and most stays unknown.
-#[test]
-fn what_adds_its_operands_is_refused() {
-    let row = |inst| {
-        let row = Catalogue::built_in().find("wormhole", inst).expect("a row");
-        ModelDut::new("a black box", row.unit().expect("a unit").clone())
-    };
-    for (inst, gives) in [
-        ("tensix.elwadd.bf16.d32", "give 2, 3, 3 and 4: it adds"),
-        ("tensix.elwsub.bf16.d32", "give 0, 1, -1 and 0: it adds"),
-    ] {
-        let error = probe(&mut row(inst)).expect_err(inst).to_string();
-        assert!(error.contains(gives), "{error}");
-    }
-    let features = probe(&mut row("tensix.elwmul.bf16.d32.phase1")).expect("features");
-    assert_eq!(features.value("order"), Some("unknown"));
-}

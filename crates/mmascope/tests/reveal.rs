@@ -10,5 +10,7 @@ mod random;
 mod schedules;
 #[path = "reveal/simulated.rs"]
 mod simulated;
+#[path = "reveal/stand_ins.rs"]
+mod stand_ins;
 #[path = "reveal/symbolic.rs"]
 mod symbolic;

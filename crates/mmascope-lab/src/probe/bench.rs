@@ -9,6 +9,7 @@ use crate::exact::{Dyadic, Exact};
 use crate::explain::Value;
 use crate::infer::{Maker, answer_text, drawn, line, word};
 use crate::reveal::Random;
+use crate::stand_in::StandIn;
 use crate::vector::Answer;
 
 /// A device with the tests made so far.
@@ -22,6 +23,8 @@ pub(super) struct Bench<'a> {
     pub(super) queries: u64,
     /// Every question with its answer.
     pub(super) asked: Vec<(Input, Reading)>,
+    /// What stands in for the device's operands.
+    pub(super) stand_in: Option<StandIn>,
 }
 
 /// An input being written.
@@ -79,6 +82,7 @@ impl<'a> Bench<'a> {
             tests: Vec::new(),
             queries: 0,
             asked: Vec::new(),
+            stand_in: None,
         })
     }
 
@@ -188,7 +192,7 @@ impl<'a> Bench<'a> {
             };
             self.tests.push(Test {
                 what: input.what.clone(),
-                input: line(&self.signature, &input.case, None),
+                input: self.line(&input.case),
                 output: answer_text(answer, &self.signature),
                 reading: value.to_string(),
             });
@@ -197,6 +201,14 @@ impl<'a> Bench<'a> {
             self.asked.push((input, reading));
         }
         Ok(found)
+    }
+
+    /// A question as a vector line of the device.
+    fn line(&self, case: &OperandWords) -> String {
+        match &self.stand_in {
+            Some(it) => line(it.own(), &it.operands(&case.operands()), None),
+            None => line(&self.signature, case, None),
+        }
     }
 
     /// One question.

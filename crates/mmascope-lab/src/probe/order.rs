@@ -1,9 +1,9 @@
 //! Measures how many products share a step, the order of the steps, and where c enters (§1.3).
 
-use super::bench::{Bench, Reading, one_and, two};
-use crate::error::{Error, Result};
-use crate::exact::Dyadic;
-use crate::reveal::{DeviceSum, Nature, Options, reveal};
+use super::bench::{Bench, one_and, two};
+use crate::error::Result;
+use crate::reveal::{DeviceSum, Nature, Options, Revelation, reveal};
+use crate::stand_in::StandIn;
 use crate::tree::{Op, Tree};
 
 /// The order as later tests use it.
@@ -43,14 +43,29 @@ pub(super) struct Ends {
     pub(super) c_beside: bool,
 }
 
-pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
-    let k = bench.signature.k;
+/// What masks show of a device.
+pub(super) enum Found {
+    /// The order of its products.
+    Order(Order),
+    /// Only the products of a stand-in have an order.
+    StandIn(StandIn),
+}
+
+pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Found> {
     let options = Options {
         trials: 50,
         ..Options::default()
     };
     let mut subject = DeviceSum::new(bench.device)?;
     let report = reveal(&mut subject, &options);
+    match subject.stand_in() {
+        Some(stand_in) => Ok(Found::StandIn(stand_in)),
+        None => of_products(bench, report).map(Found::Order),
+    }
+}
+
+fn of_products(bench: &mut Bench<'_>, report: Result<Revelation>) -> Result<Order> {
+    let k = bench.signature.k;
     let unknown = Order {
         with_c: (0..k).collect(),
         step: (0..k).collect(),
@@ -68,7 +83,6 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
         Ok(report) => report,
         Err(error @ crate::Error::Device { .. }) => return Err(error),
         Err(error) => {
-            refuse_sums(bench)?;
             bench.conclude(
                 "order",
                 3,
@@ -124,31 +138,6 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Order> {
     between(bench, &mut order)?;
     block_size(bench, &order)?;
     Ok(order)
-}
-
-/// Refuses a device that adds a and b: what these tests read of products would be wrong of it.
-fn refuse_sums(bench: &mut Bench<'_>) -> Result<()> {
-    let ones_and_twos = [(0, 0), (1, 0), (0, 1), (1, 1)];
-    let inputs = ones_and_twos.map(|(a, b)| {
-        let mut input = bench.input(format!("a = {}, b = {}", 1 << a, 1 << b));
-        bench.product(&mut input, 0, two(false, a), two(false, b));
-        input
-    });
-    let readings = bench.ask(inputs.to_vec())?;
-    let numbers: Option<Vec<Dyadic>> = readings.iter().map(Reading::number).collect();
-    let Some([neither, a, b, both]) = numbers.as_deref() else {
-        return Ok(());
-    };
-    // A product of two numbers grows by more with both of them than with each.
-    let adds = &(a + b) - neither == *both && neither != a;
-    if !adds {
-        return Ok(());
-    }
-    Err(Error::Argument(format!(
-        "{}: a and b of 1 and 1, 2 and 1, 1 and 2, 2 and 2 give {neither}, {a}, {b} and {both}: it adds its operands, and \
-         the tests of `probe` are about sums of products",
-        bench.device.name()
-    )))
 }
 
 /// Measures the fraction bits of a partial sum: 1 + 2^-j in the first step, -1 in the last one.

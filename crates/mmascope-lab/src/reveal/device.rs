@@ -6,6 +6,7 @@ use crate::dpa::Signature;
 use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
 use crate::format::Format;
+use crate::stand_in::StandIn;
 use crate::tree::{MAX_LEAVES, Sight, Term, decode, encode, power_of_two};
 use crate::vector::Answer;
 
@@ -13,6 +14,9 @@ use crate::vector::Answer;
 const BATCH: usize = 4096;
 /// The most products of all queries of a call: some 64 MiB of words, twice that as text.
 const MOST_PRODUCTS: usize = 1 << 22;
+
+/// The inputs that tell the factors of products and of c.
+const FACTOR_QUESTIONS: usize = 4;
 
 /// A dot product as a summation. Leaf k is a_k·b_k, leaf K is c.
 pub struct DeviceSum<'a> {
@@ -26,6 +30,8 @@ pub struct DeviceSum<'a> {
     /// Exponents of scales for blocks with and without a mask, while blocks are raised.
     raised: Option<Raised>,
     factors: Factors,
+    /// Where the device sums no products of whole significands: the signature is this one's.
+    stand_in: Option<StandIn>,
 }
 
 impl<'a> DeviceSum<'a> {
@@ -55,6 +61,7 @@ impl<'a> DeviceSum<'a> {
             shift: 0,
             raised: None,
             factors,
+            stand_in: None,
         })
     }
 
@@ -64,6 +71,11 @@ impl<'a> DeviceSum<'a> {
     pub fn with_instruction(mut self, instruction: Box<dyn Dut>) -> Self {
         self.instruction = Some(instruction);
         self
+    }
+
+    /// What stands in for the device's operands, as far as [`Summation::prepare`] found.
+    pub(crate) fn stand_in(&self) -> Option<StandIn> {
+        self.stand_in
     }
 
     /// The reach of the masks in use, for [`crate::tree::visible`].
@@ -128,7 +140,10 @@ impl<'a> DeviceSum<'a> {
     fn run(&mut self, batch: &Batch) -> Result<Vec<f64>> {
         let d = self.signature.d;
         let factor = self.factors.products;
-        let answers = self.device.run(batch)?;
+        let answers = match &self.stand_in {
+            Some(stand_in) => stand_in.run(self.device, batch)?,
+            None => self.device.run(batch)?,
+        };
         Ok(answers
             .into_iter()
             .map(|answer| match answer {
@@ -136,6 +151,40 @@ impl<'a> DeviceSum<'a> {
                 Answer::AnyNan => f64::NAN,
             })
             .collect())
+    }
+
+    /// Measures the factors of products and c, for which a product of ones, twice that, c = 1 and c = 2 are asked.
+    /// False where none shows: the checks of the masks then report what a lone unit gives.
+    fn find_factors(&mut self) -> Result<bool> {
+        let mut inputs = vec![vec![Term::Product(0.0, 0.0); self.signature.k]; FACTOR_QUESTIONS];
+        inputs[0][0] = Term::Product(1.0, 1.0);
+        inputs[1][0] = Term::Product(1.0, 2.0);
+        if !self.products() {
+            inputs[1][0] = Term::Value(2.0);
+        }
+        for (input, c) in inputs.iter_mut().zip([0.0, 0.0, 1.0, 2.0]) {
+            input.push(Term::Value(c));
+        }
+        let results = self.evaluate(&inputs)?;
+        let is_power = |x: f64| x.is_normal() && x.abs() == power_of_two(exponent(x));
+        let is_factor = |one: f64, two: f64| one.is_finite() && two == 2.0 * one;
+        let [products, twice, c, twice_c] = results[..] else {
+            return Ok(false);
+        };
+        if products == 0.0 || !is_factor(products, twice) || !is_factor(c, twice_c) {
+            return Ok(false);
+        }
+        if !is_power(products) || c != 0.0 && !is_power(c) {
+            return Err(Error::Argument(format!(
+                "{}: a product of 1 gives {products}, and c = 1 gives {c}: masks need factors that are powers of two \
+                 (or 0 for c), with which M and the units stay exact",
+                self.device.name()
+            )));
+        }
+        self.factors = Factors { products, c };
+        self.choices = Choice::all(&self.signature, &self.factors)?;
+        self.current = self.choices[0];
+        Ok(true)
     }
 
     fn plain_scales(&self) -> Vec<u64> {
@@ -163,10 +212,10 @@ impl Summation for DeviceSum<'_> {
     }
 
     fn leaf_name(&self, leaf: usize) -> String {
-        if leaf == self.signature.k {
-            "c".to_owned()
-        } else {
-            format!("p{leaf}")
+        match &self.stand_in {
+            _ if leaf == self.signature.k => "c".to_owned(),
+            Some(stand_in) => stand_in.name_of(leaf),
+            None => format!("p{leaf}"),
         }
     }
 
@@ -179,44 +228,32 @@ impl Summation for DeviceSum<'_> {
     }
 
     fn products(&self) -> bool {
-        true
+        self.stand_in.as_ref().is_none_or(StandIn::multiplies)
     }
 
     fn is_product(&self, leaf: usize) -> bool {
-        leaf < self.signature.k
+        self.products() && leaf < self.signature.k
     }
 
     fn remarks(&self) -> Vec<String> {
-        self.factors.words().into_iter().collect()
+        let stand_in = self.stand_in.as_ref().map(StandIn::words);
+        stand_in.into_iter().chain(self.factors.words()).collect()
     }
 
     fn prepare(&mut self) -> Result<usize> {
-        let mut inputs = vec![vec![Term::Product(0.0, 0.0); self.signature.k]; 4];
-        inputs[0][0] = Term::Product(1.0, 1.0);
-        inputs[1][0] = Term::Product(1.0, 2.0);
-        for (input, c) in inputs.iter_mut().zip([0.0, 0.0, 1.0, 2.0]) {
-            input.push(Term::Value(c));
+        if self.find_factors()? {
+            return Ok(FACTOR_QUESTIONS);
         }
-        let results = self.evaluate(&inputs)?;
-        let is_power = |x: f64| x.is_normal() && x.abs() == power_of_two(exponent(x));
-        let is_factor = |one: f64, two: f64| one.is_finite() && two == 2.0 * one;
-        let [products, twice, c, twice_c] = results[..] else {
-            return Ok(inputs.len());
+        let (stand_in, asked) = StandIn::recognise(self.device)?;
+        self.stand_in = stand_in;
+        let Some(stand_in) = stand_in else {
+            return Ok(FACTOR_QUESTIONS + asked);
         };
-        // If no factors show, the checks of the masks report what a lone unit gives.
-        if products != 0.0 && is_factor(products, twice) && is_factor(c, twice_c) {
-            if !is_power(products) || c != 0.0 && !is_power(c) {
-                return Err(Error::Argument(format!(
-                    "{}: a product of 1 gives {products}, and c = 1 gives {c}: masks need factors that \
-                     are powers of two (or 0 for c), with which M and the units stay exact",
-                    self.device.name()
-                )));
-            }
-            self.factors = Factors { products, c };
-            self.choices = Choice::all(&self.signature, &self.factors)?;
-            self.current = self.choices[0];
-        }
-        Ok(inputs.len())
+        self.signature = stand_in.signature();
+        self.choices = Choice::all(&self.signature, &self.factors)?;
+        self.current = self.choices[0];
+        self.find_factors()?;
+        Ok(2 * FACTOR_QUESTIONS + asked)
     }
 
     fn capacity(&self) -> usize {
@@ -465,6 +502,8 @@ impl Summation for DeviceSum<'_> {
         let other = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
         if leaf == self.signature.k {
             Term::Value(number(self.signature.c, bits))
+        } else if !self.products() {
+            Term::Value(number(self.signature.a, bits))
         } else {
             Term::Product(
                 number(self.signature.a, bits),

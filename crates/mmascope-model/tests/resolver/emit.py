@@ -18,7 +18,9 @@ LEFT_OUT = ("ld.", "st.", "mov.", "ret")
 def names(cpu, ir):
     module = llvm.parse_assembly('target triple = "nvptx64-nvidia-cuda"\n' + ir)
     module.verify()
-    machine = TARGET.create_target_machine(cpu=cpu, features="", opt=3)
+    # By default LLVM writes the PTX version that the target came with, which had no tanh yet.
+    features = "+ptx70" if cpu == "sm_75" else ""
+    machine = TARGET.create_target_machine(cpu=cpu, features=features, opt=3)
     found = []
     for line in machine.emit_assembly(module).splitlines():
         word = re.match(r"\s+([a-z][a-z0-9_.]*)[\s;]", line)
