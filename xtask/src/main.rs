@@ -46,7 +46,7 @@ struct Optional {
     command: &'static [&'static str],
 }
 
-const OPTIONAL: [Optional; 6] = [
+const OPTIONAL: [Optional; 7] = [
     Optional {
         what: "formatting",
         probes: &[&["cargo", "fmt", "--version"]],
@@ -100,6 +100,15 @@ const OPTIONAL: [Optional; 6] = [
             "wasm32-unknown-unknown",
             "--quiet",
         ],
+    },
+    Optional {
+        what: "the same, by Debian's compiler for WebAssembly",
+        probes: &[&[
+            "sh",
+            "-c",
+            "dpkg --status rustc-web cargo-web rust-web-src >/dev/null 2>&1",
+        ]],
+        command: &["xtask/check-web.sh"],
     },
     Optional {
         what: "public items",
