@@ -9,6 +9,8 @@ use crate::tree::{Builder, Op, Tree};
 
 /// Random pairs that a tree must foretell, for each of the unit patterns; small trees: about all.
 const PAIRS: usize = 256;
+/// The same where only the order is asked for, and masks are not in doubt: fewer than it takes to find the order.
+const FEW_PAIRS: usize = 8;
 
 /// The results that a tree foretells for masked inputs.
 pub(super) struct Foretold {
@@ -108,7 +110,11 @@ pub(super) fn foretells(
     let batched = std::mem::replace(&mut meter.batched, true);
     let most = (meter.subject.masks().counted / 2.0).max(1.0);
     let share = (most / leaves as f64).min(0.5);
-    let patterns = if thorough { 3 } else { 1 };
+    let (patterns, pairs) = match thorough {
+        true => (3, PAIRS),
+        false if meter.subject.choices() > 1 => (1, PAIRS),
+        false => (1, FEW_PAIRS),
+    };
     let mut outcome = Ok(());
     for pattern in 0..patterns {
         let units: Vec<f64> = (0..leaves)
@@ -117,7 +123,7 @@ pub(super) fn foretells(
                 f64::from(u8::from(chosen < share))
             })
             .collect();
-        let mut queries: Vec<Query> = (0..PAIRS.min(2 * leaves * leaves))
+        let mut queries: Vec<Query> = (0..pairs.min(2 * leaves * leaves))
             .map(|_| {
                 let (plus, other) = (random.below(leaves), random.below(leaves - 1));
                 let minus = (plus + 1 + other) % leaves;
