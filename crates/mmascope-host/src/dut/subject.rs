@@ -107,7 +107,10 @@ impl std::str::FromStr for DeviceName {
     fn from_str(text: &str) -> Result<Self> {
         let expected =
             "model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH or cmd:COMMAND LINE";
-        let wrong = || Error::Argument(format!("subject '{text}': expected {expected}"));
+        let wrong = || {
+            let meant = prefixed(text).map_or_else(String::new, |it| format!("; did you mean '{it}'?"));
+            Error::Argument(format!("subject '{text}': expected {expected}{meant}"))
+        };
         let (kind, rest) = text.split_once(':').ok_or_else(wrong)?;
         if rest.is_empty() {
             return Err(wrong());
@@ -153,6 +156,22 @@ fn gemm(arch: &str, inst: &str, schedule: Schedule) -> Result<DeviceName> {
         schedule: Box::new(schedule),
         products: None,
     })
+}
+
+/// A subject that lacks its prefix, with the one that fits what it looks like.
+fn prefixed(text: &str) -> Option<String> {
+    let is_file = std::path::Path::new(text).is_file();
+    let is_library = text.ends_with(".so") || text.ends_with(".dylib") || text.ends_with(".dll");
+    let known = ["model", "gemm", "plugin", "cmd", "lib", "cuda"];
+    let kind = text.split_once(':').map_or("", |(kind, _)| kind);
+    match fields(text).len() {
+        _ if known.contains(&kind) => None,
+        _ if is_library => Some(format!("plugin:{text}")),
+        _ if is_file => Some(format!("cmd:{text}")),
+        2 => Some(format!("model:{text}")),
+        3 => Some(format!("gemm:{text}")),
+        _ => None,
+    }
 }
 
 /// The parts between single colons; `::` separates nothing.

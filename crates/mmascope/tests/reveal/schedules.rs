@@ -216,6 +216,10 @@ fn subjects_that_are_wrong() {
             "expected model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE]",
         ),
         ("gemm::hopper:x", "expected"),
+        ("hopper:wgmma", "did you mean 'model:hopper:wgmma'?"),
+        ("hopper:wgmma:chain", "did you mean 'gemm:hopper:wgmma:chain'?"),
+        ("build/unit.so", "did you mean 'plugin:build/unit.so'?"),
+        ("Cargo.toml", "did you mean 'cmd:Cargo.toml'?"),
         (
             "gemm:hopper:mma.m16n8k16.f32.f16.f16.f32:split-k=2",
             "expected reduce=",
