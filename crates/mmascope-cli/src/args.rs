@@ -266,6 +266,13 @@ pub(crate) struct Show {
 
 #[derive(clap::Args)]
 pub(crate) struct Explain {
+    /// A and B of a product, of which one output is explained, with --at: FILE.npy or FILE.safetensors:NAME
+    #[arg(value_name = "FILE", num_args = 2, requires = "at", conflicts_with_all = ["a", "b", "sa", "sb", "mods", "vector", "round"])]
+    pub(crate) files: Vec<String>,
+    /// The output of the product: row and column, counted from 0, after a batch's number. Its chain over K is walked,
+    /// and one step is explained: the last, or with --against the one where two units part
+    #[arg(long, value_name = "I,J", value_delimiter = ',', requires = "files")]
+    pub(crate) at: Vec<usize>,
     /// The architecture
     #[arg(long)]
     pub(crate) arch: Option<String>,
@@ -281,7 +288,7 @@ pub(crate) struct Explain {
     /// Column of B
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) b: Option<String>,
-    /// The accumulator input [default: +0]
+    /// The accumulator input; C's file, with files [default: +0]
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) c: Option<String>,
     /// Scales of A's blocks [default: 1]

@@ -3,6 +3,7 @@
 mod drawing;
 mod json;
 mod page;
+mod products;
 mod text;
 mod units;
 
@@ -70,6 +71,9 @@ pub(crate) fn run(
     common: &Common,
     options: &Diff,
 ) -> Result<Status, Failure> {
+    if !options.files.is_empty() {
+        return products::run(catalogue, common, options);
+    }
     let subjects = units::chosen(catalogue, options)?;
     let mut tallies: Vec<Tally<Origin>> = Vec::new();
     tallies.resize_with(diff::pairs(subjects.len()).len(), Tally::default);

@@ -1,5 +1,7 @@
 //! `mmascope explain`: shows how one output is computed, and where two units part.
 
+mod product;
+
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
@@ -40,6 +42,9 @@ pub(crate) fn run(
     common: &Common,
     options: &Explain,
 ) -> Result<Status, Failure> {
+    if !options.files.is_empty() {
+        return product::run(catalogue, common, options);
+    }
     let subject = match &options.vector {
         Some(line) => of_vector(catalogue, options, line)?,
         None => of_arguments(catalogue, options)?,

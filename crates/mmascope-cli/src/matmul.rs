@@ -34,34 +34,18 @@ pub(crate) fn run(
     }
     array::check_writable(&options.output)
         .map_err(|error| Failure::Input(format!("-o {error}")))?;
-    let schedule = schedule(options.schedule.as_deref())?;
-    let files = Files::read(options)?;
-    let (row, default_of) = match named {
-        Some(row) => (row, None),
-        None => {
-            let types = files.types()?;
-            let row = Types::Given(Box::new(types)).of(catalogue.architecture(&options.arch)?)?;
-            (row, Some(types.to_string()))
-        }
-    };
-    let default_of = default_of.or_else(|| options.types.clone());
-    let unit = row.unit()?;
-    let modifiers = modifiers(row, options)?;
-    let Given {
+    let Prepared {
+        row,
+        default_of,
+        schedule,
         readings,
-        k: given_k,
+        given_k,
         matrices,
         scales,
-        factor,
-    } = matrices(unit, &schedule, files, options)?;
-    let schedule = schedule.scaled_by(factor, matrices.c().is_some())?;
-    fits(&matrices, schedule.format(unit).bits)?;
+        modifiers,
+    } = prepared(catalogue, named, options)?;
+    let unit = row.unit()?;
     let product = Product::new(unit, &matrices, modifiers)?;
-    for (argument, reading) in &readings {
-        if let Some(warning) = &reading.warning {
-            report::tell(format_args!("warning: {argument}: {warning}"));
-        }
-    }
     // From here on the program ends itself, so that no half-written file is left.
     let cancel = interrupt::deferred();
     let outputs = matrices.outputs() as u64;
@@ -118,6 +102,71 @@ pub(crate) fn run(
         report.print()?;
     }
     Ok(Status::Done)
+}
+
+/// A product that can be run.
+pub(crate) struct Prepared<'c> {
+    pub(crate) row: &'c Instruction,
+    /// Operand types whose default instruction it is.
+    default_of: Option<String>,
+    pub(crate) schedule: Schedule,
+    readings: Readings,
+    /// K before padding.
+    given_k: usize,
+    pub(crate) matrices: Matrices,
+    pub(crate) scales: Option<SoftwareScales>,
+    pub(crate) modifiers: Modifiers,
+}
+
+/// Reads the files of a product for the instruction that the options name.
+pub(crate) fn product<'c>(
+    catalogue: &'c Catalogue,
+    options: &Matmul,
+) -> Result<Prepared<'c>, Failure> {
+    prepared(catalogue, named_row(catalogue, options)?, options)
+}
+
+fn prepared<'c>(
+    catalogue: &'c Catalogue,
+    named: Option<&'c Instruction>,
+    options: &Matmul,
+) -> Result<Prepared<'c>, Failure> {
+    let schedule = schedule(options.schedule.as_deref())?;
+    let files = Files::read(options)?;
+    let (row, default_of) = match named {
+        Some(row) => (row, None),
+        None => {
+            let types = files.types()?;
+            let row = Types::Given(Box::new(types)).of(catalogue.architecture(&options.arch)?)?;
+            (row, Some(types.to_string()))
+        }
+    };
+    let unit = row.unit()?;
+    let modifiers = modifiers(row, options)?;
+    let Given {
+        readings,
+        k: given_k,
+        matrices,
+        scales,
+        factor,
+    } = matrices(unit, &schedule, files, options)?;
+    let schedule = schedule.scaled_by(factor, matrices.c().is_some())?;
+    fits(&matrices, schedule.format(unit).bits)?;
+    for (argument, reading) in &readings {
+        if let Some(warning) = &reading.warning {
+            report::tell(format_args!("warning: {argument}: {warning}"));
+        }
+    }
+    Ok(Prepared {
+        row,
+        default_of: default_of.or_else(|| options.types.clone()),
+        schedule,
+        readings,
+        given_k,
+        matrices,
+        scales,
+        modifiers,
+    })
 }
 
 /// Refuses a product whose D is larger than the memory that is there, before anything is allocated.

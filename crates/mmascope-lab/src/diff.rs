@@ -28,6 +28,7 @@
 
 mod explain;
 mod number;
+mod products;
 mod shrink;
 mod subject;
 mod tally;
@@ -35,6 +36,7 @@ mod verdict;
 
 pub use explain::{Explanation, Party, explain};
 pub use number::translate;
+pub use products::{Outputs, Place, Step, chain, outputs, parting};
 pub(crate) use shrink::moves;
 pub use shrink::{shrink, size, smaller};
 pub use subject::{Contender, Input};

@@ -201,7 +201,11 @@ fn run(
     let mut random = Random::new(options.seed);
     // Without a choice there is nothing to find out; counts that masks spoil fit no tree.
     let is_chosen = options.verify || meter.subject.choices() > 1;
-    let masks = if is_chosen { meter.choose_masks() } else { Ok(()) };
+    let masks = if is_chosen {
+        meter.choose_masks()
+    } else {
+        Ok(())
+    };
     let seen = masks.map_err(Trouble::from).and_then(|()| {
         if options.verify {
             nature::noise_check(&mut meter, &mut random)?;

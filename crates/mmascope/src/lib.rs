@@ -246,8 +246,9 @@ pub mod identify {
 /// The same operands on several units: where they part, and why.
 pub mod diff {
     pub use mmascope_lab::diff::{
-        Compared, Contender, Example, Explanation, Input, Party, Tally, Verdict, compare, explain,
-        pairs, shrink, size, smaller, translate, verdict,
+        Compared, Contender, Example, Explanation, Input, Outputs, Party, Place, Step, Tally,
+        Verdict, chain, compare, explain, outputs, pairs, parting, shrink, size, smaller,
+        translate, verdict,
     };
 }
 

@@ -69,6 +69,32 @@ pub(crate) struct Matmul {
     pub(crate) stats: Stats,
 }
 
+impl Matmul {
+    /// A plain product of two files, and of C where there is one.
+    pub(crate) fn of_files(arch: &str, inst: Option<&str>, files: [&str; 2]) -> Self {
+        let [a, b] = files.map(str::to_owned);
+        Self {
+            arch: arch.to_owned(),
+            inst: inst.map(str::to_owned),
+            types: None,
+            a,
+            b,
+            transpose_a: false,
+            transpose_b: false,
+            c: None,
+            scale_a: None,
+            scale_b: None,
+            output: String::new(),
+            schedule: None,
+            pad: false,
+            round: None,
+            saturate: false,
+            mods: Vec::new(),
+            stats: Stats::None,
+        }
+    }
+}
+
 #[derive(clap::Args)]
 pub(crate) struct ErrorOptions {
     /// Architectures, or ARCH:INST items, with commas; may be given several times

@@ -106,11 +106,29 @@ pub(crate) struct Cases {
 
 #[derive(clap::Args)]
 pub(crate) struct Diff {
+    /// A and B of a product that every unit computes, instead of single dot products: FILE.npy or
+    /// FILE.safetensors:NAME. With --results: the D of each unit
+    #[arg(value_name = "FILE", conflicts_with_all = ["vectors", "family", "seed", "count", "start"])]
+    pub(crate) files: Vec<String>,
     /// Architectures, or ARCH:INST items, with commas
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', required = true)]
+    #[arg(
+        long,
+        value_name = "A,B,…",
+        value_delimiter = ',',
+        required_unless_present = "results"
+    )]
     pub(crate) arch: Vec<String>,
-    /// An instruction; may be given several times [default: that of the operand types, as --types
-    /// or the first line of --vectors has them]
+    /// The files are results, computed elsewhere, and compared as they are
+    #[arg(long, requires = "files", conflicts_with_all = ["arch", "inst", "types", "c", "schedule"])]
+    pub(crate) results: bool,
+    /// C of the product, M × N [default: +0]
+    #[arg(long, value_name = "FILE", requires = "files")]
+    pub(crate) c: Option<String>,
+    /// Schedule of the product (docs/schedules.md) [default: chain]
+    #[arg(long, value_name = "TEXT", requires = "files")]
+    pub(crate) schedule: Option<String>,
+    /// An instruction; may be given several times [default: that of the operand types, as --types,
+    /// the files or the first line of --vectors have them]
     #[arg(long)]
     pub(crate) inst: Vec<String>,
     /// Operand types, whose default instruction every architecture takes: A, B, C and D with commas,

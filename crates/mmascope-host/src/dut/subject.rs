@@ -108,7 +108,8 @@ impl std::str::FromStr for DeviceName {
         let expected =
             "model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH or cmd:COMMAND LINE";
         let wrong = || {
-            let meant = prefixed(text).map_or_else(String::new, |it| format!("; did you mean '{it}'?"));
+            let meant =
+                prefixed(text).map_or_else(String::new, |it| format!("; did you mean '{it}'?"));
             Error::Argument(format!("subject '{text}': expected {expected}{meant}"))
         };
         let (kind, rest) = text.split_once(':').ok_or_else(wrong)?;

@@ -38,18 +38,22 @@ impl Verdict {
     /// the wider of the two result formats.
     #[must_use]
     pub fn of(left: (&Contender<'_>, u64), right: (&Contender<'_>, u64)) -> Self {
+        let any = left.0.is_any_nan(left.1) || right.0.is_any_nan(right.1);
         let format = |subject: &Contender<'_>| subject.unit().signature().d;
-        let (l_format, r_format) = (format(left.0), format(right.0));
-        let (l, r) = (decode(left.1, &l_format), decode(right.1, &r_format));
+        let verdict = Self::of_words((left.1, &format(left.0)), (right.1, &format(right.0)));
+        if any && verdict == Self::NanPayload {
+            return Self::Equal;
+        }
+        verdict
+    }
+
+    /// Compares two results of known formats.
+    #[must_use]
+    pub fn of_words(left: (u64, &Format), right: (u64, &Format)) -> Self {
+        let (l, r) = (decode(left.0, left.1), decode(right.0, right.1));
         match (l.class, r.class) {
-            (Class::Nan, Class::Nan) => {
-                let any = left.0.is_any_nan(left.1) || right.0.is_any_nan(right.1);
-                if any || l_format != r_format || left.1 == right.1 {
-                    Self::Equal
-                } else {
-                    Self::NanPayload
-                }
-            }
+            (Class::Nan, Class::Nan) if left.1 != right.1 || left.0 == right.0 => Self::Equal,
+            (Class::Nan, Class::Nan) => Self::NanPayload,
             (Class::Nan, _) | (_, Class::Nan) => Self::Nan,
             (Class::Infinite, Class::Infinite) if l.negative == r.negative => Self::Equal,
             (Class::Infinite, _) | (_, Class::Infinite) => Self::Infinite,
@@ -58,7 +62,7 @@ impl Verdict {
                 (Some(l_number), Some(r_number)) if l_number.is_zero() && r_number.is_zero() => {
                     Self::ZeroSign
                 }
-                _ => Self::Ulps(distance((left.1, l_format), (right.1, r_format))),
+                _ => Self::Ulps(distance((left.0, *left.1), (right.0, *right.1))),
             },
         }
     }

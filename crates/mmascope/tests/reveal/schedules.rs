@@ -217,7 +217,10 @@ fn subjects_that_are_wrong() {
         ),
         ("gemm::hopper:x", "expected"),
         ("hopper:wgmma", "did you mean 'model:hopper:wgmma'?"),
-        ("hopper:wgmma:chain", "did you mean 'gemm:hopper:wgmma:chain'?"),
+        (
+            "hopper:wgmma:chain",
+            "did you mean 'gemm:hopper:wgmma:chain'?",
+        ),
         ("build/unit.so", "did you mean 'plugin:build/unit.so'?"),
         ("Cargo.toml", "did you mean 'cmd:Cargo.toml'?"),
         (

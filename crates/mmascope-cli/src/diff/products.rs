@@ -1,0 +1,379 @@
+//! `mmascope diff A B`: the same product on several units, output by output; `--results`: D computed elsewhere.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use crate::args::{Common, Diff, Matmul};
+use crate::interrupt;
+use crate::matmul::{self, Prepared};
+use crate::report::{self, Failure, Status};
+use crate::units::{self, Types};
+use mmascope::array::{self, Casting, Words};
+use mmascope::diff::{self, Contender, Outputs, Place, Verdict};
+use mmascope::format::Format;
+use mmascope::gemm::{Product, Watch};
+use mmascope::isa::{Catalogue, Instruction};
+
+/// D of a unit, or of a file.
+struct Side<'c> {
+    name: String,
+    row: Option<&'c Instruction>,
+    words: Words,
+    format: Format,
+    /// The batch, M and N.
+    shape: [usize; 3],
+    /// The step of the unit, where it is a plain chain over a whole number of them.
+    chain: Option<Prepared<'c>>,
+}
+
+/// Two of them.
+struct Pair {
+    left: usize,
+    right: usize,
+    outputs: Outputs,
+    /// The first k of the step after which the first output that differs parts, and the last one.
+    parting: Option<(usize, usize)>,
+}
+
+pub(super) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Diff,
+) -> Result<Status, Failure> {
+    let sides = match options.results {
+        true => results(options)?,
+        false => computed(catalogue, options)?,
+    };
+    let shape = sides[0].shape;
+    if let Some(other) = sides.iter().find(|side| side.shape != shape) {
+        return Err(Failure::Input(format!(
+            "{}: results of {}, and {} has {}",
+            other.name,
+            dimensions(other.shape),
+            sides[0].name,
+            dimensions(shape)
+        )));
+    }
+    let mut pairs = Vec::new();
+    for (left, right) in diff::pairs(sides.len()) {
+        let (l, r) = (&sides[left], &sides[right]);
+        let outputs = diff::outputs((&l.words, &l.format), (&r.words, &r.format), shape)?;
+        let first = outputs.first.map(|(place, _)| place);
+        let parting = first
+            .map(|place| parting(l, r, place))
+            .transpose()?
+            .flatten();
+        pairs.push(Pair {
+            left,
+            right,
+            outputs,
+            parting,
+        });
+    }
+    let differ = pairs.iter().any(|pair| pair.outputs.different > 0);
+    let printed = if common.json() {
+        report::print_json(catalogue, body(&sides, &pairs))
+    } else {
+        print(options, &sides, &pairs)
+    };
+    report::answer(!differ, printed)
+}
+
+/// D of every unit.
+fn computed<'c>(catalogue: &'c Catalogue, options: &Diff) -> Result<Vec<Side<'c>>, Failure> {
+    let [a, b] = &options.files[..] else {
+        return Err(Failure::Input(format!(
+            "{}: A and B of a product are needed, two files, or --results with the D of each unit",
+            options.files.join(" ")
+        )));
+    };
+    let types = match (&options.types, options.inst.is_empty()) {
+        (Some(text), _) => Some(Types::Text(text)),
+        (None, false) => None,
+        (None, true) => Some(Types::Given(Box::new(file_types(options, a, b)?))),
+    };
+    let rows = units::chosen(catalogue, &options.arch, &options.inst, types.as_ref())?;
+    if rows.len() < 2 {
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        return Err(Failure::Input(format!(
+            "diff needs at least two different units; given: {}",
+            names.join(", ")
+        )));
+    }
+    let cancel = interrupt::deferred();
+    let mut sides = Vec::new();
+    for row in rows {
+        let product = Matmul {
+            c: options.c.clone(),
+            schedule: options.schedule.clone(),
+            ..Matmul::of_files(&row.architecture, Some(&row.name), [a, b])
+        };
+        let prepared = matmul::product(catalogue, &product)?;
+        let unit = row.unit()?;
+        let run = Product::new(unit, &prepared.matrices, prepared.modifiers)?;
+        let bar = matmul::progress(
+            prepared.matrices.outputs() as u64 * run.steps() as u64,
+            "multiplying",
+        );
+        let advance = |done| bar.inc(done);
+        let watch = Watch {
+            progress: &advance,
+            cancel,
+        };
+        let words = prepared
+            .schedule
+            .run(&run, prepared.scales.as_ref(), &watch)?;
+        bar.finish_and_clear();
+        let matrices = &prepared.matrices;
+        sides.push(Side {
+            name: format!("{}:{}", row.architecture, row.name),
+            row: Some(row),
+            words,
+            format: prepared.schedule.format(unit),
+            shape: [matrices.batch(), matrices.m(), matrices.n()],
+            chain: (options.schedule.is_none()).then_some(prepared),
+        });
+    }
+    Ok(sides)
+}
+
+/// The operand types that the files say.
+fn file_types(options: &Diff, a: &str, b: &str) -> Result<mmascope::isa::OperandTypes, Failure> {
+    let read = |argument: &str, file: &str| {
+        array::read(file).map_err(|error| Failure::Input(format!("{argument}: {error}")))
+    };
+    let c = options
+        .c
+        .as_deref()
+        .map(|file| read("--c", file))
+        .transpose()?;
+    units::types_of(&read("A", a)?, &read("B", b)?, c.as_ref(), false)
+}
+
+/// D of every file.
+fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
+    if options.files.len() < 2 {
+        let message = "--results: the D of two units or more are compared, each in a file";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    let side = |file: &String| {
+        let array = array::read(file).map_err(|error| Failure::Input(error.to_string()))?;
+        let format = array.format().ok_or_else(|| {
+            let dtype = array.dtype();
+            Failure::Input(format!(
+                "{file}: {dtype} elements are codes of no stated format"
+            ))
+        })?;
+        let stack = array.stack()?;
+        Ok(Side {
+            name: file.clone(),
+            row: None,
+            words: array.words(&format, &Casting::default())?,
+            format,
+            shape: [stack.batch.unwrap_or(1), stack.rows, stack.columns],
+            chain: None,
+        })
+    };
+    options.files.iter().map(side).collect()
+}
+
+/// The k of the first step after which two units' sums of an output differ.
+fn parting(
+    left: &Side<'_>,
+    right: &Side<'_>,
+    place: Place,
+) -> Result<Option<(usize, usize)>, Failure> {
+    let (Some(l), Some(r)) = (&left.chain, &right.chain) else {
+        return Ok(None);
+    };
+    let (first, second) = (Contender::new(l.row)?, Contender::new(r.row)?);
+    let steps = (
+        diff::chain(&first, &l.matrices, place),
+        diff::chain(&second, &r.matrices, place),
+    );
+    let (Ok(of_first), Ok(of_second)) = steps else {
+        return Ok(None);
+    };
+    let found = diff::parting((&first, &of_first), (&second, &of_second));
+    Ok(found.map(|(at, _)| {
+        let from = of_first[at].first;
+        (from, from + first.unit().signature().k - 1)
+    }))
+}
+
+fn dimensions(shape: [usize; 3]) -> String {
+    match shape {
+        [1, m, n] => format!("{m} × {n}"),
+        [batch, m, n] => format!("{batch} × {m} × {n}"),
+    }
+}
+
+fn place_text(shape: [usize; 3], place: Place) -> String {
+    match (shape, place) {
+        ([1, _, _], [_, row, column]) => format!("{row},{column}"),
+        (_, [batch, row, column]) => format!("{batch},{row},{column}"),
+    }
+}
+
+fn verdict_text(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Equal => "equal".to_owned(),
+        Verdict::Ulps(1) => "1 ulp".to_owned(),
+        Verdict::Ulps(steps) => format!("{steps} ulp"),
+        Verdict::ZeroSign => "sign of zero".to_owned(),
+        Verdict::Infinite => "infinity".to_owned(),
+        Verdict::Nan => "NaN".to_owned(),
+        Verdict::NanPayload => "NaN payload".to_owned(),
+    }
+}
+
+fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Pair]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let shape = sides[0].shape;
+    let what = match options.results {
+        true => "results".to_owned(),
+        false => format!("products of {}", options.files.join(" and ")),
+    };
+    writeln!(out, "{} outputs: {what}", dimensions(shape))?;
+    let mut table = report::table(&[
+        "left", "right", "differ", "share", "first at", "worst at", "worst",
+    ]);
+    for pair in pairs {
+        let Outputs {
+            compared,
+            different,
+            first,
+            worst,
+            ..
+        } = pair.outputs;
+        let at = |found: Option<(Place, Verdict)>| {
+            found.map_or_else(String::new, |(place, _)| place_text(shape, place))
+        };
+        table.add_row([
+            sides[pair.left].name.clone(),
+            sides[pair.right].name.clone(),
+            different.to_string(),
+            format!("{:.3} %", 100.0 * different as f64 / compared.max(1) as f64),
+            at(first),
+            at(worst),
+            worst.map_or_else(String::new, |(_, verdict)| verdict_text(verdict)),
+        ]);
+    }
+    writeln!(out, "{}", table.trim_fmt())?;
+    for pair in pairs {
+        let (left, right) = (&sides[pair.left], &sides[pair.right]);
+        let Some((place, verdict)) = pair.outputs.first else {
+            continue;
+        };
+        writeln!(out, "\n{} and {}", left.name, right.name)?;
+        writeln!(
+            out,
+            "  D (. equal, - some outputs of a place differ, + half or more, # all):"
+        )?;
+        for line in map(&pair.outputs) {
+            writeln!(out, "  {line}")?;
+        }
+        let [_, m, n] = shape;
+        let at = place[0] * m * n + place[1] * n + place[2];
+        let word = |side: &Side<'_>| {
+            let digits = side.format.register.bits.div_ceil(4) as usize;
+            format!("{:0digits$x}", side.words.get(at))
+        };
+        let place = place_text(shape, place);
+        writeln!(
+            out,
+            "  first at {place}: {} and {} ({})",
+            word(left),
+            word(right),
+            verdict_text(verdict)
+        )?;
+        if let Some((from, to)) = pair.parting {
+            writeln!(out, "  they part in the step of k = {from} to {to}")?;
+        }
+        if let (Some(row), Some(other), Some(_)) = (left.row, right.row, &left.chain) {
+            let c = options
+                .c
+                .as_ref()
+                .map_or_else(String::new, |file| format!(" --c {file}"));
+            writeln!(
+                out,
+                "  mmascope explain {} --arch {} --inst {} --at {place}{c} --against {}:{}",
+                options.files.join(" "),
+                row.architecture,
+                row.name,
+                other.architecture,
+                other.name
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// A map of D: where outputs differ, by share.
+fn map(outputs: &Outputs) -> Vec<String> {
+    let character = |&(different, all): &(u64, u64)| match different * 4 {
+        0 => '.',
+        many if many >= 4 * all => '#',
+        many if many >= 2 * all => '+',
+        _ => '-',
+    };
+    let lines = outputs.map.iter();
+    lines
+        .map(|cells| cells.iter().map(character).collect())
+        .collect()
+}
+
+fn body(sides: &[Side<'_>], pairs: &[Pair]) -> Map<String, Value> {
+    let units: Vec<Value> = sides
+        .iter()
+        .map(|side| match side.row {
+            Some(row) => {
+                json!({"arch": row.architecture, "inst": row.name, "format": side.format.name})
+            }
+            None => json!({"file": side.name, "format": side.format.name}),
+        })
+        .collect();
+    let found = |found: Option<(Place, Verdict)>| {
+        found.map(|(place, verdict)| {
+            let steps = match verdict {
+                Verdict::Ulps(steps) => Some(steps),
+                _ => None,
+            };
+            json!({"at": place, "kind": verdict_text(verdict), "ulp": steps})
+        })
+    };
+    let shares = |map: &[Vec<(u64, u64)>]| -> Vec<Vec<u64>> {
+        map.iter()
+            .map(|cells| cells.iter().map(|cell| cell.0).collect())
+            .collect()
+    };
+    let pairs: Vec<Value> = pairs
+        .iter()
+        .map(|pair| {
+            json!({
+                "left": sides[pair.left].name,
+                "right": sides[pair.right].name,
+                "compared": pair.outputs.compared,
+                "different": pair.outputs.different,
+                "by_steps": pair.outputs.by_steps,
+                "zero_sign": pair.outputs.zero_sign,
+                "special": pair.outputs.special,
+                "first": found(pair.outputs.first),
+                "worst": found(pair.outputs.worst),
+                "map": shares(&pair.outputs.map),
+                "parting_k": pair.parting.map(|(from, to)| [from, to]),
+            })
+        })
+        .collect();
+    let shape: Vec<usize> = sides[0].shape.to_vec();
+    let entries = [
+        ("units", Value::from(units)),
+        ("shape", shape.into()),
+        ("pairs", pairs.into()),
+    ];
+    entries
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}

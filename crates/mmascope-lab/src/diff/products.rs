@@ -1,0 +1,204 @@
+//! Compares the results of whole products, and walks along K to where two units part.
+
+use super::{Contender, Verdict};
+use crate::array::Words;
+use crate::dpa::{Modifiers, OperandWords};
+use crate::error::{Error, Result};
+use crate::format::Format;
+use crate::gemm::Matrices;
+
+/// Rows and columns of the map of differences, at most.
+const MAP: (usize, usize) = (16, 48);
+
+/// An output: its product in the batch, its row and its column.
+pub type Place = [usize; 3];
+
+/// Where and how two matrices of results differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outputs {
+    /// The number of outputs.
+    pub compared: u64,
+    /// How many differ.
+    pub different: u64,
+    /// How many of these differ by steps of the result format.
+    pub by_steps: u64,
+    /// How many differ in the sign of a zero only.
+    pub zero_sign: u64,
+    /// How many differ by an infinity or a NaN.
+    pub special: u64,
+    /// The first that differs, batch by batch and row by row.
+    pub first: Option<(Place, Verdict)>,
+    /// The one that differs most: a NaN more than an infinity, and that more than any number of steps.
+    pub worst: Option<(Place, Verdict)>,
+    /// Differences by place, all products of a batch together: outputs that differ, and outputs.
+    pub map: Vec<Vec<(u64, u64)>>,
+}
+
+/// Compares results word by word; `shape` is the batch, M and N of both.
+///
+/// # Errors
+/// [`Error::Argument`] when a matrix has another number of words than its shape.
+pub fn outputs(
+    left: (&Words, &Format),
+    right: (&Words, &Format),
+    shape: [usize; 3],
+) -> Result<Outputs> {
+    let [batch, m, n] = shape;
+    let count = batch * m * n;
+    for words in [left.0, right.0] {
+        if words.len() != count {
+            return Err(Error::Argument(format!(
+                "results: {} words for {batch} × {m} × {n} outputs",
+                words.len()
+            )));
+        }
+    }
+    let (rows, columns) = (m.min(MAP.0), n.min(MAP.1));
+    let mut found = Outputs {
+        compared: count as u64,
+        different: 0,
+        by_steps: 0,
+        zero_sign: 0,
+        special: 0,
+        first: None,
+        worst: None,
+        map: vec![vec![(0, 0); columns]; rows],
+    };
+    for at in 0..count {
+        let place = [at / (m * n), at / n % m, at % n];
+        let cell = &mut found.map[place[1] * rows / m][place[2] * columns / n];
+        cell.1 += 1;
+        let verdict = Verdict::of_words((left.0.get(at), left.1), (right.0.get(at), right.1));
+        if !verdict.differs() {
+            continue;
+        }
+        cell.0 += 1;
+        found.different += 1;
+        match verdict {
+            Verdict::Ulps(_) => found.by_steps += 1,
+            Verdict::ZeroSign => found.zero_sign += 1,
+            _ => found.special += 1,
+        }
+        found.first.get_or_insert((place, verdict));
+        if found
+            .worst
+            .is_none_or(|(_, worst)| rank(verdict) > rank(worst))
+        {
+            found.worst = Some((place, verdict));
+        }
+    }
+    Ok(found)
+}
+
+fn rank(verdict: Verdict) -> (u8, u64) {
+    match verdict {
+        Verdict::Equal => (0, 0),
+        Verdict::ZeroSign => (1, 0),
+        Verdict::Ulps(steps) => (2, steps),
+        Verdict::Infinite => (3, 0),
+        Verdict::NanPayload => (4, 0),
+        Verdict::Nan => (5, 0),
+    }
+}
+
+/// One step of an output's chain: an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The first k.
+    pub first: usize,
+    /// Its operands; c is the result of the step before.
+    pub words: OperandWords,
+    /// Its result.
+    pub d: u64,
+}
+
+/// The chain of an output: K in ascending order, each result being the next step's c.
+///
+/// # Errors
+/// [`Error::Argument`] for a place outside D, and for a K that the instruction does not divide.
+pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Result<Vec<Step>> {
+    let [batch, row, column] = place;
+    let limits = [matrices.batch(), matrices.m(), matrices.n()];
+    if place.iter().zip(limits).any(|(&at, limit)| at >= limit) {
+        return Err(Error::Argument(format!(
+            "output ({batch}, {row}, {column}): D has {} × {} × {} outputs, counted from 0",
+            limits[0], limits[1], limits[2]
+        )));
+    }
+    let unit = subject.unit();
+    let signature = unit.signature();
+    let (k, step) = (matrices.k(), signature.k);
+    if !k.is_multiple_of(step) {
+        return Err(Error::Argument(format!(
+            "K = {k}: {} takes multiples of {step}",
+            subject.name()
+        )));
+    }
+    if k > step && signature.c != signature.d {
+        return Err(Error::Argument(format!(
+            "{}: d in {} is no c in {} for a next step",
+            subject.name(),
+            signature.d,
+            signature.c
+        )));
+    }
+    let zero = signature.c.to_register(signature.c.zero(false));
+    let mut c = match matrices.c() {
+        Some(matrix) => matrix.at(batch.min(matrix.batch() - 1), row, column),
+        None => zero,
+    };
+    let of = |matrix: &crate::gemm::Matrix, row, column| {
+        matrix.at(batch.min(matrix.batch() - 1), row, column)
+    };
+    let mut steps = Vec::with_capacity(k / step);
+    for first in (0..k).step_by(step) {
+        let scales = |matrix: Option<&crate::gemm::Matrix>, is_a: bool| -> Vec<u64> {
+            let (Some(matrix), Some(scale)) = (matrix, signature.scale) else {
+                return Vec::new();
+            };
+            let blocks = first / scale.block..(first + step).div_ceil(scale.block);
+            blocks
+                .map(|block| match is_a {
+                    true => of(matrix, row, block),
+                    false => of(matrix, block, column),
+                })
+                .collect()
+        };
+        let words = OperandWords {
+            a: (first..first + step)
+                .map(|k| of(matrices.a(), row, k))
+                .collect(),
+            b: (first..first + step)
+                .map(|k| of(matrices.b(), k, column))
+                .collect(),
+            c,
+            scale_a: scales(matrices.scale_a(), true),
+            scale_b: scales(matrices.scale_b(), false),
+        };
+        let d = unit.dot(&words.operands(), &Modifiers::default())?;
+        steps.push(Step { first, words, d });
+        c = d;
+    }
+    Ok(steps)
+}
+
+/// The first step of two chains after which the sums differ, if their steps are of equal length; for others the first
+/// k up to which both have summed and differ, as the numbers of their steps.
+#[must_use]
+pub fn parting(
+    left: (&Contender<'_>, &[Step]),
+    right: (&Contender<'_>, &[Step]),
+) -> Option<(usize, usize)> {
+    let end = |subject: &Contender<'_>, step: &Step| step.first + subject.unit().signature().k;
+    let formats = (left.0.unit().signature().d, right.0.unit().signature().d);
+    left.1.iter().enumerate().find_map(|(at, step)| {
+        let other = right
+            .1
+            .iter()
+            .position(|it| end(right.0, it) == end(left.0, step))?;
+        let words = ((step.d, &formats.0), (right.1[other].d, &formats.1));
+        Verdict::of_words(words.0, words.1)
+            .differs()
+            .then_some((at, other))
+    })
+}
