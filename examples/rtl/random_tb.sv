@@ -16,7 +16,7 @@ module random_tb;
 
     tfdpa dut (clk, rst, in_valid, a, b, c, out_valid, d);
 
-    scoreboard board;
+    scoreboard #(4) board;
     string     file;
     longint    cases, seed;
 

@@ -2,7 +2,7 @@
 package scoreboard_pkg;
     import mmascope_pkg::*;
 
-    class scoreboard;
+    class scoreboard #(int K = 4);
         chandle          model;
         longint unsigned expected[$];
         longint unsigned compared = 0, wrong = 0;
@@ -21,7 +21,7 @@ package scoreboard_pkg;
         endfunction
 
         // What goes in: the words of a and b, and c.
-        function void question(input longint unsigned a[4], input longint unsigned b[4], input longint unsigned c[1]);
+        function void question(input longint unsigned a[K], input longint unsigned b[K], input longint unsigned c[1]);
             longint unsigned d[1];
             if (mmascope_dot(model, a, b, c, d) != 0) $fatal(1, "%s", mmascope_last_error());
             expected.push_back(d[0]);

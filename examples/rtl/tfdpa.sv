@@ -127,11 +127,11 @@ module tfdpa #(
         minus_2 <= minus_1;
     end
 
-    // Stage 3: normalise and convert. No finite sum overflows: beside a c of 2^127 all products fall off.
+    // Stage 3: normalise and convert.
 
     function automatic logic [31:0] converted(input logic signed [SUM-1:0] value, input logic signed [9:0] exponent_max);
         logic [SUM-1:0]    magnitude;  // its uppermost bit is 0
-        logic signed [9:0] room, up;
+        logic signed [9:0] room, up, field;
         logic              round_up;
         logic [30:0]       rounded;
         magnitude = value[SUM-1] ? -value : value;
@@ -144,9 +144,10 @@ module tfdpa #(
                 up = up + 1;
             end
         round_up = NEAREST && magnitude[SUM-26] && (magnitude[SUM-25] || |(magnitude << 26));
-        rounded[30:23] = magnitude[SUM-2] ? room[7:0] - up[7:0] + 8'd1 : 8'd0;
-        rounded[22:0] = magnitude[SUM-3 -: 23];
-        rounded = rounded + {30'd0, round_up};
+        field = magnitude[SUM-2] ? room - up + 10'sd1 : 10'sd0;
+        rounded = {field[7:0], magnitude[SUM-3 -: 23]} + {30'd0, round_up};
+        // Only a faulty unit gets here: beside a c of 2^127 all products fall off.
+        if (field >= 10'sd255) rounded = {8'hff, 23'd0};
         converted = {value[SUM-1] && |rounded, rounded};
     endfunction
 

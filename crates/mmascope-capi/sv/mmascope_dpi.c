@@ -31,14 +31,10 @@ static int refused(const char *name, size_t count, size_t wanted) {
     return REFUSED;
 }
 
-/* Takes an array of so many elements, of one dimension. */
+/* Takes an array of so many elements. */
 static int take(operand *it, const char *name, svOpenArrayHandle handle, size_t wanted) {
     it->name = name;
     it->handle = handle;
-    if (svDimensions(handle) != 1) {
-        snprintf(own_error, sizeof own_error, "%s has %d dimensions, not 1", name, svDimensions(handle));
-        return REFUSED;
-    }
     it->count = (size_t)svSize(handle, 1);
     if (it->count != wanted) return refused(name, it->count, wanted);
     it->words = (uint64_t *)calloc(wanted ? wanted : 1, sizeof *it->words);
@@ -89,8 +85,6 @@ static int take_all(operand *all, const mmascope_shape *shape, size_t rows, size
     return 0;
 }
 
-static size_t size_of(svOpenArrayHandle handle) { return svDimensions(handle) == 1 ? (size_t)svSize(handle, 1) : 0; }
-
 int mmascope_dpi_unit_find(const char *architecture, const char *instruction, void **found) {
     own_error[0] = 0;
     return mmascope_unit_find(architecture, instruction, (mmascope_unit **)found);
@@ -128,7 +122,7 @@ unsigned int mmascope_dpi_unit_scales(void *unit) {
 int mmascope_dpi_dot_scaled(void *unit, const svOpenArrayHandle a, const svOpenArrayHandle b, const svOpenArrayHandle c,
                             const svOpenArrayHandle scale_a, const svOpenArrayHandle scale_b, const svOpenArrayHandle d) {
     const svOpenArrayHandle handles[OPERANDS] = {a, b, c, scale_a, scale_b, d};
-    const size_t n = size_of(c);
+    const size_t n = (size_t)svSize(c, 1);
     mmascope_shape shape;
     operand all[OPERANDS];
     int status = shape_of(unit, &shape);
@@ -192,7 +186,7 @@ int mmascope_dpi_cast(const char *from, const char *to, const char *rounding, co
                       const svOpenArrayHandle to_words) {
     mmascope_cast_options options;
     operand all[OPERANDS];
-    const size_t n = size_of(words);
+    const size_t n = (size_t)svSize(words, 1);
     int status;
     own_error[0] = 0;
     memset(&options, 0, sizeof options);

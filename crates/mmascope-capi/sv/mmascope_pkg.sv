@@ -1,8 +1,8 @@
 // mmascope for SystemVerilog: the bits that matrix units compute, through DPI-C.
 //
 // Compile it with mmascope_dpi.c, and link libmmascope. Functions that return int return 0, or 2 for a wrong argument;
-// mmascope_last_error() has the words, and results are then as they were. Every element is the register word of its format
-// in a longint unsigned. Arrays have any range; elements count from the lower index.
+// mmascope_last_error() has the words, and results then mean nothing. Every element is the register word of its format in a
+// longint unsigned. Arrays have any range; elements count from the lower index.
 package mmascope_pkg;
     // A unit of the catalogue; of a text in the --isa format, which extends the catalogue; of a notation, such as
     // "a=f16 b=f16 c=f32 d=f32 k=4" and "t-fdpa L=4 F=23 e0=-131 -> rz f32". Free it with mmascope_unit_free.

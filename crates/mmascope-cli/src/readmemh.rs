@@ -48,6 +48,8 @@ struct Words {
 /// A folder of files for `$readmemh`, being written.
 pub(crate) struct Memories<'c> {
     row: &'c Instruction,
+    /// The folder's name as the user gave it.
+    name: String,
     folder: Folder,
     words: Vec<Words>,
     any_nan: BufWriter<File>,
@@ -69,18 +71,19 @@ impl<'c> Memories<'c> {
             (Some(signature.d), 1),
         ];
         let mut words = Vec::new();
-        for (name, (format, count)) in WORDS.into_iter().zip(kinds) {
+        for (kind, (format, count)) in WORDS.into_iter().zip(kinds) {
             if let Some(format) = format {
                 words.push(Words {
-                    name,
+                    name: kind,
                     format,
                     count,
-                    file: folder.file(&format!("{name}.hex"))?,
+                    file: folder.file(&format!("{kind}.hex"))?,
                 });
             }
         }
         Ok(Self {
             row,
+            name: name.to_owned(),
             any_nan: folder.file(ANY_NAN)?,
             folder,
             words,
@@ -118,6 +121,7 @@ impl<'c> Memories<'c> {
 
     /// Writes the number of cases and the manifest, with where the cases are from, and gives the folder its name.
     pub(crate) fn finish(self, catalogue: &Catalogue, source: Value) -> Result<(), Failure> {
+        let told = format!("{} cases in {}", self.cases, self.name);
         let mut count = self.folder.file(COUNT)?;
         let mut manifest = self.folder.file(MANIFEST)?;
         let text = report::json_text(catalogue, self.manifest(source)?)?;
@@ -126,7 +130,8 @@ impl<'c> Memories<'c> {
             .map_err(|error| self.folder.failed(&error))?;
         let mut files: Vec<_> = self.words.into_iter().map(|words| words.file).collect();
         files.extend([self.any_nan, count, manifest]);
-        self.folder.finish(files)
+        self.folder.finish(files)?;
+        report::unless_closed(writeln!(std::io::stdout(), "{told}").map_err(Failure::from))
     }
 
     fn manifest(&self, source: Value) -> Result<Map<String, Value>, Failure> {
