@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds libmmascope and installs it with mmascope.h, mmascope.pc and a CMake package: install.sh [PREFIX]
-# (default /usr/local). PROFILE=dev builds without optimisation.
+# Builds libmmascope and installs it with mmascope.h, the package for SystemVerilog, mmascope.pc and a CMake package:
+# install.sh [PREFIX] (default /usr/local). PROFILE=dev builds without optimisation.
 set -eu
 prefix=${1:-/usr/local}
 profile=${PROFILE:-release}
@@ -10,9 +10,10 @@ cargo build --quiet --locked --package mmascope-capi --profile "$profile"
 case $profile in dev) folder=debug ;; *) folder=$profile ;; esac
 built=${CARGO_TARGET_DIR:-$root/target}/$folder
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
-mkdir -p "$prefix/include" "$prefix/lib/pkgconfig" "$prefix/lib/cmake/mmascope"
+mkdir -p "$prefix/include" "$prefix/share/mmascope" "$prefix/lib/pkgconfig" "$prefix/lib/cmake/mmascope"
 prefix=$(cd "$prefix" && pwd)
 cp crates/mmascope-capi/include/mmascope.h "$prefix/include/"
+cp crates/mmascope-capi/sv/mmascope_pkg.sv crates/mmascope-capi/sv/mmascope_dpi.c "$prefix/share/mmascope/"
 for library in libmmascope.so libmmascope.dylib libmmascope.a; do
     [ ! -e "$built/$library" ] || cp "$built/$library" "$prefix/lib/"
 done
@@ -20,6 +21,7 @@ cat > "$prefix/lib/pkgconfig/mmascope.pc" <<PC
 prefix=$prefix
 libdir=\${prefix}/lib
 includedir=\${prefix}/include
+svdir=\${prefix}/share/mmascope
 
 Name: mmascope
 Description: Bit-accurate reference model of matrix accelerators

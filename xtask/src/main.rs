@@ -7,6 +7,7 @@ mod header;
 mod picture;
 mod python;
 mod record;
+mod rtl;
 
 use std::process::{Command, ExitCode};
 
@@ -204,6 +205,10 @@ fn test() -> bool {
     check(&["cargo", "test", "--workspace"]);
     if !python::test() {
         failed.push("the tests of the Python package".to_owned());
+    }
+    // After Python's, which place its module.
+    if !rtl::test() {
+        failed.push("the example unit in SystemVerilog".to_owned());
     }
     // Once more at the end, where it is looked for.
     for command in &failed {

@@ -1,49 +1,23 @@
 //! C and C++ programs against the library, as `install.sh` installs it.
 
+mod common;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::process::Command;
+
+use common::{expect_success, has, prefix};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn has(program: &str) -> bool {
-    let output = Command::new(program).arg("--version").output();
-    let found = output.is_ok_and(|output| output.status.success());
-    if !found {
-        println!("skipped: {program} is not installed");
-    }
-    found
-}
-
-/// Where the library is installed, once for all tests.
-fn prefix() -> &'static Path {
-    static PREFIX: OnceLock<PathBuf> = OnceLock::new();
-    PREFIX.get_or_init(|| {
-        // A folder of cargo's: nothing is left behind elsewhere.
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("install.sh");
-        let output = Command::new("sh")
-            .arg(script)
-            .arg(&folder)
-            .env("PROFILE", "dev")
-            .output()
-            .expect("a shell");
-        expect_success(&output);
-        folder
-    })
-}
-
-fn expect_success(output: &Output) -> String {
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{printed}{message}");
-    printed
-}
-
 /// Compiles a program against the library and runs it.
 fn run(compiler: &str, source: &Path, flags: &[&str]) -> String {
+    run_under(&[], compiler, source, flags)
+}
+
+/// The same as the last argument of another program.
+fn run_under(other: &[&str], compiler: &str, source: &Path, flags: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("program");
     let library = prefix().join("lib");
@@ -59,7 +33,10 @@ fn run(compiler: &str, source: &Path, flags: &[&str]) -> String {
         .output()
         .expect("the compiler runs");
     expect_success(&output);
-    let output = Command::new(program)
+    let program = program.to_str().expect("UTF-8");
+    let words = [other, &[program]].concat();
+    let output = Command::new(words[0])
+        .args(&words[1..])
         .env("LD_LIBRARY_PATH", library)
         .output()
         .expect("the program runs");
@@ -76,6 +53,28 @@ fn every_function_answers_and_refuses() {
     assert_eq!(printed, "shape 56, options 40\n0 failures\n");
     let checked = run("cc", &source, &["-std=c11", "-fsanitize=address,undefined"]);
     assert_eq!(checked, printed);
+}
+
+/// No read or write beside what a caller gave, no word that nobody wrote, and every handle is freed. (The catalogue, which
+/// is read once, stays.)
+#[test]
+fn valgrind_finds_no_error() {
+    const VALGRIND: [&str; 6] = [
+        "valgrind",
+        "--quiet",
+        "--error-exitcode=9",
+        "--leak-check=full",
+        "--errors-for-leak-kinds=definite,indirect",
+        "--show-leak-kinds=definite,indirect",
+    ];
+    if !has("cc") || !has("valgrind") {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/calls.c");
+    // The arrays of the library's threads are larger than what valgrind takes for one frame.
+    let valgrind = [&VALGRIND[..], &["--max-stackframe=8000000"]].concat();
+    let printed = run_under(&valgrind, "cc", &source, &["-std=c11", "-g"]);
+    assert_eq!(printed, "shape 56, options 40\n0 failures\n");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Checks the files that a command reads and writes: wrong names are refused before any work.
 
-use crate::args::{Args, Command, TreeCommand};
-use crate::output;
+use crate::args::{Args, Command, GenFormat, TreeCommand};
+use crate::output::{self, Folder};
+use crate::readmemh;
 use crate::report::Failure;
 
 /// An argument and the file that it names, if it is given.
@@ -9,11 +10,17 @@ type Named<'a> = (&'a str, Option<&'a str>);
 
 /// Checks that every output can be made and that no file is named twice.
 pub(crate) fn check(args: &Args) -> Result<(), Failure> {
-    let (outputs, mut inputs) = of_command(&args.command);
+    let (mut outputs, mut inputs) = of_command(&args.command);
     for (argument, name) in &outputs {
         if let Some(name) = name {
             output::check(argument, name)?;
         }
+    }
+    if let Command::Gen(options) = &args.command
+        && options.format == GenFormat::Readmemh
+    {
+        Folder::check("-o", &options.output, &readmemh::is_own)?;
+        outputs.push(("-o", Some(&options.output)));
     }
     let isa = args.common.isa.iter();
     inputs.extend(isa.map(|file| ("--isa", Some(file.as_str()))));
@@ -26,11 +33,15 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
         Command::Explain(options) => (vec![("--html", options.html.as_deref())], vec![]),
         Command::Gen(options) => (
             vec![
-                ("-o", Some(&options.output)),
+                // (A folder is checked by itself.)
+                (
+                    "-o",
+                    (options.format == GenFormat::Jsonl).then_some(&*options.output),
+                ),
                 ("--cuda", options.cuda.as_deref()),
                 ("--hip", options.hip.as_deref()),
             ],
-            vec![],
+            vec![("--vectors", options.vectors.as_deref())],
         ),
         Command::Diff(options) => (
             vec![

@@ -1,24 +1,48 @@
-//! `mmascope gen`: writes generated vector lines, which can be made again anywhere.
+//! `mmascope gen`: writes generated cases, which can be made again anywhere, as vector lines or as files for a testbench.
+
+mod memories;
 
 use rayon::prelude::*;
 
-use crate::args::Gen;
+use crate::args::{Gen, GenFormat};
 use crate::cases::{self, Chosen};
+use crate::discriminate;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::vector;
 
-/// Lines that are made in parallel at a time.
+/// Cases that are made in parallel at a time.
 const CHUNK: u64 = 1 << 13;
 
 pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failure> {
-    let row = catalogue.find(&options.arch, &options.inst)?;
+    if let Some(file) = &options.vectors {
+        if options.format != GenFormat::Readmemh {
+            let message = format!(
+                "--vectors {file}: its lines are vector lines already; --format readmemh takes them"
+            );
+            return Err(Failure::Input(message));
+        }
+        return memories::of_file(catalogue, options, file);
+    }
+    let (arch, inst) = (options.arch.as_deref(), options.inst.as_deref());
+    let row = catalogue.find(arch.unwrap_or_default(), inst.unwrap_or_default())?;
+    if options.discriminating {
+        return discriminate::run(catalogue, row, options);
+    }
     let chosen = cases::chosen(&options.cases, row.unit()?)?;
+    match options.format {
+        GenFormat::Jsonl => lines(row, &chosen, options)?,
+        GenFormat::Readmemh => memories::of_families(catalogue, row, &chosen, options)?,
+    }
+    Ok(Status::Done)
+}
+
+fn lines(row: &Instruction, chosen: &[Chosen], options: &Gen) -> Result<(), Failure> {
     let mut output = Output::create("-o", &options.output)?;
     let progress = report::progress("lines");
-    for chosen in &chosen {
+    for chosen in chosen {
         for indices in chosen.chunks(CHUNK) {
             let lines: Vec<String> = indices
                 .into_par_iter()
@@ -31,8 +55,7 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failur
         }
     }
     progress.finish_and_clear();
-    output.finish()?;
-    Ok(Status::Done)
+    output.finish()
 }
 
 fn line(

@@ -23,6 +23,7 @@ mod matmul;
 mod output;
 mod probe;
 mod quantize;
+mod readmemh;
 mod report;
 mod resolve;
 mod reveal;
@@ -190,9 +191,8 @@ fn dispatch(args: &args::Args, catalogue: &Catalogue) -> Result<Status, Failure>
         Command::Eval(options) => eval::run(catalogue, options),
         Command::Check(options) => check::run(catalogue, &args.common, options),
         Command::Matmul(options) => matmul::run(catalogue, &args.common, options),
-        Command::Gen(options) if options.discriminating => discriminate::run(catalogue, options),
-        Command::Error(options) => error::run(catalogue, &args.common, options),
         Command::Gen(options) => generate::run(catalogue, options),
+        Command::Error(options) => error::run(catalogue, &args.common, options),
         Command::Diff(options) => diff::run(catalogue, &args.common, options),
         Command::Reveal(options) => reveal::run(catalogue, &args.common, options),
         Command::Probe(options) => probe::run(catalogue, &args.common, options),

@@ -1,4 +1,6 @@
-//! Writes files that appear only when they are complete.
+//! Writes files and folders that appear only when they are complete.
+
+mod folder;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -11,15 +13,27 @@ use flate2::write::GzEncoder;
 use crate::report::Failure;
 use mmascope::array::output_path;
 
-/// The unfinished file, for the handler of interrupts.
+pub(crate) use folder::Folder;
+
+/// The unfinished file or folder, for the handler of interrupts.
 static PARTIAL: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Removes the unfinished file, if there is one.
+/// Removes the unfinished file or folder, if there is one.
 pub(crate) fn remove_partial() {
     let partial = PARTIAL.lock().map_or(None, |mut partial| partial.take());
     if let Some(path) = partial {
         // It may be gone already.
-        let _ = fs::remove_file(path);
+        let _ = match path.is_dir() {
+            true => fs::remove_dir_all(path),
+            false => fs::remove_file(path),
+        };
+    }
+}
+
+/// Sets what an interrupt removes.
+fn set_partial(path: Option<PathBuf>) {
+    if let Ok(mut slot) = PARTIAL.lock() {
+        *slot = path;
     }
 }
 
@@ -61,8 +75,8 @@ impl Output {
         };
         let named = format!("{argument} {name}");
         let file = BufWriter::new(file.map_err(|error| failure(&named, &error))?);
-        if let (Some((partial, _)), Ok(mut slot)) = (&rename, PARTIAL.lock()) {
-            *slot = Some(partial.clone());
+        if let Some((partial, _)) = &rename {
+            set_partial(Some(partial.clone()));
         }
         Ok(Self {
             name: named,
@@ -98,9 +112,7 @@ impl Output {
         });
         renamed.map_err(|error| failure(&self.name, &error))?;
         self.rename = None;
-        if let Ok(mut slot) = PARTIAL.lock() {
-            *slot = None;
-        }
+        set_partial(None);
         Ok(())
     }
 }

@@ -55,14 +55,21 @@ pub(crate) struct Check {
 
 #[derive(clap::Args)]
 pub(crate) struct Gen {
-    /// The architecture
-    #[arg(long)]
-    pub(crate) arch: String,
-    /// The instruction
-    #[arg(long)]
-    pub(crate) inst: String,
+    /// The architecture; with --vectors, that of lines that name none
+    #[arg(long, required_unless_present = "vectors")]
+    pub(crate) arch: Option<String>,
+    /// The instruction; with --vectors, that of lines that name none
+    #[arg(long, required_unless_present = "vectors")]
+    pub(crate) inst: Option<String>,
     #[command(flatten)]
     pub(crate) cases: Cases,
+    /// jsonl: vector lines. readmemh: a folder, which -o names, of files for $readmemh: operands, results and a
+    /// manifest
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = GenFormat::Jsonl)]
+    pub(crate) format: GenFormat,
+    /// With --format readmemh, instead of families: the lines of this file, plain or gzip (`-` is standard input)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "seed", "count", "start", "discriminating"])]
+    pub(crate) vectors: Option<String>,
     /// Write to this file, as gzip when its name ends in .gz; it appears when it is complete
     #[arg(
         short,
@@ -72,7 +79,7 @@ pub(crate) struct Gen {
         hide_default_value = true
     )]
     pub(crate) output: String,
-    /// Add the model's result `d` to every line
+    /// Add the model's result `d` to every line; files for $readmemh always have it
     #[arg(long)]
     pub(crate) with_results: bool,
     /// Instead of families: a few lines, with results, that separate the row from every neighbour in the
@@ -85,6 +92,13 @@ pub(crate) struct Gen {
     /// With --discriminating, a HIP program that asks a chip for these lines
     #[arg(long, value_name = "FILE", requires = "discriminating")]
     pub(crate) hip: Option<String>,
+}
+
+/// How generated cases are written.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum GenFormat {
+    Jsonl,
+    Readmemh,
 }
 
 /// Which generated cases.
