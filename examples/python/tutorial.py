@@ -71,10 +71,10 @@ for curve in errors["curves"]:
 
 # %%
 def hidden(left: Any, right: Any) -> float:
-    return float(a100.dot(left.astype(numpy.float16), right.astype(numpy.float16)))
+    return float(a100.dot(left, right))
 
 
-tree = mmascope.reveal(hidden, 8, factors=True)
+tree = mmascope.reveal(hidden, 8, dtype="float16", result="float32", factors=True)
 print(tree)
 print(tree.pattern)
 

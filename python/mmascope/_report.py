@@ -77,4 +77,5 @@ class Rows:
         """
         import polars
 
-        return polars.DataFrame(self._rows(), strict=False)
+        # Every row has a say in what a column holds: the first ones may have nothing there.
+        return polars.DataFrame(self._rows(), strict=False, infer_schema_length=None)

@@ -35,6 +35,8 @@ def test_models_differ_as_their_arithmetic_does(monkeypatch):
         assert found[model, "fp16, f16 accumulators", "H100"]["differing"] > 10
         assert (model, "fp16, f16 accumulators", "MI300X") not in found and (model, "fp8", "A100") not in found
         assert found[model, "fp8", "MI300X"]["differing"] > 100
+    small = [found["Llama", "fp16, small weights", arch]["largest"] for arch in ("MI250X", "MI300X")]
+    assert small[0] > 5 * small[1]
     text = models.table(rows, [])
     assert text.count("\n") > len(rows)
 
@@ -61,24 +63,24 @@ def test_greedy_text_parts_where_the_logits_say(monkeypatch):
     assert f"| {row['place']} | {row['right']} | {row['left']} |" in models.table([], [row])
 
 
-def test_training_parts_and_is_drawn(monkeypatch):
+def test_training_parts_and_is_drawn():
     needs("torch")
     training = importlib.import_module("training")
     runs = {name: training.losses(*training.RUNS[name][:1], 3, training.RUNS[name][1])
             for name in ("A100", "MI300X", "MI250X, no loss scaling", "MI300X, no loss scaling")}
-    curves, zeros = {name: run[0] for name, run in runs.items()}, {name: run[1] for name, run in runs.items()}
+    curves, off = {name: run[0] for name, run in runs.items()}, {name: run[1] for name, run in runs.items()}
     assert all(len(curve) == 3 for curve in curves.values())
-    # The first loss is before any step; rounding alone parts the others.
+    # Rounding alone parts them.
     assert curves["A100"][2] != curves["MI300X"][2] and abs(curves["A100"][2] - curves["MI300X"][2]) < 0.05
-    # Gradients below the normal numbers vanish on MI250X.
-    assert zeros["MI250X, no loss scaling"] > 2 * zeros["MI300X, no loss scaling"]
-    assert zeros["MI300X, no loss scaling"] >= zeros["MI300X"]
+    # MI250X takes small gradients for 0, where no scale lifts them.
+    assert off["MI250X, no loss scaling"] > 10 * off["MI300X, no loss scaling"] and off["MI300X"] < 0.01
     picture = training.drawing(curves)
     assert picture.count("<polyline") == 7 and picture.endswith("</svg>\n")
-    assert "| MI300X |" in training.table(curves, zeros)
+    assert "| MI300X |" in training.table(curves, off)
 
 
 def test_the_tutorial_runs_and_its_page_is_not_stale():
+    pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed; the tutorial shows its arrays")
     done = subprocess.run([sys.executable, "python/tools/tutorial.py", "--check"], capture_output=True, text=True,
                           timeout=200, cwd=ROOT)
     assert done.returncode == 0, done.stderr or "docs/tutorial.md is stale: run python/tools/tutorial.py"
@@ -98,7 +100,7 @@ def test_results_are_drawn():
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    errors = mmascope.error("a100", "h100", types="f16,f16,f32", shape=(4, 4, 256), schedules=["chain", "split-k=2"])
+    errors = mmascope.error("a100", "h100", types="f16,f16,f32", shape=(4, 4, 256), schedules=["chain", "split-k=2 reduce=pairwise/f32"])
     figure, axes = pyplot.subplots()
     assert errors.plot(axes) is axes and len(axes.get_lines()) == 4
     curve = errors["curves"][0]
