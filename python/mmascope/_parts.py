@@ -238,6 +238,8 @@ class InferAll:
         own = catalogue()
         names = {own._inner.architecture(arch) for arch in archs}
         rows = [row for row in own if row.facts["modelled"] and (not archs or row.arch in names)]
+        if not rows:
+            raise ArgumentError(f"archs = {list(archs)}: no instruction of theirs is modelled")
         self.rows = [(row.arch, row.name) for row in rows]
         self.given = {"budget": budget, "seed": seed, "with_catalogue": with_catalogue}
 

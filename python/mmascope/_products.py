@@ -216,6 +216,8 @@ class _Op:
 
 
 def _operand(value: Any, argument: str) -> tuple[Any, Library]:
+    if type(value) is numpy.ndarray:
+        return operand(value, argument, any_layout=True)
     from ._precision import Quantized
 
     if isinstance(value, Quantized):

@@ -151,3 +151,15 @@ def test_results_are_tables(library):
     net = torch.nn.Linear(64, 8).half()
     layers = getattr(mmascope.torch.compare(net, torch.ones(2, 64).half(), ["v100", "h100"]), f"to_{library}")()
     assert list(layers["layer"]) == [""] and list(layers["elements"]) == [16]
+
+
+def test_the_overhead_of_calls_can_be_measured():
+    needs("torch")
+    sys.path.insert(0, str(ROOT / "python" / "benchmarks"))
+    overhead = importlib.import_module("overhead")
+    rows = overhead.products(None)
+    assert [row[0][:5] for row in rows] == ["256 x", "16 x "] and all(float(row[1].split()[0]) > 0 for row in rows)
+    (what, _, beside), = overhead.simulated()
+    # Two layers: two products forward, three backward, since the input needs no gradient.
+    assert what.startswith("simulate: 5 products") and "% beside the products alone" in beside
+    assert overhead.shortest([lambda: None], 2)[0] < 1

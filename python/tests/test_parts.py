@@ -136,6 +136,10 @@ def test_all_are_inferred_in_parts():
     assert mmascope.validate(unit, mmascope.find("tiny1", "dot.m8n8k4.f32.f16"), trials=20_000)
     with pytest.raises(KeyError, match="unknown architecture"):
         mmascope.infer_all(["h1000"])
+    unmodelled = next(item["name"] for item in mmascope.catalogue().architectures
+                      if not any(row.facts["modelled"] for row in mmascope.catalogue() if row.arch == item["name"]))
+    with pytest.raises(ValueError, match="^archs = .*no instruction"):
+        mmascope.infer_all([unmodelled])
 
 
 def test_a_journal_survives_its_driver(tmp_path):
