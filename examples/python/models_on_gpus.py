@@ -202,7 +202,7 @@ def partings(tiny: bool) -> list[dict[str, Any]]:
             model = built("Llama", numbers, arch, tiny)
             prompt = inputs("Llama", tiny, torch.float32)[:, :8]
             with torch.no_grad(), simulated(numbers, arch):
-                texts[arch] = written(model, prompt, 6 if tiny else 32)
+                texts[arch] = written(model, prompt, 6 if tiny else 64)
         first = next(iter(texts))
         for arch in list(texts)[1:]:
             pairs = zip(texts[first], texts[arch])
