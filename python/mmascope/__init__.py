@@ -8,9 +8,9 @@
 """
 
 from ._catalogue import Catalogue, Instruction, Unit, catalogue, find, load_isa
-from ._compare import diff, error, identify, resolve, specials
+from ._compare import check, diff, error, identify, resolve, specials
 from ._core import __version__
-from ._devices import Features, Inference, Validation, infer, probe, validate
+from ._devices import Features, Inference, Inferences, Validation, infer, infer_all, probe, validate
 from ._errors import (
     ArgumentError,
     DeviceError,
@@ -38,6 +38,7 @@ __all__ = [
     "Features",
     "FileError",
     "Inference",
+    "Inferences",
     "Instruction",
     "NoTreeError",
     "Quantized",
@@ -51,6 +52,7 @@ __all__ = [
     "__version__",
     "cast",
     "catalogue",
+    "check",
     "chosen",
     "dequantize",
     "diff",
@@ -60,6 +62,7 @@ __all__ = [
     "find",
     "identify",
     "infer",
+    "infer_all",
     "load_isa",
     "matmul",
     "probe",
@@ -71,7 +74,7 @@ __all__ = [
 ]
 
 # What needs another library is imported when it is first asked for.
-_LATER = ("subjects", "torch")
+_LATER = ("ray", "subjects", "torch")
 
 
 def __getattr__(name: str) -> object:

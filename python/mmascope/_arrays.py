@@ -110,8 +110,8 @@ TORCH: Library = _Torch()
 JAX: Library = _Jax()
 
 
-def bits_of(array: numpy.ndarray[Any, Any], argument: str) -> tuple[numpy.ndarray[Any, Any], str]:
-    """A NumPy array as bits in the machine's byte order, row-major, and the name of its format."""
+def bits_of(array: numpy.ndarray[Any, Any], argument: str, any_layout: bool) -> tuple[numpy.ndarray[Any, Any], str]:
+    """A NumPy array as bits in the machine's byte order, and the name of its format; row-major without any_layout."""
     kind = _PLAIN.get(array.dtype)
     if kind is None:
         name = array.dtype.name
@@ -124,12 +124,12 @@ def bits_of(array: numpy.ndarray[Any, Any], argument: str) -> tuple[numpy.ndarra
             if kind is None:
                 raise DtypeError(f"{argument}: elements of {array.dtype}; allowed: {_ALLOWED}")
             array = array.astype(native)
-    if not array.flags.c_contiguous:
+    if not any_layout and not array.flags.c_contiguous:
         array = numpy.ascontiguousarray(array)
     return array, kind
 
 
-def _of_torch(tensor: Any, argument: str) -> tuple[numpy.ndarray[Any, Any], str]:
+def _of_torch(tensor: Any, argument: str, any_layout: bool) -> tuple[numpy.ndarray[Any, Any], str]:
     torch = sys.modules["torch"]
     if tensor.device.type != "cpu":
         raise DtypeError(f"{argument}: a tensor on {tensor.device}; tensors on cpu are taken: {argument}.cpu()")
@@ -148,12 +148,12 @@ def _of_torch(tensor: Any, argument: str) -> tuple[numpy.ndarray[Any, Any], str]
         bits = tensor.view(torch.int16 if kind == "bf16" else torch.uint8).numpy()
         if kind == "bf16":
             bits = bits.view("uint16")
-        return numpy.ascontiguousarray(bits), kind
+        return bits if any_layout else numpy.ascontiguousarray(bits), kind
     try:
         array = tensor.numpy()
     except TypeError as error:
         raise DtypeError(f"{argument}: elements of {tensor.dtype}; allowed: {_ALLOWED}") from error
-    return bits_of(array, argument)
+    return bits_of(array, argument, any_layout)
 
 
 def _is_torch(value: Any) -> bool:
@@ -166,7 +166,7 @@ def _is_jax(value: Any) -> bool:
     return jax is not None and hasattr(jax, "Array") and isinstance(value, jax.Array)
 
 
-def operand(value: Any, argument: str) -> tuple[Operand, Library]:
+def operand(value: Any, argument: str, any_layout: bool = False) -> tuple[Operand, Library]:
     """Any array as bits, and the library that results go back to.
 
     Parameters
@@ -176,6 +176,8 @@ def operand(value: Any, argument: str) -> tuple[Operand, Library]:
         of floats.
     argument : str
         Its name in messages.
+    any_layout : bool
+        Leave the elements where they are in memory; without it the array is row-major.
 
     Raises
     ------
@@ -183,17 +185,17 @@ def operand(value: Any, argument: str) -> tuple[Operand, Library]:
         Elements without a meaning, or memory that this process does not read.
     """
     if type(value) is numpy.ndarray:
-        return (*bits_of(value, argument), argument), NUMPY
+        return (*bits_of(value, argument, any_layout), argument), NUMPY
     if _is_torch(value):
-        return (*_of_torch(value, argument), argument), TORCH
+        return (*_of_torch(value, argument, any_layout), argument), TORCH
     if _is_jax(value):
-        return (*bits_of(numpy.asarray(value), argument), argument), JAX
+        return (*bits_of(numpy.asarray(value), argument, any_layout), argument), JAX
     if isinstance(value, numpy.ndarray):
         if isinstance(value, numpy.ma.MaskedArray):
             raise DtypeError(f"{argument}: a masked array; fill it first: {argument}.filled(0)")
-        return (*bits_of(numpy.asarray(value), argument), argument), NUMPY
+        return (*bits_of(numpy.asarray(value), argument, any_layout), argument), NUMPY
     if isinstance(value, numpy.generic):
-        return (*bits_of(numpy.asarray(value), argument), argument), NUMPY
+        return (*bits_of(numpy.asarray(value), argument, any_layout), argument), NUMPY
     library = NUMPY
     if hasattr(value, "__dlpack__"):
         if hasattr(value, "__array_namespace__"):
@@ -202,7 +204,7 @@ def operand(value: Any, argument: str) -> tuple[Operand, Library]:
             array = numpy.from_dlpack(value)
         except Exception as error:
             raise DtypeError(f"{argument}: {type(value).__name__} gives no array through DLPack: {error}") from error
-        return (*bits_of(array, argument), argument), library
+        return (*bits_of(array, argument, any_layout), argument), library
     if isinstance(value, (bool, int, float, list, tuple)):
         return _of_numbers(value, argument), NUMPY
     try:
@@ -212,7 +214,7 @@ def operand(value: Any, argument: str) -> tuple[Operand, Library]:
             f"{argument}: {type(value).__name__} is no array: NumPy, PyTorch and JAX arrays are taken, DLPack, "
             "buffers, and lists of floats"
         ) from error
-    return (*bits_of(array, argument), argument), NUMPY
+    return (*bits_of(array, argument, any_layout), argument), NUMPY
 
 
 def _of_numbers(value: Any, argument: str) -> Operand:

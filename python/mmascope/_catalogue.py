@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._errors import ArgumentError, UnknownNameError
+from ._report import Rows
 
 if TYPE_CHECKING:
     from ._explain import Explanation
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _lock = threading.Lock()
 _current: _core.Catalogue | None = None
+#: What :func:`load_isa` has added, as names and texts: other processes load the same.
+_loaded: list[tuple[str, str]] = []
 
 
 def current() -> _core.Catalogue:
@@ -135,6 +138,10 @@ class Instruction:
             raise ArgumentError(f"{self!r} has no tree in which each product stands once")
         return Tree(tree)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The arithmetic goes along: another process may have another catalogue.
+        return _unpickled, (self.arch, self.name, self.signature, self.arithmetic)
+
     def __repr__(self) -> str:
         if self.name is None:
             return f"<mmascope.Unit {self.signature}: {self.arithmetic}>"
@@ -177,17 +184,27 @@ class Unit(Instruction):
         super().__init__(_core.Row.from_notation(signature, program))
 
 
-class Catalogue(Sequence[Instruction]):
+def _unpickled(arch: str | None, name: str | None, signature: str, arithmetic: str | None) -> Instruction:
+    """The instruction that another process had, or an error where this one's catalogue has another of that name."""
+    if arch is None or name is None:
+        return Unit(signature, arithmetic or "")
+    found = Instruction(current().find(arch, name))
+    if (found.signature, found.arithmetic) != (signature, arithmetic):
+        raise ArgumentError(f"{arch}:{name}: the catalogue of this process has other arithmetic of that name")
+    return found
+
+
+class Catalogue(Rows, Sequence[Instruction]):
     """Every instruction of every architecture, as a sequence."""
 
     def __init__(self, inner: _core.Catalogue) -> None:
         self._inner = inner
-        self._rows: list[Instruction] | None = None
+        self._made: list[Instruction] | None = None
 
     def _all(self) -> list[Instruction]:
-        if self._rows is None:
-            self._rows = [Instruction(row) for row in self._inner.rows()]
-        return self._rows
+        if self._made is None:
+            self._made = [Instruction(row) for row in self._inner.rows()]
+        return self._made
 
     @property
     def hash(self) -> str:
@@ -208,17 +225,8 @@ class Catalogue(Sequence[Instruction]):
         """A dictionary a row."""
         return [row.facts for row in self._all()]
 
-    def to_pandas(self) -> Any:
-        """A pandas ``DataFrame``, a row each."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dicts())
-
-    def to_polars(self) -> Any:
-        """A polars ``DataFrame``, a row each."""
-        import polars
-
-        return polars.DataFrame(self.to_dicts(), strict=False)
+    def _rows(self) -> list[dict[str, Any]]:
+        return self.to_dicts()
 
     def __len__(self) -> int:
         return len(self._all())
@@ -313,7 +321,13 @@ def load_isa(isa: Any) -> Catalogue:
         for name, text in texts:
             inner = inner.extended(name, text)
         _current = inner
+        _loaded.extend(texts)
     return Catalogue(inner)
+
+
+def loaded() -> list[tuple[str, str]]:
+    """Names and texts of what :func:`load_isa` has added in this process."""
+    return list(_loaded)
 
 
 def find(arch: str, instruction: str | None = None) -> Instruction:

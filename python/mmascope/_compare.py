@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -16,13 +16,13 @@ from ._arrays import numpy_dtype, operand
 from ._catalogue import Instruction, current
 from ._errors import ArgumentError
 from ._products import _Given, _Op
-from ._report import Report
+from ._report import Report, Rows
 
 
-def _said(arguments: list[str]) -> tuple[dict[str, Any], bool]:
+def _said(arguments: list[str], stacklevel: int = 3) -> tuple[dict[str, Any], bool]:
     text, messages, holds = _core.said(current(), arguments, None)
     for message in messages:
-        warnings.warn(message, stacklevel=3)
+        warnings.warn(message, stacklevel=stacklevel)
     return json.loads(text), holds
 
 
@@ -42,7 +42,7 @@ def _names(units: Sequence[Any], argument: str) -> list[str]:
     return names
 
 
-class Difference(Report):
+class Difference(Rows, Report):
     """Where units part: tallies, the first input that shows it, and the smallest."""
 
     def svg(self) -> str:
@@ -51,8 +51,39 @@ class Difference(Report):
 
     _svg = ""
 
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each pair of units: its counts."""
+        return [{key: value for key, value in pair.items() if not isinstance(value, (dict, list)) and value is not None}
+                for pair in self.data["pairs"]]
+
     def _repr_html_(self) -> str:
         return self._svg or super()._repr_html_()
+
+
+def _diff_arguments(units: Sequence[Any], instruction: str | None, types: str | None, family: str | Sequence[str],
+                    count: int | None, seed: int, start: int) -> list[str]:
+    """The command of the program."""
+    arguments = ["diff", "--arch", ",".join(_names(units, "units"))]
+    if instruction is not None:
+        arguments += ["--inst", instruction]
+    if types is not None:
+        arguments += ["--types", types]
+    families = family if isinstance(family, str) else ",".join(family)
+    arguments += ["--family", families, "--seed", str(seed), "--start", str(start)]
+    if count is not None:
+        arguments += ["--count", str(count)]
+    return arguments
+
+
+def _difference(run: Callable[[list[str]], tuple[dict[str, Any], bool]]) -> Difference:
+    """What a run of the command gives that is told where to draw."""
+    with tempfile.TemporaryDirectory() as folder:
+        svg = os.path.join(folder, "diff.svg")
+        data, holds = run(["--svg", svg])
+        report = Difference(data, holds)
+        with open(svg, encoding="utf-8") as file:
+            report._svg = file.read()
+    return report
 
 
 def diff(
@@ -86,25 +117,11 @@ def diff(
     Difference
         True where no input shows a difference.
     """
-    arguments = ["diff", "--arch", ",".join(_names(units, "units"))]
-    if instruction is not None:
-        arguments += ["--inst", instruction]
-    if types is not None:
-        arguments += ["--types", types]
-    families = family if isinstance(family, str) else ",".join(family)
-    arguments += ["--family", families, "--seed", str(seed), "--start", str(start)]
-    if count is not None:
-        arguments += ["--count", str(count)]
-    with tempfile.TemporaryDirectory() as folder:
-        svg = os.path.join(folder, "diff.svg")
-        data, holds = _said([*arguments, "--svg", svg])
-        report = Difference(data, holds)
-        with open(svg, encoding="utf-8") as file:
-            report._svg = file.read()
-    return report
+    arguments = _diff_arguments(units, instruction, types, family, count, seed, start)
+    return _difference(lambda more: _said([*arguments, *more], stacklevel=5))
 
 
-class Errors(Report):
+class Errors(Rows, Report):
     """How errors grow with K, a curve for each unit and schedule."""
 
     _svg = ""
@@ -113,10 +130,8 @@ class Errors(Report):
         """The curves."""
         return self._svg
 
-    def to_pandas(self) -> Any:
-        """A pandas ``DataFrame``, a row for each point."""
-        import pandas
-
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each point."""
         rows = []
         for curve in self.data["curves"]:
             for point in curve["points"]:
@@ -125,7 +140,7 @@ class Errors(Report):
                              for name in ("mean", "max")})
                 flat["bias"] = point["bias"]
                 rows.append(flat)
-        return pandas.DataFrame(rows)
+        return rows
 
     def plot(self, axes: Any = None) -> Any:
         """Mean errors relative to the sum of the products over K, with matplotlib."""
@@ -215,6 +230,56 @@ def error(
         with open(svg, encoding="utf-8") as file:
             report._svg = file.read()
     return report
+
+
+def check(
+    *files: str | os.PathLike[str],
+    arch: str | None = None,
+    instruction: str | None = None,
+    against: str | None = None,
+    flags: bool = False,
+    engine: bool = False,
+) -> Report:
+    """Recorded results against the models that they name.
+
+    Parameters
+    ----------
+    *files : path
+        Vector lines, plain or gzip.
+    arch, instruction : str, optional
+        Only lines of these; lines that name none are taken for them.
+    against : str, optional
+        ``ARCH:INST`` instead of what the lines name.
+    flags : bool
+        Compare status flags too.
+    engine : bool
+        Compute through the engine of matrix products; the report is the same.
+
+    Returns
+    -------
+    Report
+        ``passed``, ``failed``, ``bad``, ``left_out``, and the first 20 ``mismatches`` and ``bad_lines``. True where
+        every line passed.
+    """
+    return Report(*_checked([os.fspath(file) for file in files], _check_options(arch, instruction, against, flags, engine)))
+
+
+def _check_options(arch: str | None, instruction: str | None, against: str | None, flags: bool,
+                   engine: bool) -> list[str]:
+    options = []
+    for name, text in (("--arch", arch), ("--inst", instruction), ("--as", against)):
+        if text is not None:
+            options += [name, text]
+    return options + [name for name, asked in (("--flags", flags), ("--engine", engine)) if asked]
+
+
+def _checked(files: list[str], options: list[str]) -> tuple[dict[str, Any], bool]:
+    if not files:
+        raise ArgumentError("files: none is named; one or more are needed")
+    # Names are never options. What the program warns of are the bad lines, which the report has.
+    names = [f"./{name}" if name.startswith("-") else name for name in files]
+    text, _, holds = _core.said(current(), ["check", *options, *names], None)
+    return json.loads(text), holds
 
 
 def identify(

@@ -7,6 +7,9 @@ __version__: str
 class Catalogue:
     """A catalogue; it never changes."""
 
+    def architecture(self, arch: str) -> str:
+        """The architecture's own name."""
+
     def architectures(self) -> str:
         """The architectures as a JSON list, with their instructions."""
 
@@ -121,6 +124,12 @@ def cast(array: Any, wanted: Any) -> tuple[Any, str, str]:
 def dequantize(codes: Any, scale: Any, tensor_scale: int, format: str, axis: int, block: int) -> Any:
     """The numbers of codes and scales, as f32 words."""
 
+def diff_part(catalogue: Catalogue, arguments: list[str]) -> str:
+    """What one part of the cases of a `diff` comes to, for [`diff_whole`]."""
+
+def diff_whole(catalogue: Catalogue, arguments: list[str], parts: list[str]) -> tuple[str, list[str], bool]:
+    """The JSON of a whole `diff` from its parts, in the order of the cases, and whether the answer is yes."""
+
 def identify(catalogue: Catalogue, given: Any, d: Any, alpha: float, beta: float) -> str:
     """Which rows and schedules give D: JSON."""
 
@@ -146,5 +155,11 @@ def run_program(arguments: list[str], host: str | None = ...) -> int:
 def said(catalogue: Catalogue, arguments: list[str], progress: Any) -> tuple[str, list[str], bool]:
     """A command of the program with its JSON: the JSON, what it warned of, and whether the answer is yes."""
 
-def validate(asked: Any, against: Row, trials: int, families: list[str], seed: int, state: str | None, progress: Any) -> tuple[str, str]:
+def validate(asked: Any, against: Row, trials: int, families: list[str], seed: int, state: str | None, progress: Any, shrinks: bool) -> tuple[str, str]:
     """A device against a row: the summary as JSON, and the state from which it can go on."""
+
+def validate_join(state: str, begin: str, part: str) -> str:
+    """A state with what a part came to that begins where it stands."""
+
+def validate_parts(asked: Any, against: Row, trials: int, families: list[str], seed: int, state: str | None, part: int) -> list[tuple[int, str]]:
+    """The states between which a validation can be cut, with their cases; nothing is compared."""

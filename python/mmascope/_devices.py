@@ -13,7 +13,7 @@ from ._arrays import numpy_dtype, operand
 from ._catalogue import Instruction, Unit, current, find
 from ._errors import ArgumentError, DeviceError, DtypeError, Error
 from ._progress import Progress
-from ._report import Report, page
+from ._report import Report, Rows, page
 from .subjects import name_of
 
 
@@ -120,7 +120,7 @@ def _run(name: str, body: Callable[[], Any]) -> Any:
         raise DeviceError(f"fn: {name} raised {type(error).__name__}: {error}") from error
 
 
-class Features(Report):
+class Features(Rows, Report):
     """Numerical features of a device, each with the inputs and outputs that show it."""
 
     def __init__(self, data: dict[str, Any], html: str) -> None:
@@ -134,6 +134,11 @@ class Features(Report):
 
     def _lines(self) -> list[tuple[str, str]]:
         return [(feature["feature"], f"{feature['value']}: {feature['conclusion']}") for feature in self.data["features"]]
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each feature."""
+        return [{key: value for key, value in feature.items() if isinstance(value, str)}
+                for feature in self.data["features"]]
 
     def _repr_html_(self) -> str:
         return page(self.html)
@@ -154,13 +159,18 @@ class Inference(Report):
         return Unit(*self._notation) if self._notation else None
 
 
-class Validation(Report):
+class Validation(Rows, Report):
     """A device against a model: how many cases, and which differ."""
 
     def __init__(self, data: dict[str, Any], state: str) -> None:
         super().__init__(data, data["mismatches"] == 0)
         #: Text from which ``validate(state=...)`` goes on.
         self.state = state
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each family."""
+        rows: list[dict[str, Any]] = self.data["families"]
+        return rows
 
 
 def probe(
@@ -244,6 +254,53 @@ def infer(
     return Inference(json.loads(text), row, holds)
 
 
+class Inferences(Rows, Report):
+    """Every instruction as a black box, and the model that was found of each."""
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each instruction."""
+        return [{"arch": item["arch"], "inst": item["inst"], "found": item["found"],
+                 "queries": item["inference"]["queries"], "row": item["row"]} for item in self.data["inferences"]]
+
+    def _lines(self) -> list[tuple[str, str]]:
+        missed = [f"{item['arch']}:{item['inst']}" for item in self.data["inferences"] if not item["found"]]
+        return [("instructions", str(self.data["instructions"])), ("found", str(self.data["found"])),
+                ("not found", ", ".join(missed) or "none")]
+
+
+def infer_all(
+    archs: Sequence[str] = (),
+    *,
+    budget: int = 20_000,
+    seed: int = 1,
+    catalogue: bool = False,
+    progress: bool | None = None,
+) -> Inferences:
+    """Infers every modelled instruction from its answers alone; :func:`mmascope.ray.infer_all` does it on many machines.
+
+    Parameters
+    ----------
+    archs : sequence of str
+        Of these architectures; of all by default.
+    budget, seed
+        As in :func:`infer`.
+    catalogue : bool
+        Let each search look into the catalogue, where the answer stands.
+    progress : bool, optional
+        Show progress with tqdm.
+
+    Returns
+    -------
+    Inferences
+        True where a model was found of each. ``inferences`` has a dictionary for each instruction: arch, inst, found,
+        row (a text for :func:`mmascope.load_isa`) and the inference without its seconds.
+    """
+    from ._parts import InferAll, run_here
+
+    found: Inferences = run_here(InferAll(archs, budget, seed, catalogue), progress)
+    return found
+
+
 def validate(
     fn: Any,
     against: str | Instruction,
@@ -289,6 +346,6 @@ def validate(
         tell = bar.tell if bar.is_shown else None
         text, saved = _run(
             asked.name,
-            lambda: _core.validate(asked, model._row, trials, list(families), seed, state, tell),
+            lambda: _core.validate(asked, model._row, trials, list(families), seed, state, tell, True),
         )
     return Validation(json.loads(text), saved)

@@ -135,7 +135,7 @@ def matmul(
     right, other = _operand(b, "b")
     if library is NUMPY:
         library = other
-    addend = None if c is None else operand(c, "c")[0]
+    addend = None if c is None else operand(c, "c", any_layout=True)[0]
     tensor_scales = scale = None
     if not isinstance(left, tuple) or not isinstance(right, tuple):
         own = right if isinstance(left, tuple) else left
@@ -207,18 +207,22 @@ class _Given:
 class _Op:
     """One array as the extension reads it."""
 
-    __slots__ = ("array", "kind", "name")
+    __slots__ = ("array", "is_turned", "kind", "name")
 
-    def __init__(self, array: Any, kind: str, name: str) -> None:
+    def __init__(self, array: Any, kind: str, name: str, is_turned: bool = False) -> None:
         self.array, self.kind, self.name = array, kind, name
+        #: Whether its last two dimensions are exchanged.
+        self.is_turned = is_turned
 
 
 def _operand(value: Any, argument: str) -> tuple[Any, Library]:
+    if type(value) is numpy.ndarray:
+        return operand(value, argument, any_layout=True)
     from ._precision import Quantized
 
     if isinstance(value, Quantized):
         return value, value._library
-    return operand(value, argument)
+    return operand(value, argument, any_layout=True)
 
 
 def _quantised(left: Any, right: Any, scale_a: Any, scale_b: Any) -> tuple[Any, Any, Any, Any, tuple[int, int]]:
@@ -259,14 +263,29 @@ def _multiply(
 
 
 def _core_matmul(row: Instruction, operands: Sequence[Operand | None], options: _Options, progress: bool | None) -> Any:
-    given = _Given(*[None if item is None else _Op(*item) for item in operands])
-    left, right = given.a.array, given.b.array
-    work = left.size * right.shape[-1]
+    given = _Given(*[_laid_out(item, kind) for item, kind in zip(operands, (*row._kinds[:3], "", ""))])
+    left, right = operands[0], operands[1]
+    assert left is not None and right is not None
+    work = left[0].size * right[0].shape[-1]
     if work < 1 << 26 and progress is not True:
         return row._row.matmul(given, options)
     with Progress(None, "multiplying", progress) as bar:
         options.progress = bar.tell
         return row._row.matmul(given, options)
+
+
+def _laid_out(item: Operand | None, kind: str) -> _Op | None:
+    """An operand row by row, or column by column where its words are taken as they are: then nothing is copied here."""
+    if item is None:
+        return None
+    array = item[0]
+    if array.flags.c_contiguous:
+        return _Op(*item)
+    if item[1] == kind and array.ndim > 1 and not kind.startswith(("e2m1", "e2m3", "e3m2")):
+        turned = array.swapaxes(-1, -2)
+        if turned.flags.c_contiguous:
+            return _Op(turned, item[1], item[2], True)
+    return _Op(numpy.ascontiguousarray(array), item[1], item[2])
 
 
 def _broadcast(
@@ -312,9 +331,11 @@ def _broadcast(
             flat.append(array.reshape(array.shape[-2:]))
         else:
             shape = (*batch, *array.shape[-2:])
-            flat.append(numpy.ascontiguousarray(numpy.broadcast_to(array, shape)).reshape(-1, *array.shape[-2:]))
+            if array.shape != shape:
+                array = numpy.ascontiguousarray(numpy.broadcast_to(array, shape))
+            flat.append(array.reshape(-1, *array.shape[-2:]))
     given = [
-        None if item is None or array is None else (numpy.ascontiguousarray(array), item[1], item[2])
+        None if item is None or array is None else (array, item[1], item[2])
         for item, array in zip(operands, flat)
     ]
     words, kind = _core_matmul(row, given, options, progress)

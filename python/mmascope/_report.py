@@ -49,3 +49,33 @@ def page(html: str) -> str:
         f'<iframe srcdoc="{escape(html, quote=True)}" style="width:100%;height:40em;border:0" '
         'sandbox="allow-scripts"></iframe>'
     )
+
+
+class Rows:
+    """What is a table as well: a dictionary a row."""
+
+    def _rows(self) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas ``DataFrame``.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas
+
+        return pandas.DataFrame(self._rows())
+
+    def to_polars(self) -> Any:
+        """The rows as a polars ``DataFrame``.
+
+        Returns
+        -------
+        polars.DataFrame
+        """
+        import polars
+
+        # Every row has a say in what a column holds: the first ones may have nothing there.
+        return polars.DataFrame(self._rows(), strict=False, infer_schema_length=None)

@@ -2,7 +2,8 @@
 
 import importlib.util
 
-LIBRARIES = ("ml_dtypes", "torch", "jax", "scipy", "hypothesis", "mypy", "pandas")
+LIBRARIES = ("ml_dtypes", "torch", "jax", "scipy", "hypothesis", "mypy", "pandas",
+             "polars", "matplotlib", "ray", "transformers", "torchvision", "jupytext")
 
 
 def pytest_terminal_summary(terminalreporter):

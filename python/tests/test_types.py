@@ -21,7 +21,8 @@ def test_stubs_are_not_stale():
 
 def test_examples_are_typed():
     pytest.importorskip("mypy")
-    run("-m", "mypy", "--strict", "--cache-dir", "/dev/null", "python/examples", "python/mmascope")
+    run("-m", "mypy", "--strict", "--cache-dir", "/dev/null", "python/examples", "examples/python",
+        "python/benchmarks", "python/mmascope")
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)

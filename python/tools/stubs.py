@@ -18,7 +18,7 @@ ARGUMENTS = {
     "families": "list[str]", "file": "str", "flat": "bool", "format": "str", "fused_bits": "int | None",
     "fused_rounding": "str | None", "host": "str | None", "instruction": "str", "language": "str",
     "modifiers": "list[str]", "names": "list[str]", "others": "Any", "products": "int", "program": "str",
-    "recipe": "str | None", "rounding": "str | None", "scaled": "bool", "seed": "int", "selection": "str | None",
+    "recipe": "str | None", "rounding": "str | None", "scaled": "bool", "seed": "int", "selection": "str | None", "shrinks": "bool",
     "signature": "str", "state": "str | None", "stochastic": "int | None", "tensor_scale": "int", "text": "str",
     "title": "str", "trials": "int", "types": "str", "values": "list[float]", "verify": "bool",
     "with_catalogue": "bool", "against": "Row", "a": "str", "b": "str", "c": "str | None",
@@ -26,7 +26,7 @@ ARGUMENTS = {
 KINDS = "tuple[str, str, str, str, tuple[str, int] | None, int]"
 #: Types of results by qualified name.
 RESULTS = {
-    "Catalogue.architectures": "str", "Catalogue.built_in": "Catalogue", "Catalogue.default": "Row",
+    "Catalogue.architecture": "str", "Catalogue.architectures": "str", "Catalogue.built_in": "Catalogue", "Catalogue.default": "Row",
     "Catalogue.default_of_text": "Row", "Catalogue.extended": "Catalogue", "Catalogue.find": "Row",
     "Catalogue.hash": "str", "Catalogue.rows": "list[Row]", "Row.dot": "Any", "Row.explain": "tuple[str, str, str]",
     "Row.explain_against": "tuple[str, str, str]", "Row.from_notation": "Row", "Row.json": "str", "Row.kinds": KINDS,
@@ -37,11 +37,14 @@ RESULTS = {
     "Tree.text": "str", "cast": "tuple[Any, str, str]", "dequantize": "Any", "identify": "str",
     "infer": "tuple[str, list[str] | None, bool]", "kinds_of": KINDS, "probe": "tuple[str, str]",
     "quantize": "Any", "reveal": "tuple[Tree, str]", "run_program": "int", "said": "tuple[str, list[str], bool]",
-    "validate": "tuple[str, str]",
+    "diff_part": "str", "diff_whole": "tuple[str, list[str], bool]", "validate": "tuple[str, str]",
+    "validate_join": "str", "validate_parts": "list[tuple[int, str]]",
 }
 #: Arguments of one function that are not what their name says elsewhere.
 OWN = {("Tree.equals", "other"): "Tree", ("Tree.difference", "other"): "Tree", ("Tree.run", "others"): "list[float] | None",
-       ("Row.explain_against", "other"): "Row", ("dequantize", "block"): "int"}
+       ("Row.explain_against", "other"): "Row", ("dequantize", "block"): "int", ("validate_join", "state"): "str",
+       ("validate_join", "begin"): "str", ("validate_join", "part"): "str", ("validate_parts", "part"): "int",
+       ("diff_whole", "parts"): "list[str]"}
 
 
 def function(name, member, owner=""):

@@ -3,6 +3,7 @@
 mod drawing;
 mod json;
 mod page;
+mod part;
 mod products;
 mod text;
 mod units;
@@ -10,11 +11,11 @@ mod units;
 use rayon::prelude::*;
 
 use crate::args::{Common, Diff};
-use crate::cases;
+use crate::cases::{self, Chosen};
 use crate::check;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
-use mmascope::cases::Generator;
+use mmascope::cases::{Family, Generator};
 use mmascope::diff::{self, Compared, Contender, Example, Explanation, Input, Tally};
 use mmascope::dpa::Signature;
 use mmascope::isa::Catalogue;
@@ -28,6 +29,8 @@ const SHOWN: u64 = 20;
 /// Where an input came from, and the instruction whose formats it has.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
+    /// The family and index of a generated input.
+    pub(crate) case: Option<(Family, u64)>,
     /// For people: `normal, seed 1, index 7` or `FILE:3`.
     pub(crate) place: String,
     /// Name of the architecture and of the instruction.
@@ -74,33 +77,51 @@ pub(crate) fn run(
     if !options.files.is_empty() {
         return products::run(catalogue, common, options);
     }
-    let subjects = units::chosen(catalogue, options)?;
-    let mut tallies: Vec<Tally<Origin>> = Vec::new();
-    tallies.resize_with(diff::pairs(subjects.len()).len(), Tally::default);
-    let mut findings = Findings {
-        subjects,
-        source: String::new(),
-        notes: Vec::new(),
-        inputs: 0,
-        bad: 0,
-        compares: Vec::new(),
-    };
+    let (mut findings, mut tallies) = Findings::new(catalogue, options)?;
     match &options.vectors {
         Some(file) => findings.compare_file(catalogue, file, &mut tallies)?,
         None => findings.compare_families(options, &mut tallies)?,
     }
-    findings.close(tallies)?;
-    report::unless_closed(findings.print(catalogue, common, options))?;
-    findings.status()
+    findings.end(catalogue, common, options, tallies)
 }
 
+pub(crate) use part::{part, whole};
+
 impl<'c> Findings<'c> {
-    /// Compares generated cases of the first unit's signature.
-    fn compare_families(
-        &mut self,
+    /// Nothing compared yet, with a tally for each pair of units.
+    fn new(
+        catalogue: &'c Catalogue,
         options: &Diff,
-        tallies: &mut [Tally<Origin>],
-    ) -> Result<(), Failure> {
+    ) -> Result<(Self, Vec<Tally<Origin>>), Failure> {
+        let subjects = units::chosen(catalogue, options)?;
+        let mut tallies: Vec<Tally<Origin>> = Vec::new();
+        tallies.resize_with(diff::pairs(subjects.len()).len(), Tally::default);
+        let findings = Self {
+            subjects,
+            source: String::new(),
+            notes: Vec::new(),
+            inputs: 0,
+            bad: 0,
+            compares: Vec::new(),
+        };
+        Ok((findings, tallies))
+    }
+
+    /// Shrinks, prints and answers.
+    fn end(
+        mut self,
+        catalogue: &Catalogue,
+        common: &Common,
+        options: &Diff,
+        tallies: Vec<Tally<Origin>>,
+    ) -> Result<Status, Failure> {
+        self.close(tallies)?;
+        report::unless_closed(self.print(catalogue, common, options))?;
+        self.status()
+    }
+
+    /// The cases that the options choose; says what they are and how units are given them.
+    fn chosen(&mut self, options: &Diff) -> Result<Vec<Chosen>, Failure> {
         let first = self.subjects[0];
         let chosen = cases::chosen(&options.cases, first.unit())?;
         let signature = first.instruction().signature;
@@ -112,6 +133,17 @@ impl<'c> Findings<'c> {
             options.cases.seed,
             options.cases.start,
         );
+        Ok(chosen)
+    }
+
+    /// Compares generated cases of the first unit's signature.
+    fn compare_families(
+        &mut self,
+        options: &Diff,
+        tallies: &mut [Tally<Origin>],
+    ) -> Result<(), Failure> {
+        let first = self.subjects[0];
+        let chosen = self.chosen(options)?;
         let progress = report::progress("inputs");
         for chosen in &chosen {
             for indices in chosen.chunks(CHUNK) {
@@ -183,7 +215,8 @@ impl<'c> Findings<'c> {
                             signatures.push(input.signature);
                         }
                         let place = format!("{file}:{}", line.number);
-                        let origin = Origin { place, names };
+                        let case = None;
+                        let origin = Origin { case, place, names };
                         self.add(tallies, &compared, || (origin.clone(), input.clone()));
                     }
                 }
@@ -326,6 +359,7 @@ fn origin(generator: &Generator, index: u64, first: Contender<'_>) -> Origin {
     let (family, seed) = (generator.family(), generator.seed());
     let row = first.instruction();
     Origin {
+        case: Some((family, index)),
         place: format!("family {family}, seed {seed}, index {index}"),
         names: (row.architecture.clone(), row.name.clone()),
     }

@@ -102,30 +102,85 @@ pub struct Said {
 /// # Errors
 /// What the program would have said; [`mmascope::Error::Cancelled`] after [`cancel`].
 pub fn said(catalogue: &Catalogue, arguments: &[String]) -> mmascope::Result<Said> {
-    let words = ["mmascope"]
-        .into_iter()
-        .chain(arguments.iter().map(String::as_str));
-    let words = words.chain(["--json"]).map(OsString::from);
-    let wrong = |message: String| mmascope::Error::Argument(message);
-    let args = args::Args::try_parse_from(args::with_negative_values(words))
-        .map_err(|error| wrong(error.to_string().trim_end().to_owned()))?;
+    let args = parsed(arguments)?;
     let (result, json, warnings) = report::captured(|| {
         files::check(&args)?;
         dispatch(&args, catalogue)
     });
-    match result {
-        Ok(status) => Ok(Said {
-            json,
-            warnings,
-            holds: status == Status::Done,
-        }),
-        Err(Failure::ClosedPipe | Failure::Interrupted) => Err(mmascope::Error::Cancelled),
-        Err(Failure::Input(message)) => Err(wrong(message)),
-        Err(Failure::Device(message)) => Err(mmascope::Error::Device {
+    Ok(Said {
+        json,
+        warnings,
+        holds: ended(result, arguments)? == Status::Done,
+    })
+}
+
+fn parsed(arguments: &[String]) -> mmascope::Result<args::Args> {
+    let words = ["mmascope"]
+        .into_iter()
+        .chain(arguments.iter().map(String::as_str));
+    let words = words.chain(["--json"]).map(OsString::from);
+    args::Args::try_parse_from(args::with_negative_values(words))
+        .map_err(|error| mmascope::Error::Argument(error.to_string().trim_end().to_owned()))
+}
+
+/// What a command came to, for callers in this process.
+fn ended<T>(result: Result<T, Failure>, arguments: &[String]) -> mmascope::Result<T> {
+    result.map_err(|failure| match failure {
+        Failure::ClosedPipe | Failure::Interrupted => mmascope::Error::Cancelled,
+        Failure::Input(message) => mmascope::Error::Argument(message),
+        Failure::Device(message) => mmascope::Error::Device {
             device: arguments.first().cloned().unwrap_or_default(),
             query: None,
             message,
-        }),
+        },
+    })
+}
+
+/// `diff` in parts, for callers that share out its cases.
+pub mod parts {
+    use mmascope::isa::Catalogue;
+
+    use crate::{Command, Said, Status, diff, ended, files, parsed, report};
+
+    fn refused() -> mmascope::Error {
+        mmascope::Error::Argument("only diff has parts".to_owned())
+    }
+
+    /// What the cases of these arguments come to, as JSON.
+    ///
+    /// # Errors
+    /// As [`crate::said`].
+    pub fn diff_part(catalogue: &Catalogue, arguments: &[String]) -> mmascope::Result<String> {
+        let args = parsed(arguments)?;
+        let Command::Diff(options) = &args.command else {
+            return Err(refused());
+        };
+        let (result, ..) = report::captured(|| diff::part(catalogue, options));
+        ended(result, arguments)
+    }
+
+    /// What `diff` says of all cases of these arguments, from what its parts came to.
+    ///
+    /// # Errors
+    /// As [`crate::said`]; [`mmascope::Error::Argument`] where the parts are not those of these arguments.
+    pub fn diff_whole(
+        catalogue: &Catalogue,
+        arguments: &[String],
+        parts: &[String],
+    ) -> mmascope::Result<Said> {
+        let args = parsed(arguments)?;
+        let Command::Diff(options) = &args.command else {
+            return Err(refused());
+        };
+        let (result, json, warnings) = report::captured(|| {
+            files::check(&args)?;
+            diff::whole(catalogue, &args.common, options, parts)
+        });
+        Ok(Said {
+            json,
+            warnings,
+            holds: ended(result, arguments)? == Status::Done,
+        })
     }
 }
 

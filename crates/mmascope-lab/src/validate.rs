@@ -212,6 +212,67 @@ impl State {
             .filter(|&index| open(&self.families[index]))
             .min_by_key(|&index| self.families[index].trials())
     }
+
+    /// Single cases that every family gets first: few cases are shared out, so that no family goes without,
+    /// and no family gets all that a run adds to earlier ones.
+    fn share(&self, trials: u64) -> u64 {
+        (trials / self.families.len().max(1) as u64).clamp(1, CHUNK)
+    }
+
+    /// The family whose turn it is in a run of `trials` cases in all, and the most cases that it gets.
+    fn upcoming(&self, trials: u64) -> Option<(usize, u64)> {
+        let left = trials.checked_sub(self.trials()).filter(|left| *left > 0)?;
+        let index = self.next()?;
+        let missing = self.share(trials).saturating_sub(self.families[index].done);
+        let most = if missing == 0 {
+            left
+        } else {
+            left.min(missing)
+        };
+        Some((index, most))
+    }
+
+    /// Keeps the first mismatches of every family.
+    fn keep(&mut self, found: impl IntoIterator<Item = Mismatch>) {
+        for mismatch in found {
+            let own = self
+                .examples
+                .iter()
+                .filter(|it| it.family == mismatch.family);
+            if own.count() < KEPT {
+                self.examples.push(mismatch);
+            }
+        }
+    }
+
+    /// Adds what a part came to that begins where this state stands ([`parts`]).
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when it is a part of another run, or does not begin here.
+    pub fn join(&mut self, begin: &Self, part: Self) -> Result<()> {
+        let stands = |state: &Self| -> Vec<_> {
+            let families = state.families.iter();
+            families
+                .map(|it| (it.family.clone(), it.done, it.tiles))
+                .collect()
+        };
+        let fits = part.continues(&Self {
+            subject: self.subject.clone(),
+            ..begin.clone()
+        });
+        if !fits || stands(self) != stands(begin) {
+            return Err(Error::Argument(
+                "the part is of another run, or does not begin where this one stands".to_owned(),
+            ));
+        }
+        for (own, other) in self.families.iter_mut().zip(part.families) {
+            own.done = other.done;
+            own.tiles = other.tiles;
+            own.mismatches += other.mismatches;
+        }
+        self.keep(part.examples);
+        Ok(())
+    }
 }
 
 /// Compares until `trials` cases are done in all, or every family is at its end. `go_on` is told the
@@ -234,21 +295,9 @@ pub fn validate(
             model.signature()
         )));
     }
-    // Few cases are shared out, so that no family goes without, and no family gets all that a run adds to earlier ones.
-    let share = (trials / state.families.len().max(1) as u64).clamp(1, CHUNK);
-    while state.trials() < trials {
-        let Some(index) = state.next() else { break };
-        let missing = share.saturating_sub(state.families[index].done);
-        let left = (trials - state.trials()).min(match missing {
-            0 => u64::MAX,
-            missing => missing,
-        });
+    while let Some((index, left)) = state.upcoming(trials) {
         let found = turn(device, model, state.seed, &mut state.families[index], left)?;
-        let kept = KEPT.saturating_sub({
-            let name = &state.families[index].family;
-            state.examples.iter().filter(|e| e.family == *name).count()
-        });
-        state.examples.extend(found.into_iter().take(kept));
+        state.keep(found);
         if !go_on(state) {
             break;
         }
@@ -256,8 +305,84 @@ pub fn validate(
     Ok(())
 }
 
-/// Compares the next cases of a family, at most `left`: a tile where the family has them and the
-/// single cases are not fewer than a batch of them, else single cases.
+/// The states between which a run can be cut: `state` without its mismatches, and then one after every `part`
+/// cases or somewhat more, the last at the end of the run. Nothing is compared.
+///
+/// A part is a run of its own: [`validate`] from one of these states to [`State::trials`] of the next. What the
+/// parts come to, [`State::join`]ed in their order, is what one run comes to. `has_tiles` is [`Dut::has_tiles`].
+///
+/// # Errors
+/// [`Error::Argument`] when a family of the state is not the model's.
+pub fn parts(
+    model: &Unit,
+    state: &State,
+    trials: u64,
+    part: u64,
+    has_tiles: bool,
+) -> Result<Vec<State>> {
+    let mut now = state.clone();
+    now.examples.clear();
+    for family in &mut now.families {
+        family.mismatches = 0;
+    }
+    let generators: Vec<Generator> = now
+        .families
+        .iter()
+        .map(|family| Generator::for_unit(Family::named(&family.family)?, state.seed, model))
+        .collect::<Result<_>>()?;
+    let mut found = vec![now.clone()];
+    let (share, mut begun) = (now.share(trials), now.trials());
+    while let Some((index, left)) = now.upcoming(trials) {
+        let family = &mut now.families[index];
+        Turn::next(&generators[index], family, has_tiles, left).advance(family);
+        // Parts begin where the share that families get first no longer says whose turn it is.
+        let is_shared = now.share(now.trials()) == share
+            && now
+                .families
+                .iter()
+                .all(|family| family.done >= share.min(family.count.unwrap_or(share)));
+        if is_shared && now.trials() - begun >= part {
+            found.push(now.clone());
+            begun = now.trials();
+        }
+    }
+    if begun < now.trials() {
+        found.push(now);
+    }
+    Ok(found)
+}
+
+/// What is compared next in a family.
+enum Turn {
+    Tile(Tile),
+    Cases(u64),
+}
+
+impl Turn {
+    /// A tile where the family has them and the single cases are not fewer than a batch of them, else single cases;
+    /// at most `left` cases.
+    fn next(generator: &Generator, progress: &Progress, has_tiles: bool, left: u64) -> Self {
+        let next = Tile::next(generator, progress.done, progress.tiles, has_tiles);
+        if let Some(tile) = next.filter(|tile| tile.len() <= left) {
+            return Self::Tile(tile);
+        }
+        // Tiles begin at whole chunks.
+        let count = left.min(CHUNK - progress.done % CHUNK);
+        let rest = |all: u64| count.min(all - progress.done);
+        Self::Cases(progress.count.map_or(count, rest))
+    }
+
+    /// Counts it as done.
+    fn advance(&self, progress: &mut Progress) {
+        match self {
+            Self::Tile(tile) if tile.is_crossed() => progress.tiles += 1,
+            Self::Tile(tile) => progress.done += tile.len(),
+            Self::Cases(count) => progress.done += count,
+        }
+    }
+}
+
+/// Compares the next cases of a family, at most `left`.
 fn turn(
     device: &mut dyn Dut,
     model: &Unit,
@@ -266,31 +391,12 @@ fn turn(
     left: u64,
 ) -> Result<Vec<Mismatch>> {
     let generator = Generator::for_unit(Family::named(&progress.family)?, seed, model)?;
-    let next = Tile::next(
-        &generator,
-        progress.done,
-        progress.tiles,
-        device.has_tiles(),
-    );
-    let differing = match next.filter(|tile| tile.len() <= left) {
-        Some(tile) => {
-            let differing = tile.compare(device, model, &generator)?;
-            match tile.is_crossed() {
-                true => progress.tiles += 1,
-                false => progress.done += tile.len(),
-            }
-            differing
-        }
-        None => {
-            // Tiles begin at whole chunks.
-            let count = left.min(CHUNK - progress.done % CHUNK);
-            let rest = |count: u64, all: u64| count.min(all - progress.done);
-            let count = progress.count.map_or(count, |all| rest(count, all));
-            let differing = compare(device, model, &generator, progress.done, count)?;
-            progress.done += count;
-            differing
-        }
+    let next = Turn::next(&generator, progress, device.has_tiles(), left);
+    let differing = match &next {
+        Turn::Tile(tile) => tile.compare(device, model, &generator)?,
+        Turn::Cases(count) => compare(device, model, &generator, progress.done, *count)?,
     };
+    next.advance(progress);
     progress.mismatches += differing.len() as u64;
     let first = differing.into_iter().take(KEPT);
     Ok(first

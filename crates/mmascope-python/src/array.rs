@@ -1,6 +1,8 @@
 //! NumPy arrays to words of formats, and words to NumPy arrays.
 #![allow(unsafe_code)] // reads the memory of arrays
 
+use std::ops::Range;
+
 use numpy::{PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -27,6 +29,8 @@ pub(crate) struct Operand<'py> {
     kind: String,
     /// The argument, for messages.
     name: String,
+    /// Whether its last two dimensions are exchanged.
+    pub(crate) is_turned: bool,
 }
 
 impl Operand<'_> {
@@ -74,18 +78,10 @@ impl Operand<'_> {
 
     /// The array's elements in row-major order as words of an operand.
     pub(crate) fn words(&self, format: &Format, casting: &Casting) -> PyResult<Words> {
-        let bytes = self.array.dtype().itemsize();
-        let is_same = match element(&self.kind, bytes)? {
-            Element::Number(own) => {
-                own == *format
-                    || format.container() == own && own.bits == 32 && casting.rounding.is_none()
-            }
-            _ => false,
-        };
-        if is_same && bytes * 8 == format.register.bits.max(8) as usize && format.bits >= 8 {
-            return Ok(copied(self.bytes()?, bytes));
+        if let Some(words) = self.own_words(0..self.array.len(), format, casting)? {
+            return Ok(words);
         }
-        if let Element::Number(own) = element(&self.kind, bytes)?
+        if let Element::Number(own) = element(&self.kind, self.array.dtype().itemsize())?
             && own.bits < 8
             && own != *format
         {
@@ -95,6 +91,35 @@ impl Operand<'_> {
             )));
         }
         self.array()?.words(format, casting).raised()
+    }
+
+    /// Some of the elements as words of an operand, where these are the elements' own bits.
+    pub(crate) fn own_words(
+        &self,
+        elements: Range<usize>,
+        format: &Format,
+        casting: &Casting,
+    ) -> PyResult<Option<Words>> {
+        let bytes = self.array.dtype().itemsize();
+        let is_same = match element(&self.kind, bytes)? {
+            Element::Number(own) => {
+                own == *format
+                    || format.container() == own && own.bits == 32 && casting.rounding.is_none()
+            }
+            _ => false,
+        };
+        let is_same =
+            is_same && bytes * 8 == format.register.bits.max(8) as usize && format.bits >= 8;
+        if !is_same {
+            return Ok(None);
+        }
+        let part = elements.start * bytes..elements.end * bytes;
+        Ok(self.bytes()?.get(part).map(|part| copied(part, bytes)))
+    }
+
+    /// How many elements there are.
+    pub(crate) fn len(&self) -> usize {
+        self.array.len()
     }
 }
 

@@ -39,6 +39,11 @@ impl Catalogue {
         self.inner.hash()
     }
 
+    /// The architecture's own name.
+    fn architecture(&self, arch: &str) -> PyResult<String> {
+        Ok(self.inner.architecture(arch).raised()?.name.clone())
+    }
+
     /// The architectures as a JSON list, with their instructions.
     fn architectures(&self) -> String {
         let all = self.inner.architectures().iter();

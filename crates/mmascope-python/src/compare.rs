@@ -19,13 +19,52 @@ pub(crate) fn said(
     arguments: Vec<String>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, Vec<String>, bool)> {
+    let said = command(py, catalogue, progress.as_ref(), |catalogue| {
+        mmascope_cli::said(catalogue, &arguments)
+    })?;
+    Ok((said.json, said.warnings, said.holds))
+}
+
+/// What one part of the cases of a `diff` comes to, for [`diff_whole`].
+#[pyfunction]
+pub(crate) fn diff_part(
+    py: Python<'_>,
+    catalogue: &Catalogue,
+    arguments: Vec<String>,
+) -> PyResult<String> {
+    command(py, catalogue, None, |catalogue| {
+        mmascope_cli::parts::diff_part(catalogue, &arguments)
+    })
+}
+
+/// The JSON of a whole `diff` from its parts, in the order of the cases, and whether the answer is yes.
+#[pyfunction]
+pub(crate) fn diff_whole(
+    py: Python<'_>,
+    catalogue: &Catalogue,
+    arguments: Vec<String>,
+    parts: Vec<String>,
+) -> PyResult<(String, Vec<String>, bool)> {
+    let said = command(py, catalogue, None, |catalogue| {
+        mmascope_cli::parts::diff_whole(catalogue, &arguments, &parts)
+    })?;
+    Ok((said.json, said.warnings, said.holds))
+}
+
+/// Runs a command in the pool, with Ctrl-C.
+fn command<T: Send>(
+    py: Python<'_>,
+    catalogue: &Catalogue,
+    progress: Option<&Bound<'_, PyAny>>,
+    body: impl FnOnce(&mmascope::isa::Catalogue) -> mmascope::Result<T> + Send,
+) -> PyResult<T> {
     let catalogue = catalogue.inner.clone();
     let work = Work {
-        progress: progress.as_ref(),
+        progress,
         ..Work::default()
     };
     mmascope_cli::cancel(false);
-    let said = interrupt::run(py, &work, |watch| {
+    interrupt::run(py, &work, |watch| {
         // Commands know one flag for all of the process; it follows this call's.
         let ended = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -37,13 +76,12 @@ pub(crate) fn said(
                     std::thread::park_timeout(Duration::from_millis(50));
                 }
             });
-            let said = mmascope_cli::said(&catalogue, &arguments);
+            let result = body(&catalogue);
             ended.store(true, Relaxed);
             follower.thread().unpark();
-            said
+            result
         })
-    })?;
-    Ok((said.json, said.warnings, said.holds))
+    })
 }
 
 /// The arrays of a question.

@@ -13,9 +13,10 @@ use crate::error::{Raised, argument, device_error};
 use crate::row::Row;
 use mmascope::array::Words;
 use mmascope::cases::Family;
-use mmascope::dpa::Signature;
-use mmascope::dut::{Batch, DEFAULT_TIMEOUT, DeviceName, Dut, Interface, ModelDut};
+use mmascope::dpa::{Signature, Unit};
+use mmascope::dut::{Answers, Batch, DEFAULT_TIMEOUT, DeviceName, Dut, Interface, ModelDut};
 use mmascope::format::Format;
+use mmascope::gemm::Matrices;
 use mmascope::infer::{Options, infer_with_progress};
 use mmascope::validate::{Plan, State, shrink};
 use mmascope::vector::Answer;
@@ -100,12 +101,26 @@ impl Dut for Watched {
     }
 
     fn run(&mut self, batch: &Batch) -> mmascope::Result<Vec<Answer>> {
-        let signals = Python::attach(|py| py.check_signals());
-        if let Err(error) = signals {
-            keep(&self.raised, error);
-            return Err(mmascope::Error::Cancelled);
-        }
+        self.look()?;
         self.device.run(batch)
+    }
+
+    fn has_tiles(&self) -> bool {
+        self.device.has_tiles()
+    }
+
+    fn tile(&mut self, tile: &Matrices) -> mmascope::Result<Answers> {
+        self.look()?;
+        self.device.tile(tile)
+    }
+}
+
+impl Watched {
+    fn look(&self) -> mmascope::Result<()> {
+        Python::attach(|py| py.check_signals()).map_err(|error| {
+            keep(&self.raised, error);
+            mmascope::Error::Cancelled
+        })
     }
 }
 
@@ -236,6 +251,75 @@ pub(crate) fn infer(
 /// Mismatches that are made smaller.
 const SHRUNK: usize = 3;
 
+/// The state of a run, fresh or as it was saved.
+fn begin(
+    asked: &Asked<'_>,
+    unit: &Unit,
+    families: &[String],
+    seed: u64,
+    state: Option<&str>,
+) -> PyResult<State> {
+    let families = match families {
+        [] => Family::ALL.to_vec(),
+        _ => {
+            let named = families.iter().map(|name| Family::named(name));
+            named.collect::<mmascope::Result<_>>().raised()?
+        }
+    };
+    let mut fresh = State::new(&Plan { families, seed }, unit).raised()?;
+    fresh.subject.clone_from(&asked.name);
+    let Some(text) = state else { return Ok(fresh) };
+    let state = saved(text)?;
+    if !state.continues(&fresh) {
+        return Err(argument(
+            "state: it is of another run (subject, signature, arithmetic, seed, families or counts differ)",
+        ));
+    }
+    Ok(state)
+}
+
+fn saved(text: &str) -> PyResult<State> {
+    serde_json::from_str(text)
+        .map_err(|error| argument(&format!("state: no state of validate: {error}")))
+}
+
+fn to_text(state: &State) -> PyResult<String> {
+    serde_json::to_string(state).map_err(|error| argument(&error.to_string()))
+}
+
+/// The states between which a validation can be cut, with their cases; nothing is compared.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the package names each")]
+pub(crate) fn validate_parts(
+    py: Python<'_>,
+    asked: Asked<'_>,
+    against: &Row,
+    trials: u64,
+    families: Vec<String>,
+    seed: u64,
+    state: Option<&str>,
+    part: u64,
+) -> PyResult<Vec<(u64, String)>> {
+    let unit = against.unit().raised()?;
+    let own = begin(&asked, unit, &families, seed, state)?;
+    let (device, _) = asked.open()?;
+    let has_tiles = device.has_tiles();
+    let states = py.detach(|| mmascope::validate::parts(unit, &own, trials, part, has_tiles));
+    let states = states.raised()?;
+    states
+        .iter()
+        .map(|state| Ok((state.trials(), to_text(state)?)))
+        .collect()
+}
+
+/// A state with what a part came to that begins where it stands.
+#[pyfunction]
+pub(crate) fn validate_join(state: &str, begin: &str, part: &str) -> PyResult<String> {
+    let mut state = saved(state)?;
+    state.join(&saved(begin)?, saved(part)?).raised()?;
+    to_text(&state)
+}
+
 /// A device against a row: the summary as JSON, and the state from which it can go on.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the package names each")]
@@ -248,31 +332,11 @@ pub(crate) fn validate(
     seed: u64,
     state: Option<&str>,
     progress: Option<Py<PyAny>>,
+    shrinks: bool,
 ) -> PyResult<(String, String)> {
     let unit = against.unit().raised()?;
     let (mut device, raised) = asked.open()?;
-    let families = match families[..] {
-        [] => Family::ALL.to_vec(),
-        _ => {
-            let named = families.iter().map(|name| Family::named(name));
-            named.collect::<mmascope::Result<_>>().raised()?
-        }
-    };
-    let mut fresh = State::new(&Plan { families, seed }, unit).raised()?;
-    fresh.subject.clone_from(&asked.name);
-    let mut own = match state {
-        None => fresh,
-        Some(text) => {
-            let state: State = serde_json::from_str(text)
-                .map_err(|error| argument(&format!("state: no state of validate: {error}")))?;
-            if !state.continues(&fresh) {
-                return Err(argument(
-                    "state: it is of another run (subject, signature, arithmetic, seed, families or counts differ)",
-                ));
-            }
-            state
-        }
-    };
+    let mut own = begin(&asked, unit, &families, seed, state)?;
     let kept = raised.clone();
     let result = py.detach(|| {
         let mut go_on = |state: &State| {
@@ -286,7 +350,7 @@ pub(crate) fn validate(
             told.map_err(|error| keep(&kept, error)).is_ok()
         };
         mmascope::validate::validate(&mut device, unit, &mut own, trials, &mut go_on)?;
-        let examples = own.examples.iter().take(SHRUNK);
+        let examples = own.examples.iter().take(if shrinks { SHRUNK } else { 0 });
         examples
             .map(|mismatch| shrink(&mut device, unit, mismatch))
             .collect::<mmascope::Result<Vec<_>>>()
@@ -296,7 +360,7 @@ pub(crate) fn validate(
         .iter()
         .map(|example| example.json(unit.signature()))
         .collect();
-    let saved = serde_json::to_string(&own).map_err(|error| argument(&error.to_string()))?;
+    let saved = to_text(&own)?;
     let summary = json!({
         "subject": asked.name,
         "against": against.full_name(),

@@ -24,9 +24,9 @@ mod _core {
     #[pymodule_export]
     use super::catalogue::Catalogue;
     #[pymodule_export]
-    use super::compare::{identify, said};
+    use super::compare::{diff_part, diff_whole, identify, said};
     #[pymodule_export]
-    use super::device::{infer, probe, validate};
+    use super::device::{infer, probe, validate, validate_join, validate_parts};
     #[pymodule_export]
     use super::precision::{cast, dequantize, quantize};
     #[pymodule_export]

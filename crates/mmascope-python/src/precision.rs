@@ -27,6 +27,25 @@ pub(crate) struct Wanted {
     random_bits: Option<String>,
 }
 
+/// Elements that are cast at a time.
+const PIECE: usize = 1 << 20;
+
+/// Words with more of the same width behind them; `length` is what they will come to.
+fn joined(words: Option<Words>, more: Words, length: usize) -> Words {
+    fn of<T: Copy>(mut words: Vec<T>, more: &[T], length: usize) -> Vec<T> {
+        words.reserve_exact(length.saturating_sub(words.len()));
+        words.extend_from_slice(more);
+        words
+    }
+    match (words, more) {
+        (Some(Words::U8(words)), Words::U8(more)) => of(words, &more, length).into(),
+        (Some(Words::U16(words)), Words::U16(more)) => of(words, &more, length).into(),
+        (Some(Words::U32(words)), Words::U32(more)) => of(words, &more, length).into(),
+        (Some(Words::U64(words)), Words::U64(more)) => of(words, &more, length).into(),
+        (_, more) => more,
+    }
+}
+
 /// Numbers of an array in another format: words, what the cast is in words, and the format's name.
 #[pyfunction]
 pub(crate) fn cast<'py>(
@@ -71,29 +90,43 @@ pub(crate) fn cast<'py>(
         pzo: wanted.pzo,
     };
     let cast = Cast::new(from, to, &options).raised()?;
-    let words = array.words(
-        &from,
-        &Casting {
-            saturate: true,
-            ..Casting::default()
-        },
-    )?;
+    let casting = Casting {
+        saturate: true,
+        ..Casting::default()
+    };
     let shape = array.shape().to_vec();
-    let done = py.detach(|| match random {
-        None => mmascope::cast::words(&cast, &words),
+    let convert = |words: &Words, first: usize| match random {
+        None => mmascope::cast::words(&cast, words),
         Some(random) => {
-            let each = (0..).zip(words.iter());
+            let each = (first..).zip(words.iter());
             Words::of(
                 &to,
                 each.map(|(place, word)| cast.with_random(random.of(&to, place).0).word(word)),
             )
         }
-    });
+    };
+    let mut done = None;
+    // Piece by piece: no copy of the whole array is made, and other threads run meanwhile.
+    for first in (0..array.len().max(1)).step_by(PIECE) {
+        let piece = first..array.len().min(first + PIECE);
+        let Some(words) = array.own_words(piece, &from, &casting)? else {
+            break;
+        };
+        let piece = py.detach(|| convert(&words, first)).raised()?;
+        done = Some(joined(done, piece, array.len()));
+    }
+    let done = match done {
+        Some(done) => done,
+        None => {
+            let words = array.words(&from, &casting)?;
+            py.detach(|| convert(&words, 0)).raised()?
+        }
+    };
     let by = match cast.form() {
         Some(form) => format!("{form} ({})", form.targets),
         None => format!("policy {}", cast.policy()),
     };
-    Ok((to_numpy(py, done.raised()?, &shape)?, by, to.name))
+    Ok((to_numpy(py, done, &shape)?, by, to.name))
 }
 
 /// Codes, scales, the f32 word of the tensor scale, the block's length, the formats of element and scale, the recipe.

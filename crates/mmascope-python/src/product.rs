@@ -49,7 +49,12 @@ impl Given<'_> {
                 )));
             }
         };
-        Matrix::batched(batch, rows, columns, words).raised()
+        let matrix = Matrix::batched(batch, rows, columns, words).raised()?;
+        Ok(if operand.is_turned {
+            matrix.transposed()
+        } else {
+            matrix
+        })
     }
 
     fn matrices(

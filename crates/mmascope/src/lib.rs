@@ -235,7 +235,9 @@ pub mod infer {
 
 /// A device against a model, over generated operands; resumable.
 pub mod validate {
-    pub use mmascope_lab::validate::{Mismatch, Plan, Progress, SIDE, State, shrink, validate};
+    pub use mmascope_lab::validate::{
+        Mismatch, Plan, Progress, SIDE, State, parts, shrink, validate,
+    };
 }
 
 /// Which instruction and schedule give these matrices.

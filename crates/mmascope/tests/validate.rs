@@ -5,7 +5,7 @@ use mmascope::cases::{Family, Generator};
 use mmascope::dpa::{Modifiers, Signature, Unit};
 use mmascope::dut::{Batch, Dut, ModelDut};
 use mmascope::isa::Catalogue;
-use mmascope::validate::{Mismatch, Plan, SIDE, State, shrink, validate};
+use mmascope::validate::{Mismatch, Plan, SIDE, State, parts, shrink, validate};
 use mmascope::vector::Answer;
 
 fn unit(arch: &str, inst: &str) -> &'static Unit {
@@ -226,6 +226,65 @@ fn a_stopped_run_goes_on() {
         validate(&mut device, model, &mut state, trials, &mut |_| false).expect("answers");
     }
     assert_eq!(state, whole);
+}
+
+/// Each part is a run of its own, by another device; joined in their order they are one run.
+#[test]
+fn parts_come_to_one_run() {
+    let model = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
+    let other = unit("ampere", "mma.m16n8k16.f32.f16.f16.f32");
+    let narrow = unit("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3");
+    let ada = unit("ada", "mma.m16n8k32.f32.e4m3.e4m3.f32");
+    let all = &Family::ALL[..];
+    let fixed = &[Family::Exhaustive, Family::Normal][..];
+    for (model, other, families, trials, part) in [
+        (model, other, all, 400_000, 30_000),
+        (model, other, all, 9000, 1000),
+        (model, other, &[Family::Sparse, Family::Close], 300_000, 1),
+        (narrow, ada, fixed, 2_000_000, 200_000),
+    ] {
+        for has_tiles in [true, false] {
+            let device = || -> Box<dyn Dut> {
+                match has_tiles {
+                    true => Box::new(ModelDut::new("tiles", other.clone())),
+                    false => Box::new(Single::new(other)),
+                }
+            };
+            let plan = Plan {
+                families: families.to_vec(),
+                seed: 3,
+            };
+            let fresh = State::new(&plan, model).expect("a plan");
+            let states = parts(model, &fresh, trials, part, has_tiles).expect("parts");
+            assert!(
+                states.len() > 3 || trials == 9000,
+                "{} states",
+                states.len()
+            );
+            let mut joined = fresh.clone();
+            let mut results = Vec::new();
+            for pair in states.windows(2) {
+                let mut state = pair[0].clone();
+                let end = pair[1].trials();
+                validate(&mut *device(), model, &mut state, end, &mut |_| true).expect("answers");
+                assert_eq!(state.trials(), end);
+                joined.join(&pair[0], state.clone()).expect("it fits");
+                results.push(state);
+            }
+            let mut whole = fresh;
+            validate(&mut *device(), model, &mut whole, trials, &mut |_| true).expect("answers");
+            assert_eq!(joined, whole);
+            assert!(whole.mismatches() > 0);
+            // A part twice, or one of another run, is refused.
+            let last = states[states.len() - 2].clone();
+            let again = results.pop().expect("a part");
+            assert!(joined.join(&last, again.clone()).is_err());
+            let mut stranger = again;
+            stranger.seed += 1;
+            let mut before = last.clone();
+            assert!(before.join(&last, stranger).is_err());
+        }
+    }
 }
 
 #[test]

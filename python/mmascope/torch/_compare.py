@@ -8,10 +8,11 @@ from typing import Any
 import torch
 
 from .._errors import ArgumentError
+from .._report import Rows
 from ._simulate import SimulationReport, simulate
 
 
-class Comparison:
+class Comparison(Rows):
     """Layers and outputs of a model under several architectures."""
 
     def __init__(self, archs: list[str], layers: list[dict[str, Any]], first: dict[str, Any] | None,
@@ -26,11 +27,9 @@ class Comparison:
         #: What was routed.
         self.reports = reports
 
-    def to_pandas(self) -> Any:
-        """A pandas ``DataFrame``, a row for each layer and architecture."""
-        import pandas
-
-        return pandas.DataFrame(self.layers)
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each layer and architecture."""
+        return self.layers
 
     def plot(self, axes: Any = None) -> Any:
         """Largest difference of each layer from the first architecture, with matplotlib."""

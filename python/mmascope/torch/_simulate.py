@@ -110,6 +110,9 @@ _OTHERS = {
     "aten._int_mm.default": "products of integers are not simulated",
     "aten.mkldnn_rnn_layer.default": "recurrent layers of oneDNN are not taken apart",
     "aten.addbmm.default": "its sum over the batch has no order that is known",
+    "aten._scaled_mm_v2.default": "its scales of blocks are not taken apart",
+    "aten._grouped_mm.default": "grouped products are not taken apart",
+    "aten._scaled_grouped_mm.default": "grouped products are not taken apart",
     "aten._cdist_forward.default": "distances are not taken apart",
 }
 
