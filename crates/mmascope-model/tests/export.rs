@@ -8,3 +8,5 @@ mod curly;
 #[path = "export/common.rs"]
 mod common;
 mod inputs;
+#[path = "export/systemverilog.rs"]
+mod systemverilog;

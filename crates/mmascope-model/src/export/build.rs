@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::ir::{Constant, Expr, Function, Module, Record, Step, Ty};
+use super::ir::{Constant, Expr, Function, Module, Node, Record, Step, Ty};
 
 /// A module that is being written.
 #[derive(Default)]
@@ -44,9 +44,7 @@ impl Build {
         let value = i128::from(value);
         let constants = &self.module.constants;
         let same = |own: &&Constant| {
-            own.value == value
-                && own.comment == comment
-                && own.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_') == name.trim_end_matches(|c: char| c.is_ascii_digit())
+            own.value == value && own.comment == comment && is_of(&own.name, name)
         };
         if let Some(known) = constants.iter().find(same) {
             return Expr::name(&known.name, Ty::Int);
@@ -77,12 +75,7 @@ impl Build {
         let text = |it: &Function| format!("{:?}{:?}{:?}", it.parameters, it.body, it.value);
         let own = text(&function);
         let functions = &self.module.functions;
-        let stem = |name: &str| {
-            name.trim_end_matches(|c: char| c.is_ascii_digit())
-                .trim_end_matches('_')
-                .to_owned()
-        };
-        let same = |it: &&Function| stem(&it.name) == stem(&function.name) && text(it) == own;
+        let same = |it: &&Function| is_of(&it.name, &function.name) && text(it) == own;
         if let Some(known) = functions.iter().find(same) {
             return known.clone();
         }
@@ -103,6 +96,13 @@ fn free(name: &str, taken: impl Fn(&str) -> bool) -> String {
     numbered.next().unwrap_or_default()
 }
 
+/// Whether a name is another one, or that with a number.
+fn is_of(name: &str, stem: &str) -> bool {
+    let rest = name.strip_prefix(stem);
+    let is_number = |rest: &str| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit());
+    rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('_').is_some_and(is_number))
+}
+
 impl Scope {
     pub(super) fn parameter(&mut self, name: &str, ty: Ty) -> Expr {
         self.parameters.push((name.to_owned(), ty.clone()));
@@ -113,8 +113,16 @@ impl Scope {
         self.body.push(Step::Say(text.to_owned()));
     }
 
-    /// A name for a value.
+    /// A name for a value that has none.
     pub(super) fn bind(&mut self, name: &str, value: Expr) -> Expr {
+        match *value.node {
+            Node::Name(_) => value,
+            _ => self.named(name, value),
+        }
+    }
+
+    /// This name for a value.
+    pub(super) fn named(&mut self, name: &str, value: Expr) -> Expr {
         let ty = value.ty.clone();
         self.body.push(Step::Let(name.to_owned(), value));
         Expr::name(name, ty)
@@ -167,7 +175,7 @@ impl Scope {
     }
 
     pub(super) fn return_if(&mut self, condition: &Expr, value: Expr) {
-        if let super::ir::Node::Truth(false) = *condition.node {
+        if let Node::Truth(false) = *condition.node {
             return;
         }
         self.body.push(Step::ReturnIf(condition.clone(), value));

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::ir::{Expr, Function, Module, Node, Operator, Relation, Step, Ty};
-use super::print::{Dialect, Text, commented, with_helpers};
+use super::print::{Dialect, Text, commented, merged, with_helpers};
 
 /// What a number is held in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,32 +39,12 @@ impl Held {
 
 /// The parts of 64 bits of the widest number of a module, if it has some that need them.
 pub(super) fn parts(module: &Module) -> u32 {
-    fn of_expr(expr: &Expr, most: &mut u32) {
-        if let Ty::Bits(width) | Ty::Signed(width) = expr.ty {
-            *most = (*most).max(width);
-        }
-        expr.parts().iter().for_each(|x| of_expr(x, most));
-    }
-    fn of_steps(steps: &[Step], most: &mut u32) {
-        for step in steps {
-            match step {
-                Step::Let(_, x) | Step::Var(_, x) | Step::Set(_, x) | Step::Put(_, _, x) => {
-                    of_expr(x, most);
-                }
-                Step::ReturnIf(x, y) => {
-                    of_expr(x, most);
-                    of_expr(y, most);
-                }
-                Step::For(_, _, steps) => of_steps(steps, most),
-                Step::Say(_) | Step::Array(..) => {}
-            }
-        }
-    }
     let mut most = 0;
-    for function in &module.functions {
-        of_steps(&function.body, &mut most);
-        of_expr(&function.value, &mut most);
-    }
+    module.each_expr(&mut |expr| {
+        if let Ty::Bits(width) | Ty::Signed(width) = expr.ty {
+            most = most.max(width);
+        }
+    });
     if most > 128 { most.div_ceil(64) } else { 0 }
 }
 
@@ -254,10 +234,12 @@ const HELPERS: &[(&str, &str)] = &[
 
 /// The source file of a module.
 pub(super) fn source(module: &Module) -> String {
-    let mut body = String::new();
-    for function in &module.functions {
-        write_function(&mut body, function);
-    }
+    let texts = module.functions.iter().map(|function| {
+        let mut text = String::new();
+        write_function(&mut text, function);
+        (function.name.clone(), text)
+    });
+    let body = merged(texts.collect());
     let mut out = String::new();
     for line in &module.heading {
         out += &commented(line, "// ");

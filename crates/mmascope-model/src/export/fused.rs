@@ -236,7 +236,7 @@ fn grouped(
         });
     } else {
         let sum = one(scope, &Expr::int(0));
-        scope.bind("sums", sum);
+        scope.named("sums", sum);
     }
     Ok(Items {
         name: "sums".to_owned(),
@@ -396,7 +396,7 @@ fn joined(
     let bits = f + items.shape.above + 1;
     let (sum, width) = sum_on_grid(build, scope, "joined_sum", items, &grid, (bits, rounding))?;
     let (term, record) = sum_term(build, &sum, any, exponent, grid);
-    scope.bind("joined", term);
+    scope.named("joined", term);
     let more = carry(items.count) as i32 + 1;
     Ok(Items {
         name: "joined".to_owned(),

@@ -149,6 +149,30 @@ pub(super) struct Module {
     pub(super) functions: Vec<Function>,
 }
 
+impl Module {
+    /// Does something with every expression in it.
+    pub(super) fn each_expr(&self, action: &mut dyn FnMut(&Expr)) {
+        for function in &self.functions {
+            in_steps(&function.body, action);
+            function.value.each(action);
+        }
+    }
+}
+
+fn in_steps(steps: &[Step], action: &mut dyn FnMut(&Expr)) {
+    for step in steps {
+        match step {
+            Step::Let(_, x) | Step::Var(_, x) | Step::Set(_, x) => x.each(action),
+            Step::Put(_, x, y) | Step::ReturnIf(x, y) => {
+                x.each(action);
+                y.each(action);
+            }
+            Step::For(_, _, steps) => in_steps(steps, action),
+            Step::Say(_) | Step::Array(..) => {}
+        }
+    }
+}
+
 impl Ty {
     /// The bits that a value takes where nothing is wasted; `int` is the width of [`Ty::Int`].
     pub(super) fn width(&self, int: u32) -> u32 {
@@ -213,6 +237,14 @@ impl Node {
 }
 
 impl Expr {
+    /// Does something with it and every expression in it.
+    fn each(&self, action: &mut dyn FnMut(&Self)) {
+        action(self);
+        for part in self.parts() {
+            part.each(action);
+        }
+    }
+
     /// The expressions that it is made of.
     pub(super) fn parts(&self) -> Vec<Self> {
         let parts = std::cell::RefCell::new(Vec::new());

@@ -326,7 +326,7 @@ pub(super) fn flushed(build: &mut Build, number: Expr, of: &Numbers, sign: Flush
     };
     let significand = subnormal.choose(&Expr::bits(0, of.bits), &x.significand());
     let value = x.changed(&zero, &negative, &significand);
-    let name = format!("flushed_{}_{}", sign.word(), of.bits);
+    let name = format!("flushed_{}", sign.word());
     let comment = match sign {
         FlushSign::Kept => "A subnormal number becomes a zero of its sign.",
         FlushSign::Plus => "A subnormal number becomes +0.",
@@ -341,8 +341,7 @@ pub(super) fn plus_zero(build: &mut Build, number: Expr, of: &Numbers) -> Expr {
     let x = Number::new(of, scope.parameter("x", of.ty()));
     let negative = x.negative().and(&!&x.zero());
     let value = x.changed(&x.zero(), &negative, &x.significand());
-    let name = format!("plus_zero_{}", of.bits);
-    let function = build.function(scope.function(&name, "A zero becomes +0.", value));
+    let function = build.function(scope.function("plus_zero", "A zero becomes +0.", value));
     Expr::call(&function, vec![number])
 }
 
@@ -397,7 +396,7 @@ pub(super) fn widened(build: &mut Build, number: Expr, of: &Numbers, format: &Fo
     let exponent = &x.exponent() - &up;
     let significand = x.significand().left(&up);
     let value = wide.made(fields, &x.negative(), &exponent, &significand);
-    let name = format!("widened_to_{}_{}", identifier(format.name), of.bits);
+    let name = format!("widened_to_{}", identifier(format.name));
     let comment = format!(
         "The number as one of {format}: a subnormal number moves up as far as the exponents of {format} reach."
     );
@@ -453,7 +452,7 @@ pub(super) fn narrowed(
     let kept = to.made(fields, &x.negative(), &Expr::int(to.low), &nothing);
     let other = scope.bind("other", kept);
     let value = x.is_finite().choose(&rounded, &other);
-    let name = format!("to_{}_{}_{}", identifier(format.name), rounding, of.bits);
+    let name = format!("to_{}_{rounding}", identifier(format.name));
     let comment = format!("A finite number rounded to {format}; zeros, infinities and NaN stay.");
     let function = build.function(scope.function(&name, &comment, value));
     Ok((Expr::call(&function, vec![number]), to))

@@ -45,6 +45,14 @@ pub(super) trait Dialect {
         if is_atom { text } else { format!("({text})") }
     }
 
+    /// A part of a choice: in parentheses where it is one itself.
+    fn branch(&self, expr: &Expr) -> String {
+        match *expr.node {
+            Node::Choice(..) => self.operand(expr),
+            _ => self.whole(expr),
+        }
+    }
+
     /// A text as it is.
     fn whole(&self, expr: &Expr) -> String {
         self.text(expr).text
@@ -65,12 +73,17 @@ pub(super) trait Dialect {
         match &*expr.node {
             Node::Number(number) => number.to_string(),
             Node::Name(name) => self.name(name),
-            Node::Entry(table, index) => format!("{table}[{}]", self.index(index)),
+            Node::Entry(table, index) => self.entry(table, index),
             Node::Arithmetic(Operator::Times, x, y) => format!("{} * {}", operand(x), operand(y)),
             Node::Arithmetic(_, x, y) => format!("{} + {}", operand(x), operand(y)),
             Node::Quotient(x, by) => format!("{} {} {by}", operand(x), self.quotient()),
             _ => self.whole(expr),
         }
+    }
+
+    /// An entry of a table.
+    fn entry(&self, table: &str, index: &Expr) -> String {
+        format!("{table}[{}]", self.index(index))
     }
 
     /// The operator of whole division.
@@ -109,18 +122,29 @@ pub(super) trait Dialect {
             Node::Both(x, y) => chain(x, and, y, |node| matches!(node, Node::Both(..))),
             Node::Either(x, y) => chain(x, or, y, |node| matches!(node, Node::Either(..))),
             Node::Compare(relation, x, y) => {
-                let operator = match relation {
-                    Relation::Equal => "==",
-                    Relation::Unequal => "!=",
-                    Relation::Less => "<",
-                    Relation::AtMost => "<=",
-                };
-                infix(x, operator, y)
+                // A bound stands behind what it bounds.
+                let is_bound = matches!(*x.node, Node::Number(_));
+                match relation {
+                    Relation::Equal => infix(x, "==", y),
+                    Relation::Unequal => infix(x, "!=", y),
+                    Relation::Less if is_bound => infix(y, ">", x),
+                    Relation::AtMost if is_bound => infix(y, ">=", x),
+                    Relation::Less => infix(x, "<", y),
+                    Relation::AtMost => infix(x, "<=", y),
+                }
+            }
+            Node::Arithmetic(operator @ (Operator::Plus | Operator::Minus), x, y) => {
+                let sign = if *operator == Operator::Plus { "+" } else { "-" };
+                let is_sum = matches!(
+                    &*x.node,
+                    Node::Arithmetic(Operator::Plus | Operator::Minus, ..)
+                );
+                let x = if is_sum { self.whole(x) } else { self.operand(x) };
+                Text::operation(format!("{x} {sign} {}", self.operand(y)))
             }
             Node::Arithmetic(operator, x, y) => {
                 let operator = match operator {
-                    Operator::Plus => "+",
-                    Operator::Minus => "-",
+                    Operator::Plus | Operator::Minus => "+",
                     Operator::Times => "*",
                     Operator::And => "&",
                     Operator::Or => "|",
@@ -141,9 +165,9 @@ pub(super) trait Dialect {
             Node::Made(fields) => Text::atom(format!("({})", self.list(fields))),
             Node::Choice(condition, yes, no) => Text::operation(format!(
                 "{} ? {} : {}",
-                self.operand(condition),
-                self.operand(yes),
-                self.operand(no)
+                self.branch(condition),
+                self.branch(yes),
+                self.branch(no)
             )),
             Node::Resized(x) | Node::Magnitude(x) | Node::Length(x) => self.text(x),
         }
@@ -172,6 +196,40 @@ pub(super) fn with_helpers(helpers: &[(&str, String)], text: &str) -> String {
         .filter(|(_, is_wanted)| *is_wanted)
         .map(|((_, code), _)| format!("{}\n\n", code.trim_end()))
         .collect()
+}
+
+/// The texts of functions, of which those that differ in nothing but their names stand once: where widths do not show,
+/// several may.
+pub(super) fn merged(functions: Vec<(String, String)>) -> String {
+    let mut once: Vec<(String, String)> = Vec::new();
+    let mut names: Vec<(String, String)> = Vec::new();
+    for (name, mut text) in functions {
+        for (old, new) in &names {
+            text = renamed(&text, old, new);
+        }
+        let body = renamed(&text, &name, "");
+        match once.iter().find(|(own, text)| renamed(text, own, "") == body) {
+            Some((own, _)) => names.push((name, own.clone())),
+            None => once.push((name, text)),
+        }
+    }
+    once.into_iter().map(|(_, text)| text).collect()
+}
+
+/// The text with a function's name changed where it is defined or called.
+fn renamed(text: &str, old: &str, new: &str) -> String {
+    let call = format!("{old}(");
+    let mut changed = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(&call) {
+        let before = rest[..at].chars().next_back();
+        let is_word = before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+        changed += &rest[..at];
+        changed += if is_word { old } else { new };
+        changed.push('(');
+        rest = &rest[at + call.len()..];
+    }
+    changed + rest
 }
 
 /// Lines of at most so many characters, each with a mark in front.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::ir::{Expr, Function, Module, Node, Operator, Step, Ty};
-use super::print::{Dialect, Text, commented, is_comment, with_helpers};
+use super::print::{Dialect, Text, commented, is_comment, merged, with_helpers};
 use super::rust::camel;
 
 struct Python;
@@ -28,9 +28,9 @@ impl Dialect for Python {
             }
             Node::Choice(condition, yes, no) => Text::operation(format!(
                 "{} if {} else {}",
-                self.operand(yes),
-                self.operand(condition),
-                self.operand(no)
+                self.branch(yes),
+                self.branch(condition),
+                self.branch(no)
             )),
             Node::Arithmetic(Operator::Larger, x, y) => {
                 Text::atom(format!("max({}, {})", self.whole(x), self.whole(y)))
@@ -61,10 +61,12 @@ const HELPERS: &[(&str, &str)] = &[
 
 /// The source file of a module.
 pub(super) fn source(module: &Module) -> String {
-    let mut body = String::new();
-    for function in &module.functions {
-        write_function(&mut body, function);
-    }
+    let texts = module.functions.iter().map(|function| {
+        let mut text = String::new();
+        write_function(&mut text, function);
+        (function.name.clone(), text)
+    });
+    let body = merged(texts.collect());
     let mut out = String::new();
     for line in &module.heading {
         out += &commented(line, "# ");

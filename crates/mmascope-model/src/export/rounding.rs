@@ -27,7 +27,11 @@ pub(super) fn shift(
         true => scope.parameter("sticky", Ty::Bool),
         false => Expr::truth(false),
     };
-    let kept = scope.bind("kept", magnitude.right(&drop));
+    let kept = magnitude.right(&drop);
+    let kept = match rounding {
+        Rounding::Rz => kept,
+        _ => scope.bind("kept", kept),
+    };
     let one = Expr::bits(1, width);
     let lost = |scope: &mut Scope| {
         let lost = kept.left(&drop).is_not(&magnitude).or(&below);
@@ -78,7 +82,7 @@ pub(super) fn shift(
         _ => &kept + &grows.choose(&one, &Expr::bits(0, width)),
     };
     let tail = if sticky && rounding != Rounding::Rz { "_sticky" } else { "" };
-    let name = format!("shift_{rounding}{tail}_{width}");
+    let name = format!("shift_{rounding}{tail}");
     let words = crate::dpa::rounding_words(rounding);
     let mut comment = format!("magnitude / 2^drop, rounded {words}.");
     if !tail.is_empty() {
@@ -135,7 +139,7 @@ pub(super) fn align(
     let on_grid = is_up.choose(&larger, &smaller.to(&Ty::Bits(wide)));
     let on_grid = scope.bind("on_grid", on_grid.to(&Ty::Bits(to)));
     let value = signed(&negative, &on_grid, to + 1);
-    let name = format!("align_{rounding}_{from}_{to}");
+    let name = format!("align_{rounding}");
     let words = crate::dpa::rounding_words(rounding);
     let comment = format!("A term in units of the grid, rounded {words}: magnitude · 2^up with its sign.");
     Ok(build.function(scope.function(&name, &comment, value)))
@@ -210,6 +214,6 @@ pub(super) fn add_two(build: &mut Build, x: u32, y: u32, leading: u32) -> (Funct
     let negative = large.0.is_not(&sum.less(&zero));
     let value = Expr::made(&record, vec![negative, sum.magnitude(), exponent, sticky]);
     let comment = "The exact sum of two numbers, magnitude · 2^exponent each.";
-    let function = scope.function(&format!("add_exactly_{window}"), comment, value);
+    let function = scope.function("add_exactly", comment, value);
     (build.function(function), record)
 }

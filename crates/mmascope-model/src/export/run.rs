@@ -109,7 +109,10 @@ impl Writer<'_> {
                 of,
             } => self.join(index, algorithm, over, of, output)?,
         };
-        Ok(self.scope.bind(&self.value_name(index), value))
+        Ok(match self.program.statements.len() {
+            1 => self.scope.bind("d", value),
+            _ => self.scope.named(&self.value_name(index), value),
+        })
     }
 
     /// A value that a statement reads, as a number under a name.
@@ -132,7 +135,7 @@ impl Writer<'_> {
         };
         let (read, of) = reader(&mut self.build, &format, Codes::Special);
         if !self.scope.has(&name) {
-            self.scope.bind(&name, Expr::call(&read, vec![word]));
+            self.scope.named(&name, Expr::call(&read, vec![word]));
         }
         let expr = Expr::name(&name, of.ty());
         Ok(Number::new(&of, expr))
@@ -277,7 +280,7 @@ impl Writer<'_> {
         if n <= length {
             if n == 1 {
                 let value = term(&mut self.scope, &Expr::int(0));
-                self.scope.bind(&terms_name, value);
+                self.scope.named(&terms_name, value);
             } else {
                 array(&mut self.scope);
             }
@@ -506,7 +509,7 @@ impl Writer<'_> {
         }
         all.extend(made);
         let own = match count {
-            1 => self.scope.bind(&name, all.remove(0)),
+            1 => self.scope.named(&name, all.remove(0)),
             _ => {
                 let array = self.scope.array(&name, &shape.ty(), count);
                 for (place, term) in all.into_iter().enumerate() {

@@ -129,3 +129,26 @@ pub(crate) fn shared_out(printed: &str, all: &[Cases]) -> Vec<Vec<u64>> {
     let mut of = |cases: &Cases| lines.by_ref().take(cases.answers.len()).collect();
     all.iter().map(&mut of).collect()
 }
+
+/// Rows of which together every algorithm, result and kind of program is one: the smallest of each, up to so many
+/// bits of operands.
+pub(crate) fn representatives(most: usize) -> Vec<Subject> {
+    let mut found: Vec<(String, usize, Subject)> = Vec::new();
+    for subject in rows() {
+        let signature = subject.unit.signature();
+        let program = subject.unit.program().to_string();
+        let shape: String = program.chars().filter(|c| !c.is_ascii_digit()).collect();
+        let scale = signature.scale.map_or("", |scale| scale.format.name);
+        let key = format!("{shape}{scale}{}{}", signature.c, signature.d);
+        let bits = signature.k * (signature.a.bits + signature.b.bits) as usize;
+        if bits > most {
+            continue;
+        }
+        match found.iter_mut().find(|(own, ..)| *own == key) {
+            Some((_, own, smallest)) if bits < *own => (*own, *smallest) = (bits, subject),
+            Some(_) => {}
+            None => found.push((key, bits, subject)),
+        }
+    }
+    found.into_iter().map(|(.., subject)| subject).collect()
+}
