@@ -3,10 +3,12 @@
 //!
 //! A tool that is not here (gcc, rustc, python3, verilator or iverilog, z3 of `$MMASCOPE_PYTHON`) is a printed skip.
 
-#[path = "export/curly.rs"]
-mod curly;
 #[path = "export/common.rs"]
 mod common;
+#[path = "export/curly.rs"]
+mod curly;
 mod inputs;
+#[path = "export/smt.rs"]
+mod smt;
 #[path = "export/systemverilog.rs"]
 mod systemverilog;

@@ -130,7 +130,8 @@ impl Scope {
 
     /// Whether a name is taken.
     pub(super) fn has(&self, name: &str) -> bool {
-        let taken = |step: &Step| matches!(step, Step::Let(own, _) | Step::Var(own, _) if own == name);
+        let taken =
+            |step: &Step| matches!(step, Step::Let(own, _) | Step::Var(own, _) if own == name);
         self.body.iter().any(taken)
     }
 
@@ -157,12 +158,7 @@ impl Scope {
     }
 
     /// A loop; its steps are those that `steps` adds.
-    pub(super) fn each(
-        &mut self,
-        index: &str,
-        count: usize,
-        steps: impl FnOnce(&mut Self, &Expr),
-    ) {
+    pub(super) fn each(&mut self, index: &str, count: usize, steps: impl FnOnce(&mut Self, &Expr)) {
         let mut inner = Self::default();
         steps(&mut inner, &Expr::name(index, Ty::Int));
         self.body

@@ -85,19 +85,25 @@ impl Dialect for C {
         Some(match &*expr.node {
             Node::Number(number) => match (&expr.ty, held) {
                 (_, Held::Wide) => Text::atom(format!("of_wide({number})")),
-                (Ty::Bits(_), Held::Word) if *number > 9 => Text::atom(format!("UINT64_C({number:#x})")),
+                (Ty::Bits(_), Held::Word) if *number > 9 => {
+                    Text::atom(format!("UINT64_C({number:#x})"))
+                }
                 (_, _) if *number < 0 => Text::operation(number.to_string()),
                 (_, _) if *number > i128::from(u64::MAX) => Text::operation(format!(
                     "(u128){:#x} << 64 | UINT64_C({:#x})",
                     number >> 64,
                     *number as u64
                 )),
-                (Ty::Bits(_) | Ty::Signed(_), _) if *number > 9 => Text::atom(format!("UINT64_C({number:#x})")),
+                (Ty::Bits(_) | Ty::Signed(_), _) if *number > 9 => {
+                    Text::atom(format!("UINT64_C({number:#x})"))
+                }
                 _ => Text::atom(number.to_string()),
             },
-            Node::Made(fields) => {
-                Text::atom(format!("({}){{{}}}", type_name(&expr.ty), self.list(fields)))
-            }
+            Node::Made(fields) => Text::atom(format!(
+                "({}){{{}}}",
+                type_name(&expr.ty),
+                self.list(fields)
+            )),
             Node::Left(x, places) => call(&format!("left{}", held.suffix()), &[x, places]),
             Node::Right(x, places) => call(&format!("right{}", held.suffix()), &[x, places]),
             Node::Length(x) => call(&format!("length{}", Held::of(&x.ty).suffix()), &[x]),
@@ -107,7 +113,10 @@ impl Dialect for C {
                 Operator::Plus => call("add_wide", &[x, y]),
                 Operator::Minus => {
                     let negative = self.whole(y);
-                    Text::atom(format!("add_wide({}, minus_wide({negative}))", self.whole(x)))
+                    Text::atom(format!(
+                        "add_wide({}, minus_wide({negative}))",
+                        self.whole(x)
+                    ))
                 }
                 Operator::And => call("and_wide", &[x, y]),
                 // Nothing else is done to numbers of this size.
@@ -115,11 +124,9 @@ impl Dialect for C {
             },
             Node::Compare(relation, x, y) if Held::of(&x.ty) == Held::Wide => match relation {
                 Relation::Equal => call("equal_wide", &[x, y]),
-                Relation::Unequal => Text::atom(format!(
-                    "!equal_wide({}, {})",
-                    self.whole(x),
-                    self.whole(y)
-                )),
+                Relation::Unequal => {
+                    Text::atom(format!("!equal_wide({}, {})", self.whole(x), self.whole(y)))
+                }
                 // Only the sign of such a number is asked for.
                 Relation::Less | Relation::AtMost => call("negative_wide", &[x]),
             },
@@ -133,9 +140,7 @@ impl Dialect for C {
                         self.whole(x)
                     )),
                     (_, Held::Wide, Ty::Signed(_), _) => call("of_wide", &[x]),
-                    (_, Held::Wide, ..) => {
-                        Text::atom(format!("unsigned_wide({})", self.whole(x)))
-                    }
+                    (_, Held::Wide, ..) => Text::atom(format!("unsigned_wide({})", self.whole(x))),
                     _ if type_name(&x.ty) == type_name(&expr.ty) => self.text(x),
                     _ => Text::operation(format!("({}){}", type_name(&expr.ty), self.operand(x))),
                 }
@@ -246,8 +251,10 @@ pub(super) fn source(module: &Module) -> String {
     }
     out += "\n#include <stdbool.h>\n#include <stdint.h>\n\n";
     let parts = parts(module);
-    let helpers: Vec<(&str, String)> =
-        HELPERS.iter().map(|(name, code)| (*name, (*code).to_owned())).collect();
+    let helpers: Vec<(&str, String)> = HELPERS
+        .iter()
+        .map(|(name, code)| (*name, (*code).to_owned()))
+        .collect();
     let helpers = with_helpers(&helpers, &body);
     let mut types = String::new();
     for record in &module.records {
@@ -305,7 +312,11 @@ fn write_function(out: &mut String, function: &Function) {
             _ => declared(name, ty),
         })
         .collect();
-    let is_static = if function.name == "dot" { "" } else { "static " };
+    let is_static = if function.name == "dot" {
+        ""
+    } else {
+        "static "
+    };
     let _ = writeln!(
         out,
         "{is_static}{} {}({}) {{",
@@ -313,6 +324,9 @@ fn write_function(out: &mut String, function: &Function) {
         function.name,
         parameters.join(", ")
     );
+    for name in function.unread() {
+        let _ = writeln!(out, "    (void){name}; // takes no part");
+    }
     write_steps(out, &function.body, 1);
     let _ = writeln!(out, "    return {};\n}}\n", C.whole(&function.value));
 }
@@ -332,7 +346,12 @@ fn write_steps(out: &mut String, steps: &[Step], depth: usize) {
                 C.whole(value)
             ),
             Step::Var(name, value) => {
-                writeln!(out, "{indent}{} = {};", declared(name, &value.ty), C.whole(value))
+                writeln!(
+                    out,
+                    "{indent}{} = {};",
+                    declared(name, &value.ty),
+                    C.whole(value)
+                )
             }
             Step::Set(name, value) => writeln!(out, "{indent}{name} = {};", C.whole(value)),
             Step::Array(name, of, count) => {

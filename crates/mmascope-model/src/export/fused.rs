@@ -84,7 +84,9 @@ pub(super) fn block(
         items = joined(build, &mut scope, (f, rounding), &items)?;
     }
     let value = match (step.f, step.f_c) {
-        (Some(f), Some(f_c)) => aligned(build, &mut scope, step, (f, f_c), &items, &c, output, zeros)?,
+        (Some(f), Some(f_c)) => {
+            aligned(build, &mut scope, step, (f, f_c), &items, &c, output, zeros)?
+        }
         _ => exactly(build, &mut scope, step, &items, &c, output, zeros)?,
     };
     let comment = match count {
@@ -161,7 +163,9 @@ fn sum_on_grid(
     let sum = scope.variable(name, Expr::zero(Ty::Signed(width)));
     items.each(scope, |scope, term| {
         let none = Expr::bits(0, items.shape.bits);
-        let magnitude = term.field("present").choose(&term.field("magnitude"), &none);
+        let magnitude = term
+            .field("present")
+            .choose(&term.field("magnitude"), &none);
         let up = &term.field("place") - grid;
         let own = Expr::call(&align, vec![term.field("negative"), magnitude, up]);
         scope.set(name, &sum + &own.to(&Ty::Signed(width)));
@@ -218,7 +222,10 @@ fn grouped(
     let one = |scope: &mut Scope, j: &Expr| {
         let terms = match (padded, each) {
             (1, _) => Expr::name(&source, ty.clone()),
-            (_, 1) => scope.bind("own", Expr::element(&source, &ty, &member(j, &Expr::int(0)))),
+            (_, 1) => scope.bind(
+                "own",
+                Expr::element(&source, &ty, &member(j, &Expr::int(0))),
+            ),
             _ => {
                 let own = scope.array("own", &ty, each);
                 scope.each("i", each, |scope, i| {
@@ -262,7 +269,13 @@ fn empty(shape: &Shape) -> Expr {
 }
 
 /// A sum as a term.
-fn sum_term(build: &mut Build, sum: &Expr, present: Expr, exponent: Expr, place: Expr) -> (Expr, std::rc::Rc<super::ir::Record>) {
+fn sum_term(
+    build: &mut Build,
+    sum: &Expr,
+    present: Expr,
+    exponent: Expr,
+    place: Expr,
+) -> (Expr, std::rc::Rc<super::ir::Record>) {
     let magnitude = sum.magnitude();
     let Ty::Bits(bits) = magnitude.ty else {
         return (magnitude, record(build, 1));
@@ -323,7 +336,14 @@ fn group(
             };
             let grid = scope.bind("grid", grid);
             let bits = (shape.high - lowest) as u32 + shape.scale_above;
-            let (sum, _) = sum_on_grid(build, &mut scope, "sum", &items, &grid, (bits, Rounding::Rz))?;
+            let (sum, _) = sum_on_grid(
+                build,
+                &mut scope,
+                "sum",
+                &items,
+                &grid,
+                (bits, Rounding::Rz),
+            )?;
             (sum, grid, shape.above + more)
         }
     };
@@ -474,9 +494,7 @@ fn aligned(
     let align_c = align(build, step.align_c, c.of.bits, f_c + c.of.above() + 1)?;
     let up = &c_place - &c_grid;
     let c_units = Expr::call(&align_c, vec![c.negative(), near, up]);
-    let finer = |units: Expr, by: u32| {
-        units.to(&wide).left(&Expr::int(by as i32))
-    };
+    let finer = |units: Expr, by: u32| units.to(&wide).left(&Expr::int(by as i32));
     let total = &finer(sum.clone(), fine - f) + &finer(c_units, fine - f_c);
     let total = scope.bind("total", total);
     let place = match f >= f_c {
@@ -522,10 +540,18 @@ fn aligned(
     let round = shift(build, step.align_c, c.of.bits, false)?;
     let down = scope.bind("c_down", &c_grid - &c_place);
     let is_down = Expr::int(0).less(&down);
-    let dropped = shifted(&round, &c.negative(), &c_magnitude, &down, &Expr::truth(false));
+    let dropped = shifted(
+        &round,
+        &c.negative(),
+        &c_magnitude,
+        &down,
+        &Expr::truth(false),
+    );
     let far = is_down.choose(&dropped, &c_magnitude).to(&Ty::Bits(keeps));
     let far_place = is_down.choose(&c_grid, &c_place);
-    let leading = leading(output).max(step.f2.unwrap_or(0) + 4).max(fine_bits.min(80));
+    let leading = leading(output)
+        .max(step.f2.unwrap_or(0) + 4)
+        .max(fine_bits.min(80));
     let (add, record) = add_two(build, width, keeps, leading);
     let sum_negative = sum.less(&Expr::zero(Ty::Signed(width)));
     let arguments = vec![
@@ -583,13 +609,17 @@ fn exactly(
     let (to_term, c_shape) = value(build, &c.of, c.of.bits);
     let c_term = scope.bind("c_term", Expr::call(&to_term, vec![c.expr.clone()]));
     let none = Expr::bits(0, c.of.bits);
-    let c_magnitude = c_term.field("present").choose(&c_term.field("magnitude"), &none);
+    let c_magnitude = c_term
+        .field("present")
+        .choose(&c_term.field("magnitude"), &none);
     let total = if items.count == 1 {
         let leading = leading(output).max(step.f2.unwrap_or(0) + 4);
         let (add, record) = add_two(build, items.shape.bits, c.of.bits, leading);
         let term = Expr::name(&items.name, items.shape.ty());
         let nothing = Expr::bits(0, items.shape.bits);
-        let magnitude = term.field("present").choose(&term.field("magnitude"), &nothing);
+        let magnitude = term
+            .field("present")
+            .choose(&term.field("magnitude"), &nothing);
         let arguments = vec![
             term.field("negative"),
             magnitude,
@@ -621,11 +651,17 @@ fn exactly(
             let magnitude = magnitude.to(&Ty::Bits(bits)).left(&(own - &place));
             signed(&negative, &magnitude, width)
         };
-        let c_units = unit(c_term.field("negative"), c_magnitude, &c_term.field("place"));
+        let c_units = unit(
+            c_term.field("negative"),
+            c_magnitude,
+            &c_term.field("place"),
+        );
         let sum = scope.variable("sum", c_units);
         items.each(scope, |scope, term| {
             let nothing = Expr::bits(0, items.shape.bits);
-            let magnitude = term.field("present").choose(&term.field("magnitude"), &nothing);
+            let magnitude = term
+                .field("present")
+                .choose(&term.field("magnitude"), &nothing);
             let own = unit(term.field("negative"), magnitude, &term.field("place"));
             scope.set("sum", &sum + &own);
         });
@@ -638,7 +674,15 @@ fn exactly(
             bits: width,
         }
     };
-    finish(build, scope, step, total, &Expr::truth(false), output, &zeros)
+    finish(
+        build,
+        scope,
+        step,
+        total,
+        &Expr::truth(false),
+        output,
+        &zeros,
+    )
 }
 
 /// What a sum becomes: the bits that remember a loss, F2 bits, the result's format.
@@ -747,13 +791,19 @@ fn narrow(
         let changes = scope.bind("changes", is_coarser.or(&sticky).and(&!&nothing));
         let magnitude = changes.choose(&kept, &magnitude);
         let place = changes.choose(&grid, &place);
-        Expr::made(&record, vec![negative, magnitude, place, Expr::truth(false)])
+        Expr::made(
+            &record,
+            vec![negative, magnitude, place, Expr::truth(false)],
+        )
     } else {
         let kept = shifted(&round, &negative, &magnitude, &drop, &sticky);
         let changes = scope.bind("changes", is_coarser.and(&!&nothing));
         let magnitude = changes.choose(&kept, &magnitude);
         let place = changes.choose(&grid, &place);
-        Expr::made(&record, vec![negative, magnitude, place, Expr::truth(false)])
+        Expr::made(
+            &record,
+            vec![negative, magnitude, place, Expr::truth(false)],
+        )
     };
     let comment = "The sum, rounded to F2 bits below its leading bit where it has more.";
     Ok(build.function(scope.function("keep", comment, value)))

@@ -11,6 +11,10 @@ pub(super) fn of_unit(unit: &Unit) -> Vec<String> {
         format!("types       {}", unit.signature()),
         format!("arithmetic  {}", unit.program()),
     ];
+    let general = unit.program().general();
+    if general.to_string() != unit.program().to_string() {
+        lines.push(format!("in general  {general}"));
+    }
     if !unit.program().nan_is_known() {
         let what = match unit.program().output().nan {
             Nan::Any => "Which NaN a NaN result is, is not known (nan=any)",
@@ -41,7 +45,11 @@ pub(super) fn evidence(row: &Instruction, unit: &Unit) -> Vec<String> {
     known.sort_by_key(|(level, _)| *level);
     let mut lines = vec![String::new()];
     for (level, all) in known {
-        lines.push(format!("evidence    {level} ({}): {}", level.words(), all.join(", ")));
+        lines.push(format!(
+            "evidence    {level} ({}): {}",
+            level.words(),
+            all.join(", ")
+        ));
     }
     for note in &row.notes {
         lines.push(format!("note        {note}"));
@@ -66,7 +74,11 @@ pub(super) fn usage(unit: &Unit, language: Language) -> Vec<String> {
         ),
         Language::Smt2 => format!(
             "The function dot takes the register words of a (a_0, a_1 …), b, c{} as bit-vectors.",
-            if scales.is_empty() { "" } else { " and the scales" }
+            if scales.is_empty() {
+                ""
+            } else {
+                " and the scales"
+            }
         ),
         _ => format!("{call}: every operand and the result are register words, one a number."),
     };

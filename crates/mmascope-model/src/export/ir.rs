@@ -159,6 +159,22 @@ impl Module {
     }
 }
 
+impl Function {
+    /// The parameters that nothing in it reads.
+    pub(super) fn unread(&self) -> Vec<&str> {
+        let mut names = std::collections::HashSet::new();
+        let mut note = |expr: &Expr| {
+            if let Node::Name(name) | Node::Element(name, _) = &*expr.node {
+                names.insert(name.clone());
+            }
+        };
+        in_steps(&self.body, &mut note);
+        self.value.each(&mut note);
+        let own = self.parameters.iter().map(|(name, _)| &**name);
+        own.filter(|name| !names.contains(*name)).collect()
+    }
+}
+
 fn in_steps(steps: &[Step], action: &mut dyn FnMut(&Expr)) {
     for step in steps {
         match step {

@@ -231,7 +231,10 @@ fn float(scope: &mut Scope, format: &Format, codes: Codes, of: &Numbers, code: &
     let no = Expr::truth(false);
     let (nan, infinite) = match specials {
         Specials::Ieee if fraction_bits == 0 => (no.clone(), top),
-        Specials::Ieee => (top.and(&fraction.is_something()), top.and(&fraction.is_zero())),
+        Specials::Ieee => (
+            top.and(&fraction.is_something()),
+            top.and(&fraction.is_zero()),
+        ),
         Specials::AllOnesNan if fraction_bits == 0 => (top, no.clone()),
         Specials::AllOnesNan => {
             let all = fraction.is(&Expr::bits(fraction_mask, format.bits));
@@ -306,7 +309,12 @@ fn fixed(scope: &mut Scope, format: &Format, scale: i32, of: &Numbers, code: &Ex
         (no.clone(), code.clone())
     };
     let zero = significand.is_zero();
-    of.made([&no, &no, &zero], &negative, &Expr::int(scale), &significand)
+    of.made(
+        [&no, &no, &zero],
+        &negative,
+        &Expr::int(scale),
+        &significand,
+    )
 }
 
 /// A subnormal number as a zero.
@@ -377,7 +385,12 @@ pub(super) fn part(build: &mut Build, number: Expr, of: &Numbers, part: Part) ->
 }
 
 /// The number as one of a wider format: a subnormal number moves up as far as the format's exponents reach.
-pub(super) fn widened(build: &mut Build, number: Expr, of: &Numbers, format: &Format) -> (Expr, Numbers) {
+pub(super) fn widened(
+    build: &mut Build,
+    number: Expr,
+    of: &Numbers,
+    format: &Format,
+) -> (Expr, Numbers) {
     let emin = format.float().map_or(0, |float| float.emin());
     let wide = Numbers {
         low: emin.min(of.low).max(of.low - of.fraction as i32),
@@ -390,7 +403,9 @@ pub(super) fn widened(build: &mut Build, number: Expr, of: &Numbers, format: &Fo
     let room = &x.exponent() - &Expr::int(emin);
     let room = scope.bind("room", room);
     let up = missing.less(&room).choose(&missing, &room);
-    let nothing = missing.at_most(&Expr::int(0)).or(&x.significand().is_zero());
+    let nothing = missing
+        .at_most(&Expr::int(0))
+        .or(&x.significand().is_zero());
     let up = scope.bind("up", nothing.choose(&Expr::int(0), &up));
     let fields = [&x.nan(), &x.infinite(), &x.zero()];
     let exponent = &x.exponent() - &up;
@@ -429,7 +444,9 @@ pub(super) fn narrowed(
     (rounding, format): (Rounding, Format),
 ) -> Result<(Expr, Numbers), String> {
     if format.float().is_none() || !format.signed {
-        return Err(format!("it rounds operands to {format}, which is no signed float"));
+        return Err(format!(
+            "it rounds operands to {format}, which is no signed float"
+        ));
     }
     let output = Output {
         format,

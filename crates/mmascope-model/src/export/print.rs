@@ -98,7 +98,11 @@ pub(super) trait Dialect {
         }
         let [not, and, or] = Self::LOGIC;
         let infix = |x: &Expr, operator: &str, y: &Expr| {
-            Text::operation(format!("{} {operator} {}", self.operand(x), self.operand(y)))
+            Text::operation(format!(
+                "{} {operator} {}",
+                self.operand(x),
+                self.operand(y)
+            ))
         };
         // The same operator again needs no parentheses.
         let chain = |x: &Expr, operator: &str, y: &Expr, is_same: fn(&Node) -> bool| {
@@ -134,12 +138,20 @@ pub(super) trait Dialect {
                 }
             }
             Node::Arithmetic(operator @ (Operator::Plus | Operator::Minus), x, y) => {
-                let sign = if *operator == Operator::Plus { "+" } else { "-" };
+                let sign = if *operator == Operator::Plus {
+                    "+"
+                } else {
+                    "-"
+                };
                 let is_sum = matches!(
                     &*x.node,
                     Node::Arithmetic(Operator::Plus | Operator::Minus, ..)
                 );
-                let x = if is_sum { self.whole(x) } else { self.operand(x) };
+                let x = if is_sum {
+                    self.whole(x)
+                } else {
+                    self.operand(x)
+                };
                 Text::operation(format!("{x} {sign} {}", self.operand(y)))
             }
             Node::Arithmetic(operator, x, y) => {
@@ -148,11 +160,9 @@ pub(super) trait Dialect {
                     Operator::Times => "*",
                     Operator::And => "&",
                     Operator::Or => "|",
-                    Operator::Larger => return Text::atom(format!(
-                        "larger({}, {})",
-                        self.whole(x),
-                        self.whole(y)
-                    )),
+                    Operator::Larger => {
+                        return Text::atom(format!("larger({}, {})", self.whole(x), self.whole(y)));
+                    }
                 };
                 infix(x, operator, y)
             }
@@ -208,7 +218,10 @@ pub(super) fn merged(functions: Vec<(String, String)>) -> String {
             text = renamed(&text, old, new);
         }
         let body = renamed(&text, &name, "");
-        match once.iter().find(|(own, text)| renamed(text, own, "") == body) {
+        match once
+            .iter()
+            .find(|(own, text)| renamed(text, own, "") == body)
+        {
             Some((own, _)) => names.push((name, own.clone())),
             None => once.push((name, text)),
         }

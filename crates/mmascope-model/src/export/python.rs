@@ -73,7 +73,11 @@ pub(super) fn source(module: &Module) -> String {
     }
     out += "\nfrom collections import namedtuple\n\n";
     for constant in &module.constants {
-        let _ = writeln!(out, "{} = {}  # {}", constant.name, constant.value, constant.comment);
+        let _ = writeln!(
+            out,
+            "{} = {}  # {}",
+            constant.name, constant.value, constant.comment
+        );
     }
     for (name, numbers) in &module.tables {
         let _ = writeln!(out, "{name} = {numbers:?}");
@@ -83,7 +87,11 @@ pub(super) fn source(module: &Module) -> String {
         out += "\n";
         out += &commented(&record.comment, "# ");
         let name = camel(&record.name);
-        let _ = writeln!(out, "{name} = namedtuple(\"{name}\", \"{}\")", fields.join(" "));
+        let _ = writeln!(
+            out,
+            "{name} = namedtuple(\"{name}\", \"{}\")",
+            fields.join(" ")
+        );
     }
     out += "\n\n";
     let helpers: Vec<(&str, String)> = HELPERS
@@ -98,7 +106,11 @@ pub(super) fn source(module: &Module) -> String {
 }
 
 fn write_function(out: &mut String, function: &Function) {
-    let parameters: Vec<&str> = function.parameters.iter().map(|(name, _)| &**name).collect();
+    let parameters: Vec<&str> = function
+        .parameters
+        .iter()
+        .map(|(name, _)| &**name)
+        .collect();
     let _ = writeln!(out, "def {}({}):", function.name, parameters.join(", "));
     let _ = writeln!(out, "    \"\"\"{}\"\"\"", function.comment);
     write_steps(out, &function.body, 1);

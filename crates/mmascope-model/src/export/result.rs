@@ -94,7 +94,12 @@ pub(super) fn rounder(
         exponent = scope.bind("place", &exponent + &excess);
         has_sticky = true;
     }
-    let round = shift(build, output.rounding, bits.max(fraction_bits as u32 + 2), has_sticky)?;
+    let round = shift(
+        build,
+        output.rounding,
+        bits.max(fraction_bits as u32 + 2),
+        has_sticky,
+    )?;
     let wide = Ty::Bits(bits.max(fraction_bits as u32 + 2));
     let top = &(&exponent + &magnitude.length()) - &Expr::int(1);
     let top = scope.bind("top", top);

@@ -81,7 +81,11 @@ pub(super) fn shift(
         Rounding::Rz => kept,
         _ => &kept + &grows.choose(&one, &Expr::bits(0, width)),
     };
-    let tail = if sticky && rounding != Rounding::Rz { "_sticky" } else { "" };
+    let tail = if sticky && rounding != Rounding::Rz {
+        "_sticky"
+    } else {
+        ""
+    };
     let name = format!("shift_{rounding}{tail}");
     let words = crate::dpa::rounding_words(rounding);
     let mut comment = format!("magnitude / 2^drop, rounded {words}.");
@@ -141,7 +145,8 @@ pub(super) fn align(
     let value = signed(&negative, &on_grid, to + 1);
     let name = format!("align_{rounding}");
     let words = crate::dpa::rounding_words(rounding);
-    let comment = format!("A term in units of the grid, rounded {words}: magnitude · 2^up with its sign.");
+    let comment =
+        format!("A term in units of the grid, rounded {words}: magnitude · 2^up with its sign.");
     Ok(build.function(scope.function(&name, &comment, value)))
 }
 
@@ -176,9 +181,13 @@ pub(super) fn add_two(build: &mut Build, x: u32, y: u32, leading: u32) -> (Funct
     });
     scope.say("The number whose leading bit is higher moves to the top of a window.");
     let [x, y] = &terms;
-    let tops = terms.each_ref().map(|(_, magnitude, exponent)| exponent + &magnitude.length());
+    let tops = terms
+        .each_ref()
+        .map(|(_, magnitude, exponent)| exponent + &magnitude.length());
     let [x_top, y_top] = tops;
-    let x_is_large = y.1.is_zero().or(&x.1.is_something().and(&y_top.at_most(&x_top)));
+    let x_is_large =
+        y.1.is_zero()
+            .or(&x.1.is_something().and(&y_top.at_most(&x_top)));
     let x_is_large = scope.bind("x_is_large", x_is_large);
     let larger = |large: bool, scope: &mut Scope| {
         let name = if large { "large" } else { "small" };

@@ -32,7 +32,9 @@ pub(super) fn module(unit: &Unit) -> Result<Module, String> {
         program,
         signature,
     };
-    let Signature { a, b, c, k, scale, .. } = *signature;
+    let Signature {
+        a, b, c, k, scale, ..
+    } = *signature;
     let words = |format: Format, count: usize| {
         let word = Ty::Bits(format.register.bits);
         Ty::Array(Rc::new(word), count)
@@ -42,8 +44,12 @@ pub(super) fn module(unit: &Unit) -> Result<Module, String> {
     writer.scope.parameter("c", Ty::Bits(c.register.bits));
     if let Some(scale) = scale {
         let count = signature.scales();
-        writer.scope.parameter("scale_a", words(scale.format, count));
-        writer.scope.parameter("scale_b", words(scale.format, count));
+        writer
+            .scope
+            .parameter("scale_a", words(scale.format, count));
+        writer
+            .scope
+            .parameter("scale_b", words(scale.format, count));
     }
     let mut last = Expr::bits(0, 1);
     for (index, statement) in program.statements.iter().enumerate() {
@@ -53,7 +59,9 @@ pub(super) fn module(unit: &Unit) -> Result<Module, String> {
         last = writer.passed_nan(last)?;
     }
     let comment = match scale {
-        Some(_) => "One element of D from a row of A, a column of B, c and the scales of their blocks.",
+        Some(_) => {
+            "One element of D from a row of A, a column of B, c and the scales of their blocks."
+        }
         None => "One element of D from a row of A, a column of B and c.",
     };
     let dot = writer.scope.function("dot", comment, last);
@@ -72,7 +80,10 @@ impl Writer<'_> {
     fn value_name(&self, index: usize) -> String {
         match self.program.statements.len() {
             1 => "d".to_owned(),
-            _ => format!("value_{}", numbers::identifier(&self.program.statements[index].name)),
+            _ => format!(
+                "value_{}",
+                numbers::identifier(&self.program.statements[index].name)
+            ),
         }
     }
 
@@ -81,7 +92,8 @@ impl Writer<'_> {
             operation, output, ..
         } = statement;
         if self.program.statements.len() > 1 {
-            self.scope.say(&format!("{}:", statement_text(self.program, index)));
+            self.scope
+                .say(&format!("{}:", statement_text(self.program, index)));
         }
         let value = match operation {
             Operation::Dot {
@@ -130,7 +142,11 @@ impl Writer<'_> {
             Source::Statement(index) => {
                 let format = self.program.statements[index].output.format.container();
                 let word = Expr::name(&self.value_name(index), Ty::Bits(format.register.bits));
-                (format!("number_of_{}", self.value_name(index)), format, word)
+                (
+                    format!("number_of_{}", self.value_name(index)),
+                    format,
+                    word,
+                )
             }
         };
         let (read, of) = reader(&mut self.build, &format, Codes::Special);
@@ -184,8 +200,11 @@ impl Writer<'_> {
                 let (product, of) = add_mul::product(&mut self.build, &step, a, b, output)?;
                 Ok(Sum::AddMul(step, product, of))
             }
-            General::Grouped(_) | General::Semi(_) | General::Integer(_) => Err(format!(
-                "its step {} is none of fused sums and none of rounded sums",
+            General::Integer(_) => {
+                Err("it sums integers; units that sum floats have one".to_owned())
+            }
+            General::Grouped(_) | General::Semi(_) => Err(format!(
+                "its step {} has rules of its own; fused sums and rounded sums have one",
                 algorithm.name()
             )),
         }
@@ -218,7 +237,10 @@ impl Writer<'_> {
         };
         let suffix = match self.program.statements.len() {
             1 => String::new(),
-            _ => format!("_{}", numbers::identifier(&self.program.statements[index].name)),
+            _ => format!(
+                "_{}",
+                numbers::identifier(&self.program.statements[index].name)
+            ),
         };
         let n = order.len();
         let k_of: Box<dyn Fn(&Expr) -> Expr> = if order.iter().copied().eq(0..n) {
@@ -230,10 +252,11 @@ impl Writer<'_> {
         let (a, b, scale) = (self.signature.a, self.signature.b, self.signature.scale);
         let term = |scope: &mut Scope, i: &Expr| {
             let k = k_of(i);
-            let word = |scope: &mut Scope, name: &str, format: Format, read: &Function, k: &Expr| {
-                let word = Expr::element(name, &Ty::Bits(format.register.bits), k);
-                scope.bind(&format!("{name}_k"), Expr::call(read, vec![word]))
-            };
+            let word =
+                |scope: &mut Scope, name: &str, format: Format, read: &Function, k: &Expr| {
+                    let word = Expr::element(name, &Ty::Bits(format.register.bits), k);
+                    scope.bind(&format!("{name}_k"), Expr::call(read, vec![word]))
+                };
             let mut arguments = vec![
                 word(scope, "a", a, &read_a, &k),
                 word(scope, "b", b, &read_b, &k),
@@ -250,7 +273,9 @@ impl Writer<'_> {
         };
         let terms_name = format!("terms{suffix}");
         if n == 0 {
-            return Ok(Expr::zero(Ty::Bits(output.format.container().register.bits)));
+            return Ok(Expr::zero(Ty::Bits(
+                output.format.container().register.bits,
+            )));
         }
         let length = algorithm.block().min(n);
         let array = |scope: &mut Scope| {
@@ -312,7 +337,14 @@ impl Writer<'_> {
             (Sum::AddMul(step, _, of), None) => {
                 // The first group has no c.
                 let block = add_mul::first_block(&mut self.build, step, of, length, output)?;
-                let own = self.own(&terms_name, &ty, &Expr::int(0), length, length, &format!("first{suffix}"));
+                let own = self.own(
+                    &terms_name,
+                    &ty,
+                    &Expr::int(0),
+                    length,
+                    length,
+                    &format!("first{suffix}"),
+                );
                 let first = Expr::call(&block, vec![own]);
                 let first = self.scope.bind(&format!("first_sum{suffix}"), first);
                 done = 1;
@@ -344,17 +376,33 @@ impl Writer<'_> {
                 0 => j.clone(),
                 done => &j + &Expr::int(done as i32),
             };
-            let own = own(&mut inner, &terms_name, &ty, &from, length, length, &format!("own{suffix}"));
+            let own = own(
+                &mut inner,
+                &terms_name,
+                &ty,
+                &from,
+                length,
+                length,
+                &format!("own{suffix}"),
+            );
             inner.set(&name, Expr::call(&block, vec![own, total.clone()]));
             inner.set(&accumulator, next);
-            self.scope.each("j", whole - done, |scope, _| scope.append(inner));
+            self.scope
+                .each("j", whole - done, |scope, _| scope.append(inner));
         }
         if rest == 0 {
             return Ok(sum_word);
         }
         self.scope.say("The last block is shorter.");
         let block = self.block(&sum, rest, &common, output)?;
-        let own = self.own(&terms_name, &ty, &Expr::int(whole as i32), length, rest, &format!("last{suffix}"));
+        let own = self.own(
+            &terms_name,
+            &ty,
+            &Expr::int(whole as i32),
+            length,
+            rest,
+            &format!("last{suffix}"),
+        );
         Ok(Expr::call(&block, vec![own, total]))
     }
 
@@ -383,9 +431,7 @@ impl Writer<'_> {
                 let shape = &products.shape;
                 fused::block(&mut self.build, step, shape, count, count, c, output)
             }
-            Sum::AddMul(step, _, of) => {
-                add_mul::block(&mut self.build, step, of, count, c, output)
-            }
+            Sum::AddMul(step, _, of) => add_mul::block(&mut self.build, step, of, count, c, output),
         }
     }
 
@@ -411,13 +457,16 @@ impl Writer<'_> {
                 self.scope.bind(&format!("first_term{suffix}"), first)
             }
         };
-        self.scope.say("There is no c: the first block begins with a zero of its first product's sign.");
+        self.scope
+            .say("There is no c: the first block begins with a zero of its first product's sign.");
         let has_minus = output.zero_word(true) != output.zero_word(false);
         let negative = match has_minus {
             true => first.field("negative"),
             false => Expr::truth(false),
         };
-        let expr = self.scope.bind(&format!("nothing{suffix}"), of.zero(&negative));
+        let expr = self
+            .scope
+            .bind(&format!("nothing{suffix}"), of.zero(&negative));
         Ok(Number::new(&of, expr))
     }
 
@@ -444,10 +493,19 @@ impl Writer<'_> {
             _ if self.signature.scale.is_some() => {
                 return Err("it joins scaled products and values".to_owned());
             }
-            _ => Some(terms::products(&mut self.build, &step, &of_a, &of_b, None, output)?),
+            _ => Some(terms::products(
+                &mut self.build,
+                &step,
+                &of_a,
+                &of_b,
+                None,
+                output,
+            )?),
         };
         let widest = values.iter().map(|value| value.of.bits);
-        let bits = widest.chain(products.as_ref().map(|own| own.shape.bits)).max();
+        let bits = widest
+            .chain(products.as_ref().map(|own| own.shape.bits))
+            .max();
         let bits = bits.unwrap_or(1);
         let mut shape: Option<Shape> = None;
         let mut include = |own: &Shape| {
@@ -479,14 +537,20 @@ impl Writer<'_> {
             include(&own);
             let mut scope = Scope::default();
             let x = scope.parameter("x", products.shape.ty());
-            let mut fields: Vec<Expr> =
-                record.fields.iter().map(|(name, _)| x.field(name)).collect();
+            let mut fields: Vec<Expr> = record
+                .fields
+                .iter()
+                .map(|(name, _)| x.field(name))
+                .collect();
             if let Some(last) = fields.last_mut() {
                 *last = last.to(&Ty::Bits(bits));
             }
             let value = Expr::made(&record, fields);
             let comment = "The same term with a longer magnitude.";
-            longer = Some(self.build.function(scope.function("longer_term", comment, value)));
+            longer = Some(
+                self.build
+                    .function(scope.function("longer_term", comment, value)),
+            );
         }
         let Some(mut shape) = shape else {
             return Err("it joins one value alone".to_owned());
@@ -523,7 +587,15 @@ impl Writer<'_> {
         let start_name = format!("start_{}", self.value_name(index));
         let expr = self.scope.bind(&start_name, start.expr);
         let products = over.len();
-        let block = fused::block(&mut self.build, &step, &shape, count, products, &start.of, output)?;
+        let block = fused::block(
+            &mut self.build,
+            &step,
+            &shape,
+            count,
+            products,
+            &start.of,
+            output,
+        )?;
         Ok(Expr::call(&block, vec![own, expr]))
     }
 
@@ -531,7 +603,12 @@ impl Writer<'_> {
     fn passed_nan(&mut self, result: Expr) -> Result<Expr, String> {
         let output = *self.program.output();
         let to = output.format.container();
-        let [Statement { operation: Operation::Dot { over, .. }, .. }] = &self.program.statements[..]
+        let [
+            Statement {
+                operation: Operation::Dot { over, .. },
+                ..
+            },
+        ] = &self.program.statements[..]
         else {
             return Err("it passes on a NaN of several statements".to_owned());
         };
@@ -539,9 +616,14 @@ impl Writer<'_> {
         let word = scope.parameter("word", Ty::Bits(to.register.bits));
         let (read, of) = reader(&mut self.build, &to, Codes::Special);
         let number = Number::new(&of, scope.bind("number", Expr::call(&read, vec![word])));
-        let is_nan = scope.function("is_nan", "Whether a word of a result is a NaN.", number.nan());
+        let is_nan = scope.function(
+            "is_nan",
+            "Whether a word of a result is a NaN.",
+            number.nan(),
+        );
         let is_nan = self.build.function(is_nan);
-        self.scope.say("A NaN operand goes on: of the last k first, a before b, then c.");
+        self.scope
+            .say("A NaN operand goes on: of the last k first, a before b, then c.");
         let Signature { a, b, c, k, .. } = *self.signature;
         let order = over.indices(k);
         let nan = self.scope.variable("passed", result.clone());
@@ -553,7 +635,8 @@ impl Writer<'_> {
         for &k in &order {
             for (name, format) in [("b", b), ("a", a)] {
                 let quiet = self.quiet(&format, &to)?;
-                let word = Expr::element(name, &Ty::Bits(format.register.bits), &Expr::int(k as i32));
+                let word =
+                    Expr::element(name, &Ty::Bits(format.register.bits), &Expr::int(k as i32));
                 let is_nan = self.is_nan_of(&format, word.clone());
                 let quiet = Expr::call(&quiet, vec![word]);
                 self.scope.set("passed", is_nan.choose(&quiet, &nan));
@@ -571,7 +654,9 @@ impl Writer<'_> {
         let number = Number::new(&of, scope.bind("number", Expr::call(&read, vec![own])));
         let name = format!("is_nan_{}", numbers::identifier(format.name));
         let comment = format!("Whether a word of {format} is a NaN.");
-        let function = self.build.function(scope.function(&name, &comment, number.nan()));
+        let function = self
+            .build
+            .function(scope.function(&name, &comment, number.nan()));
         Expr::call(&function, vec![word])
     }
 
@@ -586,17 +671,28 @@ impl Writer<'_> {
         let (read, of) = reader(&mut self.build, from, Codes::Special);
         let default = Expr::bits(to.to_register(to.nan_or_substitute()), bits);
         let value = if wide.specials == Specials::Ieee {
-            let number = Number::new(&of, scope.bind("number", Expr::call(&read, vec![word.clone()])));
+            let number = Number::new(
+                &of,
+                scope.bind("number", Expr::call(&read, vec![word.clone()])),
+            );
             let code = word.right(&Expr::int(from.register.shift as i32));
             let mask = Expr::bits((1 << narrow.fraction_bits) - 1, from.register.bits);
             let fraction = code.of_bits(&mask);
             let moved = match wide.fraction_bits.checked_sub(narrow.fraction_bits) {
-                Some(longer) => fraction.to(&Ty::Bits(bits.max(from.register.bits))).left(&Expr::int(longer as i32)),
-                None => fraction.right(&Expr::int((narrow.fraction_bits - wide.fraction_bits) as i32)),
+                Some(longer) => fraction
+                    .to(&Ty::Bits(bits.max(from.register.bits)))
+                    .left(&Expr::int(longer as i32)),
+                None => fraction.right(&Expr::int(
+                    (narrow.fraction_bits - wide.fraction_bits) as i32,
+                )),
             };
-            let moved = moved.to(&Ty::Bits(bits)).left(&Expr::int(to.register.shift as i32));
+            let moved = moved
+                .to(&Ty::Bits(bits))
+                .left(&Expr::int(to.register.shift as i32));
             let sign = to.to_register(1 << (to.bits - 1));
-            let sign = number.negative().choose(&Expr::bits(sign, bits), &Expr::bits(0, bits));
+            let sign = number
+                .negative()
+                .choose(&Expr::bits(sign, bits), &Expr::bits(0, bits));
             default.with_bits(&moved).with_bits(&sign)
         } else {
             default
@@ -633,5 +729,7 @@ fn statement_text(program: &Program, index: usize) -> String {
     let text = program.to_string();
     let statements: Vec<&str> = text.split(" ; ").collect();
     let skipped = statements.len().saturating_sub(program.statements.len());
-    statements.get(index + skipped).map_or_else(String::new, |text| (*text).to_owned())
+    statements
+        .get(index + skipped)
+        .map_or_else(String::new, |text| (*text).to_owned())
 }

@@ -58,7 +58,11 @@ impl Dialect for Rust {
                         text => format!("{name}: {text}"),
                     })
                     .collect();
-                Text::atom(format!("{} {{ {} }}", type_name(&expr.ty), fields.join(", ")))
+                Text::atom(format!(
+                    "{} {{ {} }}",
+                    type_name(&expr.ty),
+                    fields.join(", ")
+                ))
             }
             Node::Call(function, arguments) => {
                 let texts = arguments.iter().map(|argument| match argument.ty {
@@ -232,15 +236,25 @@ pub(super) fn source(module: &Module) -> String {
     }
     for (name, numbers) in &module.tables {
         let name = name.to_uppercase();
-        let _ = writeln!(out, "const {name}: [usize; {}] = {numbers:?};", numbers.len());
+        let _ = writeln!(
+            out,
+            "const {name}: [usize; {}] = {numbers:?};",
+            numbers.len()
+        );
     }
     out += "\n";
-    let helpers: Vec<(&str, String)> =
-        HELPERS.iter().map(|(name, code)| (*name, (*code).to_owned())).collect();
+    let helpers: Vec<(&str, String)> = HELPERS
+        .iter()
+        .map(|(name, code)| (*name, (*code).to_owned()))
+        .collect();
     out += &with_helpers(&helpers, &body);
     for record in &module.records {
         out += &commented(&record.comment, "/// ");
-        let _ = writeln!(out, "#[derive(Clone, Copy, Default)]\nstruct {} {{", camel(&record.name));
+        let _ = writeln!(
+            out,
+            "#[derive(Clone, Copy, Default)]\nstruct {} {{",
+            camel(&record.name)
+        );
         for (name, ty) in &record.fields {
             let _ = writeln!(out, "    {name}: {},", type_name(ty));
         }
@@ -271,6 +285,9 @@ fn write_function(out: &mut String, function: &Function) {
         parameters.join(", "),
         type_name(&function.value.ty)
     );
+    for name in function.unread() {
+        let _ = writeln!(out, "    let _ = {name}; // takes no part");
+    }
     write_steps(out, &function.body, 1);
     let _ = writeln!(out, "    {}\n}}\n", Rust.whole(&function.value));
 }

@@ -79,9 +79,7 @@ impl Writer<'_> {
                 let table = self.module.tables.iter().find(|(own, _)| own == table);
                 table.map_or(0, |(_, numbers)| numbers[self.index(index, scope)])
             }
-            Node::Arithmetic(Operator::Times, x, y) => {
-                self.index(x, scope) * self.index(y, scope)
-            }
+            Node::Arithmetic(Operator::Times, x, y) => self.index(x, scope) * self.index(y, scope),
             Node::Arithmetic(_, x, y) => self.index(x, scope) + self.index(y, scope),
             Node::Quotient(x, by) => self.index(x, scope) / by,
             _ => 0,
@@ -116,12 +114,8 @@ impl Writer<'_> {
                 let name = record.ty.record().map_or("", |record| &record.name);
                 format!("({name}.{field} {})", text(record))
             }
-            Node::Element(array, index) => {
-                scope.elements[array][self.index(index, scope)].clone()
-            }
-            Node::Entry(..) | Node::Quotient(..) => {
-                number(self.index(expr, scope) as i128, width)
-            }
+            Node::Element(array, index) => scope.elements[array][self.index(index, scope)].clone(),
+            Node::Entry(..) | Node::Quotient(..) => number(self.index(expr, scope) as i128, width),
             Node::Call(function, arguments) => {
                 let arguments = arguments.iter().map(|x| self.arguments(x, scope));
                 let arguments: Vec<String> = arguments.collect();
@@ -193,7 +187,9 @@ impl Writer<'_> {
                     open += 1;
                 }
                 Step::Array(name, _, count) => {
-                    scope.elements.insert(name.clone(), vec![String::new(); *count]);
+                    scope
+                        .elements
+                        .insert(name.clone(), vec![String::new(); *count]);
                 }
                 Step::Put(name, index, value) => {
                     let place = self.index(index, scope);

@@ -59,7 +59,10 @@ impl Dialect for SystemVerilog {
             Node::Element(array, index) => {
                 let width = expr.ty.width(INT);
                 let array = self.name(array);
-                Text::atom(format!("{array}[{width}*({}) +: {width}]", self.index(index)))
+                Text::atom(format!(
+                    "{array}[{width}*({}) +: {width}]",
+                    self.index(index)
+                ))
             }
             Node::Left(x, places) | Node::Right(x, places) => {
                 let operator = match *expr.node {
@@ -114,8 +117,11 @@ pub(super) fn source(module: &Module) -> String {
         );
     }
     for (name, numbers) in &module.tables {
-        let entries: Vec<String> =
-            numbers.iter().rev().map(|number| format!("16'd{number}")).collect();
+        let entries: Vec<String> = numbers
+            .iter()
+            .rev()
+            .map(|number| format!("16'd{number}"))
+            .collect();
         let _ = writeln!(
             out,
             "localparam logic [{}:0] {name} = {{{}}};",
@@ -183,9 +189,7 @@ fn locals(steps: &[Step], found: &mut Vec<(String, Ty)>) {
     for step in steps {
         let (name, ty) = match step {
             Step::Let(name, value) | Step::Var(name, value) => (name, value.ty.clone()),
-            Step::Array(name, of, count) => {
-                (name, Ty::Array(std::rc::Rc::new(of.clone()), *count))
-            }
+            Step::Array(name, of, count) => (name, Ty::Array(std::rc::Rc::new(of.clone()), *count)),
             Step::For(_, _, steps) => {
                 locals(steps, found);
                 continue;
@@ -227,7 +231,11 @@ fn write_function(out: &mut String, function: &Function) {
         function: function.name.clone(),
     };
     for (name, ty) in found {
-        let same = writer.called.iter().filter(|(own, ..)| *own == name).count();
+        let same = writer
+            .called
+            .iter()
+            .filter(|(own, ..)| *own == name)
+            .count();
         let is_parameter = function.parameters.iter().any(|(own, _)| *own == name);
         let called = match same + usize::from(is_parameter) {
             0 => name.clone(),
@@ -243,7 +251,10 @@ fn write_function(out: &mut String, function: &Function) {
 impl Writer {
     /// What a name of that type is called from here on.
     fn call(&self, name: &str, ty: &Ty) -> String {
-        let found = self.called.iter().find(|(own, of, _)| own == name && of == ty);
+        let found = self
+            .called
+            .iter()
+            .find(|(own, of, _)| own == name && of == ty);
         let called = found.map_or_else(|| name.to_owned(), |(.., called)| called.clone());
         let mut names = self.language.names.borrow_mut();
         names.insert(name.to_owned(), called.clone());
@@ -305,8 +316,12 @@ impl Writer {
             };
         }
         if let Some(value) = value {
-            let _ = writeln!(out, "{indent}{} = {};", self.function, language.whole(value));
+            let _ = writeln!(
+                out,
+                "{indent}{} = {};",
+                self.function,
+                language.whole(value)
+            );
         }
     }
 }
-

@@ -6,7 +6,9 @@ use super::build::{Build, Scope};
 use super::ir::{Expr, Function, Record, Ty};
 use super::numbers::{self, Number, Numbers, flushed, narrowed, plus_zero};
 use super::result::{self, Options};
-use crate::dpa::{Codes, Fused, GroupExponent, Invalid, Nan, OperandChoice, Output, Terms, ZeroSign};
+use crate::dpa::{
+    Codes, Fused, GroupExponent, Invalid, Nan, OperandChoice, Output, Terms, ZeroSign,
+};
 use crate::format::{Format, Overflow, Rounding};
 
 /// What is known of terms without their values.
@@ -248,7 +250,9 @@ pub(super) fn products(
     let mut special_negative = both.negative.clone();
     let rule = step.specials.zero_times_infinity;
     if rule != Invalid::Nan {
-        let invalid = (!&a.nan()).and(&!&b.nan()).and(&a.infinite().or(&b.infinite()));
+        let invalid = (!&a.nan())
+            .and(&!&b.nan())
+            .and(&a.infinite().or(&b.infinite()));
         let invalid = scope.bind("invalid", invalid.and(&both.zero.or(&scale_nan)));
         nan = nan.and(&!&invalid);
         match rule {
@@ -276,7 +280,10 @@ pub(super) fn products(
         exponent = scope.bind("leading", top);
         above = 1;
     }
-    if step.groups.is_some_and(|groups| groups.exponent == GroupExponent::Scales) {
+    if step
+        .groups
+        .is_some_and(|groups| groups.exponent == GroupExponent::Scales)
+    {
         exponent = scale_exponent;
     }
     let (low, high) = (a.of.low + b.of.low, a.of.high + b.of.high);
@@ -325,14 +332,22 @@ fn rounded(
     let product = Number::new(&of, scope.bind("rounded", product));
     let rule = step.specials.zero_times_infinity;
     // What 0·∞ is, an operand or a limit says, not the rounding.
-    let invalid = (!&a.nan()).and(&!&b.nan()).and(&a.infinite().or(&b.infinite()));
+    let invalid = (!&a.nan())
+        .and(&!&b.nan())
+        .and(&a.infinite().or(&b.infinite()));
     let invalid = scope.bind("invalid", invalid.and(&own.zero));
     let (sign, instead) = match rule {
         Invalid::Nan => (product.negative(), (Expr::truth(true), Expr::truth(false))),
         Invalid::Plus => (Expr::truth(false), (Expr::truth(false), Expr::truth(true))),
         Invalid::Minus => (Expr::truth(true), (Expr::truth(false), Expr::truth(true))),
-        Invalid::Signed => (own.negative.clone(), (Expr::truth(false), Expr::truth(true))),
-        Invalid::Zero => (own.negative.clone(), (Expr::truth(false), Expr::truth(false))),
+        Invalid::Signed => (
+            own.negative.clone(),
+            (Expr::truth(false), Expr::truth(true)),
+        ),
+        Invalid::Zero => (
+            own.negative.clone(),
+            (Expr::truth(false), Expr::truth(false)),
+        ),
     };
     let nan = invalid.choose(&instead.0, &product.nan());
     let mut infinite = invalid.choose(&instead.1, &product.infinite());

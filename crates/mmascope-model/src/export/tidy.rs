@@ -42,7 +42,9 @@ pub(super) fn tidy(mut module: Module) -> Module {
             all.functions.contains(&function.name) || Some(&function.name) == last.as_ref()
         };
         module.functions.retain(is_called);
-        module.constants.retain(|constant| all.names.contains(&constant.name));
+        module
+            .constants
+            .retain(|constant| all.names.contains(&constant.name));
         module.tables.retain(|(name, _)| all.tables.contains(name));
         let shorter = |record: &Rc<Record>| {
             let mut fields = record.fields.clone();
@@ -54,14 +56,20 @@ pub(super) fn tidy(mut module: Module) -> Module {
             })
         };
         let records: Vec<Rc<Record>> = module.records.iter().map(shorter).collect();
-        module.records = records.iter().filter(|record| !record.fields.is_empty()).cloned().collect();
+        module.records = records
+            .iter()
+            .filter(|record| !record.fields.is_empty())
+            .cloned()
+            .collect();
         let with = With {
             records: &records,
             parameters: &parameters,
         };
         for function in &mut module.functions {
             let mut read = parameters[&function.name].iter();
-            function.parameters.retain(|_| read.next().copied().unwrap_or(true));
+            function
+                .parameters
+                .retain(|_| read.next().copied().unwrap_or(true));
             for (_, ty) in &mut function.parameters {
                 *ty = with.ty(ty);
             }
@@ -75,10 +83,23 @@ pub(super) fn tidy(mut module: Module) -> Module {
 }
 
 fn size(module: &Module) -> usize {
-    let fields: usize = module.records.iter().map(|record| record.fields.len()).sum();
-    let steps: usize = module.functions.iter().map(|function| count(&function.body)).sum();
+    let fields: usize = module
+        .records
+        .iter()
+        .map(|record| record.fields.len())
+        .sum();
+    let steps: usize = module
+        .functions
+        .iter()
+        .map(|function| count(&function.body))
+        .sum();
     let parameters: usize = module.functions.iter().map(|it| it.parameters.len()).sum();
-    fields + steps + parameters + module.functions.len() + module.constants.len() + module.tables.len()
+    fields
+        + steps
+        + parameters
+        + module.functions.len()
+        + module.constants.len()
+        + module.tables.len()
 }
 
 fn count(steps: &[Step]) -> usize {
@@ -200,7 +221,10 @@ impl With<'_> {
         let node = match &*expr.node {
             Node::Made(fields) => {
                 let own = expr.ty.record().map_or(&[][..], |record| &record.fields);
-                let kept = |name: &str| ty.record().is_some_and(|record| record.field(name).is_some());
+                let kept = |name: &str| {
+                    ty.record()
+                        .is_some_and(|record| record.field(name).is_some())
+                };
                 let fields = own.iter().zip(fields).filter(|((name, _), _)| kept(name));
                 Node::Made(fields.map(|(_, value)| self.expr(value)).collect())
             }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::inputs::{KINDS, Random, operands};
-use mmascope_model::dpa::{Modifiers, OperandWords, Unit};
+use crate::inputs::{self, KINDS, Random, operands};
+use mmascope_model::dpa::{Dpa, Modifiers, OperandWords, Signature, Unit};
+use mmascope_model::export::{self, Language};
 use mmascope_model::isa::{Catalogue, Model};
 
 /// A unit under a name.
@@ -66,14 +67,26 @@ pub(crate) fn words(operands: &OperandWords) -> impl Iterator<Item = u64> + '_ {
         scale_a,
         scale_b,
     } = operands;
-    let parts = [&a[..], &b[..], std::slice::from_ref(c), &scale_a[..], &scale_b[..]];
+    let parts = [
+        &a[..],
+        &b[..],
+        std::slice::from_ref(c),
+        &scale_a[..],
+        &scale_b[..],
+    ];
     parts.into_iter().flatten().copied()
 }
 
 /// Compares answers with the reference's: where the payload of a NaN is not known, every NaN is right.
 pub(crate) fn compare(language: &str, subject: &Subject, cases: &Cases, answers: &[u64]) {
-    assert_eq!(answers.len(), cases.answers.len(), "{language}, {}", subject.name);
-    let wrong = (0..answers.len()).filter(|&at| !subject.unit.agrees(cases.answers[at], answers[at]));
+    assert_eq!(
+        answers.len(),
+        cases.answers.len(),
+        "{language}, {}",
+        subject.name
+    );
+    let wrong =
+        (0..answers.len()).filter(|&at| !subject.unit.agrees(cases.answers[at], answers[at]));
     let wrong: Vec<usize> = wrong.collect();
     if let Some(&at) = wrong.first() {
         panic!(
@@ -111,7 +124,9 @@ pub(crate) fn is_here(program: &str, argument: &str, test: &str) -> bool {
 
 /// Runs a command that has to succeed; gives what it printed.
 pub(crate) fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(
         output.status.success(),
         "{command:?}: {}\n{}",
@@ -151,4 +166,77 @@ pub(crate) fn representatives(most: usize) -> Vec<Subject> {
         }
     }
     found.into_iter().map(|(.., subject)| subject).collect()
+}
+
+/// Units with drawn parameters, that no row has, as far as they have a source; and the reasons why others have none.
+pub(crate) fn drawn(each: usize) -> (Vec<Subject>, Vec<String>) {
+    let signatures = [
+        "a=f16 b=f16 c=f32 d=f32 k=12",
+        "a=bf16 b=bf16 c=f32 d=f32 k=7",
+        "a=e4m3fnuz b=e5m2fnuz c=f32 d=f32 k=20",
+        "a=f16 b=bf16 c=f16 d=f16 k=6",
+        "a=e4m3 b=e5m2 c=f16 d=bf16 k=5",
+        "a=e2m1 b=e3m2 c=f32 d=f32 k=64 scale=ue4m3 block=16",
+        "a=e4m3 b=e2m3 c=f32 d=f32 k=64 scale=ue8m0 block=32",
+        "a=f64 b=f64 c=f64 d=f64 k=5",
+        "a=mxint8 b=e5m2 c=f32 d=e5m2 k=6",
+        "a=tf32 b=f32 c=f32 d=e4m3fnuz k=3",
+    ];
+    let mut random = Random::seeded("drawn", 9);
+    let (mut found, mut reasons) = (Vec::new(), Vec::new());
+    for text in signatures {
+        let signature: Signature = text.parse().expect("a signature");
+        for algorithm in Dpa::all() {
+            // The general steps have the most parameters.
+            let count = if matches!(algorithm, Dpa::General(_)) {
+                4 * each
+            } else {
+                each
+            };
+            for _ in 0..count {
+                let algorithm = inputs::drawn(&algorithm, &mut random);
+                let mut pick =
+                    |words: &[&'static str]| words[random.below(words.len() as u64) as usize];
+                let rounding = pick(&["rz", "rne", "rd", "ru", "odd", "rna"]);
+                let zero = pick(&[
+                    "plus",
+                    "exact",
+                    "ieee",
+                    "minus",
+                    "common",
+                    "exact-minus",
+                    "common-minus",
+                ]);
+                let overflow = pick(&["inf", "ieee", "nan", "sat", "satfinite", "nanfinite"]);
+                let flush = pick(&[
+                    "",
+                    "",
+                    " flush=plus",
+                    " flush=kept tininess=before",
+                    " flush=kept tininess=unbounded",
+                ]);
+                let from = match algorithm.can_begin_with_product() {
+                    true => pick(&["", " from +0", " from product"]),
+                    false => pick(&["", " from +0"]),
+                };
+                let codes = pick(&["", "", "", "codes=numbers ; ", "codes=largest ; "]);
+                let text = format!(
+                    "{codes}{algorithm}{from} -> {rounding} {} zero={zero} overflow={overflow}{flush}",
+                    signature.d
+                );
+                let Ok(program) = text.parse() else {
+                    continue;
+                };
+                let Ok(unit) = Unit::new(signature, program) else {
+                    continue;
+                };
+                let name = format!("{signature}: {}", unit.program());
+                match export::unit(&unit, &name, Language::C) {
+                    Ok(_) => found.push(Subject { name, unit }),
+                    Err(error) => reasons.push(error.to_string()),
+                }
+            }
+        }
+    }
+    (found, reasons)
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{
-    Cases, Subject, cases, compare, folder, is_here, rows, run, shared_out, words,
+    Cases, Subject, cases, compare, drawn, folder, is_here, representatives, rows, run, shared_out,
+    words,
 };
 use mmascope_model::export::{self, Language};
 
@@ -32,8 +33,15 @@ fn check(language: &str, subjects: &[Subject], all: &[Cases], printed: &str) {
     }
 }
 
+fn count(all: &[Cases]) -> usize {
+    all.iter().map(|cases| cases.answers.len()).sum()
+}
+
 fn of_all(subjects: &[Subject], each: impl Fn(&Subject) -> usize, salt: u64) -> Vec<Cases> {
-    subjects.iter().map(|subject| cases(subject, each(subject), salt)).collect()
+    subjects
+        .iter()
+        .map(|subject| cases(subject, each(subject), salt))
+        .collect()
 }
 
 #[test]
@@ -43,6 +51,7 @@ fn c_gives_the_bits() {
     }
     let subjects = rows();
     let all = of_all(&subjects, |_| 150, 3);
+    assert!(count(&all) >= 100_000, "{}", count(&all));
     in_c("c", &subjects, &all);
 }
 
@@ -52,7 +61,10 @@ fn in_c(name: &str, subjects: &[Subject], all: &[Cases]) {
     let mut main = "#include <inttypes.h>\n#include <stdint.h>\n#include <stdio.h>\nstatic uint64_t w[4096];\n".to_owned();
     let mut body = String::new();
     for (place, (subject, cases)) in subjects.iter().zip(all).enumerate() {
-        let (k, scales) = (subject.unit.signature().k, subject.unit.signature().scales());
+        let (k, scales) = (
+            subject.unit.signature().k,
+            subject.unit.signature().scales(),
+        );
         let (types, more) = match scales {
             0 => ("", String::new()),
             _ => (
@@ -79,7 +91,7 @@ fn in_c(name: &str, subjects: &[Subject], all: &[Cases]) {
     std::fs::write(folder.join("main.c"), main).expect("a file");
     // Every unit's own file has a function of the same name.
     let mut script = "set -e\n".to_owned();
-    let flags = "-std=c11 -O1 -Wall -Wextra -Werror -fsanitize-undefined-trap-on-error -fsanitize=undefined";
+    let flags = "-std=c11 -O0 -Wall -Wextra -Werror -fsanitize-undefined-trap-on-error -fsanitize=undefined";
     for place in 0..subjects.len() {
         let _ = writeln!(script, "gcc {flags} -Ddot=dot_{place} -c row_{place}.c");
     }
@@ -89,23 +101,42 @@ fn in_c(name: &str, subjects: &[Subject], all: &[Cases]) {
     check("C", subjects, all, &printed);
 }
 
+/// Parameters that no row has: groups, joined sums, other roundings, flushes, short blocks, other results.
+#[test]
+fn c_gives_the_bits_of_drawn_parameters() {
+    if !is_here("gcc", "--version", "C") {
+        return;
+    }
+    let (subjects, reasons) = drawn(3);
+    println!("{} units; without a source: {reasons:#?}", subjects.len());
+    let all = of_all(&subjects, |_| 40, 10);
+    in_c("drawn", &subjects, &all);
+    assert!(reasons.len() * 5 < subjects.len(), "{reasons:#?}");
+}
+
 #[test]
 fn rust_gives_the_bits() {
     if !is_here("rustc", "--version", "Rust") {
         return;
     }
-    let subjects = rows();
-    let all = of_all(&subjects, |_| 150, 4);
+    let subjects = representatives(100_000);
+    let all = of_all(&subjects, |_| 400, 4);
+    assert!(count(&all) >= 100_000, "{}", count(&all));
     let folder = folder("rust");
     files(&folder, Language::Rust, "rs", &subjects, &all);
     let mut main = String::new();
     let mut body = String::new();
     for (place, (subject, cases)) in subjects.iter().zip(&all).enumerate() {
-        let (k, scales) = (subject.unit.signature().k, subject.unit.signature().scales());
-        let _ = writeln!(main, "mod row_{place} {{\n    include!(\"row_{place}.rs\");\n}}");
-        let part = |from: usize, count: usize| {
-            format!("w[{from}..{}].try_into().unwrap()", from + count)
-        };
+        let (k, scales) = (
+            subject.unit.signature().k,
+            subject.unit.signature().scales(),
+        );
+        let _ = writeln!(
+            main,
+            "mod row_{place} {{\n    include!(\"row_{place}.rs\");\n}}"
+        );
+        let part =
+            |from: usize, count: usize| format!("w[{from}..{}].try_into().unwrap()", from + count);
         let more = match scales {
             0 => String::new(),
             _ => format!(
@@ -129,8 +160,16 @@ fn rust_gives_the_bits() {
         "fn main() {{\n    let bytes = std::fs::read(\"cases\").unwrap();\n    let mut words = bytes.chunks(8).map(|eight| u64::from_le_bytes(eight.try_into().unwrap()));\n    let mut next = |count: usize| -> Vec<u64> {{ words.by_ref().take(count).collect() }};\n{body}}}\n"
     );
     std::fs::write(folder.join("main.rs"), main).expect("a file");
-    let flags = ["--edition=2024", "-Copt-level=1", "-Cdebug-assertions=on", "-Dwarnings"];
-    run(Command::new("rustc").args(flags).args(["main.rs", "-o", "rows"]).current_dir(&folder));
+    let flags = [
+        "--edition=2024",
+        "-Copt-level=1",
+        "-Cdebug-assertions=on",
+        "-Dwarnings",
+    ];
+    run(Command::new("rustc")
+        .args(flags)
+        .args(["main.rs", "-o", "rows"])
+        .current_dir(&folder));
     let printed = run(Command::new("./rows").current_dir(&folder));
     check("Rust", &subjects, &all, &printed);
 }
@@ -140,13 +179,25 @@ fn python_gives_the_bits() {
     if !is_here("python3", "--version", "Python") {
         return;
     }
-    let subjects = rows();
-    let all = of_all(&subjects, |_| 10, 5);
+    let mut subjects = representatives(100_000);
+    let few = |subject: &Subject| 4 + 2000 / subject.unit.signature().k.pow(2);
+    let mut all = of_all(&subjects, few, 5);
+    // Every other row with a few cases.
+    for subject in rows() {
+        if !subjects.iter().any(|own| own.name == subject.name) {
+            all.push(cases(&subject, 2, 5));
+            subjects.push(subject);
+        }
+    }
+    assert!(count(&all) >= 100_000, "{}", count(&all));
     let folder = folder("python");
     files(&folder, Language::Python, "py", &subjects, &all);
     let mut main = "import struct\nfile = open('cases', 'rb')\ndef next_words(count):\n    return struct.unpack(f'<{count}Q', file.read(8 * count))\ndef load(name):\n    space = {'__name__': name}\n    exec(compile(open(name).read(), name, 'exec'), space)\n    return space['dot']\n".to_owned();
     for (place, (subject, cases)) in subjects.iter().zip(&all).enumerate() {
-        let (k, scales) = (subject.unit.signature().k, subject.unit.signature().scales());
+        let (k, scales) = (
+            subject.unit.signature().k,
+            subject.unit.signature().scales(),
+        );
         let more = match scales {
             0 => String::new(),
             _ => format!(

@@ -39,8 +39,11 @@ fn files(folder: &Path, subjects: &[Subject], all: &[Cases]) {
         let (head, tail) = source.split_once("\npackage ").expect("a package");
         let (_, tail) = tail.split_once(';').expect("a package's name");
         let _ = writeln!(bench, "{head}\npackage row_{place};{tail}");
-        let lines: Vec<String> =
-            cases.operands.iter().map(|operands| packed(subject, operands)).collect();
+        let lines: Vec<String> = cases
+            .operands
+            .iter()
+            .map(|operands| packed(subject, operands))
+            .collect();
         std::fs::write(folder.join(format!("cases_{place}")), lines.join("\n")).expect("a file");
         let signature = subject.unit.signature();
         let mut from = 0;
@@ -76,7 +79,10 @@ fn files(folder: &Path, subjects: &[Subject], all: &[Cases]) {
             "  logic [`BITS_{place}-1:0] cases_{place} [0:`COUNT_{place}-1];\n  logic [`BITS_{place}-1:0] case_{place};"
         );
     }
-    let _ = write!(bench, "  initial begin\n{body}    $finish;\n  end\nendmodule\n");
+    let _ = write!(
+        bench,
+        "  initial begin\n{body}    $finish;\n  end\nendmodule\n"
+    );
     std::fs::write(folder.join("bench.sv"), bench).expect("a file");
 }
 
@@ -95,13 +101,18 @@ fn icarus_gives_the_bits() {
         return;
     }
     let subjects = representatives(10_000);
-    let all: Vec<Cases> = subjects.iter().map(|subject| cases(subject, 3, 6)).collect();
+    let all: Vec<Cases> = subjects
+        .iter()
+        .map(|subject| cases(subject, 3, 6))
+        .collect();
     let folder = folder("icarus");
     files(&folder, &subjects, &all);
     run(Command::new("iverilog")
         .args(["-g2012", "-o", "bench", "bench.sv"])
         .current_dir(&folder));
-    let printed = run(Command::new("vvp").args(["-n", "bench"]).current_dir(&folder));
+    let printed = run(Command::new("vvp")
+        .args(["-n", "bench"])
+        .current_dir(&folder));
     check("Icarus", &subjects, &all, &printed);
 }
 
@@ -110,12 +121,28 @@ fn verilator_gives_the_bits() {
     if !is_here("verilator", "--version", "SystemVerilog in Verilator") {
         return;
     }
-    let subjects = representatives(700);
-    let all: Vec<Cases> = subjects.iter().map(|subject| cases(subject, 700, 7)).collect();
+    let subjects = representatives(140);
+    let all: Vec<Cases> = subjects
+        .iter()
+        .map(|subject| cases(subject, 600, 7))
+        .collect();
+    let count: usize = all.iter().map(|cases| cases.answers.len()).sum();
+    assert!(count >= 100_000, "{count}");
     let folder = folder("verilator");
     files(&folder, &subjects, &all);
-    let flags = ["--binary", "-Wno-lint", "-Wno-style", "--build-jobs", "2", "-CFLAGS", "-O1"];
-    run(Command::new("verilator").args(flags).arg("bench.sv").current_dir(&folder));
+    let flags = [
+        "--binary",
+        "-Wno-lint",
+        "-Wno-style",
+        "--build-jobs",
+        "2",
+        "-CFLAGS",
+        "-O1",
+    ];
+    run(Command::new("verilator")
+        .args(flags)
+        .arg("bench.sv")
+        .current_dir(&folder));
     let printed = run(Command::new("obj_dir/Vbench").current_dir(&folder));
     check("Verilator", &subjects, &all, &printed);
 }
