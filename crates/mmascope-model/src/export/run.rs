@@ -1,5 +1,8 @@
 //! From a unit's program to a module: the statements, their order, and the function `dot`.
 
+mod join;
+mod nan;
+
 use std::rc::Rc;
 
 use super::add_mul;
@@ -8,12 +11,12 @@ use super::fused;
 use super::ieee;
 use super::ir::{Expr, Function, Module, Ty};
 use super::numbers::{self, Number, Numbers, part, promoted, reader, widened};
-use super::terms::{self, Shape};
+use super::terms;
 use crate::dpa::{
     AddMul, Codes, Dpa, Fused, General, Nan, Operation, Output, Program, Reading, Signature,
     Source, Start, Statement, Unit,
 };
-use crate::format::{Format, Specials};
+use crate::format::Format;
 
 /// What the statements of a program share.
 struct Writer<'a> {
@@ -468,238 +471,6 @@ impl Writer<'_> {
             .scope
             .bind(&format!("nothing{suffix}"), of.zero(&negative));
         Ok(Number::new(&of, expr))
-    }
-
-    /// Values and some products in one sum.
-    fn join(
-        &mut self,
-        index: usize,
-        algorithm: &Dpa,
-        over: &[usize],
-        of: &[Source],
-        output: &Output,
-    ) -> Result<Expr, String> {
-        let General::Fused(step) = algorithm.general(output) else {
-            return Err(format!("it joins values by {}", algorithm.name()));
-        };
-        let mut values = Vec::new();
-        for source in &of[1..] {
-            values.push(self.source(*source, output)?);
-        }
-        let (read_a, of_a) = self.reading(&Reading::WHOLE, true)?;
-        let (read_b, of_b) = self.reading(&Reading::WHOLE, false)?;
-        let products = match over {
-            [] => None,
-            _ if self.signature.scale.is_some() => {
-                return Err("it joins scaled products and values".to_owned());
-            }
-            _ => Some(terms::products(
-                &mut self.build,
-                &step,
-                &of_a,
-                &of_b,
-                None,
-                output,
-            )?),
-        };
-        let widest = values.iter().map(|value| value.of.bits);
-        let bits = widest
-            .chain(products.as_ref().map(|own| own.shape.bits))
-            .max();
-        let bits = bits.unwrap_or(1);
-        let mut shape: Option<Shape> = None;
-        let mut include = |own: &Shape| {
-            shape = Some(match shape.take() {
-                None => own.clone(),
-                Some(all) => Shape {
-                    above: all.above.max(own.above),
-                    least: all.least.min(own.least),
-                    low: all.low.min(own.low),
-                    high: all.high.max(own.high),
-                    ..all
-                },
-            });
-        };
-        let mut made = Vec::new();
-        for value in &values {
-            let (function, own) = terms::value(&mut self.build, &value.of, bits);
-            include(&own);
-            made.push(Expr::call(&function, vec![value.expr.clone()]));
-        }
-        let mut longer = None;
-        if let Some(products) = &products {
-            let record = terms::record(&mut self.build, bits);
-            let own = Shape {
-                record: record.clone(),
-                bits,
-                ..products.shape.clone()
-            };
-            include(&own);
-            let mut scope = Scope::default();
-            let x = scope.parameter("x", products.shape.ty());
-            let mut fields: Vec<Expr> = record
-                .fields
-                .iter()
-                .map(|(name, _)| x.field(name))
-                .collect();
-            if let Some(last) = fields.last_mut() {
-                *last = last.to(&Ty::Bits(bits));
-            }
-            let value = Expr::made(&record, fields);
-            let comment = "The same term with a longer magnitude.";
-            longer = Some(
-                self.build
-                    .function(scope.function("longer_term", comment, value)),
-            );
-        }
-        let Some(mut shape) = shape else {
-            return Err("it joins one value alone".to_owned());
-        };
-        shape.record = terms::record(&mut self.build, bits);
-        let count = over.len() + values.len();
-        let name = format!("joined_{}", self.value_name(index));
-        let mut all = Vec::new();
-        if let (Some(products), Some(longer)) = (&products, &longer) {
-            for &k in over {
-                let k_expr = Expr::int(k as i32);
-                let word = |name: &str, format: Format| {
-                    Expr::element(name, &Ty::Bits(format.register.bits), &k_expr)
-                };
-                let x = Expr::call(&read_a, vec![word("a", self.signature.a)]);
-                let y = Expr::call(&read_b, vec![word("b", self.signature.b)]);
-                let term = Expr::call(&products.function, vec![x, y]);
-                all.push(Expr::call(longer, vec![term]));
-            }
-        }
-        all.extend(made);
-        let own = match count {
-            1 => self.scope.named(&name, all.remove(0)),
-            _ => {
-                let array = self.scope.array(&name, &shape.ty(), count);
-                for (place, term) in all.into_iter().enumerate() {
-                    self.scope.put(&name, &Expr::int(place as i32), term);
-                }
-                array
-            }
-        };
-        let start = self.source(of[0], output)?;
-        let start = terms::start(&mut self.build, &step.terms, start)?;
-        let start_name = format!("start_{}", self.value_name(index));
-        let expr = self.scope.bind(&start_name, start.expr);
-        let products = over.len();
-        let block = fused::block(
-            &mut self.build,
-            &step,
-            &shape,
-            count,
-            products,
-            &start.of,
-            output,
-        )?;
-        Ok(Expr::call(&block, vec![own, expr]))
-    }
-
-    /// The NaN operand that goes on in place of a NaN result: the last one that was met.
-    fn passed_nan(&mut self, result: Expr) -> Result<Expr, String> {
-        let output = *self.program.output();
-        let to = output.format.container();
-        let [
-            Statement {
-                operation: Operation::Dot { over, .. },
-                ..
-            },
-        ] = &self.program.statements[..]
-        else {
-            return Err("it passes on a NaN of several statements".to_owned());
-        };
-        let mut scope = Scope::default();
-        let word = scope.parameter("word", Ty::Bits(to.register.bits));
-        let (read, of) = reader(&mut self.build, &to, Codes::Special);
-        let number = Number::new(&of, scope.bind("number", Expr::call(&read, vec![word])));
-        let is_nan = scope.function(
-            "is_nan",
-            "Whether a word of a result is a NaN.",
-            number.nan(),
-        );
-        let is_nan = self.build.function(is_nan);
-        self.scope
-            .say("A NaN operand goes on: of the last k first, a before b, then c.");
-        let Signature { a, b, c, k, .. } = *self.signature;
-        let order = over.indices(k);
-        let nan = self.scope.variable("passed", result.clone());
-        let of_c = self.quiet(&c, &to)?;
-        let c_word = Expr::name("c", Ty::Bits(c.register.bits));
-        let c_nan = self.is_nan_of(&c, c_word.clone());
-        let quiet_c = Expr::call(&of_c, vec![c_word]);
-        self.scope.set("passed", c_nan.choose(&quiet_c, &nan));
-        for &k in &order {
-            for (name, format) in [("b", b), ("a", a)] {
-                let quiet = self.quiet(&format, &to)?;
-                let word =
-                    Expr::element(name, &Ty::Bits(format.register.bits), &Expr::int(k as i32));
-                let is_nan = self.is_nan_of(&format, word.clone());
-                let quiet = Expr::call(&quiet, vec![word]);
-                self.scope.set("passed", is_nan.choose(&quiet, &nan));
-            }
-        }
-        let is_nan = Expr::call(&is_nan, vec![result.clone()]);
-        Ok(is_nan.choose(&nan, &result))
-    }
-
-    /// Whether a word is a NaN of a format.
-    fn is_nan_of(&mut self, format: &Format, word: Expr) -> Expr {
-        let (read, of) = reader(&mut self.build, format, Codes::Special);
-        let mut scope = Scope::default();
-        let own = scope.parameter("word", Ty::Bits(format.register.bits));
-        let number = Number::new(&of, scope.bind("number", Expr::call(&read, vec![own])));
-        let name = format!("is_nan_{}", numbers::identifier(format.name));
-        let comment = format!("Whether a word of {format} is a NaN.");
-        let function = self
-            .build
-            .function(scope.function(&name, &comment, number.nan()));
-        Expr::call(&function, vec![word])
-    }
-
-    /// The function that makes a NaN of a format a quiet one of the result's.
-    fn quiet(&mut self, from: &Format, to: &Format) -> Result<Function, String> {
-        let bits = to.register.bits;
-        let (Some(wide), Some(narrow)) = (to.float(), from.float()) else {
-            return Err("it passes on a NaN of no float".to_owned());
-        };
-        let mut scope = Scope::default();
-        let word = scope.parameter("word", Ty::Bits(from.register.bits));
-        let (read, of) = reader(&mut self.build, from, Codes::Special);
-        let default = Expr::bits(to.to_register(to.nan_or_substitute()), bits);
-        let value = if wide.specials == Specials::Ieee {
-            let number = Number::new(
-                &of,
-                scope.bind("number", Expr::call(&read, vec![word.clone()])),
-            );
-            let code = word.right(&Expr::int(from.register.shift as i32));
-            let mask = Expr::bits((1 << narrow.fraction_bits) - 1, from.register.bits);
-            let fraction = code.of_bits(&mask);
-            let moved = match wide.fraction_bits.checked_sub(narrow.fraction_bits) {
-                Some(longer) => fraction
-                    .to(&Ty::Bits(bits.max(from.register.bits)))
-                    .left(&Expr::int(longer as i32)),
-                None => fraction.right(&Expr::int(
-                    (narrow.fraction_bits - wide.fraction_bits) as i32,
-                )),
-            };
-            let moved = moved
-                .to(&Ty::Bits(bits))
-                .left(&Expr::int(to.register.shift as i32));
-            let sign = to.to_register(1 << (to.bits - 1));
-            let sign = number
-                .negative()
-                .choose(&Expr::bits(sign, bits), &Expr::bits(0, bits));
-            default.with_bits(&moved).with_bits(&sign)
-        } else {
-            default
-        };
-        let name = format!("quiet_{}", numbers::identifier(from.name));
-        let comment = format!("A NaN of {from} as a quiet one of {to}, with its payload.");
-        Ok(self.build.function(scope.function(&name, &comment, value)))
     }
 }
 
