@@ -99,7 +99,7 @@ pub(super) fn source(module: &Module) -> String {
         .map(|(name, code)| (*name, format!("{code}\n")))
         .collect();
     for part in with_helpers(&helpers, &body).split_inclusive("\n\n") {
-        let _ = write!(out, "{part}\n");
+        let _ = writeln!(out, "{part}");
     }
     out += body.trim_end();
     out + "\n"

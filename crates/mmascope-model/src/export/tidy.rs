@@ -121,7 +121,15 @@ fn kept(steps: Vec<Step>, names: &HashSet<String>) -> Vec<Step> {
             | Step::Array(ref name, ..)
             | Step::Put(ref name, ..)
                 if !names.contains(name) => {}
-            Step::For(index, count, steps) => {
+            Step::For(index, count, mut steps) => {
+                // What a loop names, only it reads.
+                let mut own = Read::default();
+                own.steps(&steps);
+                let is_read = |step: &Step| match step {
+                    Step::Let(name, _) => own.names.contains(name),
+                    _ => true,
+                };
+                steps.retain(is_read);
                 let steps = kept(steps, names);
                 if !steps.is_empty() {
                     kept_steps.push(Step::For(index, count, steps));

@@ -44,7 +44,11 @@ fn files(folder: &Path, subjects: &[Subject], all: &[Cases]) {
             .iter()
             .map(|operands| packed(subject, operands))
             .collect();
-        std::fs::write(folder.join(format!("cases_{place}")), lines.join("\n")).expect("a file");
+        std::fs::write(
+            folder.join(format!("cases_{place}")),
+            lines.join("\n") + "\n",
+        )
+        .expect("a file");
         let signature = subject.unit.signature();
         let mut from = 0;
         let mut part = |format: &Format, count: usize| {
@@ -130,14 +134,16 @@ fn verilator_gives_the_bits() {
     assert!(count >= 100_000, "{count}");
     let folder = folder("verilator");
     files(&folder, &subjects, &all);
+    // Not optimised: to compile takes longer than to run.
+    let plain = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0";
     let flags = [
         "--binary",
         "-Wno-lint",
         "-Wno-style",
         "--build-jobs",
         "2",
-        "-CFLAGS",
-        "-O1",
+        "-MAKEFLAGS",
+        plain,
     ];
     run(Command::new("verilator")
         .args(flags)
