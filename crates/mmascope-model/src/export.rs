@@ -1,8 +1,8 @@
 //! Writes a unit's arithmetic as one source file that depends on nothing: C, Rust, Python, SystemVerilog,
 //! SMT-LIB 2.
 //!
-//! Every algorithm has a general form ([`Dpa::general`](crate::dpa::Dpa::general)). [`run`] walks a unit's program in
-//! that form and makes a [`ir::Module`]: functions over integers of stated widths. Each language writes the
+//! Every algorithm has a general form ([`Dpa::general`](crate::dpa::Dpa::general)). `run` walks a unit's program in
+//! that form and makes an `ir::Module`: functions over integers of stated widths. Each language writes the
 //! module in its own way and adds nothing to the arithmetic.
 
 #![deny(clippy::float_arithmetic)]
