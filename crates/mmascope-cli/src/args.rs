@@ -82,6 +82,15 @@ pub(crate) enum Command {
     List(List),
     /// Show what an instruction computes and how well that is known
     Show(Show),
+    /// Write what a unit computes as one source file
+    ///
+    /// The file depends on nothing, says at its head what the unit is and how well it is known, and has a function
+    /// `dot` that gives the bits of one element of D: in C, Rust or Python to be called, in SystemVerilog to be
+    /// simulated or compared with a design, in SMT-LIB 2 to be reasoned about. Operands and results are register
+    /// words.
+    ///
+    /// Exit status 2 for a unit without such a file: sums of integers, and units of Tensix.
+    Export(Export),
     /// Explain step by step how one output comes to be, or where two units part
     ///
     /// Prints the decoded operands, every sum with the bits that fall off, every rounding, what was
@@ -262,6 +271,22 @@ pub(crate) struct Show {
     /// The instruction
     #[arg(long)]
     pub(crate) inst: String,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Export {
+    /// The architecture
+    #[arg(long)]
+    pub(crate) arch: String,
+    /// The instruction
+    #[arg(long)]
+    pub(crate) inst: String,
+    /// c, rust, python, systemverilog or smt2
+    #[arg(long)]
+    pub(crate) language: String,
+    /// The file [default: standard output]
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<String>,
 }
 
 #[derive(clap::Args)]

@@ -31,6 +31,7 @@ pub(crate) fn check(args: &Args) -> Result<(), Failure> {
 fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
     match command {
         Command::Explain(options) => (vec![("--html", options.html.as_deref())], vec![]),
+        Command::Export(options) => (vec![("-o", options.output.as_deref())], vec![]),
         Command::Gen(options) => (
             vec![
                 // (A folder is checked by itself.)

@@ -11,6 +11,7 @@ mod discriminate;
 mod error;
 mod eval;
 mod explain;
+mod export;
 mod files;
 mod generate;
 mod identify;
@@ -242,6 +243,7 @@ fn dispatch(args: &args::Args, catalogue: &Catalogue) -> Result<Status, Failure>
     match &args.command {
         Command::List(options) => list::run(catalogue, &args.common, options),
         Command::Show(options) => show::run(catalogue, &args.common, options),
+        Command::Export(options) => export::run(catalogue, &args.common, options),
         Command::Explain(options) => explain::run(catalogue, &args.common, options),
         Command::Eval(options) => eval::run(catalogue, options),
         Command::Check(options) => check::run(catalogue, &args.common, options),

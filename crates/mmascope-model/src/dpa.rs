@@ -39,6 +39,7 @@ mod unit;
 pub use codes::Codes;
 pub use decoded::Decoded;
 pub use describe::Parameter;
+pub(crate) use describe::rounded as rounding_words;
 pub use events::{EVENTS, Events};
 pub use general::{
     AddMul, Fused, General, GroupExponent, Groups, Invalid, OperandChoice, Specials, Sticky, Terms,

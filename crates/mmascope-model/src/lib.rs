@@ -9,6 +9,7 @@ pub mod dpa;
 pub mod error;
 pub mod exact;
 pub mod explain;
+pub mod export;
 pub mod format;
 pub mod isa;
 pub mod precision;

@@ -56,6 +56,7 @@
 //! | [`cast`](mod@cast), [`blocks`], [`quantisation`] | whole slices and arrays of it, and their errors |
 //! | [`tensix`] | a machine with state of its own |
 //! | [`explain`] | one output, step by step |
+//! | [`export`] | a unit's arithmetic as a source file in other languages |
 //! | [`tree`] | summation trees as values |
 //! | [`gemm`], [`engine`] | whole matrix products, and what computes them |
 //! | [`array`](mod@array), [`vector`] | matrices in files; dot products as lines of JSON |
@@ -140,6 +141,11 @@ pub mod tensix {
 /// One output step by step, with the bits of every number.
 pub mod explain {
     pub use mmascope_model::explain::*;
+}
+
+/// A unit's arithmetic as one source file that depends on nothing.
+pub mod export {
+    pub use mmascope_model::export::{Language, instruction, unit};
 }
 
 /// Summation trees as values: read, written, compared, drawn, run, exported.

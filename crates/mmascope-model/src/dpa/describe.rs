@@ -316,7 +316,7 @@ fn nan_value(nan: Nan, format: Format) -> String {
 }
 
 /// How something is rounded.
-pub(super) fn rounded(rounding: Rounding) -> &'static str {
+pub(crate) fn rounded(rounding: Rounding) -> &'static str {
     match rounding {
         Rounding::Rne => "to nearest (ties to even)",
         Rounding::Rna => "to nearest (ties away from zero)",

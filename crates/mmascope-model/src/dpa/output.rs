@@ -110,6 +110,26 @@ impl Output {
         self.format.to_register(self.format.zero(negative))
     }
 
+    /// The register word of a zero, for the writers of source code.
+    pub(crate) fn zero_word(&self, negative: bool) -> u64 {
+        self.zero(negative)
+    }
+
+    /// The register word of a NaN result.
+    pub(crate) fn nan_word(&self) -> u64 {
+        self.special(Special::Nan)
+    }
+
+    /// The register word of an infinite result.
+    pub(crate) fn infinity_word(&self, negative: bool) -> u64 {
+        self.special(Special::Infinite { negative })
+    }
+
+    /// The register word of a number that is not zero.
+    pub(crate) fn finite_word(&self, exact: &Exact) -> u64 {
+        self.finite(exact, None)
+    }
+
     /// The result of a special sum.
     pub(super) fn special(&self, special: Special) -> u64 {
         match special {

@@ -112,6 +112,8 @@ fn arithmetic_and_formats_name_no_chip() {
         "../mmascope-model/src/format",
         "../mmascope-model/src/dpa.rs",
         "../mmascope-model/src/dpa",
+        "../mmascope-model/src/export.rs",
+        "../mmascope-model/src/export",
         "../mmascope-gemm/src/cpu.rs",
         "../mmascope-gemm/src/cpu",
         "../mmascope-gemm/src/gemm.rs",
@@ -184,6 +186,8 @@ fn arithmetic_and_formats_use_no_host_floats() {
         "../mmascope-model/src/format",
         "../mmascope-model/src/dpa.rs",
         "../mmascope-model/src/dpa",
+        "../mmascope-model/src/export.rs",
+        "../mmascope-model/src/export",
     ]) {
         for (number, line) in code(&text, false).lines().enumerate() {
             let float = float_in(line);
@@ -198,6 +202,7 @@ fn arithmetic_and_formats_use_no_host_floats() {
     for module in [
         "../mmascope-model/src/format.rs",
         "../mmascope-model/src/dpa.rs",
+        "../mmascope-model/src/export.rs",
     ] {
         let (_, text) = sources(&[module]).remove(0);
         assert!(

@@ -1,0 +1,92 @@
+//! `mmascope export`: the same text on standard output, in a file and in JSON; units without a source are refused.
+
+mod common;
+
+use std::fs;
+
+use common::mmascope;
+
+const ROW: &str = "--arch volta --inst mma.m8n8k4.f32.f16.f16.f32";
+const LANGUAGES: [&str; 5] = ["c", "rust", "python", "systemverilog", "smt2"];
+
+#[test]
+fn file_output_and_json_have_one_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for language in LANGUAGES {
+        let file = folder.path().join(language);
+        let command = format!("export {ROW} --language {language}");
+        let printed = mmascope(&command);
+        assert_eq!((printed.status, &*printed.err), (0, ""), "{language}");
+        assert!(
+            printed.out.contains("t-fdpa L=4 F=23 e0=-131"),
+            "{language}"
+        );
+        assert!(
+            printed.out.contains("hw (recorded hardware results)"),
+            "{language}"
+        );
+        let written = mmascope(&format!("{command} -o {}", file.display()));
+        assert_eq!((written.status, &*written.out), (0, ""), "{language}");
+        assert_eq!(
+            fs::read_to_string(&file).expect("the file"),
+            printed.out,
+            "{language}"
+        );
+        let json = mmascope(&format!("{command} --json"));
+        let json: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+        assert_eq!(json["text"], *printed.out, "{language}");
+        assert_eq!(json["language"], *language);
+        assert_eq!(json["architecture"], "volta");
+        assert_eq!(json["unit"], "mma.m8n8k4.f32.f16.f16.f32");
+    }
+    // Nothing but the files is left.
+    assert_eq!(
+        fs::read_dir(folder.path()).expect("a folder").count(),
+        LANGUAGES.len()
+    );
+}
+
+#[test]
+fn a_unit_of_the_user_has_a_source() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/my_chip.txt");
+    let run = mmascope(&format!(
+        "--isa {file} export --arch mychip --inst dot.m8n8k12.f32.f16 --language python"
+    ));
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.out.contains("def dot(a, b, c):"), "{}", run.out);
+}
+
+#[test]
+fn what_has_no_source_is_refused_with_the_reason() {
+    for (row, words) in [
+        (
+            "--arch hopper --inst mma.m16n8k32.s32.s8.s8.s32 --language c",
+            "error: hopper mma.m16n8k32.s32.s8.s8.s32 has no source in c: it sums integers",
+        ),
+        (
+            "--arch blackhole --inst tensix.sfpmad --language smt2",
+            "error: blackhole tensix.sfpmad has no source in smt2: its step semi-fma has rules of its own",
+        ),
+        (
+            "--arch cdna4 --inst v_mfma_f32_16x16x32_f16 --language c",
+            "no published arithmetic",
+        ),
+        (
+            &format!("{ROW} --language pyton"),
+            "unknown language 'pyton'; nearest: python",
+        ),
+        (
+            "--arch volta --inst mma.m8n8k5.f32.f16.f16.f32 --language c",
+            "unknown instruction",
+        ),
+    ] {
+        let run = mmascope(&format!("export {row}"));
+        assert_eq!((run.status, &*run.out), (2, ""), "{row}: {}", run.err);
+        assert!(run.err.contains(words), "{row}: {}", run.err);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("missing").join("x.c");
+    let run = mmascope(&format!("export {ROW} --language c -o {}", file.display()));
+    assert_eq!(run.status, 2);
+    assert!(run.err.starts_with("error: -o "), "{}", run.err);
+}

@@ -1,0 +1,154 @@
+//! SystemVerilog: a test bench asks the packages of many units.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{
+    Cases, Subject, cases, compare, folder, is_here, representatives, run, shared_out,
+};
+use mmascope_model::export::{self, Language};
+use mmascope_model::format::Format;
+
+/// A case as one hexadecimal number: c, b and a, the scales in front.
+fn packed(subject: &Subject, operands: &mmascope_model::dpa::OperandWords) -> String {
+    let signature = subject.unit.signature();
+    let mut digits = String::new();
+    let mut push = |format: &Format, words: &[u64]| {
+        for word in words.iter().rev() {
+            let _ = write!(digits, "{word:0width$x}", width = format.digits());
+        }
+    };
+    if let Some(scale) = &signature.scale {
+        push(&scale.format, &operands.scale_b);
+        push(&scale.format, &operands.scale_a);
+    }
+    push(&signature.c, &[operands.c]);
+    push(&signature.b, &operands.b);
+    push(&signature.a, &operands.a);
+    digits
+}
+
+/// Writes the packages and a test bench that prints every answer.
+fn files(folder: &Path, subjects: &[Subject], all: &[Cases]) {
+    let mut bench = String::new();
+    let mut body = String::new();
+    for (place, (subject, cases)) in subjects.iter().zip(all).enumerate() {
+        let source = export::unit(&subject.unit, &subject.name, Language::SystemVerilog);
+        let source = source.unwrap_or_else(|error| panic!("{error}"));
+        let (head, tail) = source.split_once("\npackage ").expect("a package");
+        let (_, tail) = tail.split_once(';').expect("a package's name");
+        let _ = writeln!(bench, "{head}\npackage row_{place};{tail}");
+        let lines: Vec<String> = cases
+            .operands
+            .iter()
+            .map(|operands| packed(subject, operands))
+            .collect();
+        std::fs::write(
+            folder.join(format!("cases_{place}")),
+            lines.join("\n") + "\n",
+        )
+        .expect("a file");
+        let signature = subject.unit.signature();
+        let mut from = 0;
+        let mut part = |format: &Format, count: usize| {
+            let width = format.register.bits as usize * count;
+            from += width;
+            format!("case_{place}[{} +: {width}]", from - width)
+        };
+        let mut arguments = vec![
+            part(&signature.a, signature.k),
+            part(&signature.b, signature.k),
+            part(&signature.c, 1),
+        ];
+        if let Some(scale) = &signature.scale {
+            arguments.push(part(&scale.format, signature.scales()));
+            arguments.push(part(&scale.format, signature.scales()));
+        }
+        let count = cases.answers.len();
+        let _ = write!(
+            body,
+            "    $readmemh(\"cases_{place}\", cases_{place});\n    for (int i = 0; i < {count}; i = i + 1) begin\n      case_{place} = cases_{place}[i];\n      $display(\"%h\", row_{place}::dot({}));\n    end\n",
+            arguments.join(", ")
+        );
+        let _ = writeln!(
+            bench,
+            "// of row {place}: {from} bits\n`define BITS_{place} {from}\n`define COUNT_{place} {count}"
+        );
+    }
+    bench += "module bench;\n";
+    for place in 0..subjects.len() {
+        let _ = writeln!(
+            bench,
+            "  logic [`BITS_{place}-1:0] cases_{place} [0:`COUNT_{place}-1];\n  logic [`BITS_{place}-1:0] case_{place};"
+        );
+    }
+    let _ = write!(
+        bench,
+        "  initial begin\n{body}    $finish;\n  end\nendmodule\n"
+    );
+    std::fs::write(folder.join("bench.sv"), bench).expect("a file");
+}
+
+fn check(simulator: &str, subjects: &[Subject], all: &[Cases], printed: &str) {
+    let lines = printed.lines().filter(|line| !line.contains("$finish"));
+    let printed = lines.collect::<Vec<&str>>().join("\n");
+    let answers = shared_out(&printed, all);
+    for ((subject, cases), answers) in subjects.iter().zip(all).zip(answers) {
+        compare(simulator, subject, cases, &answers);
+    }
+}
+
+#[test]
+fn icarus_gives_the_bits() {
+    if !is_here("iverilog", "-V", "SystemVerilog in Icarus") {
+        return;
+    }
+    let subjects = representatives(10_000);
+    let all: Vec<Cases> = subjects
+        .iter()
+        .map(|subject| cases(subject, 3, 6))
+        .collect();
+    let folder = folder("icarus");
+    files(&folder, &subjects, &all);
+    run(Command::new("iverilog")
+        .args(["-g2012", "-o", "bench", "bench.sv"])
+        .current_dir(&folder));
+    let printed = run(Command::new("vvp")
+        .args(["-n", "bench"])
+        .current_dir(&folder));
+    check("Icarus", &subjects, &all, &printed);
+}
+
+#[test]
+fn verilator_gives_the_bits() {
+    if !is_here("verilator", "--version", "SystemVerilog in Verilator") {
+        return;
+    }
+    let subjects = representatives(140);
+    let all: Vec<Cases> = subjects
+        .iter()
+        .map(|subject| cases(subject, 600, 7))
+        .collect();
+    let count: usize = all.iter().map(|cases| cases.answers.len()).sum();
+    assert!(count >= 100_000, "{count}");
+    let folder = folder("verilator");
+    files(&folder, &subjects, &all);
+    // Not optimised: to compile takes longer than to run.
+    let plain = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0";
+    let flags = [
+        "--binary",
+        "-Wno-lint",
+        "-Wno-style",
+        "--build-jobs",
+        "2",
+        "-MAKEFLAGS",
+        plain,
+    ];
+    run(Command::new("verilator")
+        .args(flags)
+        .arg("bench.sv")
+        .current_dir(&folder));
+    let printed = run(Command::new("obj_dir/Vbench").current_dir(&folder));
+    check("Verilator", &subjects, &all, &printed);
+}
