@@ -106,8 +106,11 @@ fn unit(signature: &str, program: &str) -> Unit {
     Unit::new(signature, program).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Asks for operands that give different words: `None` where there are none, else a, b, c.
-fn difference(name: &str, one: &Unit, other: &Unit) -> Option<Option<(Vec<u64>, Vec<u64>, u64)>> {
+/// Operands that tell two units apart: a, b and c.
+type Apart = (Vec<u64>, Vec<u64>, u64);
+
+/// Asks for operands that give different words; nothing at all without z3: `None` where there are none, else a, b, c.
+fn difference(name: &str, one: &Unit, other: &Unit) -> Option<Option<Apart>> {
     let python = python()?;
     let folder = folder(name);
     for (file, unit, result) in [("one", one, "d_one"), ("other", other, "d_other")] {
