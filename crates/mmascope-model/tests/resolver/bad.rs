@@ -111,6 +111,24 @@ fn wrong_functions_are_told_with_the_line() {
 }
 
 #[test]
+fn lone_names_are_no_operations() {
+    let cases = [
+        ("foo", "unknown operation 'foo'; functions are add sub"),
+        ("(x)", "unknown operation 'x'"),
+        ("erf", "unknown operation 'erf'"),
+        ("sinf", "nearest: sin"),
+        ("__nv_foo", "unknown function '__nv_foo'"),
+        ("__nv_fast_sinff", "nearest: __nv_fast_sinf"),
+        ("a*__nv_sinf", "'(' after a function's name"),
+        ("zzzz(a)", "unknown function 'zzzz'; functions are add sub"),
+    ];
+    for (text, said) in cases {
+        let error = resolve(&ask(text, "f32", "sm_90", "", Policy::Llvm)).expect_err(text);
+        assert!(error.to_string().contains(said), "{text}: {error}");
+    }
+}
+
+#[test]
 fn types_and_missing_types() {
     let missing = resolve(&ask("a+b", "", "sm_90", "", Policy::Llvm)).expect_err("no type");
     assert!(

@@ -113,7 +113,20 @@ impl Evaluator<'_> {
                 .collect();
             values.push(self.step(step, &operands)?);
         }
-        Ok(value(resolution.result, inputs, &values))
+        let result = value(resolution.result, inputs, &values);
+        if !resolution.is_open() {
+            return Ok(result);
+        }
+        // Another order gives another result, and nothing bounds it.
+        let format = resolution.result_format();
+        let [lo, hi] = [true, false]
+            .map(|negative| format.to_register(format.infinity(negative, Overflow::Ieee)));
+        Ok(Enclosure {
+            out: result.out,
+            lo,
+            hi,
+            bound: Some("the compiler may combine further under the flags".to_owned()),
+        })
     }
 
     /// One instruction on operands of which intervals are known.

@@ -143,6 +143,7 @@ impl Chain {
         Answer {
             steps: self.steps,
             result,
+            second: None,
             inputs: inputs.iter().map(|&name| name.to_owned()).collect(),
             format,
             notes: self.notes,
