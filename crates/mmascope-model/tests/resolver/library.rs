@@ -1,6 +1,8 @@
 //! The device library (`precision.md` §3) and who sets its keys (§1.1, §1.2).
 
-use mmascope_model::precision::resolve::{Policy, REFLECT_KEYS, Request};
+use mmascope_model::precision::resolve::{
+    Operand, Policy, REFLECT_KEYS, Request, fast_names, resolve,
+};
 
 use crate::{answer, ask, chosen};
 

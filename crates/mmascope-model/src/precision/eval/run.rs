@@ -271,7 +271,16 @@ impl Evaluator<'_> {
                 known(exact::convert(&source_format(step, 0), style, x))
             }
             ("rcp" | "rsqrt" | "sqrt" | "lg2" | "ex2" | "sin" | "cos" | "tanh", &[x]) => {
-                Ok(self.approximation(step, plan.opcode, *style).of(x))
+                let approximation = self.approximation(step, plan.opcode, *style);
+                if approximation.is_unseen_nan(x) {
+                    return Err(Error::Unmodelled {
+                        name: step.instruction.clone(),
+                        reason: "no value is known: only the upper word reaches the unit, and of this NaN it is \
+                                 an infinity's"
+                            .to_owned(),
+                    });
+                }
+                Ok(approximation.of(x))
             }
             ("copysign", &[a, b]) => known((a & sign(&style.format)) | (b & !sign(&style.format))),
             ("call", _) => self.library(plan, words).ok_or_else(wrong),

@@ -147,6 +147,9 @@ impl Resolution {
     /// The instructions with their operands, one a line.
     #[must_use]
     pub fn code(&self) -> Vec<String> {
+        if !self.legal && self.steps.is_empty() {
+            return Vec::new();
+        }
         let name = |operand: &Operand| match operand {
             Operand::Input(index) => {
                 format!("%{}", self.inputs.get(*index).map_or("?", |name| name))
@@ -422,7 +425,7 @@ fn check(answer: &mut Answer, target: Target, context: &Context<'_>) -> Result<(
                 let text = format!(
                     "{} does not exist on {target}; it exists on {}",
                     step.instruction,
-                    rule.targets()
+                    rule.targets_in_words()
                 );
                 Note::new(Severity::Error, &format!("ptx.txt:{}", rule.line), &text)
             }
