@@ -269,7 +269,7 @@ fn llvm_folds_by_sign_without_flags() {
         ("abs(abs(x))", "abs.f32"),
         ("-a/-b", "div.rn.f32"),
         ("-(x/2)", "mul.rn.f32"),
-        ("a*-b+c", "neg.f32 mul.rn.f32 add.rn.f32"),
+        ("a*-b+c", "mul.rn.f32 sub.rn.f32"),
         ("a*(b-1)", "add.rn.f32 mul.rn.f32"),
         ("x*y+x*y", "mul.rn.f32 add.rn.f32"),
         ("1/x+1/x", "rcp.rn.f32 add.rn.f32"),
