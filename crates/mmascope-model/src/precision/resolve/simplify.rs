@@ -134,7 +134,7 @@ impl Simplifier<'_> {
             nnan && constant::is_nan(format, word) || ninf && constant::is_infinite(format, word)
         });
         let by_zero = *op == Op::Div && self.is_zero(args[1]);
-        excluded || by_zero && (nnan && ninf || nnan && self.is_zero(args[0]))
+        excluded || by_zero && nnan && (ninf || self.is_zero(args[0]))
     }
 
     /// A NaN among the operands of an operation, which is its result.

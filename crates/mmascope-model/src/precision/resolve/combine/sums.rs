@@ -32,10 +32,12 @@ impl Combiner<'_> {
                 return Some((made, "double", "x*2 is x+x"));
             }
         }
-        if flags.has(Fmf::REASSOC) && flags.has(Fmf::NSZ) && !self.is_late {
-            if let Some(made) = self.regrouped(x, y) {
-                return Some((made, "reassoc", REGROUPED));
-            }
+        if flags.has(Fmf::REASSOC)
+            && flags.has(Fmf::NSZ)
+            && !self.is_late
+            && let Some(made) = self.regrouped(x, y)
+        {
+            return Some((made, "reassoc", REGROUPED));
         }
         if let Some(found) = self.contracted_sum(index, x, y) {
             return Some(found);
