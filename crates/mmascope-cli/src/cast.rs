@@ -23,6 +23,9 @@ pub(crate) fn run(
 ) -> Result<Status, Failure> {
     let asked = Asked::new(options)?;
     match (&options.input, &options.output) {
+        (None, Some(output)) => Err(Failure::Input(format!(
+            "-o {output}: codes of an array go there, from --input X.npy; the results of VALUE are printed"
+        ))),
         (Some(input), Some(output)) => asked.file(catalogue, common, input, output),
         _ => asked.values(catalogue, common, &options.values),
     }

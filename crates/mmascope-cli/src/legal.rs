@@ -21,7 +21,12 @@ pub(crate) fn run(
         .map(|name| rules.target(name))
         .collect::<Result<_, _>>()
         .map_err(|error| Failure::Input(format!("--target: {}", report::told(&error))))?;
-    let legality = Legality::of(&options.instruction)?;
+    let legality = Legality::of(&options.instruction).map_err(|error| match error {
+        error @ mmascope::Error::Unknown { .. } => {
+            Failure::Input(format!("INSTRUCTION: {}", report::told(&error)))
+        }
+        error => error.into(),
+    })?;
     let asked: Vec<(Target, bool)> = legality
         .targets
         .iter()

@@ -107,7 +107,13 @@ fn named<T>(argument: &str, result: mmascope::Result<T>) -> Result<T, Failure> {
 fn quantiser(options: &Quantize) -> Result<Quantiser, Failure> {
     let format = named("--format", BlockFormat::named(&options.format))?;
     let recipe = match &options.recipe {
-        Some(name) => named("--recipe", Recipe::named(name))?,
+        Some(name) => Recipe::named(name).map_err(|_| {
+            let names: Vec<&str> = Recipe::of(&format).iter().map(|it| it.name()).collect();
+            Failure::Input(format!(
+                "--recipe {name}: unknown recipe; {format} has {}",
+                names.join(", ")
+            ))
+        })?,
         None => Recipe::of(&format)[0],
     };
     let quantiser = named("--recipe", Quantiser::new(format, recipe))?;
@@ -158,13 +164,14 @@ fn axis(asked: Option<i64>, shape: &[usize]) -> Result<usize, Failure> {
     }
 }
 
-/// Elements of a block. One at the end may be shorter, but one that is asked for has to be there.
+/// Elements of a block. One at the end may be shorter; longer than the axis is the format's own alone.
 fn block(asked: Option<usize>, quantiser: &Quantiser, length: usize) -> Result<usize, Failure> {
+    let largest = length.max(quantiser.format().block);
     match asked {
         None => Ok(quantiser.format().block),
-        Some(block) if (1..=length).contains(&block) => Ok(block),
+        Some(block) if (1..=largest).contains(&block) => Ok(block),
         Some(block) => Err(Failure::Input(format!(
-            "--block {block}: the axis has {length} elements; a block of 1 to {length} is allowed"
+            "--block {block}: the axis has {length} elements; a block of 1 to {largest} is allowed"
         ))),
     }
 }
@@ -271,7 +278,7 @@ fn print(options: &Quantize, quantised: &Quantised, it: &Statistics) -> Result<(
     }
     writeln!(
         out,
-        "blocks       {}: {} of zeros, {} NaN; smallest scale {}, largest {}",
+        "blocks       {}: {} of zeros, {} NaN, {} at the smallest scale, {} at the largest",
         it.blocks, it.zero_blocks, it.nan_blocks, it.least_scales, it.largest_scales
     )?;
     writeln!(

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use serde_json::{Map, Value, json};
 
-use crate::args::{Common, Resolve};
+use crate::args::{self, Common, Resolve};
 use crate::report::{self, Failure, Status};
 use mmascope::format::Format;
 use mmascope::isa::Catalogue;
@@ -16,6 +16,8 @@ use mmascope::precision::resolve::{Fmf, Mode, Policy, Preset, Request, Resolutio
 struct Evaluation {
     inputs: Vec<String>,
     result: Result<Enclosure, String>,
+    /// The same of a second result.
+    second: Option<Result<Enclosure, String>>,
 }
 
 pub(crate) fn run(
@@ -46,14 +48,85 @@ pub(crate) fn run(
         fma: options.fma.map(|level| level != 0),
         ..Request::new(&operation, target)
     };
-    let resolution = resolve(&request)?;
-    let evaluations = evaluations(&resolution, target, &options.value)?;
+    options_apply(options, &operation, policy)?;
+    let resolution = resolve(&request).map_err(|error| of_operation(options, error))?;
+    let values: Vec<String> = options
+        .value
+        .iter()
+        .map(|value| args::as_written(value))
+        .collect();
+    let evaluations = evaluations(&resolution, target, &values)?;
     let printed = if common.json() {
         print_json(catalogue, &request, &resolution, &evaluations)
     } else {
         print_text(&resolution, &evaluations)
     };
     report::answer(resolution.legal, printed)
+}
+
+/// Refuses options that decide nothing about what is asked.
+fn options_apply(options: &Resolve, operation: &str, policy: Policy) -> Result<(), Failure> {
+    let refused = |option: String, why: &str| Err(Failure::Input(format!("{option}: {why}")));
+    if let Some(level) = options.fma
+        && policy != Policy::LibNvvm
+    {
+        let why = format!("policy {policy} has no such option; libnvvm has --fma 0 and 1");
+        return refused(format!("--fma {level}"), &why);
+    }
+    if let Some(level) = options.prec_div {
+        let allowed = match policy {
+            Policy::Llvm => level <= 3,
+            Policy::LibNvvm => level <= 1,
+            Policy::Seed | Policy::CudaTile => false,
+        };
+        if !allowed {
+            let why =
+                format!("policy {policy} has no such level; libnvvm has 0 and 1, llvm 0 to 3");
+            return refused(format!("--prec-div {level}"), &why);
+        }
+    }
+    if let Some(level) = options.prec_sqrt
+        && matches!(policy, Policy::Seed | Policy::CudaTile)
+    {
+        let why = format!("policy {policy} has no such option; libnvvm and llvm have 0 and 1");
+        return refused(format!("--prec-sqrt {level}"), &why);
+    }
+    let is_function = operation
+        .lines()
+        .any(|line| line.trim_start().starts_with("define "));
+    match (&options.kind, &options.fmf) {
+        (Some(kind), _) if is_function => refused(
+            format!("--type {kind}"),
+            "an LLVM function has its own types; leave it out",
+        ),
+        (_, Some(flags)) if is_function => refused(
+            format!("--fmf {}", flags.join(",")),
+            "the operations of an LLVM function have their own flags; leave it out",
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// An error about the operation, with the argument or the file that it stands in.
+fn of_operation(options: &Resolve, error: mmascope::Error) -> Failure {
+    match error {
+        mmascope::Error::Text {
+            mut position,
+            message,
+        } => {
+            if let Some(file) = &options.input {
+                position.file = match file.as_str() {
+                    "-" => "(standard input)".to_owned(),
+                    file => file.to_owned(),
+                };
+            }
+            mmascope::Error::Text { position, message }.into()
+        }
+        error @ mmascope::Error::Unknown { .. } => {
+            Failure::Input(format!("OPERATION: {}", report::told(&error)))
+        }
+        error => error.into(),
+    }
 }
 
 /// A result with the argument in front of its message.
@@ -114,6 +187,7 @@ fn evaluations(
             return Ok(Evaluation {
                 inputs: group.to_vec(),
                 result: Err(reason),
+                second: None,
             });
         }
         let words = if resolution.inputs.is_empty() {
@@ -121,15 +195,18 @@ fn evaluations(
         } else {
             resolution.words(group)?
         };
-        let result = match evaluate(resolution, target, &words) {
-            Ok(result) => Ok(result),
-            Err(mmascope::Error::Unmodelled { reason, .. }) => Err(reason),
-            Err(error) => return Err(error),
+        let of = |resolution: &Resolution| match evaluate(resolution, target, &words) {
+            Ok(result) => Ok(Ok(result)),
+            Err(mmascope::Error::Unmodelled { reason, .. }) => Ok(Err(reason)),
+            Err(error) => Err(error),
         };
+        let result = of(resolution)?;
+        let second = resolution.of_second().map(|other| of(&other)).transpose()?;
         let hex = |(index, word): (usize, &u64)| hex(&resolution.input_format(index), 1, *word);
         Ok(Evaluation {
             inputs: words.iter().enumerate().map(hex).collect(),
             result,
+            second,
         })
     });
     Ok(groups.collect::<Result<_, mmascope::Error>>()?)
@@ -153,7 +230,10 @@ fn print_text(resolution: &Resolution, evaluations: &[Evaluation]) -> Result<(),
     for line in resolution.sass() {
         writeln!(out, "sass   {line}")?;
     }
-    writeln!(out, "rule   {}", resolution.rule())?;
+    let rule = resolution.rule();
+    if !rule.is_empty() {
+        writeln!(out, "rule   {rule}")?;
+    }
     for note in &resolution.notes {
         writeln!(
             out,
@@ -165,8 +245,14 @@ fn print_text(resolution: &Resolution, evaluations: &[Evaluation]) -> Result<(),
     }
     let (format, lanes) = (resolution.result_format(), resolution.result_lanes());
     let hex = |word| hex(&format, lanes, word);
-    for Evaluation { inputs, result } in evaluations {
-        let inputs = inputs.join(" ");
+    let lines = evaluations.iter().flat_map(|it| {
+        let inputs = it.inputs.join(" ");
+        [Some(&it.result), it.second.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(move |result| (inputs.clone(), result))
+    });
+    for (inputs, result) in lines {
         match result {
             Err(reason) => writeln!(out, "{inputs} -> ?  {reason}")?,
             Ok(result) => match &result.bound {
@@ -249,9 +335,8 @@ fn evaluation_json(resolution: &Resolution, evaluation: &Evaluation) -> Value {
         [only] => json!(only),
         words => json!(words),
     };
-    match &evaluation.result {
+    let of = |result: &Result<Enclosure, String>| match result {
         Ok(result) => json!({
-            "in": input,
             "out": hex(result.out),
             "lo": hex(result.lo),
             "hi": hex(result.hi),
@@ -259,12 +344,17 @@ fn evaluation_json(resolution: &Resolution, evaluation: &Evaluation) -> Value {
             "bound": result.bound,
         }),
         Err(reason) => json!({
-            "in": input,
             "out": null,
             "lo": null,
             "hi": null,
             "exact": false,
             "bound": reason,
         }),
+    };
+    let mut body = of(&evaluation.result);
+    body["in"] = input;
+    if let Some(second) = &evaluation.second {
+        body["second"] = of(second);
     }
+    body
 }

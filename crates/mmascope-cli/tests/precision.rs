@@ -242,6 +242,10 @@ fn wrong_casts_are_refused_with_what_is_allowed() {
         &format!("cast --from f32 --to e4m3 --overflow ieee --input {x} -o {y_name}"),
         &[],
     );
+    refused(
+        &format!("cast --from f32 --to e4m3 -o {y_name} 1"),
+        &["-o", "--input"],
+    );
     assert!(!y.exists());
 }
 
@@ -423,6 +427,10 @@ fn wrong_quantisations_are_refused_and_write_nothing() {
         &format!("quantize {x} --format nvfp4 --recipe ocp -o {q}"),
         &["--recipe", "ocp", "allowed: nvfp4, four-over-six"],
     );
+    refused(
+        &format!("quantize {x} --format nvfp4 --recipe foo -o {q}"),
+        &["--recipe foo", "nvfp4 has nvfp4, four-over-six"],
+    );
     for block in ["0", "33"] {
         let arguments = format!("quantize {x} --format mxfp4 --block {block} -o {q}");
         refused(&arguments, &["--block", block, "1 to 32"]);
@@ -440,6 +448,27 @@ fn wrong_quantisations_are_refused_and_write_nothing() {
         &["-o", ".safetensors"],
     );
     assert!(!Path::new(&q).exists());
+}
+
+#[test]
+fn a_formats_own_block_may_be_longer_than_the_axis() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    floats(&folder.path().join("x.npy"), "2, 16", &numbers(32));
+    let (x, q) = (path("x.npy"), path("q.safetensors"));
+    for block in ["", "--block 32"] {
+        let run = mmascope(&format!("quantize {x} --format mxfp4 {block} -o {q}"));
+        assert_eq!(run.status, 0, "{block}: {}", run.err);
+        assert!(
+            run.out.contains("at the smallest scale, ") && run.out.contains(" at the largest"),
+            "{}",
+            run.out
+        );
+    }
+    refused(
+        &format!("quantize {x} --format mxfp4 --block 33 -o {q}"),
+        &["--block 33", "1 to 32"],
+    );
 }
 
 #[test]
@@ -468,6 +497,19 @@ fn a_tensor_scale_that_is_negative_or_nan_is_refused() {
         let matmul = format!("matmul --arch rtx-blackwell --inst {INST} {q} {q} -o {d}");
         refused(&matmul, &["A:", "tensor_scale", what]);
     }
+    // A block scale that is NaN.
+    let mut changed = bytes.clone();
+    *changed.last_mut().unwrap() = 0x7f;
+    std::fs::write(&q, changed).unwrap();
+    refused(
+        &format!("dequantize {q} -o {y}"),
+        &["scale: element 3", "0x7f is NaN", "at most 0x7e is allowed"],
+    );
+    let matmul = format!(
+        "matmul --arch rtx-blackwell --inst {INST} {q} {q} -o {}",
+        path("d.npy")
+    );
+    refused(&matmul, &["A:", "0x7f is NaN"]);
     // A block scale with the sign bit set.
     let mut changed = bytes;
     *changed.last_mut().unwrap() |= 0x80;

@@ -279,3 +279,126 @@ fn wrong_input_exits_2_and_names_the_argument() {
         &["--target", "hopper"],
     );
 }
+
+#[test]
+fn names_that_nobody_knows_are_refused() {
+    for (name, said) in [
+        ("foo", "unknown operation 'foo'"),
+        ("sinf", "nearest: sin"),
+        ("__nv_foo", "unknown function '__nv_foo'"),
+    ] {
+        refused(
+            &["resolve", name, "--type", "f32", "--target", "sm_90"],
+            &[said],
+        );
+    }
+    refused(
+        &["resolve", "zzz.f32", "--target", "sm_90"],
+        &["OPERATION", "allowed"],
+    );
+    refused(&["legal", "zzz.f32"], &["INSTRUCTION", "allowed"]);
+    refused(
+        &["legal", "add.f32", "--target", "sm_70"],
+        &["--target", "start at sm_75"],
+    );
+    refused(
+        &[
+            "resolve", "a+b", "--type", "f32", "--target", "sm_90", "--round", "rna",
+        ],
+        &["--round", "rna", "rn, rz, rm, rp"],
+    );
+}
+
+#[test]
+fn options_that_decide_nothing_are_refused() {
+    let ask = |more: &[&str], said: &[&str]| {
+        let base = ["resolve", "a/b", "--type", "f32", "--target", "sm_90"];
+        refused(&[&base[..], more].concat(), said);
+    };
+    ask(&["--fma", "0"], &["--fma 0", "llvm", "libnvvm"]);
+    ask(
+        &["--prec-div", "3", "--policy", "libnvvm"],
+        &["--prec-div 3", "0 and 1"],
+    );
+    ask(
+        &["--prec-div", "1", "--policy", "cuda-tile"],
+        &["--prec-div 1", "cuda-tile"],
+    );
+    ask(
+        &["--prec-sqrt", "1", "--policy", "cuda-tile"],
+        &["--prec-sqrt 1"],
+    );
+    let text = "define float @f(float %a) {\n%r = fadd float %a, %a\nret float %r\n}";
+    for option in [["--type", "f32"], ["--fmf", "fast"]] {
+        refused(
+            &[&["resolve", text, "--target", "sm_90"][..], &option].concat(),
+            &[option[0], "leave it out"],
+        );
+    }
+}
+
+#[test]
+fn values_may_be_negative_infinities_and_results_two() {
+    let (value, status) = json(&[
+        "resolve", "a+b", "--type", "f32", "--target", "sm_90", "--value", "1", "-inf",
+    ]);
+    assert_eq!((status, &value["out"]), (0, &"ff800000".into()));
+    let (value, _) = json(&[
+        "resolve",
+        "__nv_fast_sincosf",
+        "--type",
+        "f32",
+        "--target",
+        "sm_90",
+        "--value",
+        "0",
+    ]);
+    assert_eq!(value["out"], "00000000");
+    assert_eq!(value["second"]["out"], "3f800000");
+    let output = mmascope(&[
+        "resolve",
+        "__nv_fast_sincosf",
+        "--type",
+        "f32",
+        "--target",
+        "sm_90",
+        "--value",
+        "0",
+    ]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.ends_with("00000000 -> 00000000\n00000000 -> 3f800000\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn errors_of_a_file_name_it() {
+    let file = std::env::temp_dir().join(format!("mmascope-resolve-{}.ll", std::process::id()));
+    std::fs::write(
+        &file,
+        "define float @f(float %a) {\n  %r = fcmp olt float %a, %a\n}\n",
+    )
+    .expect("a file");
+    let name = file.to_str().expect("a name");
+    refused(
+        &["resolve", "--input", name, "--target", "sm_90"],
+        &[&format!("{name}:2:8"), "comparisons"],
+    );
+    std::fs::remove_file(&file).expect("it is there");
+}
+
+#[test]
+fn what_is_refused_has_no_code_and_no_rule() {
+    let output = mmascope(&[
+        "resolve",
+        "mmaf %a, %b, %c : tile<16x16xf16>, tile<16x8xf16>, tile<16x8xbf16>",
+        "--target",
+        "sm_90",
+        "--policy",
+        "cuda-tile",
+    ]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!text.contains("ptx ") && !text.contains("rule "), "{text}");
+}

@@ -288,5 +288,9 @@ fn wrong_recipes_and_scales_are_refused_with_what_is_allowed() {
             .to_string()
             .contains("element 3")
     );
-    assert_eq!(check_scale(&nvfp4, 0x7f, 0), Ok(()));
+    assert_eq!(
+        check_scale(&nvfp4, 0x7f, 3).unwrap_err().to_string(),
+        "scale: element 3 = 0x7f is NaN; a ue4m3 of at most 0x7e is allowed"
+    );
+    assert_eq!(check_scale(&nvfp4, 0x7e, 0), Ok(()));
 }

@@ -11,6 +11,7 @@ mod resolver {
     mod reflect;
     mod rows;
     mod tile;
+    mod trees;
 }
 
 use mmascope_model::format::Format;

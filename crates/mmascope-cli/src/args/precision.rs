@@ -116,13 +116,13 @@ pub(crate) struct Specials {
 /// A minus sign that no option begins with.
 const MINUS: char = '\u{2212}';
 
-/// The program's arguments, in which negative values of `cast` are not taken for options: `-1`, `-2^13`,
+/// The program's arguments, in which negative values of `cast` and of `resolve --value` are not taken for options: `-1`, `-2^13`,
 /// `-0x1p3`, `-inf` and `-nan` get another minus sign. (Options may follow values, so that the parser
 /// cannot be told to take hyphens.)
 pub(crate) fn with_negative_values(
     arguments: impl Iterator<Item = std::ffi::OsString>,
 ) -> impl Iterator<Item = std::ffi::OsString> {
-    let mut is_cast = false;
+    let (mut takes_values, mut is_resolve) = (false, false);
     arguments.map(move |argument| {
         let text = argument.to_str();
         let value = text
@@ -132,10 +132,11 @@ pub(crate) fn with_negative_values(
                 let begins = |c: char| c.is_ascii_digit() || c == '.';
                 value.starts_with(begins) || ["inf", "infinity", "nan"].contains(&&*lower)
             });
-        match value.filter(|_| is_cast) {
+        match value.filter(|_| takes_values) {
             Some(value) => format!("{MINUS}{value}").into(),
             None => {
-                is_cast |= text == Some("cast");
+                is_resolve |= text == Some("resolve") && !takes_values;
+                takes_values |= text == Some("cast") || is_resolve && text == Some("--value");
                 argument
             }
         }

@@ -15,7 +15,7 @@ mod quotient;
 mod run;
 mod table;
 
-pub(crate) use exact::quotient;
+pub(crate) use exact::{divided, quotient, rooted};
 pub use run::{Evaluator, evaluate};
 pub use table::{Bound, Functions};
 

@@ -4,6 +4,7 @@
 //! chose them and diagnostics come out (`precision.md` §1, §3, §4). Which instructions exist is another question,
 //! answered by [`super::legal`].
 
+mod combine;
 mod constant;
 mod contract;
 mod denormal;
@@ -22,6 +23,7 @@ mod reflect;
 mod request;
 mod sass;
 mod select;
+mod simplify;
 mod step;
 mod text;
 mod tile;
@@ -77,6 +79,9 @@ pub struct Note {
     pub deviation: Option<u8>,
 }
 
+/// The rule of what compilers may do beyond what is given.
+const OPEN: &str = "llvm/open";
+
 impl Note {
     fn new(severity: Severity, rule: &str, text: &str) -> Self {
         Self {
@@ -89,6 +94,12 @@ impl Note {
 
     fn fold(policy: Policy, rule: &str, text: &str) -> Self {
         Self::new(Severity::Note, &format!("{policy}/{rule}"), text)
+    }
+
+    /// Says that a compiler may go further than what is given, so that no result is known exactly.
+    fn open(reason: &str) -> Self {
+        let text = format!("{reason}; the value is not known exactly");
+        Self::new(Severity::Note, OPEN, &text)
     }
 
     fn deviating(mut self, number: u8) -> Self {

@@ -217,7 +217,8 @@ fn of_nan(from: &Spec, code: u64, to: &Spec, policy: Policy, options: &Options) 
             let shifted = match (from.name, to.name) {
                 ("f16", "f32") => 0x7f80_0000 | (code & 0x3ff) << 13,
                 ("bf16", "f32") => (code & 0x7fff) << 16,
-                ("f16", "f64") => 0x7ff8 << 48 | (code & 0x3ff) << 42,
+                // NumPy 2.4 leaves signalling NaNs of f16 as they are.
+                ("f16", "f64") => 0x7ff0 << 48 | (code & 0x3ff) << 42,
                 ("bf16", "f64") => 0x7ff8 << 48 | (code & 0x7f) << 45,
                 (a, b) if a == b => return code,
                 _ => nan,

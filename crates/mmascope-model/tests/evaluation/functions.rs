@@ -289,3 +289,31 @@ fn narrow_functions_on_every_input() {
         }
     }
 }
+
+#[test]
+fn quotients_of_sines_and_cosines_are_enclosed() {
+    use mmascope_model::format::F32;
+    use mmascope_model::precision::resolve::{Fmf, Request, resolve};
+    for operation in ["__nv_fast_tanf", "sin(x)/cos(x)"] {
+        let request = Request {
+            format: Some(F32),
+            flags: Some(Fmf::FAST),
+            ..Request::new(operation, crate::target())
+        };
+        let resolution = resolve(&request).expect("a resolution");
+        for x in [0.5_f32, 1.0, -1.2, 2.0] {
+            let result = crate::run(&resolution, &[x.to_bits().into()]);
+            let value = |word: u64| f64::from(f32::from_bits(word as u32));
+            let (low, high) = (value(result.lo), value(result.hi));
+            let exact = f64::from(x).tan();
+            assert!(
+                low <= exact && exact <= high,
+                "{operation} of {x}: {low} {high}"
+            );
+            assert!(
+                high - low < 2e-5 * exact.abs().max(1.0) * 2.0,
+                "{operation} of {x}: {low} {high}"
+            );
+        }
+    }
+}

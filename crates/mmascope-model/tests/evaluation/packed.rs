@@ -257,6 +257,31 @@ fn rule_2_4_gross_f64_approximations() {
         );
     }
     let rest = run(&instruction("rcp.approx.ftz.f64"), &[3_f64.to_bits()]);
-    assert_eq!(rest.out, (1.0 / 3.0_f64).to_bits());
+    assert_eq!(
+        rest.out,
+        (1.0 / 3.0_f64).to_bits() & !0xffff_ffff,
+        "no lower word"
+    );
     assert_eq!((rest.lo, rest.hi), (SIGN | INF, INF));
+    // Only the upper word is read.
+    let near = run(
+        &instruction("rcp.approx.ftz.f64"),
+        &[3_f64.to_bits() | 0xffff],
+    );
+    assert_eq!(near, rest);
+}
+
+#[test]
+fn rule_2_4_a_nan_that_the_unit_does_not_see_has_no_known_value() {
+    for name in ["rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64"] {
+        let resolution = on(name, "sm_90");
+        let target = "sm_90".parse().expect("a target");
+        for word in [0x7ff0_0000_0000_0001, 0xfff0_0000_ffff_ffff] {
+            let error = evaluate(&resolution, target, &[word]).unwrap_err();
+            assert!(
+                matches!(&error, Error::Unmodelled { reason, .. } if reason.contains("upper word")),
+                "{name}: {error}"
+            );
+        }
+    }
 }

@@ -111,6 +111,24 @@ fn wrong_functions_are_told_with_the_line() {
 }
 
 #[test]
+fn lone_names_are_no_operations() {
+    let cases = [
+        ("foo", "unknown operation 'foo'; functions are add sub"),
+        ("(x)", "unknown operation 'x'"),
+        ("erf", "unknown operation 'erf'"),
+        ("sinf", "nearest: sin"),
+        ("__nv_foo", "unknown function '__nv_foo'"),
+        ("__nv_fast_sinff", "nearest: __nv_fast_sinf"),
+        ("a*__nv_sinf", "'(' after a function's name"),
+        ("zzzz(a)", "unknown function 'zzzz'; functions are add sub"),
+    ];
+    for (text, said) in cases {
+        let error = resolve(&ask(text, "f32", "sm_90", "", Policy::Llvm)).expect_err(text);
+        assert!(error.to_string().contains(said), "{text}: {error}");
+    }
+}
+
+#[test]
 fn types_and_missing_types() {
     let missing = resolve(&ask("a+b", "", "sm_90", "", Policy::Llvm)).expect_err("no type");
     assert!(
@@ -120,4 +138,66 @@ fn types_and_missing_types() {
     let narrow =
         resolve(&ask("a+b", "e4m3", "sm_90", "", Policy::Llvm)).expect_err("no arithmetic");
     assert!(narrow.to_string().contains("f32 f64 f16 bf16"), "{narrow}");
+}
+
+#[test]
+fn functions_with_metadata_are_read_and_places_have_columns() {
+    let text = "define float @f(float %a) !dbg !4 {\n  %r = fdiv float %a, %a, !fpmath !0, !dbg !5\n  ret float %r, !dbg !6\n}\n!0 = !{float 2.5}";
+    let resolution =
+        resolve(&ask(text, "", "sm_90", "", Policy::Llvm)).expect("metadata is ignored");
+    assert_eq!(resolution.ptx(), ["div.rn.f32"]);
+    for (line, column, said) in [
+        ("  %r = fcmp olt float %a, %a", ":2:8:", "comparisons"),
+        ("  %r = fpext float %a to double", ":2:8:", "one type"),
+        ("  %r = fadd float %a, %zz", ":2:23:", "not defined"),
+    ] {
+        let text = format!("define float @f(float %a) {{\n{line}\nret float %r\n}}");
+        let error = resolve(&ask(&text, "", "sm_90", "", Policy::Llvm))
+            .expect_err(line)
+            .to_string();
+        assert!(
+            error.contains(column) && error.contains(said),
+            "{line}: {error}"
+        );
+    }
+}
+
+#[test]
+fn unknown_words_of_instructions_are_told_with_what_is_allowed() {
+    for (text, said) in [
+        ("zzz.f32", "unknown opcode 'zzz'; allowed: abs"),
+        (
+            "add.qqqqq.f32",
+            "unknown modifier or type 'qqqqq'; allowed: ",
+        ),
+        ("ad.f32", "unknown opcode 'ad'; nearest: add"),
+    ] {
+        let error = resolve(&ask(text, "", "sm_90", "", Policy::Llvm))
+            .expect_err(text)
+            .to_string();
+        assert!(error.starts_with(said), "{text}: {error}");
+    }
+    let rules = mmascope_model::precision::legal::Rules::built_in();
+    let error = rules.target("sm_70").expect_err("too old").to_string();
+    assert_eq!(error, "unknown target 'sm_70'; targets start at sm_75");
+    let error = "rna".parse::<Mode>().expect_err("no mode").to_string();
+    assert!(
+        error.contains("allowed: rn, rz, rm, rp, approx, full"),
+        "{error}"
+    );
+}
+
+#[test]
+fn targets_are_told_in_words() {
+    let said = |text: &str, target: &str| {
+        let resolution = resolve(&ask(text, "", target, "", Policy::Llvm)).expect("an answer");
+        resolution.notes[0].text.clone()
+    };
+    let text = said("cvt.rn.satfinite.e4m3x2.f32", "sm_80");
+    assert!(text.ends_with("it exists on sm_89 and later"), "{text}");
+    let text = said("cvt.rz.satfinite.e4m3x2.f32", "sm_90");
+    assert!(
+        text.contains("sm_107a") && !text.contains("107f "),
+        "{text}"
+    );
 }

@@ -260,3 +260,69 @@ fn flags_only_drop() {
     assert_eq!(Fmf::CONTRACT.join(Fmf::AFN), Fmf::NONE);
     assert!(!Fmf::FAST.without(Fmf::NNAN).has(Fmf::NNAN));
 }
+
+#[test]
+fn llvm_folds_by_sign_without_flags() {
+    for (operation, names) in [
+        ("-x*-y", "mul.rn.f32"),
+        ("abs(-x)", "abs.f32"),
+        ("abs(abs(x))", "abs.f32"),
+        ("-a/-b", "div.rn.f32"),
+        ("-(x/2)", "mul.rn.f32"),
+        ("a*-b+c", "mul.rn.f32 sub.rn.f32"),
+        ("a*(b-1)", "add.rn.f32 mul.rn.f32"),
+        ("x*y+x*y", "mul.rn.f32 add.rn.f32"),
+        ("1/x+1/x", "rcp.rn.f32 add.rn.f32"),
+        ("-(-x)+y", "add.rn.f32"),
+        ("0+abs(x)", "abs.f32"),
+    ] {
+        assert_eq!(
+            chosen(operation, "f32", "sm_90", "", Policy::Llvm),
+            names,
+            "{operation}"
+        );
+    }
+}
+
+#[test]
+fn llvm_regroups_under_flags() {
+    for (operation, flags, code) in [
+        ("(x+1)+2", "reassoc nsz", "add.rn.f32 %t0, %x, 0x40400000;"),
+        ("a-(a-b)", "fast", "result %b"),
+        ("2*x-x", "contract", "fma.rn.f32 %t1, %x, 0x40000000, %t0;"),
+        ("2*x-x", "reassoc nsz", "sub.rn.f32 %t1, %t0, %x;"),
+        ("a*(b+1)", "fast", "fma.rn.f32 %t0, %b, %a, %a;"),
+        ("a*b+c*d+e", "fast", "fma.rn.f32 %t1, %a, %b, %t0;"),
+        ("3/x+4/x", "fast", "mul.f32 %t1, %t0, 0x40e00000;"),
+        ("sqrt(x)*sqrt(x)", "fast", "result %x"),
+        ("0/x", "nnan nsz", "result 0x0"),
+        ("x+x+x", "fast", "mul.f32 %t0, %x, 0x40400000;"),
+        ("a*2+a", "fast", "mul.f32 %t0, %a, 0x40400000;"),
+    ] {
+        let resolution = answer(&ask(operation, "f32", "sm_90", flags, Policy::Llvm));
+        let all = resolution.code();
+        assert!(
+            all.iter().any(|line| line == code),
+            "{operation} {flags}: {all:?}"
+        );
+        assert!(!resolution.is_open(), "{operation} {flags}");
+    }
+}
+
+#[test]
+fn what_llvm_may_combine_further_has_no_known_value() {
+    use mmascope_model::precision::eval::evaluate;
+    let request = ask("-(a*a-(b+c))", "f32", "sm_90", "contract nsz", Policy::Llvm);
+    let resolution = answer(&request);
+    assert!(resolution.is_open() && resolution.legal);
+    let words = [1.0_f32, 2.0, 3.0].map(|value| u64::from(value.to_bits()));
+    let result = evaluate(&resolution, request.target, &words).expect("a result");
+    assert!(!result.is_known());
+    assert_eq!(
+        (result.lo, result.hi),
+        (0xff80_0000, 0x7f80_0000),
+        "nothing bounds it"
+    );
+    let plain = answer(&ask("-(a*a-(b+c))", "f32", "sm_90", "nsz", Policy::Llvm));
+    assert!(!plain.is_open());
+}

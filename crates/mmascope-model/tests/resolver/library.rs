@@ -1,6 +1,8 @@
 //! The device library (`precision.md` §3) and who sets its keys (§1.1, §1.2).
 
-use mmascope_model::precision::resolve::{Policy, REFLECT_KEYS, Request};
+use mmascope_model::precision::resolve::{
+    Operand, Policy, REFLECT_KEYS, Request, fast_names, resolve,
+};
 
 use crate::{answer, ask, chosen};
 
@@ -87,6 +89,79 @@ fn rule_1_2_upstream_takes_the_approximate_root_unless_told() {
         ..ask("__nv_sqrtf", "f32", "sm_90", "", Policy::LibNvvm)
     };
     assert_eq!(answer(&request).ptx(), ["sqrt.approx.ftz.f32"]);
+}
+
+#[test]
+fn rule_3_sincosf_has_two_results_and_is_gated_by_ftz() {
+    for (entry, n) in [("__CUDA_FTZ=0", ""), ("__CUDA_FTZ=1", ".ftz")] {
+        let reflect = [entry.to_owned()];
+        let request = Request {
+            reflect: &reflect,
+            ..ask("__nv_fast_sincosf", "f32", "sm_90", "", Policy::Llvm)
+        };
+        let resolution = answer(&request);
+        let names = [format!("sin.approx{n}.f32"), format!("cos.approx{n}.f32")];
+        assert_eq!(resolution.ptx(), names);
+        assert_eq!(resolution.code()[2], "result %t0, %t1");
+        let cosine = resolution.of_second().expect("a second result");
+        assert_eq!((cosine.result, cosine.second), (Operand::Step(1), None));
+    }
+    let inside = ask("__nv_fast_sincosf(x)*2", "f32", "sm_90", "", Policy::Llvm);
+    let error = resolve(&inside).expect_err("two results").to_string();
+    assert!(error.contains("two results"), "{error}");
+}
+
+#[test]
+fn every_fast_symbol_has_a_body() {
+    for name in fast_names() {
+        let resolution = answer(&ask(name, "f32", "sm_90", "", Policy::Llvm));
+        assert!(resolution.legal && !resolution.steps.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn rule_1_2_levels_of_division_under_a_flush() {
+    let modes = "preserve-sign,preserve-sign";
+    for (operation, names) in [
+        (
+            "a/b",
+            [
+                "div.approx.ftz.f32",
+                "div.full.ftz.f32",
+                "div.rn.ftz.f32",
+                "div.rn.f32",
+            ],
+        ),
+        (
+            "1/b",
+            [
+                "rcp.approx.ftz.f32",
+                "rcp.approx.ftz.f32",
+                "rcp.rn.ftz.f32",
+                "rcp.rn.f32",
+            ],
+        ),
+    ] {
+        for (level, name) in names.into_iter().enumerate() {
+            for flags in ["", "afn"] {
+                let request = Request {
+                    prec_div: Some(level as u8),
+                    denormal: Some(modes.parse().expect("modes")),
+                    ..ask(operation, "f32", "sm_90", flags, Policy::Llvm)
+                };
+                assert_eq!(
+                    answer(&request).ptx(),
+                    [name],
+                    "{operation} {level} {flags}"
+                );
+            }
+        }
+    }
+    let unset = Request {
+        denormal: Some(modes.parse().expect("modes")),
+        ..ask("a/b", "f32", "sm_90", "", Policy::Llvm)
+    };
+    assert_eq!(answer(&unset).ptx(), ["div.rn.ftz.f32"]);
 }
 
 #[test]

@@ -74,3 +74,49 @@ fn rule_4_mmaf_scaled_blocks_and_scales() {
     assert!(!scaled("f4E2M1FN", 64, 4, "f8E4M3FN", "f16"));
     assert!(!scaled("f4E2M1FN", 64, 3, "f8E8M0FNU", "f32"));
 }
+
+#[test]
+fn results_with_names_and_full_names_are_read() {
+    for text in [
+        "%0 = ftof %a : tile<f32> -> tile<f16>",
+        "%0 = cuda_tile.ftof %a : tile<f32> -> tile<f16>",
+        "cuda_tile.ftof %a : tile<f32> -> tile<f16>",
+    ] {
+        assert_eq!(
+            chosen(text, "", "sm_90", "", Policy::CudaTile),
+            "cvt.rn.f16.f32",
+            "{text}"
+        );
+    }
+    for text in [
+        "%d = mmaf %a, %b, %c : tile<16x16xf16>, tile<16x8xf16>, tile<16x8xf32>",
+        "%d = cuda_tile.mmaf_scaled %a, %b, %c, %sa, %sb : tile<16x64xf8E4M3FN>, tile<64x8xf8E4M3FN>, \
+         tile<16x8xf32>, tile<16x2xf8E8M0FNU>, tile<2x8xf8E8M0FNU>",
+    ] {
+        let resolution = answer(&ask(text, "", "sm_100a", "", Policy::CudaTile));
+        assert_eq!(resolution.steps.len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn products_of_f32_are_legal_and_what_they_become_is_not_established() {
+    let text = "mmaf %a, %b, %c : tile<16x16xf32>, tile<16x8xf32>, tile<16x8xf32>";
+    let resolution = answer(&ask(text, "", "sm_90", "", Policy::CudaTile));
+    assert!(resolution.legal);
+    assert!(
+        resolution
+            .notes
+            .iter()
+            .any(|note| note.text.contains("not established"))
+    );
+    assert!(resolution.unknown().is_some(), "no value");
+}
+
+#[test]
+fn what_is_refused_has_no_code() {
+    let text = "mmaf %a, %b, %c : tile<16x16xf16>, tile<16x8xf16>, tile<16x8xbf16>";
+    let resolution = answer(&ask(text, "", "sm_90", "", Policy::CudaTile));
+    assert!(!resolution.legal);
+    assert_eq!(resolution.code(), Vec::<String>::new());
+    assert_eq!(resolution.rule(), "");
+}

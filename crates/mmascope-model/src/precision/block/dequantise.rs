@@ -84,6 +84,15 @@ pub fn check_tensor_scale(word: u32) -> Result<()> {
 /// # Errors
 /// [`Error::Argument`] when it has one.
 pub fn check_scale(format: &BlockFormat, code: u8, place: usize) -> Result<()> {
+    // A ue8m0 NaN makes a block of NaN, as OCP MX has it; an NVFP4 scale is a number.
+    let nan = format.scale.nan().filter(|_| format.has_tensor_scale);
+    if nan == Some(u64::from(code)) {
+        return Err(Error::Argument(format!(
+            "scale: element {place} = {code:#04x} is NaN; a {} of at most {:#04x} is allowed",
+            format.scale,
+            code - 1
+        )));
+    }
     if u64::from(code) <= format.scale.mask() {
         return Ok(());
     }

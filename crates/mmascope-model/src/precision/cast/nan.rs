@@ -66,10 +66,9 @@ impl Cast {
                 let kept = code >> (fraction_bits(from) - 10) & 0x3ff;
                 0x7c00 | if kept == 0 { 1 } else { kept }
             }
-            (F16 | BF16, F32) => carried(from, to, code),
-            (F16, F64) | (F32, F64) | (F64, F32) | (BF16, F64) => {
-                carried(from, to, code) | quiet_bit(to)
-            }
+            // NumPy 2.4 carries payloads of f16 as they are; those of f32 become quiet.
+            (F16 | BF16, F32) | (F16, F64) => carried(from, to, code),
+            (F32, F64) | (F64, F32) | (BF16, F64) => carried(from, to, code) | quiet_bit(to),
             _ if from == to => return code,
             _ => nan,
         };

@@ -12,7 +12,9 @@ use super::{Enclosure, order};
 use crate::format::{Class, Exact, F32, F64, Format, Overflow, Rounding, Unpacked};
 use crate::precision::legal::Target;
 
-/// The NaN of the gross f64 approximations, whose lower word is 0.
+/// The upper word of an f64.
+const UPPER: u64 = 0xffff_ffff_0000_0000;
+/// The NaN of the gross f64 approximations.
 const GROSS_NAN: u64 = 0x7fff_ffff_0000_0000;
 
 /// One approximate instruction on one input.
@@ -30,6 +32,8 @@ impl Approximation<'_> {
     /// The result for one input word.
     pub(super) fn of(&self, word: u64) -> Enclosure {
         let format = self.style.format;
+        // Of a gross f64 approximation's operand the upper word alone reaches the unit.
+        let word = if self.is_gross() { word & UPPER } else { word };
         let word = self.style.operand(word);
         let x = self.style.decode(word);
         if let Some(result) = self.special(&x, word) {
@@ -46,13 +50,29 @@ impl Approximation<'_> {
         };
         let value = value(self.function, &exact, &format);
         let documented = self.functions.bound(self.name, &Interval::point(&exact));
-        enclose(&self.style, &value, &documented)
+        let mut result = enclose(&self.style, &value, &documented);
+        if self.is_gross() {
+            // Its result has no lower word.
+            result.out &= UPPER;
+        }
+        result
+    }
+
+    /// Whether only upper words of f64 are read and written.
+    fn is_gross(&self) -> bool {
+        self.name.ends_with("approx.ftz.f64")
+    }
+
+    /// A NaN of which the unit sees ∞, because its payload is in the lower word alone.
+    pub(super) fn is_unseen_nan(&self, word: u64) -> bool {
+        let class = |word: u64| self.style.decode(word).class;
+        self.is_gross() && class(word) == Class::Nan && class(word & UPPER) == Class::Infinite
     }
 
     /// Results that the vendor's documentation states exactly.
     fn special(&self, x: &Unpacked, word: u64) -> Option<u64> {
         let format = self.style.format;
-        let nan = if self.name.ends_with("approx.ftz.f64") {
+        let nan = if self.is_gross() {
             GROSS_NAN
         } else {
             self.style.nan()

@@ -59,6 +59,16 @@ fn exact(negative: bool, whole: &BigUint, exponent: i64, sticky: bool) -> Exact 
     }
 }
 
+/// A quotient of two words, rounded to nearest even.
+pub(crate) fn divided(format: &Format, x: u64, y: u64) -> u64 {
+    Style::plain(format).divide(x, y)
+}
+
+/// The root of a word, rounded to nearest even.
+pub(crate) fn rooted(format: &Format, x: u64) -> u64 {
+    Style::plain(format).square_root(x)
+}
+
 /// What an instruction's modifiers ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style {
@@ -70,6 +80,17 @@ pub(super) struct Style {
 }
 
 impl Style {
+    /// To nearest even, and nothing else.
+    fn plain(format: &Format) -> Self {
+        Self {
+            format: *format,
+            rounding: Rounding::Rne,
+            flush: false,
+            saturate: false,
+            relu: false,
+        }
+    }
+
     /// The NaN that PTX writes: all ones below the sign for f32 and the narrow types; f64 leaves it open, and the
     /// format's default stands for it.
     pub(super) fn nan(&self) -> u64 {

@@ -46,6 +46,10 @@ const UNKNOWN: &[(&str, &str)] = &[
         "a matrix instruction's operands are not numbers; mmascope eval computes its dot products",
     ),
     (
+        "call mmaf",
+        "which instructions the compiler chooses for this product is not established",
+    ),
+    (
         "wgmma",
         "a matrix instruction's operands are not numbers; mmascope eval computes its dot products",
     ),
@@ -121,7 +125,7 @@ impl<'a> Plan<'a> {
         match self.opcode {
             "add" | "sub" | "mul" | "fma" | "mad" | "neg" | "min" | "max" | "ex2" | "lg2"
             | "sqrt" | "tanh" | "cvt" => true,
-            "div" => !crosses(&operands[1]) && !self.approximate,
+            "div" => !crosses(&operands[1]),
             "rcp" | "rsqrt" => !crosses(&operands[0]),
             "abs" => !crosses(&operands[0]),
             _ => false,

@@ -113,7 +113,20 @@ impl Evaluator<'_> {
                 .collect();
             values.push(self.step(step, &operands)?);
         }
-        Ok(value(resolution.result, inputs, &values))
+        let result = value(resolution.result, inputs, &values);
+        if !resolution.is_open() {
+            return Ok(result);
+        }
+        // Another order gives another result, and nothing bounds it.
+        let format = resolution.result_format();
+        let [lo, hi] = [true, false]
+            .map(|negative| format.to_register(format.infinity(negative, Overflow::Ieee)));
+        Ok(Enclosure {
+            out: result.out,
+            lo,
+            hi,
+            bound: Some("the compiler may combine further under the flags".to_owned()),
+        })
     }
 
     /// One instruction on operands of which intervals are known.
@@ -258,7 +271,16 @@ impl Evaluator<'_> {
                 known(exact::convert(&source_format(step, 0), style, x))
             }
             ("rcp" | "rsqrt" | "sqrt" | "lg2" | "ex2" | "sin" | "cos" | "tanh", &[x]) => {
-                Ok(self.approximation(step, plan.opcode, *style).of(x))
+                let approximation = self.approximation(step, plan.opcode, *style);
+                if approximation.is_unseen_nan(x) {
+                    return Err(Error::Unmodelled {
+                        name: step.instruction.clone(),
+                        reason: "no value is known: only the upper word reaches the unit, and of this NaN it is \
+                                 an infinity's"
+                            .to_owned(),
+                    });
+                }
+                Ok(approximation.of(x))
             }
             ("copysign", &[a, b]) => known((a & sign(&style.format)) | (b & !sign(&style.format))),
             ("call", _) => self.library(plan, words).ok_or_else(wrong),

@@ -58,7 +58,14 @@ impl Form {
                 "wgmma.mma_async".to_owned()
             }
             None if is_shape(words[0]) => "mma".to_owned(),
-            None => return Err(Error::unknown("opcode", words[0], rules.opcodes())),
+            None => {
+                return Err(unknown(
+                    "opcode",
+                    words[0],
+                    rules.opcodes(),
+                    rules.opcodes(),
+                ));
+            }
         };
         if let Some(reason) = rules.beyond(&opcode, &words) {
             return Err(Error::Unmodelled {
@@ -77,8 +84,8 @@ impl Form {
             words.iter().partition(|word| rules.is_type(word));
         for modifier in &modifiers {
             if !rules.is_modifier(modifier) && !is_shape(modifier) {
-                let known = rules.words();
-                return Err(Error::unknown("modifier or type", modifier, known));
+                let own = rules.words_of(&opcode);
+                return Err(unknown("modifier or type", modifier, rules.words(), own));
             }
         }
         let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
@@ -88,6 +95,31 @@ impl Form {
             types: owned(types),
             operands,
         })
+    }
+}
+
+/// A word that nobody knows, with the nearest known ones, or with what is allowed where none is near.
+fn unknown(
+    what: &'static str,
+    name: &str,
+    known: impl Iterator<Item = impl AsRef<str>>,
+    all: impl Iterator<Item = impl AsRef<str>>,
+) -> Error {
+    match Error::unknown(what, name, known) {
+        Error::Unknown {
+            what,
+            name,
+            nearest,
+            allowed,
+            elsewhere,
+        } if nearest.is_empty() && allowed.is_empty() => Error::Unknown {
+            what,
+            name,
+            nearest,
+            allowed: all.map(|word| word.as_ref().to_owned()).collect(),
+            elsewhere,
+        },
+        error => error,
     }
 }
 

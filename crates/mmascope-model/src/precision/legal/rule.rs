@@ -102,6 +102,24 @@ impl Rule {
         self.scopes.iter().any(|scope| scope.contains(target))
     }
 
+    /// Its targets in words: `sm_89 and later`, or their names.
+    #[must_use]
+    pub fn targets_in_words(&self) -> String {
+        let known = super::Rules::built_in().targets();
+        let reached: Vec<Target> = known
+            .iter()
+            .copied()
+            .filter(|target| self.reaches(*target))
+            .collect();
+        let least = reached.iter().map(|target| target.sm).min().unwrap_or(0);
+        let later = known.iter().filter(|target| target.sm >= least);
+        if later.eq(&reached) {
+            return format!("sm_{least} and later");
+        }
+        let names: Vec<String> = reached.iter().map(ToString::to_string).collect();
+        names.join(", ")
+    }
+
     /// The last field of the rule's text: its targets in the table's words.
     #[must_use]
     pub fn targets(&self) -> &str {

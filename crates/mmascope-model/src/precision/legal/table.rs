@@ -99,6 +99,13 @@ impl Rules {
         let known = || self.targets.iter().copied();
         match name.parse::<Target>() {
             Ok(target) if self.targets.contains(&target) => Ok(target),
+            Ok(target) if known().all(|other| other.sm > target.sm) => {
+                let first = known().map(|other| other.sm).min().unwrap_or(0);
+                Err(Error::Argument(format!(
+                    "unknown target '{}'; targets start at sm_{first}",
+                    quoted(name)
+                )))
+            }
             _ => Err(super::target::unknown(name, known())),
         }
     }
@@ -148,6 +155,22 @@ impl Rules {
 
     pub(super) fn is_modifier(&self, word: &str) -> bool {
         self.modifiers.contains(word) || ALSO_KNOWN.contains(&word)
+    }
+
+    /// The modifiers and types of one opcode.
+    pub(super) fn words_of(&self, opcode: &str) -> impl Iterator<Item = &str> {
+        let own = self
+            .rules
+            .iter()
+            .filter(|rule| rule.opcodes.iter().any(|known| known == opcode));
+        let words = own.flat_map(|rule| {
+            let modifiers = rule.groups.iter().flat_map(|group| &group.words);
+            modifiers.chain(rule.types.iter().flatten())
+        });
+        words
+            .map(String::as_str)
+            .collect::<BTreeSet<&str>>()
+            .into_iter()
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {

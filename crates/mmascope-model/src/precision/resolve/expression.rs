@@ -46,6 +46,28 @@ pub(super) fn arity(name: &str) -> Option<usize> {
     known.or_else(|| super::library::arity(name))
 }
 
+/// The names of all functions and symbols.
+fn every_function() -> impl Iterator<Item = &'static str> {
+    let known = FUNCTIONS.iter().map(|(known, _)| *known);
+    known.chain(super::library::names())
+}
+
+/// A function that nobody knows, with the nearest names, or with all where none is near.
+pub(super) fn unknown_function(what: &'static str, name: &str) -> Error {
+    let error = Error::unknown(what, name, every_function());
+    let is_near = !matches!(&error, Error::Unknown { nearest, .. } if nearest.is_empty());
+    if is_near {
+        return error;
+    }
+    let short: Vec<&str> = FUNCTIONS.iter().map(|(known, _)| *known).collect();
+    Error::Argument(format!(
+        "unknown {what} '{}'; functions are {}, and symbols of the device library such as __nv_fast_expf; \
+         for example a*b+c, 1/sqrt(x), sqrt or add.rn.f32",
+        quoted(name),
+        short.join(" ")
+    ))
+}
+
 /// Reads an expression. `settings` are what every operation in it asks for.
 ///
 /// # Errors
@@ -70,6 +92,10 @@ pub(super) fn read(text: &str, format: Format, settings: Settings) -> Result<Gra
     reader.graph.root = reader.sum()?;
     if reader.peek().is_some() {
         return Err(reader.wrong("an operator or the end"));
+    }
+    if let Op::Parameter(number) = reader.graph.nodes[reader.graph.root].op {
+        let name = reader.graph.parameters[number].clone();
+        return Err(unknown_function("operation", &name));
     }
     Ok(reader.graph)
 }
@@ -206,17 +232,16 @@ impl Reader<'_> {
 
     fn named(&mut self) -> Result<usize> {
         let name = self.take(|_, letter| letter.is_ascii_alphanumeric() || letter == '_');
-        if self.peek() != Some('(') {
+        let called = self.peek() == Some('(');
+        if !called && !name.starts_with("__nv_") {
             return Ok(self.graph.parameter(&name));
         }
         let Some(count) = arity(&name) else {
-            let known = FUNCTIONS.iter().map(|(known, _)| *known);
-            return Err(Error::unknown(
-                "function",
-                &name,
-                known.chain(super::library::names()),
-            ));
+            return Err(unknown_function("function", &name));
         };
+        if !called {
+            return Err(self.wrong("'(' after a function's name"));
+        }
         self.at += 1;
         let mut args = vec![self.sum()?];
         while self.peek() == Some(',') {

@@ -14,6 +14,9 @@ const MOST: usize = 10_000;
 
 /// Folds until nothing changes, and says which rules had a part in it.
 pub(super) fn fold(graph: &mut Graph, context: &Context<'_>) -> Vec<Note> {
+    if context.policy == Policy::Llvm {
+        return super::combine::fold(graph, context);
+    }
     let mut notes = Vec::new();
     for _ in 0..MOST {
         let order = graph.order();

@@ -5,8 +5,8 @@ use super::graph::{Mode, Settings};
 use super::policy::Policy;
 use super::select::Lowering;
 use super::step::Operand;
-use super::{Note, Severity, library};
-use crate::error::{Error, Result};
+use super::{Note, Severity};
+use crate::error::Result;
 use crate::explain::number_word;
 use crate::format::{BF16, F16, F32, F64};
 
@@ -23,14 +23,7 @@ pub(super) fn lower(
         "rsqrt" => Ok(reciprocal_root(lowering, args, settings)),
         "sin" | "cos" | "tanh" | "exp2" | "log2" | "exp" | "exp10" | "log" | "log10" | "pow"
         | "tan" => Ok(transcendental(lowering, name, args, settings)),
-        _ => {
-            let known = super::expression::FUNCTIONS.iter().map(|(known, _)| *known);
-            Err(Error::unknown(
-                "function",
-                name,
-                known.chain(library::names()),
-            ))
-        }
+        _ => Err(super::expression::unknown_function("function", name)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::flags::Fmf;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quoted};
 use crate::format::Format;
 
 /// A rounding that one operation asks for by itself.
@@ -44,9 +44,14 @@ impl FromStr for Mode {
 
     fn from_str(name: &str) -> Result<Self> {
         let found = MODES.iter().find(|(known, _)| *known == name);
-        found
-            .map(|(_, mode)| *mode)
-            .ok_or_else(|| Error::unknown("rounding", name, MODES.iter().map(|(known, _)| *known)))
+        found.map(|(_, mode)| *mode).ok_or_else(|| {
+            let names: Vec<&str> = MODES.iter().map(|(known, _)| *known).collect();
+            Error::Argument(format!(
+                "unknown rounding '{}'; allowed: {}",
+                quoted(name),
+                names.join(", ")
+            ))
+        })
     }
 }
 

@@ -32,6 +32,7 @@ const SYMBOLS: &[(&str, usize, Body)] = &[
     ("__nv_fsqrt_rn", 1, Body::Single("sqrt.rn")),
     ("__nv_fast_sinf", 1, Body::Fast),
     ("__nv_fast_cosf", 1, Body::Fast),
+    ("__nv_fast_sincosf", 1, Body::Fast),
     ("__nv_fast_tanf", 1, Body::Fast),
     ("__nv_fast_tanhf", 1, Body::Fast),
     ("__nv_fast_expf", 1, Body::Fast),
@@ -74,10 +75,13 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     SYMBOLS.iter().map(|(name, _, _)| *name)
 }
 
-/// The fast symbols: exactly twelve exist, of which one gives two results and is no function here.
+/// The symbol that gives two results, the sine and the cosine.
+pub(super) const TWO_RESULTS: &str = "__nv_fast_sincosf";
+
+/// The fast symbols: exactly twelve exist.
 pub fn fast_names() -> impl Iterator<Item = &'static str> {
     let fast = SYMBOLS.iter().filter(|(_, _, body)| *body == Body::Fast);
-    fast.map(|(name, _, _)| *name).chain(["__nv_fast_sincosf"])
+    fast.map(|(name, _, _)| *name)
 }
 
 /// How many operands a symbol takes.
@@ -174,6 +178,11 @@ fn fast(
     match name {
         "__nv_fast_sinf" => lowering.emit(&unary("sin"), args, RULE),
         "__nv_fast_cosf" => lowering.emit(&unary("cos"), args, RULE),
+        TWO_RESULTS => {
+            let sine = lowering.emit(&unary("sin"), args, RULE);
+            lowering.second = Some(lowering.emit(&unary("cos"), args, RULE));
+            sine
+        }
         "__nv_fast_tanf" => {
             let sine = lowering.emit(&unary("sin"), args, RULE);
             let cosine = lowering.emit(&unary("cos"), args, RULE);

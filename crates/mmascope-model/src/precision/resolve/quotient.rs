@@ -25,12 +25,19 @@ impl Lowering<'_> {
         let (arm, rule) = match (settings.rounding, self.context.policy) {
             (Some(mode @ (Mode::Approx | Mode::Full)), _) => (mode, "approx/explicit"),
             (Some(mode), _) => (mode, "operation/explicit-rounding"),
-            (None, Policy::Llvm) if settings.flags.has(Fmf::AFN) && single => {
+            // LLVM's option, where it is given, counts more than the flag.
+            (None, Policy::Llvm)
+                if settings.flags.has(Fmf::AFN) && single && self.context.prec_div.is_none() =>
+            {
                 (Mode::Approx, "approx/afn")
             }
             (None, Policy::Llvm | Policy::LibNvvm) if single => {
                 match self.context.precise_division() {
                     0 if self.context.policy == Policy::Llvm => (Mode::Approx, "approx/option"),
+                    // There is no full-range reciprocal; LLVM takes the approximation.
+                    1 if self.context.policy == Policy::Llvm && reciprocal => {
+                        (Mode::Approx, "approx/option")
+                    }
                     0 | 1 => (Mode::Full, "approx/option"),
                     _ => (Mode::Rn, "operation/division"),
                 }
@@ -86,9 +93,17 @@ impl Lowering<'_> {
             (true, _) => "rcp",
         };
         let operands = if stem == "rcp" { &args[1..] } else { args };
+        // LLVM's level 3 is IEEE without a flush, whatever the function's mode; level 2 follows the mode.
+        let keeps = self.context.policy == Policy::Llvm
+            && self.context.prec_div == Some(3)
+            && settings.rounding.is_none();
         match self.format {
             F16 | BF16 => {
-                let flush = if self.function_flushes() { ".ftz" } else { "" };
+                let flush = if self.function_flushes() && !keeps {
+                    ".ftz"
+                } else {
+                    ""
+                };
                 self.promoted(operands, settings.flags, rule, |name| {
                     name(&format!("{stem}.{arm}"), flush)
                 })
@@ -98,11 +113,12 @@ impl Lowering<'_> {
                 self.emit(&name, operands, rule)
             }
             _ => {
-                let name = format!(
-                    "{stem}.{arm}{}.{}",
-                    self.flush_suffix(settings, true),
-                    self.format
-                );
+                let flush = if keeps && !settings.flush {
+                    String::new()
+                } else {
+                    self.flush_suffix(settings, true)
+                };
+                let name = format!("{stem}.{arm}{flush}.{}", self.format);
                 self.emit(&name, operands, rule)
             }
         }

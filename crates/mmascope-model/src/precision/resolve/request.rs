@@ -76,6 +76,8 @@ pub struct Resolution {
     pub steps: Vec<Step>,
     /// Where the result comes from.
     pub result: Operand,
+    /// The second result of a symbol that has two: of `__nv_fast_sincosf` the cosine.
+    pub second: Option<Operand>,
     /// The names of the inputs.
     pub inputs: Vec<String>,
     /// The type of the inputs and of the result, where it is one type.
@@ -95,6 +97,23 @@ impl Resolution {
     #[must_use]
     pub fn ptx(&self) -> Vec<String> {
         self.steps.iter().flat_map(Step::names).collect()
+    }
+
+    /// Whether the flags let the compiler go further than what is given, so that no value is known exactly.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.notes.iter().any(|note| note.rule == super::OPEN)
+    }
+
+    /// The same with its second result as the result, where there is one.
+    #[must_use]
+    pub fn of_second(&self) -> Option<Self> {
+        let result = self.second?;
+        Some(Self {
+            result,
+            second: None,
+            ..self.clone()
+        })
     }
 
     /// What the assembler makes of them, where it was looked at.
@@ -128,6 +147,9 @@ impl Resolution {
     /// The instructions with their operands, one a line.
     #[must_use]
     pub fn code(&self) -> Vec<String> {
+        if !self.legal && self.steps.is_empty() {
+            return Vec::new();
+        }
         let name = |operand: &Operand| match operand {
             Operand::Input(index) => {
                 format!("%{}", self.inputs.get(*index).map_or("?", |name| name))
@@ -139,8 +161,11 @@ impl Resolution {
             let operands: Vec<String> = step.operands.iter().map(name).collect();
             format!("{} %t{index}, {};", step.instruction, operands.join(", "))
         });
+        let second = self
+            .second
+            .map_or(String::new(), |second| format!(", {}", name(&second)));
         lines
-            .chain([format!("result {}", name(&self.result))])
+            .chain([format!("result {}{second}", name(&self.result))])
             .collect()
     }
 }
@@ -152,7 +177,10 @@ impl Note {
             return false;
         };
         policy.parse::<Policy>().is_ok()
-            && !matches!(rule, "afn" | "cannot-select" | "ftz" | "flags" | "denormal")
+            && !matches!(
+                rule,
+                "open" | "afn" | "cannot-select" | "ftz" | "flags" | "denormal"
+            )
             && !rule.contains("tanh")
             && !rule.starts_with("reflect")
             && !rule.starts_with("ftz")
@@ -246,6 +274,7 @@ pub fn resolve(request: &Request<'_>) -> Result<Resolution> {
             format: step.format,
             steps: vec![step],
             result: Operand::Step(0),
+            second: None,
             inputs,
             notes: Vec::new(),
         }
@@ -262,6 +291,7 @@ pub fn resolve(request: &Request<'_>) -> Result<Resolution> {
         legal: notes.iter().all(|note| note.severity != Severity::Error),
         steps: answer.steps,
         result: answer.result,
+        second: answer.second,
         inputs: answer.inputs,
         format: answer.format,
         notes,
@@ -275,6 +305,7 @@ pub fn resolve(request: &Request<'_>) -> Result<Resolution> {
 pub(super) struct Answer {
     pub(super) steps: Vec<Step>,
     pub(super) result: Operand,
+    pub(super) second: Option<Operand>,
     pub(super) inputs: Vec<String>,
     pub(super) format: Format,
     pub(super) notes: Vec<Note>,
@@ -310,6 +341,7 @@ fn lowered(mut graph: Graph, context: &Context<'_>) -> Result<Answer> {
     Ok(Answer {
         steps: lowering.steps,
         result,
+        second: lowering.second,
         inputs: graph.parameters,
         format: graph.format,
         notes,
@@ -393,7 +425,7 @@ fn check(answer: &mut Answer, target: Target, context: &Context<'_>) -> Result<(
                 let text = format!(
                     "{} does not exist on {target}; it exists on {}",
                     step.instruction,
-                    rule.targets()
+                    rule.targets_in_words()
                 );
                 Note::new(Severity::Error, &format!("ptx.txt:{}", rule.line), &text)
             }

@@ -28,6 +28,8 @@ pub(super) struct Lowering<'a> {
     pub(super) format: Format,
     pub(super) steps: Vec<Step>,
     pub(super) notes: Vec<Note>,
+    /// The second result of a symbol that has two.
+    pub(super) second: Option<Operand>,
     /// Roundings back to a narrow type that may be left out before another operation in f32: step and what was rounded.
     pub(super) loose: Vec<(Operand, Operand)>,
     /// Values of a narrow type that were widened, each once.
@@ -41,6 +43,7 @@ impl<'a> Lowering<'a> {
             format,
             steps: Vec::new(),
             notes: Vec::new(),
+            second: None,
             loose: Vec::new(),
             widened: Vec::new(),
         }
@@ -78,6 +81,17 @@ impl<'a> Lowering<'a> {
 
     /// Chooses instructions for everything that the result needs.
     pub(super) fn graph(&mut self, graph: &Graph) -> Result<Operand> {
+        let two = Op::Call(library::TWO_RESULTS.to_owned());
+        if graph
+            .order()
+            .iter()
+            .any(|&index| graph.nodes[index].op == two && index != graph.root)
+        {
+            return Err(Error::Argument(format!(
+                "operation: {} gives two results, the sine and the cosine; it stands alone, not inside an expression",
+                library::TWO_RESULTS
+            )));
+        }
         let mut values: Vec<Option<Operand>> = vec![None; graph.nodes.len()];
         for index in graph.order() {
             let node = &graph.nodes[index];
@@ -254,6 +268,8 @@ impl<'a> Lowering<'a> {
         let flush = if self.function_flushes() { ".ftz" } else { "" };
         let sm = self.context.target.sm;
         let narrow = self.format;
+        let name = name(&|stem, modifiers| format!("{stem}{modifiers}.f32"));
+        let is_root = name.starts_with("sqrt");
         let wide: Vec<Operand> = args
             .iter()
             .map(|&arg| {
@@ -264,7 +280,15 @@ impl<'a> Lowering<'a> {
                     return word.map_or(arg, Operand::Word);
                 }
                 let loose = self.loose.iter().find(|(rounded, _)| *rounded == arg);
-                if let Some((_, wide)) = loose.filter(|_| flags.has(Fmf::CONTRACT)) {
+                let is_quotient = |value: &Operand| {
+                    matches!(value, Operand::Step(step)
+                        if self.steps[*step].instruction.starts_with(['d', 'r']))
+                };
+                // Of a quotient, and before a root, the rounding stays.
+                let loose = loose.filter(|(_, value)| {
+                    flags.has(Fmf::CONTRACT) && !is_root && !is_quotient(value)
+                });
+                if let Some((_, wide)) = loose {
                     return *wide;
                 }
                 if let Some((_, known)) = self.widened.iter().find(|(from, _)| *from == arg) {
@@ -286,7 +310,6 @@ impl<'a> Lowering<'a> {
                 wide
             })
             .collect();
-        let name = name(&|stem, modifiers| format!("{stem}{modifiers}.f32"));
         let result = self.emit(&name, &wide, rule);
         let emulation = self.narrowing();
         let rounded = self.emit_as(
@@ -375,6 +398,7 @@ impl<'a> Lowering<'a> {
     fn without_unused(&mut self, result: Operand) -> Operand {
         let mut needed = vec![false; self.steps.len()];
         let mut open = vec![result];
+        open.extend(self.second);
         while let Some(operand) = open.pop() {
             if let Operand::Step(step) = operand
                 && !std::mem::replace(&mut needed[step], true)
@@ -400,6 +424,7 @@ impl<'a> Lowering<'a> {
                 step
             })
             .collect();
+        self.second = self.second.map(renumbered);
         renumbered(result)
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn is_function(text: &str) -> bool {
 pub(super) fn read(text: &str, policy: Policy) -> Result<Function> {
     let mut reader = Reader {
         line: 0,
+        written: String::new(),
         graph: None,
         names: HashMap::new(),
         attributes: String::new(),
@@ -55,6 +56,7 @@ pub(super) fn read(text: &str, policy: Policy) -> Result<Function> {
     };
     for (number, line) in text.lines().enumerate() {
         reader.line = number + 1;
+        reader.written = line.to_owned();
         reader.statement(line)?;
     }
     let Some(graph) = reader.graph else {
@@ -101,6 +103,8 @@ fn position(line: usize, column: usize) -> Position {
 
 struct Reader {
     line: usize,
+    /// The line as it is written.
+    written: String,
     graph: Option<Graph>,
     names: HashMap<String, usize>,
     attributes: String,
@@ -114,13 +118,15 @@ struct Reader {
 
 impl Reader {
     fn wrong(&self, found: &str, message: &str) -> Error {
+        let before = self.written.find(found).unwrap_or(0);
+        let column = self.written[..before].chars().count() + 1;
         let found = if found.is_empty() {
             String::new()
         } else {
             format!("'{}': ", quoted(found))
         };
         Error::Text {
-            position: position(self.line.max(1), 1),
+            position: position(self.line.max(1), column),
             message: format!("{found}{message}"),
         }
     }
@@ -154,6 +160,8 @@ impl Reader {
             self.inside = false;
             return Ok(());
         }
+        // Metadata behind an instruction says nothing about what it computes.
+        let line = line.split(", !").next().unwrap_or(line).trim_end();
         if line.ends_with(':') && !line.contains(' ') {
             return Ok(());
         }
@@ -254,6 +262,12 @@ impl Reader {
 
     fn operation(&mut self, text: &str) -> Result<usize> {
         let (mut opcode, mut rest) = text.split_once(' ').unwrap_or((text, ""));
+        if matches!(opcode, "fcmp" | "icmp" | "select") {
+            return Err(self.wrong(
+                opcode,
+                "comparisons and selections are outside the subset: fadd fsub fmul fdiv fneg call",
+            ));
+        }
         if matches!(opcode, "tail" | "musttail" | "notail") {
             (opcode, rest) = rest.trim().split_once(' ').unwrap_or((rest, ""));
         }
@@ -287,6 +301,12 @@ impl Reader {
             "fdiv" => Op::Div,
             "fneg" => Op::Neg,
             "call" => return self.call(operands, settings),
+            "fpext" | "fptrunc" => {
+                return Err(self.wrong(
+                    opcode,
+                    "conversions between types are outside the subset: a function has one type",
+                ));
+            }
             _ => {
                 let known = "fadd fsub fmul fdiv fneg call";
                 return Err(self.wrong(

@@ -15,8 +15,21 @@ const ELEMENTS: &[&str] = &["e4m3fn", "e5m2", "ue8m0", "e2m1fn"];
 
 /// Whether a text is one of the dialect's operations.
 pub(super) fn is_operation(text: &str) -> bool {
+    OPERATIONS.contains(&name(unassigned(text)))
+}
+
+/// The text behind `%name =`, where a result has a name.
+fn unassigned(text: &str) -> &str {
+    let named = text.split_once('=').filter(|(name, _)| {
+        name.trim_start().starts_with('%') && name.split_whitespace().count() == 1
+    });
+    named.map_or(text, |(_, rest)| rest).trim_start()
+}
+
+/// The name of an operation, without the dialect's.
+fn name(text: &str) -> &str {
     let word = text.split_whitespace().next().unwrap_or("");
-    OPERATIONS.contains(&word.strip_prefix("cuda_tile.").unwrap_or(word))
+    word.strip_prefix("cuda_tile.").unwrap_or(word)
 }
 
 /// A tile's type: its shape and its elements.
@@ -30,17 +43,16 @@ struct Tile {
 /// # Errors
 /// [`Error::Argument`] when the text is none, [`Error::Unknown`] for an element type that nobody knows.
 pub(super) fn resolve(text: &str, settings: Settings, target: Target) -> Result<Answer> {
-    let (head, types) = text
+    let (head, types) = unassigned(text)
         .split_once(':')
         .ok_or_else(|| wrong(text, "its types are missing"))?;
-    let name = head.split_whitespace().next().unwrap_or("");
     let rounding = match head.split_once("rounding<") {
         Some((_, rest)) => Some(rest.split('>').next().unwrap_or("").parse::<Mode>()?),
         None => settings.rounding,
     };
     let (operands, result) = types.split_once("->").unwrap_or((types, ""));
     let operands: Vec<Tile> = tiles(text, operands)?;
-    match name.strip_prefix("cuda_tile.").unwrap_or(name) {
+    match name(head) {
         "ftof" => {
             let result = tiles(text, result)?;
             match (&operands[..], &result[..]) {
@@ -143,6 +155,7 @@ impl Chain {
         Answer {
             steps: self.steps,
             result,
+            second: None,
             inputs: inputs.iter().map(|&name| name.to_owned()).collect(),
             format,
             notes: self.notes,
@@ -332,6 +345,7 @@ fn plain_name(
             | ("bf16" | "tf32", "f32")
             | ("e4m3fn" | "e5m2", "f16" | "f32")
             | ("f64", "f64")
+            | ("f32", "f32")
     );
     if !legal {
         chain.error(
@@ -339,6 +353,14 @@ fn plain_name(
             &format!("mmaf does not take {a} operands with {c} sums"),
         );
         return None;
+    }
+    if a == F32 {
+        let text = "cuTile's documentation lists f32 operands with f32 sums; PTX has no matrix instruction for \
+                    them, and which instructions the compiler chooses is not established";
+        chain
+            .notes
+            .push(Note::new(Severity::Note, "cuda-tile/mmaf-f32", text));
+        return Some("call mmaf.f32".to_owned());
     }
     Some(match unit(target) {
         _ if a == F64 => "mma.m8n8k4.f64.f64.f64.f64".to_owned(),
