@@ -149,12 +149,12 @@ fn patterns() -> Vec<Claim> {
         .case("fpu, f16 Dst: -65504 · 8", |word| word == 0xfc00, |m| f16_product(m, 0xfbff, 0x4800)),
         Claim::new(
             "f16: +NaN is 7fff, -NaN is ffff",
-            "These words are what overflows; they are read as the numbers 131008 and -131008.",
+            "These words are what overflows; they are read as the numbers 131008 and -131008, of which the half is finite.",
         )
-        .case("fpu, f16 Dst: 7fff · 0.5 is 65504", |word| word != 0x7bff, |m| {
+        .case("fpu, f16 Dst: 7fff · 0.5", |word| word == 0x7fff, |m| {
             f16_product(m, 0x7fff, 0x3800)
         })
-        .case("fpu, f16 Dst: ffff · 0.5 is -65504", |word| word != 0xfbff, |m| {
+        .case("fpu, f16 Dst: ffff · 0.5", |word| word == 0xffff, |m| {
             f16_product(m, 0xffff, 0x3800)
         }),
         Claim::new(
@@ -204,7 +204,7 @@ fn operations() -> Vec<Claim> {
         .case("7fc00000 · 0.5", |word| word == 0x7f40_0000, |m| product(m, 0x7fc0_0000, bits(0.5))),
         Claim::new(
             "Inf or NaN + a normal finite number gives a really big number",
-            "The infinity is read as 2^128. Where the finite number is below half a place of it, or of its sign, the sum is 2^128 or more, which is written as an infinity; else it is finite.",
+            "The infinity is read as 2^128. A finite number of its sign, or a small one, leaves 2^128 or more, which is written as an infinity; a large one of the other sign leaves a finite sum.",
         )
         .case("inf - 2^127", |word| word == bits(2_f32.powi(127)), |m| {
             sum(m, INFINITY, bits(-2_f32.powi(127)))
@@ -544,6 +544,10 @@ fn verdicts() {
     assert_eq!(of(&operations, "FPU: ±finite"), "holds in part");
     assert_eq!(of(&operations, "SFPU: ±finite"), "holds in part");
     assert_eq!(of(&operations, "SFPU: operations"), "does not hold");
+    assert_eq!(of(&patterns, "f32 and bf16: -NaN"), "does not hold");
+    assert_eq!(of(&patterns, "f16: -Inf"), "does not hold");
+    assert_eq!(of(&patterns, "f16: +NaN"), "does not hold");
+    assert_eq!(of(&operations, "Inf or NaN +"), "holds in part");
     for claim in detections() {
         assert_eq!(claim.verdict(), "holds", "{}", claim.says);
     }
