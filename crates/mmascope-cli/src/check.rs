@@ -44,6 +44,8 @@ struct Tally {
     failed: u64,
     bad: u64,
     left_out: u64,
+    /// Compared lines that carried status flags; `None` where flags are not compared.
+    with_flags: Option<u64>,
     mismatches: Vec<Value>,
     bad_lines: Vec<Value>,
 }
@@ -69,7 +71,10 @@ pub(crate) fn run(
         Level::current()?;
     }
     let progress = report::progress("lines");
-    let mut tally = Tally::default();
+    let mut tally = Tally {
+        with_flags: options.flags.then_some(0),
+        ..Tally::default()
+    };
     for file in &options.files {
         let mut lines = Lines::open(file)?;
         loop {
@@ -89,6 +94,12 @@ pub(crate) fn run(
                 .collect();
             let results = results(&readings, options.engine);
             for ((line, reading), result) in chunk.iter().zip(readings).zip(results) {
+                let has_flags = reading
+                    .vector()
+                    .is_some_and(|vector| vector.flags.is_some());
+                if let Some(count) = tally.with_flags.as_mut().filter(|_| has_flags) {
+                    *count += 1;
+                }
                 let outcome = outcome(line, reading, result, selection.flags);
                 tally.add(file, line, outcome, common.json())?;
             }
@@ -377,6 +388,7 @@ impl Tally {
             failed,
             bad,
             left_out,
+            with_flags,
             mismatches,
             bad_lines,
         } = self;
@@ -389,6 +401,9 @@ impl Tally {
                 ("left_out", left_out),
             ] {
                 body.insert(name.into(), count.into());
+            }
+            if let Some(count) = with_flags {
+                body.insert("with_flags".into(), count.into());
             }
             body.insert("mismatches".into(), mismatches.into());
             body.insert("bad_lines".into(), bad_lines.into());
@@ -413,7 +428,13 @@ impl Tally {
             } else {
                 String::new()
             };
-            let printed = writeln!(io::stdout(), "{passed} passed, {failed} failed{bad_part}");
+            let flags = with_flags.map_or_else(String::new, |count| {
+                format!("; {count} lines with flags, which were compared too")
+            });
+            let printed = writeln!(
+                io::stdout(),
+                "{passed} passed, {failed} failed{bad_part}{flags}"
+            );
             report::unless_closed(printed.map_err(Failure::from))?;
         }
         Ok(match (bad, failed) {

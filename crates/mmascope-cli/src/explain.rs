@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, Explain};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::show::flag_words;
 use crate::tested;
 use crate::units::Types;
 use mmascope::dpa::Modifiers;
@@ -26,6 +27,13 @@ struct Subject<'c> {
 impl Subject<'_> {
     fn name(&self) -> String {
         name(self.instruction)
+    }
+
+    /// The bits of the status register that the result sets, where the row has such bits.
+    fn flags(&self) -> Result<Option<u8>, Failure> {
+        let (_, flags) =
+            (self.instruction).dot_with_flags(&self.input.operands(), &self.modifiers)?;
+        Ok(flags)
     }
 
     fn trace(&self) -> Result<Trace, Failure> {
@@ -53,18 +61,33 @@ pub(crate) fn run(
     let name = subject.name();
     let Some(against) = &options.against else {
         write_page(options, || page(&name, &trace))?;
-        let body = || Map::from_iter([named(&subject, &trace)]);
-        return print(catalogue, common, body, &format!("{name}\n{trace}"));
+        let flags = subject.flags()?;
+        let body = || Map::from_iter([with_flags(named(&subject, &trace), flags)]);
+        let said = flags.map_or_else(String::new, |flags| {
+            let bits: Vec<String> = flag_words(subject.instruction, flags);
+            let bits = match bits.is_empty() {
+                true => "no bit of the status register is set".to_owned(),
+                false => bits.join(", "),
+            };
+            format!("\nflags {flags:02x}: {bits} (when a bit is set is assumed)")
+        });
+        let trace = trace.to_string();
+        let text = format!("{name}\n{}{said}", trace.trim_end());
+        return print(catalogue, common, body, &text);
     };
     let other = other(catalogue, options, &subject, against)?;
     let other_trace = other.trace()?;
     let other_name = other.name();
+    let (flags, other_flags) = (subject.flags()?, other.flags()?);
     let difference = Comparison::of((&name, &trace), (&other_name, &other_trace));
     write_page(options, || page_against(&difference))?;
     let body = || {
         Map::from_iter([
-            named(&subject, &trace),
-            ("against".to_owned(), named(&other, &other_trace).1),
+            with_flags(named(&subject, &trace), flags),
+            (
+                "against".to_owned(),
+                with_flags(named(&other, &other_trace), other_flags).1,
+            ),
             ("parting".to_owned(), json!(difference.parting)),
             ("parting_words".to_owned(), json!(difference.words)),
         ])
@@ -87,6 +110,14 @@ fn named(subject: &Subject<'_>, trace: &Trace) -> (String, Value) {
         body.extend(fields);
     }
     ("explanation".to_owned(), body.into())
+}
+
+/// With the flags beside the explanation, as two hexadecimal digits.
+fn with_flags((key, mut body): (String, Value), flags: Option<u8>) -> (String, Value) {
+    if let (Value::Object(body), Some(flags)) = (&mut body, flags) {
+        body.insert("flags".to_owned(), format!("{flags:02x}").into());
+    }
+    (key, body)
 }
 
 fn print(

@@ -73,9 +73,13 @@ fn line(
         &case.operands(),
     );
     if with_result {
-        let d = row.dot(&case.operands(), &Modifiers::default())?;
+        let (d, flags) = row.dot_with_flags(&case.operands(), &Modifiers::default())?;
         line.pop();
-        line += &format!(",\"d\":\"{}\"}}", vector::answer(row.unit()?, d));
+        line += &format!(",\"d\":\"{}\"", vector::answer(row.unit()?, d));
+        if let Some(flags) = flags {
+            line += &format!(",\"flags\":\"{flags:02x}\"");
+        }
+        line.push('}');
     }
     Ok(line)
 }

@@ -84,6 +84,11 @@ pub(crate) fn write_text(
         ]);
     }
     writeln!(out, "\n{}", table.trim_fmt())?;
+    if row.flags.any() {
+        let bits = flag_words(row, u8::MAX).join(", ");
+        let text = format!("{bits} of the sticky status register; when a bit is set is assumed");
+        writeln!(out, "{}", layout::labelled("flags: ", &text))?;
+    }
     for note in architecture.notes.iter().chain(&row.notes) {
         writeln!(out, "{}", layout::labelled("note: ", note))?;
     }
@@ -92,6 +97,13 @@ pub(crate) fn write_text(
     }
     writeln!(out, "catalogue: {}", row.position)?;
     Ok(())
+}
+
+/// The bits of a row's status register that are set in `flags`, each with its event.
+pub(crate) fn flag_words(row: &Instruction, flags: u8) -> Vec<String> {
+    let set = row.flags.each().filter(|(_, bit)| flags >> bit & 1 == 1);
+    set.map(|(event, bit)| format!("bit {bit} ({event})"))
+        .collect()
 }
 
 /// Three sentences for a newcomer: what it is, what it multiplies and adds, what is special about the
@@ -141,6 +153,29 @@ fn special(unit: &Unit) -> String {
         found.map(|parameter| &*parameter.value)
     };
     let rounding = value("rounding").unwrap_or("rounded");
+    if let (Some(g), Some(f_g), Some(f)) = (value("G"), value("Fg"), value("F"))
+        && unit.program().addends() == Addends::Product
+    {
+        let is_part = |name: &str, whole: &str| value(name).is_some_and(|value| value != whole);
+        let parts = [
+            ("a-from", "0"),
+            ("a-to", "last"),
+            ("b-from", "0"),
+            ("b-to", "last"),
+        ];
+        let parts = match parts.iter().any(|(name, whole)| is_part(name, whole)) {
+            true => "of each significand only a part is multiplied; ",
+            false => "",
+        };
+        let groups = match g {
+            "1" => "a product is".to_owned(),
+            g => format!("groups of {g} products are"),
+        };
+        return format!(
+            "Unlike IEEE sums: {parts}{groups} aligned to the largest term and kept to {f_g} bits below it, then \
+             that and c to {f} bits below the largest of them; the sum becomes {rounding}."
+        );
+    }
     match (value("F"), value("L"), value("P")) {
         (Some(bits), Some(terms), _) if bits.parse::<u32>().is_ok() => format!(
             "Unlike IEEE sums: {} aligned to the largest term and \
@@ -235,6 +270,9 @@ fn print_json(
         "no_kernel".into(),
         json!(kernel.as_ref().err().map(ToString::to_string)),
     );
+    if row.flags.any() {
+        body.insert("flags".into(), flag_words(row, u8::MAX).into());
+    }
     body.insert("words".into(), unit.words().into());
     let node = Node::of_program(unit.program(), signature);
     // A unit that leaves c out has no tree over all leaves, and one of few levels.

@@ -199,3 +199,60 @@ fn wrong_input_ends_with_2_and_says_why() {
     }
     assert_eq!(lines(&format!("gen {HOPPER} --family bits -n 0")).len(), 0);
 }
+
+/// Status flags travel beside results, and every command that computes one says them.
+#[test]
+fn flags_travel_beside_results() {
+    let row = "--arch wormhole --inst tensix.elwmul.bf16.d32.phase0";
+    let all = lines(&format!("gen {row} --family stress --with-results -n 64"));
+    let flags: Vec<&str> = all
+        .iter()
+        .filter_map(|line| line["flags"].as_str())
+        .collect();
+    assert_eq!(flags.len(), 64);
+    for bits in ["00", "20", "40"] {
+        assert!(flags.contains(&bits), "{bits}: {flags:?}");
+    }
+    let none = lines(&format!("gen {HOPPER} --family stress --with-results -n 4"));
+    assert!(none.iter().all(|line| line.get("flags").is_none()));
+    let file = std::env::temp_dir().join(format!("mmascope-flags-{}", std::process::id()));
+    let file = file.to_str().expect("text");
+    let made = mmascope(&format!(
+        "gen {row} --family stress --with-results -n 64 -o {file}"
+    ));
+    assert_eq!(made.status, 0, "{}", made.err);
+    let checked = mmascope(&format!("check --flags {file}"));
+    let counted = mmascope(&format!("check --flags --json {file}"));
+    let plain = mmascope(&format!("check {file}"));
+    std::fs::remove_file(file).expect("removes");
+    assert_eq!(
+        checked.out.trim(),
+        "64 passed, 0 failed; 64 lines with flags, which were compared too"
+    );
+    let counted: Value = serde_json::from_str(&counted.out).expect("JSON");
+    assert_eq!(counted["with_flags"], 64);
+    assert_eq!(plain.out.trim(), "64 passed, 0 failed");
+
+    let overflow = "--a 0x7f00 --b 0x4000 --c 0";
+    let text = mmascope(&format!("explain {row} {overflow}")).out;
+    let last = text.trim_end().lines().last().unwrap_or_default();
+    assert_eq!(
+        last,
+        "flags 20: bit 5 (overflow) (when a bit is set is assumed)"
+    );
+    let json = mmascope(&format!("explain --json {row} {overflow}")).out;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["explanation"]["flags"], "20");
+    let shown = mmascope(&format!("show {row}")).out;
+    assert!(
+        shown.contains("flags: bit 5 (overflow), bit 6 (underflow)"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("groups") || shown.contains("a product is"),
+        "{shown}"
+    );
+    let shown: Value =
+        serde_json::from_str(&mmascope(&format!("show --json {row}")).out).expect("JSON");
+    assert_eq!(shown["flags"][0], "bit 5 (overflow)");
+}

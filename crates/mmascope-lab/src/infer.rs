@@ -145,6 +145,7 @@ pub fn infer_with_progress(
         signature,
         asker: Asker::new(device, options.budget),
         random: Random::new(options.seed),
+        residues: Random::new(options.seed ^ 0x7e51_d0e5),
         options,
         cpu_limit: CpuLimit::new(options.cpu_limit),
         trials: 0,

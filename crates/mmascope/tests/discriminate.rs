@@ -61,3 +61,37 @@ fn neighbours_are_separated() {
         );
     }
 }
+
+/// A fault that only a sum of exactly -1 in the last place shows, and the parts of significands that are multiplied.
+#[test]
+fn faults_and_parts_are_separated() {
+    let inst = "tensix.mvmul.bf16.d32.phase0";
+    let vectors = discriminate(row("wormhole", inst).unit().expect("a unit"), 1).expect("vectors");
+    let named = ["fault", "a-from", "a-to", "b-from", "b-to"];
+    let open = vectors.inseparable.iter();
+    let open: Vec<_> = open
+        .filter(|open| named.contains(&&*open.parameter))
+        .collect();
+    assert!(open.is_empty(), "{open:?}");
+    let neighbour = |parts: &str, fault: &str| {
+        format!("codes=numbers ; gr-fdpa L=16 G=8 Fg=10 F=23 e0=-127 {parts}{fault} -> rna f32")
+    };
+    for program in [
+        neighbour("a-to=6 b-to=4", ""),
+        neighbour("a-to=6 b-to=4", " fault=26"),
+        neighbour("a-from=1 a-to=6 b-to=4", " fault=27"),
+        neighbour("a-to=5 b-to=4", " fault=27"),
+        neighbour("b-to=4", " fault=27"),
+        neighbour("a-to=6 b-from=1 b-to=4", " fault=27"),
+        neighbour("a-to=6 b-to=5", " fault=27"),
+        neighbour("a-to=6", " fault=27"),
+    ] {
+        let parsed = program.parse().expect("a program");
+        let other = Unit::new(row("wormhole", inst).signature, parsed).expect("a unit");
+        let differs = vectors
+            .lines
+            .iter()
+            .any(|line| other.dot(&line.case.operands(), &Modifiers::default()) != Ok(line.d));
+        assert!(differs, "{program}");
+    }
+}

@@ -330,3 +330,68 @@ fn sums([m, n, k]: [usize; 3], some: std::ops::Range<usize>) -> Vec<u64> {
     };
     (0..m * n).map(dot).collect()
 }
+
+/// A product takes f32 numbers as they are where the unit reads the upper part of such words; so does the question.
+#[test]
+fn f32_files_on_tf32_rows_are_identified() {
+    let row = Catalogue::built_in()
+        .find("hopper", "mma.m16n8k8.f32.tf32.tf32.f32")
+        .expect("a row");
+    let unit = row.unit().expect("a unit");
+    let [m, n, k] = [24, 20, 16];
+    // All 23 bits of the fractions: these are no numbers of tf32.
+    let words = |seed, count: usize| -> Vec<u64> {
+        let word = |index| {
+            let [x, y, ..] = philox([index as u32, 0, 0, 0], [seed, 0]);
+            u64::from(y >> 31) << 31 | u64::from(124 + x % 8) << 23 | u64::from(y & 0x7f_ffff) | 1
+        };
+        (0..count).map(word).collect()
+    };
+    let (of_a, of_b) = (words(1, m * k), words(2, k * n));
+    let a = array("A", [m, k], &F32, &of_a);
+    let b = array("B", [k, n], &F32, &of_b);
+    let arrays = Arrays {
+        a: &a,
+        b: &b,
+        c: None,
+        scale_a: None,
+        scale_b: None,
+        transpose_a: false,
+        transpose_b: false,
+    };
+    let mut product = Vec::new();
+    for i in 0..m {
+        for j in 0..n {
+            let mut d = 0;
+            for from in (0..k).step_by(row.signature.k) {
+                let (a, b): (Vec<u64>, Vec<u64>) = (from..from + row.signature.k)
+                    .map(|at| (of_a[i * k + at], of_b[at * n + j]))
+                    .unzip();
+                let operands = Operands {
+                    a: &a,
+                    b: &b,
+                    c: d,
+                    scale_a: &[],
+                    scale_b: &[],
+                };
+                d = unit
+                    .dot(&operands, &Modifiers::default())
+                    .expect("computes");
+            }
+            product.push(d);
+        }
+    }
+    let d = array("D", [m, n], &F32, &product);
+    let question = Question {
+        operands: arrays,
+        d: &d,
+        factors: Factors::default(),
+    };
+    let found = identify(Catalogue::built_in(), &question, &GO, &|_| ()).expect("an answer");
+    let mut rows = found.identified().flat_map(|candidate| &candidate.rows);
+    assert!(
+        rows.any(|name| name.contains("hopper") && name.contains("tf32")),
+        "{:?}",
+        found.candidates.first()
+    );
+}

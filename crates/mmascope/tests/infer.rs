@@ -29,3 +29,5 @@ mod outside;
 mod parts;
 #[path = "infer/random.rs"]
 mod random;
+#[path = "infer/tensix.rs"]
+mod tensix;

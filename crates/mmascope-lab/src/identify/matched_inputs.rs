@@ -36,8 +36,14 @@ pub(super) fn matched_inputs(
     signature: &Signature,
 ) -> Option<MatchedInputs> {
     let Question { operands, d, .. } = question;
-    let exact = operands.a.is_exact_in(&signature.a)
-        && operands.b.is_exact_in(&signature.b)
+    // A product takes numbers of f32 as they are where the unit reads the upper part of such words.
+    let is_word = |array: &Array, operand: &Format| {
+        array.element() == Element::Number(F32) && operand.container() == F32
+    };
+    let fits =
+        |array: &Array, operand: &Format| array.is_exact_in(operand) || is_word(array, operand);
+    let exact = fits(operands.a, &signature.a)
+        && fits(operands.b, &signature.b)
         && operands.c.is_none_or(|c| c.is_exact_in(&signature.c))
         && (operands.scale_a.is_some() || signature.scale.is_none());
     if !exact {

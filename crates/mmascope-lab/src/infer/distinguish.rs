@@ -1,6 +1,6 @@
 //! Finds inputs on which two units differ: directed kinds first, then the families around both.
 
-use super::inputs::{Focus, Kind, make};
+use super::inputs::{Focus, Kind, Residues, make, pair};
 use super::maker::Maker;
 use crate::cases::{Family, Generator, Hints};
 use crate::dpa::OperandWords;
@@ -28,6 +28,10 @@ const FAMILIES: [(Family, usize); 4] = [
 ];
 /// The family that is made around a unit's parameters.
 const AROUND: (Family, usize) = (Family::Boundary, 4);
+/// Sums in a portion whose c nearly cancels them, and pairs of operands that the unit may add.
+const RESIDUES: usize = 80;
+/// The seed of these: they take no part in the draws of the others.
+const SEED: u64 = 0x7e51_d0e5;
 /// The number of pools of aimed inputs that are kept beside the unit's own.
 const POOLS: usize = 3;
 
@@ -48,6 +52,7 @@ pub(crate) fn differ(left: &Unit, right: &Unit, case: &OperandWords) -> bool {
 pub(crate) struct Distinguisher<'a> {
     unit: &'a Unit,
     common: Option<Pool>,
+    residues: Option<Pool>,
     /// The first is for the unit's own exponents; the others are the last ones that were used.
     aimed: Vec<Pool>,
 }
@@ -79,6 +84,7 @@ impl<'a> Distinguisher<'a> {
         Self {
             unit,
             common: None,
+            residues: None,
             aimed: Vec::new(),
         }
     }
@@ -97,9 +103,18 @@ impl<'a> Distinguisher<'a> {
         let own = (Focus::of(unit).distinct(), Hints::of_unit(unit));
         let common = (self.common)
             .get_or_insert_with(|| Pool::new(&COMMON, &FAMILIES, own.0, own.1, random));
+        let residues = (self.residues).get_or_insert_with(|| {
+            Pool::new(
+                &[],
+                &[],
+                Focus::of(unit).distinct(),
+                own.1,
+                &mut Random::new(SEED),
+            )
+        });
         let aimed = self.aimed.last_mut()?;
         (0..tries.div_ceil(PORTION)).find_map(|portion| {
-            let pools = [&mut *aimed, &mut *common];
+            let pools = [&mut *aimed, &mut *common, &mut *residues];
             pools
                 .into_iter()
                 .find_map(|pool| pool.differing(maker, unit, other, portion))
@@ -168,6 +183,27 @@ impl Pool {
         inputs.iter().find(differs).map(|input| input.case.clone())
     }
 
+    /// Sums whose c nearly cancels what the unit gives without it, and pairs of operands.
+    fn residues(&mut self, maker: &Maker, unit: &Unit) -> Vec<OperandWords> {
+        let residues = Residues {
+            maker,
+            focus: &self.focus,
+        };
+        let mut cases = Vec::new();
+        for _ in 0..RESIDUES {
+            let products = residues.products(&mut self.random);
+            let given = unit.dot(&products.operands(), &Modifiers::default());
+            let case = given
+                .ok()
+                .and_then(|given| residues.with_c(&products, given, &mut self.random));
+            cases.extend(case);
+            if maker.signature.k == 1 {
+                cases.push(pair(maker, &mut self.random));
+            }
+        }
+        cases
+    }
+
     /// Makes another portion.
     fn make(&mut self, maker: &Maker, unit: &Unit) {
         let count = PORTION * self.kinds.len() / Kind::ALL.len();
@@ -183,6 +219,9 @@ impl Pool {
             let count = PORTION / share;
             let first = self.ends.len() * count;
             cases.extend((first..first + count).map(|index| generator.case(index as u64)));
+        }
+        if self.kinds.is_empty() {
+            cases.extend(self.residues(maker, unit));
         }
         self.inputs.extend(cases.into_iter().filter_map(|case| {
             let decoded = Decoded::new(&maker.signature, &case.operands()).ok()?;

@@ -2,6 +2,7 @@
 
 mod large;
 mod middle;
+mod residues;
 mod small;
 
 use super::maker::{Maker, drawn, word};
@@ -11,6 +12,7 @@ use crate::dpa::{Operation, Unit};
 use crate::reveal::Random;
 use large::{huge, special, zeros};
 use middle::{cancelled, core, tie};
+pub(crate) use residues::{Residues, pair};
 use small::tiny;
 
 /// The parameters that an input is aimed at.

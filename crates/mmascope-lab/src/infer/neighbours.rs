@@ -54,8 +54,10 @@ const TELLING: usize = 64;
 fn is_scale(name: &str) -> bool {
     let name = name.strip_prefix("fused ").unwrap_or(name);
     // Of a part of the steps, perhaps.
-    let name = name.split('-').next().unwrap_or(name);
-    parameter(name).is_some_and(Parameter::is_scale)
+    let whole = || name.split('-').next().and_then(parameter);
+    parameter(name)
+        .or_else(whole)
+        .is_some_and(Parameter::is_scale)
 }
 
 /// Whether few inputs show a value of a parameter.

@@ -2,7 +2,7 @@
 
 use super::asker::Asker;
 use super::cpu_limit::CpuLimit;
-use super::inputs::{Focus, Kind, make};
+use super::inputs::{Focus, Kind, Residues, make, pair};
 use super::maker::Maker;
 use super::search::Candidate;
 use super::{Options, Outcome, Progress, canonical_form, neighbours, report, shrinking, space};
@@ -12,6 +12,7 @@ use crate::dpa::{Signature, Unit};
 use crate::error::Result;
 use crate::isa::Catalogue;
 use crate::reveal::Random;
+use crate::vector::Answer;
 
 /// The number of first questions of each kind.
 const QUESTIONS: [(Kind, usize); 8] = [
@@ -24,6 +25,10 @@ const QUESTIONS: [(Kind, usize); 8] = [
     (Kind::Special, 100),
     (Kind::Zeros, 120),
 ];
+/// The number of first sums without c for which a c is then asked that nearly cancels them, and of such c for each.
+const RESIDUES: (usize, usize) = (100, 2);
+/// The number of first pairs of operands as what is added, for a device of one pair.
+const PAIRS: usize = 120;
 /// So many answers that a candidate does not give are asked for again: they may be noise.
 const DOUBTED: usize = 256;
 /// A model that is no row of the catalogue is verified with so many times as many fresh inputs.
@@ -37,6 +42,8 @@ pub(super) struct Run<'a> {
     pub(super) signature: Signature,
     pub(super) asker: Asker<'a>,
     pub(super) random: Random,
+    /// For residues, which take no part in the draws of the others.
+    pub(super) residues: Random,
     pub(super) options: &'a Options,
     pub(super) cpu_limit: CpuLimit,
     /// Random inputs with which the model at the end was verified.
@@ -136,7 +143,37 @@ impl Run<'_> {
             Family::Boundary,
         ];
         self.families(&families, 60, None)?;
+        self.ask_residues(&focus, RESIDUES.0)?;
+        if self.signature.k == 1 {
+            let cases = (0..PAIRS).map(|_| pair(&self.maker, &mut self.residues));
+            let cases = cases.collect();
+            self.asker.ask(cases)?;
+        }
         Ok(())
+    }
+
+    /// Asks for sums without c, and then for each with a c that nearly cancels the device's answer. Returns the places
+    /// of the answers.
+    fn ask_residues(&mut self, focus: &Focus, count: usize) -> Result<Vec<usize>> {
+        let residues = Residues {
+            maker: &self.maker,
+            focus,
+        };
+        let random = &mut self.residues;
+        let products = (0..count).map(|_| residues.products(random)).collect();
+        let mut places = self.asker.ask(products)?;
+        let mut cases = Vec::new();
+        for &place in &places {
+            let asked = &self.asker.asked[place];
+            let Answer::Word(given) = asked.answer else {
+                continue;
+            };
+            let with_c =
+                (0..RESIDUES.1).filter_map(|_| residues.with_c(&asked.case, given, random));
+            cases.extend(with_c);
+        }
+        places.extend(self.asker.ask(cases)?);
+        Ok(places)
     }
 
     /// Asks fresh cases of families and returns their places.
@@ -201,6 +238,7 @@ impl Run<'_> {
             })
             .collect();
         places.extend(self.asker.ask(cases)?);
+        places.extend(self.ask_residues(&focus, trials / 4)?);
         self.trials += places.len() as u64;
         Ok(places
             .into_iter()

@@ -204,9 +204,13 @@ fn units_of_every_size(meter: &mut Meter<'_>, tree: &Tree) -> Result<(), Trouble
         }
         meter.subject.raise_unit(0);
         if let Some((at, result)) = failed {
+            let grew = match result > all {
+                true => " (rounding away from zero makes units grow)",
+                false => "",
+            };
             return Err(Trouble::no_tree(format!(
                 "no single tree: with masks at leaves {} and {} and units raised by 2^{}, {result} \
-                 of {all} units survive, not all or none",
+                 of {all} units survive, not all or none{grew}",
                 own[0],
                 own[at + 1],
                 shift - 1

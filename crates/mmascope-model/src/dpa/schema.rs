@@ -76,6 +76,8 @@ pub enum ShownBy {
     Floor,
     /// Terms a half of the last place that is kept, of both signs.
     Ties,
+    /// Sums that cancel but for a unit or a few in the last place of the grid.
+    LastPlace,
     /// Subnormal operands, or results.
     Subnormals,
     /// Infinities and NaNs among the operands.
@@ -124,7 +126,11 @@ impl Parameter {
     pub fn is_scale(&self) -> bool {
         let is_ordered = matches!(
             self.shown_by,
-            ShownBy::Blocks | ShownBy::Alignment | ShownBy::SumBits | ShownBy::Floor
+            ShownBy::Blocks
+                | ShownBy::Alignment
+                | ShownBy::SumBits
+                | ShownBy::Floor
+                | ShownBy::LastPlace
         );
         is_ordered && self.kind.numbers.is_some()
     }

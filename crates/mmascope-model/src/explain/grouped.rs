@@ -18,6 +18,20 @@ fn number(x: &Unpacked) -> Dyadic {
     Value::of(x).number().unwrap_or_default()
 }
 
+/// What is lost before terms are added: parts only where parts are taken, subnormal numbers only where there are some.
+fn lost_words(step: &GrFdpa, lanes: &[Lane]) -> String {
+    let is_flushed = |x: &Unpacked| is_zero(x) && x.significand != 0;
+    let flushed = lanes
+        .iter()
+        .any(|lane| is_flushed(&lane.a) || is_flushed(&lane.b));
+    let words = match (step.terms, flushed) {
+        (Addends::Product, false) => "parts that are not multiplied",
+        (Addends::Product, true) => "parts that are not multiplied, subnormal operands",
+        _ => "subnormal operands",
+    };
+    words.to_owned()
+}
+
 /// The part of a number that the multiplier takes.
 fn part_of(x: &Unpacked, part: TakenBits) -> Dyadic {
     let exponent = i64::from(x.exponent);
@@ -151,10 +165,7 @@ impl Block<'_> {
             let mut last = Step::of(&self.name, self.role("groups and c"), addends);
             last.lose_all(format!("no exponent is above {floor}: the result is +0"));
             last.set_word(0, self.output);
-            last.lose(
-                "parts that are not multiplied, subnormal operands".to_owned(),
-                &lost_before,
-            );
+            last.lose(lost_words(step, &self.lanes), &lost_before);
             last.lose(format!("taking {} for 0", start.name), &c_lost);
             steps.push(last);
             return steps;
@@ -194,10 +205,7 @@ impl Block<'_> {
             last.lose("the fault".to_owned(), &(&before - &after));
         }
         last.finish(self.output, None);
-        last.lose(
-            "parts that are not multiplied, subnormal operands".to_owned(),
-            &lost_before,
-        );
+        last.lose(lost_words(step, &self.lanes), &lost_before);
         last.lose(format!("taking {} for 0", start.name), &c_lost);
         steps.push(last);
         steps

@@ -5,7 +5,7 @@ use super::flags::{Flag, Sticky};
 use super::fpu::{Fpu, pool_maximum};
 use super::integer::{Integer, integer_add, integer_mvmul};
 use super::machine::{Fidelity, Machine};
-use super::source::{Source, Width, f16_of_working, working_of_f16};
+use super::source::{SIGN, Source, Width, f16_of_working, working_of_f16};
 use super::tile::{ROWS, TILE, Tile, place};
 use crate::dpa::Events;
 use crate::error::{Error, Result};
@@ -131,9 +131,26 @@ impl<'m> Core<'m> {
     /// invalid; every phase adds to it.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a tile that Dst does not have, and for integers.
+    /// [`Error::Argument`] for a tile that Dst does not have.
     pub fn mul_tiles(&mut self, in0: &Tile, in1: &Tile, index: usize) -> Result<()> {
         let phases: Vec<_> = self.setting.fidelity.phases().collect();
+        if self.setting.a == Source::Int8 {
+            // One product of each phase, with the bits that it takes of both magnitudes.
+            let alone = |datum: u32| std::array::from_fn(|k| if k == 0 { datum } else { 0 });
+            return self.each_integer(in0, in1, index, false, |a, b, dst| {
+                let first = Integer {
+                    word: dst,
+                    saturated: false,
+                };
+                phases.iter().fold(first, |sum, phase| {
+                    let next = integer_mvmul(*phase, &alone(a), &alone(b), sum.word);
+                    Integer {
+                        saturated: next.saturated || sum.saturated,
+                        ..next
+                    }
+                })
+            });
+        }
         self.each(in0, in1, index, false, |fpu, a, b, dst| {
             let mut events = Events::default();
             let word = phases.iter().fold(dst, |dst, phase| {
@@ -148,25 +165,12 @@ impl<'m> Core<'m> {
     /// `add_tiles`: Dst = in0 + in1, or Dst += in0 + in1 with `to_dst` (AddDst).
     ///
     /// # Errors
-    /// As [`Core::mul_tiles`]; integers are added.
+    /// As [`Core::mul_tiles`].
     pub fn add_tiles(&mut self, in0: &Tile, in1: &Tile, index: usize, to_dst: bool) -> Result<()> {
         if self.setting.a != Source::Int8 {
             return self.each(in0, in1, index, to_dst, |fpu, a, b, dst| fpu.add(a, b, dst));
         }
-        self.check(index)?;
-        for row in 0..TILE {
-            for column in 0..TILE {
-                let dst = if to_dst {
-                    self.read(index, row, column)
-                } else {
-                    0
-                };
-                let sum = integer_add(in0.at(row, column), in1.at(row, column), dst);
-                let word = self.limit(sum);
-                self.write(index, row, column, word);
-            }
-        }
-        Ok(())
+        self.each_integer(in0, in1, index, to_dst, integer_add)
     }
 
     /// `sub_tiles`: Dst = in0 − in1, or Dst += in0 − in1 with `to_dst` (AddDst).
@@ -174,6 +178,11 @@ impl<'m> Core<'m> {
     /// # Errors
     /// As [`Core::mul_tiles`].
     pub fn sub_tiles(&mut self, in0: &Tile, in1: &Tile, index: usize, to_dst: bool) -> Result<()> {
+        if self.setting.a == Source::Int8 {
+            return self.each_integer(in0, in1, index, to_dst, |a, b, dst| {
+                integer_add(a, b ^ SIGN, dst)
+            });
+        }
         self.each(in0, in1, index, to_dst, |fpu, a, b, dst| {
             fpu.subtract(a, b, dst)
         })
@@ -248,7 +257,7 @@ impl<'m> Core<'m> {
         self.check(index)?;
         let Some(fpu) = self.fpu()? else {
             return Err(Error::Argument(
-                "integers are added or multiplied as matrices only".into(),
+                "integers have operations of their own".into(),
             ));
         };
         for row in 0..TILE {
@@ -260,6 +269,30 @@ impl<'m> Core<'m> {
                 };
                 let result = operation(&fpu, in0.at(row, column), in1.at(row, column), dst);
                 let word = self.note(result);
+                self.write(index, row, column, word);
+            }
+        }
+        Ok(())
+    }
+
+    /// An operation on each pair of int8 data.
+    fn each_integer(
+        &mut self,
+        in0: &Tile,
+        in1: &Tile,
+        index: usize,
+        to_dst: bool,
+        operation: impl Fn(u32, u32, u32) -> Integer,
+    ) -> Result<()> {
+        self.check(index)?;
+        for row in 0..TILE {
+            for column in 0..TILE {
+                let dst = if to_dst {
+                    self.read(index, row, column)
+                } else {
+                    0
+                };
+                let word = self.limit(operation(in0.at(row, column), in1.at(row, column), dst));
                 self.write(index, row, column, word);
             }
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::{fpu, machines, phase, source};
 use mmascope_model::tensix::{
     Core, Early, Fidelity, Flag, Machine, STICKY_ADDRESS, STICKY_NAME, Setting, Source, Sticky,
-    Tile, Width, accumulate_f32, f32_to_bf16,
+    Tile, Width, accumulate_f32, add_integers, f32_to_bf16, int8_to_source, integer_add,
 };
 
 const INFINITY: u32 = 0x7f80_0000;
@@ -98,6 +98,14 @@ fn bits(x: f32) -> u32 {
     x.to_bits()
 }
 
+/// A product of two f16 numbers, one phase, in an f16 Dst.
+fn f16_product(machine: &Machine, x: u16, y: u16) -> u32 {
+    let fpu = fpu(machine, Source::F16, Width::Bits16);
+    let (x, y) = (Source::of_f16(x), Source::of_f16(y));
+    let word = fpu.multiply(phase(0), x, y, 0).0;
+    word >> 16 & 0x8000 | word >> 13 & 0x7fff
+}
+
 fn patterns() -> Vec<Claim> {
     vec![
         Claim::new(
@@ -110,6 +118,14 @@ fn patterns() -> Vec<Claim> {
         })
         .case("L1 accumulation: inf + -inf", |word| word == NAN, |_| {
             accumulate_f32(INFINITY, MINUS).unwrap()
+        }),
+        Claim::new(
+            "f32 and bf16: -NaN is ffffffff / ffff",
+            "Wormhole's vector unit gives its NaN the sign of the product; no unit makes the word of the page.",
+        )
+        .case("sfpu: -0 · inf + 0", |word| word == 0xffff_ffff, |m| m.multiply_add(1 << 31, INFINITY, 0))
+        .case("packer: -NaN of f32 to bf16", |word| word == 0xffff, |m| {
+            Early::F32ToBf16.convert(m, 0xffff_ffff).unwrap().into()
         }),
         Claim::new("f32 and bf16: +Inf is 7f800000 / 7f80, -Inf ff800000 / ff80", "")
             .case("fpu: 2^127 · 2", is_infinite, |m| product(m, bits(2_f32.powi(127)), bits(2.0)))
@@ -125,6 +141,21 @@ fn patterns() -> Vec<Claim> {
             let fpu = fpu(m, Source::F16, Width::Bits16);
             let word = fpu.multiply(phase(0), Source::of_f16(0x7bff), Source::of_f16(0x4800), 0).0;
             word >> 16 & 0x8000 | word >> 13 & 0x7fff
+        }),
+        Claim::new(
+            "f16: -Inf is fc00",
+            "fc00 is -65536, an ordinary number; what overflows is ffff.",
+        )
+        .case("fpu, f16 Dst: -65504 · 8", |word| word == 0xfc00, |m| f16_product(m, 0xfbff, 0x4800)),
+        Claim::new(
+            "f16: +NaN is 7fff, -NaN is ffff",
+            "These words are what overflows; they are read as the numbers 131008 and -131008, of which the half is finite.",
+        )
+        .case("fpu, f16 Dst: 7fff · 0.5", |word| word == 0x7fff, |m| {
+            f16_product(m, 0x7fff, 0x3800)
+        })
+        .case("fpu, f16 Dst: ffff · 0.5", |word| word == 0xffff, |m| {
+            f16_product(m, 0xffff, 0x3800)
         }),
         Claim::new(
             "denormals are 0x0 in all formats",
@@ -171,6 +202,14 @@ fn operations() -> Vec<Claim> {
         .case("inf - inf", is_zero, |m| sum(m, INFINITY, MINUS))
         .case("7fc00000 - inf", |word| word == bits(2_f32.powi(127)), |m| sum(m, 0x7fc0_0000, MINUS))
         .case("7fc00000 · 0.5", |word| word == 0x7f40_0000, |m| product(m, 0x7fc0_0000, bits(0.5))),
+        Claim::new(
+            "Inf or NaN + a normal finite number gives a really big number",
+            "The infinity is read as 2^128. A finite number of its sign, or a small one, leaves 2^128 or more, which is written as an infinity; a large one of the other sign leaves a finite sum.",
+        )
+        .case("inf - 2^127", |word| word == bits(2_f32.powi(127)), |m| {
+            sum(m, INFINITY, bits(-2_f32.powi(127)))
+        })
+        .case("inf + 1", |word| !is_infinite(word), |m| sum(m, INFINITY, bits(1.0))),
         Claim::new("SFPU: ±Inf × ±Inf = ±Inf", "")
             .case("inf · inf + 0", is_infinite, fma(INFINITY, INFINITY, 0))
             .case("-inf · inf + 0", is_minus, fma(MINUS, INFINITY, 0)),
@@ -251,6 +290,77 @@ fn detections() -> Vec<Claim> {
             |m| {
                 flags_of(m, |core| {
                     core.mul_tiles(&tile(2_f32.powi(-126)), &tile(0.5), 0)
+                        .unwrap()
+                })
+            },
+        ),
+        Claim::new(
+            "Saturation of an int32 sum at the FPU sets bit 4",
+            "When exactly is assumed.",
+        )
+        .case(
+            "2^31 - 1 + (1 + 1)",
+            |flags| flags == 16,
+            |_| {
+                let one = int8_to_source(1, false);
+                u32::from(integer_add(one, one, 0x7fff_ffff).saturated) << Flag::FpuSaturation.bit()
+            },
+        ),
+        Claim::new(
+            "Overflow of an int32 addition at the SFPU sets bit 0",
+            "When exactly is assumed.",
+        )
+        .case(
+            "7fffffff + 1",
+            |flags| flags == 1,
+            |_| {
+                let mut sticky = Sticky::default();
+                add_integers(0x7fff_ffff, 1, &mut sticky);
+                sticky.read().into()
+            },
+        ),
+        Claim::new("Bits are ORed between all lanes", "").case(
+            "one lane 0 · inf + 0, one 2^127 · 2 + 0, one 1 · 1 + 0",
+            |flags| flags == 12,
+            |m| {
+                let mut sticky = Sticky::default();
+                let two = [bits(2_f32.powi(127)), bits(2.0), 0];
+                let lanes = [[0, INFINITY, 0], two, [bits(1.0), bits(1.0), 0]];
+                m.multiply_add_lanes(&lanes, &mut sticky);
+                sticky.read().into()
+            },
+        ),
+        Claim::new("Bits are sticky until they are cleared explicitly", "")
+            .case(
+                "2^127 · 2, then 1 · 1",
+                |flags| flags == 32,
+                |m| {
+                    flags_of(m, |core| {
+                        core.mul_tiles(&tile(2_f32.powi(127)), &tile(2.0), 0).unwrap();
+                        core.mul_tiles(&tile(1.0), &tile(1.0), 1).unwrap();
+                    })
+                },
+            )
+            .case(
+                "the same, then 0 is written",
+                |flags| flags == 0,
+                |m| {
+                    let mut sticky = Sticky::default();
+                    m.multiply_add_lanes(&[[bits(2_f32.powi(127)), bits(2.0), 0]], &mut sticky);
+                    sticky.clear();
+                    sticky.read().into()
+                },
+            ),
+        Claim::new(
+            "If inputs are filtered, specials were already caught at the outputs of earlier operations",
+            "An overflow is, at the output that made it; what a later operation makes of that infinity may leave no further trace.",
+        )
+        .case(
+            "2^127 · 2",
+            |flags| flags == 32,
+            |m| {
+                flags_of(m, |core| {
+                    core.mul_tiles(&tile(2_f32.powi(127)), &tile(2.0), 0)
                         .unwrap()
                 })
             },
@@ -375,14 +485,18 @@ bit is set, and the vendor's simulator does not model the register: the conditio
 * *More bits:* the same report has bits 7 to 10 (accumulation in L1, integer saturation). The page does not, and no
   condition is known; they are not modelled.
 * *Not known:* whether zero operands count as underflow, whether events inside a sum count, which operations of
-  the SFPU are watched beside the multiply-add, whether disabled lanes count.
+  the SFPU are watched beside the multiply-add, whether disabled lanes count, whether a result whose exponent field
+  is 255 counts where nothing overflowed (the model sets bit 5: a Dst that is infinity, plus 0).
 
 ## What the page does not say
 
 Rounding, the order of sums, fidelity phases, block formats, integer modes, what packers do, and differences between
 the chips. `docs/tensix.md` has them. The simulator and the vendor's other documents differ on these points, and the
 model follows the simulator: whether SFPSTORE flushes subnormal f32 numbers (it does), whose format masks the low
-bits of SrcB (its own), and whether sums for a Dst of 16 bits are truncated (they are rounded twice)."
+bits of SrcB (its own), and whether sums for a Dst of 16 bits are truncated (they are rounded twice). The vendor's page
+on its matrix engine says that HiFi2 and HiFi4 take \"the hidden bit and the next 4 bits\" of SrcA and 6 bits of SrcB; the
+instruction set's documents, the kernels and the simulator say the next 5 bits, without the hidden one, and the next 4, and so
+does the model. GMPOOL compares with \"at least\" in one and with \"more than\" in the other, which gives the same value."
     )
     .unwrap();
     page
@@ -430,6 +544,10 @@ fn verdicts() {
     assert_eq!(of(&operations, "FPU: ±finite"), "holds in part");
     assert_eq!(of(&operations, "SFPU: ±finite"), "holds in part");
     assert_eq!(of(&operations, "SFPU: operations"), "does not hold");
+    assert_eq!(of(&patterns, "f32 and bf16: -NaN"), "does not hold");
+    assert_eq!(of(&patterns, "f16: -Inf"), "does not hold");
+    assert_eq!(of(&patterns, "f16: +NaN"), "does not hold");
+    assert_eq!(of(&operations, "Inf or NaN +"), "holds in part");
     for claim in detections() {
         assert_eq!(claim.verdict(), "holds", "{}", claim.says);
     }

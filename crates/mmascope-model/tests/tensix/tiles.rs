@@ -154,6 +154,18 @@ fn integers_are_exact_and_limited() {
             );
         }
     }
+    // Element by element.
+    core.mul_tiles(&tile(&x), &tile(&y), 0).unwrap();
+    core.sub_tiles(&tile(&x), &tile(&y), 1, false).unwrap();
+    core.sub_tiles(&tile(&x), &tile(&y), 1, true).unwrap();
+    let (products, differences) = (core.tile(0).unwrap(), core.tile(1).unwrap());
+    let signed = |word: u32| (word & 0x7fff_ffff) as i32 * if word >> 31 == 1 { -1 } else { 1 };
+    for at in 0..TILE * TILE {
+        let (row, column) = (at / TILE, at % TILE);
+        let (a, b) = (value(x[at]), value(y[at]));
+        assert_eq!(signed(products.at(row, column)), a * b);
+        assert_eq!(signed(differences.at(row, column)), 2 * (a - b));
+    }
     assert_eq!(core.sticky().read(), 0);
     // Phase 3 by itself suffices for small magnitudes.
     let (a, b) = (

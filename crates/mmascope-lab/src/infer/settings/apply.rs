@@ -72,6 +72,7 @@ impl Setting {
             Self::L(value) => ("L", Value::Number(value as i32)),
             Self::F(Some(value)) => ("F", Value::Number(value as i32)),
             Self::F2(Some(value)) => ("F2", Value::Number(value as i32)),
+            Self::F2(None) => ("F2", Value::Word("none")),
             Self::E0(Some(value)) => ("e0", Value::Number(value)),
             Self::Align(value) => ("align", Value::Rounding(value)),
             Self::G(value) => ("G", Value::Number(value as i32)),

@@ -2,7 +2,7 @@
 
 use super::apply::adds_chains;
 use super::{ALIGNMENTS, FLUSHES, OWN, ROUNDINGS, Setting};
-use crate::dpa::schema::{PARAMETERS, Parameter, Value, parameter};
+use crate::dpa::schema::{PARAMETERS, Parameter, ShownBy, Value, parameter};
 use crate::dpa::{
     AddMul, Codes, Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature,
     Start, Statement, Tininess, ZeroSign,
@@ -303,6 +303,11 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         let mut first = found.iter().filter_map(|settings| settings.first());
         first.any(|setting| setting.name() == symbol)
     };
+    for (parameter, own) in of_algorithms(program) {
+        if !named(&found, parameter.symbol) {
+            found.push(values(parameter, own, signature));
+        }
+    }
     for parameter in by_rows() {
         let step = fused.map_or_else(|| Dpa::from(AddMul::plain(1)), Dpa::from);
         let has_row = step.get(parameter.symbol).is_some();
@@ -311,6 +316,65 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         }
     }
     found
+}
+
+/// The parameters of algorithms that no general step stands for.
+fn of_algorithms(program: &Program) -> Vec<(&'static Parameter, Value)> {
+    let mut found: Vec<(&'static Parameter, Value)> = Vec::new();
+    for statement in &program.statements {
+        let Operation::Dot { algorithm, .. } = &statement.operation else {
+            continue;
+        };
+        let general = algorithm.general(&statement.output);
+        if !matches!(general, General::Grouped(_) | General::Semi(_)) {
+            continue;
+        }
+        for (parameter, value) in algorithm.parameters() {
+            let is_known = found
+                .iter()
+                .any(|(known, _)| known.symbol == parameter.symbol);
+            if !is_known && parameter.cost < Parameter::UNSEARCHED {
+                found.push((parameter, value));
+            }
+        }
+    }
+    found
+}
+
+/// Every value of a parameter of such an algorithm, in their order where they are a scale. Places of significands go to the
+/// end of the operand's.
+fn values(parameter: &'static Parameter, own: Value, signature: &Signature) -> Vec<Setting> {
+    let of = |value| Setting::Of(parameter.symbol, value);
+    let kept = |format: &Format| format.float().map_or(0, |float| float.fraction_bits) as i32;
+    let own = match own {
+        Value::Number(number) => Some(number),
+        _ => None,
+    };
+    let numbers: Vec<i32> = match (parameter.kind.numbers, parameter.symbol) {
+        (None, _) => return Setting::all(parameter),
+        (Some((low, _)), "a-from" | "a-to") => {
+            (low..=kept(&signature.a).max(own.unwrap_or(low))).collect()
+        }
+        (Some((low, _)), "b-from" | "b-to") => {
+            (low..=kept(&signature.b).max(own.unwrap_or(low))).collect()
+        }
+        (Some((low, high)), _) if high - low <= MOST_BITS as i32 => (low..=high).collect(),
+        (Some((low, high)), _) => floors(own)
+            .flatten()
+            .filter(|number| (low..=high).contains(number))
+            .collect(),
+    };
+    let words = parameter
+        .kind
+        .words
+        .iter()
+        .map(|word| of(Value::Word(word)));
+    let numbers = numbers.into_iter().map(|number| of(Value::Number(number)));
+    // Every bit is more than any number of them; no floor and no fault is less than any.
+    match parameter.shown_by {
+        ShownBy::Alignment => numbers.chain(words).collect(),
+        _ => words.chain(numbers).collect(),
+    }
 }
 
 /// Floors: near the one in use, and everywhere that formats reach.

@@ -114,7 +114,7 @@ parameters! {
     A_TO: "a-to", numbers_or(0, 31, &["last"], true), 12, Alignment, "the last place of a's significand that is multiplied";
     B_FROM: "b-from", numbers(0, 31), 12, Alignment, "the first place of b's significand that is multiplied";
     B_TO: "b-to", numbers_or(0, 31, &["last"], true), 12, Alignment, "the last place of b's significand that is multiplied";
-    FAULT: "fault", numbers_or(1, MAX_F, &["none"], true), 16, Ties, "places by which a sum of -1 comes out too high";
+    FAULT: "fault", numbers_or(1, MAX_F, &["none"], true), 12, LastPlace, "places by which a sum of -1 comes out too high";
     NANS: "nans", said(&["quiet", "leaks"]), 12, Specials, "the NaN that a multiply-add makes";
     LOSES: "loses", said(&["nothing", "bit"]), 12, Ties, "what a sum that is two places too long loses";
     TINY: "tiny", said(&["zero", "rounded"]), 12, Subnormals, "results below the smallest normal number";

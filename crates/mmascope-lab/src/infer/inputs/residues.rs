@@ -1,0 +1,124 @@
+//! Makes inputs whose c takes away what the products give, but for a few units in the last place; and pairs of operands
+//! that a device may add.
+
+use super::middle::{cancelled, core};
+use super::{Focus, between, places};
+use crate::dpa::{OperandWords, Signature};
+use crate::exact::Exact;
+use crate::format::Class;
+use crate::infer::maker::{Maker, drawn, fraction, word};
+use crate::reveal::Random;
+
+/// The fraction with four leading ones.
+const TOP: u64 = 0xf << (crate::infer::maker::FRACTION - 4);
+
+/// Makes residues of sums in two steps: the products alone, and a c that nearly cancels what they gave.
+pub(crate) struct Residues<'a> {
+    pub(crate) maker: &'a Maker,
+    pub(crate) focus: &'a Focus,
+}
+
+impl Residues<'_> {
+    /// Products without c.
+    pub(crate) fn products(&self, random: &mut Random) -> OperandWords {
+        let maker = self.maker;
+        let mut case = match random.below(8) {
+            0 => core(maker, self.focus, false, random),
+            1 => cancelled(maker, self.focus, random),
+            _ if maker.signature.k == 1 && random.below(2) == 0 => pair(maker, random),
+            _ => few(maker, random),
+        };
+        case.c = 0;
+        case
+    }
+
+    /// The products with a c that is minus what they gave, changed by so many units in c's last place that one or a few
+    /// in the last place of the sum's grid are left. `None` where they gave no number, or one that c cannot be.
+    pub(crate) fn with_c(
+        &self,
+        products: &OperandWords,
+        given: u64,
+        random: &mut Random,
+    ) -> Option<OperandWords> {
+        let Signature { c, d, .. } = &self.maker.signature;
+        let given = d.decode(d.from_register(given));
+        if given.class != Class::Finite || given.significand == 0 {
+            return None;
+        }
+        let opposite = Exact::new(
+            !given.negative,
+            given.significand.into(),
+            given.exponent - given.fraction_bits as i32,
+        );
+        let near = c.from_register(word(opposite, c));
+        // The grid may be coarser than c's last place, where terms cancelled.
+        let places = [0, 0, 0, 0, 1, 2, between(1, 12, random)][random.below(7)];
+        let units = [1, 1, 1, 2, 3][random.below(5)] << places;
+        let moved = match random.below(2) {
+            0 => near.checked_add(units),
+            _ => near.checked_sub(units),
+        };
+        let moved = moved.filter(|moved| {
+            let moved = c.decode(*moved);
+            moved.class == Class::Finite && moved.negative != given.negative
+        })?;
+        Some(OperandWords {
+            c: c.to_register(moved),
+            ..products.clone()
+        })
+    }
+}
+
+/// A few products of numbers with few digits, near each other.
+fn few(maker: &Maker, random: &mut Random) -> OperandWords {
+    let mut case = maker.blank();
+    let (low, high) = maker.products();
+    let high = high.min(maker.d.top - 4).min(24);
+    let low = low.max(maker.d.normal + maker.bits).max(-40).min(high);
+    let anchor = between(low, high, random);
+    let count = [1, 1, 2, 3, 8, usize::MAX][random.below(6)];
+    let negative = random.below(2) == 0;
+    for k in places(maker, count, random) {
+        let sign = negative ^ (random.below(4) == 0);
+        let number = drawn(sign, anchor - between(0, 2, random), fraction(random));
+        let other = [0, fraction(random)][random.below(2)];
+        maker.product(&mut case, k, number, other, random);
+    }
+    case
+}
+
+/// An a and a b as what is added: of nearly one exponent, also the smallest; with a c beside their sum, or none.
+pub(crate) fn pair(maker: &Maker, random: &mut Random) -> OperandWords {
+    let mut case = maker.blank();
+    let Signature { a, b, k, .. } = &maker.signature;
+    let low = maker.a.normal.max(maker.b.normal);
+    let high = maker.a.top.min(maker.b.top).min(maker.d.top);
+    let exponent = match random.below(3) {
+        0 => low + between(0, 3, random),
+        1 => between(-4, 4, random),
+        _ => between(low, high, random),
+    };
+    let exponent = exponent.clamp(low, high.max(low));
+    let digits = |random: &mut Random| fraction(random) | [0, TOP][random.below(2)];
+    let (negative, at) = (random.below(2) == 0, random.below(*k));
+    let below = [0, 0, 1, between(0, 12, random)][random.below(4)];
+    case.a[at] = word(drawn(negative, exponent, digits(random)), a);
+    let other = drawn(
+        negative ^ (random.below(2) == 0),
+        (exponent - below).max(maker.b.normal),
+        digits(random),
+    );
+    case.b[at] = match random.below(6) {
+        0 => 0,
+        _ => word(other, b),
+    };
+    if random.below(3) != 0 {
+        let sign = negative ^ (random.below(4) == 0);
+        let number = drawn(sign, exponent + between(-1, 1, random), fraction(random));
+        maker.set_c(&mut case, number);
+    }
+    if a == b && random.below(2) == 0 {
+        std::mem::swap(&mut case.a, &mut case.b);
+    }
+    case
+}
