@@ -39,7 +39,7 @@ impl Workplace {
             let file = place.path().join(format!("{name}.npy"));
             let file = file.to_str().expect("text");
             let never = std::sync::atomic::AtomicBool::new(false);
-            write_npy(file, &shape, &format, words.into_iter(), &never).expect("written");
+            write_npy(file, &shape, &format, &words, &never).expect("written");
         }
         place
     }
