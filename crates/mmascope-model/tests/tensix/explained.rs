@@ -63,3 +63,25 @@ fn explanations_equal_the_reference() {
     }
     assert_eq!(rows, 170);
 }
+
+/// What is lost is called subnormal operands only where there are some.
+#[test]
+fn only_subnormal_operands_are_called_so() {
+    let row = Catalogue::built_in().find("wormhole", "tensix.elwmul.bf16.d32.phase1");
+    let unit = row.expect("a row").unit().expect("a unit");
+    let text = |a: u64| {
+        let operands = Operands {
+            a: &[a],
+            b: &[0x7fc0],
+            c: 0,
+            scale_a: &[],
+            scale_b: &[],
+        };
+        let trace = Trace::of(unit, &operands, &Modifiers::default());
+        trace.expect("an explanation").to_string()
+    };
+    let normal = text(0x3fc0);
+    assert!(normal.contains("parts that are not multiplied"), "{normal}");
+    assert!(!normal.contains("subnormal"), "{normal}");
+    assert!(text(0x0040).contains("subnormal operands"));
+}
