@@ -165,7 +165,7 @@ impl Block<'_> {
             let mut last = Step::of(&self.name, self.role("groups and c"), addends);
             last.lose_all(format!("no exponent is above {floor}: the result is +0"));
             last.set_word(0, self.output);
-            last.lose(lost_words(step, &self.lanes), &lost_before);
+            last.lose(lost_words(step, self.lanes), &lost_before);
             last.lose(format!("taking {} for 0", start.name), &c_lost);
             steps.push(last);
             return steps;
@@ -205,7 +205,7 @@ impl Block<'_> {
             last.lose("the fault".to_owned(), &(&before - &after));
         }
         last.finish(self.output, None);
-        last.lose(lost_words(step, &self.lanes), &lost_before);
+        last.lose(lost_words(step, self.lanes), &lost_before);
         last.lose(format!("taking {} for 0", start.name), &c_lost);
         steps.push(last);
         steps
