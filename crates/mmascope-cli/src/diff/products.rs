@@ -28,7 +28,7 @@ struct Side<'c> {
 }
 
 /// Two of them.
-struct Pair {
+struct Compared {
     left: usize,
     right: usize,
     outputs: Outputs,
@@ -64,7 +64,7 @@ pub(super) fn run(
             .map(|place| parting(l, r, place))
             .transpose()?
             .flatten();
-        pairs.push(Pair {
+        pairs.push(Compared {
             left,
             right,
             outputs,
@@ -228,7 +228,7 @@ fn verdict_text(verdict: Verdict) -> String {
     }
 }
 
-fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Pair]) -> Result<(), Failure> {
+fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let shape = sides[0].shape;
     let what = match options.results {
@@ -324,7 +324,7 @@ fn map(outputs: &Outputs) -> Vec<String> {
         .collect()
 }
 
-fn body(sides: &[Side<'_>], pairs: &[Pair]) -> Map<String, Value> {
+fn body(sides: &[Side<'_>], pairs: &[Compared]) -> Map<String, Value> {
     let units: Vec<Value> = sides
         .iter()
         .map(|side| match side.row {
