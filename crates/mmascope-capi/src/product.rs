@@ -13,6 +13,9 @@ use mmascope_model::Result;
 use mmascope_model::dpa::Modifiers;
 use mmascope_model::format::Format;
 
+// The most threads of a product, as on the command line.
+const MOST_THREADS: usize = 1024;
+
 /// A lies as K × m: column after column.
 pub const MMASCOPE_TRANSPOSE_A: c_uint = 1;
 /// B lies as n × K: column after column.
@@ -121,7 +124,12 @@ pub unsafe extern "C" fn mmascope_matmul(
             )));
         }
         let threads = NonZeroUsize::new(threads)
-            .ok_or_else(|| wrong("threads is 0; 1 and more are allowed"))?;
+            .filter(|threads| threads.get() <= MOST_THREADS)
+            .ok_or_else(|| {
+                wrong(format!(
+                    "threads is {threads}; 1 to {MOST_THREADS} are allowed"
+                ))
+            })?;
         if [m, n, k].contains(&0) {
             return Err(wrong(format!(
                 "m, n and k are {m}, {n} and {k}; each is at least 1"

@@ -118,6 +118,7 @@ static void products(void) {
     REFUSED(mmascope_matmul(unit, NULL, 4, M, N, K, a, b, c, NULL, NULL, other, 1), "flags is 4");
     REFUSED(mmascope_matmul(unit, NULL, 0, 0, N, K, a, b, c, NULL, NULL, other, 1), "m, n and k");
     REFUSED(mmascope_matmul(unit, NULL, 0, M, N, K, a, b, c, NULL, NULL, other, 0), "threads is 0");
+    REFUSED(mmascope_matmul(unit, NULL, 0, M, N, K, a, b, c, NULL, NULL, other, 1025), "1 to 1024 are allowed");
     REFUSED(mmascope_matmul(unit, NULL, 0, M, N, K, NULL, b, c, NULL, NULL, other, 1), "a is NULL");
     EXPECT(mmascope_tree(unit, NULL, 32, tree, sizeof tree, NULL) == 0 && strstr(tree, "\"fused\"") != NULL);
     REFUSED(mmascope_tree(unit, NULL, 33, tree, sizeof tree, NULL), "multiple of 16");
