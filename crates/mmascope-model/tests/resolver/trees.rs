@@ -87,9 +87,15 @@ impl Trees<'_> {
     }
 }
 
+/// A type of LLVM, and its name in intrinsics.
+type Kind = (&'static str, &'static str);
+
+const WIDE: &[Kind] = &[("float", "f32"), ("float", "f32"), ("double", "f64")];
+const NARROW: &[Kind] = &[("half", "f16"), ("bfloat", "bf16")];
+
 /// A function of one tree.
-fn function(random: &mut Random, with_flags: bool) -> String {
-    let (kind, suffix) = [("float", "f32"), ("float", "f32"), ("double", "f64")][random.below(3)];
+fn function(random: &mut Random, kinds: &[Kind], with_flags: bool) -> String {
+    let (kind, suffix) = kinds[random.below(kinds.len())];
     let flags = match with_flags {
         false => Some(String::new()),
         true => (random.below(5) < 3).then(|| drawn_flags(random)),
@@ -133,8 +139,9 @@ fn answers(texts: &[String]) -> Option<Vec<(Resolution, Vec<String>)>> {
     Some(pairs.collect())
 }
 
-/// How many functions LLVM lowers as the resolver does, and for how many the resolver says that it may not.
-fn compared(texts: &[String]) -> Option<(usize, usize)> {
+/// How many functions LLVM lowers as the resolver does, and for how many the resolver says that it may not; at most
+/// `most` differ without a word.
+fn compared(texts: &[String], most: usize) -> Option<(usize, usize)> {
     let (mut equal, mut open, mut wrong) = (0, 0, Vec::new());
     for (text, (resolution, names)) in texts.iter().zip(answers(texts)?) {
         let mut ours = resolution.ptx();
@@ -147,7 +154,7 @@ fn compared(texts: &[String]) -> Option<(usize, usize)> {
         }
     }
     assert!(
-        wrong.is_empty(),
+        wrong.len() <= most,
         "{} of {} differ:\n{}",
         wrong.len(),
         texts.len(),
@@ -159,8 +166,10 @@ fn compared(texts: &[String]) -> Option<(usize, usize)> {
 #[test]
 fn llvm_agrees_on_trees_without_flags() {
     let mut random = Random(22);
-    let texts: Vec<String> = (0..600).map(|_| function(&mut random, false)).collect();
-    let Some((equal, open)) = compared(&texts) else {
+    let texts: Vec<String> = (0..600)
+        .map(|_| function(&mut random, WIDE, false))
+        .collect();
+    let Some((equal, open)) = compared(&texts, 0) else {
         eprintln!("skipped: no llvmlite beside MMASCOPE_PYTHON");
         return;
     };
@@ -174,8 +183,10 @@ fn llvm_agrees_on_trees_without_flags() {
 #[test]
 fn llvm_agrees_on_trees_with_flags_or_the_resolution_says_that_it_may_go_further() {
     let mut random = Random(23);
-    let texts: Vec<String> = (0..1_600).map(|_| function(&mut random, true)).collect();
-    let Some((equal, open)) = compared(&texts) else {
+    let texts: Vec<String> = (0..1_600)
+        .map(|_| function(&mut random, WIDE, true))
+        .collect();
+    let Some((equal, open)) = compared(&texts, 0) else {
         eprintln!("skipped: no llvmlite beside MMASCOPE_PYTHON");
         return;
     };
@@ -186,4 +197,22 @@ fn llvm_agrees_on_trees_with_flags_or_the_resolution_says_that_it_may_go_further
     );
     assert!(open * 100 <= texts.len() * 5, "{open} are said to be open");
     assert!(equal * 100 >= texts.len() * 99, "{equal} are equal");
+}
+
+/// Types of 16 bits. One tree or two in a thousand differ in their text alone: `x - 3` beside `x + -3`.
+#[test]
+fn llvm_agrees_on_narrow_trees_or_the_resolution_says_that_it_may_go_further() {
+    let mut random = Random(24);
+    let texts: Vec<String> = (0..1_000)
+        .map(|at| function(&mut random, NARROW, at % 4 > 0))
+        .collect();
+    let Some((equal, open)) = compared(&texts, 2) else {
+        eprintln!("skipped: no llvmlite beside MMASCOPE_PYTHON");
+        return;
+    };
+    eprintln!(
+        "{equal} of {} narrow functions are equal; {open} are said to be open",
+        texts.len()
+    );
+    assert!(open * 100 <= texts.len() * 12, "{open} are said to be open");
 }

@@ -37,6 +37,8 @@ pub(super) fn fold(graph: &mut Graph, context: &Context<'_>) -> Vec<Note> {
     combiner.run();
     combiner.is_late = true;
     combiner.run();
+    combiner.is_open |=
+        is_open_in_narrow_types(combiner.graph) || has_product_of_zero(combiner.graph);
     if combiner.is_open {
         notes.push(Note::open(
             "LLVM may combine further under the flags: this order is one of those allowed",
@@ -48,6 +50,48 @@ pub(super) fn fold(graph: &mut Graph, context: &Context<'_>) -> Vec<Note> {
         }
     }
     notes
+}
+
+/// Whether LLVM's choice is not known for a type of 16 bits: quotients and roots are done in f32 there, and which of the
+/// conversions between two of them `contract` leaves out, or whether a difference takes over the sign of a quotient of a
+/// constant, depends on the order in which it comes to them.
+fn is_open_in_narrow_types(graph: &Graph) -> bool {
+    if graph.format.bits > 16 {
+        return false;
+    }
+    let node = |index: usize| &graph.nodes[index];
+    let is_wide = |node: &Node| match &node.op {
+        Op::Div => true,
+        Op::Call(name) => name == "sqrt",
+        _ => false,
+    };
+    graph.order().into_iter().map(node).any(|it| {
+        let contracts = |arg: &Node| {
+            it.settings.flags.has(Fmf::CONTRACT) || arg.settings.flags.has(Fmf::CONTRACT)
+        };
+        let mut args = it.args.iter().map(|&arg| node(arg));
+        let is_constant = |node: &Node| matches!(node.op, Op::Constant(_));
+        match it.op {
+            Op::Sub => args.any(|arg| arg.op == Op::Div && is_constant(node(arg.args[0]))),
+            _ => is_wide(it) && args.any(|arg| is_wide(arg) && contracts(arg)),
+        }
+    })
+}
+
+/// Whether a product with 0 is left that has flags: LLVM folds it where it can show of the other factor that the flags suffice.
+fn has_product_of_zero(graph: &Graph) -> bool {
+    let format = graph.format;
+    let zeros = [format.zero(false), format.zero(true)];
+    graph.order().into_iter().any(|index| {
+        let node = &graph.nodes[index];
+        let mut args = node.args.iter();
+        let is_zero = |&arg: &usize| {
+            zeros
+                .iter()
+                .any(|&code| graph.is_word(arg, format.to_register(code)))
+        };
+        node.op == Op::Mul && node.settings.flags != Fmf::NONE && args.any(is_zero)
+    })
 }
 
 /// What one step gives: the operation that stands for the one looked at, with what is said about it.
