@@ -202,7 +202,7 @@ fn test() -> bool {
         "--tests",
         "--quiet",
     ]);
-    check(&["cargo", "test", "--workspace"]);
+    check(&["cargo", "test", "--workspace", "--no-fail-fast"]);
     if !python::test() {
         failed.push("the tests of the Python package".to_owned());
     }

@@ -72,13 +72,13 @@ pub unsafe extern "C" fn mmascope_cast(
             (
                 memory::text("from", from)?,
                 memory::text("to", to)?,
-                asked.as_ref(),
+                memory::read("options", asked, usize::from(!asked.is_null()))?,
             )
         };
         let options = match asked {
             // SAFETY: the caller promises it.
-            Some(asked) => unsafe { options(asked) }?,
-            None => Options::default(),
+            [asked] => unsafe { options(asked) }?,
+            _ => Options::default(),
         };
         let cast = Cast::new(Format::named(from)?, Format::named(to)?, &options)?;
         let mask = u64::MAX >> (64 - cast.from().register.bits);

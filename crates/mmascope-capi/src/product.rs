@@ -8,13 +8,10 @@ use crate::failure::{status, wrong};
 use crate::memory;
 use crate::unit::{mmascope_unit, unit};
 use mmascope_gemm::array::Words;
-use mmascope_gemm::gemm::{Matrices, Matrix, Product, Schedule, Watch, on_threads};
+use mmascope_gemm::gemm::{MOST_THREADS, Matrices, Matrix, Product, Schedule, Watch, on_threads};
 use mmascope_model::Result;
 use mmascope_model::dpa::Modifiers;
 use mmascope_model::format::Format;
-
-// The most threads of a product, as on the command line.
-const MOST_THREADS: usize = 1024;
 
 /// A lies as K × m: column after column.
 pub const MMASCOPE_TRANSPOSE_A: c_uint = 1;
@@ -123,13 +120,11 @@ pub unsafe extern "C" fn mmascope_matmul(
                 "flags is {flags}; MMASCOPE_TRANSPOSE_A (1) and MMASCOPE_TRANSPOSE_B (2) are allowed"
             )));
         }
-        let threads = NonZeroUsize::new(threads)
-            .filter(|threads| threads.get() <= MOST_THREADS)
-            .ok_or_else(|| {
-                wrong(format!(
-                    "threads is {threads}; 1 to {MOST_THREADS} are allowed"
-                ))
-            })?;
+        let threads = NonZeroUsize::new(threads).ok_or_else(|| {
+            wrong(format!(
+                "threads is {threads}; 1 to {MOST_THREADS} are allowed"
+            ))
+        })?;
         if [m, n, k].contains(&0) {
             return Err(wrong(format!(
                 "m, n and k are {m}, {n} and {k}; each is at least 1"

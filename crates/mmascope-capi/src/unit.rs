@@ -39,11 +39,12 @@ pub struct mmascope_shape {
 /// # Safety
 /// A pointer that is not null is a handle that was not freed.
 pub(crate) unsafe fn unit<'a>(handle: *const mmascope_unit) -> Result<&'a Unit> {
-    // SAFETY: the caller promises it.
-    let handle = unsafe { handle.as_ref() };
-    handle
-        .map(|it| &it.unit)
-        .ok_or_else(|| wrong("unit is NULL; mmascope_unit_find makes one"))
+    if handle.is_null() {
+        return Err(wrong("unit is NULL; mmascope_unit_find makes one"));
+    }
+    // SAFETY: not null; the caller promises the rest.
+    let handles = unsafe { memory::read("unit", handle, 1) }?;
+    Ok(&handles[0].unit)
 }
 
 /// Finds a unit in the catalogue: `mmascope_unit_find("h100", "mma.m16n8k16.f32.f16.f16.f32", &unit)`. Every name that

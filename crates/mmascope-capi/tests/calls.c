@@ -1,6 +1,7 @@
 /* Every function of mmascope.h, with right and wrong arguments. Prints what differs; tests/c.rs runs it. */
 #include <math.h>
 #include <mmascope.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static void units(void) {
     REFUSED(mmascope_unit_find("hopper", F16, NULL), "out is NULL");
     REFUSED(mmascope_unit_parse("a=f16 b=f16 c=f32 d=f32 k=16", "t-fdpa L=16", &unit), "F");
     REFUSED(mmascope_unit_shape(NULL, &shape), "unit is NULL");
+    REFUSED(mmascope_unit_shape((const mmascope_unit *)((const char *)&shape + 1), &shape), "unit is misaligned");
     REFUSED(mmascope_unit_load("nonsense\n", "mine", F16, &unit), "isa:1:1");
     EXPECT(mmascope_unit_load("", "hopper", F16, &unit) == 0);
     mmascope_unit_free(unit);
@@ -122,6 +124,7 @@ static void products(void) {
     REFUSED(mmascope_matmul(unit, NULL, 0, M, N, K, NULL, b, c, NULL, NULL, other, 1), "a is NULL");
     EXPECT(mmascope_tree(unit, NULL, 32, tree, sizeof tree, NULL) == 0 && strstr(tree, "\"fused\"") != NULL);
     REFUSED(mmascope_tree(unit, NULL, 33, tree, sizeof tree, NULL), "multiple of 16");
+    REFUSED(mmascope_tree(unit, NULL, (size_t)1 << 52, tree, sizeof tree, NULL), "are supported");
     mmascope_unit_free(unit);
 }
 
@@ -140,6 +143,8 @@ static void scaled(void) {
     mmascope_cast_options options = {NULL, "satfinite", NULL, 0, 0, 0, 0};
     EXPECT(mmascope_cast("f32", "e4m3", &options, 3, words, cast) == 0);
     EXPECT(cast[0] == 0x38 && cast[1] == 0xfe && cast[2] == 0x7f);
+    const mmascope_cast_options *odd = (const mmascope_cast_options *)((const char *)&options + 1);
+    REFUSED(mmascope_cast("f32", "e4m3", odd, 3, words, cast), "options is misaligned");
     REFUSED(mmascope_cast("f32", "e4m4", NULL, 3, words, cast), "e4m3");
     REFUSED(mmascope_cast("f32", "e4m3", NULL, 1, &wide, cast), "words[0]");
     options.rounding = "up";
@@ -166,7 +171,14 @@ int main(void) {
     scaled();
     cases();
     /* The layouts that compiled programs rely on. */
-    printf("shape %zu, options %zu\n", sizeof(mmascope_shape), sizeof(mmascope_cast_options));
+    printf("shape %zu: %zu %zu %zu %zu %zu %zu %zu\n", sizeof(mmascope_shape), offsetof(mmascope_shape, k),
+           offsetof(mmascope_shape, scales), offsetof(mmascope_shape, block), offsetof(mmascope_shape, bytes_a),
+           offsetof(mmascope_shape, bytes_b), offsetof(mmascope_shape, bytes_c), offsetof(mmascope_shape, bytes_d));
+    printf("options %zu: %zu %zu %zu %zu %zu %zu %zu\n", sizeof(mmascope_cast_options),
+           offsetof(mmascope_cast_options, rounding), offsetof(mmascope_cast_options, overflow),
+           offsetof(mmascope_cast_options, policy), offsetof(mmascope_cast_options, relu),
+           offsetof(mmascope_cast_options, sat), offsetof(mmascope_cast_options, ftz),
+           offsetof(mmascope_cast_options, pzo));
     printf("%d failures\n", failures);
     return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

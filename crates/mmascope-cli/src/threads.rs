@@ -3,9 +3,7 @@
 use rayon::ThreadPoolBuilder;
 
 use crate::report::{self, Failure};
-
-/// As `--threads` allows.
-const MOST: usize = 1024;
+use mmascope::gemm::MOST_THREADS;
 
 /// Starts the threads of the program: `--threads`, else `RAYON_NUM_THREADS`, else one per core. A machine
 /// that cannot start as many gets fewer, and that is said; the results do not depend on it.
@@ -18,7 +16,7 @@ pub(crate) fn start(asked: Option<u16>) -> Result<(), Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     // 0 is no number of threads.
     let wanted = if asked == 0 { cores } else { asked };
-    let mut threads = wanted.min(MOST);
+    let mut threads = wanted.min(MOST_THREADS);
     // The global pool can be tried once only, so another one is tried first.
     while threads > 1 && pool(threads).build().is_err() {
         threads /= 2;

@@ -43,7 +43,7 @@ pub use matrix::{Matrix, Strides};
 pub use product::Product;
 pub use schedule::{Schedule, SoftwareScales};
 pub use statistics::{ErrorStatistics, SAMPLES, Summary, scheduled_statistics, statistics};
-pub use threads::on_threads;
+pub use threads::{MOST_THREADS, on_threads};
 
 pub use crate::engine::Watch;
 

@@ -11,7 +11,7 @@ use crate::row::Row;
 use mmascope::array::{Casting, Words};
 use mmascope::dpa::{Scalar, Signature};
 use mmascope::format::{F32, Format, Rounding};
-use mmascope::gemm::{Matrices, Matrix, Product, Schedule, SoftwareScales};
+use mmascope::gemm::{MOST_THREADS, Matrices, Matrix, Product, Schedule, SoftwareScales};
 
 /// The arrays of a product, two or three dimensions each.
 #[derive(FromPyObject)]
@@ -153,8 +153,12 @@ pub(crate) fn multiply<'py>(
         None => None,
         Some(threads) => Some(
             NonZeroUsize::new(threads)
-                .filter(|it| it.get() <= 1024)
-                .ok_or_else(|| argument(&format!("threads = {threads}: 1 to 1024 are possible")))?,
+                .filter(|it| it.get() <= MOST_THREADS)
+                .ok_or_else(|| {
+                    argument(&format!(
+                        "threads = {threads}: 1 to {MOST_THREADS} are possible"
+                    ))
+                })?,
         ),
     };
     let outputs = matrices.outputs() as u64;

@@ -160,9 +160,9 @@ pub mod tree {
 /// Whole matrix products: operands in any layout, schedules, statistics of their errors.
 pub mod gemm {
     pub use mmascope_gemm::gemm::{
-        Accumulators, Arrays, ErrorStatistics, Matrices, Matrix, Product, Region, SAMPLES,
-        Schedule, SoftwareScales, Strides, Summary, Watch, chain, dots, engine, on_threads,
-        schedule, scheduled_statistics, statistics,
+        Accumulators, Arrays, ErrorStatistics, MOST_THREADS, Matrices, Matrix, Product, Region,
+        SAMPLES, Schedule, SoftwareScales, Strides, Summary, Watch, chain, dots, engine,
+        on_threads, schedule, scheduled_statistics, statistics,
     };
 }
 

@@ -23,17 +23,27 @@ struct Side<'c> {
     format: Format,
     /// The batch, M and N.
     shape: [usize; 3],
-    /// The step of the unit, where it is a plain chain over a whole number of them.
+    /// The product, where it is a plain chain of the unit.
     chain: Option<Prepared<'c>>,
 }
 
-/// Two of them.
+/// Two of them, compared.
 struct Compared {
     left: usize,
     right: usize,
     outputs: Outputs,
     /// The first k of the step after which the first output that differs parts, and the last one.
     parting: Option<(usize, usize)>,
+}
+
+impl Side<'_> {
+    /// Whether the payload of a NaN of the unit is not known.
+    fn has_any_nan(&self) -> Result<bool, Failure> {
+        match self.row {
+            Some(row) => Ok(!row.unit()?.program().nan_is_known()),
+            None => Ok(false),
+        }
+    }
 }
 
 pub(super) fn run(
@@ -58,7 +68,12 @@ pub(super) fn run(
     let mut pairs = Vec::new();
     for (left, right) in diff::pairs(sides.len()) {
         let (l, r) = (&sides[left], &sides[right]);
-        let outputs = diff::outputs((&l.words, &l.format), (&r.words, &r.format), shape)?;
+        let outputs = diff::outputs(
+            (&l.words, &l.format),
+            (&r.words, &r.format),
+            shape,
+            l.has_any_nan()? || r.has_any_nan()?,
+        )?;
         let first = outputs.first.map(|(place, _)| place);
         let parting = first
             .map(|place| parting(l, r, place))

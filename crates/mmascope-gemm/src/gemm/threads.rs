@@ -16,6 +16,9 @@ use crate::error::{Error, Result};
 /// The stack of a thread, in bytes. Unoptimised kernels keep every vector on it; what is not used takes no memory.
 const STACK: usize = 8 << 20;
 
+/// The most threads that [`on_threads`] starts.
+pub const MOST_THREADS: usize = 1024;
+
 /// Runs work, and everything in it that runs in parallel, on so many threads, which end with it.
 ///
 /// ```
@@ -37,11 +40,16 @@ const STACK: usize = 8 << 20;
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`] when so many threads cannot be started. On a platform without threads the work runs on the
+/// [`Error::Argument`] for more than [`MOST_THREADS`], and when so many threads cannot be started. On a platform without threads the work runs on the
 /// caller's own.
 pub fn on_threads<R: Send>(threads: NonZeroUsize, work: impl FnOnce() -> R + Send) -> Result<R> {
     if cfg!(all(target_family = "wasm", not(target_feature = "atomics"))) {
         return Ok(work());
+    }
+    if threads.get() > MOST_THREADS {
+        return Err(Error::Argument(format!(
+            "threads is {threads}; 1 to {MOST_THREADS} are allowed"
+        )));
     }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.get())

@@ -5,7 +5,7 @@ use crate::array::Words;
 use crate::dpa::{Modifiers, OperandWords};
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::gemm::Matrices;
+use crate::gemm::{Matrices, Matrix};
 
 /// Rows and columns of the map of differences, at most.
 const MAP: (usize, usize) = (16, 48);
@@ -34,7 +34,8 @@ pub struct Outputs {
     pub map: Vec<Vec<(u64, u64)>>,
 }
 
-/// Compares results word by word; `shape` is the batch, M and N of both.
+/// Compares results word by word; `shape` is the batch, M and N of both. With `any_nan` two NaNs are equal: where a unit's
+/// payload is not known.
 ///
 /// # Errors
 /// [`Error::Argument`] when a matrix has another number of words than its shape.
@@ -42,6 +43,7 @@ pub fn outputs(
     left: (&Words, &Format),
     right: (&Words, &Format),
     shape: [usize; 3],
+    any_nan: bool,
 ) -> Result<Outputs> {
     let [batch, m, n] = shape;
     let count = batch * m * n;
@@ -69,7 +71,7 @@ pub fn outputs(
         let cell = &mut found.map[place[1] * rows / m][place[2] * columns / n];
         cell.1 += 1;
         let verdict = Verdict::of_words((left.0.get(at), left.1), (right.0.get(at), right.1));
-        if !verdict.differs() {
+        if !verdict.differs() || any_nan && verdict == Verdict::NanPayload {
             continue;
         }
         cell.0 += 1;
@@ -142,17 +144,13 @@ pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Resu
             signature.c
         )));
     }
+    // One matrix serves a whole batch.
+    let of = |matrix: &Matrix, row, column| matrix.at(batch.min(matrix.batch() - 1), row, column);
     let zero = signature.c.to_register(signature.c.zero(false));
-    let mut c = match matrices.c() {
-        Some(matrix) => matrix.at(batch.min(matrix.batch() - 1), row, column),
-        None => zero,
-    };
-    let of = |matrix: &crate::gemm::Matrix, row, column| {
-        matrix.at(batch.min(matrix.batch() - 1), row, column)
-    };
+    let mut c = matrices.c().map_or(zero, |c| of(c, row, column));
     let mut steps = Vec::with_capacity(k / step);
     for first in (0..k).step_by(step) {
-        let scales = |matrix: Option<&crate::gemm::Matrix>, is_a: bool| -> Vec<u64> {
+        let scales = |matrix: Option<&Matrix>, is_a: bool| -> Vec<u64> {
             let (Some(matrix), Some(scale)) = (matrix, signature.scale) else {
                 return Vec::new();
             };
@@ -190,15 +188,12 @@ pub fn parting(
     right: (&Contender<'_>, &[Step]),
 ) -> Option<(usize, usize)> {
     let end = |subject: &Contender<'_>, step: &Step| step.first + subject.unit().signature().k;
-    let formats = (left.0.unit().signature().d, right.0.unit().signature().d);
     left.1.iter().enumerate().find_map(|(at, step)| {
         let other = right
             .1
             .iter()
             .position(|it| end(right.0, it) == end(left.0, step))?;
-        let words = ((step.d, &formats.0), (right.1[other].d, &formats.1));
-        Verdict::of_words(words.0, words.1)
-            .differs()
-            .then_some((at, other))
+        let verdict = Verdict::of((left.0, step.d), (right.0, right.1[other].d));
+        verdict.differs().then_some((at, other))
     })
 }

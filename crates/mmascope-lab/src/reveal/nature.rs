@@ -9,7 +9,8 @@ use crate::tree::{Builder, Op, Tree};
 
 /// Random pairs that a tree must foretell, for each of the unit patterns; small trees: about all.
 const PAIRS: usize = 256;
-/// The same where only the order is asked for, and masks are not in doubt: fewer than it takes to find the order.
+/// The same where only the order is asked for, and masks are not in doubt: finding the order of more than a few
+/// leaves takes more.
 const FEW_PAIRS: usize = 8;
 
 /// The results that a tree foretells for masked inputs.

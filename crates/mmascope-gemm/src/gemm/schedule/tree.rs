@@ -5,7 +5,7 @@ use super::{By, C, ReductionOrder, Schedule, Split};
 use crate::dpa::Unit;
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::tree::{Builder, Node, Op, Tree};
+use crate::tree::{Builder, MAX_LEAVES, Node, Op, Tree};
 
 /// Which output of which product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,12 @@ impl Schedule {
             return Err(Error::Argument(format!(
                 "output [{i}, {j}] of {m} × {n} with K = {k}: K must be a multiple of {native}, \
                  and the output within D"
+            )));
+        }
+        if k >= MAX_LEAVES {
+            return Err(Error::Argument(format!(
+                "K = {k}: trees of 1 to {} products are supported",
+                MAX_LEAVES - 1
             )));
         }
         let extent = Extent {
