@@ -4,6 +4,7 @@
 //! A width is always enough: no sum overflows, and what is shifted out at the left is 0. So every language
 //! may hold a number in whatever type is wide enough.
 
+use std::collections::BTreeSet;
 use std::ops;
 use std::rc::Rc;
 
@@ -528,5 +529,34 @@ impl ops::Mul for &Expr {
 
     fn mul(self, other: Self) -> Expr {
         self.arithmetic(Operator::Times, other)
+    }
+}
+
+/// What a module asks of functions that a language lacks, for each width.
+#[derive(Default)]
+pub(super) struct Lacking {
+    /// Widths of numbers whose bits are counted.
+    pub(super) lengths: BTreeSet<u32>,
+    /// Widths of numbers whose magnitude is taken.
+    pub(super) magnitudes: BTreeSet<u32>,
+    /// Whether the larger of two numbers is taken.
+    pub(super) has_larger: bool,
+}
+
+impl Lacking {
+    /// `int` is the width of a plain integer.
+    pub(super) fn of(module: &Module, int: u32) -> Self {
+        let mut found = Self::default();
+        module.each_expr(&mut |expr| match &*expr.node {
+            Node::Length(x) => {
+                found.lengths.insert(x.ty.width(int));
+            }
+            Node::Magnitude(x) => {
+                found.magnitudes.insert(x.ty.width(int));
+            }
+            Node::Arithmetic(Operator::Larger, ..) => found.has_larger = true,
+            _ => {}
+        });
+        found
     }
 }

@@ -1,6 +1,6 @@
 //! What the languages with infix operators share: how expressions and steps are written.
 
-use super::ir::{Expr, Node, Operator, Relation, Step};
+use super::ir::{Expr, Function, Module, Node, Operator, Relation, Step};
 
 /// A text, and whether it stays whole as an operand.
 pub(super) struct Text {
@@ -208,9 +208,19 @@ pub(super) fn with_helpers(helpers: &[(&str, String)], text: &str) -> String {
         .collect()
 }
 
+/// Every function of a module as a language writes it, in its order; equal ones once.
+pub(super) fn written(module: &Module, write: impl Fn(&mut String, &Function)) -> String {
+    let texts = module.functions.iter().map(|function| {
+        let mut text = String::new();
+        write(&mut text, function);
+        (function.name.clone(), text)
+    });
+    merged(texts.collect())
+}
+
 /// The texts of functions, of which those that differ in nothing but their names stand once: where widths do not show,
 /// several may.
-pub(super) fn merged(functions: Vec<(String, String)>) -> String {
+fn merged(functions: Vec<(String, String)>) -> String {
     let mut once: Vec<(String, String)> = Vec::new();
     let mut names: Vec<(String, String)> = Vec::new();
     for (name, mut text) in functions {

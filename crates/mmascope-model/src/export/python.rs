@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::ir::{Expr, Function, Module, Node, Operator, Step, Ty};
-use super::print::{Dialect, Text, commented, is_comment, merged, with_helpers};
+use super::print::{Dialect, Text, commented, is_comment, with_helpers, written};
 use super::rust::camel;
 
 struct Python;
@@ -61,12 +61,7 @@ const HELPERS: &[(&str, &str)] = &[
 
 /// The source file of a module.
 pub(super) fn source(module: &Module) -> String {
-    let texts = module.functions.iter().map(|function| {
-        let mut text = String::new();
-        write_function(&mut text, function);
-        (function.name.clone(), text)
-    });
-    let body = merged(texts.collect());
+    let body = written(module, write_function);
     let mut out = String::new();
     for line in &module.heading {
         out += &commented(line, "# ");

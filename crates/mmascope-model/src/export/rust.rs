@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::c::{Held, parts};
 use super::ir::{Expr, Function, Module, Node, Operator, Relation, Step, Ty};
-use super::print::{Dialect, Text, commented, merged, with_helpers};
+use super::print::{Dialect, Text, commented, with_helpers, written};
 
 struct Rust;
 
@@ -208,12 +208,7 @@ const HELPERS: &[(&str, &str)] = &[
 
 /// The source file of a module.
 pub(super) fn source(module: &Module) -> String {
-    let texts = module.functions.iter().map(|function| {
-        let mut text = String::new();
-        write_function(&mut text, function);
-        (function.name.clone(), text)
-    });
-    let mut body = merged(texts.collect());
+    let mut body = written(module, write_function);
     let mut out = String::new();
     for line in &module.heading {
         out += &commented(line, "// ");

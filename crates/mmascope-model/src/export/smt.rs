@@ -1,10 +1,10 @@
 //! SMT-LIB 2 over bit-vectors: functions without loops, records as bit-vectors with a function for each field, an
 //! array as so many parameters.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::ir::{Expr, Function, Module, Node, Operator, Relation, Step, Ty};
+use super::ir::{Expr, Function, Lacking, Module, Node, Operator, Relation, Step, Ty};
 use super::print::commented;
 
 /// Bits of an exponent or a count.
@@ -300,18 +300,11 @@ pub(super) fn source(module: &Module) -> String {
 
 /// Functions that the logic lacks, for each width that needs them.
 fn write_helpers(out: &mut String, module: &Module) {
-    let (mut lengths, mut magnitudes) = (BTreeSet::new(), BTreeSet::new());
-    let mut has_larger = false;
-    module.each_expr(&mut |expr| match &*expr.node {
-        Node::Length(x) => {
-            lengths.insert(x.ty.width(INT));
-        }
-        Node::Magnitude(x) => {
-            magnitudes.insert(x.ty.width(INT));
-        }
-        Node::Arithmetic(Operator::Larger, ..) => has_larger = true,
-        _ => {}
-    });
+    let Lacking {
+        lengths,
+        magnitudes,
+        has_larger,
+    } = Lacking::of(module, INT);
     if has_larger {
         let int = sort(&Ty::Int);
         let _ = writeln!(

@@ -2,10 +2,10 @@
 //! arrays are packed vectors, element 0 lowest; only what simulators and synthesis commonly take is used.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::ir::{Expr, Function, Module, Node, Operator, Step, Ty};
+use super::ir::{Expr, Function, Lacking, Module, Node, Step, Ty};
 use super::print::{Dialect, Text, commented};
 
 /// Bits of an exponent or a count.
@@ -145,18 +145,11 @@ pub(super) fn source(module: &Module) -> String {
 
 /// Functions that the language lacks, for each width that needs them.
 fn write_helpers(out: &mut String, module: &Module) {
-    let (mut lengths, mut magnitudes) = (BTreeSet::new(), BTreeSet::new());
-    let mut has_larger = false;
-    module.each_expr(&mut |expr| match &*expr.node {
-        Node::Length(x) => {
-            lengths.insert(x.ty.width(INT));
-        }
-        Node::Magnitude(x) => {
-            magnitudes.insert(x.ty.width(INT));
-        }
-        Node::Arithmetic(Operator::Larger, ..) => has_larger = true,
-        _ => {}
-    });
+    let Lacking {
+        lengths,
+        magnitudes,
+        has_larger,
+    } = Lacking::of(module, INT);
     if has_larger {
         let int = type_name(&Ty::Int);
         let _ = writeln!(
