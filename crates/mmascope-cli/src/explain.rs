@@ -31,8 +31,12 @@ impl Subject<'_> {
 
     /// The bits of the status register that the result sets, where the row has such bits.
     fn flags(&self) -> Result<Option<u8>, Failure> {
+        if !self.instruction.flags.any() {
+            return Ok(None);
+        }
+        // Operands of another unit may need several instructions of this one.
         let (_, flags) =
-            (self.instruction).dot_with_flags(&self.input.operands(), &self.modifiers)?;
+            (self.instruction).chain_with_flags(&self.input.operands(), &self.modifiers)?;
         Ok(flags)
     }
 

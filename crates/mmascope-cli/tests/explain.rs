@@ -81,6 +81,33 @@ fn shows_where_two_units_part() {
 }
 
 #[test]
+fn operands_of_a_longer_unit_are_a_chain_on_a_shorter_one() {
+    let hopper = ["--arch", "hopper", "--inst", "mma.m16n8k16.f32.f16.f16.f32"];
+    let ones = ["1"; 16].join(",");
+    let operands = ["--a", &ones, "--b", &ones, "--c", "2^23"];
+    let on = |against: &str| {
+        let more = ["--against", against, "--json"];
+        let output = done(&[&hopper[..], &operands, &more].concat());
+        serde_json::from_str::<serde_json::Value>(&output).expect("JSON")["against"].take()
+    };
+    let volta = on("volta:mma.m8n8k4.f32.f16.f16.f32");
+    assert_eq!(
+        volta["result"]["word"],
+        format!("{:08x}", (8_388_624_f32).to_bits())
+    );
+    assert!(volta["flags"].is_null());
+    // A row with a status register says which bits the whole chain set.
+    let sfpu = on("wormhole:tensix.sfpmad");
+    assert_eq!(sfpu["result"]["word"], volta["result"]["word"]);
+    assert_eq!(sfpu["flags"], "00");
+    let infinite = ["--a", "1,1,inf,1", "--b", "1,1,1,1"];
+    let against = ["--against", "wormhole:tensix.sfpmad", "--json"];
+    let output = done(&[&hopper[..], &infinite, &against].concat());
+    let json: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+    assert_eq!(json["against"]["flags"], "04", "{json}");
+}
+
+#[test]
 fn modifiers_are_applied_and_checked() {
     let wgmma = ["--arch", "hopper", "--inst", "wgmma.m64n8k16.f32.f16.f16"];
     let operands = ["--a", "1,2", "--b", "1,1", "--c", "5", "--mods", "negA,noC"];

@@ -84,13 +84,35 @@ impl Instruction {
         modifiers: &Modifiers,
     ) -> Result<(u64, Option<u8>)> {
         self.check_modifiers(modifiers)?;
-        let unit = self.unit()?;
-        let k = self.signature.k;
-        let count = self.instructions_in(operands.a.len());
-        if count == 1 || operands.b.len() != count * k || self.signature.scale.is_some() {
-            let (word, events) = unit.dot_with_events(operands, modifiers)?;
-            return Ok((word, self.flags.of(events)));
+        let products = operands.a.len();
+        let count = self.instructions_in(products);
+        let is_chain = count > 1 && operands.b.len() == products && self.signature.scale.is_none();
+        if is_chain {
+            return self.chain_with_flags(operands, modifiers);
         }
+        let (word, events) = self.unit()?.dot_with_events(operands, modifiers)?;
+        Ok((word, self.flags.of(events)))
+    }
+
+    /// The same for any multiple of K products, whether the row is `chained` or not: d of each
+    /// instruction is c of the next. What a modifier does to c is done to the first c. Block scales
+    /// are not taken.
+    ///
+    /// # Errors
+    /// As [`Instruction::dot`]; a last instruction with fewer than K products is a wrong length.
+    pub fn chain_with_flags(
+        &self,
+        operands: &Operands<'_>,
+        modifiers: &Modifiers,
+    ) -> Result<(u64, Option<u8>)> {
+        self.check_modifiers(modifiers)?;
+        if operands.a.len() != operands.b.len() {
+            let (a, b) = (operands.a.len(), operands.b.len());
+            return Err(Error::Argument(format!(
+                "a has {a} elements and b has {b}; a chain needs as many of both"
+            )));
+        }
+        let (unit, k) = (self.unit()?, self.signature.k);
         let (mut c, mut events) = (operands.c, Events::default());
         let mut modifiers = *modifiers;
         for (a, b) in operands.a.chunks(k).zip(operands.b.chunks(k)) {
