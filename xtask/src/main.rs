@@ -19,7 +19,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
             miri     every kind of kernel over the portable lanes, in miri (nightly Rust)
-            tensix   every Tensix instruction equals exact numbers on 10^6 cases
+            tensix   every row of Tensix equals exact numbers on 10^6 cases
             tensix-engine  their kernel equals the reference on 10^6 outputs a row
             casts    10^7 random f32 words to every format, rounding and policy
             quantise 10^6 blocks for each format and recipe against NumPy

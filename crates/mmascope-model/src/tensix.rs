@@ -32,8 +32,8 @@ pub use fpu::{Fpu, pool_maximum};
 pub use integer::{Integer, integer_add, integer_mvmul};
 pub use machine::{Element, Fidelity, Machine, Phase};
 pub use pack::{
-    Early, Relu, RoundedBlock, f16_to_bf16, f16_to_e4m3, f16_to_f32, f32_to_f16, f32_to_rounded,
-    int32_to_int8, int32_to_uint8, pack_block,
+    Early, Relu, RoundedBlock, dst_32_to_int16, f16_to_bf16, f16_to_e4m3, f16_to_f32, f32_to_f16,
+    f32_to_rounded, int32_to_int8, int32_to_uint8, pack_block,
 };
 pub use sfpu::{
     Constant, Integers, Narrow, RandomBits, Stored, absolute, absolute_reciprocal, add_immediate,

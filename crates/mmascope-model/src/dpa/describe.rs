@@ -234,14 +234,14 @@ impl Unit {
     /// What the unit computes, in sentences: what operands are, then [`Program::words`].
     #[must_use]
     pub fn words(&self) -> Vec<String> {
-        let mut found = operand_words(self.signature(), self.program().codes);
+        let mut found = operand_words(self.signature(), self.program());
         found.extend(self.program().words());
         found
     }
 }
 
 /// What the words of operands mean.
-fn operand_words(signature: &Signature, codes: Codes) -> Vec<String> {
+fn operand_words(signature: &Signature, program: &Program) -> Vec<String> {
     let Signature { a, b, c, scale, .. } = signature;
     let mut found = vec![
         "The exponent of a number is that of its leading bit, of a subnormal number that of the smallest normal one."
@@ -263,8 +263,15 @@ fn operand_words(signature: &Signature, codes: Codes) -> Vec<String> {
             found.push(format!("The exponent of a number of {format} is {scale}."));
         }
     }
-    match codes {
+    let say_specials = program.statements.iter().all(|statement| {
+        matches!(&statement.operation, Operation::Dot { algorithm, .. } if algorithm.says_specials())
+    });
+    match program.codes {
         Codes::Special => {}
+        Codes::Numbers if say_specials => found.push(
+            "Infinity and NaN codes of a, b and c are infinities and NaNs; each step says what they give."
+                .to_owned(),
+        ),
         Codes::Numbers => found.push(
             "Infinity and NaN codes of a and b are numbers, as their exponent and fraction say."
                 .to_owned(),

@@ -57,6 +57,8 @@ pub(super) trait Step: Copy + PartialEq + 'static {
     const ENDS: Ends = Ends::USUAL;
     /// Whether every code of a, b and c is a number to it.
     const NUMBERS_ONLY: bool = false;
+    /// Whether it tells infinities and NaNs among codes that are numbers, and says what they give.
+    const SAYS_SPECIALS: bool = false;
 
     /// A step to which rows give their values.
     fn new() -> Self;
@@ -352,6 +354,14 @@ impl Dpa {
     pub fn knows_numbers_only(&self) -> bool {
         fn of<S: Step>(_: &S) -> bool {
             S::NUMBERS_ONLY
+        }
+        each!(self, step => of(step))
+    }
+
+    /// Whether it tells infinities and NaNs among codes that are numbers, and says what they give.
+    pub(super) fn says_specials(&self) -> bool {
+        fn of<S: Step>(_: &S) -> bool {
+            S::SAYS_SPECIALS
         }
         each!(self, step => of(step))
     }

@@ -4,8 +4,9 @@ use crate::support::machines;
 use mmascope_model::format::{BF16, Class, Exact, F16, F32, Overflow, Rounding};
 use mmascope_model::tensix::{
     Block, BlockFormat, Early, Memory, Relu, Source, accumulate_bf16, accumulate_f16,
-    accumulate_f32, bfp_to_source, e4m3_to_f16, e5m2_to_f16, f16_to_bf16, f16_to_e4m3, f16_to_f32,
-    f32_to_f16, f32_to_rounded, int32_to_int8, int32_to_uint8, pack_block, unpack,
+    accumulate_f32, bfp_to_source, dst_32_to_int16, e4m3_to_f16, e5m2_to_f16, f16_to_bf16,
+    f16_to_e4m3, f16_to_f32, f32_to_f16, f32_to_rounded, int32_to_int8, int32_to_uint8, pack_block,
+    unpack,
 };
 
 #[test]
@@ -184,6 +185,22 @@ fn bytes() {
         [5, 200, 300, 0x8000_0005].map(int32_to_uint8),
         [5, 200, 255, 0]
     );
+}
+
+/// A Dst of 32 bits holds the upper half as sign, seven fraction bits and exponent field.
+#[test]
+fn integers_of_16_bits_are_the_stored_upper_half() {
+    let stored =
+        |sign: u32, fraction: u32, exponent: u32| (sign << 15 | fraction << 8 | exponent) as u16;
+    for (word, expected) in [
+        (0, 0),
+        (1.0_f32.to_bits(), stored(0, 0, 127)),
+        ((-1.5_f32).to_bits(), stored(1, 64, 127)),
+        (0x7fff_ffff, stored(0, 127, 255)),
+        (0x8001_ffff, stored(1, 1, 0)),
+    ] {
+        assert_eq!(dst_32_to_int16(word), expected, "{word:08x}");
+    }
 }
 
 #[test]

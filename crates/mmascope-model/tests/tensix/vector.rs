@@ -172,6 +172,32 @@ fn random_bits_shift_by_one() {
     assert_eq!(random.state, 0x6000_0000);
 }
 
+/// The register as a list of bits: a new one enters at the top, and the lowest leaves.
+#[test]
+fn a_seed_is_spread_over_the_lanes() {
+    let mut bits: Vec<bool> = (0..32)
+        .map(|place| 0xdead_beef_u32 >> place & 1 == 1)
+        .collect();
+    let mut step = || {
+        let taps = [0, 1, 21, 31].iter().filter(|place| bits[**place]).count();
+        bits.remove(0);
+        bits.push(taps % 2 == 0);
+        bits.iter()
+            .rev()
+            .fold(0, |word, bit| word << 1 | u32::from(*bit))
+    };
+    for _ in 0..32 {
+        step();
+    }
+    let mut expected = [0; 32];
+    for lane in (0..32).rev() {
+        step();
+        expected[lane] = step();
+    }
+    let seeded = RandomBits::seeded(0xdead_beef);
+    assert_eq!(seeded.map(|lane| lane.state), expected);
+}
+
 #[test]
 fn constants() {
     assert_eq!(Constant::read(8, 0).unwrap(), 0x3f56_594b);

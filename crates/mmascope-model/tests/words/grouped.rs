@@ -112,14 +112,15 @@ pub(crate) fn sentence(own: &mut Option<Grouped>, text: &str) -> bool {
 
 /// Reads a sentence of a multiply-add.
 pub(crate) fn semi_sentence(own: &mut Option<Semi>, text: &str) -> bool {
-    const STEPS: &str = "Subnormal a, b and c are zeros. The product is rounded to odd 26 bits below its exponent, the sum of its operands'. A product whose exponent is 128 or more is infinity, one whose exponent is below -127 counts as a zero of its sign. Product and c are brought to the grid 26 bits below the larger exponent, rounded to odd, or to 0 where nothing is left. ";
+    const STEPS: &str = "Subnormal a, b and c are zeros. The product is rounded to odd 26 bits below its exponent, the sum of its operands'; one whose exponent is below -127 counts as a zero of its sign. Product and c are brought to the grid 26 bits below the larger exponent, rounded to odd, or to 0 where nothing is left. ";
     let mut said = own.unwrap_or_default();
     let known = match text {
-        "A NaN operand, 0 times infinity and infinity minus infinity give 7fc00000." => {
+        "A NaN operand, 0 times infinity, and an infinite c beside an infinite factor when the signs of product and c differ give 7fc00000. Otherwise an infinite c is the result; without one, an infinite factor or a product whose exponent is 128 or more gives infinity with the sign of the product." =>
+        {
             said.leaks = false;
             true
         }
-        "A NaN operand, 0 times infinity and infinity minus infinity give 7f800001 with the sign of the product (of c where only c is NaN); then the sum is computed as if codes were numbers, and the bits of a finite result are set as well." =>
+        "A product is infinite when a factor is or when its exponent is 128 or more. A NaN operand, 0 times infinity, and an infinite c beside an infinite product of the other sign give 7f800001 with the sign of the product (of c where only c is NaN); then the sum is computed as if codes were numbers, and the bits of a finite result are set as well. Otherwise an infinite c is the result; without one, an infinite product is." =>
         {
             said.leaks = true;
             true

@@ -195,6 +195,8 @@ fn of_operands(operands: &mut Operands, line: &str) -> bool {
         // As the format has it.
     } else if line
         == "Infinity and NaN codes of a and b are numbers, as their exponent and fraction say."
+        || line
+            == "Infinity and NaN codes of a, b and c are infinities and NaNs; each step says what they give."
     {
         operands.codes = "numbers".to_owned();
     } else if line
