@@ -7,6 +7,7 @@ mod resolver {
     mod generated;
     mod library;
     mod llvm;
+    mod mixed;
     mod presets;
     mod reflect;
     mod rows;

@@ -7,6 +7,7 @@
 mod combine;
 mod constant;
 mod contract;
+mod conversion;
 mod denormal;
 mod expression;
 mod flags;
@@ -80,7 +81,7 @@ pub struct Note {
 }
 
 /// The rule of what compilers may do beyond what is given.
-const OPEN: &str = "llvm/open";
+const OPEN: &str = "open";
 
 impl Note {
     fn new(severity: Severity, rule: &str, text: &str) -> Self {
@@ -97,9 +98,14 @@ impl Note {
     }
 
     /// Says that a compiler may go further than what is given, so that no result is known exactly.
-    fn open(reason: &str) -> Self {
+    fn open(policy: Policy, reason: &str) -> Self {
         let text = format!("{reason}; the value is not known exactly");
-        Self::new(Severity::Note, OPEN, &text)
+        Self::new(Severity::Note, &format!("{policy}/{OPEN}"), &text)
+    }
+
+    /// Whether it says so.
+    fn is_open(&self) -> bool {
+        matches!(self.rule.split_once('/'), Some((_, rule)) if rule == OPEN)
     }
 
     fn deviating(mut self, number: u8) -> Self {

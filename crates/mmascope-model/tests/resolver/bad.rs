@@ -85,7 +85,7 @@ fn wrong_functions_are_told_with_the_line() {
         (
             "define float @f(float %a) {\n%r = fadd double %a, %a\nret float %r\n}",
             ":2:",
-            "type of the function's result",
+            "its type is f32",
         ),
         (
             "define i32 @f(i32 %a) {\nret i32 %a\n}",
@@ -148,7 +148,18 @@ fn functions_with_metadata_are_read_and_places_have_columns() {
     assert_eq!(resolution.ptx(), ["div.rn.f32"]);
     for (line, column, said) in [
         ("  %r = fcmp olt float %a, %a", ":2:8:", "comparisons"),
-        ("  %r = fpext float %a to double", ":2:8:", "one type"),
+        ("  %r = fpext float %a to half", ":2:8:", "fpext widens"),
+        (
+            "  %r = fptrunc float %a to float",
+            ":2:8:",
+            "fptrunc narrows",
+        ),
+        ("  %r = fpext float %a double", ":2:14:", "'to' and a type"),
+        (
+            "  %r = fptrunc double %a to half",
+            ":2:23:",
+            "its type is f32",
+        ),
         ("  %r = fadd float %a, %zz", ":2:23:", "not defined"),
     ] {
         let text = format!("define float @f(float %a) {{\n{line}\nret float %r\n}}");

@@ -1,7 +1,7 @@
-//! LLVM as an oracle beside the project (PyPI `llvmlite`, found through `MMASCOPE_PYTHON`).
+//! LLVM and libNVVM as oracles beside the project (PyPI `llvmlite` and `nvidia-nvvm`, found through `MMASCOPE_PYTHON`).
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -9,17 +9,35 @@ use serde_json::{Value, json};
 /// For each target and function the names of LLVM's instructions, sorted; `None` for one that it cannot select.
 /// `None` altogether where there is no LLVM.
 pub(super) fn instructions(cases: &[(String, String)]) -> Option<Vec<Option<Vec<String>>>> {
+    asked(&["-c", "import llvmlite"], "emit.py", cases)
+}
+
+/// The same of libNVVM (PyPI `nvidia-nvvm`).
+pub(super) fn of_libnvvm(cases: &[(String, String)]) -> Option<Vec<Option<Vec<String>>>> {
+    let script = scripts().join("nvvm.py");
+    asked(&[script.to_str()?, "--there"], "nvvm.py", cases)
+}
+
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resolver")
+}
+
+/// What a script answers, where `probe` says that it can.
+fn asked(
+    probe: &[&str],
+    script: &str,
+    cases: &[(String, String)],
+) -> Option<Vec<Option<Vec<String>>>> {
     let python = std::env::var("MMASCOPE_PYTHON").ok()?;
     let there = Command::new(&python)
-        .args(["-c", "import llvmlite"])
+        .args(probe)
         .stderr(Stdio::null())
         .status();
     if !there.is_ok_and(|status| status.success()) {
         return None;
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resolver/emit.py");
     let mut child = Command::new(python)
-        .arg(script)
+        .arg(scripts().join(script))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -3,7 +3,7 @@
 //! What the resolver gives is what LLVM gives, or the resolution says that LLVM may go further.
 
 use mmascope_model::precision::legal::Target;
-use mmascope_model::precision::resolve::{Request, Resolution, resolve};
+use mmascope_model::precision::resolve::{Policy, Request, Resolution, resolve};
 
 use super::generated::Random;
 use super::llvm;
@@ -215,4 +215,71 @@ fn llvm_agrees_on_narrow_trees_or_the_resolution_says_that_it_may_go_further() {
         texts.len()
     );
     assert!(open * 100 <= texts.len() * 12, "{open} are said to be open");
+}
+
+/// Instructions without what changes no value: signs, and on which side of a constant a sum stands; each once, because
+/// libNVVM leaves out equal ones.
+fn roundings(names: &[String]) -> Vec<String> {
+    let plain = names
+        .iter()
+        .filter(|name| !name.starts_with("neg.") && !name.starts_with("abs."));
+    let mut kept: Vec<String> = plain
+        .map(|name| {
+            name.replace("sub", "add")
+                .replace(".rn", "")
+                .replace("rcp", "div")
+        })
+        .collect();
+    kept.sort();
+    kept.dedup();
+    kept
+}
+
+/// libNVVM optimises whole functions; of the forms that are not said to be open it makes the same roundings. Left out are
+/// operations on constants alone, which it computes itself, and -(x*2), which is x*-2 or -(x+x).
+#[test]
+fn libnvvm_agrees_on_trees_or_the_resolution_says_that_it_may_go_further() {
+    let mut random = Random(27);
+    let is_computed = |text: &String| {
+        let computes = |line: &str| line.starts_with("%t") && !line[3..].contains('%');
+        text.lines().any(computes) || text.contains("2.0") && text.contains("fneg")
+    };
+    for with_flags in [false, true] {
+        let drawn = (0..2_000).map(|_| function(&mut random, WIDE, with_flags));
+        let texts: Vec<String> = drawn.filter(|text| !is_computed(text)).collect();
+        let cases: Vec<(String, String)> = texts
+            .iter()
+            .map(|text| ("sm_100".to_owned(), text.clone()))
+            .collect();
+        let Some(answers) = llvm::of_libnvvm(&cases) else {
+            eprintln!("skipped: no libNVVM beside MMASCOPE_PYTHON");
+            return;
+        };
+        let (mut settled, mut wrong) = (0, Vec::new());
+        for (text, answer) in texts.iter().zip(answers) {
+            let names = answer.unwrap_or_else(|| panic!("libNVVM refuses {text}"));
+            let request = Request {
+                policy: Policy::LibNvvm,
+                ..Request::new(text, "sm_100".parse().expect("a target"))
+            };
+            let resolution = resolve(&request).unwrap_or_else(|error| panic!("{error}: {text}"));
+            if resolution.is_open() {
+                continue;
+            }
+            settled += 1;
+            let ours = resolution.ptx();
+            if roundings(&ours) != roundings(&names) {
+                wrong.push(format!("libNVVM {names:?}\n   we {ours:?}\n{text}"));
+            }
+        }
+        eprintln!("{settled} of {} functions are not open", texts.len());
+        // |0+x|, |0-x| and -(x+x) have forms of their own with the same value.
+        assert!(
+            wrong.len() <= if with_flags { settled / 50 } else { 0 },
+            "{} differ:\n{}",
+            wrong.len(),
+            wrong[..wrong.len().min(12)].join("\n")
+        );
+        assert!(settled * 3 >= texts.len(), "{settled} of {}", texts.len());
+    }
 }

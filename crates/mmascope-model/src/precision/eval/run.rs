@@ -125,7 +125,7 @@ impl Evaluator<'_> {
             out: result.out,
             lo,
             hi,
-            bound: Some("the compiler may combine further under the flags".to_owned()),
+            bound: Some("the compiler may combine further".to_owned()),
         })
     }
 

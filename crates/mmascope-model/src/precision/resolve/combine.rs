@@ -41,6 +41,7 @@ pub(super) fn fold(graph: &mut Graph, context: &Context<'_>) -> Vec<Note> {
         is_open_in_narrow_types(combiner.graph) || has_product_of_zero(combiner.graph);
     if combiner.is_open {
         notes.push(Note::open(
+            Policy::Llvm,
             "LLVM may combine further under the flags: this order is one of those allowed",
         ));
     }
@@ -56,16 +57,18 @@ pub(super) fn fold(graph: &mut Graph, context: &Context<'_>) -> Vec<Note> {
 /// conversions between two of them `contract` leaves out, or whether a difference takes over the sign of a quotient of a
 /// constant, depends on the order in which it comes to them.
 fn is_open_in_narrow_types(graph: &Graph) -> bool {
-    if graph.format.bits > 16 {
-        return false;
-    }
     let node = |index: usize| &graph.nodes[index];
     let is_wide = |node: &Node| match &node.op {
         Op::Div => true,
         Op::Call(name) => name == "sqrt",
         _ => false,
     };
-    graph.order().into_iter().map(node).any(|it| {
+    let narrow = graph
+        .order()
+        .into_iter()
+        .map(node)
+        .filter(|node| node.format.bits <= 16);
+    narrow.into_iter().any(|it| {
         let contracts = |arg: &Node| {
             it.settings.flags.has(Fmf::CONTRACT) || arg.settings.flags.has(Fmf::CONTRACT)
         };
@@ -80,10 +83,10 @@ fn is_open_in_narrow_types(graph: &Graph) -> bool {
 
 /// Whether a product with 0 is left that has flags: LLVM folds it where it can show of the other factor that the flags suffice.
 fn has_product_of_zero(graph: &Graph) -> bool {
-    let format = graph.format;
-    let zeros = [format.zero(false), format.zero(true)];
     graph.order().into_iter().any(|index| {
         let node = &graph.nodes[index];
+        let format = node.format;
+        let zeros = [format.zero(false), format.zero(true)];
         let mut args = node.args.iter();
         let is_zero = |&arg: &usize| {
             zeros
@@ -131,6 +134,7 @@ impl Combiner<'_> {
                 continue;
             }
             let args: Vec<usize> = node.args.iter().map(|&arg| made[arg]).collect();
+            self.graph.format = node.format;
             made.push(self.make(node.op.clone(), &args, node.settings));
         }
         self.graph.root = made[old.root];
@@ -156,6 +160,7 @@ impl Combiner<'_> {
                 }
             }
             self.settings = self.graph.nodes[index].settings;
+            self.graph.at(index);
             if let Some((result, rule, text)) = self.combine(index) {
                 self.say(rule, text);
                 if result != index {
@@ -180,6 +185,15 @@ impl Combiner<'_> {
             Op::Div => self.quotient(index),
             Op::Fma => self.fused(index),
             Op::Neg => self.sign(index),
+            Op::Convert => {
+                let inner = self.args(index)[0];
+                let value = (self.op(inner) == Op::Convert).then(|| self.args(inner)[0])?;
+                let [own, there, first] =
+                    [index, inner, value].map(|it| self.graph.nodes[it].format);
+                let comes_back = own == first && there.bits > own.bits;
+                let text = "a number that was widened and comes back is itself";
+                comes_back.then_some((value, "widened", text))
+            }
             // |-x| is |x| only where it is made, so that a negation that comes later stays.
             Op::Call(name) if name == "abs" => {
                 let inner = self.args(index)[0];
@@ -275,6 +289,7 @@ impl Combiner<'_> {
         let same = (0..self.graph.nodes.len()).find(|&index| {
             let node = &self.graph.nodes[index];
             node.op == op
+                && node.format == self.graph.format
                 && node.args == args
                 && node.settings.rounding == settings.rounding
                 && node.settings.flush == settings.flush
@@ -298,8 +313,9 @@ impl Combiner<'_> {
     fn immediate(&mut self, op: &Op, args: &mut [usize], settings: Settings) -> Option<usize> {
         if !args.is_empty() {
             let words: Option<Vec<u64>> = args.iter().map(|&arg| self.constant(arg)).collect();
+            let from = self.graph.nodes[args[0]].format;
             if let Some(words) = words
-                && let Some(word) = constant::computed(&self.graph.format, op, &words)
+                && let Some(word) = constant::computed(&self.graph.format, &from, op, &words)
             {
                 return Some(self.make(Op::Constant(word), &[], Settings::default()));
             }
@@ -362,6 +378,7 @@ impl Combiner<'_> {
                     other != user
                         && self.uses[other] > 0
                         && a.op == b.op
+                        && a.format == b.format
                         && a.args == b.args
                         && a.settings.rounding == b.settings.rounding
                         && a.settings.flush == b.settings.flush

@@ -27,9 +27,18 @@ pub(super) fn reciprocal(format: &Format, word: u64) -> Option<(u64, bool)> {
     normal.then(|| (format.to_register(code), power_of_two))
 }
 
-/// The result of an operation on constants, rounded to nearest even; `None` for other operations, and for the root
-/// of a negative number.
-pub(super) fn computed(format: &Format, op: &Op, words: &[u64]) -> Option<u64> {
+/// The result of an operation on constants of a type `from`, in the type `format`, rounded to nearest even; `None` for
+/// other operations, for the root of a negative number, and for a NaN in another type.
+pub(super) fn computed(format: &Format, from: &Format, op: &Op, words: &[u64]) -> Option<u64> {
+    if *op == Op::Convert {
+        let value = from.decode(from.from_register(words[0]));
+        let code = match (value.class, value.exact()) {
+            (Class::Infinite, _) => format.infinity(value.negative, Overflow::Ieee),
+            (_, Some(exact)) => format.round(&exact, Rounding::Rne, Overflow::Ieee),
+            _ => return None,
+        };
+        return Some(format.to_register(code));
+    }
     let scalar = Scalar::new(*format, Rounding::Rne).ok()?;
     let sign = 1 << (format.register.bits - 1);
     let result = match (op, words) {

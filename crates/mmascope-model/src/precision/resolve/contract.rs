@@ -37,6 +37,8 @@ impl Folder<'_> {
         let node = self.node(index).clone();
         let subtracts = match node.op {
             Op::Add => false,
+            // libNVVM leaves a difference apart; without .rn the assembler may fuse it.
+            Op::Sub if self.context.policy == Policy::LibNvvm => return None,
             Op::Sub => true,
             _ => return None,
         };

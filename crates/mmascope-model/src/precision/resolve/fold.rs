@@ -18,6 +18,7 @@ pub(super) fn fold(graph: &mut Graph, context: &Context<'_>) -> Vec<Note> {
         return super::combine::fold(graph, context);
     }
     let mut notes = Vec::new();
+    let written = graph.clone();
     for _ in 0..MOST {
         let order = graph.order();
         let uses = graph.uses();
@@ -27,6 +28,7 @@ pub(super) fn fold(graph: &mut Graph, context: &Context<'_>) -> Vec<Note> {
                 uses: &uses,
                 context,
             };
+            folder.graph.at(index);
             folder.at(index).map(|(node, note)| (index, node, note))
         });
         let Some((index, replacement, note)) = found else {
@@ -35,7 +37,74 @@ pub(super) fn fold(graph: &mut Graph, context: &Context<'_>) -> Vec<Note> {
         replace(graph, index, replacement);
         notes.push(note);
     }
+    if context.policy == Policy::LibNvvm
+        && let Some(reason) = unsettled(&written, graph, context)
+    {
+        notes.push(Note::open(Policy::LibNvvm, reason));
+    }
     notes
+}
+
+/// Why what libNVVM makes of a function is not known, as it is written and as it was folded; `None` for forms in which it
+/// was asked.
+fn unsettled(written: &Graph, folded: &Graph, context: &Context<'_>) -> Option<&'static str> {
+    let is_sign = |op: &Op| *op == Op::Neg || *op == Op::Call("abs".to_owned());
+    let needed = |graph: &Graph| -> Vec<Node> {
+        graph
+            .order()
+            .iter()
+            .map(|&index| graph.nodes[index].clone())
+            .collect()
+    };
+    let all = needed(written);
+    let is_rounded =
+        |node: &&Node| !matches!(node.op, Op::Parameter(_) | Op::Constant(_)) && !is_sign(&node.op);
+    let rounded: Vec<&Node> = all.iter().filter(is_rounded).collect();
+    let meets_zero = |it: &&Node| {
+        let format = it.format;
+        let zeros = [format.zero(false), format.zero(true)].map(|code| format.to_register(code));
+        let is_zero = |&arg: &usize| matches!(written.nodes[arg].op, Op::Constant(word) if zeros.contains(&word));
+        let flags = it.settings.flags;
+        [Fmf::NNAN, Fmf::NINF, Fmf::NSZ]
+            .iter()
+            .any(|flag| flags.has(*flag))
+            && it.args.iter().any(is_zero)
+    };
+    if rounded.iter().any(meets_zero) {
+        return Some("which zero libNVVM makes of an operation with 0 that has flags is not known");
+    }
+    if rounded.len() < 2 {
+        return None;
+    }
+    let has = |flag: Fmf| rounded.iter().any(|node| node.settings.flags.has(flag));
+    if has(Fmf::REASSOC) || has(Fmf::ARCP) {
+        return Some("libNVVM may regroup the function under reassoc and arcp");
+    }
+    let sums = rounded
+        .iter()
+        .any(|node| matches!(node.op, Op::Add | Op::Sub));
+    if sums
+        && all
+            .iter()
+            .any(|node| matches!(node.op, Op::Constant(_)) || is_sign(&node.op))
+    {
+        return Some(
+            "libNVVM moves constants and signs through a function, and fuses what then fits",
+        );
+    }
+    let node = |index: usize| &folded.nodes[index];
+    let is_product =
+        |&arg: &usize| node(arg).op == Op::Mul && node(arg).settings.rounding.is_none();
+    let fuses = |node: &Node| {
+        matches!(node.op, Op::Add | Op::Sub)
+            && node.settings.rounding.is_none()
+            && (context.fma || node.settings.flags.has(Fmf::CONTRACT))
+            && node.args.iter().any(is_product)
+    };
+    needed(folded)
+        .iter()
+        .any(fuses)
+        .then_some("the assembler may fuse a product and a difference that libNVVM leaves apart")
 }
 
 /// Lets everything that takes one operation's result take another's. No replacement takes what it replaces.
@@ -339,6 +408,7 @@ impl Folder<'_> {
                     op: Op::Mul,
                     args: vec![numerator, reciprocal],
                     settings,
+                    format: self.graph.format,
                 };
             }
         }

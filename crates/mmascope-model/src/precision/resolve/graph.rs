@@ -92,6 +92,8 @@ pub(super) enum Op {
     Div,
     /// x · y + z, rounded once.
     Fma,
+    /// x in the type of the operation, wider or rounded to nearest even.
+    Convert,
     /// A function by its short name (`sqrt`) or a library's symbol (`__nv_sinf`, `llvm.nvvm.sqrt.rn.f`).
     Call(String),
 }
@@ -105,12 +107,14 @@ pub(super) struct Node {
     pub(super) args: Vec<usize>,
     /// What it asks for.
     pub(super) settings: Settings,
+    /// The type of its result, and of its operands but for a conversion.
+    pub(super) format: Format,
 }
 
-/// Operations of one type that lead to one result.
+/// Operations that lead to one result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Graph {
-    /// The type of everything in it.
+    /// The type of what is added or looked at now; every operation keeps its own.
     pub(super) format: Format,
     /// The names of the inputs.
     pub(super) parameters: Vec<String>,
@@ -121,7 +125,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// An empty graph of a type.
+    /// An empty graph, to which operations of a type are added.
     pub(super) fn new(format: Format) -> Self {
         Self {
             format,
@@ -133,7 +137,13 @@ impl Graph {
 
     /// Adds an operation and gives its number.
     pub(super) fn add(&mut self, op: Op, args: Vec<usize>, settings: Settings) -> usize {
-        self.nodes.push(Node { op, args, settings });
+        let format = self.format;
+        self.nodes.push(Node {
+            op,
+            args,
+            settings,
+            format,
+        });
         self.nodes.len() - 1
     }
 
@@ -188,6 +198,11 @@ impl Graph {
             open.extend(args.map(|&arg| (arg, false)));
         }
         order
+    }
+
+    /// Takes up the type of an operation: what is added or looked at from now on has it.
+    pub(super) fn at(&mut self, index: usize) {
+        self.format = self.nodes[index].format;
     }
 
     /// Whether an operation is this constant.

@@ -102,7 +102,7 @@ impl Resolution {
     /// Whether the flags let the compiler go further than what is given, so that no value is known exactly.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.notes.iter().any(|note| note.rule == super::OPEN)
+        self.notes.iter().any(Note::is_open)
     }
 
     /// The same with its second result as the result, where there is one.
@@ -335,6 +335,7 @@ fn format_of(request: &Request<'_>) -> Result<Format> {
 
 fn lowered(mut graph: Graph, context: &Context<'_>) -> Result<Answer> {
     let mut notes = fold::fold(&mut graph, context);
+    graph.at(graph.root);
     let mut lowering = Lowering::new(context, graph.format);
     let result = lowering.graph(&graph)?;
     notes.append(&mut lowering.notes);

@@ -10,7 +10,7 @@ use crate::explain::number_word;
 use crate::format::{BF16, F16, F32, Format, Overflow, Rounding};
 
 /// The instructions that round an f32 to bf16 where there is no conversion.
-const ROUND_BF16: &[&str] = &[
+pub(super) const ROUND_BF16: &[&str] = &[
     "bfe.u32",
     "add.s32",
     "add.s32",
@@ -20,7 +20,7 @@ const ROUND_BF16: &[&str] = &[
     "shr.u32",
 ];
 /// The instruction that widens a bf16 where there is no conversion.
-const WIDEN_BF16: &[&str] = &["shl.b32"];
+pub(super) const WIDEN_BF16: &[&str] = &["shl.b32"];
 
 /// The choice of instructions for one graph.
 pub(super) struct Lowering<'a> {
@@ -95,6 +95,7 @@ impl<'a> Lowering<'a> {
         let mut values: Vec<Option<Operand>> = vec![None; graph.nodes.len()];
         for index in graph.order() {
             let node = &graph.nodes[index];
+            self.format = node.format;
             let args: Vec<Operand> = node.args.iter().filter_map(|&arg| values[arg]).collect();
             let roots: Vec<bool> = node
                 .args
@@ -108,6 +109,7 @@ impl<'a> Lowering<'a> {
                     let flush = self.flush_suffix(node.settings, true);
                     self.typed("neg", &flush, &args, node.settings.flags, "operation/neg")
                 }
+                Op::Convert => self.conversion(&graph.nodes[node.args[0]].format, &args),
                 Op::Add => self.binary("add", &args, node.settings),
                 Op::Sub => self.binary("sub", &args, node.settings),
                 Op::Mul => self.binary("mul", &args, node.settings),
@@ -295,7 +297,7 @@ impl<'a> Lowering<'a> {
                     return *known;
                 }
                 let wide = match narrow {
-                    BF16 if sm < 89 => {
+                    BF16 if sm < 86 => {
                         self.emit_as("cvt.f32.bf16", WIDEN_BF16, &[arg], "operation/widened")
                     }
                     // cvt.ftz.f32.bf16 came with sm_90.

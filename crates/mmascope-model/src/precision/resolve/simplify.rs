@@ -32,6 +32,7 @@ pub(super) fn simplify(graph: &mut Graph) -> Vec<Note> {
             continue;
         }
         let args: Vec<usize> = node.args.iter().map(|&arg| made[arg]).collect();
+        simplifier.graph.format = node.format;
         made[index] = match simplifier.known(&node.op, &args, node.settings) {
             Some((known, rule, text)) => {
                 say(rule, text);
@@ -51,6 +52,7 @@ pub(super) fn simplify(graph: &mut Graph) -> Vec<Note> {
     simplifier.graph.root = made[old.root];
     if simplifier.is_open {
         notes.push(Note::open(
+            Policy::Llvm,
             "a constant NaN or infinity meets a flag that excludes it: any result is allowed",
         ));
     }
@@ -70,6 +72,7 @@ impl Simplifier<'_> {
         let commutes = matches!(op, Op::Add | Op::Mul);
         let found = self.graph.nodes.iter().position(|node| {
             node.op == *op
+                && node.format == self.graph.format
                 && (node.args == args || commutes && node.args == turned)
                 && node.settings.rounding == settings.rounding
                 && node.settings.flush == settings.flush
@@ -110,7 +113,9 @@ impl Simplifier<'_> {
 
     fn constant(&mut self, word: u64) -> usize {
         let op = Op::Constant(word);
-        let known = self.graph.nodes.iter().position(|node| node.op == op);
+        let format = self.graph.format;
+        let mut nodes = self.graph.nodes.iter();
+        let known = nodes.position(|node| node.op == op && node.format == format);
         known.unwrap_or_else(|| self.graph.add(op, Vec::new(), Settings::default()))
     }
 
@@ -247,7 +252,12 @@ impl Simplifier<'_> {
         self.is_open |= self.excludes(op, args, settings.flags);
         let words: Option<Vec<u64>> = args.iter().map(|&arg| self.value(arg)).collect();
         if let Some(words) = words
-            && let Some(word) = constant::computed(&self.graph.format, op, &words)
+            && let Some(word) = constant::computed(
+                &self.graph.format,
+                &self.graph.nodes[args[0]].format,
+                op,
+                &words,
+            )
         {
             let made = self.constant(word);
             return Some((made, "constant", "an operation on constants is a constant"));
@@ -260,6 +270,14 @@ impl Simplifier<'_> {
             (Op::Neg, &[x]) => {
                 let value = self.negated(x)?;
                 Some((value, "double-negation", "-(-x) is x"))
+            }
+            (Op::Convert, &[x]) => {
+                let inner = &self.graph.nodes[x];
+                let value = (inner.op == Op::Convert).then(|| inner.args[0])?;
+                let narrow = &self.graph.nodes[value].format;
+                let comes_back = *narrow == self.graph.format && inner.format.bits > narrow.bits;
+                let text = "a number that was widened and comes back is itself";
+                comes_back.then_some((value, "widened", text))
             }
             (Op::Call(name), &[x]) if name == "abs" => {
                 let is_positive = self.is_positive(x);

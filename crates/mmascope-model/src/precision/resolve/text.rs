@@ -45,6 +45,7 @@ pub(super) fn read(text: &str, policy: Policy) -> Result<Function> {
         line: 0,
         written: String::new(),
         graph: None,
+        result: None,
         names: HashMap::new(),
         attributes: String::new(),
         groups: Vec::new(),
@@ -106,6 +107,8 @@ struct Reader {
     /// The line as it is written.
     written: String,
     graph: Option<Graph>,
+    /// The type of the result.
+    result: Option<Format>,
     names: HashMap<String, usize>,
     attributes: String,
     groups: Vec<(String, String)>,
@@ -166,7 +169,10 @@ impl Reader {
             return Ok(());
         }
         if let Some(value) = line.strip_prefix("ret ") {
-            let (_, value) = self.typed(value)?;
+            let (format, value) = self.typed(value)?;
+            if Some(format) != self.result {
+                return Err(self.wrong(value, "the function is said to return another type"));
+            }
             let node = self.value(value)?;
             if let Some(graph) = &mut self.graph {
                 graph.root = node;
@@ -227,22 +233,24 @@ impl Reader {
             .filter(|text| !text.is_empty())
         {
             let words: Vec<&str> = parameter.split_whitespace().collect();
-            if words.first().and_then(|word| known(word)) != Some(format) {
-                return Err(self.wrong(parameter, "every parameter has the type of the result"));
-            }
+            let own = words.first().and_then(|word| known(word));
+            graph.format = own.ok_or_else(|| {
+                self.wrong(parameter, "a parameter is float, double, half or bfloat")
+            })?;
             let name = words.last().filter(|name| name.starts_with('%'));
             let name = name.ok_or_else(|| self.wrong(parameter, "the parameter has no name"))?;
             let node = graph.parameter(&name[1..]);
             self.names.insert((*name).to_owned(), node);
         }
         self.graph = Some(graph);
+        self.result = Some(format);
         self.attributes = after.to_owned();
         self.inside = true;
         Ok(())
     }
 
-    /// Takes a type from the front.
-    fn typed<'t>(&self, text: &'t str) -> Result<(Format, &'t str)> {
+    /// Takes a type from the front; what follows has it.
+    fn typed<'t>(&mut self, text: &'t str) -> Result<(Format, &'t str)> {
         let (word, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
         let format = known(word).ok_or_else(|| {
             let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
@@ -251,13 +259,10 @@ impl Reader {
                 &format!("this is no type of the subset: {}", names.join(" ")),
             )
         })?;
-        match &self.graph {
-            Some(graph) if graph.format != format => Err(self.wrong(
-                word,
-                "every operation has the type of the function's result",
-            )),
-            _ => Ok((format, rest.trim())),
+        if let Some(graph) = &mut self.graph {
+            graph.format = format;
         }
+        Ok((format, rest.trim()))
     }
 
     fn operation(&mut self, text: &str) -> Result<usize> {
@@ -265,7 +270,7 @@ impl Reader {
         if matches!(opcode, "fcmp" | "icmp" | "select") {
             return Err(self.wrong(
                 opcode,
-                "comparisons and selections are outside the subset: fadd fsub fmul fdiv fneg call",
+                "comparisons and selections are outside the subset: fadd fsub fmul fdiv fneg fpext fptrunc call",
             ));
         }
         if matches!(opcode, "tail" | "musttail" | "notail") {
@@ -288,6 +293,9 @@ impl Reader {
         if !names.is_empty() {
             flags = Fmf::of(names)?;
         }
+        if matches!(opcode, "fpext" | "fptrunc") {
+            return self.conversion(opcode, rest);
+        }
         self.flags = Some(self.flags.map_or(flags, |all| all.join(flags)));
         let settings = Settings {
             flags,
@@ -301,14 +309,8 @@ impl Reader {
             "fdiv" => Op::Div,
             "fneg" => Op::Neg,
             "call" => return self.call(operands, settings),
-            "fpext" | "fptrunc" => {
-                return Err(self.wrong(
-                    opcode,
-                    "conversions between types are outside the subset: a function has one type",
-                ));
-            }
             _ => {
-                let known = "fadd fsub fmul fdiv fneg call";
+                let known = "fadd fsub fmul fdiv fneg fpext fptrunc call";
                 return Err(self.wrong(
                     opcode,
                     &format!("this is no operation of the subset: {known}"),
@@ -326,6 +328,25 @@ impl Reader {
         self.push(op, args, settings)
     }
 
+    /// `float %x to double`.
+    fn conversion(&mut self, opcode: &str, text: &str) -> Result<usize> {
+        let (value, to) = text
+            .rsplit_once(" to ")
+            .ok_or_else(|| self.wrong(text, "'to' and a type are expected"))?;
+        let (from, value) = self.typed(value)?;
+        let arg = self.value(value)?;
+        let (to, _) = self.typed(to)?;
+        let fits = match opcode {
+            "fpext" => to.bits > from.bits,
+            _ => to.bits < from.bits,
+        };
+        if !fits {
+            let text = format!("{opcode} of {from} to {to}: fpext widens, fptrunc narrows");
+            return Err(self.wrong(opcode, &text));
+        }
+        self.push(Op::Convert, vec![arg], Settings::default())
+    }
+
     fn push(&mut self, op: Op, args: Vec<usize>, settings: Settings) -> Result<usize> {
         match &mut self.graph {
             Some(graph) => Ok(graph.add(op, args, settings)),
@@ -340,12 +361,19 @@ impl Reader {
         let name = name.trim().trim_start_matches('@');
         let operands = rest.split(')').next().unwrap_or("");
         let mut args = Vec::new();
+        let result = self.graph.as_ref().map(|graph| graph.format);
         for operand in operands
             .split(',')
             .map(str::trim)
             .filter(|text| !text.is_empty())
         {
-            let (_, value) = self.typed(operand)?;
+            let (format, value) = self.typed(operand)?;
+            if Some(format) != result {
+                return Err(self.wrong(
+                    operand,
+                    "every operand of a call has the type of its result",
+                ));
+            }
             args.push(self.value(value)?);
         }
         let short = short_name(name);
@@ -377,13 +405,19 @@ impl Reader {
     }
 
     fn value(&mut self, text: &str) -> Result<usize> {
-        if let Some(node) = self.names.get(text) {
+        let format = self.graph.as_ref().map(|graph| graph.format);
+        if let (Some(node), Some(graph)) = (self.names.get(text), &self.graph) {
+            let own = graph.nodes[*node].format;
+            if Some(own) != format {
+                let message = format!("its type is {own}, not the one that stands before it");
+                return Err(self.wrong(text, &message));
+            }
             return Ok(*node);
         }
         if text.starts_with('%') || text.is_empty() {
             return Err(self.wrong(text, "this value is not defined"));
         }
-        let Some(format) = self.graph.as_ref().map(|graph| graph.format) else {
+        let Some(format) = format else {
             return Err(self.wrong(text, "outside a function"));
         };
         let word = constant(text, format).map_err(|error| self.wrong(text, &error.to_string()))?;

@@ -87,6 +87,14 @@ impl Combiner<'_> {
                 };
                 Some((self.make(Op::Fma, &args, settings), cost.min(third)))
             }
+            Op::Convert => {
+                let own = self.graph.format;
+                self.graph.at(args[0]);
+                let found = self.negative(args[0], depth + 1);
+                self.graph.format = own;
+                let (inner, cost) = found?;
+                Some((self.make(Op::Convert, &[inner], settings), cost))
+            }
             Op::Call(name) if name == "sin" => {
                 let (inner, cost) = self.negative(args[0], depth + 1)?;
                 Some((self.make(Op::Call(name), &[inner], settings), cost))
