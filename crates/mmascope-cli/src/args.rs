@@ -80,6 +80,10 @@ impl Common {
 pub(crate) enum Command {
     /// List architectures, or the instructions of one
     List(List),
+    /// List number formats, or the codes of one
+    ///
+    /// Of a format of at most 8 bits every code is shown with its value.
+    Formats(Formats),
     /// Show what an instruction computes and how well that is known
     Show(Show),
     /// Write what a unit computes as one source file
@@ -261,6 +265,18 @@ pub(crate) struct List {
     /// Only this architecture, with its instructions
     #[arg(long)]
     pub(crate) arch: Option<String>,
+    /// Only instructions whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) inst: Option<String>,
+    /// Only instructions with these operand types: of A, of B (as A), of C, of D
+    #[arg(long, value_name = "A[,B[,C[,D]]]")]
+    pub(crate) types: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Formats {
+    /// A format: a name or an alias
+    pub(crate) name: Option<String>,
 }
 
 #[derive(clap::Args)]

@@ -428,13 +428,15 @@ impl Tally {
             } else {
                 String::new()
             };
-            let flags = with_flags.map_or_else(String::new, |count| {
-                format!("; {count} lines with flags, which were compared too")
-            });
-            let printed = writeln!(
-                io::stdout(),
-                "{passed} passed, {failed} failed{bad_part}{flags}"
-            );
+            if let Some(count) = with_flags {
+                let lines = if count == 1 {
+                    "1 line has"
+                } else {
+                    &format!("{count} lines have")
+                };
+                report::tell(format_args!("{lines} flags, which were compared"));
+            }
+            let printed = writeln!(io::stdout(), "{passed} passed, {failed} failed{bad_part}");
             report::unless_closed(printed.map_err(Failure::from))?;
         }
         Ok(match (bad, failed) {

@@ -97,6 +97,7 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
         ),
         Command::Resolve(options) => (vec![], vec![("--input", options.input.as_deref())]),
         Command::List(_)
+        | Command::Formats(_)
         | Command::Show(_)
         | Command::Eval(_)
         | Command::Check(_)

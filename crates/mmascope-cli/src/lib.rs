@@ -13,6 +13,7 @@ mod eval;
 mod explain;
 mod export;
 mod files;
+mod formats;
 mod generate;
 mod identify;
 mod infer;
@@ -242,6 +243,7 @@ fn command(args: &args::Args) -> Result<Status, Failure> {
 fn dispatch(args: &args::Args, catalogue: &Catalogue) -> Result<Status, Failure> {
     match &args.command {
         Command::List(options) => list::run(catalogue, &args.common, options),
+        Command::Formats(options) => formats::run(catalogue, &args.common, options),
         Command::Show(options) => show::run(catalogue, &args.common, options),
         Command::Export(options) => export::run(catalogue, &args.common, options),
         Command::Explain(options) => explain::run(catalogue, &args.common, options),

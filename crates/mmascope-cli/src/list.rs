@@ -18,6 +18,10 @@ pub(crate) fn run(
         Some(name) => std::slice::from_ref(catalogue.architecture(name)?),
         None => catalogue.architectures(),
     };
+    let is_filtered = options.inst.is_some() || options.types.is_some();
+    if is_filtered {
+        return filtered(catalogue, common, options, chosen);
+    }
     if common.json() {
         let list: Vec<Value> = chosen.iter().map(architecture_json).collect();
         let mut body = Map::new();
@@ -29,6 +33,73 @@ pub(crate) fn run(
         print_architectures(chosen)?;
     }
     Ok(Status::Done)
+}
+
+/// The instructions that have a text in their name and operands of some types. None is the answer no.
+fn filtered(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &List,
+    chosen: &[Architecture],
+) -> Result<Status, Failure> {
+    let mut rows: Vec<&Instruction> = Vec::new();
+    let (mut wrong, mut read) = (None, false);
+    for architecture in chosen {
+        let types = options
+            .types
+            .as_deref()
+            .map(|text| architecture.operand_types(text));
+        let types = match types.transpose() {
+            Ok(types) => types,
+            // A type may be declared for some architectures only.
+            Err(error) => {
+                wrong = wrong.or(Some(error));
+                continue;
+            }
+        };
+        read = true;
+        let named = options.inst.as_deref().unwrap_or("");
+        let found = architecture.instructions().filter(|row| {
+            row.name.contains(named) && types.as_ref().is_none_or(|types| types.fit(&row.signature))
+        });
+        rows.extend(found);
+    }
+    if let (Some(error), false) = (wrong, read) {
+        let error = report::told(&error);
+        let text = options.types.as_deref().unwrap_or("");
+        return Err(Failure::Input(format!("--types {text}: {error}")));
+    }
+    if common.json() {
+        let list: Vec<Value> = rows.iter().map(|row| instruction_json(row)).collect();
+        let mut body = Map::new();
+        body.insert("instructions".into(), list.into());
+        report::print_json(catalogue, body)?;
+    } else {
+        let mut table = report::table(&["instruction", "a", "b", "c", "d", "K", ""]);
+        for row in &rows {
+            let signature = &row.signature;
+            let [a, b, c, d] =
+                [signature.a, signature.b, signature.c, signature.d].map(|it| it.name.to_owned());
+            let state = match (row.is_modelled(), row.is_default) {
+                (false, _) => "unmodelled",
+                (true, true) => "default",
+                (true, false) => "",
+            };
+            let name = format!("{}:{}", row.architecture, row.name);
+            table.add_row([name, a, b, c, d, signature.k.to_string(), state.to_owned()]);
+        }
+        let count = rows.len();
+        let counted = format!("{count} instruction{}", if count == 1 { "" } else { "s" });
+        match count {
+            0 => writeln!(io::stdout(), "{counted}")?,
+            _ => writeln!(io::stdout(), "{table}\n{counted}")?,
+        }
+    }
+    Ok(if rows.is_empty() {
+        Status::No
+    } else {
+        Status::Done
+    })
 }
 
 fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {

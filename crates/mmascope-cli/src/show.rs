@@ -111,8 +111,13 @@ pub(crate) fn flag_words(row: &Instruction, flags: u8) -> Vec<String> {
 fn introduction(architecture: &Architecture, row: &Instruction, unit: &Unit) -> [String; 3] {
     let signature = unit.signature();
     let what = format!(
-        "{} is a matrix instruction of {}.",
-        row.name, architecture.title
+        "{} is {} of {}.",
+        row.name,
+        match signature.k {
+            1 => "an instruction",
+            _ => "a matrix instruction",
+        },
+        architecture.title
     );
     let numbers = if signature.a == signature.b {
         format!("two {} numbers", signature.a)
@@ -173,7 +178,17 @@ fn special(unit: &Unit) -> String {
         };
         return format!(
             "Unlike IEEE sums: {parts}{groups} aligned to the largest term and kept to {f_g} bits below it, then \
-             that and c to {f} bits below the largest of them; the sum becomes {rounding}."
+             that and c to {f} bits below the largest of them{}; the sum becomes {rounding}.",
+            coarse(value("F2"))
+        );
+    }
+    if let (Some(f_g), Some(f)) = (value("Fg"), value("F"))
+        && unit.program().addends() != Addends::Product
+    {
+        let coarse = coarse(value("F2"));
+        return format!(
+            "Unlike IEEE sums: a and b are added on a grid {f_g} bits below the larger of them, then that sum and c \
+             on one {f} bits below the larger of these{coarse}; the result becomes {rounding}."
         );
     }
     match (value("F"), value("L"), value("P")) {
@@ -200,6 +215,14 @@ fn special(unit: &Unit) -> String {
              the order of k shows in the result."
         ),
         _ => "What each step keeps and what it loses is said below.".to_owned(),
+    }
+}
+
+/// A second, coarser grid, where there is one.
+fn coarse(f2: Option<&str>) -> String {
+    match f2 {
+        Some(bits) if bits.parse::<u32>().is_ok() => format!(", and once more to {bits} bits"),
+        _ => String::new(),
     }
 }
 

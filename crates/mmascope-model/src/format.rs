@@ -322,6 +322,13 @@ impl Format {
             })
     }
 
+    /// Further spellings of its name.
+    pub fn aliases(&self) -> impl Iterator<Item = &'static str> {
+        let name = self.name;
+        let own = ALIASES.iter().filter(move |(_, known)| *known == name);
+        own.map(|(alias, _)| *alias)
+    }
+
     /// Mask of the bits of one code.
     #[must_use]
     #[inline]

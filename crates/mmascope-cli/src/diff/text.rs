@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::{Compare, Findings, Shown};
 use crate::report::{self, Failure};
 use mmascope::diff::Explanation;
+use mmascope::dpa::Addends;
 use mmascope::explain::{Decoded, Operand, PairTrace, Value};
 
 /// How many pairs of units are shown with their inputs; the rest is in the table and in `--json`.
@@ -93,7 +94,7 @@ fn print_histogram(out: &mut impl Write, compare: &Compare) -> Result<(), Failur
     Ok(())
 }
 
-/// An input taken apart: a line for each product that is not zero, c, the exact sum, what each unit
+/// An input taken apart: a line for each product (or sum of a and b) that is not zero, c, the exact sum, what each unit
 /// gives, and where the two part.
 pub(super) fn explained(explanation: &Explanation) -> Vec<String> {
     let exponent = |e: Option<i64>| e.map_or(String::new(), |e| format!("   exponent {e}"));
@@ -104,13 +105,23 @@ pub(super) fn explained(explanation: &Explanation) -> Vec<String> {
             format!(" · {} · {} (scales)", a.value, b.value)
         });
         let (k, a, b) = (pair.k, &pair.a.value, &pair.b.value);
+        let sign = match operands.added {
+            Addends::Product => "·",
+            Addends::Sum => "+",
+            Addends::Difference => "-",
+        };
         lines.push(format!(
-            "k={k}: {a} · {b}{scales}{}",
+            "k={k}: {a} {sign} {b}{scales}{}",
             exponent(pair.exponent)
         ));
     }
     if lines.is_empty() {
-        lines.push("every product is 0".to_owned());
+        let what = match operands.added {
+            Addends::Product => "product",
+            Addends::Sum => "sum of a and b",
+            Addends::Difference => "difference of a and b",
+        };
+        lines.push(format!("every {what} is 0"));
     }
     let c = &operands.c;
     lines.push(format!("c: {}{}", c.value, exponent(c.exponent)));

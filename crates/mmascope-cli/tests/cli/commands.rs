@@ -393,3 +393,143 @@ fn readers_that_leave() {
     let (out, err) = shell(&format!("{program} list >/dev/full; echo $?"));
     assert_eq!(out, "2\n", "{err}");
 }
+
+/// Facts of OCP OFP8, OCP MX and IEEE 754, typed from the standards.
+#[test]
+fn formats_and_their_codes() {
+    let all = run(&["formats", "--json"]).expect(0).json();
+    let fact = |name: &str, key: &str| {
+        let list = all["formats"].as_array().expect("a list");
+        let found = list
+            .iter()
+            .find(|format| format["name"] == name)
+            .expect("a format");
+        found[key].to_string().trim_matches('"').to_owned()
+    };
+    let cases = [
+        (
+            "e4m3fn",
+            ["448", "0.015625", "0.001953125", "false", "2", "true"],
+        ),
+        (
+            "e5m2",
+            [
+                "57344",
+                "0.00006103515625",
+                "0.0000152587890625",
+                "true",
+                "6",
+                "true",
+            ],
+        ),
+        (
+            "e4m3fnuz",
+            ["240", "0.0078125", "0.0009765625", "false", "1", "false"],
+        ),
+        ("e2m1fn", ["6", "1", "0.5", "false", "0", "true"]),
+        ("e3m2fn", ["28", "0.25", "0.0625", "false", "0", "true"]),
+        ("e2m3fn", ["7.5", "1", "0.125", "false", "0", "true"]),
+        (
+            "f16",
+            [
+                "65504",
+                "0.00006103515625",
+                "0.000000059604644775390625",
+                "true",
+                "2046",
+                "true",
+            ],
+        ),
+        (
+            "ue8m0",
+            ["0x1p127", "0x1p-127", "0x1p-127", "false", "1", "false"],
+        ),
+        (
+            "f32",
+            [
+                "0x1.fffffep127",
+                "0x1p-126",
+                "0x1p-149",
+                "true",
+                "16777214",
+                "true",
+            ],
+        ),
+        (
+            "mxint8",
+            ["1.984375", "null", "0.015625", "false", "0", "false"],
+        ),
+    ];
+    for (name, expected) in cases {
+        let keys = [
+            "largest",
+            "least_normal",
+            "least",
+            "infinities",
+            "nan_codes",
+            "negative_zero",
+        ];
+        assert_eq!(
+            keys.map(|key| fact(name, key)),
+            expected.map(str::to_owned),
+            "{name}"
+        );
+    }
+    let one = run(&["formats", "e2m1", "--json"]).expect(0).json();
+    let codes = one["formats"][0]["codes"]
+        .as_array()
+        .expect("codes")
+        .clone();
+    let expected = [
+        "0", "0.5", "1", "1.5", "2", "3", "4", "6", "-0", "-0.5", "-1", "-1.5", "-2", "-3", "-4",
+        "-6",
+    ];
+    assert_eq!(codes, expected);
+    let text = run(&["formats", "e4m3"]).expect(0).out;
+    assert!(text.contains("\n7e    448\n7f    nan\n"), "{text}");
+    let wide = run(&["formats", "f32"]).expect(0).out;
+    assert!(!wide.contains("code  value"), "{wide}");
+    assert!(
+        run(&["formats", "e4m4"])
+            .expect(2)
+            .err
+            .contains("unknown format 'e4m4'; nearest: e4m3")
+    );
+}
+
+#[test]
+fn list_by_types_and_names() {
+    let found = run(&[
+        "list",
+        "--types",
+        "f16,f16,f32",
+        "--inst",
+        "wgmma",
+        "--json",
+    ])
+    .expect(0)
+    .json();
+    let rows = found["instructions"].as_array().expect("a list");
+    assert!(!rows.is_empty());
+    for row in rows {
+        let types = ["a", "b", "c"].map(|key| row[key].as_str().expect("a name").to_owned());
+        assert_eq!(types, ["f16", "f16", "f32"]);
+        assert!(row["inst"].as_str().expect("a name").contains("wgmma"));
+    }
+    let text = run(&["list", "--arch", "hopper", "--types", "e4m3,e5m2"])
+        .expect(0)
+        .out;
+    assert!(
+        text.contains("hopper:wgmma.m64n8k32.f32.e4m3.e5m2"),
+        "{text}"
+    );
+    assert!(!text.contains("ampere"), "{text}");
+    let none = run(&["list", "--arch", "volta", "--types", "e4m3"]).expect(1);
+    assert_eq!(none.out, "0 instructions\n");
+    assert!(
+        run(&["list", "--types", "f17"])
+            .expect(2)
+            .err
+            .contains("--types f17: unknown format")
+    );
+}

@@ -161,7 +161,8 @@ fn errors(yardstick: &Yardstick<'_>, index: usize, d: u64) -> Errors {
     };
     let format = yardstick.format();
     let exact_is_zero = exact.is_zero();
-    let Some(result) = format.decode(d & format.mask()).exact() else {
+    let decoded = yardstick.decode(d);
+    let Some(result) = decoded.and_then(|value| value.exact()) else {
         return Errors::ResultNotFinite { exact_is_zero };
     };
     let value = Dyadic::of(&result);

@@ -5,7 +5,7 @@ use super::schedule::C;
 use super::{Product, Schedule, SoftwareScales};
 use crate::dpa::{Addends, Codes};
 use crate::exact::{Dyadic, Exact, Sum};
-use crate::format::Format;
+use crate::format::{Format, Unpacked};
 
 /// What results are measured against.
 pub(super) struct Yardstick<'a> {
@@ -67,6 +67,19 @@ impl<'a> Yardstick<'a> {
     /// The format that results are in.
     pub(super) fn format(&self) -> Format {
         self.format
+    }
+
+    /// What an output means; `None` for the largest number of a unit to which every code is a number, which stands for
+    /// overflow.
+    pub(super) fn decode(&self, word: u64) -> Option<Unpacked> {
+        let unit = self.product.unit();
+        let own = unit.result_format();
+        if self.format != unit.signature().d || own == self.format {
+            return Some(self.format.decode(word & self.format.mask()));
+        }
+        let value = own.decode(word & own.mask());
+        let largest = own.decode(own.max_finite(value.negative));
+        (value != largest).then_some(value)
     }
 
     /// Output `index` of D, row by row, and its Σ|a·b| (of units that add a and b, Σ|a| + |b|); `None` when an operand that is read is ∞

@@ -28,6 +28,18 @@ pub struct Party {
     pub trace: Option<(Trace, String)>,
 }
 
+/// The operands as the first unit that takes them unchanged reads them.
+fn operands(left: &Contender<'_>, right: &Contender<'_>, input: &Input) -> Result<Decoded> {
+    let case = input.case.operands();
+    let own = [left, right]
+        .into_iter()
+        .find(|it| *it.unit().signature() == input.signature);
+    match own {
+        Some(own) => Decoded::of_unit(own.unit(), &case, &input.modifiers),
+        None => Decoded::of(&input.signature, &case, &input.modifiers),
+    }
+}
+
 /// Takes an input apart and goes through the steps of two units.
 ///
 /// # Errors
@@ -58,7 +70,7 @@ pub fn explain(left: &Contender<'_>, right: &Contender<'_>, input: &Input) -> Re
         (parting, words) = (difference.parting, difference.words);
     }
     Ok(Explanation {
-        operands: Decoded::of(&input.signature, &input.case.operands(), &input.modifiers)?,
+        operands: operands(left, right, input)?,
         sides,
         parting,
         words,

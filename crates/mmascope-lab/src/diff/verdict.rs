@@ -39,7 +39,7 @@ impl Verdict {
     #[must_use]
     pub fn of(left: (&Contender<'_>, u64), right: (&Contender<'_>, u64)) -> Self {
         let any = left.0.is_any_nan(left.1) || right.0.is_any_nan(right.1);
-        let format = |subject: &Contender<'_>| subject.unit().signature().d;
+        let format = |subject: &Contender<'_>| subject.unit().result_format();
         let verdict = Self::of_words((left.1, &format(left.0)), (right.1, &format(right.0)));
         if any && verdict == Self::NanPayload {
             return Self::Equal;

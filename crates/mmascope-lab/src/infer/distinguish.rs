@@ -1,6 +1,6 @@
 //! Finds inputs on which two units differ: directed kinds first, then the families around both.
 
-use super::inputs::{Focus, Kind, Residues, make, pair};
+use super::inputs::{Focus, Kind, Residues, carrying, make, nearly_normal, pair};
 use super::maker::Maker;
 use crate::cases::{Family, Generator, Hints};
 use crate::dpa::OperandWords;
@@ -197,7 +197,9 @@ impl Pool {
                 .ok()
                 .and_then(|given| residues.with_c(&products, given, &mut self.random));
             cases.extend(case);
+            cases.push(nearly_normal(maker, &mut self.random));
             if maker.signature.k == 1 {
+                cases.push(carrying(maker, &mut self.random));
                 cases.push(pair(maker, &mut self.random));
             }
         }

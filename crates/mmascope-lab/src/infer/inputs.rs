@@ -12,7 +12,7 @@ use crate::dpa::{Operation, Unit};
 use crate::reveal::Random;
 use large::{huge, special, zeros};
 use middle::{cancelled, core, tie};
-pub(crate) use residues::{Residues, pair};
+pub(crate) use residues::{Residues, carrying, nearly_normal, pair};
 use small::tiny;
 
 /// The parameters that an input is aimed at.

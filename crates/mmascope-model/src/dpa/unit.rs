@@ -209,6 +209,17 @@ impl Unit {
         d.decode(d.from_register(word)).class == Class::Nan
     }
 
+    /// The format by which words of D are read: D's, or the same with every code a number where the unit makes none
+    /// of infinity and NaN of its own. (Its largest number then stands for overflow.)
+    #[must_use]
+    pub fn result_format(&self) -> Format {
+        let own = self.program.output().format;
+        match own.is_numbers_only() && own.bits == self.signature.d.bits {
+            true => own,
+            false => self.signature.d,
+        }
+    }
+
     fn check(&self) -> std::result::Result<(), String> {
         let Signature {
             a,

@@ -60,6 +60,7 @@ impl Trace {
             scale_b,
             scale_block,
             exact,
+            ..
         } = Decoded::read(&whole, operands, modifiers, addends(unit.program()))?;
         let lanes = lanes(&whole, operands, modifiers, unit.program().codes);
         let widened = widened(unit.program());
@@ -144,6 +145,19 @@ impl Decoded {
         Self::read(signature, operands, modifiers, None)
     }
 
+    /// Decodes operands as a unit reads them.
+    ///
+    /// # Errors
+    /// As [`Decoded::of`].
+    pub fn of_unit(unit: &Unit, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<Self> {
+        Self::read(
+            unit.signature(),
+            operands,
+            modifiers,
+            addends(unit.program()),
+        )
+    }
+
     /// The same for a unit that takes every code for a number, where `numbers` says what its pairs add.
     fn read(
         signature: &Signature,
@@ -173,6 +187,7 @@ impl Decoded {
             scale_b: scales(operands.scale_b),
             scale_block: signature.scale.map_or(0, |scale| scale.block),
             exact: exact_sum(&lanes, &c, added),
+            added,
         })
     }
 }

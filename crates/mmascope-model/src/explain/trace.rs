@@ -4,6 +4,7 @@ use num_bigint::BigInt;
 use serde::{Serialize, Serializer};
 
 use super::value::Value;
+use crate::dpa::Addends;
 use crate::exact::Dyadic;
 use crate::format::Rounding;
 
@@ -62,8 +63,11 @@ pub struct Decoded {
     pub scale_b: Vec<Operand>,
     /// Products that share a scale; 0 without block scales.
     pub scale_block: usize,
-    /// The exact `c + Σ a·b`, scales and modifiers included.
+    /// The exact `c + Σ a·b` (or of a + b, a − b), scales and modifiers included.
     pub exact: Value,
+    /// What each pair adds.
+    #[serde(skip)]
+    pub added: Addends,
 }
 
 /// One k: two operands and their exact product, without scales.

@@ -49,7 +49,9 @@ impl OperandTypes {
         }
     }
 
-    fn fit(&self, signature: &Signature) -> bool {
+    /// Whether an instruction of this signature has these types.
+    #[must_use]
+    pub fn fit(&self, signature: &Signature) -> bool {
         let fits = |wanted: Option<Format>, own: Format| wanted.is_none_or(|it| it == own);
         signature.a == self.a
             && signature.b == self.b.unwrap_or(self.a)

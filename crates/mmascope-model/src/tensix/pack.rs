@@ -220,11 +220,14 @@ pub fn pack_block(format: BlockFormat, words: &RoundedBlock) -> Block {
     let exponent = |word: u16| word >> 7 & 0xff;
     let shared = words.iter().map(|word| exponent(*word)).max().unwrap_or(0);
     let datum = |word: u16| {
-        let hidden = if exponent(word) == 0 { 0 } else { 0x80 };
+        let significand = match exponent(word) {
+            0 => 0,
+            _ => u32::from(word & 0x7f) | 0x80,
+        };
         let shift = u32::from(shared - exponent(word));
         let magnitude = match shift {
             8.. => 0,
-            _ => ((u32::from(word & 0x7f) | hidden) + (1 << shift)) >> (shift + 1),
+            _ => (significand + (1 << shift)) >> (shift + 1),
         };
         let kept = (magnitude.min(127) >> (8 - format.bits)) as u8;
         // A sign without a magnitude would be an infinity.

@@ -122,3 +122,49 @@ pub(crate) fn pair(maker: &Maker, random: &mut Random) -> OperandWords {
     }
     case
 }
+
+/// A product of two numbers with all their digits and a c of its sign beside it: their sum may be one or two places longer
+/// than the product. In one case of four both are as small as the smallest normal result.
+pub(crate) fn carrying(maker: &Maker, random: &mut Random) -> OperandWords {
+    let mut case = maker.blank();
+    let (low, high) = maker.products();
+    let anchor = match random.below(4) {
+        0 => maker.d.normal + between(-2, 1, random),
+        _ => between(-20, 20, random),
+    };
+    let anchor = anchor.clamp(low, high.min(maker.d.top - 2).max(low));
+    let negative = random.below(2) == 0;
+    let digits = |random: &mut Random| random.bits() >> 4 | [0, TOP][random.below(2)];
+    let (first, second) = (digits(random), digits(random));
+    maker.product(&mut case, 0, drawn(negative, anchor, first), second, random);
+    if random.below(4) != 0 {
+        let sign = negative ^ (random.below(8) == 0);
+        let number = drawn(sign, anchor + between(-2, 2, random), digits(random));
+        maker.set_c(&mut case, number);
+    }
+    case
+}
+
+/// The smallest normal number of d, less than half a place of which something takes away: whether that is too small is
+/// asked before or after the rounding.
+pub(crate) fn nearly_normal(maker: &Maker, random: &mut Random) -> OperandWords {
+    let mut case = maker.blank();
+    let k = maker.signature.k;
+    let (low, high) = maker.products();
+    let normal = maker.d.normal;
+    let below = normal - maker.bits - between(1, 4, random);
+    let negative = random.below(2) == 0;
+    let first = random.below(k);
+    if random.below(2) == 0 || !(low..=high).contains(&normal) || k == 1 {
+        maker.set_c(&mut case, drawn(negative, normal, 0));
+    } else {
+        maker.power(&mut case, first, negative, normal);
+    }
+    let second = if k == 1 {
+        0
+    } else {
+        (first + 1 + random.below(k - 1)) % k
+    };
+    maker.power(&mut case, second, !negative, below.max(low));
+    case
+}

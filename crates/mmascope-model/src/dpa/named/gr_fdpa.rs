@@ -9,7 +9,7 @@ use crate::dpa::output::{Ends, Output};
 use crate::dpa::pair::Pair;
 use crate::dpa::schema::{Row, Value, row, typed_words};
 use crate::dpa::{FlushSign, Nan, Select, Signature, Tininess, ZeroSign};
-use crate::exact::{Exact, Rounding};
+use crate::exact::{Dyadic, Exact, Rounding};
 use crate::format::{Class, Format, Overflow, Unpacked};
 
 /// The parameters of a GR-FDPA.
@@ -188,16 +188,17 @@ impl GrFdpa {
             .flatten()
             .collect();
         let per_group = self.g as usize * if self.terms == Addends::Product { 1 } else { 2 };
-        let mut any = false;
         let groups: Vec<Sum> = terms
             .chunks(per_group)
-            .map(|group| {
-                let (sum, is_something) = self.group(group.iter().copied());
-                any |= is_something;
-                sum
-            })
+            .map(|group| self.group(group.iter().copied()))
             .collect();
-        let (word, events) = self.total(&groups, any, c, output);
+        let is_lost = || {
+            let values = terms.iter().map(|term| Dyadic::of(&term.value));
+            !values
+                .fold(Dyadic::default(), |sum, value| &sum + &value)
+                .is_zero()
+        };
+        let (word, events) = self.total(&groups, is_lost, c, output);
         (crate::dpa::general::finished(word, output), events)
     }
 
@@ -239,37 +240,40 @@ impl GrFdpa {
         }
     }
 
-    /// The sum of a group's terms on its grid, and whether a term is not zero.
-    fn group(&self, terms: impl Iterator<Item = Term> + Clone) -> (Sum, bool) {
+    /// The sum of a group's terms on its grid.
+    fn group(&self, terms: impl Iterator<Item = Term> + Clone) -> Sum {
         let exponents = terms.clone().map(|term| term.exponent);
         let largest = exponents.max().unwrap_or(self.e0);
-        let any = terms.clone().any(|term| term.value.magnitude != 0);
         if largest <= self.e0 {
-            let nothing = Sum {
+            return Sum {
                 exponent: self.e0,
                 place: self.e0,
                 sum: 0,
             };
-            return (nothing, any);
         }
         let grid = largest - self.f_g as i32;
-        let sum = Sum {
+        Sum {
             exponent: largest,
             place: grid,
             sum: terms.map(|term| term.value.align(grid, self.align_g)).sum(),
-        };
-        (sum, any)
+        }
     }
 
-    /// The groups and c, aligned to the largest exponent, summed and rounded. `any`: whether a term of
-    /// the groups is not zero.
-    fn total(&self, groups: &[Sum], any: bool, c: &Unpacked, output: &Output) -> (u64, Events) {
+    /// The groups and c, aligned to the largest exponent, summed and rounded. `is_lost`: whether the
+    /// exact sum of the terms is not zero.
+    fn total(
+        &self,
+        groups: &[Sum],
+        is_lost: impl Fn() -> bool,
+        c: &Unpacked,
+        output: &Output,
+    ) -> (u64, Events) {
         let c = self.number(c, output);
         let exponents = groups.iter().chain(&c).map(|sum| sum.exponent);
         let largest = exponents.fold(self.e0, i32::max);
         if largest <= self.e0 {
             let events = Events {
-                underflow: any,
+                underflow: is_lost(),
                 ..Events::default()
             };
             return (output.zero(false), events);

@@ -1,0 +1,285 @@
+//! `mmascope formats`: number formats with their ranges and special values, and every code of a narrow one.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::args::{Common, Formats};
+use crate::layout;
+use crate::report::{self, Failure, Status};
+use mmascope::explain::Value;
+use mmascope::format::{Class, FORMATS, Format, Kind};
+use mmascope::isa::Catalogue;
+
+/// The widest format whose codes are listed.
+const LISTED_BITS: u32 = 8;
+/// Digits of a value in the table; of one format the value is exact as well.
+const DIGITS: usize = 4;
+
+pub(crate) fn run(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Formats,
+) -> Result<Status, Failure> {
+    let one = options.name.as_deref().map(Format::named).transpose()?;
+    let chosen = match &one {
+        Some(format) => std::slice::from_ref(format),
+        None => FORMATS,
+    };
+    if common.json() {
+        let list: Vec<Json> = chosen
+            .iter()
+            .map(|format| json_of(format, one.is_some()))
+            .collect();
+        let mut body = Map::new();
+        body.insert("formats".into(), list.into());
+        report::print_json(catalogue, body)?;
+        return Ok(Status::Done);
+    }
+    match &one {
+        Some(format) => print_one(format)?,
+        None => print_all(chosen)?,
+    }
+    Ok(Status::Done)
+}
+
+/// What is said of a format.
+struct Facts {
+    /// `s1 e4 m3`, or what an integer is.
+    fields: String,
+    bias: Option<i32>,
+    largest: Value,
+    smallest_normal: Option<Value>,
+    smallest: Value,
+    infinity: bool,
+    nans: u64,
+    negative_zero: bool,
+}
+
+impl Facts {
+    fn of(format: &Format) -> Self {
+        let value = |code: u64| Value::of(&format.decode(code));
+        let has = |found: &dyn Fn(Class, bool) -> bool, code: u64| {
+            let it = format.decode(code);
+            found(it.class, it.negative)
+        };
+        let sign = if format.signed {
+            1 << (format.bits - 1)
+        } else {
+            0
+        };
+        let largest = value(format.max_finite(false));
+        let Some(float) = format.float() else {
+            let scale = match format.kind {
+                Kind::Fixed { scale } if scale != 0 => format!(", times 2^{scale}"),
+                _ => String::new(),
+            };
+            let kind = if format.signed { "signed" } else { "unsigned" };
+            return Self {
+                fields: format!("{kind}{scale}"),
+                bias: None,
+                largest,
+                smallest_normal: None,
+                smallest: value(1),
+                infinity: false,
+                nans: 0,
+                negative_zero: false,
+            };
+        };
+        let infinity_code = format.mask() & !sign & !((1 << float.fraction_bits) - 1);
+        let top = infinity_code..=(format.mask() & !sign);
+        // NaNs stand in the highest exponent field alone, or at the code of -0.
+        let nans = match float.fraction_bits {
+            bits if bits > 16 => 2 * ((1 << bits) - 1),
+            _ => {
+                let all = top.flat_map(|code| [code, code | sign]).chain([sign]);
+                let mut codes: Vec<u64> = all.collect();
+                codes.sort_unstable();
+                codes.dedup();
+                codes.retain(|&code| has(&|class, _| class == Class::Nan, code));
+                codes.len() as u64
+            }
+        };
+        let normal = if float.subnormals {
+            1 << float.fraction_bits
+        } else {
+            0
+        };
+        let smallest = if float.subnormals && float.fraction_bits > 0 {
+            1
+        } else {
+            normal
+        };
+        Self {
+            fields: format!(
+                "{}e{} f{}",
+                if format.signed { "s1 " } else { "" },
+                float.exponent_bits,
+                float.fraction_bits
+            ),
+            bias: Some(float.bias),
+            largest,
+            smallest_normal: Some(value(normal)),
+            smallest: value(smallest),
+            infinity: has(&|class, _| class == Class::Infinite, infinity_code),
+            nans,
+            negative_zero: format.signed
+                && has(&|class, negative| class == Class::Zero && negative, sign),
+        }
+    }
+}
+
+fn print_all(formats: &[Format]) -> Result<(), Failure> {
+    let head = [
+        "format",
+        "bits",
+        "fields",
+        "bias",
+        "largest",
+        "normal from",
+        "least",
+        "inf",
+        "NaN",
+        "-0",
+    ];
+    let mut table = report::table(&head);
+    if let Some(width) = layout::table_width() {
+        table.set_width(width);
+    }
+    for format in formats {
+        let facts = Facts::of(format);
+        let yes = |known: bool| if known { "yes" } else { "" }.to_owned();
+        let text = |value: &Value| value.decimal_of(DIGITS);
+        table.add_row([
+            format.name.to_owned(),
+            format.bits.to_string(),
+            facts.fields,
+            facts.bias.map_or(String::new(), |bias| bias.to_string()),
+            text(&facts.largest),
+            facts.smallest_normal.as_ref().map_or(String::new(), text),
+            text(&facts.smallest),
+            yes(facts.infinity),
+            yes(facts.nans > 0),
+            yes(facts.negative_zero),
+        ]);
+    }
+    writeln!(
+        io::stdout(),
+        "{table}\nCodes of a narrow one, and other spellings: mmascope formats NAME"
+    )?;
+    Ok(())
+}
+
+fn print_one(format: &Format) -> Result<(), Failure> {
+    let facts = Facts::of(format);
+    let mut out = io::stdout().lock();
+    let mut line = |name: &str, text: String| {
+        if text.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "{}", layout::labelled(&format!("{name:<14}"), &text))
+    };
+    line("format", format.name.to_owned())?;
+    line("also", format.aliases().collect::<Vec<_>>().join(" "))?;
+    line("bits", format.bits.to_string())?;
+    line("fields", facts.fields)?;
+    line(
+        "bias",
+        facts.bias.map_or(String::new(), |bias| bias.to_string()),
+    )?;
+    line("largest", both(&facts.largest))?;
+    line(
+        "least normal",
+        facts.smallest_normal.as_ref().map_or(String::new(), both),
+    )?;
+    line("least", both(&facts.smallest))?;
+    line(
+        "infinities",
+        if facts.infinity { "two" } else { "none" }.to_owned(),
+    )?;
+    let nans = match facts.nans {
+        0 => "none".to_owned(),
+        1 => "1 code".to_owned(),
+        many => format!("{many} codes"),
+    };
+    line("NaN", nans)?;
+    line(
+        "-0",
+        if facts.negative_zero {
+            "a code of its own"
+        } else {
+            "none"
+        }
+        .to_owned(),
+    )?;
+    line("word", word(format))?;
+    if format.bits <= LISTED_BITS {
+        writeln!(out, "\ncode  value")?;
+        for code in 0..=format.mask() {
+            let value = Value::of(&format.decode(code));
+            writeln!(
+                out,
+                "{code:>0width$x}{}{value}",
+                " ".repeat(6 - width(format)),
+                width = width(format)
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// A value in decimal digits, and exactly where these are not.
+fn both(value: &Value) -> String {
+    let (short, exact) = (value.decimal_of(9), value.to_string());
+    if short == exact {
+        short
+    } else {
+        format!("{short} = {exact}")
+    }
+}
+
+/// How a code sits in a register word.
+fn word(format: &Format) -> String {
+    let register = format.register;
+    match (register.of, register.shift) {
+        (Some(whole), shift) => format!(
+            "the upper {} bits of a word of {}; the {shift} low bits are ignored",
+            format.bits, whole.name
+        ),
+        _ => format!("{} bits", register.bits),
+    }
+}
+
+fn width(format: &Format) -> usize {
+    format.bits.div_ceil(4) as usize
+}
+
+fn json_of(format: &Format, with_codes: bool) -> Json {
+    let facts = Facts::of(format);
+    let float = format.float();
+    let mut body = json!({
+        "name": format.name,
+        "aliases": format.aliases().collect::<Vec<_>>(),
+        "bits": format.bits,
+        "word_bits": format.register.bits,
+        "signed": format.signed,
+        "exponent_bits": float.map(|float| float.exponent_bits),
+        "fraction_bits": float.map(|float| float.fraction_bits),
+        "bias": facts.bias,
+        "scale": match format.kind {
+            Kind::Fixed { scale } => Some(scale),
+            Kind::Float(_) => None,
+        },
+        "largest": facts.largest.to_string(),
+        "least_normal": facts.smallest_normal.map(|value| value.to_string()),
+        "least": facts.smallest.to_string(),
+        "infinities": facts.infinity,
+        "nan_codes": facts.nans,
+        "negative_zero": facts.negative_zero,
+    });
+    if with_codes && format.bits <= LISTED_BITS {
+        let codes = (0..=format.mask()).map(|code| Value::of(&format.decode(code)).to_string());
+        body["codes"] = codes.collect::<Vec<_>>().into();
+    }
+    body
+}
