@@ -109,130 +109,17 @@ pub(crate) fn flag_words(row: &Instruction, flags: u8) -> Vec<String> {
 /// Three sentences for a newcomer: what it is, what it multiplies and adds, what is special about the
 /// result.
 fn introduction(architecture: &Architecture, row: &Instruction, unit: &Unit) -> [String; 3] {
-    let signature = unit.signature();
     let what = format!(
         "{} is {} of {}.",
         row.name,
-        match signature.k {
+        match unit.signature().k {
             1 => "an instruction",
             _ => "a matrix instruction",
         },
         architecture.title
     );
-    let numbers = if signature.a == signature.b {
-        format!("two {} numbers", signature.a)
-    } else {
-        format!("{} and {} numbers", signature.a, signature.b)
-    };
-    let scaled = match signature.scale {
-        Some(scale) => format!(
-            ", and each block of {} numbers has a scale in {}",
-            scale.block, scale.format
-        ),
-        None => String::new(),
-    };
-    let (c, d) = (signature.c, signature.d);
-    let sum = match (unit.program().addends(), signature.k) {
-        (Addends::Sum, _) => {
-            format!("Every element of D is d = c + (a + b) of {numbers} and c in {c}, d in {d}.")
-        }
-        (Addends::Difference, _) => {
-            format!("Every element of D is d = c + (a - b) of {numbers} and c in {c}, d in {d}.")
-        }
-        (Addends::Product, 1) => format!(
-            "Every element of D is d = c + a·b: the product of {numbers} and c in {c}, d in {d}{scaled}."
-        ),
-        (Addends::Product, k) => format!(
-            "Every element of D is d = c + Σ a_k·b_k: {k} products of {numbers} and c in {c}, d in \
-             {d}{scaled}."
-        ),
-    };
-    [what, sum, special(unit)]
-}
-
-/// How the result differs from the exact one, from the parameters that say so.
-fn special(unit: &Unit) -> String {
-    let parameters = unit.program().parameters();
-    let value = |name: &str| {
-        let found = parameters.iter().find(|parameter| parameter.name == name);
-        found.map(|parameter| &*parameter.value)
-    };
-    let rounding = value("rounding").unwrap_or("rounded");
-    if let (Some(g), Some(f_g), Some(f)) = (value("G"), value("Fg"), value("F"))
-        && unit.program().addends() == Addends::Product
-    {
-        let is_part = |name: &str, whole: &str| value(name).is_some_and(|value| value != whole);
-        let parts = [
-            ("a-from", "0"),
-            ("a-to", "last"),
-            ("b-from", "0"),
-            ("b-to", "last"),
-        ];
-        let parts = match parts.iter().any(|(name, whole)| is_part(name, whole)) {
-            true => "of each significand only a part is multiplied; ",
-            false => "",
-        };
-        let groups = match g {
-            "1" => "a product is".to_owned(),
-            g => format!("groups of {g} products are"),
-        };
-        return format!(
-            "Unlike IEEE sums: {parts}{groups} aligned to the largest term and kept to {f_g} bits below it, then \
-             that and c to {f} bits below the largest of them{}; the sum becomes {rounding}.",
-            coarse(value("F2"))
-        );
-    }
-    if let (Some(f_g), Some(f)) = (value("Fg"), value("F"))
-        && unit.program().addends() != Addends::Product
-    {
-        let coarse = coarse(value("F2"));
-        return format!(
-            "Unlike IEEE sums: a and b are added on a grid {f_g} bits below the larger of them, then that sum and c \
-             on one {f} bits below the larger of these{coarse}; the result becomes {rounding}."
-        );
-    }
-    match (value("F"), value("L"), value("P")) {
-        (Some(bits), Some(terms), _) if bits.parse::<u32>().is_ok() => format!(
-            "Unlike IEEE sums: {} aligned to the largest term and \
-             kept to {bits} bits below its leading one, so that small terms are lost; the sum becomes \
-             {rounding}.",
-            together(unit.program().addends(), terms)
-        ),
-        (None | Some("exact"), Some("1"), _) => format!(
-            "Products are added one after the other with fused multiply-adds, each rounded to {rounding}: \
-             the order of k shows in the result."
-        ),
-        (None | Some("exact"), Some(terms), _) => format!(
-            "Up to {terms} products at a time are added without any loss, and the sum is rounded once, \
-             to {rounding}."
-        ),
-        (_, _, Some(terms)) => format!(
-            "{terms} products at a time are rounded and added in pairs, with f32 arithmetic that takes \
-             subnormal numbers for 0."
-        ),
-        _ if unit.program().to_string().contains("fma-chain") => format!(
-            "Products are added one after the other with fused multiply-adds, each rounded to {rounding}: \
-             the order of k shows in the result."
-        ),
-        _ => "What each step keeps and what it loses is said below.".to_owned(),
-    }
-}
-
-/// A second, coarser grid, where there is one.
-fn coarse(f2: Option<&str>) -> String {
-    match f2 {
-        Some(bits) if bits.parse::<u32>().is_ok() => format!(", and once more to {bits} bits"),
-        _ => String::new(),
-    }
-}
-
-/// What is brought to one grid, with its verb.
-fn together(addends: Addends, terms: &str) -> String {
-    match (addends, terms) {
-        (Addends::Product, "1") => "a product and c are".to_owned(),
-        (Addends::Product, terms) => format!("up to {terms} products at a time are"),
-        _ => "a, b and c are".to_owned(),
-    }
+    let [element, how] = unit.summary();
+    [what, element, how]
 }
 
 /// A line, broken between words where it is too long; what follows is indented a little more.

@@ -33,6 +33,7 @@ mod scalar;
 pub mod schema;
 mod signature;
 mod single;
+mod summary;
 mod token;
 mod unit;
 

@@ -171,6 +171,11 @@ impl GrFdpa {
         }
     }
 
+    /// Whether the multiplier takes only a part of a significand.
+    pub(crate) fn takes_parts(&self) -> bool {
+        self.terms == Addends::Product && (self.a != TakenBits::WHOLE || self.b != TakenBits::WHOLE)
+    }
+
     /// The exponent of a zero term.
     pub(crate) fn zero_exponent(&self) -> i32 {
         self.e_z.unwrap_or(self.e0)

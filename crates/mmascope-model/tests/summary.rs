@@ -1,0 +1,137 @@
+//! What a newcomer is told of a unit in two sentences is what its program says.
+
+use mmascope_model::isa::Catalogue;
+
+fn rows() -> impl Iterator<Item = (String, String, String)> {
+    let all = Catalogue::built_in()
+        .architectures()
+        .iter()
+        .flat_map(|it| it.instructions());
+    all.filter_map(|row| {
+        let unit = row.unit().ok()?;
+        let name = format!("{}:{}", row.architecture, row.name);
+        Some((name, unit.program().to_string(), unit.summary().join(" ")))
+    })
+}
+
+/// The numbers behind a word in a text.
+fn after(text: &str, word: &str) -> Vec<String> {
+    let parts = text.split(word).skip(1);
+    parts
+        .map(|rest| {
+            rest.chars()
+                .take_while(char::is_ascii_digit)
+                .collect::<String>()
+        })
+        .filter(|digits| !digits.is_empty())
+        .collect()
+}
+
+#[test]
+fn summaries_say_what_programs_say() {
+    let mut count = 0;
+    for (name, program, said) in rows() {
+        count += 1;
+        let statements = program
+            .split(" ; ")
+            .filter(|part| part.contains("->"))
+            .count();
+        for steps in after(&said, "The sum is made in ") {
+            assert_eq!(steps, statements.to_string(), "{name}: {said}\n{program}");
+        }
+        for bits in after(&said, "cut to ")
+            .into_iter()
+            .chain(after(&said, "kept to "))
+        {
+            let found = [" F=", " Fg=", " F2="]
+                .iter()
+                .any(|key| after(&program, key).contains(&bits));
+            // A floor or a plain step may name its width by position.
+            assert!(found, "{name}: {bits} bits in\n{said}\n{program}");
+        }
+        let truncates = !after(&program, " F=").is_empty();
+        assert!(
+            !(truncates && said.contains("without any loss")),
+            "{name}: {said}\n{program}"
+        );
+        let is_integer = program.contains("int-dot");
+        let ends = said.contains("wraps around") || said.contains("nearest one that it holds");
+        assert_eq!(is_integer, ends, "{name}: {said}\n{program}");
+        assert_eq!(
+            program.contains("saturates"),
+            said.contains("nearest one that it holds"),
+            "{name}"
+        );
+        let flushes = program.contains("flush-in") || program.contains("ftz-addmul");
+        assert_eq!(
+            flushes,
+            said.contains("Subnormal numbers count as 0."),
+            "{name}: {said}\n{program}"
+        );
+        assert!(
+            !said.contains("said below") && !said.contains("  "),
+            "{name}: {said}"
+        );
+    }
+    assert!(count > 800, "{count}");
+}
+
+/// Typed from the vendors' documents and the measured rows.
+#[test]
+fn the_sentences_of_some_rows() {
+    let of = |wanted: &str| {
+        let found = rows().find(|(name, _, _)| name == wanted);
+        found.unwrap_or_else(|| panic!("no {wanted}")).2
+    };
+    let cases = [
+        (
+            "turing:mma.m8n8k16.s32.s8.s8.s32",
+            "a sum that int32 does not hold wraps around in two's complement",
+        ),
+        (
+            "turing:mma.m8n8k128.s32.b1.b1.s32.xor.popc",
+            "the number of k, of 128, at which a and b differ",
+        ),
+        (
+            "arm:fmmla.f32",
+            "Every product is rounded, 2 at a time are added in pairs, and every sum is rounded: to f32",
+        ),
+        (
+            "turing:wmma.m16n16k16.f32.f16.f16.f16",
+            "each sum is rounded to f32, toward zero.",
+        ),
+        (
+            "turing:wmma.m16n16k16.f16.f16.f16.f32",
+            "The result is rounded once more, to f16, to nearest",
+        ),
+        (
+            "x86:tdpbf8ps",
+            "every product is rounded, 2 at a time are added in pairs",
+        ),
+        (
+            "cdna3:v_mfma_f32_16x16x32_fp8_fp8",
+            "groups of 8 (every other one)",
+        ),
+        (
+            "ampere:mma.m8n8k4.f32.f16.f16.f32",
+            "c is added with a rounding of its own",
+        ),
+        ("arm:bfdot.ebf1", "c is added with a rounding of its own"),
+        (
+            "hopper:wgmma.m64n8k16.f32.f16.f16",
+            "all 16 products and c are aligned to the largest of them and cut to 25 bits",
+        ),
+        (
+            "wormhole:tensix.elwadd.bf16.d16",
+            "a and b are added on a grid 10 bits below the larger of them",
+        ),
+        (
+            "blackhole:tensix.sfpmad",
+            "Some results differ from the fused multiply-add of IEEE 754",
+        ),
+    ];
+    for (name, wanted) in cases {
+        let said = of(name);
+        assert!(said.contains(wanted), "{name}: {said}");
+    }
+}
