@@ -65,7 +65,15 @@ pub(crate) fn write_text(
     };
     writeln!(out, "\nSummation tree (p_k is {leaf}):")?;
     if let Some(tree) = Node::of_program(unit.program(), signature) {
-        write!(out, "{}", tree.text(signature.k))?;
+        let text = tree.text(signature.k);
+        let (fitting, deep): (Vec<&str>, Vec<&str>) =
+            text.lines().partition(|line| line.chars().count() <= layout::COLUMNS);
+        for line in fitting {
+            writeln!(out, "{line}")?;
+        }
+        if !deep.is_empty() {
+            writeln!(out, "… and {} deeper lines; --json has the whole tree", deep.len())?;
+        }
     }
     let mut table = report::table(&["parameter", "value", "evidence"]);
     if let Some(width) = layout::table_width() {

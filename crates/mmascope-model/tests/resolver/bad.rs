@@ -132,7 +132,7 @@ fn lone_names_are_no_operations() {
 fn types_and_missing_types() {
     let missing = resolve(&ask("a+b", "", "sm_90", "", Policy::Llvm)).expect_err("no type");
     assert!(
-        missing.to_string().contains("--type is missing"),
+        missing.to_string().contains("type: it is missing"),
         "{missing}"
     );
     let narrow =

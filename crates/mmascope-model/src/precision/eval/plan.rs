@@ -47,7 +47,7 @@ const UNKNOWN: &[(&str, &str)] = &[
     ),
     (
         "mma",
-        "a matrix instruction's operands are not numbers; mmascope eval computes its dot products",
+        "a matrix instruction's operands are not numbers; its dot products are computed by the model of the unit",
     ),
     (
         "call mmaf",
@@ -55,11 +55,11 @@ const UNKNOWN: &[(&str, &str)] = &[
     ),
     (
         "wgmma",
-        "a matrix instruction's operands are not numbers; mmascope eval computes its dot products",
+        "a matrix instruction's operands are not numbers; its dot products are computed by the model of the unit",
     ),
     (
         "tcgen05",
-        "a matrix instruction's operands are not numbers; mmascope eval computes its dot products",
+        "a matrix instruction's operands are not numbers; its dot products are computed by the model of the unit",
     ),
     (
         "scaled::n1::ue8m0",

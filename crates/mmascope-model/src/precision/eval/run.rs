@@ -84,7 +84,7 @@ impl Resolution {
     pub fn words(&self, values: &[String]) -> Result<Vec<u64>> {
         let word = |(index, text): (usize, &String)| {
             let format = self.input_format(index);
-            number_word("--value", text, &format, true)
+            number_word("value", text, &format, true)
         };
         values.iter().enumerate().map(word).collect()
     }
@@ -98,7 +98,7 @@ impl Evaluator<'_> {
     pub fn evaluate(&self, resolution: &Resolution, inputs: &[u64]) -> Result<Enclosure> {
         if inputs.len() != resolution.inputs.len() {
             return Err(Error::Argument(format!(
-                "--value: {} values, not {}; one for each of {}",
+                "value: {} values, not {}; one for each of {}",
                 resolution.inputs.len(),
                 inputs.len(),
                 resolution.inputs.join(" ")

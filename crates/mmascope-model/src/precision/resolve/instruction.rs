@@ -24,7 +24,7 @@ pub(super) fn is_one(text: &str) -> bool {
 pub(super) fn step(form: &Form, settings: Settings, rules: &Rules) -> Result<(Step, Vec<String>)> {
     if settings.rounding.is_some() || settings.flush {
         return Err(Error::Argument(format!(
-            "operation '{form}': an instruction has its modifiers in its name; leave out --round, --approx and --ftz"
+            "operation '{form}': an instruction has its modifiers in its name; no other rounding, approximation or flush can be asked for"
         )));
     }
     let names = names(form, rules);

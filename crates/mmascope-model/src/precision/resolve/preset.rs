@@ -145,7 +145,7 @@ impl Preset {
             notes.push(Note::new(severity, &rule, &text));
         }
         if row.operand.starts_with("e4m3") || row.operand.starts_with("e5m2") {
-            let text = "the f32 sum of fp8 products is narrower than f32 (see `mmascope show`)";
+            let text = "the f32 sum of fp8 products is narrower than f32";
             notes.push(Note::new(Severity::Note, &rule, text));
         }
         notes

@@ -318,7 +318,7 @@ fn format_of(request: &Request<'_>) -> Result<Format> {
         (None, Some(_)) => F32,
         (None, None) => {
             let text = format!(
-                "--type is missing: an expression has one of the types {}",
+                "type: it is missing; an expression has one of the types {}",
                 names.join(" ")
             );
             return Err(Error::Argument(text));
@@ -326,7 +326,7 @@ fn format_of(request: &Request<'_>) -> Result<Format> {
     };
     if !TYPES.contains(&format) {
         return Err(Error::Argument(format!(
-            "--type {format}: operations have the types {}; narrower formats are only converted (cvt) and multiplied (mma)",
+            "type {format}: operations have the types {}; narrower formats are only converted (cvt) and multiplied (mma)",
             names.join(" ")
         )));
     }
