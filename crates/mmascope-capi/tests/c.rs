@@ -44,7 +44,8 @@ fn run_under(other: &[&str], compiler: &str, source: &Path, flags: &[&str]) -> S
 }
 
 /// The sizes of the structures and where their fields begin, which compiled programs rely on.
-const PRINTED: &str = "shape 56: 0 8 16 24 32 40 48\noptions 40: 0 8 16 24 28 32 36\n0 failures\n";
+const PRINTED: &str =
+    "shape 56: 0 8 16 24 32 40 48\noptions 48: 0 8 16 24 28 32 36 40\n0 failures\n";
 
 #[test]
 fn every_function_answers_and_refuses() {
@@ -54,7 +55,13 @@ fn every_function_answers_and_refuses() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/calls.c");
     let printed = run("cc", &source, &["-std=c11"]);
     assert_eq!(printed, PRINTED);
-    let checked = run("cc", &source, &["-std=c11", "-fsanitize=address,undefined"]);
+    if !sanitises("address,undefined") {
+        return;
+    }
+    // An allocation that fits no memory fails, as it does without the sanitiser.
+    let options = ["env", "ASAN_OPTIONS=allocator_may_return_null=1"];
+    let flags = ["-std=c11", "-fsanitize=address,undefined"];
+    let checked = run_under(&options, "cc", &source, &flags);
     assert_eq!(checked, printed);
 }
 
@@ -78,6 +85,48 @@ fn valgrind_finds_no_error() {
     let valgrind = [&VALGRIND[..], &["--max-stackframe=8000000"]].concat();
     let printed = run_under(&valgrind, "cc", &source, &["-std=c11", "-g"]);
     assert_eq!(printed, PRINTED);
+}
+
+/// Threads share one handle, and each has its own last error.
+#[test]
+fn threads_share_a_handle() {
+    const PRINTED: &str = "8 threads, 0 failures\n";
+    if !has("cc") {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/threads.c");
+    let plain = run("cc", &source, &["-std=c11", "-pthread"]);
+    assert_eq!(plain, PRINTED);
+    // What the caller's threads share is watched; the library itself is not compiled with the sanitiser.
+    if !sanitises("thread") {
+        return;
+    }
+    let suppressions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/threads.supp");
+    let options = format!("TSAN_OPTIONS=suppressions={}", suppressions.display());
+    let flags = ["-std=c11", "-pthread", "-g", "-fsanitize=thread"];
+    let watched = run_under(&["env", &options], "cc", &source, &flags);
+    assert_eq!(watched, PRINTED);
+}
+
+/// Whether programs with a sanitiser of this compiler link and run here.
+fn sanitises(name: &str) -> bool {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, program) = (folder.path().join("empty.c"), folder.path().join("empty"));
+    std::fs::write(&source, "int main(void) { return 0; }\n").expect("a file");
+    let linked = Command::new("cc")
+        .arg(format!("-fsanitize={name}"))
+        .arg(&source)
+        .arg("-o")
+        .arg(&program)
+        .output();
+    let found = linked.is_ok_and(|output| output.status.success())
+        && Command::new(&program)
+            .output()
+            .is_ok_and(|output| output.status.success());
+    if !found {
+        println!("skipped: programs with -fsanitize={name} do not run here");
+    }
+    found
 }
 
 #[test]
