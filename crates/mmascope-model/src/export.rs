@@ -13,6 +13,7 @@ mod c;
 mod fused;
 mod heading;
 mod ieee;
+mod integer;
 mod ir;
 mod numbers;
 mod print;

@@ -295,6 +295,10 @@ impl Expr {
         Self::new(Ty::Bits(width), Node::Number(value.into()))
     }
 
+    pub(super) fn number(value: i128, ty: &Ty) -> Self {
+        Self::new(ty.clone(), Node::Number(value))
+    }
+
     pub(super) fn zero(ty: Ty) -> Self {
         Self::new(ty, Node::Number(0))
     }

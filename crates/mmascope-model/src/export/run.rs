@@ -2,6 +2,7 @@
 
 mod join;
 mod nan;
+mod sum;
 
 use std::rc::Rc;
 
@@ -203,9 +204,7 @@ impl Writer<'_> {
                 let (product, of) = add_mul::product(&mut self.build, &step, a, b, output)?;
                 Ok(Sum::AddMul(step, product, of))
             }
-            General::Integer(_) => {
-                Err("it sums integers; units that sum floats have one".to_owned())
-            }
+            General::Integer(_) => Err("integers are summed elsewhere".to_owned()),
             General::Grouped(_) | General::Semi(_) => Err(format!(
                 "its step {} has rules of its own; fused sums and rounded sums have one",
                 algorithm.name()
@@ -229,6 +228,9 @@ impl Writer<'_> {
         from: Start,
         output: &Output,
     ) -> Result<Expr, String> {
+        if let General::Integer(step) = algorithm.general(output) {
+            return Ok(self.integers(&step, order, from, output));
+        }
         let (read_a, of_a) = self.reading(operands, true)?;
         let (read_b, of_b) = self.reading(operands, false)?;
         let scales = self.scales();

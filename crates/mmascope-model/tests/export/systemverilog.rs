@@ -10,13 +10,17 @@ use crate::common::{
 use mmascope_model::export::{self, Language};
 use mmascope_model::format::Format;
 
-/// A case as one hexadecimal number: c, b and a, the scales in front.
+/// A case as one binary number: c, b and a, the scales in front.
 fn packed(subject: &Subject, operands: &mmascope_model::dpa::OperandWords) -> String {
     let signature = subject.unit.signature();
     let mut digits = String::new();
     let mut push = |format: &Format, words: &[u64]| {
         for word in words.iter().rev() {
-            let _ = write!(digits, "{word:0width$x}", width = format.digits());
+            let _ = write!(
+                digits,
+                "{word:0width$b}",
+                width = format.register.bits as usize
+            );
         }
     };
     if let Some(scale) = &signature.scale {
@@ -68,7 +72,7 @@ fn files(folder: &Path, subjects: &[Subject], all: &[Cases]) {
         let count = cases.answers.len();
         let _ = write!(
             body,
-            "    $readmemh(\"cases_{place}\", cases_{place});\n    for (int i = 0; i < {count}; i = i + 1) begin\n      case_{place} = cases_{place}[i];\n      $display(\"%h\", row_{place}::dot({}));\n    end\n",
+            "    $readmemb(\"cases_{place}\", cases_{place});\n    for (int i = 0; i < {count}; i = i + 1) begin\n      case_{place} = cases_{place}[i];\n      $display(\"%h\", row_{place}::dot({}));\n    end\n",
             arguments.join(", ")
         );
         let _ = writeln!(
