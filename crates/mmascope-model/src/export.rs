@@ -11,6 +11,7 @@ mod add_mul;
 mod build;
 mod c;
 mod fused;
+mod grouped;
 mod heading;
 mod ieee;
 mod integer;

@@ -46,18 +46,17 @@ fn reader(build: &mut Build, format: &Format) -> Function {
     let word = scope.parameter("word", Ty::Bits(format.register.bits));
     let code = code(&mut scope, format, word);
     let signed = Ty::Signed(format.bits + 1);
-    let value = code.to(&signed);
     let value = match format.signed {
         true => {
-            let half = power_of_two(format.bits - 1, &Ty::Bits(format.bits));
-            let is_negative = half.at_most(&code);
-            // One bit more, so that the span is a number of the type.
-            let wide = Ty::Signed(format.bits + 2);
-            let span = power_of_two(format.bits, &wide);
-            let below = scope.named("below", &code.to(&wide) - &span);
-            is_negative.choose(&below.to(&signed), &value)
+            // The sign's bit counts minus its place.
+            let half = power_of_two(format.bits - 1, &code.ty);
+            let rest = &half - &Expr::number(1, &code.ty);
+            let rest = scope.named("rest", code.of_bits(&rest).to(&signed));
+            let place = power_of_two(format.bits - 1, &signed);
+            let below = scope.named("below", &rest - &place);
+            half.at_most(&code).choose(&below, &rest)
         }
-        false => value,
+        false => code.to(&signed),
     };
     let name = format!("integer_of_{}", identifier(format.name));
     let comment = format!("The integer that a word of {format} is.");

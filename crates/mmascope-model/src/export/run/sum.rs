@@ -1,10 +1,12 @@
-//! The statement of a unit that sums integers.
+//! Statements that are no runs over products of floats: sums of integers, and of operands themselves.
 
 use super::Writer;
-use crate::dpa::{Beyond, IntDot, Output, Source, Start};
+use crate::dpa::{Beyond, Codes, GrFdpa, IntDot, Output, Source, Start};
 use crate::export::build::Scope;
+use crate::export::grouped;
 use crate::export::integer::Integers;
-use crate::export::ir::{Expr, Ty};
+use crate::export::ir::{Expr, Function, Ty};
+use crate::export::numbers::Numbers;
 
 impl Writer<'_> {
     /// A sum over some k. A program that sums integers has one statement, which reads its operands as they are.
@@ -59,5 +61,36 @@ impl Writer<'_> {
         let first = Expr::int((n - last) as i32);
         scope.each("i", last, |scope, i| add(scope, &(&first + i)));
         Expr::call(&of.brought, vec![total])
+    }
+
+    /// A sum or a difference of an operand pair and c: K is 1.
+    pub(super) fn addends(
+        &mut self,
+        step: &GrFdpa,
+        reads: [(Function, Numbers); 2],
+        from: Start,
+        output: &Output,
+    ) -> Result<Expr, String> {
+        let [(read_a, of_a), (read_b, of_b)] = reads;
+        let (functions, terms) = grouped::addends(&mut self.build, step, &of_a, &of_b);
+        let source = from.source().ok_or("it begins with a product")?;
+        let c = self.source_as(source, output, Codes::Numbers)?;
+        self.scope.array("terms", &terms.ty, 2);
+        let operands = [
+            ("a", self.signature.a, read_a),
+            ("b", self.signature.b, read_b),
+        ];
+        for (place, ((name, format, read), term)) in operands.into_iter().zip(functions).enumerate()
+        {
+            let word = Expr::element(name, &Ty::Bits(format.register.bits), &Expr::int(0));
+            let number = self
+                .scope
+                .bind(&format!("number_of_{name}"), Expr::call(&read, vec![word]));
+            let value = Expr::call(&term, vec![number]);
+            self.scope.put("terms", &Expr::int(place as i32), value);
+        }
+        let block = grouped::block(&mut self.build, step, &terms, 2, &c.of, output)?;
+        let all = Expr::name("terms", Ty::Array(std::rc::Rc::new(terms.ty.clone()), 2));
+        Ok(Expr::call(&block, vec![all, c.expr]))
     }
 }
