@@ -23,6 +23,7 @@ mod result;
 mod rounding;
 mod run;
 mod rust;
+mod semi;
 mod smt;
 mod systemverilog;
 mod terms;

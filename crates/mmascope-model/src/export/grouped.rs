@@ -97,7 +97,7 @@ pub(super) fn product(
     let bits = places_a + places_b + 2;
     let terms = Terms::new(build, bits, 2);
     let ty = Ty::Bits(bits);
-    let magnitude = scope.bind("product", &own_a.to(&ty) * &own_b.to(&ty));
+    let magnitude = scope.bind("magnitude", &own_a.to(&ty) * &own_b.to(&ty));
     let below = Expr::int((step.a.first + step.b.first) as i32);
     let exponent = &(&a.exponent() + &b.exponent()) - &below;
     let exponent = scope.bind("e", zero.choose(&of_zero, &exponent));
@@ -137,7 +137,7 @@ pub(super) fn addends(
         build.function(function)
     };
     let is_difference = step.terms == Addends::Difference;
-    let functions = [own("term", a, false), own("term", b, is_difference)];
+    let functions = [own("addend", a, false), own("addend", b, is_difference)];
     (functions, terms)
 }
 

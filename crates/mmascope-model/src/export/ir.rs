@@ -287,6 +287,11 @@ impl Expr {
         Self::new(Ty::Bool, Node::Truth(value))
     }
 
+    /// Whether it is known to be false.
+    pub(super) fn is_false(&self) -> bool {
+        matches!(*self.node, Node::Truth(false))
+    }
+
     pub(super) fn int(value: i32) -> Self {
         Self::new(Ty::Int, Node::Number(value.into()))
     }

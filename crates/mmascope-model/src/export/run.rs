@@ -221,10 +221,7 @@ impl Writer<'_> {
                 let (product, terms) = grouped::product(&mut self.build, &step, a, b);
                 Ok(Sum::Grouped(step, product, terms))
             }
-            General::Semi(_) => Err(format!(
-                "its step {} has rules of its own; fused sums and rounded sums have one",
-                algorithm.name()
-            )),
+            General::Semi(_) => Err("it is computed on words".to_owned()),
         }
     }
 
@@ -246,6 +243,9 @@ impl Writer<'_> {
     ) -> Result<Expr, String> {
         if let General::Integer(step) = algorithm.general(output) {
             return Ok(self.integers(&step, order, from, output));
+        }
+        if let General::Semi(step) = algorithm.general(output) {
+            return self.multiply_adds(&step, operands, order, from, output);
         }
         let (read_a, of_a) = self.reading(operands, true)?;
         let (read_b, of_b) = self.reading(operands, false)?;

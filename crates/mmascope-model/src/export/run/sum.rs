@@ -1,12 +1,13 @@
 //! Statements that are no runs over products of floats: sums of integers, and of operands themselves.
 
 use super::Writer;
-use crate::dpa::{Beyond, Codes, GrFdpa, IntDot, Output, Source, Start};
+use crate::dpa::{Beyond, Codes, Dpa, GrFdpa, IntDot, Output, Reading, SemiFma, Source, Start};
 use crate::export::build::Scope;
 use crate::export::grouped;
 use crate::export::integer::Integers;
 use crate::export::ir::{Expr, Function, Ty};
 use crate::export::numbers::Numbers;
+use crate::export::semi;
 
 impl Writer<'_> {
     /// A sum over some k. A program that sums integers has one statement, which reads its operands as they are.
@@ -92,5 +93,46 @@ impl Writer<'_> {
         let block = grouped::block(&mut self.build, step, &terms, 2, &c.of, output)?;
         let all = Expr::name("terms", Ty::Array(std::rc::Rc::new(terms.ty.clone()), 2));
         Ok(Expr::call(&block, vec![all, c.expr]))
+    }
+
+    /// Multiply-adds of f32 words, one after the other.
+    pub(super) fn multiply_adds(
+        &mut self,
+        step: &SemiFma,
+        operands: &Reading,
+        order: &[usize],
+        from: Start,
+        output: &Output,
+    ) -> Result<Expr, String> {
+        if *operands != Reading::WHOLE {
+            return Err(format!(
+                "{} reads parts of operands",
+                Dpa::from(*step).name()
+            ));
+        }
+        let word = Ty::Bits(output.format.container().register.bits);
+        let start = match from.source().ok_or("it begins with a product")? {
+            Source::C => Expr::name("c", word.clone()),
+            Source::Zero => Expr::zero(word.clone()),
+            Source::Statement(index) => Expr::name(&self.value_name(index), word.clone()),
+        };
+        let function = semi::multiply_add(&mut self.build, step, output);
+        let n = order.len();
+        let k_of = (!order.iter().copied().eq(0..n)).then(|| self.build.table("order", order));
+        let next = |sum: Expr, index: &Expr| {
+            let k = match &k_of {
+                Some(table) => Expr::entry(table, index),
+                None => index.clone(),
+            };
+            let [a, b] = ["a", "b"].map(|name| Expr::element(name, &word, &k));
+            Expr::call(&function, vec![a, b, sum])
+        };
+        if n == 1 {
+            return Ok(next(start, &Expr::int(0)));
+        }
+        let sum = self.scope.variable("sum", start);
+        self.scope
+            .each("i", n, |scope, i| scope.set("sum", next(sum.clone(), i)));
+        Ok(sum)
     }
 }
