@@ -155,25 +155,36 @@ fn cmake_and_pkg_config_find_it() {
         assert!(expect_success(&output).contains("-lmmascope"));
     }
     if has("cmake") {
-        let build = tempfile::tempdir().expect("a folder");
-        let configured = Command::new("cmake")
-            .arg("-S")
-            .arg(root().join("examples/c"))
-            .arg("-B")
-            .arg(build.path())
-            .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix().display()))
-            .output()
-            .expect("cmake runs");
-        expect_success(&configured);
-        let built = Command::new("cmake")
-            .arg("--build")
-            .arg(build.path())
-            .output()
-            .expect("cmake runs");
-        expect_success(&built);
-        let output = Command::new(build.path().join("parts")).output();
-        assert!(expect_success(&output.expect("the program runs")).contains("bf400000"));
+        let printed = built_by_cmake(&root().join("examples/c"), "parts");
+        assert!(printed.contains("bf400000"), "{printed}");
+        let printed = built_by_cmake(&root().join("examples/c"), "parts_cpp");
+        assert_eq!(printed, "40000000\n");
+        // The static library, with everything that it needs.
+        let folder = tempfile::tempdir().expect("a folder");
+        let list = format!(
+            "cmake_minimum_required(VERSION 3.16)\nproject(whole C)\nfind_package(mmascope {} REQUIRED)\n\
+             add_executable(whole {})\ntarget_link_libraries(whole PRIVATE mmascope::static)\n",
+            env!("CARGO_PKG_VERSION"),
+            root().join("examples/c/parts.c").display()
+        );
+        std::fs::write(folder.path().join("CMakeLists.txt"), list).expect("a file");
+        let printed = built_by_cmake(folder.path(), "whole");
+        assert!(printed.contains("bf400000"), "{printed}");
     }
+}
+
+/// Configures and builds a folder's programs; what one of them prints.
+fn built_by_cmake(folder: &Path, program: &str) -> String {
+    let build = tempfile::tempdir().expect("a folder");
+    let run = |command: &mut Command| expect_success(&command.output().expect("it runs"));
+    run(Command::new("cmake")
+        .arg("-S")
+        .arg(folder)
+        .arg("-B")
+        .arg(build.path())
+        .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix().display())));
+    run(Command::new("cmake").arg("--build").arg(build.path()));
+    run(&mut Command::new(build.path().join(program)))
 }
 
 /// The functions that compiled programs may call: none goes away, and none comes without being recorded.
