@@ -28,6 +28,7 @@ pub unsafe extern "C" fn mmascope_case(
         // SAFETY: the caller promises it.
         let (unit, family) = unsafe { (self::unit(unit)?, memory::text("family", family)?) };
         let (k, scales) = (unit.signature().k, unit.signature().scales());
+        let places = (scale_a, scale_b);
         // SAFETY: the caller promises it.
         let (a, b, c, scale_a, scale_b) = unsafe {
             (
@@ -38,6 +39,10 @@ pub unsafe extern "C" fn mmascope_case(
                 memory::write("scale_b", scale_b, scales)?,
             )
         };
+        if scales == 0 {
+            memory::without("scale_a", places.0)?;
+            memory::without("scale_b", places.1)?;
+        }
         let generator = Generator::for_unit(Family::named(family)?, seed, unit)?;
         if let Some(count) = generator.count()
             && index >= count

@@ -10,10 +10,8 @@ use mmascope_model::Error;
 const DONE: c_int = 0;
 /// An argument is wrong, or nobody knows the arithmetic.
 const WRONG_INPUT: c_int = 2;
-/// A device failed.
+/// A device, or the library itself, failed.
 const FAILED: c_int = 3;
-/// The library itself is at fault.
-const FAULT: c_int = 4;
 
 thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
@@ -31,7 +29,7 @@ pub(crate) fn status(work: impl FnOnce() -> Result<(), Error>) -> c_int {
         Ok(Err(error @ Error::Device { .. })) => (FAILED, error.to_string()),
         Ok(Err(error)) => (WRONG_INPUT, error.to_string()),
         Err(_) => (
-            FAULT,
+            FAILED,
             "a fault in mmascope: please report it with the arguments".to_owned(),
         ),
     };

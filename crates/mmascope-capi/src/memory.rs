@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 
 use crate::failure::wrong;
-use mmascope_model::Result;
+use mmascope_model::{Error, Result};
 
 /// What a pointer to so many elements must be.
 fn check<T>(name: &str, pointer: *const T, length: usize) -> Result<()> {
@@ -20,9 +20,33 @@ fn check<T>(name: &str, pointer: *const T, length: usize) -> Result<()> {
     }
     let bytes = length.checked_mul(size_of::<T>());
     if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
-        return Err(wrong(format!("{name}: {length} elements fit no memory")));
+        return Err(too_large(name, length));
     }
     Ok(())
+}
+
+/// What is said of sizes that no memory has.
+pub(crate) fn too_large(name: &str, length: usize) -> Error {
+    wrong(format!("{name}: {length} elements do not fit the memory"))
+}
+
+/// Room for so many elements: where there is none, an error and not the end of the process.
+pub(crate) fn room<T>(name: &str, length: usize) -> Result<Vec<T>> {
+    let mut elements = Vec::new();
+    match elements.try_reserve_exact(length) {
+        Ok(()) => Ok(elements),
+        Err(_) => Err(too_large(name, length)),
+    }
+}
+
+/// An array that the unit has no use for: a caller that gives one means another unit.
+pub(crate) fn without<T>(name: &str, pointer: *const T) -> Result<()> {
+    match pointer.is_null() {
+        true => Ok(()),
+        false => Err(wrong(format!(
+            "{name} is given, but the unit has no scales: pass NULL"
+        ))),
+    }
 }
 
 /// So many elements to be read. None need no memory.

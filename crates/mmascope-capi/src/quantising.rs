@@ -64,7 +64,8 @@ pub unsafe extern "C" fn mmascope_quantize(
                 memory::place("tensor_scale", tensor_scale)?,
             )
         };
-        let words: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
+        let mut words: Vec<u32> = memory::room("values", values.len())?;
+        words.extend(values.iter().map(|value| value.to_bits()));
         let quantiser = Quantiser::new(format, recipe)?;
         let cancel = AtomicBool::new(false);
         let made = quantise(
@@ -111,13 +112,17 @@ pub unsafe extern "C" fn mmascope_dequantize(
                 memory::write("values", values, count(&shape)?)?,
             )
         };
+        // The values are made beside the caller's: sizes that no memory has are refused before.
+        memory::room::<u32>("values", values.len())?;
+        let mut own_codes = memory::room("codes", codes.len())?;
+        own_codes.extend_from_slice(codes);
         let quantised = Quantised {
             format,
             recipe: None,
             shape: shape.to_vec(),
             axis,
             block: format.block,
-            codes: codes.to_vec(),
+            codes: own_codes,
             scales: scales.to_vec(),
             tensor_scale: tensor_scale.to_bits(),
         };

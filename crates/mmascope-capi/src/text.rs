@@ -45,5 +45,5 @@ pub extern "C" fn mmascope_version() -> *const c_char {
 /// The version of this interface: a program compiled against another one does not fit.
 #[unsafe(no_mangle)]
 pub extern "C" fn mmascope_interface() -> c_int {
-    1
+    2
 }

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int};
 
 use crate::failure::{status, wrong};
-use crate::{memory, text};
+use crate::{memory, packed, text};
 use mmascope_model::Result;
 use mmascope_model::dpa::Unit;
 use mmascope_model::isa::Catalogue;
@@ -24,13 +24,13 @@ pub struct mmascope_shape {
     pub scales: usize,
     /// Products that share a scale; 0 where there are none.
     pub block: usize,
-    /// Bytes of an element of a, b, c, d and the scales in packed arrays; a and b of 4 bits count 1 as well.
+    /// Bytes of an element of a in packed arrays; those of 4 bits take 1 as well, and so do scales.
     pub bytes_a: usize,
-    /// As above.
+    /// The same of b.
     pub bytes_b: usize,
-    /// As above.
+    /// The same of c.
     pub bytes_c: usize,
-    /// As above.
+    /// The same of d.
     pub bytes_d: usize,
 }
 
@@ -154,15 +154,14 @@ pub unsafe extern "C" fn mmascope_unit_shape(
         // SAFETY: the caller promises it.
         let (unit, out) = unsafe { (self::unit(unit)?, memory::place("out", out)?) };
         let signature = unit.signature();
-        let bytes = |bits: u32| bits.div_ceil(8) as usize;
         *out = mmascope_shape {
             k: signature.k,
             scales: signature.scales(),
             block: signature.scale.map_or(0, |scale| scale.block),
-            bytes_a: bytes(signature.a.register.bits),
-            bytes_b: bytes(signature.b.register.bits),
-            bytes_c: bytes(signature.c.register.bits),
-            bytes_d: bytes(signature.d.register.bits),
+            bytes_a: packed::bytes(&signature.a),
+            bytes_b: packed::bytes(&signature.b),
+            bytes_c: packed::bytes(&signature.c),
+            bytes_d: packed::bytes(&signature.d),
         };
         Ok(())
     })

@@ -81,6 +81,11 @@ static int take_all(operand *all, const mmascope_shape *shape, size_t rows, size
             release(all);
             return status;
         }
+        /* Scales of a unit without any: empty arrays, which the library takes as NULL. */
+        if (wanted[i] == 0 && (i == SCALE_A || i == SCALE_B)) {
+            free(all[i].words);
+            all[i].words = NULL;
+        }
     }
     return 0;
 }
@@ -182,8 +187,9 @@ int mmascope_dpi_case(void *unit, const char *family, uint64_t seed, uint64_t in
     return mmascope_dpi_case_scaled(unit, family, seed, index, a, b, c, NULL, NULL);
 }
 
-int mmascope_dpi_cast(const char *from, const char *to, const char *rounding, const svOpenArrayHandle words,
-                      const svOpenArrayHandle to_words) {
+/* A cast; random bits of each value, or NULL. */
+static int cast(const char *from, const char *to, const char *rounding, const svOpenArrayHandle words,
+                const svOpenArrayHandle random, const svOpenArrayHandle to_words) {
     mmascope_cast_options options;
     operand all[OPERANDS];
     const size_t n = (size_t)svSize(words, 1);
@@ -193,11 +199,23 @@ int mmascope_dpi_cast(const char *from, const char *to, const char *rounding, co
     memset(all, 0, sizeof all);
     if (rounding && rounding[0]) options.rounding = rounding;
     status = take(&all[A], "words", words, n);
+    if (!status && random) status = take(&all[B], "random", random, n);
     if (!status) status = take(&all[D], "to_words", to_words, n);
+    options.random = all[B].words;
     if (!status) status = mmascope_cast(from, to, &options, n, all[A].words, all[D].words);
     if (!status) give(&all[D]);
     release(all);
     return status;
+}
+
+int mmascope_dpi_cast(const char *from, const char *to, const char *rounding, const svOpenArrayHandle words,
+                      const svOpenArrayHandle to_words) {
+    return cast(from, to, rounding, words, NULL, to_words);
+}
+
+int mmascope_dpi_cast_random(const char *from, const char *to, const svOpenArrayHandle words,
+                             const svOpenArrayHandle random, const svOpenArrayHandle to_words) {
+    return cast(from, to, "rs", words, random, to_words);
 }
 
 const char *mmascope_dpi_last_error(void) { return own_error[0] ? own_error : mmascope_last_error(); }

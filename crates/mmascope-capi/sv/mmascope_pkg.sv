@@ -63,6 +63,11 @@ package mmascope_pkg;
         function int mmascope_cast(
             input string from_format, input string to_format, input string rounding,
             input longint unsigned words[], output longint unsigned to_words[]);
+    // The same, rounded stochastically: the random bits of each value, at most 13 where the target is f16, else 16.
+    import "DPI-C" mmascope_dpi_cast_random =
+        function int mmascope_cast_random(
+            input string from_format, input string to_format, input longint unsigned words[],
+            input longint unsigned random[], output longint unsigned to_words[]);
 
     // The words of the last error; the library's version.
     import "DPI-C" mmascope_dpi_last_error = function string mmascope_last_error();

@@ -44,7 +44,8 @@ fn run_under(other: &[&str], compiler: &str, source: &Path, flags: &[&str]) -> S
 }
 
 /// The sizes of the structures and where their fields begin, which compiled programs rely on.
-const PRINTED: &str = "shape 56: 0 8 16 24 32 40 48\noptions 40: 0 8 16 24 28 32 36\n0 failures\n";
+const PRINTED: &str =
+    "shape 56: 0 8 16 24 32 40 48\noptions 48: 0 8 16 24 28 32 36 40\n0 failures\n";
 
 #[test]
 fn every_function_answers_and_refuses() {
@@ -54,7 +55,13 @@ fn every_function_answers_and_refuses() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/calls.c");
     let printed = run("cc", &source, &["-std=c11"]);
     assert_eq!(printed, PRINTED);
-    let checked = run("cc", &source, &["-std=c11", "-fsanitize=address,undefined"]);
+    if !sanitises("address,undefined") {
+        return;
+    }
+    // An allocation that fits no memory fails, as it does without the sanitiser.
+    let options = ["env", "ASAN_OPTIONS=allocator_may_return_null=1"];
+    let flags = ["-std=c11", "-fsanitize=address,undefined"];
+    let checked = run_under(&options, "cc", &source, &flags);
     assert_eq!(checked, printed);
 }
 
@@ -78,6 +85,48 @@ fn valgrind_finds_no_error() {
     let valgrind = [&VALGRIND[..], &["--max-stackframe=8000000"]].concat();
     let printed = run_under(&valgrind, "cc", &source, &["-std=c11", "-g"]);
     assert_eq!(printed, PRINTED);
+}
+
+/// Threads share one handle, and each has its own last error.
+#[test]
+fn threads_share_a_handle() {
+    const PRINTED: &str = "8 threads, 0 failures\n";
+    if !has("cc") {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/threads.c");
+    let plain = run("cc", &source, &["-std=c11", "-pthread"]);
+    assert_eq!(plain, PRINTED);
+    // What the caller's threads share is watched; the library itself is not compiled with the sanitiser.
+    if !sanitises("thread") {
+        return;
+    }
+    let suppressions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/threads.supp");
+    let options = format!("TSAN_OPTIONS=suppressions={}", suppressions.display());
+    let flags = ["-std=c11", "-pthread", "-g", "-fsanitize=thread"];
+    let watched = run_under(&["env", &options], "cc", &source, &flags);
+    assert_eq!(watched, PRINTED);
+}
+
+/// Whether programs with a sanitiser of this compiler link and run here.
+fn sanitises(name: &str) -> bool {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, program) = (folder.path().join("empty.c"), folder.path().join("empty"));
+    std::fs::write(&source, "int main(void) { return 0; }\n").expect("a file");
+    let linked = Command::new("cc")
+        .arg(format!("-fsanitize={name}"))
+        .arg(&source)
+        .arg("-o")
+        .arg(&program)
+        .output();
+    let found = linked.is_ok_and(|output| output.status.success())
+        && Command::new(&program)
+            .output()
+            .is_ok_and(|output| output.status.success());
+    if !found {
+        println!("skipped: programs with -fsanitize={name} do not run here");
+    }
+    found
 }
 
 #[test]
@@ -106,25 +155,36 @@ fn cmake_and_pkg_config_find_it() {
         assert!(expect_success(&output).contains("-lmmascope"));
     }
     if has("cmake") {
-        let build = tempfile::tempdir().expect("a folder");
-        let configured = Command::new("cmake")
-            .arg("-S")
-            .arg(root().join("examples/c"))
-            .arg("-B")
-            .arg(build.path())
-            .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix().display()))
-            .output()
-            .expect("cmake runs");
-        expect_success(&configured);
-        let built = Command::new("cmake")
-            .arg("--build")
-            .arg(build.path())
-            .output()
-            .expect("cmake runs");
-        expect_success(&built);
-        let output = Command::new(build.path().join("parts")).output();
-        assert!(expect_success(&output.expect("the program runs")).contains("bf400000"));
+        let printed = built_by_cmake(&root().join("examples/c"), "parts");
+        assert!(printed.contains("bf400000"), "{printed}");
+        let printed = built_by_cmake(&root().join("examples/c"), "parts_cpp");
+        assert_eq!(printed, "40000000\n");
+        // The static library, with everything that it needs.
+        let folder = tempfile::tempdir().expect("a folder");
+        let list = format!(
+            "cmake_minimum_required(VERSION 3.16)\nproject(whole C)\nfind_package(mmascope {} REQUIRED)\n\
+             add_executable(whole {})\ntarget_link_libraries(whole PRIVATE mmascope::static)\n",
+            env!("CARGO_PKG_VERSION"),
+            root().join("examples/c/parts.c").display()
+        );
+        std::fs::write(folder.path().join("CMakeLists.txt"), list).expect("a file");
+        let printed = built_by_cmake(folder.path(), "whole");
+        assert!(printed.contains("bf400000"), "{printed}");
     }
+}
+
+/// Configures and builds a folder's programs; what one of them prints.
+fn built_by_cmake(folder: &Path, program: &str) -> String {
+    let build = tempfile::tempdir().expect("a folder");
+    let run = |command: &mut Command| expect_success(&command.output().expect("it runs"));
+    run(Command::new("cmake")
+        .arg("-S")
+        .arg(folder)
+        .arg("-B")
+        .arg(build.path())
+        .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix().display())));
+    run(Command::new("cmake").arg("--build").arg(build.path()));
+    run(&mut Command::new(build.path().join(program)))
 }
 
 /// The functions that compiled programs may call: none goes away, and none comes without being recorded.

@@ -31,7 +31,7 @@ module dpi;
     longint unsigned two_a[10:25], two_b[16], two_c[2], two_d[1:0];
     longint unsigned tile_a[16], tile_b[8], tile_c[2], tile_d[2];
     longint unsigned words_a[64], words_b[64], words_c[1], scales_a[4], scales_b[4], scaled_d[1], scaled_tile[1];
-    longint unsigned narrow[3], wide[3];
+    longint unsigned narrow[3], wide[3], random_bits[3];
     longint unsigned short_a[4], short_d[2];
 
     initial begin
@@ -91,6 +91,13 @@ module dpi;
         wide = '{64'h3f8fffff, 64'h3f900000, 0};
         expected(mmascope_cast("f32", "e4m3", "rz", wide, narrow) == 0 && narrow[0] == 64'h38 && narrow[1] == 64'h39,
                  "a rounding");
+        // Half a unit of f16 above 1, with random bits that do not carry, that do, and with too many.
+        wide = '{64'h3f801000, 64'h3f801000, 64'h3f801000};
+        random_bits = '{64'h0fff, 64'h1000, 64'h1fff};
+        expected(mmascope_cast_random("f32", "f16", wide, random_bits, narrow) == 0 && narrow[0] == 64'h3c00
+                 && narrow[1] == 64'h3c01 && narrow[2] == 64'h3c01, "random bits");
+        random_bits[2] = 64'h2000;
+        refused(mmascope_cast_random("f32", "f16", wide, random_bits, narrow), "random[2] is 0x2000");
 
         expected(mmascope_unit_parse("a=f16 b=f16 c=f32 d=f32 k=8", "t-fdpa L=16 F=25 e0=-133 -> rz f32", other) == 0,
                  "a notation");
@@ -102,9 +109,10 @@ module dpi;
 
         // What is refused.
         a[0] = 64'h10000;
-        refused(mmascope_dot(unit, a, b, c, d), "10000");
+        refused(mmascope_dot(unit, a, b, c, d), "a[0] is 0x10000");
         refused(mmascope_dot(unit, short_a, b, c, d), "a has 4 elements, not 8");
         refused(mmascope_dot(unit, a, b, c, short_d), "d has 2 elements, not 1");
+        refused(mmascope_dot_scaled(unit, a, b, c, short_a, short_a, d), "scale_a has 4 elements, not 0");
         refused(mmascope_dot(null, a, b, c, d), "unit is NULL");
         refused(mmascope_unit_find("hoper", "x", other), "hopper");
         refused(mmascope_cast("e4m3", "f33", "", narrow, wide), "f33");

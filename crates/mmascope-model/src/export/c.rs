@@ -94,6 +94,10 @@ impl Dialect for C {
                     number >> 64,
                     *number as u64
                 )),
+                // (Compared with an unsigned number, a negative one would be large.)
+                (Ty::Signed(_), Held::Word) if *number > 9 => {
+                    Text::atom(format!("INT64_C({number:#x})"))
+                }
                 (Ty::Bits(_) | Ty::Signed(_), _) if *number > 9 => {
                     Text::atom(format!("UINT64_C({number:#x})"))
                 }

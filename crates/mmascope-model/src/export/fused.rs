@@ -44,7 +44,7 @@ impl Items {
 }
 
 /// Bits that a count of terms adds to a sum.
-fn carry(count: usize) -> u32 {
+pub(super) fn carry(count: usize) -> u32 {
     count.next_power_of_two().ilog2()
 }
 

@@ -287,12 +287,21 @@ impl Expr {
         Self::new(Ty::Bool, Node::Truth(value))
     }
 
+    /// Whether it is known to be false.
+    pub(super) fn is_false(&self) -> bool {
+        matches!(*self.node, Node::Truth(false))
+    }
+
     pub(super) fn int(value: i32) -> Self {
         Self::new(Ty::Int, Node::Number(value.into()))
     }
 
     pub(super) fn bits(value: u64, width: u32) -> Self {
         Self::new(Ty::Bits(width), Node::Number(value.into()))
+    }
+
+    pub(super) fn number(value: i128, ty: &Ty) -> Self {
+        Self::new(ty.clone(), Node::Number(value))
     }
 
     pub(super) fn zero(ty: Ty) -> Self {

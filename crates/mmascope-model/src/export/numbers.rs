@@ -158,19 +158,24 @@ pub(super) fn identifier(name: &str) -> String {
     name.chars().map(fit).collect::<String>().to_lowercase()
 }
 
+/// The code in a word of a format.
+pub(super) fn code(scope: &mut Scope, format: &Format, word: Expr) -> Expr {
+    let is_whole = format.bits == format.register.bits && format.register.shift == 0;
+    if is_whole {
+        return word;
+    }
+    let shifted = word.right(&Expr::int(format.register.shift as i32));
+    let mask = Expr::bits(format.mask(), format.register.bits);
+    let code = shifted.of_bits(&mask).to(&Ty::Bits(format.bits));
+    scope.bind("code", code)
+}
+
 /// The function that decodes a word of a format, whose codes mean what `codes` says.
 pub(super) fn reader(build: &mut Build, format: &Format, codes: Codes) -> (Function, Numbers) {
     let of = Numbers::of(build, format);
     let mut scope = Scope::default();
     let word = scope.parameter("word", Ty::Bits(format.register.bits));
-    let mut code = word;
-    let is_whole = format.bits == format.register.bits && format.register.shift == 0;
-    if !is_whole {
-        let shifted = code.right(&Expr::int(format.register.shift as i32));
-        let mask = Expr::bits(format.mask(), format.register.bits);
-        let code_of = shifted.of_bits(&mask).to(&Ty::Bits(format.bits));
-        code = scope.bind("code", code_of);
-    }
+    let code = code(&mut scope, format, word);
     let value = match format.kind {
         Kind::Float(_) => float(&mut scope, format, codes, &of, &code),
         Kind::Fixed { scale } => fixed(&mut scope, format, scale, &of, &code),

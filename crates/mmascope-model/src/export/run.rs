@@ -2,19 +2,21 @@
 
 mod join;
 mod nan;
+mod sum;
 
 use std::rc::Rc;
 
 use super::add_mul;
 use super::build::{Build, Scope};
 use super::fused;
+use super::grouped;
 use super::ieee;
 use super::ir::{Expr, Function, Module, Ty};
 use super::numbers::{self, Number, Numbers, part, promoted, reader, widened};
 use super::terms;
 use crate::dpa::{
-    AddMul, Codes, Dpa, Fused, General, Nan, Operation, Output, Program, Reading, Signature,
-    Source, Start, Statement, Unit,
+    AddMul, Addends, Codes, Dpa, Fused, General, GrFdpa, Nan, Operation, Output, Program, Reading,
+    Signature, Source, Start, Statement, Unit,
 };
 use crate::format::Format;
 
@@ -76,6 +78,7 @@ pub(super) fn module(unit: &Unit) -> Result<Module, String> {
 enum Sum {
     Fused(Fused, terms::Products),
     AddMul(AddMul, Function, Numbers),
+    Grouped(GrFdpa, Function, grouped::Terms),
 }
 
 impl Writer<'_> {
@@ -132,6 +135,16 @@ impl Writer<'_> {
 
     /// A value that a statement reads, as a number under a name.
     fn source(&mut self, source: Source, output: &Output) -> Result<Number, String> {
+        self.source_as(source, output, Codes::Special)
+    }
+
+    /// The same, whose codes mean what `codes` says.
+    fn source_as(
+        &mut self,
+        source: Source,
+        output: &Output,
+        codes: Codes,
+    ) -> Result<Number, String> {
         let (name, format, word) = match source {
             Source::C => {
                 let format = self.signature.c;
@@ -152,7 +165,7 @@ impl Writer<'_> {
                 )
             }
         };
-        let (read, of) = reader(&mut self.build, &format, Codes::Special);
+        let (read, of) = reader(&mut self.build, &format, codes);
         if !self.scope.has(&name) {
             self.scope.named(&name, Expr::call(&read, vec![word]));
         }
@@ -203,13 +216,12 @@ impl Writer<'_> {
                 let (product, of) = add_mul::product(&mut self.build, &step, a, b, output)?;
                 Ok(Sum::AddMul(step, product, of))
             }
-            General::Integer(_) => {
-                Err("it sums integers; units that sum floats have one".to_owned())
+            General::Integer(_) => Err("integers are summed elsewhere".to_owned()),
+            General::Grouped(step) => {
+                let (product, terms) = grouped::product(&mut self.build, &step, a, b);
+                Ok(Sum::Grouped(step, product, terms))
             }
-            General::Grouped(_) | General::Semi(_) => Err(format!(
-                "its step {} has rules of its own; fused sums and rounded sums have one",
-                algorithm.name()
-            )),
+            General::Semi(_) => Err("it is computed on words".to_owned()),
         }
     }
 
@@ -229,14 +241,34 @@ impl Writer<'_> {
         from: Start,
         output: &Output,
     ) -> Result<Expr, String> {
+        if let General::Integer(step) = algorithm.general(output) {
+            return Ok(self.integers(&step, order, from, output));
+        }
+        if let General::Semi(step) = algorithm.general(output) {
+            return self.multiply_adds(&step, operands, order, from, output);
+        }
         let (read_a, of_a) = self.reading(operands, true)?;
         let (read_b, of_b) = self.reading(operands, false)?;
+        if let General::Grouped(step) = algorithm.general(output) {
+            let numbers_only = |statement: &Statement| match &statement.operation {
+                Operation::Dot { algorithm, .. } => algorithm.knows_numbers_only(),
+                _ => false,
+            };
+            if !self.program.statements.iter().all(numbers_only) {
+                return Err("some of its steps take every code for a number, others do not".into());
+            }
+            if step.terms != Addends::Product {
+                let reads = [(read_a, of_a), (read_b, of_b)];
+                return self.addends(&step, reads, from, output);
+            }
+        }
         let scales = self.scales();
         let of_scales = scales.as_ref().map(|(_, of)| of);
         let sum = self.sum(algorithm, output, &of_a, &of_b, of_scales)?;
         let (product, ty) = match &sum {
             Sum::Fused(_, products) => (products.function.clone(), products.shape.ty()),
             Sum::AddMul(_, product, of) => (product.clone(), of.ty()),
+            Sum::Grouped(_, product, terms) => (product.clone(), terms.ty.clone()),
         };
         let suffix = match self.program.statements.len() {
             1 => String::new(),
@@ -290,16 +322,22 @@ impl Writer<'_> {
         };
         // What the first block begins with, and what the others begin with.
         let container = output.format.container();
-        let (read_result, results) = reader(&mut self.build, &container, Codes::Special);
+        // To sums on grids every code is a number.
+        let codes = match &sum {
+            Sum::Grouped(..) => Codes::Numbers,
+            _ => Codes::Special,
+        };
+        let (read_result, results) = reader(&mut self.build, &container, codes);
         let first = match from.source() {
             Some(source) => {
-                let number = self.source(source, output)?;
+                let number = self.source_as(source, output, codes)?;
                 let name = format!("start{suffix}");
-                let steps = match &sum {
-                    Sum::Fused(step, _) => step.terms,
-                    Sum::AddMul(step, ..) => step.terms,
+                let number = match &sum {
+                    Sum::Fused(Fused { terms, .. }, _) | Sum::AddMul(AddMul { terms, .. }, ..) => {
+                        terms::start(&mut self.build, terms, number)?
+                    }
+                    Sum::Grouped(..) => number,
                 };
-                let number = terms::start(&mut self.build, &steps, number)?;
                 let expr = self.scope.bind(&name, number.expr);
                 Some(Number { expr, ..number })
             }
@@ -435,6 +473,9 @@ impl Writer<'_> {
                 fused::block(&mut self.build, step, shape, count, count, c, output)
             }
             Sum::AddMul(step, _, of) => add_mul::block(&mut self.build, step, of, count, c, output),
+            Sum::Grouped(step, _, terms) => {
+                grouped::block(&mut self.build, step, terms, count, c, output)
+            }
         }
     }
 

@@ -78,9 +78,15 @@ impl Dialect for SystemVerilog {
             Node::Made(fields) => Text::atom(format!("{{{}}}", self.list(fields))),
             Node::Resized(x) => {
                 let width = expr.ty.width(INT);
+                // In braces an operation keeps its own width: a cast's width would be that of its operands.
+                let own = match (&*x.node, &x.ty) {
+                    (Node::Name(_) | Node::Number(_) | Node::Call(..), _) => self.whole(x),
+                    (_, Ty::Bits(_)) => format!("{{{}}}", self.whole(x)),
+                    _ => format!("$signed({{{}}})", self.whole(x)),
+                };
                 let sized = match x.ty.width(INT) == width {
                     true => self.whole(x),
-                    false => format!("{width}'({})", self.whole(x)),
+                    false => format!("{width}'({own})"),
                 };
                 Text::atom(match expr.ty {
                     Ty::Bits(_) => format!("$unsigned({sized})"),
@@ -104,7 +110,10 @@ pub(super) fn source(module: &Module) -> String {
     for line in &module.heading {
         out += &commented(line, "// ");
     }
-    let _ = writeln!(out, "\npackage {};\n", module.name);
+    // What Verilator's linter calls style, and no other of its warnings, is left out.
+    out += "\n// The file may have any name; records have fields, and numbers have bits, that not every function reads.\n";
+    out += "/* verilator lint_off DECLFILENAME */\n/* verilator lint_off UNUSEDSIGNAL */\n";
+    let _ = writeln!(out, "package {};\n", module.name);
     for constant in &module.constants {
         let value = Expr::int(constant.value as i32);
         let _ = writeln!(
@@ -140,7 +149,7 @@ pub(super) fn source(module: &Module) -> String {
     }
     write_helpers(&mut out, module);
     out += body.trim_end();
-    out + "\n\nendpackage\n"
+    out + "\n\nendpackage\n/* verilator lint_on UNUSEDSIGNAL */\n/* verilator lint_on DECLFILENAME */\n"
 }
 
 /// Functions that the language lacks, for each width that needs them.

@@ -10,13 +10,17 @@ use crate::common::{
 use mmascope_model::export::{self, Language};
 use mmascope_model::format::Format;
 
-/// A case as one hexadecimal number: c, b and a, the scales in front.
+/// A case as one binary number: c, b and a, the scales in front.
 fn packed(subject: &Subject, operands: &mmascope_model::dpa::OperandWords) -> String {
     let signature = subject.unit.signature();
     let mut digits = String::new();
     let mut push = |format: &Format, words: &[u64]| {
         for word in words.iter().rev() {
-            let _ = write!(digits, "{word:0width$x}", width = format.digits());
+            let _ = write!(
+                digits,
+                "{word:0width$b}",
+                width = format.register.bits as usize
+            );
         }
     };
     if let Some(scale) = &signature.scale {
@@ -68,7 +72,7 @@ fn files(folder: &Path, subjects: &[Subject], all: &[Cases]) {
         let count = cases.answers.len();
         let _ = write!(
             body,
-            "    $readmemh(\"cases_{place}\", cases_{place});\n    for (int i = 0; i < {count}; i = i + 1) begin\n      case_{place} = cases_{place}[i];\n      $display(\"%h\", row_{place}::dot({}));\n    end\n",
+            "    $readmemb(\"cases_{place}\", cases_{place});\n    for (int i = 0; i < {count}; i = i + 1) begin\n      case_{place} = cases_{place}[i];\n      $display(\"%h\", row_{place}::dot({}));\n    end\n",
             arguments.join(", ")
         );
         let _ = writeln!(
@@ -151,4 +155,59 @@ fn verilator_gives_the_bits() {
         .current_dir(&folder));
     let printed = run(Command::new("obj_dir/Vbench").current_dir(&folder));
     check("Verilator", &subjects, &all, &printed);
+}
+
+/// Modules around the packages, which synthesis would take: the linter finds nothing to say, not about widths either.
+#[test]
+fn verilator_has_no_warning() {
+    if !is_here("verilator", "--version", "the linter of SystemVerilog") {
+        return;
+    }
+    let subjects = representatives(10_000);
+    let folder = folder("lint");
+    let mut top = String::new();
+    let mut files = vec!["top.sv".to_owned()];
+    for (place, subject) in subjects.iter().enumerate() {
+        let source = export::unit(
+            &subject.unit,
+            &format!("row {place}"),
+            Language::SystemVerilog,
+        );
+        let name = format!("row_{place}.sv");
+        let source = source.unwrap_or_else(|error| panic!("{error}"));
+        std::fs::write(folder.join(&name), source).expect("a file");
+        files.push(name);
+        let signature = subject.unit.signature();
+        let mut operands = vec![
+            ("a", signature.a.register.bits as usize * signature.k),
+            ("b", signature.b.register.bits as usize * signature.k),
+            ("c", signature.c.register.bits as usize),
+        ];
+        if let Some(scale) = &signature.scale {
+            let width = scale.format.register.bits as usize * signature.scales();
+            operands.extend([("scale_a", width), ("scale_b", width)]);
+        }
+        let ports: Vec<String> = operands
+            .iter()
+            .map(|(name, width)| format!("input logic [{}:0] {name}", width - 1))
+            .collect();
+        let names: Vec<&str> = operands.iter().map(|(name, _)| *name).collect();
+        let _ = writeln!(
+            top,
+            "module top_{place}({}, output logic [{}:0] d);\n  assign d = unit_row_{place}::dot({});\nendmodule\n",
+            ports.join(", "),
+            signature.d.container().register.bits - 1,
+            names.join(", ")
+        );
+    }
+    // (Many modules in one file, none of which is the others' top.)
+    let top =
+        format!("/* verilator lint_off DECLFILENAME */\n/* verilator lint_off MULTITOP */\n{top}");
+    std::fs::write(folder.join("top.sv"), top).expect("a file");
+    files.rotate_left(1);
+    run(Command::new("verilator")
+        .args(["--lint-only", "-Wall"])
+        .args(&files)
+        .current_dir(&folder));
+    println!("{} units", subjects.len());
 }
