@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 use crate::args::{Common, Formats};
 use crate::layout;
 use crate::report::{self, Failure, Status};
-use mmascope::explain::Value;
-use mmascope::format::{Class, FORMATS, Format, Kind};
+use mmascope::explain::{Facts, Value};
+use mmascope::format::{FORMATS, Format, Kind};
 use mmascope::isa::Catalogue;
 
 /// The widest format whose codes are listed.
@@ -41,92 +41,6 @@ pub(crate) fn run(
         None => print_all(chosen)?,
     }
     Ok(Status::Done)
-}
-
-/// What is said of a format.
-struct Facts {
-    /// `s1 e4 m3`, or what an integer is.
-    fields: String,
-    bias: Option<i32>,
-    largest: Value,
-    smallest_normal: Option<Value>,
-    smallest: Value,
-    infinity: bool,
-    nans: u64,
-    negative_zero: bool,
-}
-
-impl Facts {
-    fn of(format: &Format) -> Self {
-        let value = |code: u64| Value::of(&format.decode(code));
-        let has = |found: &dyn Fn(Class, bool) -> bool, code: u64| {
-            let it = format.decode(code);
-            found(it.class, it.negative)
-        };
-        let sign = if format.signed {
-            1 << (format.bits - 1)
-        } else {
-            0
-        };
-        let largest = value(format.max_finite(false));
-        let Some(float) = format.float() else {
-            let scale = match format.kind {
-                Kind::Fixed { scale } if scale != 0 => format!(", times 2^{scale}"),
-                _ => String::new(),
-            };
-            let kind = if format.signed { "signed" } else { "unsigned" };
-            return Self {
-                fields: format!("{kind}{scale}"),
-                bias: None,
-                largest,
-                smallest_normal: None,
-                smallest: value(1),
-                infinity: false,
-                nans: 0,
-                negative_zero: false,
-            };
-        };
-        let infinity_code = format.mask() & !sign & !((1 << float.fraction_bits) - 1);
-        let top = infinity_code..=(format.mask() & !sign);
-        // NaNs stand in the highest exponent field alone, or at the code of -0.
-        let nans = match float.fraction_bits {
-            bits if bits > 16 => 2 * ((1 << bits) - 1),
-            _ => {
-                let all = top.flat_map(|code| [code, code | sign]).chain([sign]);
-                let mut codes: Vec<u64> = all.collect();
-                codes.sort_unstable();
-                codes.dedup();
-                codes.retain(|&code| has(&|class, _| class == Class::Nan, code));
-                codes.len() as u64
-            }
-        };
-        let normal = if float.subnormals {
-            1 << float.fraction_bits
-        } else {
-            0
-        };
-        let smallest = if float.subnormals && float.fraction_bits > 0 {
-            1
-        } else {
-            normal
-        };
-        Self {
-            fields: format!(
-                "{}e{} f{}",
-                if format.signed { "s1 " } else { "" },
-                float.exponent_bits,
-                float.fraction_bits
-            ),
-            bias: Some(float.bias),
-            largest,
-            smallest_normal: Some(value(normal)),
-            smallest: value(smallest),
-            infinity: has(&|class, _| class == Class::Infinite, infinity_code),
-            nans,
-            negative_zero: format.signed
-                && has(&|class, negative| class == Class::Zero && negative, sign),
-        }
-    }
 }
 
 fn print_all(formats: &[Format]) -> Result<(), Failure> {
@@ -215,8 +129,7 @@ fn print_one(format: &Format) -> Result<(), Failure> {
     line("word", word(format))?;
     if format.bits <= LISTED_BITS {
         writeln!(out, "\ncode  value")?;
-        for code in 0..=format.mask() {
-            let value = Value::of(&format.decode(code));
+        for (code, value) in Facts::codes(format).enumerate() {
             writeln!(
                 out,
                 "{code:>0width$x}{}{value}",
@@ -278,7 +191,7 @@ fn json_of(format: &Format, with_codes: bool) -> Json {
         "negative_zero": facts.negative_zero,
     });
     if with_codes && format.bits <= LISTED_BITS {
-        let codes = (0..=format.mask()).map(|code| Value::of(&format.decode(code)).to_string());
+        let codes = Facts::codes(format).map(|value| value.to_string());
         body["codes"] = codes.collect::<Vec<_>>().into();
     }
     body

@@ -66,13 +66,18 @@ pub(crate) fn write_text(
     writeln!(out, "\nSummation tree (p_k is {leaf}):")?;
     if let Some(tree) = Node::of_program(unit.program(), signature) {
         let text = tree.text(signature.k);
-        let (fitting, deep): (Vec<&str>, Vec<&str>) =
-            text.lines().partition(|line| line.chars().count() <= layout::COLUMNS);
+        let (fitting, deep): (Vec<&str>, Vec<&str>) = text
+            .lines()
+            .partition(|line| line.chars().count() <= layout::COLUMNS);
         for line in fitting {
             writeln!(out, "{line}")?;
         }
         if !deep.is_empty() {
-            writeln!(out, "… and {} deeper lines; --json has the whole tree", deep.len())?;
+            writeln!(
+                out,
+                "… and {} deeper lines; --json has the whole tree",
+                deep.len()
+            )?;
         }
     }
     let mut table = report::table(&["parameter", "value", "evidence"]);

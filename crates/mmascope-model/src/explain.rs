@@ -56,6 +56,7 @@
 mod add_mul;
 mod against;
 mod block;
+mod facts;
 mod fused;
 mod grouped;
 mod html;
@@ -71,6 +72,7 @@ mod trace;
 mod value;
 
 pub use against::{Comparison, Part, Parting};
+pub use facts::Facts;
 pub(crate) use html::escaped;
 pub use html::{page, page_against};
 pub use input::{Input, Request};

@@ -301,3 +301,35 @@ fn one_place_chooses_engines() {
         expected.map(|(file, count)| (file.to_owned(), count))
     );
 }
+
+/// A message of the library names arguments; what options they are is the program's affair.
+#[test]
+fn messages_of_the_library_name_no_options() {
+    // Examples for people: commands whose output a page shows, and how a file that was written is compiled.
+    let is_example = |path: &Path| {
+        let path = path.to_string_lossy();
+        path.contains("precision/deviations") || path.ends_with("tree/export.rs")
+    };
+    let crates =
+        ["model", "gemm", "lab", "io", "host"].map(|name| format!("../mmascope-{name}/src"));
+    let places: Vec<&str> = crates.iter().map(String::as_str).collect();
+    let mut found = Vec::new();
+    for (path, text) in sources(&places) {
+        if is_example(&path) {
+            continue;
+        }
+        for (number, line) in code(&text, true).lines().enumerate() {
+            let words =
+                line.split(|letter: char| letter.is_whitespace() || "\"'`(".contains(letter));
+            for word in words.filter_map(|word| word.strip_prefix("--")) {
+                // Properties of a style sheet have a colon or stand in var(…).
+                let is_option = word.starts_with(|letter: char| letter.is_ascii_lowercase())
+                    && !word.contains([':', ')']);
+                if is_option {
+                    found.push(format!("{}:{}: --{word}", path.display(), number + 1));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
