@@ -95,7 +95,7 @@ fn without_grid(fused: Fused) -> Fused {
             e0: None,
             align: Rounding::Rz,
             align_c: Rounding::Rz,
-            apart: false,
+            c_outside_alignment: false,
             sticky: Sticky::None,
             ..fused
         },

@@ -158,7 +158,7 @@ pub struct Fused {
     /// Rounding of c to the alignment grid.
     pub align_c: Rounding,
     /// c takes no part in choosing the exponent of the alignment.
-    pub apart: bool,
+    pub c_outside_alignment: bool,
     /// A c whose exponent lies more than so far below that of the alignment counts as 0.
     pub drop_c: Option<u32>,
     /// What remembers that something fell off in the alignment.
@@ -250,7 +250,7 @@ impl Fused {
             e0: None,
             align: Rounding::Rz,
             align_c: Rounding::Rz,
-            apart: false,
+            c_outside_alignment: false,
             drop_c: None,
             sticky: Sticky::None,
             specials: Specials::default(),

@@ -388,14 +388,19 @@ impl Program {
     /// What a pair of operands gives to the sum: its product, in almost every program.
     #[must_use]
     pub fn addends(&self) -> Addends {
+        self.stated_addends().unwrap_or_default()
+    }
+
+    /// The same; `None` where no step says it, because it knows products only.
+    pub(crate) fn stated_addends(&self) -> Option<Addends> {
         let of_step = |statement: &Statement| match &statement.operation {
             Operation::Dot {
-                algorithm: Dpa::GrFdpa(step),
+                algorithm: Dpa::GrFdpa(step) | Dpa::General(super::General::Grouped(step)),
                 ..
             } => Some(step.terms),
             _ => None,
         };
-        self.statements.iter().find_map(of_step).unwrap_or_default()
+        self.statements.iter().find_map(of_step)
     }
 
     /// Whether it is one exact sum of integers.

@@ -285,7 +285,7 @@ impl Block<'_> {
             return;
         };
         let floor = fused.e0.map(i64::from);
-        let counts = |term: &&Term| !(fused.apart && term.name == c);
+        let counts = |term: &&Term| !(fused.c_outside_alignment && term.name == c);
         let exponents = step.terms.iter().filter(counts).map(|term| term.exponent);
         let Some(largest) = exponents.chain(floor).max() else {
             return;
@@ -312,7 +312,7 @@ impl Block<'_> {
             return;
         };
         let (f, f_c) = (i64::from(f), i64::from(f_c));
-        let counts = |term: &Term| !(fused.apart && term.name == c);
+        let counts = |term: &Term| !(fused.c_outside_alignment && term.name == c);
         let floor = fused.e0.map(i64::from);
         if floor.is_none() && !step.terms.iter().any(counts) {
             return;

@@ -61,7 +61,7 @@ impl Trace {
             scale_block,
             exact,
             ..
-        } = Decoded::read(&whole, operands, modifiers, addends(unit.program()))?;
+        } = Decoded::read(&whole, operands, modifiers, unit.program().stated_addends())?;
         let lanes = lanes(&whole, operands, modifiers, unit.program().codes);
         let widened = widened(unit.program());
         if let Some(format) = &widened {
@@ -154,7 +154,7 @@ impl Decoded {
             unit.signature(),
             operands,
             modifiers,
-            addends(unit.program()),
+            unit.program().stated_addends(),
         )
     }
 
@@ -377,20 +377,6 @@ fn result_of(step: Option<&Step>, format: &Format) -> Operand {
     let word = step.map_or(0, Step::bits);
     let container = format.container();
     operand(word, &container, &decode(&container, word))
-}
-
-/// What a program's pairs add, where every code is a number to it.
-fn addends(program: &Program) -> Option<Addends> {
-    program
-        .statements
-        .iter()
-        .find_map(|statement| match statement.operation {
-            Operation::Dot {
-                algorithm: Dpa::GrFdpa(step),
-                ..
-            } => Some(step.terms),
-            _ => None,
-        })
 }
 
 /// a + b, or a − b.

@@ -204,7 +204,7 @@ fn aligned(
     let exponent = largest(scope, "e", items, floor);
     let c_present = (!&c.zero()).and(&!&c.nan()).and(&!&c.infinite());
     let c_present = scope.bind("c_present", c_present);
-    if !step.apart {
+    if !step.c_outside_alignment {
         let more = exponent.larger(&c.exponent());
         scope.set("e", c_present.choose(&more, &exponent));
     }
@@ -230,7 +230,7 @@ fn aligned(
     let c_place = scope.bind("c_place", c_place);
     let none = Expr::bits(0, c.of.bits);
     let c_magnitude = scope.bind("c_magnitude", own.choose(&c.significand(), &none));
-    let is_far = match step.apart {
+    let is_far = match step.c_outside_alignment {
         true => scope.bind("c_is_above", own.and(&exponent.less(&c.exponent()))),
         false => Expr::truth(false),
     };
@@ -271,7 +271,7 @@ fn aligned(
         bits: total_width,
     };
     let near = finish(build, scope, step, exact, &lost, output, &zeros)?;
-    if !step.apart {
+    if !step.c_outside_alignment {
         return Ok(near);
     }
     // c may lie so far above that the products are only a remainder.

@@ -117,7 +117,7 @@ impl Mutant {
                 only_a: false,
                 operands: None,
                 c: None,
-                apart: false,
+                c_outside_alignment: false,
                 sticky: None,
                 zero_times_infinity: Rule::Nan,
                 opposite: Rule::Nan,
@@ -315,7 +315,7 @@ impl Mutant {
                             .collect()
                     }
                 };
-                let of_c = c_term.iter().filter(|_| !self.twists.apart);
+                let of_c = c_term.iter().filter(|_| !self.twists.c_outside_alignment);
                 let e = terms.iter().chain(of_c).map(|t| t.1).chain(e0).max();
                 let e = e.unwrap_or_else(|| c_term.as_ref().map_or(0, |c| c.1 - 1000));
                 let mut parts: Vec<Dyadic> =

@@ -210,7 +210,7 @@ pub(crate) fn mutants() -> Vec<Mutant> {
     found.push(new("c cut to bf16", "bf16", 8).with(|m| m.twists.c = Some((BRAIN, Mode::Rz))));
     found.push(new("c rounded to f16", "f16", 8).with(|m| m.twists.c = Some((HALF, Mode::Rne))));
     found.push(new("c beside the grid", "bf16", 8).with(|m| {
-        m.twists.apart = true;
+        m.twists.c_outside_alignment = true;
         m.sum = truncated(24, Mode::Rz);
     }));
     found.push(new("sticky", "bf16", 8).with(|m| {

@@ -131,7 +131,7 @@ impl Setting {
                     }
                     None => (fused.f, fused.align) = (fused.f_c, fused.align_c),
                 }
-                fused.apart = false;
+                fused.c_outside_alignment = false;
             }
             Self::G(g) => match &mut fused.groups {
                 Some(groups) => groups.g = g,

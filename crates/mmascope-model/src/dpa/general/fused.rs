@@ -155,7 +155,7 @@ impl Fused {
                 output,
             );
         };
-        let of_c = c.iter().filter(|_| !self.apart);
+        let of_c = c.iter().filter(|_| !self.c_outside_alignment);
         let exponents = sums.iter().chain(of_c).map(|sum| sum.exponent);
         let Some(largest) = exponents.chain(self.e0).max() else {
             return match &c {
@@ -173,7 +173,10 @@ impl Fused {
             && (sums.iter().any(|sum| sum.value.has_bits_below(grid))
                 || c.iter().any(|c| c.value.has_bits_below(c_grid)));
         let total: i128 = sums.iter().map(|sum| sum.align(grid, self.align)).sum();
-        if let Some(c) = c.as_ref().filter(|c| self.apart && c.exponent > largest) {
+        if let Some(c) = c
+            .as_ref()
+            .filter(|c| self.c_outside_alignment && c.exponent > largest)
+        {
             // Far above the grid, perhaps: more bits than an integer has.
             let products = Exact::of_multiple(total, grid);
             let c = match c.value.has_bits_below(c_grid) {

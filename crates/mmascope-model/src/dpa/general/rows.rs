@@ -199,7 +199,7 @@ impl Step for Fused {
                     format!("A product of magnitude 2^{limit} or more counts as infinity of its sign.")
                 })
             }),
-        row!(GRID, apart)
+        row!(GRID, c_outside_alignment)
             .or(|_| Value::Word("all"))
             .if_any(Fused::is_aligned)
             .says(60, |step, _| step.grid_words()),
@@ -299,7 +299,8 @@ impl Step for Fused {
         }
         // Scales reach further than exact sums; those of groups are taken before the scales are.
         let has_exact_groups = self.groups.is_some_and(|groups| groups.f.is_none());
-        let is_exact = self.f.is_none() || self.apart || has_exact_groups && by_scales.is_none();
+        let is_exact =
+            self.f.is_none() || self.c_outside_alignment || has_exact_groups && by_scales.is_none();
         if is_exact || self.rounds_products() {
             return Err(
                 "with block scales, fused needs bits, not exact sums, rounded products or grid=products"

@@ -79,7 +79,7 @@ impl Fused {
             (None, Some(_)) => "groups",
             (None, None) => "non-zero products",
         };
-        let c = if self.apart {
+        let c = if self.c_outside_alignment {
             ""
         } else {
             " and of a non-zero c"
