@@ -8,7 +8,9 @@ use crate::failure::{status, wrong};
 use crate::memory;
 use crate::unit::{mmascope_unit, unit};
 use mmascope_gemm::array::Words;
-use mmascope_gemm::gemm::{MOST_THREADS, Matrices, Matrix, Product, Schedule, Watch, on_threads};
+use mmascope_gemm::gemm::{
+    MOST_THREADS, Matrices, Matrix, Schedule, ScheduledProduct, Watch, on_threads,
+};
 use mmascope_model::Result;
 use mmascope_model::dpa::Modifiers;
 use mmascope_model::format::Format;
@@ -131,7 +133,7 @@ pub unsafe extern "C" fn mmascope_matmul(
             )));
         }
         let schedule: Schedule = schedule.map_or_else(|| Ok(Schedule::default()), str::parse)?;
-        let signature = unit.signature();
+        let signature = &schedule.signature(unit);
         // SAFETY: the caller promises it.
         let matrices = unsafe {
             let a = matrix(
@@ -181,8 +183,8 @@ pub unsafe extern "C" fn mmascope_matmul(
             cancel: &cancel,
         };
         let result = on_threads(threads, || {
-            let product = Product::new(unit, &matrices, Modifiers::default())?;
-            schedule.run(&product, None, &watch)
+            let modifiers = Modifiers::default();
+            ScheduledProduct::new(&schedule, unit, &matrices, modifiers)?.run(None, &watch)
         })??;
         for (index, out) in d.chunks_exact_mut(size).enumerate() {
             out.copy_from_slice(&result.get(index).to_le_bytes()[..size]);

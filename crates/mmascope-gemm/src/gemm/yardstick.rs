@@ -2,14 +2,20 @@
 //! schedule.
 
 use super::schedule::C;
-use super::{Product, Schedule, SoftwareScales};
-use crate::dpa::{Addends, Codes};
+use super::{Matrices, Schedule, SoftwareScales};
+use crate::dpa::{Addends, Codes, Modifiers, Signature, Unit};
 use crate::exact::{Dyadic, Exact, Sum};
 use crate::format::Format;
 
 /// What results are measured against.
 pub(super) struct Yardstick<'a> {
-    product: &'a Product<'a>,
+    matrices: &'a Matrices,
+    modifiers: Modifiers,
+    /// Formats of the operands, before they are split.
+    signature: Signature,
+    codes: Codes,
+    codes_of_c: Codes,
+    addends: Addends,
     software: Option<Software<'a>>,
     /// α and β, where C enters in the epilogue.
     factors: Option<(Dyadic, Dyadic)>,
@@ -29,10 +35,18 @@ impl<'a> Yardstick<'a> {
     /// The scales' shapes are those that the schedule has been run with.
     pub(super) fn new(
         schedule: &Schedule,
-        product: &'a Product<'a>,
+        unit: &Unit,
+        matrices: &'a Matrices,
+        modifiers: Modifiers,
         scales: Option<&'a SoftwareScales>,
     ) -> Self {
-        let native = product.unit().signature().k;
+        let signature = schedule.signature(unit);
+        let native = signature.k;
+        // What codes mean is the unit's affair; split operands are ordinary numbers.
+        let codes = match &schedule.emulation {
+            None => unit.program().codes,
+            Some(_) => Codes::Special,
+        };
         let software = schedule.promotion.and_then(|promotion| {
             let (scale, scales) = promotion.scale.zip(scales)?;
             Some(Software {
@@ -57,10 +71,18 @@ impl<'a> Yardstick<'a> {
             }
         };
         Self {
-            product,
+            matrices,
+            modifiers,
+            signature,
+            codes,
+            codes_of_c: match unit.program().knows_numbers_only() && schedule.emulation.is_none() {
+                true => Codes::Numbers,
+                false => Codes::Special,
+            },
+            addends: unit.program().addends(),
             software,
             factors,
-            format: schedule.format(product.unit()).container(),
+            format: schedule.format(unit).container(),
         }
     }
 
@@ -72,7 +94,7 @@ impl<'a> Yardstick<'a> {
     /// Output `index` of D, row by row, and its Σ|a·b| (of units that add a and b, Σ|a| + |b|); `None` when an operand that is read is ∞
     /// or NaN.
     pub(super) fn exact(&self, index: usize) -> Option<(Dyadic, Dyadic)> {
-        let (matrices, modifiers) = (self.product.matrices(), self.product.modifiers());
+        let (matrices, modifiers) = (self.matrices, &self.modifiers);
         let (m, n, k) = (matrices.m(), matrices.n(), matrices.k());
         let (batch, i, j) = (index / n / m, index / n % m, index % n);
         let block = self.software.as_ref().map_or(k, |software| software.k);
@@ -95,12 +117,11 @@ impl<'a> Yardstick<'a> {
             beta = Some(factor);
         }
         if !modifiers.no_c && beta.is_none_or(|beta| !beta.is_zero()) {
-            let unit = self.product.unit();
-            let codes = match unit.program().knows_numbers_only() {
-                true => Codes::Numbers,
-                false => Codes::Special,
-            };
-            let mut c = operand(&unit.signature().c, codes, matrices.c_at(batch, i, j))?;
+            let mut c = operand(
+                &self.signature.c,
+                self.codes_of_c,
+                matrices.c_at(batch, i, j),
+            )?;
             c.negative ^= modifiers.negate_c;
             c.exponent += modifiers.scale_d;
             let c = Dyadic::of(&c);
@@ -120,11 +141,10 @@ impl<'a> Yardstick<'a> {
         j: usize,
         ks: std::ops::Range<usize>,
     ) -> Option<(Dyadic, Dyadic)> {
-        let (matrices, modifiers) = (self.product.matrices(), self.product.modifiers());
-        let signature = self.product.unit().signature();
+        let (matrices, modifiers) = (self.matrices, &self.modifiers);
+        let signature = &self.signature;
         let negate = modifiers.negate_a != modifiers.negate_b;
-        let program = self.product.unit().program();
-        let (codes, addends) = (program.codes, program.addends());
+        let (codes, addends) = (self.codes, self.addends);
         let (mut sum, mut products) = (Sum::default(), Sum::default());
         for at in ks {
             let a = operand(&signature.a, codes, matrices.a().at(batch, i, at))?;
