@@ -8,7 +8,9 @@ use crate::failure::{status, wrong};
 use crate::memory;
 use crate::packed::{self, Form};
 use crate::unit::{mmascope_unit, unit};
-use mmascope_gemm::gemm::{MOST_THREADS, Matrices, Matrix, Product, Schedule, Watch, on_threads};
+use mmascope_gemm::gemm::{
+    MOST_THREADS, Matrices, Matrix, Schedule, ScheduledProduct, Watch, on_threads,
+};
 use mmascope_model::Result;
 use mmascope_model::dpa::{Modifiers, Scale, Signature};
 use mmascope_model::format::Format;
@@ -105,7 +107,7 @@ unsafe fn multiply(handle: *const mmascope_unit, asked: &Asked) -> Result<()> {
     // SAFETY: the caller promises it.
     let matrices = unsafe {
         form.check_result("d", d, &output, outputs)?;
-        operands(unit.signature(), asked)?
+        operands(&schedule.signature(unit), asked)?
     };
     let cancel = AtomicBool::new(false);
     let watch = Watch {
@@ -113,8 +115,8 @@ unsafe fn multiply(handle: *const mmascope_unit, asked: &Asked) -> Result<()> {
         cancel: &cancel,
     };
     let result = on_threads(threads, || {
-        let product = Product::new(unit, &matrices, Modifiers::default())?;
-        schedule.run(&product, None, &watch)
+        let modifiers = Modifiers::default();
+        ScheduledProduct::new(&schedule, unit, &matrices, modifiers)?.run(None, &watch)
     })??;
     // SAFETY: the caller promises it.
     unsafe { form.write("d", d, &output, result.iter()) }

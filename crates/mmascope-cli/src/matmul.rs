@@ -15,7 +15,7 @@ use crate::units::Types;
 use mmascope::array::{self, Array, Casting, Reading};
 use mmascope::dpa::{Modifiers, Scalar, Unit};
 use mmascope::format::{F32, Rounding};
-use mmascope::gemm::{self, Arrays, Matrices, Product, Schedule, SoftwareScales, Watch};
+use mmascope::gemm::{self, Arrays, Matrices, Schedule, ScheduledProduct, SoftwareScales, Watch};
 use mmascope::isa::{Catalogue, Instruction};
 use operands::{Files, Operands};
 use printed::Report;
@@ -45,7 +45,7 @@ pub(crate) fn run(
         modifiers,
     } = prepared(catalogue, named, options)?;
     let unit = row.unit()?;
-    let product = Product::new(unit, &matrices, modifiers)?;
+    let product = ScheduledProduct::new(&schedule, unit, &matrices, modifiers)?;
     // From here on the program ends itself, so that no half-written file is left.
     let cancel = interrupt::deferred();
     let outputs = matrices.outputs() as u64;
@@ -56,7 +56,7 @@ pub(crate) fn run(
         progress: &advance,
         cancel,
     };
-    let d = schedule.run(&product, scales.as_ref(), &watch)?;
+    let d = product.run(scales.as_ref(), &watch)?;
     let time = start.elapsed();
     bar.finish_and_clear();
     let statistics = match options.stats {
@@ -74,9 +74,7 @@ pub(crate) fn run(
                 progress: &advance,
                 cancel,
             };
-            let scales = scales.as_ref();
-            let statistics =
-                gemm::scheduled_statistics(&schedule, &product, scales, &d, sample, &watch)?;
+            let statistics = product.statistics(scales.as_ref(), &d, sample, &watch)?;
             bar.finish_and_clear();
             Some(statistics)
         }
@@ -269,7 +267,7 @@ fn matrices(
         Some(name) => casting.with_rounding(name)?,
         None => casting,
     };
-    let signature = unit.signature();
+    let signature = &schedule.signature(unit);
     let Operands {
         a: side_a,
         b: side_b,

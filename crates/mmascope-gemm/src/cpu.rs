@@ -29,6 +29,7 @@ mod enter;
 mod exponents;
 mod fast;
 mod grouped;
+mod integers;
 mod joined;
 mod kernels;
 mod lanes;
@@ -55,11 +56,11 @@ use crate::array::{Stored, WordsMut};
 use crate::dpa::{Codes, Dpa, Modifiers, Nan, Operation, Unit};
 use crate::engine::{Elements, Engine, Layout, Prepared, Reason, Steps, Watch};
 use crate::error::{Error, Result};
-use crate::format::Format;
 use block::{Job, Part, Reference};
 use codec::Codec;
 use double::Doubles;
 use grouped::Groups;
+use integers::Integers;
 use lanes::{Lanes, Portable, VECTORS};
 use plan::Plan;
 use program::Sums;
@@ -130,6 +131,7 @@ enum Family {
     Sums(Plan),
     Double(double::Plan),
     Groups(grouped::Plan),
+    Integers(integers::Plan),
     Rounded(rounded::Plan),
 }
 
@@ -152,8 +154,8 @@ impl Kernel {
         }
         let family = Family::of(unit, [false; 2])?;
         let level = match (level, &family) {
-            (Level::Vnni, Family::Groups(_)) => level,
-            // No other has sums of bytes.
+            (Level::Vnni, Family::Groups(_) | Family::Integers(_)) => level,
+            // No other has sums of integers.
             (Level::Vnni, _) => Level::Avx512,
             _ => level,
         };
@@ -194,6 +196,7 @@ impl Kernel {
             let columns = match &kernel.family {
                 Family::Double(_) => V::DOUBLES * V::WIDTH / 2,
                 Family::Rounded(plan) => plan.panel(),
+                Family::Integers(_) => integers::panel(kernel.level),
                 _ => VECTORS * V::WIDTH,
             };
             let ways = Ways {
@@ -244,6 +247,10 @@ impl crate::engine::Plan for Kernel {
                 let columns = columns.next_multiple_of(panel);
                 return (rows.saturating_mul(a)).saturating_add(columns.saturating_mul(b));
             }
+            Family::Integers(_) => {
+                let rows = rows.next_multiple_of(integers::ROWS);
+                (2 * k, rows, columns.next_multiple_of(panel))
+            }
             Family::Double(_) => {
                 let [rows, columns] = double::filled(rows, columns, panel);
                 (8 * k, rows, columns)
@@ -253,7 +260,7 @@ impl crate::engine::Plan for Kernel {
     }
 
     fn sums_in_place(&self) -> bool {
-        matches!(self.family, Family::Double(_))
+        matches!(self.family, Family::Double(_) | Family::Integers(_))
     }
 
     /// Packs the operands.
@@ -299,6 +306,10 @@ impl Kernel {
                 let packed = Doubles::pack(plan, &self.unit, elements, modifiers, columns, ways)?;
                 Packs::Double(packed)
             }
+            Family::Integers(plan) => {
+                let packed = Integers::pack(&plan, &self.unit, elements, modifiers, columns)?;
+                Packs::Integers(Box::new(packed))
+            }
             Family::Rounded(plan) => {
                 Packs::Rounded(Box::new(rounded::Packed::new(&plan, elements, modifiers)?))
             }
@@ -319,6 +330,7 @@ enum Packs {
     Sums(Box<Sums>, Plan),
     Double(Doubles),
     Groups(Box<Groups>, grouped::Plan),
+    Integers(Box<Integers>),
     Rounded(Box<rounded::Packed>),
 }
 
@@ -368,6 +380,10 @@ impl Packed {
                 watch,
             ),
             Packs::Rounded(packed) => packed.run(self.level, steps, accumulators, watch),
+            Packs::Integers(packed) => {
+                let steps = (steps.steps.clone(), steps.first);
+                packed.run(self.level, &part, steps, accumulators, watch)
+            }
             Packs::Double(packed) => {
                 let steps = (steps.steps.clone(), steps.first);
                 packed.run(self.level, &part, steps, accumulators, watch)
@@ -401,6 +417,7 @@ impl fmt::Display for Kernel {
             Family::Groups(_) => {
                 out.write_str("grouped sums of bytes, aligned in f64 lanes where need be")
             }
+            Family::Integers(_) => out.write_str("integers in 16-bit lanes, sums in 32-bit ones"),
             Family::Rounded(plan) => plan.fmt(out),
             Family::Double(_) => out.write_str("multiply-adds in f64 lanes"),
         }
@@ -418,10 +435,8 @@ impl Family {
         if unit.program().codes != Codes::Special {
             return Err(Reason::new("infinity and NaN codes that are numbers"));
         }
-        let signature = unit.signature();
-        let is_integer = |format: &Format| format.float().is_none();
-        if is_integer(&signature.a) || is_integer(&signature.b) {
-            return Err(Reason::new("operands that are integers"));
+        if let Some(plan) = integers::Plan::new(unit) {
+            return plan.map(Self::Integers).map_err(Reason::new);
         }
         if let Some(plan) = double::Plan::new(unit) {
             return plan.map(Self::Double).map_err(Reason::new);

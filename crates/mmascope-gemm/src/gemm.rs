@@ -29,6 +29,7 @@ mod piece;
 mod preparation;
 mod product;
 pub mod schedule;
+mod scheduled;
 mod statistics;
 mod task;
 mod threads;
@@ -42,6 +43,7 @@ pub use matrices::Matrices;
 pub use matrix::{Matrix, Strides};
 pub use product::Product;
 pub use schedule::{Schedule, SoftwareScales};
+pub use scheduled::ScheduledProduct;
 pub use statistics::{ErrorStatistics, SAMPLES, Summary, scheduled_statistics, statistics};
 pub use threads::{MOST_THREADS, on_threads};
 

@@ -28,9 +28,7 @@ pub use data::Data;
 
 use crate::dpa::Modifiers;
 use crate::error::{Error, Result};
-use crate::gemm::{
-    ErrorStatistics, Matrices, Product, Schedule, SoftwareScales, Watch, scheduled_statistics,
-};
+use crate::gemm::{ErrorStatistics, Matrices, Schedule, ScheduledProduct, SoftwareScales, Watch};
 use crate::isa::Instruction;
 
 /// What one curve measures: a unit under a schedule.
@@ -85,13 +83,14 @@ impl Curve {
         for k in setting.ks(data)? {
             let (matrices, scales) = setting.operands(data, k)?;
             let scales = scales.as_ref();
-            let product = Product::new(unit, &matrices, Modifiers::default())?;
-            let d = schedule.run(&product, scales, watch)?;
+            let modifiers = Modifiers::default();
+            let product = ScheduledProduct::new(schedule, unit, &matrices, modifiers)?;
+            let d = product.run(scales, watch)?;
             let quiet = Watch {
                 progress: &|_| (),
                 cancel: watch.cancel,
             };
-            let statistics = scheduled_statistics(schedule, &product, scales, &d, sample, &quiet)?;
+            let statistics = product.statistics(scales, &d, sample, &quiet)?;
             points.push(Point { k, statistics });
         }
         Ok(Self {
@@ -108,11 +107,13 @@ impl Curve {
     /// As [`Curve::measure`], and where the largest operands do not fit the memory.
     pub fn work(setting: &Setting<'_>, data: &Data) -> Result<u64> {
         let native = setting.row.unit()?.signature().k;
+        let emulation = setting.schedule.emulation.as_ref();
+        let each = emulation.map_or(1, |emulation| emulation.products()) as u64;
         let outputs = data.m() as u64 * data.n() as u64;
         let ks = setting.ks(data)?;
         data.check_memory(ks.last().copied().unwrap_or(0))?;
         let steps: u64 = ks.iter().map(|k| (k / native) as u64).sum();
-        Ok(outputs * steps)
+        Ok(outputs * steps * each)
     }
 
     /// Architecture, instruction and, unless it is the plain chain, schedule.
@@ -128,7 +129,7 @@ impl Curve {
 impl Setting<'_> {
     /// The operands over the first k products, with software scales where the schedule has some.
     fn operands(&self, data: &Data, k: usize) -> Result<(Matrices, Option<SoftwareScales>)> {
-        let signature = self.row.unit()?.signature();
+        let signature = &self.schedule.signature(self.row.unit()?);
         match self.schedule.promotion.map(|it| (it, it.scale)) {
             Some((promotion, Some(scale))) => {
                 let (matrices, scales) = data.scaled(signature, k, &promotion, scale)?;

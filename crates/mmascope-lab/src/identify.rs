@@ -4,6 +4,7 @@
 //! kernels (`identify/schedules.rs` lists them); where a row's K does not divide the matrices', they are
 //! filled up with +0, as kernels do. `identify/row.rs` says how much of D a candidate computes.
 
+mod emulations;
 mod matched_inputs;
 mod row;
 mod schedules;
@@ -16,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::array::Array;
 use crate::dpa::{Modifiers, Unit};
 use crate::error::{Error, Result};
-use crate::gemm::{Arrays, Product, Watch};
+use crate::gemm::{Arrays, Product, Schedule, Watch};
 use crate::isa::Catalogue;
 use matched_inputs::{MatchedInputs, matched_inputs, same_formats};
 use row::Row;
@@ -198,6 +199,18 @@ pub fn identify(
             }
         }
     }
+    // Schemes of emulated precision, where A and B are wider than what a unit takes.
+    let emulated = units
+        .par_iter()
+        .map(|(unit, names)| {
+            progress(&names[0]);
+            emulations::try_unit(unit, names, question, cancel)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    for (tried, candidates) in emulated {
+        found.tried += tried;
+        found.candidates.extend(candidates);
+    }
     found.candidates.sort_by(|x, y| {
         let fits = y.fits().cmp(&x.fits());
         fits.then(y.share().total_cmp(&x.share()))
@@ -208,7 +221,10 @@ pub fn identify(
     if let Some(nearest) = found.candidates.first_mut().filter(|best| !best.full) {
         let (arch, inst) = nearest.rows[0].split_once(':').unwrap_or_default();
         let unit = catalogue.find(arch, inst)?.unit()?;
-        if let Some(inputs) = matched_inputs(question, unit.signature()) {
+        let schedule: Schedule = nearest.schedule.parse()?;
+        if schedule.emulation.is_some() {
+            emulations::complete(nearest, unit, question, cancel)?;
+        } else if let Some(inputs) = matched_inputs(question, unit.signature()) {
             let names = nearest.rows.clone();
             with_row(unit, &names, &inputs, question, cancel, |row| {
                 row.complete(nearest)

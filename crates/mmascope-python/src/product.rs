@@ -11,7 +11,7 @@ use crate::row::Row;
 use mmascope::array::{Casting, Words};
 use mmascope::dpa::{Scalar, Signature};
 use mmascope::format::{F32, Format, Rounding};
-use mmascope::gemm::{MOST_THREADS, Matrices, Matrix, Product, Schedule, SoftwareScales};
+use mmascope::gemm::{MOST_THREADS, Matrices, Matrix, Schedule, ScheduledProduct, SoftwareScales};
 
 /// The arrays of a product, two or three dimensions each.
 #[derive(FromPyObject)]
@@ -96,7 +96,6 @@ pub(crate) fn multiply<'py>(
     options: &Options<'py>,
 ) -> PyResult<(Bound<'py, PyAny>, &'static str)> {
     let unit = row.unit().raised()?;
-    let signature = unit.signature();
     let modifiers = row.modifiers(&options.modifiers)?;
     if modifiers.no_c && given.c.is_some() {
         return Err(argument(
@@ -109,6 +108,7 @@ pub(crate) fn multiply<'py>(
             .map_err(|error| argument(&format!("schedule: {error}")))?,
         None => Schedule::default(),
     };
+    let signature = &schedule.signature(unit);
     let mut casting = Casting {
         saturate: options.saturate,
         ..Casting::default()
@@ -170,10 +170,10 @@ pub(crate) fn multiply<'py>(
     let by_reference = options.by_reference;
     let words = interrupt::run(py, &work, |watch| {
         let product = match by_reference {
-            true => Product::by_reference(unit, &matrices, modifiers)?,
-            false => Product::new(unit, &matrices, modifiers)?,
+            true => ScheduledProduct::by_reference(&schedule, unit, &matrices, modifiers)?,
+            false => ScheduledProduct::new(&schedule, unit, &matrices, modifiers)?,
         };
-        schedule.run(&product, software.as_ref(), watch)
+        product.run(software.as_ref(), watch)
     })?;
     let shape = [matrices.batch(), matrices.m(), matrices.n()];
     let format = schedule.format(unit);

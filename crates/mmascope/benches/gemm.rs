@@ -20,7 +20,7 @@ use mmascope::gemm::{Matrices, Matrix, Product, Watch};
 use mmascope::isa::Catalogue;
 
 /// Rows of the table: title, architecture, instruction.
-const PATHS: [(&str, &str, &str); 23] = [
+const PATHS: [(&str, &str, &str); 27] = [
     (
         "f16 → f32, 16 terms",
         "hopper",
@@ -108,6 +108,14 @@ const PATHS: [(&str, &str, &str); 23] = [
         "ampere",
         "mma.m8n8k4.f64.f64.f64.f64",
     ),
+    ("s8 → s32", "hopper", "wgmma.m64n8k32.s32.s8.s8"),
+    (
+        "s8 → s32, saturating",
+        "ampere",
+        "mma.m16n8k32.satfinite.s32.s8.s8.s32",
+    ),
+    ("u8 × s8 → s32", "x86", "tdpbusd"),
+    ("s4 → s32", "ampere", "mma.m16n8k64.s32.s4.s4.s32"),
 ];
 
 /// Those of other sizes, other data and two threads: one of each kind of kernel.
@@ -205,7 +213,11 @@ fn words(format: &Format, count: usize, row: usize, data: Data, random: &mut Ran
             }
             _ => {}
         }
-        let x = random.normal();
+        let x = match format.float() {
+            Some(_) => random.normal(),
+            // Whole numbers of all sizes.
+            None => random.normal() * f64::from(1 << (format.bits - 2)),
+        };
         format.to_register(encode(format, x))
     });
     Words::of(format, codes.collect::<Vec<_>>()).expect("words")

@@ -395,3 +395,110 @@ fn f32_files_on_tf32_rows_are_identified() {
         found.candidates.first()
     );
 }
+
+/// Products of wider numbers under schemes of emulated precision, each by a unit that takes narrower ones.
+#[test]
+fn schemes_of_emulated_precision_are_found() {
+    use mmascope::format::F64;
+    use mmascope::gemm::ScheduledProduct;
+
+    let [m, n, k] = [20, 18, 64];
+    for (arch, inst, text) in [
+        (
+            "ampere",
+            "mma.m16n8k8.f32.tf32.tf32.f32",
+            "emulate=f32 parts=2/rna products=1x0,0x1,0x0",
+        ),
+        (
+            "hopper",
+            "mma.m16n8k16.f32.bf16.bf16.f32",
+            "emulate=f32 parts=3 products=2x2,1x2,2x1,1x1,2x0,0x2,1x0,0x1,0x0",
+        ),
+        (
+            "ampere",
+            "mma.m16n8k32.s32.s8.s8.s32",
+            "emulate=f64 slices=5/rz bits=7 products=levels/5 join=ascending/f64",
+        ),
+        (
+            "ampere",
+            "mma.m16n8k32.s32.s8.s8.s32",
+            "emulate=f64 residues=256,255,253,251,247,241,239,233,229,227/rz bits=35 join=residues/f64",
+        ),
+    ] {
+        let unit = Catalogue::built_in().find(arch, inst).expect("a row");
+        let unit = unit.unit().expect("a unit");
+        let schedule: Schedule = text.parse().expect("a schedule");
+        let format = schedule.signature(unit).a;
+        // Of full width, so that every part counts.
+        let numbers = |seed: u32, count: usize| -> Vec<u64> {
+            (0..count)
+                .map(|index| {
+                    let [x, y, z, _] = philox([index as u32, 0, 0, 0], [seed, 0]);
+                    let sign = u64::from(x & 1) << (format.bits - 1);
+                    let float = format.float().expect("a float");
+                    let exponent = (float.bias as u64 - u64::from(x >> 30)) << float.fraction_bits;
+                    let fraction =
+                        (u64::from(y) << 32 | u64::from(z)) >> (64 - float.fraction_bits);
+                    sign | exponent | fraction
+                })
+                .collect()
+        };
+        let (a, b) = (numbers(1, m * k), numbers(2, k * n));
+        let matrix = |rows, columns, words: &[u64]| {
+            let words = mmascope::array::Words::of(&format, words.iter().copied()).expect("words");
+            Matrix::row_major(rows, columns, words).expect("a matrix")
+        };
+        let matrices = Matrices::new(matrix(m, k, &a), matrix(k, n, &b)).expect("matrices");
+        let product =
+            ScheduledProduct::by_reference(&schedule, unit, &matrices, Modifiers::default());
+        let watch = Watch {
+            progress: &|_| (),
+            cancel: &GO,
+        };
+        let d = product
+            .expect("a product")
+            .run(None, &watch)
+            .expect("D")
+            .to_vec();
+        let array = |name: &str, shape: [usize; 2], words: &[u64]| {
+            let size = format.bits as usize / 8;
+            let bytes = words
+                .iter()
+                .flat_map(|word| word.to_le_bytes().into_iter().take(size))
+                .collect();
+            Array::new(name, &shape, Element::Number(format), bytes).expect("an array")
+        };
+        let (a, b, d) = (
+            array("A", [m, k], &a),
+            array("B", [k, n], &b),
+            array("D", [m, n], &d),
+        );
+        assert!(format == F32 || format == F64);
+        let question = Question {
+            operands: Arrays {
+                a: &a,
+                b: &b,
+                c: None,
+                scale_a: None,
+                scale_b: None,
+                transpose_a: false,
+                transpose_b: false,
+            },
+            d: &d,
+            factors: Factors::default(),
+        };
+        let found = identify(Catalogue::built_in(), &question, &GO, &|_| ()).expect("an answer");
+        let name = format!("{arch}:{inst}");
+        let own = found
+            .identified()
+            .find(|it| it.rows.contains(&name) && it.schedule == text);
+        let all: Vec<_> = found
+            .identified()
+            .map(|it| (&it.rows[0], &it.schedule))
+            .collect();
+        let own = own
+            .unwrap_or_else(|| panic!("{text}: {all:?}, nearest {:?}", found.candidates.first()));
+        assert!(own.full && own.compared == m * n, "{text}");
+        println!("{text}: of {}, {} fit", found.tried, all.len());
+    }
+}

@@ -6,6 +6,7 @@ mod kernel {
     pub(crate) mod adversary;
     pub(crate) mod cases;
     mod grouped;
+    mod integers;
     mod large;
     pub(crate) mod oracle;
     mod parts;

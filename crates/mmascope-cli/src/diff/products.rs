@@ -12,7 +12,7 @@ use crate::units::{self, Types};
 use mmascope::array::{self, Casting, Words};
 use mmascope::diff::{self, Contender, Outputs, Place, Verdict};
 use mmascope::format::Format;
-use mmascope::gemm::{Product, Watch};
+use mmascope::gemm::{ScheduledProduct, Watch};
 use mmascope::isa::{Catalogue, Instruction};
 
 /// D of a unit, or of a file.
@@ -126,7 +126,12 @@ fn computed<'c>(catalogue: &'c Catalogue, options: &Diff) -> Result<Vec<Side<'c>
         };
         let prepared = matmul::product(catalogue, &product)?;
         let unit = row.unit()?;
-        let run = Product::new(unit, &prepared.matrices, prepared.modifiers)?;
+        let run = ScheduledProduct::new(
+            &prepared.schedule,
+            unit,
+            &prepared.matrices,
+            prepared.modifiers,
+        )?;
         let bar = matmul::progress(
             prepared.matrices.outputs() as u64 * run.steps() as u64,
             "multiplying",
@@ -136,9 +141,7 @@ fn computed<'c>(catalogue: &'c Catalogue, options: &Diff) -> Result<Vec<Side<'c>
             progress: &advance,
             cancel,
         };
-        let words = prepared
-            .schedule
-            .run(&run, prepared.scales.as_ref(), &watch)?;
+        let words = run.run(prepared.scales.as_ref(), &watch)?;
         bar.finish_and_clear();
         let matrices = &prepared.matrices;
         sides.push(Side {

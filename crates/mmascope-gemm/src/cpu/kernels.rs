@@ -21,6 +21,7 @@ mod exact;
 mod fused;
 mod grouped;
 mod half;
+mod integers;
 mod late;
 mod native;
 mod pairs;

@@ -15,6 +15,8 @@ mod avx512;
 mod down;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[allow(dead_code)] // by `tests/inner.rs`, which takes the lanes alone
+pub(crate) mod pairs;
 mod portable;
 mod products;
 mod wide;

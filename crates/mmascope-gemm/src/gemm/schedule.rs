@@ -14,6 +14,7 @@
 //! Nothing outside the unit uses the host's floating point: it is [`Scalar`], integers.
 
 mod combine;
+pub mod emulation;
 mod factor;
 mod notation;
 mod plan;
@@ -23,13 +24,17 @@ mod tree;
 
 use crate::dpa::{Scalar, Unit};
 use crate::format::Format;
+pub(in crate::gemm) use combine::Values;
+
+pub use emulation::Emulation;
 
 pub use run::SoftwareScales;
 pub use tree::OutputPlace;
 
 /// How a matrix product is computed with a unit. The default is the plain chain.
 ///
-/// One output element goes through these stages; those that are left out do nothing:
+/// One output element goes through these stages; those that are left out do nothing. With an [`Emulation`] that
+/// joins groups, each group goes through the first two, and the joined sum through the others:
 /// 1. the steps of K in [`Order`], cut into parts ([`Split`]), each a chain of its own, with
 ///    [`Promotion`] inside;
 /// 2. the parts' sums added in the order of the [`Reduction`];
@@ -37,6 +42,8 @@ pub use tree::OutputPlace;
 /// 4. the conversion of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schedule {
+    /// A wider precision, made of several products.
+    pub emulation: Option<Emulation>,
     /// The order of the steps.
     pub order: Order,
     /// How the steps are divided into parts.
@@ -186,10 +193,12 @@ impl Schedule {
     /// The format of D's words under a unit.
     #[must_use]
     pub fn format(&self, unit: &Unit) -> Format {
-        let sum = match (self.reduction(), self.promotion) {
-            (Some(reduction), _) => reduction.scalar.format(),
-            (None, Some(promotion)) => promotion.scalar.format(),
-            (None, None) => unit.signature().d,
+        let join = self.emulation.as_ref().and_then(|emulation| emulation.join);
+        let sum = match (join, self.reduction(), self.promotion) {
+            (Some(join), ..) => join.scalar().format(),
+            (None, Some(reduction), _) => reduction.scalar.format(),
+            (None, None, Some(promotion)) => promotion.scalar.format(),
+            (None, None, None) => unit.signature().d,
         };
         let after = match self.c {
             C::First => sum,
@@ -205,10 +214,13 @@ impl Schedule {
             Order::Blocks(blocks) => blocks.len(),
             _ => 1,
         };
-        match self.split {
+        let least = match self.split {
             Split::SplitK { count, .. } => blocks.max(count),
             _ => blocks,
-        }
+        };
+        // Every product of a group has as many steps as K.
+        let groups = self.emulation.iter().flat_map(|it| &it.groups);
+        least.div_ceil(groups.map(Vec::len).min().unwrap_or(1))
     }
 
     /// The software scales' shapes, if the schedule has some.

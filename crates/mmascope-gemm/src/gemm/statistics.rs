@@ -92,8 +92,19 @@ pub fn scheduled_statistics(
     sample: bool,
     watch: &Watch<'_>,
 ) -> Result<ErrorStatistics> {
-    let yardstick = Yardstick::new(schedule, product, scales);
-    let outputs = product.matrices().outputs();
+    let (unit, matrices) = (product.unit(), product.matrices());
+    let yardstick = Yardstick::new(schedule, unit, matrices, product.modifiers(), scales);
+    compared(&yardstick, matrices.outputs(), d, sample, watch)
+}
+
+/// Compares the results of a yardstick's product with the exact ones.
+pub(super) fn compared(
+    yardstick: &Yardstick<'_>,
+    outputs: usize,
+    d: &Words,
+    sample: bool,
+    watch: &Watch<'_>,
+) -> Result<ErrorStatistics> {
     if d.len() != outputs {
         return Err(crate::Error::Argument(format!(
             "D has {} elements; {outputs} are needed",
@@ -114,7 +125,7 @@ pub fn scheduled_statistics(
                 .map(|number| {
                     watch.check()?;
                     let index = sampled(number, count, outputs);
-                    Ok(errors(&yardstick, index, d.get(index)))
+                    Ok(errors(yardstick, index, d.get(index)))
                 })
                 .collect::<Result<Vec<_>>>()?;
             (watch.progress)(errors.len() as u64);

@@ -2,18 +2,26 @@
 //! schedule.
 
 use super::schedule::C;
-use super::{Product, Schedule, SoftwareScales};
-use crate::dpa::{Addends, Codes};
+use super::{Matrices, Schedule, SoftwareScales};
+use crate::dpa::{Addends, Codes, Modifiers, Signature, Unit};
 use crate::exact::{Dyadic, Exact, Sum};
 use crate::format::{Format, Unpacked};
 
 /// What results are measured against.
 pub(super) struct Yardstick<'a> {
-    product: &'a Product<'a>,
+    matrices: &'a Matrices,
+    modifiers: Modifiers,
+    /// Formats of the operands, before they are split.
+    signature: Signature,
+    codes: Codes,
+    codes_of_c: Codes,
+    addends: Addends,
     software: Option<Software<'a>>,
     /// α and β, where C enters in the epilogue.
     factors: Option<(Dyadic, Dyadic)>,
     format: Format,
+    /// The format by which results are read, where every code of the unit's is a number.
+    numbers: Option<Format>,
 }
 
 /// Software scales and how many k, rows and columns share one.
@@ -29,10 +37,18 @@ impl<'a> Yardstick<'a> {
     /// The scales' shapes are those that the schedule has been run with.
     pub(super) fn new(
         schedule: &Schedule,
-        product: &'a Product<'a>,
+        unit: &Unit,
+        matrices: &'a Matrices,
+        modifiers: Modifiers,
         scales: Option<&'a SoftwareScales>,
     ) -> Self {
-        let native = product.unit().signature().k;
+        let signature = schedule.signature(unit);
+        let native = signature.k;
+        // What codes mean is the unit's affair; split operands are ordinary numbers.
+        let codes = match &schedule.emulation {
+            None => unit.program().codes,
+            Some(_) => Codes::Special,
+        };
         let software = schedule.promotion.and_then(|promotion| {
             let (scale, scales) = promotion.scale.zip(scales)?;
             Some(Software {
@@ -56,11 +72,25 @@ impl<'a> Yardstick<'a> {
                 value(alpha).zip(value(beta))
             }
         };
+        let format = schedule.format(unit).container();
+        let numbers = Some(unit.result_format()).filter(|own| {
+            let is_own = format == unit.signature().d && schedule.emulation.is_none();
+            is_own && *own != format
+        });
         Self {
-            product,
+            matrices,
+            modifiers,
+            signature,
+            codes,
+            codes_of_c: match unit.program().knows_numbers_only() && schedule.emulation.is_none() {
+                true => Codes::Numbers,
+                false => Codes::Special,
+            },
+            addends: unit.program().addends(),
             software,
             factors,
-            format: schedule.format(product.unit()).container(),
+            format,
+            numbers,
         }
     }
 
@@ -72,11 +102,9 @@ impl<'a> Yardstick<'a> {
     /// What an output means; `None` for the largest number of a unit to which every code is a number, which stands for
     /// overflow.
     pub(super) fn decode(&self, word: u64) -> Option<Unpacked> {
-        let unit = self.product.unit();
-        let own = unit.result_format();
-        if self.format != unit.signature().d || own == self.format {
+        let Some(own) = &self.numbers else {
             return Some(self.format.decode(word & self.format.mask()));
-        }
+        };
         let value = own.decode(word & own.mask());
         let largest = own.decode(own.max_finite(value.negative));
         (value != largest).then_some(value)
@@ -85,7 +113,7 @@ impl<'a> Yardstick<'a> {
     /// Output `index` of D, row by row, and its Σ|a·b| (of units that add a and b, Σ|a| + |b|); `None` when an operand that is read is ∞
     /// or NaN.
     pub(super) fn exact(&self, index: usize) -> Option<(Dyadic, Dyadic)> {
-        let (matrices, modifiers) = (self.product.matrices(), self.product.modifiers());
+        let (matrices, modifiers) = (self.matrices, &self.modifiers);
         let (m, n, k) = (matrices.m(), matrices.n(), matrices.k());
         let (batch, i, j) = (index / n / m, index / n % m, index % n);
         let block = self.software.as_ref().map_or(k, |software| software.k);
@@ -108,12 +136,11 @@ impl<'a> Yardstick<'a> {
             beta = Some(factor);
         }
         if !modifiers.no_c && beta.is_none_or(|beta| !beta.is_zero()) {
-            let unit = self.product.unit();
-            let codes = match unit.program().knows_numbers_only() {
-                true => Codes::Numbers,
-                false => Codes::Special,
-            };
-            let mut c = operand(&unit.signature().c, codes, matrices.c_at(batch, i, j))?;
+            let mut c = operand(
+                &self.signature.c,
+                self.codes_of_c,
+                matrices.c_at(batch, i, j),
+            )?;
             c.negative ^= modifiers.negate_c;
             c.exponent += modifiers.scale_d;
             let c = Dyadic::of(&c);
@@ -133,11 +160,10 @@ impl<'a> Yardstick<'a> {
         j: usize,
         ks: std::ops::Range<usize>,
     ) -> Option<(Dyadic, Dyadic)> {
-        let (matrices, modifiers) = (self.product.matrices(), self.product.modifiers());
-        let signature = self.product.unit().signature();
+        let (matrices, modifiers) = (self.matrices, &self.modifiers);
+        let signature = &self.signature;
         let negate = modifiers.negate_a != modifiers.negate_b;
-        let program = self.product.unit().program();
-        let (codes, addends) = (program.codes, program.addends());
+        let (codes, addends) = (self.codes, self.addends);
         let (mut sum, mut products) = (Sum::default(), Sum::default());
         for at in ks {
             let a = operand(&signature.a, codes, matrices.a().at(batch, i, at))?;

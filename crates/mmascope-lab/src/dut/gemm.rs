@@ -10,7 +10,7 @@ use crate::dpa::{Modifiers, Signature, Unit};
 use crate::error::{Error, Result};
 use crate::format::{Exact, Format, Overflow, Rounding};
 use crate::gemm::schedule::Split;
-use crate::gemm::{Matrices, Matrix, Product, Schedule, SoftwareScales, Watch};
+use crate::gemm::{Matrices, Matrix, Schedule, ScheduledProduct, SoftwareScales, Watch};
 use crate::vector::Answer;
 
 /// Instructions of an output when nobody says how long it is.
@@ -38,7 +38,7 @@ impl GemmDut {
         schedule: Schedule,
         products: Option<usize>,
     ) -> Result<Self> {
-        let own = *unit.signature();
+        let own = schedule.signature(&unit);
         let k = products.unwrap_or(STEPS * own.k);
         if k == 0 || !k.is_multiple_of(own.k) {
             return Err(Error::Argument(format!(
@@ -89,13 +89,14 @@ impl GemmDut {
                 matrix(blocks, 1, &scale.format, &batch.scale_b)?,
             )?;
         }
-        let product = Product::new(&self.unit, &matrices, Modifiers::default())?;
+        let modifiers = Modifiers::default();
+        let product = ScheduledProduct::new(&self.schedule, &self.unit, &matrices, modifiers)?;
         let watch = Watch {
             progress: &|_| (),
             cancel: &AtomicBool::new(false),
         };
         let scales = self.software_scales(product.steps())?;
-        self.schedule.run(&product, scales.as_ref(), &watch)
+        product.run(scales.as_ref(), &watch)
     }
 
     /// Scales of 1, if the schedule has some.

@@ -98,6 +98,12 @@ fn software(a: &Array, b: &Array, format: &Format) -> Result<Option<SoftwareScal
 }
 
 impl MatchedInputs {
+    /// The same with K filled up to a multiple of the signature's; `None` where that cannot be.
+    pub(super) fn padded(self, signature: &Signature) -> Option<Self> {
+        let matrices = self.matrices.padded(signature).ok()?;
+        Some(Self { matrices, ..self })
+    }
+
     /// Finds how many rows, columns and steps share a scale, from the shapes of the scales; `None` when no numbers fit.
     pub(super) fn scaled(&self, m: usize, n: usize, steps: usize) -> Option<Scaled> {
         let SoftwareScales { a, b } = self.scales.as_ref()?;

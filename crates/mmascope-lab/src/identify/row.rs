@@ -146,22 +146,7 @@ impl Row<'_> {
         };
         let n = self.product.matrices().n();
         let unit = self.product.unit();
-        let (format, d) = tried.d;
-        let candidate = &mut tried.candidate;
-        (candidate.compared, candidate.agreeing, candidate.first) = (0, 0, None);
-        let places = regions
-            .iter()
-            .flat_map(|region| (0..region.len()).map(|index| region.place(index)));
-        for ((_, i, j), word) in places.zip(words) {
-            let wanted = d.get(i * n + j);
-            candidate.compared += 1;
-            if wanted == word || agrees(unit, format, wanted, word) {
-                candidate.agreeing += 1;
-            } else if candidate.first.is_none() {
-                let text = |word: u64| format!("{word:0width$x}", width = format.digits());
-                candidate.first = Some((i, j, text(wanted), text(word)));
-            }
-        }
+        compared(&mut tried.candidate, unit, tried.d, n, regions, words);
         Ok(())
     }
 
@@ -183,6 +168,31 @@ impl Row<'_> {
     }
 }
 
+/// Counts the elements of some regions, computed anew, that are as given.
+pub(super) fn compared(
+    candidate: &mut Candidate,
+    unit: &Unit,
+    (format, d): &(Format, Words),
+    n: usize,
+    regions: &[Region],
+    words: Vec<u64>,
+) {
+    (candidate.compared, candidate.agreeing, candidate.first) = (0, 0, None);
+    let places = regions
+        .iter()
+        .flat_map(|region| (0..region.len()).map(|index| region.place(index)));
+    for ((_, i, j), word) in places.zip(words) {
+        let wanted = d.get(i * n + j);
+        candidate.compared += 1;
+        if wanted == word || agrees(unit, format, wanted, word) {
+            candidate.agreeing += 1;
+        } else if candidate.first.is_none() {
+            let text = |word: u64| format!("{word:0width$x}", width = format.digits());
+            candidate.first = Some((i, j, text(wanted), text(word)));
+        }
+    }
+}
+
 /// Whether a word is as good as the one given: a NaN where the payload is not known.
 fn agrees(unit: &Unit, format: &Format, wanted: u64, word: u64) -> bool {
     if *format == unit.signature().d.container() {
@@ -196,7 +206,7 @@ fn agrees(unit: &Unit, format: &Format, wanted: u64, word: u64) -> bool {
 }
 
 /// Four elements of D, near its corners.
-fn corners(m: usize, n: usize) -> Vec<Region> {
+pub(super) fn corners(m: usize, n: usize) -> Vec<Region> {
     let mut places = vec![
         (0, n / 4),
         (m - 1, n - 1 - n / 4),

@@ -62,7 +62,7 @@ pub(crate) struct Twists {
     pub(crate) operands: Option<(Ieee, Mode)>,
     pub(crate) c: Option<(Ieee, Mode)>,
     /// c does not count for the largest exponent.
-    pub(crate) apart: bool,
+    pub(crate) c_outside_alignment: bool,
     /// Whatever falls off leaves a bit so many places below the grid.
     pub(crate) sticky: Option<i32>,
     pub(crate) zero_times_infinity: Rule,

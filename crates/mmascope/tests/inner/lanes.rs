@@ -229,3 +229,89 @@ fn every_level_does_what_portable_says() {
         }
     }
 }
+
+/// Sums of products of pairs at every level against what [`lanes::pairs::Plain`] says.
+mod pairs {
+    use super::{Block, Level, WORDS};
+    use crate::cpu::lanes::pairs::{self, Pairs};
+
+    #[inline(always)]
+    unsafe fn sums<V: Pairs>([x, y, z]: &[Block; 3]) -> [Block; 3] {
+        let mut out = [[0; WORDS]; 3];
+        for at in (0..WORDS).step_by(V::WIDTH) {
+            // SAFETY: the caller has the instruction set; the blocks have `WORDS` words.
+            unsafe {
+                let [a, b, c] = [x, y, z].map(|block| V::load(block.as_ptr().add(at)));
+                a.plus_products(b, c).store(out[0].as_mut_ptr().add(at));
+                a.plus(b).store(out[1].as_mut_ptr().add(at));
+                let splat = V::splat(0x8000_ffff);
+                V::zero()
+                    .plus_products(splat, c)
+                    .store(out[2].as_mut_ptr().add(at));
+            }
+        }
+        out
+    }
+
+    fn at_level(level: Level, blocks: &[Block; 3]) -> [Block; 3] {
+        assert!(level.is_there());
+        #[cfg(target_arch = "x86_64")]
+        macro_rules! enter {
+            ($features:literal, $lanes:ident) => {{
+                #[target_feature(enable = $features)]
+                fn enter(blocks: &[Block; 3]) -> [Block; 3] {
+                    // SAFETY: this function has the features.
+                    unsafe { sums::<pairs::$lanes>(blocks) }
+                }
+                // SAFETY: the level is there (asserted above).
+                unsafe { enter(blocks) }
+            }};
+        }
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => enter!("avx2", Avx2),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => enter!("avx512f,avx512bw", Avx512),
+            #[cfg(target_arch = "x86_64")]
+            Level::Vnni => enter!("avx512f,avx512bw,avx512vnni", Vnni),
+            // SAFETY: plain Rust asks for no instructions.
+            _ => unsafe { sums::<pairs::Plain>(blocks) },
+        }
+    }
+
+    #[test]
+    fn products_of_pairs_are_the_same_at_every_level() {
+        let mut state = 26_u64;
+        let mut word = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            // The ends of 16 bits in one of four.
+            let ends = [0x8000_8000, 0x7fff_7fff, 0x8000_7fff, 0xffff_0001];
+            match state >> 60 {
+                at @ 0..4 => ends[at as usize],
+                _ => (state >> 24) as u32,
+            }
+        };
+        for _ in 0..2000 {
+            let blocks: [Block; 3] = std::array::from_fn(|_| std::array::from_fn(|_| word()));
+            let [x, y, z] = &blocks;
+            // Written in 64 bits: what Plain has to give.
+            let halves = |word: u32| {
+                [
+                    i64::from(word as u16 as i16),
+                    i64::from((word >> 16) as u16 as i16),
+                ]
+            };
+            let wanted: Block = std::array::from_fn(|at| {
+                let ([b0, b1], [c0, c1]) = (halves(y[at]), halves(z[at]));
+                (i64::from(x[at]) + b0 * c0 + b1 * c1) as u32
+            });
+            for level in Level::available() {
+                let got = at_level(level, &blocks);
+                assert_eq!(got[0], wanted, "{level}");
+                assert_eq!(got, at_level(Level::Scalar, &blocks), "{level}");
+            }
+        }
+    }
+}

@@ -13,9 +13,9 @@ const CHUNK: usize = 1 << 12;
 
 /// Words of a region with their format.
 #[derive(Clone, Debug)]
-pub(super) struct Values {
-    pub(super) words: Words,
-    pub(super) format: Format,
+pub(in crate::gemm) struct Values {
+    pub(in crate::gemm) words: Words,
+    pub(in crate::gemm) format: Format,
 }
 
 impl Values {

@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! schedule  := "chain" | clause { ";" clause }         each clause at most once, in any order
-//! clause    := "order=ascending" | "order=descending"
+//! clause    := "emulate=" FORMAT split "products=" products [ "within=" ( "step" | "pass" ) ]
+//!                  [ "unpromoted=" GROUPS ] [ "join=" join ]
+//!            | "order=ascending" | "order=descending"
 //!            | "order=stride/" N | "order=blocks/" i "," j "," …
 //!            | "split-k=" COUNT reduce
 //!            | "stream-k=" WORKERS "tile=" ROWS "x" COLUMNS [ "iteration=" STEPS ] reduce
@@ -12,8 +14,14 @@
 //! reduce    := "reduce=" ( "ascending" | "descending" | "pairwise" ) "/" type
 //! type      := FORMAT [ "/" ROUNDING ]                 default: f32 in the epilogue; rne
 //! by        := "fma" | "mul-add"                       default: fma
+//! split     := "parts=" COUNT [ "/" ROUNDING ] [ "shift=" BITS ]
+//!            | "slices=" COUNT [ "/" ROUNDING ] "bits=" BITS
+//!            | "residues=" N "," N "," … [ "/" ROUNDING ] "bits=" BITS
+//! products  := group { "+" group } | ( "levels" | "pairs" ) "/" N          group := PxQ { "," PxQ }
+//! join      := ( "ascending" | "descending" | "pairwise" | "residues" ) "/" type
 //! ```
 
+mod emulate;
 mod write;
 
 use std::str::FromStr;
@@ -24,8 +32,8 @@ use crate::error::{Error, Position, Result, shortened};
 use crate::format::{F32, F64, Format, Overflow, Rounding};
 
 /// What a clause may begin with.
-const CLAUSES: [&str; 7] = [
-    "chain", "order", "split-k", "stream-k", "promote", "c", "out",
+const CLAUSES: [&str; 8] = [
+    "chain", "emulate", "order", "split-k", "stream-k", "promote", "c", "out",
 ];
 /// The largest count of anything.
 const MOST: usize = 1 << 24;
@@ -85,6 +93,7 @@ fn parse(text: &str) -> Parsed<Schedule> {
         match known {
             "chain" if value.is_none() && text.trim() == "chain" => {}
             "chain" => return Err((first.column, "chain stands alone".into())),
+            "emulate" => schedule.emulation = Some(emulate::emulation(&mut clause)?),
             "order" => schedule.order = order(clause.value()?)?,
             "split-k" => schedule.split = split_k(&mut clause)?,
             "stream-k" => schedule.split = stream_k(&mut clause)?,

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::combine::Values;
+use super::emulation::Join;
 use super::plan::Extent;
 use super::{By, C, Promotion, Reduction, ReductionOrder, Schedule};
 use crate::array::{Array, Casting, Element, Words};
@@ -78,6 +79,7 @@ impl Schedule {
         scales: Option<&SoftwareScales>,
         watch: &Watch<'_>,
     ) -> Result<Words> {
+        self.check_plain()?;
         let whole = product.whole();
         let extent = Extent {
             batch: whole.batch.len(),
@@ -136,6 +138,7 @@ impl Schedule {
         wanted: &[Region],
         watch: &Watch<'_>,
     ) -> Result<Vec<u64>> {
+        self.check_plain()?;
         let whole = product.whole();
         let extent = Extent {
             batch: whole.batch.len(),
@@ -170,6 +173,93 @@ impl Schedule {
             found.extend(words);
         }
         Ok(found)
+    }
+
+    fn check_plain(&self) -> Result<()> {
+        match self.emulation {
+            None => Ok(()),
+            Some(_) => Err(Error::Argument(
+                "the schedule: emulate= splits operands of another format: ScheduledProduct takes them".into(),
+            )),
+        }
+    }
+
+    /// The epilogue, where there is one: α·X + β·C.
+    fn epilogue(
+        &self,
+        sum: Values,
+        c: impl FnOnce(&Scalar) -> Result<Option<Values>>,
+    ) -> Result<Values> {
+        let C::Epilogue {
+            scalar,
+            alpha,
+            beta,
+            by,
+        } = self.c
+        else {
+            return Ok(sum);
+        };
+        let mut sum = sum.converted(&scalar)?;
+        // No C is a C of +0, so that both give one sign of zero.
+        let reads_c = !scalar.is_zero(beta);
+        let c = match reads_c {
+            true => c(&scalar)?,
+            false => None,
+        };
+        let c = |index| c.as_ref().map_or(0, |c| c.words.get(index));
+        sum.update(|index, x| match reads_c {
+            true => by.multiply_add(&scalar, alpha, x, scalar.multiply(beta, c(index))),
+            false => scalar.multiply(alpha, x),
+        });
+        Ok(sum)
+    }
+
+    /// What becomes of a joined sum: C is added, in the epilogue or as the last addend, and the output is converted. C
+    /// has the format of the join.
+    pub(in crate::gemm) fn finished(
+        &self,
+        sum: Values,
+        join: &Join,
+        c: Option<&Matrix>,
+    ) -> Result<Words> {
+        let format = join.scalar().format();
+        let c = match c {
+            Some(c) => {
+                let words = Words::of(&format, c.iter())?;
+                Some(Values { words, format })
+            }
+            None => None,
+        };
+        let mut sum = sum;
+        match (self.c, c) {
+            (C::First, Some(c)) => sum.add(&c, &join.scalar()),
+            (C::First, None) => {}
+            (C::Epilogue { .. }, c) => {
+                sum = self.epilogue(sum, |scalar| c.map(|c| c.converted(scalar)).transpose())?;
+            }
+        }
+        let sum = match &self.output {
+            Some(output) => sum.converted(output)?,
+            None => sum,
+        };
+        Ok(sum.words)
+    }
+
+    /// Checks what `emulate=` excludes.
+    pub(in crate::gemm) fn check_emulation(&self, modifiers: &Modifiers) -> Result<()> {
+        let refused = |what: &str| {
+            Err(Error::Argument(format!(
+                "the schedule: emulate= with {what}; they exclude each other"
+            )))
+        };
+        let is_joined = self.emulation.as_ref().is_some_and(|it| it.join.is_some());
+        if self.software_scale().is_some() {
+            return refused("scale= (software scales)");
+        }
+        if is_joined && (modifiers.negate_c || modifiers.scale_d != 0) {
+            return refused("negC or scaleD, which no instruction does where sums are joined");
+        }
+        Ok(())
     }
 
     fn check_modifiers(&self, modifiers: &Modifiers) -> Result<()> {
@@ -262,25 +352,10 @@ impl Run<'_> {
             Some(reduction) => self.reduced(region, parts, &reduction)?,
             None => self.part(region, parts[0].clone(), true)?,
         };
-        if let C::Epilogue {
-            scalar,
-            alpha,
-            beta,
-            by,
-        } = self.schedule.c
-        {
-            sum = sum.converted(&scalar)?;
-            // No C is a C of +0, so that both give one sign of zero.
-            let reads_c = !scalar.is_zero(beta);
-            let c = match reads_c {
-                true => self.c(region, &scalar)?,
-                false => None,
-            };
-            let c = |index| c.as_ref().map_or(0, |c| c.words.get(index));
-            sum.update(|index, x| match reads_c {
-                true => by.multiply_add(&scalar, alpha, x, scalar.multiply(beta, c(index))),
-                false => scalar.multiply(alpha, x),
-            });
+        if let C::Epilogue { .. } = self.schedule.c {
+            sum = self
+                .schedule
+                .epilogue(sum, |scalar| self.c(region, scalar))?;
         }
         match &self.schedule.output {
             Some(output) => sum.converted(output),

@@ -49,6 +49,13 @@ impl Schedule {
     pub fn tree(&self, unit: &Unit, output: &OutputPlace) -> Result<Tree> {
         let OutputPlace { m, n, k, i, j } = *output;
         let native = unit.signature().k;
+        if self.emulation.is_some() {
+            return Err(Error::Argument(
+                "the schedule: under emulate= an element of A has several parts, so that its products are no leaves \
+                 of one tree"
+                    .into(),
+            ));
+        }
         if k == 0 || k % native != 0 || i >= m || j >= n {
             return Err(Error::Argument(format!(
                 "output [{i}, {j}] of {m} × {n} with K = {k}: K must be a multiple of {native}, \

@@ -17,13 +17,13 @@ fn value_text(scalar: &Scalar, word: u64) -> String {
     format!("{}", f64::from_bits(wide.unwrap_or(0)))
 }
 
-fn name_of<T: PartialEq + Copy>(value: T, all: &[(&'static str, T)]) -> &'static str {
+pub(super) fn name_of<T: PartialEq + Copy>(value: T, all: &[(&'static str, T)]) -> &'static str {
     let found = all.iter().find(|(_, known)| *known == value);
     found.map_or("", |(name, _)| name)
 }
 
 /// `f32`, or `f32/rz`.
-struct Type<'a>(&'a Scalar);
+pub(super) struct Type<'a>(pub(super) &'a Scalar);
 
 impl fmt::Display for Type<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,6 +72,7 @@ impl fmt::Display for Schedule {
     /// The canonical text: what [`FromStr`](std::str::FromStr) reads back.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut clauses = Vec::new();
+        clauses.extend(self.emulation.as_ref().map(ToString::to_string));
         if self.order != Order::Ascending {
             clauses.push(format!("order={}", self.order));
         }

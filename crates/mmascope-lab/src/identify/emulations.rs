@@ -1,0 +1,206 @@
+//! Tries the usual schemes of emulated precision with one row of the catalogue.
+
+use std::sync::atomic::AtomicBool;
+
+use super::matched_inputs::{MatchedInputs, matched_inputs};
+use super::row::{compared, corners};
+use super::{Candidate, Question};
+use crate::array::Element;
+use crate::dpa::{Modifiers, Unit};
+use crate::error::Result;
+use crate::format::{Format, Kind};
+use crate::gemm::{Region, Schedule, ScheduledProduct, Watch};
+
+/// Schemes that split f32. Where two stand for the same products, the orders are those of different programs.
+const OF_F32: [&str; 16] = [
+    "parts=1 products=0x0",
+    "parts=1/rz products=0x0",
+    "parts=2 products=1x0,0x1,0x0",
+    "parts=2/rna products=1x0,0x1,0x0",
+    "parts=2/rz products=1x0,0x1,0x0",
+    "parts=2 products=1x0,0x1,0x0 within=pass",
+    "parts=2 products=0x1,1x0,0x0",
+    "parts=2 products=levels/2 join=ascending/f32",
+    "parts=2 shift=8 products=levels/2 join=ascending/f32",
+    "parts=2 shift=11 products=levels/2 join=ascending/f32",
+    "parts=2 shift=11 products=levels/2 unpromoted=1 join=ascending/f32; promote=1/f32",
+    "parts=3 products=1x1,2x0,0x2,1x0,0x1,0x0",
+    "parts=3 products=1x1,2x0,0x2,1x0,0x1,0x0 within=pass",
+    "parts=3 products=2x2,1x2,2x1,1x1,2x0,0x2,1x0,0x1,0x0",
+    "parts=3 products=levels/3 join=ascending/f32",
+    "parts=3 shift=8 products=levels/5 join=ascending/f32",
+];
+
+/// Slices of operands, of 7 bits each.
+const SLICES: std::ops::RangeInclusive<usize> = 3..=10;
+/// Moduli of scheme II: pairwise coprime, of 8 bits.
+const MODULI: [u32; 15] = [
+    256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211, 199, 197,
+];
+/// How many of them.
+const COUNTS: std::ops::RangeInclusive<usize> = 6..=15;
+
+/// The schemes that split a format for a unit that takes `narrow`, over K products.
+fn usual(from: &Format, narrow: &Format, k: usize) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    match narrow.kind {
+        Kind::Float(_) if from.name == "f32" => {
+            found.extend(OF_F32.iter().map(|scheme| (*scheme).to_owned()));
+        }
+        Kind::Fixed { .. } => {
+            for count in SLICES {
+                for rounding in ["/rz", ""] {
+                    for products in ["levels", "pairs"] {
+                        found.push(format!(
+                            "slices={count}{rounding} bits=7 products={products}/{count} join=ascending/{from}"
+                        ));
+                    }
+                }
+            }
+            for count in COUNTS {
+                let moduli = &MODULI[..count];
+                let product: u128 = moduli.iter().map(|&modulus| u128::from(modulus)).product();
+                // The sum of K products of such numbers stays below half of the product of all moduli.
+                let bits = (product
+                    .ilog2()
+                    .saturating_sub(1 + k.next_power_of_two().ilog2()))
+                    / 2;
+                let moduli: Vec<String> = moduli.iter().map(u32::to_string).collect();
+                for rounding in ["/rz", ""] {
+                    found.push(format!(
+                        "residues={}{rounding} bits={} join=residues/{from}",
+                        moduli.join(","),
+                        bits.clamp(1, 60)
+                    ));
+                }
+            }
+        }
+        Kind::Float(_) => {}
+    }
+    let clause = |scheme: String| format!("emulate={from} {scheme}");
+    found.into_iter().map(clause).collect()
+}
+
+/// The wider format that A and B are numbers of, where a unit takes narrower ones.
+fn wide(question: &Question<'_>, unit: &Unit) -> Option<Format> {
+    let Element::Number(from) = question.operands.a.element() else {
+        return None;
+    };
+    let narrow = &unit.signature().a;
+    let is_narrower = match narrow.kind {
+        Kind::Fixed { .. } => true,
+        Kind::Float(_) => *narrow != from && from.has_all_values_of(narrow),
+    };
+    let is_same = question.operands.b.element() == Element::Number(from);
+    (is_same && is_narrower && question.operands.scale_a.is_none()).then_some(from)
+}
+
+/// The schemes that a unit takes, the first ones the simplest: how many there are, and those that give some of D.
+pub(super) fn try_unit(
+    unit: &Unit,
+    names: &[String],
+    question: &Question<'_>,
+    cancel: &AtomicBool,
+) -> Result<(usize, Vec<Candidate>)> {
+    let Some(from) = wide(question, unit) else {
+        return Ok((0, Vec::new()));
+    };
+    let (mut tried, mut found) = (0, Vec::new());
+    // Nearly all schemes have the same operands.
+    let mut last: Option<(crate::dpa::Signature, Option<MatchedInputs>)> = None;
+    for (rank, text) in usual(&from, &unit.signature().a, k(question))
+        .iter()
+        .enumerate()
+    {
+        let schedule: Schedule = text.parse()?;
+        let signature = schedule.signature(unit);
+        if last.as_ref().is_none_or(|(known, _)| *known != signature) {
+            let inputs =
+                matched_inputs(question, &signature).and_then(|inputs| inputs.padded(&signature));
+            last = Some((signature, inputs));
+        }
+        let Some((_, Some(inputs))) = &last else {
+            continue;
+        };
+        let mut candidate = Candidate {
+            rows: names.to_vec(),
+            schedule: schedule.to_string(),
+            arithmetic: unit.program().to_string(),
+            k: inputs.matrices.k(),
+            compared: 0,
+            agreeing: 0,
+            full: false,
+            first: None,
+            // Behind every schedule of a product as it is.
+            rank: (1 << 20) + rank,
+        };
+        let some = corners(inputs.matrices.m(), inputs.matrices.n());
+        if !compare(&mut candidate, unit, &schedule, inputs, &some, cancel)? {
+            continue;
+        }
+        tried += 1;
+        if candidate.fits() {
+            complete(&mut candidate, unit, question, cancel)?;
+        }
+        if candidate.agreeing > 0 {
+            found.push(candidate);
+        }
+    }
+    Ok((tried, found))
+}
+
+/// Computes all of D for a candidate.
+pub(super) fn complete(
+    candidate: &mut Candidate,
+    unit: &Unit,
+    question: &Question<'_>,
+    cancel: &AtomicBool,
+) -> Result<()> {
+    let schedule: Schedule = candidate.schedule.parse()?;
+    let signature = schedule.signature(unit);
+    let inputs = matched_inputs(question, &signature).and_then(|inputs| inputs.padded(&signature));
+    if let Some(inputs) = inputs {
+        let whole = [Region {
+            batch: 0..1,
+            rows: 0..inputs.matrices.m(),
+            columns: 0..inputs.matrices.n(),
+        }];
+        candidate.full = compare(candidate, unit, &schedule, &inputs, &whole, cancel)?;
+    }
+    Ok(())
+}
+
+/// Computes some of D; `false` where the unit does not take the scheme's parts, or D has another format.
+fn compare(
+    candidate: &mut Candidate,
+    unit: &Unit,
+    schedule: &Schedule,
+    inputs: &MatchedInputs,
+    regions: &[Region],
+    cancel: &AtomicBool,
+) -> Result<bool> {
+    let format = schedule.format(unit).container();
+    let Some(d) = inputs.d.iter().find(|(own, _)| *own == format) else {
+        return Ok(false);
+    };
+    let product = ScheduledProduct::new(schedule, unit, &inputs.matrices, Modifiers::default());
+    let Ok(product) = product else {
+        return Ok(false);
+    };
+    let watch = Watch {
+        progress: &|_| (),
+        cancel,
+    };
+    let words = product.sample(None, regions, &watch)?;
+    compared(candidate, unit, d, inputs.matrices.n(), regions, words);
+    Ok(true)
+}
+
+/// K of the question.
+fn k(question: &Question<'_>) -> usize {
+    let sides = question.operands.a.rows_and_columns().unwrap_or((1, 1));
+    match question.operands.transpose_a {
+        true => sides.0,
+        false => sides.1,
+    }
+}
