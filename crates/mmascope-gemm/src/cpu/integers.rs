@@ -77,14 +77,14 @@ impl Plan {
         if signature.d.bits != 32 || signature.c != signature.d || signature.scale.is_some() {
             return Err(format!("integer accumulators in {}", signature.d));
         }
-        if signature.k % 2 != 0 {
+        if !signature.k.is_multiple_of(2) {
             return Err("an odd number of integer products".to_owned());
         }
         let block = match dot.beyond {
             Beyond::Wraps => None,
             Beyond::Saturates => {
                 let block = (dot.l as usize).min(signature.k);
-                if !signature.d.signed || signature.k % block != 0 {
+                if !signature.d.signed || !signature.k.is_multiple_of(block) {
                     return Err("blocks of integer products that saturate otherwise".to_owned());
                 }
                 Some(block)
