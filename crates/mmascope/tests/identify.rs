@@ -422,7 +422,7 @@ fn schemes_of_emulated_precision_are_found() {
         (
             "ampere",
             "mma.m16n8k32.s32.s8.s8.s32",
-            "emulate=f64 residues=256,255,253,251,247,241,239,233,229,227/rz bits=35 join=residues/f64",
+            "emulate=f64 residues=256,255,253,251,247,241,239,233,229,227/rz bits=36 join=residues/f64",
         ),
     ] {
         let unit = Catalogue::built_in().find(arch, inst).expect("a row");

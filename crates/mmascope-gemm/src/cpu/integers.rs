@@ -35,8 +35,27 @@ pub(super) const SPAN: usize = 256;
 pub(super) struct Plan {
     a: Format,
     b: Format,
-    /// Products after which a sum saturates; `None` where sums wrap.
-    pub(super) block: Option<usize>,
+    /// Where sums saturate; `None` where they wrap.
+    saturates: Option<Saturates>,
+}
+
+/// How sums saturate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Saturates {
+    /// Products after which they do.
+    pub(super) block: usize,
+    /// The least and the largest number of the accumulator.
+    pub(super) ends: [i64; 2],
+}
+
+impl Saturates {
+    /// The number of an accumulator's word.
+    pub(super) fn number(&self, word: u64) -> i64 {
+        match self.ends[0] {
+            0 => i64::from(word as u32),
+            _ => i64::from(word as u32 as i32),
+        }
+    }
 }
 
 impl Plan {
@@ -80,20 +99,24 @@ impl Plan {
         if !signature.k.is_multiple_of(2) {
             return Err("an odd number of integer products".to_owned());
         }
-        let block = match dot.beyond {
+        let saturates = match dot.beyond {
             Beyond::Wraps => None,
             Beyond::Saturates => {
                 let block = (dot.l as usize).min(signature.k);
-                if !signature.d.signed || !signature.k.is_multiple_of(block) {
-                    return Err("blocks of integer products that saturate otherwise".to_owned());
+                if !signature.k.is_multiple_of(block) {
+                    return Err("a last block of integer products that is shorter".to_owned());
                 }
-                Some(block)
+                let ends = match signature.d.signed {
+                    true => [i32::MIN.into(), i32::MAX.into()],
+                    false => [0, u32::MAX.into()],
+                };
+                Some(Saturates { block, ends })
             }
         };
         Ok(Self {
             a: signature.a,
             b: signature.b,
-            block,
+            saturates,
         })
     }
 }
@@ -135,8 +158,8 @@ pub(super) struct Integers {
     pub(super) columns: usize,
     /// k of a chunk: whole blocks that saturate.
     pub(super) chunk: usize,
-    /// Products after which a sum saturates.
-    pub(super) block: Option<usize>,
+    /// Where sums saturate.
+    pub(super) saturates: Option<Saturates>,
     /// The largest magnitude of a product.
     pub(super) largest: i64,
     pub(super) a: Aligned<u32>,
@@ -195,7 +218,7 @@ impl Integers {
             });
         let step = unit.signature().k;
         // Pairs of k, and whole blocks.
-        let whole = match plan.block {
+        let whole = match plan.saturates.map(|it| it.block) {
             None => 2,
             Some(block) if block % 2 == 0 => block,
             Some(block) => 2 * block,
@@ -205,7 +228,7 @@ impl Integers {
             step,
             columns,
             chunk: (CHUNK / whole).max(1) * whole,
-            block: plan.block,
+            saturates: plan.saturates,
             largest: of_a.largest() * of_b.largest(),
             a,
             b,

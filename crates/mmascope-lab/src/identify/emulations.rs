@@ -91,8 +91,10 @@ fn wide(question: &Question<'_>, unit: &Unit) -> Option<Format> {
         Kind::Fixed { .. } => true,
         Kind::Float(_) => *narrow != from && from.has_all_values_of(narrow),
     };
+    // Every output takes several instructions, each one's d being the next one's c.
+    let chains = unit.signature().c.container() == unit.signature().d.container();
     let is_same = question.operands.b.element() == Element::Number(from);
-    (is_same && is_narrower && question.operands.scale_a.is_none()).then_some(from)
+    (chains && is_same && is_narrower && question.operands.scale_a.is_none()).then_some(from)
 }
 
 /// The schemes that a unit takes, the first ones the simplest: how many there are, and those that give some of D.

@@ -71,7 +71,7 @@ fn other_spellings_mean_the_same() {
 #[test]
 fn what_is_wrong_is_said_where_it_stands() {
     for (text, column, message) in [
-        ("", 1, "expected chain, order"),
+        ("", 1, "expected chain, emulate, order"),
         ("chain; chain", 1, "stands alone"),
         ("out=rne bf16;", 14, "found nothing"),
         ("splitk=4", 1, "nearest: split-k"),

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::array::Stored;
 use crate::cpu::Level;
 use crate::cpu::block::Part;
-use crate::cpu::integers::{Integers, ROWS, SPAN, TILE, WIDEST};
+use crate::cpu::integers::{Integers, ROWS, SPAN, Saturates, TILE, WIDEST};
 use crate::cpu::lanes::pairs::{Pairs, Plain, products};
 use crate::cpu::shared::Shared;
 use crate::engine::Watch;
@@ -67,21 +67,22 @@ impl Integers {
                     let end = ks.end.min(from + self.chunk);
                     let chunk = from..end;
                     from = end;
-                    let wraps = self.block.is_none_or(|_| {
-                        // Sums that stay within 32 bits saturate nowhere.
-                        let reach = self.largest * chunk.len() as i64;
-                        let largest = own_rows.clone().map(|row| {
-                            let words = line(row).iter();
-                            let magnitudes = words
-                                .map(|word| i64::from((word.word() as u32 as i32).unsigned_abs()));
-                            magnitudes.max().unwrap_or(0)
-                        });
-                        largest.max().unwrap_or(0) + reach < 1 << 31
+                    let reach = self.largest * chunk.len() as i64;
+                    let saturates = self.saturates.filter(|saturates| {
+                        // Sums that stay between the ends saturate nowhere.
+                        let [least, most] = saturates.ends;
+                        let leaves = |word: &W| {
+                            let number = saturates.number(word.word());
+                            number - reach < least || number + reach > most
+                        };
+                        own_rows.clone().any(|row| line(row).iter().any(leaves))
                     });
-                    if !wraps {
+                    if let Some(saturates) = saturates {
                         for row in own_rows.clone() {
                             for (column, word) in own_columns.clone().zip(line(row)) {
-                                *word = W::stored(self.saturated(word.word(), row, column, &chunk));
+                                let sum = saturates.number(word.word());
+                                let sum = self.saturated(&saturates, sum, [row, column], &chunk);
+                                *word = W::stored((sum as u32).into());
                             }
                         }
                         continue;
@@ -135,17 +136,23 @@ impl Integers {
     }
 
     /// A sum that saturates after every block.
-    fn saturated(&self, c: u64, row: usize, column: usize, ks: &Range<usize>) -> u64 {
-        let block = self.block.unwrap_or(usize::MAX);
-        let mut sum = i64::from(c as u32 as i32);
+    fn saturated(
+        &self,
+        saturates: &Saturates,
+        c: i64,
+        [row, column]: [usize; 2],
+        ks: &Range<usize>,
+    ) -> i64 {
+        let [least, most] = saturates.ends;
+        let mut sum = c;
         for k in ks.clone() {
             let both = products(self.pair_of_a(row, k / 2), self.pair_of_b(column, k / 2));
             sum += i64::from(both[k % 2]);
-            if (k + 1) % block == 0 {
-                sum = sum.clamp(i32::MIN.into(), i32::MAX.into());
+            if (k + 1) % saturates.block == 0 {
+                sum = sum.clamp(least, most);
             }
         }
-        (sum as i32 as u32).into()
+        sum
     }
 
     /// A block's and a panel's packed operands of some k.

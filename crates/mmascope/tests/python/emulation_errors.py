@@ -1,0 +1,97 @@
+"""Errors of emulated precision on matrices of NumPy, as a table of docs/measured/emulation-errors.md.
+
+    emulation_errors.py MMASCOPE
+
+MMASCOPE is the program. Every line has the norm of the error divided by the norm of the exact product, both over all of D,
+and the largest error divided by the mean magnitude of D. The exact product is that of long double sums of float64 products.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
+
+
+def exact(a, b):
+    return a.astype(np.longdouble) @ b.astype(np.longdouble)
+
+
+def measured(folder, a, b, arch, inst, schedule):
+    np.save(folder / "a.npy", a)
+    np.save(folder / "b.npy", b)
+    command = [PROGRAM, "matmul", "--arch", arch, "--inst", inst, "a.npy", "b.npy", "-o", "d.npy", "--stats", "none"]
+    if schedule != "chain":
+        command += ["--schedule", schedule]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    error = np.load(folder / "d.npy").astype(np.longdouble) - exact(a, b)
+    reference = exact(a, b)
+    norm = np.sqrt((error**2).sum() / (reference**2).sum())
+    return float(norm), float(np.abs(error).max() / np.abs(reference).mean())
+
+
+def data(kind, m, n, k, dtype):
+    random = np.random.default_rng(7)
+    draw = {"uniform": lambda shape: random.uniform(-1, 1, shape), "normal": random.standard_normal}[kind]
+    return draw((m, k)).astype(dtype), draw((k, n)).astype(dtype)
+
+
+TF32 = ("ampere", "mma.m16n8k8.f32.tf32.tf32.f32")
+F16 = ("ampere", "mma.m16n8k8.f32.f16.f16.f32")
+BF16 = ("hopper", "mma.m16n8k16.f32.bf16.bf16.f32")
+MXU = ("tpu", "mxu.f32.bf16")
+S8 = ("ampere", "mma.m16n8k32.s32.s8.s8.s32")
+RESIDUES = "256,255,253,251,247,241,239,233,229,227,223,217,211,199"
+
+F32_LINES = [
+    ("f32, one multiply-add after the other", ("apple-amx", "fma32"), "chain"),
+    ("1xTF32", TF32, "emulate=f32 parts=1/rna products=0x0"),
+    ("3xTF32", TF32, "emulate=f32 parts=2/rna products=1x0,0x1,0x0"),
+    ("FP16, plain", F16, "emulate=f32 parts=1 products=0x0"),
+    ("FP16 with correction", F16, "emulate=f32 parts=2 shift=11 products=levels/2 unpromoted=1 join=ascending/f32; promote=1/f32"),
+    ("the same, main products in the unit", F16, "emulate=f32 parts=2 shift=11 products=levels/2 join=ascending/f32"),
+    ("BF16x3", BF16, "emulate=f32 parts=2 products=1x0,0x1,0x0"),
+    ("BF16x6", BF16, "emulate=f32 parts=3 products=1x1,2x0,0x2,1x0,0x1,0x0"),
+    ("BF16x9", BF16, "emulate=f32 parts=3 products=2x2,1x2,2x1,1x1,2x0,0x2,1x0,0x1,0x0"),
+    ("TPU, 1 pass", MXU, "emulate=f32 parts=1 products=0x0"),
+    ("TPU, 3 passes", MXU, "emulate=f32 parts=2 products=1x0,0x1,0x0 within=pass"),
+    ("TPU, 6 passes", MXU, "emulate=f32 parts=3 products=1x1,2x0,0x2,1x0,0x1,0x0 within=pass"),
+]
+F64_LINES = [
+    ("f64, one multiply-add after the other", ("ampere", "mma.m8n8k4.f64.f64.f64.f64"), "chain"),
+    *[
+        (f"Ozaki I, {count} slices", S8, f"emulate=f64 slices={count}/rz bits=7 products=levels/{count} join=ascending/f64")
+        for count in (4, 6, 7, 8, 9)
+    ],
+    ("Ozaki I, 7 slices to nearest", S8, "emulate=f64 slices=7 bits=7 products=levels/7 join=ascending/f64"),
+    *[
+        (
+            f"Ozaki II, {count} moduli",
+            S8,
+            f"emulate=f64 residues={','.join(RESIDUES.split(',')[:count])}/rz bits={bits} join=residues/f64",
+        )
+        for count, bits in ((8, 26), (10, 34), (12, 42), (14, 49))
+    ],
+]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for kind, shape, dtype, lines in (
+            ("uniform", (64, 64, 512), np.float32, F32_LINES),
+            ("normal", (32, 32, 10240), np.float32, F32_LINES),
+            ("normal", (48, 48, 1024), np.float64, F64_LINES),
+        ):
+            a, b = data(kind, *shape, dtype)
+            print(f"\n{kind}, {shape[0]} × {shape[1]} outputs, K = {shape[2]}, {np.dtype(dtype).name}\n")
+            print("| scheme | unit | norm of the error | largest error |\n|---|---|---|---|")
+            for title, (arch, inst), schedule in lines:
+                norm, largest = measured(folder, a, b, arch, inst, schedule)
+                print(f"| {title} | {arch} `{inst}` | {norm:.2e} | {largest:.2e} |", flush=True)
+
+
+main()
