@@ -7,6 +7,7 @@
  */
 #include "mmascope_plugin.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,10 +170,21 @@ static void spread(unsigned char *to, const uint64_t *from, size_t size, size_t 
     for (size_t at = 0; at < BYTES; at += size) memcpy(to + at, from + at / size % count, size);
 }
 
+/* Ends as an instruction that is not there where the processor has no FPCR.EBF: the bit does not stay. */
+static void need_ebf(void) {
+    uint64_t before, set;
+    __asm__ volatile("mrs %0, " FPCR : "=r"(before));
+    __asm__ volatile("msr " FPCR ", %0" : : "r"(before | 1 << 13));
+    __asm__ volatile("mrs %0, " FPCR : "=r"(set));
+    __asm__ volatile("msr " FPCR ", %0" : : "r"(before));
+    if (!(set >> 13 & 1)) raise(SIGILL);
+}
+
 int mmascope_run(size_t n, const uint64_t *a, const uint64_t *b, const uint64_t *c, const uint64_t *scale_a,
                  const uint64_t *scale_b, uint64_t *d) {
     size_t one = chosen(), k = INSTRUCTIONS[one].k;
     (void)scale_a, (void)scale_b;
+    if (INSTRUCTIONS[one].control >> 13 & 1) need_ebf();
     for (size_t i = 0; i < n; i++) {
         spread(A, a + i * k, INSTRUCTIONS[one].operand, k);
         spread(B, b + i * k, INSTRUCTIONS[one].operand, k);

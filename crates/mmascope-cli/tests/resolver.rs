@@ -251,7 +251,7 @@ fn wrong_input_exits_2_and_names_the_argument() {
     );
     with(&["--reflect", "KEY"], &["reflect", "KEY", "KEY=VALUE"]);
     with(&["--preset", "inferense"], &["--preset", "inference"]);
-    with(&["--value", "abc"], &["--value", "abc"]);
+    with(&["--value", "abc"], &["value", "abc"]);
     refused(
         &["resolve", "sqrt", "--type", "f32", "--target", "sm_91"],
         &["--target", "sm_91", "sm_90"],
