@@ -206,6 +206,8 @@ impl Machine {
                     &format!("{}:{row}", self.arch),
                 ])
                 .args(["--trials", &trials.to_string(), "--seed", "5", "--json"])
+                // Emulators are slow on machines that do much else.
+                .args(["--timeout", "300"])
                 .output()
                 .expect("the program runs");
             let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
