@@ -162,6 +162,8 @@ impl Machine {
             .output()
             .expect("the program runs");
         assert!(question.status.success(), "{row}");
+        let question = String::from_utf8(question.stdout).expect("UTF-8");
+        let question = question.replacen('{', r#"{"id":0,"#, 1);
         let mut process = Command::new(&self.emulator)
             .args(["-cpu", self.processor])
             .arg(device)
@@ -176,7 +178,7 @@ impl Machine {
             .stdin
             .take()
             .expect("a pipe")
-            .write_all(&question.stdout);
+            .write_all(question.as_bytes());
         let status = process.wait().expect("a status");
         assert!(
             status.success() || status.signal() == Some(SIGILL),
