@@ -1,4 +1,4 @@
-//! The rows of `examples/riscv.txt` against the RISC-V Bulk Normalization Algorithm written from its text: biased exponents,
+//! The rows of `examples/riscv.txt` against the algorithm of Spike's headers written as they have it: biased exponents,
 //! significands in registers of 64 bits, and shifts that keep a mark of what they lose.
 
 use mmascope_model::dpa::{Modifiers, Operands, Unit};

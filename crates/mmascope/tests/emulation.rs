@@ -7,7 +7,10 @@
 #[path = "emulation/rules.rs"]
 mod rules;
 
-use std::path::{Path, PathBuf};
+#[path = "support/numpy.rs"]
+mod numpy;
+
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
@@ -103,42 +106,6 @@ const SCHEMES: [(&str, &str, &str, &str, bool); 11] = [
     ),
 ];
 
-fn python() -> Option<PathBuf> {
-    let chosen = std::env::var_os("MMASCOPE_PYTHON");
-    let python = PathBuf::from(chosen.clone().unwrap_or_else(|| "python3".into()));
-    let problem = match Command::new(&python).args(["-c", "import numpy"]).output() {
-        Ok(output) if output.status.success() => return Some(python),
-        Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-        Err(error) => error.to_string(),
-    };
-    assert!(
-        chosen.is_none(),
-        "MMASCOPE_PYTHON {}: {problem}",
-        python.display()
-    );
-    println!("skipped: {}: {problem}", python.display());
-    None
-}
-
-/// A folder that goes when the test ends, however it ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let name = format!("mmascope-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).expect("a folder");
-        Self(folder)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Nothing to be done about a failure here.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Numbers of one matrix: most within four binades of each other, some far smaller, some zeros of both signs, and few
 /// bits in some, so that roundings tie. Each line (of `lines`) has a magnitude of its own.
 fn number(seed: u32, index: usize, line: usize, format: &Format) -> u64 {
@@ -199,12 +166,14 @@ fn matrix(rows: usize, columns: usize, format: &Format, words: &[u64]) -> Matrix
 
 #[test]
 fn every_scheme_has_the_bits_of_its_own_program() {
-    let Some(python) = python() else { return };
+    let Some(python) = numpy::python() else {
+        return;
+    };
     let [m, n, k] = SHAPE;
-    let folder = Folder::new("emulation");
+    let folder = tempfile::tempdir().expect("a folder");
     for (format, width) in [(F32, "32"), (F64, "64"), (E4M3FN, "8")] {
         for (side, words) in ["a", "b", "c"].iter().zip(operands(&format)) {
-            let file = folder.0.join(format!("{side}{width}"));
+            let file = folder.path().join(format!("{side}{width}"));
             std::fs::write(file, bytes(&format, &words)).expect("written");
         }
     }
@@ -212,7 +181,7 @@ fn every_scheme_has_the_bits_of_its_own_program() {
     let shape = SHAPE.map(|length| length.to_string());
     let output = Command::new(python)
         .arg(script)
-        .arg(&folder.0)
+        .arg(&folder.path())
         .args(shape)
         .output()
         .expect("python runs");
@@ -248,7 +217,7 @@ fn every_scheme_has_the_bits_of_its_own_program() {
         let product = ScheduledProduct::new(&schedule, unit, &matrices, Modifiers::default());
         let product = product.unwrap_or_else(|error| panic!("{name}: {error}"));
         let d = product.run(None, &watch).expect("D").to_vec();
-        let own = std::fs::read(folder.0.join(format!("{name}.d"))).expect("D of NumPy");
+        let own = std::fs::read(folder.path().join(format!("{name}.d"))).expect("D of NumPy");
         let own = words(&schedule.format(unit).container(), &own);
         assert_eq!((d.len(), own.len()), (m * n, m * n), "{name}");
         let differ: Vec<usize> = (0..d.len())

@@ -4,7 +4,10 @@
 //! The interpreter is `$MMASCOPE_PYTHON`, otherwise `python3`. Without NumPy the test says so and ends,
 //! unless the variable names an interpreter.
 
-use std::path::{Path, PathBuf};
+#[path = "support/numpy.rs"]
+mod numpy;
+
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
@@ -18,43 +21,6 @@ use random::Random;
 
 /// Numbers of a tensor: 32 blocks of 32.
 const TENSOR: usize = 1024;
-
-/// The interpreter, if it can import NumPy.
-fn python() -> Option<PathBuf> {
-    let chosen = std::env::var_os("MMASCOPE_PYTHON");
-    let python = PathBuf::from(chosen.clone().unwrap_or_else(|| "python3".into()));
-    let problem = match Command::new(&python).args(["-c", "import numpy"]).output() {
-        Ok(output) if output.status.success() => return Some(python),
-        Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-        Err(error) => error.to_string(),
-    };
-    assert!(
-        chosen.is_none(),
-        "MMASCOPE_PYTHON {}: {problem}",
-        python.display()
-    );
-    println!("skipped: {}: {problem}", python.display());
-    None
-}
-
-/// A folder that goes when the test ends, however it ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let name = format!("mmascope-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Nothing to be done about a failure here.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A word of a magnitude near two to that, of either sign.
 fn near(random: &mut Random, exponent: i64) -> u32 {
@@ -158,9 +124,11 @@ fn compare(folder: &Path, words: &[u32], name: &str, recipe: Recipe) -> usize {
 
 /// Every format and recipe on so many tensors of 32 blocks of 32.
 fn check(tensors: usize) {
-    let Some(python) = python() else { return };
-    let folder = Folder::new("quantise");
-    let folder = folder.0.as_path();
+    let Some(python) = numpy::python() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     let (mut checked, mut done) = (0, 0);
     let most = 2048;
     let words = inputs(tensors);

@@ -198,13 +198,9 @@ impl Sum {
                     None => "exactly".to_owned(),
                     Some(bits) => format!("on a grid {bits} bits below the largest"),
                 };
-                let which = if groups.strided {
-                    "every other one"
-                } else {
-                    "neighbours"
-                };
                 let which = match (groups.strided, step.l / groups.g.max(1)) {
-                    (true, 2) | (false, _) => which.to_owned(),
+                    (false, _) => "neighbours".to_owned(),
+                    (true, 2) => "every other one".to_owned(),
                     (true, count) => format!("each {count}th one"),
                 };
                 let first = format!(

@@ -1,7 +1,7 @@
 //! What is to be said of a number format: fields, range, special values.
 
 use super::value::Value;
-use crate::format::{Class, Format, Kind};
+use crate::format::{Format, Kind, Specials};
 
 /// The range and the special values of a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,15 +30,6 @@ impl Facts {
     #[must_use]
     pub fn of(format: &Format) -> Self {
         let value = |code: u64| Value::of(&format.decode(code));
-        let has = |found: &dyn Fn(Class, bool) -> bool, code: u64| {
-            let it = format.decode(code);
-            found(it.class, it.negative)
-        };
-        let sign = if format.signed {
-            1 << (format.bits - 1)
-        } else {
-            0
-        };
         let largest = value(format.max_finite(false));
         let Some(float) = format.float() else {
             let scale = match format.kind {
@@ -57,19 +48,12 @@ impl Facts {
                 negative_zero: false,
             };
         };
-        let infinity_code = format.mask() & !sign & !((1 << float.fraction_bits) - 1);
-        let top = infinity_code..=(format.mask() & !sign);
-        // NaNs stand in the highest exponent field alone, or at the code of -0.
-        let nans = match float.fraction_bits {
-            bits if bits > 16 => 2 * ((1 << bits) - 1),
-            _ => {
-                let all = top.flat_map(|code| [code, code | sign]).chain([sign]);
-                let mut codes: Vec<u64> = all.collect();
-                codes.sort_unstable();
-                codes.dedup();
-                codes.retain(|&code| has(&|class, _| class == Class::Nan, code));
-                codes.len() as u64
-            }
+        let signs = if format.signed { 2 } else { 1 };
+        let nans = match float.specials {
+            Specials::Ieee => signs * ((1 << float.fraction_bits) - 1),
+            Specials::AllOnesNan => signs,
+            Specials::NegativeZeroNan => 1,
+            Specials::None => 0,
         };
         let normal = if float.subnormals {
             1 << float.fraction_bits
@@ -92,10 +76,9 @@ impl Facts {
             largest,
             smallest_normal: Some(value(normal)),
             smallest: value(smallest),
-            infinity: has(&|class, _| class == Class::Infinite, infinity_code),
+            infinity: float.specials == Specials::Ieee,
             nans,
-            negative_zero: format.signed
-                && has(&|class, negative| class == Class::Zero && negative, sign),
+            negative_zero: format.signed && float.specials != Specials::NegativeZeroNan,
         }
     }
 

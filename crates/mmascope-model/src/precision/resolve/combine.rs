@@ -186,13 +186,8 @@ impl Combiner<'_> {
             Op::Fma => self.fused(index),
             Op::Neg => self.sign(index),
             Op::Convert => {
-                let inner = self.args(index)[0];
-                let value = (self.op(inner) == Op::Convert).then(|| self.args(inner)[0])?;
-                let [own, there, first] =
-                    [index, inner, value].map(|it| self.graph.nodes[it].format);
-                let comes_back = own == first && there.bits > own.bits;
-                let text = "a number that was widened and comes back is itself";
-                comes_back.then_some((value, "widened", text))
+                let value = self.graph.widened(self.args(index)[0])?;
+                Some((value, "widened", simplify::COMES_BACK))
             }
             // |-x| is |x| only where it is made, so that a negation that comes later stays.
             Op::Call(name) if name == "abs" => {

@@ -1,9 +1,11 @@
 //! Conversions between the types of a function: `fpext` and `fptrunc`.
 
-use super::select::{Lowering, ROUND_BF16, WIDEN_BF16};
+use super::select::{Lowering, ROUND_BF16};
 use super::step::Operand;
 use crate::format::{BF16, F16, F32, F64, Format};
 
+/// The instruction that widens a bf16 where there is no conversion.
+const WIDEN_BF16: &[&str] = &["shl.b32"];
 /// The instructions that round an f64 to an f32 so that a second rounding to bf16 does no harm: to odd.
 const ROUND_TO_ODD: &[&str] = &[
     "abs.f64",
@@ -64,16 +66,12 @@ impl Lowering<'_> {
         let sm = self.context.target.sm;
         let flush = if self.function_flushes() { ".ftz" } else { "" };
         match (*from, to) {
-            (BF16, F32) if sm < 86 => self.emit_as("cvt.f32.bf16", WIDEN_BF16, args, RULE),
-            (BF16, F32) if sm < 90 => self.emit("cvt.f32.bf16", args, RULE),
+            (F16 | BF16, F32) => self.widen(*from, args, RULE),
             (BF16, F64) if sm < 90 => {
-                let emulation = if sm < 86 { WIDEN_BF16 } else { &[] };
-                let wide = self.emit_as("cvt.f32.bf16", emulation, args, RULE);
+                let wide = self.widen(*from, args, RULE);
                 self.emit(&format!("cvt{flush}.f64.f32"), &[wide], RULE)
             }
-            (F16 | BF16 | F32, F32) | (F32, F64) => {
-                self.emit(&format!("cvt{flush}.{to}.{from}"), args, RULE)
-            }
+            (F32, F64) => self.emit(&format!("cvt{flush}.f64.f32"), args, RULE),
             (F32, BF16) if sm < 80 => {
                 let emulation = if flush.is_empty() {
                     ROUND_BF16
@@ -99,6 +97,19 @@ impl Lowering<'_> {
             }
             (F64 | F32, _) => self.emit(&format!("cvt.rn.{to}.{from}"), args, RULE),
             _ => self.emit(&format!("cvt.{to}.{from}"), args, RULE),
+        }
+    }
+
+    /// A value of f16 or bf16 in f32.
+    pub(super) fn widen(&mut self, from: Format, args: &[Operand], rule: &str) -> Operand {
+        let flush = if self.function_flushes() { ".ftz" } else { "" };
+        match from {
+            BF16 if self.context.target.sm < 86 => {
+                self.emit_as("cvt.f32.bf16", WIDEN_BF16, args, rule)
+            }
+            // cvt.ftz.f32.bf16 came with sm_90.
+            BF16 if self.context.target.sm < 90 => self.emit("cvt.f32.bf16", args, rule),
+            _ => self.emit(&format!("cvt{flush}.f32.{from}"), args, rule),
         }
     }
 }

@@ -205,6 +205,14 @@ impl Graph {
         self.format = self.nodes[index].format;
     }
 
+    /// What an operation widened from the type that is looked at now: rounded back, it is itself.
+    pub(super) fn widened(&self, index: usize) -> Option<usize> {
+        let node = &self.nodes[index];
+        let value = (node.op == Op::Convert).then(|| node.args[0])?;
+        let own = self.nodes[value].format;
+        (own == self.format && node.format.bits > own.bits).then_some(value)
+    }
+
     /// Whether an operation is this constant.
     pub(super) fn is_word(&self, index: usize, word: u64) -> bool {
         self.nodes[index].op == Op::Constant(word)

@@ -19,8 +19,6 @@ pub(super) const ROUND_BF16: &[&str] = &[
     "selp.b32",
     "shr.u32",
 ];
-/// The instruction that widens a bf16 where there is no conversion.
-pub(super) const WIDEN_BF16: &[&str] = &["shl.b32"];
 
 /// The choice of instructions for one graph.
 pub(super) struct Lowering<'a> {
@@ -267,8 +265,6 @@ impl<'a> Lowering<'a> {
         rule: &str,
         name: impl Fn(&dyn Fn(&str, &str) -> String) -> String,
     ) -> Operand {
-        let flush = if self.function_flushes() { ".ftz" } else { "" };
-        let sm = self.context.target.sm;
         let narrow = self.format;
         let name = name(&|stem, modifiers| format!("{stem}{modifiers}.f32"));
         let is_root = name.starts_with("sqrt");
@@ -296,18 +292,7 @@ impl<'a> Lowering<'a> {
                 if let Some((_, known)) = self.widened.iter().find(|(from, _)| *from == arg) {
                     return *known;
                 }
-                let wide = match narrow {
-                    BF16 if sm < 86 => {
-                        self.emit_as("cvt.f32.bf16", WIDEN_BF16, &[arg], "operation/widened")
-                    }
-                    // cvt.ftz.f32.bf16 came with sm_90.
-                    BF16 if sm < 90 => self.emit("cvt.f32.bf16", &[arg], "operation/widened"),
-                    _ => self.emit(
-                        &format!("cvt{flush}.f32.{narrow}"),
-                        &[arg],
-                        "operation/widened",
-                    ),
-                };
+                let wide = self.widen(narrow, &[arg], "operation/widened");
                 self.widened.push((arg, wide));
                 wide
             })

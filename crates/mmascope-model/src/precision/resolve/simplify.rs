@@ -7,6 +7,8 @@ use super::policy::Policy;
 use super::{Note, constant};
 use crate::explain::number_word;
 
+pub(super) const COMES_BACK: &str = "a number that was widened and comes back is itself";
+
 /// What stands for an operation, and what is said about it.
 type Found = Option<(usize, &'static str, &'static str)>;
 
@@ -272,12 +274,8 @@ impl Simplifier<'_> {
                 Some((value, "double-negation", "-(-x) is x"))
             }
             (Op::Convert, &[x]) => {
-                let inner = &self.graph.nodes[x];
-                let value = (inner.op == Op::Convert).then(|| inner.args[0])?;
-                let narrow = &self.graph.nodes[value].format;
-                let comes_back = *narrow == self.graph.format && inner.format.bits > narrow.bits;
-                let text = "a number that was widened and comes back is itself";
-                comes_back.then_some((value, "widened", text))
+                let value = self.graph.widened(x)?;
+                Some((value, "widened", COMES_BACK))
             }
             (Op::Call(name), &[x]) if name == "abs" => {
                 let is_positive = self.is_positive(x);
