@@ -193,10 +193,13 @@ impl Pool {
         for _ in 0..RESIDUES {
             let products = residues.products(&mut self.random);
             let given = unit.dot(&products.operands(), &Modifiers::default());
-            let case = given
-                .ok()
-                .and_then(|given| residues.with_c(&products, given, &mut self.random));
-            cases.extend(case);
+            let made = given.ok().map(|given| {
+                [
+                    residues.with_c(&products, given, &mut self.random),
+                    residues.crossing(&products, given, &mut self.random),
+                ]
+            });
+            cases.extend(made.into_iter().flatten().flatten());
             cases.push(nearly_normal(maker, &mut self.random));
             if maker.signature.k == 1 {
                 cases.push(carrying(maker, &mut self.random));

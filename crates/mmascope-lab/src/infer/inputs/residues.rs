@@ -4,7 +4,7 @@
 use super::middle::{cancelled, core};
 use super::{Focus, between, places};
 use crate::dpa::{OperandWords, Signature};
-use crate::exact::Exact;
+use crate::exact::{Dyadic, Exact};
 use crate::format::Class;
 use crate::infer::maker::{Maker, drawn, fraction, word};
 use crate::reveal::Random;
@@ -62,6 +62,44 @@ impl Residues<'_> {
             let moved = c.decode(*moved);
             moved.class == Class::Finite && moved.negative != given.negative
         })?;
+        Some(OperandWords {
+            c: c.to_register(moved),
+            ..products.clone()
+        })
+    }
+}
+
+impl Residues<'_> {
+    /// The products with a c so that the sum lies within some units in the last place of a power of two that is larger than
+    /// they are: one more step of a chain is a carry, whose result is longer than the grid, and is rounded.
+    pub(crate) fn crossing(
+        &self,
+        products: &OperandWords,
+        given: u64,
+        random: &mut Random,
+    ) -> Option<OperandWords> {
+        let Signature { c, d, .. } = &self.maker.signature;
+        let given = d.decode(d.from_register(given));
+        if given.class != Class::Finite || given.significand == 0 {
+            return None;
+        }
+        let number = Exact::new(
+            given.negative,
+            given.significand.into(),
+            given.exponent - given.fraction_bits as i32,
+        );
+        let top = number.top()? + between(1, self.maker.bits.min(16), random);
+        if top > self.maker.c.top - 1 || top - self.maker.bits < self.maker.c.lowest {
+            return None;
+        }
+        let power = Dyadic::of(&Exact::power_of_two(given.negative, top));
+        let near = (&power - &Dyadic::of(&number)).to_exact();
+        let near = c.from_register(word(near, c));
+        let units = random.below(16) as u64;
+        let moved = match random.below(4) {
+            0 => near.checked_add(units),
+            _ => near.checked_sub(units),
+        }?;
         Some(OperandWords {
             c: c.to_register(moved),
             ..products.clone()
