@@ -30,6 +30,9 @@ const FAMILIES: [(Family, usize); 4] = [
 const AROUND: (Family, usize) = (Family::Boundary, 4);
 /// Sums in a portion whose c nearly cancels them, and pairs of operands that the unit may add.
 const RESIDUES: usize = 80;
+/// Sums that are longer than their product, beside each of them, of units of one product: which bits are lost then shows
+/// in one of some hundreds.
+const CARRYING: usize = 8;
 /// The seed of these: they take no part in the draws of the others.
 const SEED: u64 = 0x7e51_d0e5;
 /// The number of pools of aimed inputs that are kept beside the unit's own.
@@ -202,7 +205,7 @@ impl Pool {
             cases.extend(made.into_iter().flatten().flatten());
             cases.push(nearly_normal(maker, &mut self.random));
             if maker.signature.k == 1 {
-                cases.push(carrying(maker, &mut self.random));
+                cases.extend((0..CARRYING).map(|_| carrying(maker, &mut self.random)));
                 cases.push(pair(maker, &mut self.random));
             }
         }

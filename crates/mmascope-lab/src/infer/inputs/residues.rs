@@ -161,7 +161,7 @@ pub(crate) fn pair(maker: &Maker, random: &mut Random) -> OperandWords {
     case
 }
 
-/// A product of two numbers with all their digits and a c of its sign beside it: their sum may be one or two places longer
+/// A product of numbers with all their digits, or few in one of them, and a c of its sign beside it: their sum may be one or two places longer
 /// than the product. In one case of four both are as small as the smallest normal result.
 pub(crate) fn carrying(maker: &Maker, random: &mut Random) -> OperandWords {
     let mut case = maker.blank();
@@ -173,7 +173,9 @@ pub(crate) fn carrying(maker: &Maker, random: &mut Random) -> OperandWords {
     let anchor = anchor.clamp(low, high.min(maker.d.top - 2).max(low));
     let negative = random.below(2) == 0;
     let digits = |random: &mut Random| random.bits() >> 4 | [0, TOP][random.below(2)];
-    let (first, second) = (digits(random), digits(random));
+    // Beside a factor with few digits every bit of the product is kept.
+    let (first, second) = (digits(random), [digits(random), TOP & digits(random)]);
+    let second = second[random.below(2)];
     maker.product(&mut case, 0, drawn(negative, anchor, first), second, random);
     if random.below(4) != 0 {
         let sign = negative ^ (random.below(8) == 0);
