@@ -181,7 +181,7 @@ fn every_scheme_has_the_bits_of_its_own_program() {
     let shape = SHAPE.map(|length| length.to_string());
     let output = Command::new(python)
         .arg(script)
-        .arg(&folder.path())
+        .arg(folder.path())
         .args(shape)
         .output()
         .expect("python runs");
