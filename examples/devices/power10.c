@@ -3,8 +3,6 @@
  *   powerpc64le-linux-gnu-gcc -O2 -static -mcpu=power10 -I crates/mmascope-host/include -o power10 \
  *       examples/devices/process.c examples/devices/power10.c
  *   mmascope validate "cmd:env INSTRUCTION=xvbf16ger2pp qemu-ppc64le -cpu power10 ./power10" --arch power10 --inst xvbf16ger2pp
- *
- * Forms that end in pn subtract the accumulator: the device negates c first, so that it is to be the form pp.
  */
 #include "mmascope_plugin.h"
 
@@ -40,12 +38,20 @@ static _Alignas(16) unsigned char A[32], B[16], C[16], D[64];
 
 GER(xvbf16ger2pp)
 GER(xvbf16ger2pn)
+GER(xvbf16ger2np)
+GER(xvbf16ger2nn)
 GER(xvf16ger2pp)
 GER(xvf16ger2pn)
+GER(xvf16ger2np)
+GER(xvf16ger2nn)
 GER(xvf32gerpp)
 GER(xvf32gerpn)
+GER(xvf32gernp)
+GER(xvf32gernn)
 GER64(xvf64gerpp)
 GER64(xvf64gerpn)
+GER64(xvf64gernp)
+GER64(xvf64gernn)
 GER(xvi8ger4pp)
 GER(xvi8ger4spp)
 GER(xvi16ger2pp)
@@ -57,22 +63,29 @@ static const struct {
     void (*run)(void);
     /* Bits of an element of A and B, bytes of an accumulator, products. */
     size_t operand, accumulator, k;
-    int negated;
     const char *signature;
 } INSTRUCTIONS[] = {
-    {"xvbf16ger2pp", xvbf16ger2pp, 16, 4, 2, 0, "a=bf16 b=bf16 c=f32 d=f32 k=2"},
-    {"xvbf16ger2pn", xvbf16ger2pn, 16, 4, 2, 1, "a=bf16 b=bf16 c=f32 d=f32 k=2"},
-    {"xvf16ger2pp", xvf16ger2pp, 16, 4, 2, 0, "a=f16 b=f16 c=f32 d=f32 k=2"},
-    {"xvf16ger2pn", xvf16ger2pn, 16, 4, 2, 1, "a=f16 b=f16 c=f32 d=f32 k=2"},
-    {"xvf32gerpp", xvf32gerpp, 32, 4, 1, 0, "a=f32 b=f32 c=f32 d=f32 k=1"},
-    {"xvf32gerpn", xvf32gerpn, 32, 4, 1, 1, "a=f32 b=f32 c=f32 d=f32 k=1"},
-    {"xvf64gerpp", xvf64gerpp, 64, 8, 1, 0, "a=f64 b=f64 c=f64 d=f64 k=1"},
-    {"xvf64gerpn", xvf64gerpn, 64, 8, 1, 1, "a=f64 b=f64 c=f64 d=f64 k=1"},
-    {"xvi8ger4pp", xvi8ger4pp, 8, 4, 4, 0, "a=int8 b=uint8 c=int32 d=int32 k=4"},
-    {"xvi8ger4spp", xvi8ger4spp, 8, 4, 4, 0, "a=int8 b=uint8 c=int32 d=int32 k=4"},
-    {"xvi16ger2pp", xvi16ger2pp, 16, 4, 2, 0, "a=int16 b=int16 c=int32 d=int32 k=2"},
-    {"xvi16ger2spp", xvi16ger2spp, 16, 4, 2, 0, "a=int16 b=int16 c=int32 d=int32 k=2"},
-    {"xvi4ger8pp", xvi4ger8pp, 4, 4, 8, 0, "a=int4 b=int4 c=int32 d=int32 k=8"},
+    {"xvbf16ger2pp", xvbf16ger2pp, 16, 4, 2, "a=bf16 b=bf16 c=f32 d=f32 k=2"},
+    {"xvbf16ger2pn", xvbf16ger2pn, 16, 4, 2, "a=bf16 b=bf16 c=f32 d=f32 k=2"},
+    {"xvbf16ger2np", xvbf16ger2np, 16, 4, 2, "a=bf16 b=bf16 c=f32 d=f32 k=2"},
+    {"xvbf16ger2nn", xvbf16ger2nn, 16, 4, 2, "a=bf16 b=bf16 c=f32 d=f32 k=2"},
+    {"xvf16ger2pp", xvf16ger2pp, 16, 4, 2, "a=f16 b=f16 c=f32 d=f32 k=2"},
+    {"xvf16ger2pn", xvf16ger2pn, 16, 4, 2, "a=f16 b=f16 c=f32 d=f32 k=2"},
+    {"xvf16ger2np", xvf16ger2np, 16, 4, 2, "a=f16 b=f16 c=f32 d=f32 k=2"},
+    {"xvf16ger2nn", xvf16ger2nn, 16, 4, 2, "a=f16 b=f16 c=f32 d=f32 k=2"},
+    {"xvf32gerpp", xvf32gerpp, 32, 4, 1, "a=f32 b=f32 c=f32 d=f32 k=1"},
+    {"xvf32gerpn", xvf32gerpn, 32, 4, 1, "a=f32 b=f32 c=f32 d=f32 k=1"},
+    {"xvf32gernp", xvf32gernp, 32, 4, 1, "a=f32 b=f32 c=f32 d=f32 k=1"},
+    {"xvf32gernn", xvf32gernn, 32, 4, 1, "a=f32 b=f32 c=f32 d=f32 k=1"},
+    {"xvf64gerpp", xvf64gerpp, 64, 8, 1, "a=f64 b=f64 c=f64 d=f64 k=1"},
+    {"xvf64gerpn", xvf64gerpn, 64, 8, 1, "a=f64 b=f64 c=f64 d=f64 k=1"},
+    {"xvf64gernp", xvf64gernp, 64, 8, 1, "a=f64 b=f64 c=f64 d=f64 k=1"},
+    {"xvf64gernn", xvf64gernn, 64, 8, 1, "a=f64 b=f64 c=f64 d=f64 k=1"},
+    {"xvi8ger4pp", xvi8ger4pp, 8, 4, 4, "a=int8 b=uint8 c=int32 d=int32 k=4"},
+    {"xvi8ger4spp", xvi8ger4spp, 8, 4, 4, "a=int8 b=uint8 c=int32 d=int32 k=4"},
+    {"xvi16ger2pp", xvi16ger2pp, 16, 4, 2, "a=int16 b=int16 c=int32 d=int32 k=2"},
+    {"xvi16ger2spp", xvi16ger2spp, 16, 4, 2, "a=int16 b=int16 c=int32 d=int32 k=2"},
+    {"xvi4ger8pp", xvi4ger8pp, 4, 4, 8, "a=int4 b=int4 c=int32 d=int32 k=8"},
 };
 
 static size_t chosen(void) {
@@ -103,10 +116,9 @@ int mmascope_run(size_t n, const uint64_t *a, const uint64_t *b, const uint64_t 
     size_t one = chosen(), k = INSTRUCTIONS[one].k, size = INSTRUCTIONS[one].accumulator;
     (void)scale_a, (void)scale_b;
     for (size_t i = 0; i < n; i++) {
-        uint64_t start = c[i] ^ (uint64_t)INSTRUCTIONS[one].negated << (size * 8 - 1);
         spread(A, a + i * k, INSTRUCTIONS[one].operand, k);
         spread(B, b + i * k, INSTRUCTIONS[one].operand, k);
-        spread(C, &start, size * 8, 1);
+        spread(C, c + i, size * 8, 1);
         INSTRUCTIONS[one].run();
         d[i] = 0;
         memcpy(d + i, D, size);

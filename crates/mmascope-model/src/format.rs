@@ -138,6 +138,19 @@ const fn upper_part_of_f32(name: &'static str, fraction_bits: u32) -> Format {
     }
 }
 
+/// A float whose code is the upper part of an f64 word.
+const fn upper_part_of_f64(name: &'static str, fraction_bits: u32) -> Format {
+    let format = float(name, true, 11, fraction_bits, 1023, Specials::Ieee);
+    Format {
+        register: Register {
+            bits: 64,
+            shift: 52 - fraction_bits,
+            of: Some(&F64),
+        },
+        ..format
+    }
+}
+
 const fn fixed(name: &'static str, bits: u32, signed: bool, scale: i32) -> Format {
     let register = Register {
         bits: storage(bits),
@@ -161,6 +174,9 @@ pub const F32: Format = float("f32", true, 8, 23, 127, Specials::Ieee);
 pub const TF32: Format = upper_part_of_f32("tf32", 10);
 /// The accumulator of the narrow fp8 sums: f32 with 13 fraction bits, stored as an f32 word.
 pub const E8M13: Format = upper_part_of_f32("e8m13", 13);
+/// f32's significand with the exponents of f64, stored as an f64 word: a number rounded to the precision
+/// of f32 and not to its range, as POWER10 does between two sums.
+pub const E11M23: Format = upper_part_of_f64("e11m23", 23);
 /// IEEE binary16.
 pub const F16: Format = float("f16", true, 5, 10, 15, Specials::Ieee);
 /// bfloat16.
@@ -205,6 +221,7 @@ pub const UE4M3: Format = {
 /// Every format, widest first within each family.
 pub const FORMATS: &[Format] = &[
     F64,
+    E11M23,
     F32,
     TF32,
     E8M13,

@@ -136,7 +136,8 @@ impl Node {
                 Operation::Add(left, right) => {
                     join(Op::Add, format, read(*left).into_iter().chain(read(*right)))
                 }
-                Operation::Convert(source) => read(*source),
+                // A sum's order does not depend on its sign.
+                Operation::Convert(source) | Operation::Negate(source) => read(*source),
                 Operation::Join { over, of, .. } => {
                     let values = of.iter().filter_map(|&source| read(source));
                     let leaves = over.iter().map(|&k| Self::Leaf(k));

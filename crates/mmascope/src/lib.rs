@@ -95,9 +95,9 @@ pub mod isa {
 /// Number formats as values: decoding, rounding, converting.
 pub mod format {
     pub use mmascope_model::format::{
-        BF16, Class, Conversion, E2M1FN, E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, E8M13, Exact, F16, F32,
-        F64, FORMATS, Float, Format, Formats, Kind, Overflow, Register, Rounding, Specials, TF32,
-        UE4M3, UE8M0, Unpacked,
+        BF16, Class, Conversion, E2M1FN, E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, E8M13, E11M23, Exact,
+        F16, F32, F64, FORMATS, Float, Format, Formats, Kind, Overflow, Register, Rounding,
+        Specials, TF32, UE4M3, UE8M0, Unpacked,
     };
 }
 

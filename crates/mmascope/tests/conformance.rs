@@ -19,6 +19,7 @@ mod conformance {
     #[path = "../exact/integer.rs"]
     mod integer;
     mod nan;
+    mod power10;
     mod recorded;
     mod sensitivity;
     mod sm120;

@@ -200,6 +200,7 @@ impl Plan {
                     (Stage::Add(left, right, round), has_c(left) || has_c(right))
                 }
                 Operation::Join { .. } => return Err("a sum of several values".to_owned()),
+                Operation::Negate(_) => return Err("a value whose sign is changed".to_owned()),
                 Operation::Convert(source) => {
                     let from = from(*source);
                     (Stage::Convert(from, round(output)?), has_c(from))

@@ -3,7 +3,7 @@
 
 use super::schedule::C;
 use super::{Matrices, Schedule, SoftwareScales};
-use crate::dpa::{Addends, Codes, Modifiers, Signature, Unit};
+use crate::dpa::{Addends, Codes, Modifiers, Signature, Signs, Unit};
 use crate::exact::{Dyadic, Exact, Sum};
 use crate::format::{Format, Unpacked};
 
@@ -16,6 +16,8 @@ pub(super) struct Yardstick<'a> {
     codes: Codes,
     codes_of_c: Codes,
     addends: Addends,
+    /// With which signs the unit adds products and c.
+    signs: Signs,
     software: Option<Software<'a>>,
     /// α and β, where C enters in the epilogue.
     factors: Option<(Dyadic, Dyadic)>,
@@ -87,6 +89,7 @@ impl<'a> Yardstick<'a> {
                 false => Codes::Special,
             },
             addends: unit.program().addends(),
+            signs: unit.program().signs(),
             software,
             factors,
             format,
@@ -141,7 +144,8 @@ impl<'a> Yardstick<'a> {
                 self.codes_of_c,
                 matrices.c_at(batch, i, j),
             )?;
-            c.negative ^= modifiers.negate_c;
+            // In an epilogue c does not pass through the unit.
+            c.negative ^= modifiers.negate_c != (self.signs.c < 0 && beta.is_none());
             c.exponent += modifiers.scale_d;
             let c = Dyadic::of(&c);
             sum = match beta {
@@ -162,7 +166,8 @@ impl<'a> Yardstick<'a> {
     ) -> Option<(Dyadic, Dyadic)> {
         let (matrices, modifiers) = (self.matrices, &self.modifiers);
         let signature = &self.signature;
-        let negate = modifiers.negate_a != modifiers.negate_b;
+        let subtracts = self.signs.products < 0;
+        let negate = modifiers.negate_a != (modifiers.negate_b != subtracts);
         let (codes, addends) = (self.codes, self.addends);
         let (mut sum, mut products) = (Sum::default(), Sum::default());
         for at in ks {

@@ -201,7 +201,7 @@ fn sources(statement: &Statement) -> Vec<Source> {
     match &statement.operation {
         Operation::Dot { from, .. } => from.source().into_iter().collect(),
         Operation::Add(left, right) => vec![*left, *right],
-        Operation::Convert(source) => vec![*source],
+        Operation::Convert(source) | Operation::Negate(source) => vec![*source],
         Operation::Join { of, .. } => of.clone(),
     }
 }
@@ -215,7 +215,7 @@ fn reads(statement: &mut Statement, change: impl Fn(Source) -> Source) {
             }
         }
         Operation::Add(left, right) => (*left, *right) = (change(*left), change(*right)),
-        Operation::Convert(source) => *source = change(*source),
+        Operation::Convert(source) | Operation::Negate(source) => *source = change(*source),
         Operation::Join { of, .. } => of.iter_mut().for_each(|source| *source = change(*source)),
     }
 }

@@ -58,6 +58,14 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Found> {
     };
     let mut subject = DeviceSum::new(bench.device)?;
     let report = reveal(&mut subject, &options);
+    if subject.subtracts() {
+        // The tests read signs: what they would conclude of such a device would be wrong.
+        let name = bench.device.name();
+        return Err(crate::Error::Argument(format!(
+            "{name}: it subtracts its products or c; probe takes devices that add both. A device that changes the \
+             signs of a or c, or the form of the instruction that adds, can be probed; infer takes this one"
+        )));
+    }
     match subject.stand_in() {
         Some(stand_in) => Ok(Found::StandIn(stand_in)),
         None => of_products(bench, report).map(Found::Order),

@@ -153,6 +153,11 @@ impl<'a> DeviceSum<'a> {
             .collect())
     }
 
+    /// Whether it was found to subtract its products or c.
+    pub(crate) fn subtracts(&self) -> bool {
+        self.factors.products < 0.0 || self.factors.c < 0.0
+    }
+
     /// Measures the factors of products and c, for which a product of ones, twice that, c = 1 and c = 2 are asked.
     /// False where none shows: the checks of the masks then report what a lone unit gives.
     fn find_factors(&mut self) -> Result<bool> {

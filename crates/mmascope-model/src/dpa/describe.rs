@@ -67,6 +67,9 @@ impl Program {
                 Operation::Convert(source) => {
                     push("order", format!("convert {}", self.source_name(*source)));
                 }
+                Operation::Negate(source) => {
+                    push("order", format!("negate {}", self.source_name(*source)));
+                }
                 Operation::Join { algorithm, .. } => {
                     for (name, value) in shown(algorithm) {
                         push(name, value);
@@ -129,7 +132,7 @@ impl Program {
                         General::Integer(step) => IntDot { l: count, ..step }.into(),
                     })
                 }
-                Operation::Add(..) | Operation::Convert(_) => None,
+                Operation::Add(..) | Operation::Convert(_) | Operation::Negate(_) => None,
             };
             if let Operation::Dot { operands, .. } = &statement.operation {
                 for (name, part) in [("a", operands.a), ("b", operands.b)] {
@@ -189,6 +192,10 @@ impl Program {
             Operation::Convert(source) => {
                 format!("{} converted.", self.source_name(*source))
             }
+            Operation::Negate(source) => format!(
+                "{} with the other sign, a zero too; a NaN stays a NaN.",
+                self.source_name(*source)
+            ),
             Operation::Join {
                 algorithm,
                 over,

@@ -41,7 +41,7 @@ impl Program {
                     }
                 }
                 Operation::Add(left, right) => known(*left).and_then(|()| known(*right))?,
-                Operation::Convert(source) => known(*source)?,
+                Operation::Convert(source) | Operation::Negate(source) => known(*source)?,
                 Operation::Join { algorithm, of, .. } => {
                     algorithm.check_limits()?;
                     if of.is_empty() {

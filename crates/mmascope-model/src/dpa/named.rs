@@ -304,9 +304,11 @@ impl Dpa {
         result: &Format,
     ) -> Result<bool, String> {
         let Signature { a, b, c, .. } = signature;
-        let wide = [a, b, c, result]
-            .into_iter()
-            .find(|format| format.bits > 32);
+        let is_wide = |format: &Format| format.bits > 32;
+        // A result of f32's precision may have any range.
+        let is_precise = |format: &Format| format.float().is_none_or(|it| it.fraction_bits > 23);
+        let operand = [a, b, c].into_iter().find(|format| is_wide(format));
+        let wide = operand.or(Some(result).filter(|it| is_wide(it) && is_precise(it)));
         if let Some(wide) = wide.filter(|_| !self.rounds_every_operation()) {
             return Err(format!("{self} takes at most 32-bit formats, not {wide}"));
         }

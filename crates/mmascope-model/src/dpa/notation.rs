@@ -5,7 +5,7 @@
 //!                                                      the last one is d; "d =" may be left out
 //! statement := [ name "=" ] operation "->" output
 //! operation := algorithm { PARAMETER=value } [ "as" format ] [ "part" a=FIRST:COUNT b=FIRST:COUNT ] [ "over" select ] [ "from" source ]
-//!            | "add" source source | "convert" source
+//!            | "add" source source | "convert" source | "negate" source
 //!            | "join" algorithm { PARAMETER=value } [ "over" "k=0,1" ] "of" source { source }
 //! select    := "k=0,1,2" | "k=0..15" | "k%4=0,1"       default: every k, ascending
 //!                                                      "as": operands widened to that format first
@@ -236,13 +236,14 @@ fn parse_operation(
     words: &mut Words<'_, '_>,
     earlier: &[Statement],
 ) -> std::result::Result<Operation, Flaw> {
-    let head = words.next("an algorithm, 'add' or 'convert'")?;
+    let head = words.next("an algorithm, 'add', 'convert' or 'negate'")?;
     match head.text {
         "add" => {
             let left = parse_source(words, earlier)?;
             Ok(Operation::Add(left, parse_source(words, earlier)?))
         }
         "convert" => Ok(Operation::Convert(parse_source(words, earlier)?)),
+        "negate" => Ok(Operation::Negate(parse_source(words, earlier)?)),
         "join" => parse_join(words, earlier),
         _ => {
             let algorithm = parse_algorithm(head, words)?;
@@ -423,11 +424,13 @@ fn parse_source(
     }
 }
 
-/// Overflow and zero sign of an operation whose notation does not give them: additions and conversions
-/// follow IEEE 754, steps say what theirs are.
+/// Overflow and zero sign of an operation whose notation does not give them: additions, conversions and
+/// changes of sign follow IEEE 754, steps say what theirs are.
 fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
     match operation {
-        Operation::Add(..) | Operation::Convert(_) => (Overflow::Ieee, ZeroSign::Ieee),
+        Operation::Add(..) | Operation::Convert(_) | Operation::Negate(_) => {
+            (Overflow::Ieee, ZeroSign::Ieee)
+        }
         Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => algorithm.result(),
     }
 }
@@ -435,7 +438,7 @@ fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
 /// NaN, flush and tininess of an operation whose notation does not give them.
 fn ends(operation: &Operation) -> Ends {
     match operation {
-        Operation::Add(..) | Operation::Convert(_) => Ends::USUAL,
+        Operation::Add(..) | Operation::Convert(_) | Operation::Negate(_) => Ends::USUAL,
         Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => algorithm.ends(),
     }
 }

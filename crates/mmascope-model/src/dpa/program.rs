@@ -51,6 +51,9 @@ pub enum Operation {
     Add(Source, Source),
     /// Rounds a value to another format.
     Convert(Source),
+    /// Changes the sign of a value, a zero's too; a NaN stays a NaN. The result is rounded as a
+    /// conversion is, which does nothing in the value's own format.
+    Negate(Source),
     /// Several values and some products in one fused sum. No known unit needs it.
     Join {
         /// The sum's parameters; L does not matter.
@@ -351,6 +354,11 @@ impl Program {
                 }
                 Operation::Add(left, right) => ieee::add(&read(*left), &read(*right), output),
                 Operation::Convert(source) => output::convert(&read(*source), output),
+                Operation::Negate(source) => {
+                    let value = read(*source);
+                    let negative = !value.negative;
+                    output::convert(&Unpacked { negative, ..value }, output)
+                }
                 Operation::Join {
                     algorithm,
                     over,

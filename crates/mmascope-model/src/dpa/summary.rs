@@ -4,7 +4,8 @@
 use super::describe::rounded;
 use super::general::{AddMul, Fused};
 use super::{
-    Addends, Beyond, General, GrFdpa, IntDot, IntPair, Operation, Output, Program, Start, Unit,
+    Addends, Beyond, General, GrFdpa, IntDot, IntPair, Operation, Output, Program, Signs, Start,
+    Unit,
 };
 use crate::format::{Format, Rounding};
 
@@ -35,13 +36,20 @@ impl Unit {
                 if matches!(algorithm.general(&statement.output),
                     General::Integer(IntDot { pair: IntPair::Differ, .. })))
         });
-        let ends = format!("and c in {c}, d in {d}{scaled}.");
+        let signs = program.signs();
+        let ends = match signs.c {
+            0 => format!("in all, d in {d}; c in {c} is not read{scaled}."),
+            _ => format!("and c in {c}, d in {d}{scaled}."),
+        };
+        let with_c = |sum: &str| equation(signs, sum);
         match (program.addends(), signature.k) {
             (Addends::Sum, _) => {
-                format!("Every element of D is d = c + (a + b) of {numbers} {ends}")
+                let equation = with_c("(a + b)");
+                format!("Every element of D is {equation} of {numbers} {ends}")
             }
             (Addends::Difference, _) => {
-                format!("Every element of D is d = c + (a - b) of {numbers} {ends}")
+                let equation = with_c("(a - b)");
+                format!("Every element of D is {equation} of {numbers} {ends}")
             }
             (Addends::Product, k) if counts => {
                 format!(
@@ -49,12 +57,26 @@ impl Unit {
                 )
             }
             (Addends::Product, 1) => {
-                format!("Every element of D is d = c + a·b: the product of {numbers} {ends}")
+                let equation = with_c("a·b");
+                format!("Every element of D is {equation}: the product of {numbers} {ends}")
             }
             (Addends::Product, k) => {
-                format!("Every element of D is d = c + Σ a_k·b_k: {k} products of {numbers} {ends}")
+                let equation = with_c("Σ a_k·b_k");
+                format!("Every element of D is {equation}: {k} products of {numbers} {ends}")
             }
         }
+    }
+}
+
+/// `d = c + sum` with these signs.
+fn equation(signs: Signs, sum: &str) -> String {
+    match (signs.products < 0, signs.c) {
+        (false, 0) => format!("d = {sum}"),
+        (true, 0) => format!("d = -{sum}"),
+        (false, 1) => format!("d = c + {sum}"),
+        (true, 1) => format!("d = c - {sum}"),
+        (false, _) => format!("d = {sum} - c"),
+        (true, _) => format!("d = -c - {sum}"),
     }
 }
 
@@ -95,6 +117,13 @@ fn how(program: &Program, k: usize) -> String {
             last.format,
             rounded(last.rounding)
         ));
+    }
+    let negates = program
+        .statements
+        .last()
+        .is_some_and(|it| matches!(it.operation, Operation::Negate(_)));
+    if negates {
+        said.push_str(" The sign changes after that.");
     }
     said
 }

@@ -38,6 +38,19 @@ impl Start {
         }
     }
 
+    /// The same value with the other sign.
+    pub(super) fn negated(&self) -> Self {
+        let negative = !self.value.negative;
+        Self {
+            name: format!("-{}", self.name),
+            value: Unpacked {
+                negative,
+                ..self.value
+            },
+            cover: self.cover.clone(),
+        }
+    }
+
     pub(super) fn addend(&self) -> Addend {
         Addend::of(&self.name, &self.value, self.cover.clone())
     }

@@ -9,7 +9,7 @@ use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
 use super::value::Value;
 use crate::dpa::{
     Addends, Codes, Dpa, General, IntPair, Modifiers, Operands, Operation, Output, Program, Scale,
-    Select, Signature, Source, Statement, Unit, check_operands,
+    Select, Signature, Signs, Source, Statement, Unit, check_operands,
 };
 use crate::error::Result;
 use crate::exact::Dyadic;
@@ -61,7 +61,13 @@ impl Trace {
             scale_block,
             exact,
             ..
-        } = Decoded::read(&whole, operands, modifiers, unit.program().stated_addends())?;
+        } = Decoded::read(
+            &whole,
+            operands,
+            modifiers,
+            unit.program().stated_addends(),
+            unit.program().signs(),
+        )?;
         let lanes = lanes(&whole, operands, modifiers, unit.program().codes);
         let widened = widened(unit.program());
         if let Some(format) = &widened {
@@ -142,7 +148,7 @@ impl Decoded {
         operands: &Operands<'_>,
         modifiers: &Modifiers,
     ) -> Result<Self> {
-        Self::read(signature, operands, modifiers, None)
+        Self::read(signature, operands, modifiers, None, PLAIN)
     }
 
     /// Decodes operands as a unit reads them.
@@ -155,6 +161,7 @@ impl Decoded {
             operands,
             modifiers,
             unit.program().stated_addends(),
+            unit.program().signs(),
         )
     }
 
@@ -164,6 +171,7 @@ impl Decoded {
         operands: &Operands<'_>,
         modifiers: &Modifiers,
         numbers: Option<Addends>,
+        signs: Signs,
     ) -> Result<Self> {
         check_operands(signature, operands, modifiers)?;
         let codes = numbers.map_or(Codes::Special, |_| Codes::Numbers);
@@ -186,7 +194,7 @@ impl Decoded {
             scale_a: scales(operands.scale_a),
             scale_b: scales(operands.scale_b),
             scale_block: signature.scale.map_or(0, |scale| scale.block),
-            exact: exact_sum(&lanes, &c, added),
+            exact: exact_sum(&lanes, &c, added, signs),
             added,
         })
     }
@@ -389,8 +397,28 @@ fn both(lane: &Lane, added: Addends) -> Dyadic {
     }
 }
 
-/// `c + Σ a·b` with scales and modifiers, in exact arithmetic.
-fn exact_sum(lanes: &[Lane], c: &Unpacked, added: Addends) -> Value {
+/// The signs of almost every unit.
+const PLAIN: Signs = Signs { products: 1, c: 1 };
+
+/// `c + Σ a·b` with scales, modifiers and the signs that the program gives them, in exact arithmetic.
+fn exact_sum(lanes: &[Lane], c: &Unpacked, added: Addends, signs: Signs) -> Value {
+    let c = &Unpacked {
+        negative: c.negative != (signs.c < 0),
+        ..*c
+    };
+    let turned: Vec<Lane>;
+    let lanes = match signs.products < 0 {
+        false => lanes,
+        true => {
+            let turn = |lane: &Lane| {
+                let negative = !lane.a.negative;
+                let a = Unpacked { negative, ..lane.a };
+                Lane { a, ..*lane }
+            };
+            turned = lanes.iter().map(turn).collect();
+            &turned
+        }
+    };
     if added != Addends::Product {
         let c = Value::of(c).number().unwrap_or_default();
         let sums: Vec<Dyadic> = lanes.iter().map(|lane| both(lane, added)).collect();
@@ -503,6 +531,10 @@ impl Run<'_> {
                 Operation::Convert(source) => {
                     let source = read(*source);
                     steps.push(convert(&name, "convert".to_owned(), &source, output));
+                }
+                Operation::Negate(source) => {
+                    let source = read(*source).negated();
+                    steps.push(convert(&name, "negate".to_owned(), &source, output));
                 }
             }
             if let Some(step) = steps.last_mut() {

@@ -136,6 +136,13 @@ impl Number {
         self.expr.field("significand")
     }
 
+    /// The same number with the other sign.
+    pub(super) fn negated(&self) -> Self {
+        let negative = !&self.negative();
+        let expr = self.changed(&self.zero(), &negative, &self.significand());
+        Self::new(&self.of, expr)
+    }
+
     /// Neither zero nor infinite nor NaN.
     fn is_finite(&self) -> Expr {
         (!&self.nan()).and(&!&self.infinite()).and(&!&self.zero())

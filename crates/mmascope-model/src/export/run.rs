@@ -121,6 +121,11 @@ impl Writer<'_> {
                 let convert = ieee::convert(&mut self.build, &value.of, output)?;
                 Expr::call(&convert, vec![value.expr])
             }
+            Operation::Negate(source) => {
+                let value = self.source(*source, output)?.negated();
+                let convert = ieee::convert(&mut self.build, &value.of, output)?;
+                Expr::call(&convert, vec![value.expr])
+            }
             Operation::Join {
                 algorithm,
                 over,

@@ -52,9 +52,10 @@ const fn fixed(name: &'static str, bits: u32, signed: bool, scale: i32) -> Spec 
 
 use Special::{Finite, Fnuz, Ieee, OneNan};
 
-/// Every format of the table of precision.md §6, and e8m13.
+/// Every format of the table of precision.md §6, e8m13 and e11m23.
 pub(crate) const SPECS: &[Spec] = &[
     float("f64", true, 11, 52, 1023, Ieee),
+    float("e11m23", true, 11, 23, 1023, Ieee),
     float("f32", true, 8, 23, 127, Ieee),
     float("tf32", true, 8, 10, 127, Ieee),
     float("e8m13", true, 8, 13, 127, Ieee),
@@ -282,6 +283,12 @@ impl Target {
                         rung: magnitude.to_bits(),
                         quarter: 0,
                     };
+                }
+                // The upper part of an f64.
+                _ if self.spec.name == "e11m23" => {
+                    let rung = magnitude.to_bits() >> 29;
+                    let low = f64::from_bits(rung << 29);
+                    (low, f64::from_bits((rung + 1) << 29), rung)
                 }
                 _ => {
                     let near = magnitude as f32;

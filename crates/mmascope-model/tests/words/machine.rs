@@ -77,6 +77,7 @@ pub(crate) fn run(
         let word = match &statement.head {
             Head::None => panic!("no head"),
             Head::Convert(source) => own.convert(&read(source)),
+            Head::Negate(source) => own.convert(&read(source).negated()),
             Head::Add(left, right) => own.add(&read(left), &read(right)),
             Head::Join {
                 terms,

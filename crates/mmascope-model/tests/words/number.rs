@@ -107,6 +107,14 @@ pub(crate) enum Value {
 }
 
 impl Value {
+    pub(crate) fn negated(self) -> Self {
+        match self {
+            Self::Nan => Self::Nan,
+            Self::Infinite(negative) => Self::Infinite(!negative),
+            Self::Number(negative, x, exponent) => Self::Number(!negative, x.negated(), exponent),
+        }
+    }
+
     pub(crate) fn is_zero(&self) -> bool {
         matches!(self, Self::Number(_, x, _) if x.is_zero())
     }

@@ -47,6 +47,7 @@ pub(crate) enum Head {
     },
     Add(String, String),
     Convert(String),
+    Negate(String),
     Join {
         terms: Vec<String>,
         start: String,
@@ -224,6 +225,12 @@ fn head(text: &str) -> Option<Head> {
         text,
     ) {
         return Some(Head::Add(found[0].to_owned(), found[1].to_owned()));
+    }
+    if let Some(found) = fit(
+        "{} with the other sign, a zero too; a NaN stays a NaN.",
+        text,
+    ) {
+        return Some(Head::Negate(found[0].to_owned()));
     }
     if let Some(found) = fit("{} converted.", text) {
         return Some(Head::Convert(found[0].to_owned()));

@@ -158,6 +158,13 @@ pub(crate) const FACTS: &[Fact] = &[
         ],
     ),
     like_ieee(
+        "e11m23",
+        35,
+        (23, 1023),
+        -1045,
+        [0x3_ff7f_ffff, 0x3_ff80_0000, 0x3_ffc0_0000, 0x3_ffff_ffff],
+    ),
+    like_ieee(
         "f32",
         32,
         (23, 127),

@@ -66,10 +66,11 @@ fn specials(fact: &Fact) -> Specials {
 
 #[test]
 fn register_words() {
-    // tf32 and e8m13 sit in the upper bits of an f32; the others at the bottom of their word.
+    // tf32 and e8m13 sit in the upper bits of an f32, e11m23 in those of an f64; the others at the bottom of their word.
     for format in FORMATS {
         let (bits, shift) = match format.name {
             "f64" => (64, 0),
+            "e11m23" => (64, 29),
             "f32" => (32, 0),
             "tf32" => (32, 13),
             "e8m13" => (32, 10),
@@ -89,7 +90,11 @@ fn register_words() {
         assert_eq!(format.digits() as u32, bits / 4, "{format}");
         assert_eq!(
             format.container().name,
-            if shift > 0 { "f32" } else { format.name }
+            match shift {
+                0 => format.name,
+                29 => "f64",
+                _ => "f32",
+            }
         );
         for code in [0, 1, format.mask() >> 1, format.mask()] {
             let word = format.to_register(code);

@@ -9,7 +9,7 @@ use crate::points::between;
 use crate::random::Random;
 use crate::rounding::check_point;
 
-const WIDE: [&str; 4] = ["f64", "f32", "tf32", "e8m13"];
+const WIDE: [&str; 5] = ["f64", "e11m23", "f32", "tf32", "e8m13"];
 
 #[test]
 fn around_chosen_and_random_values() {

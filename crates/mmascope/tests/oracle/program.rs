@@ -138,6 +138,16 @@ fn run(
     match &statement.operation {
         Operation::Add(left, right) => fma_chain::step(&[term(*left), term(*right)], output),
         Operation::Convert(source) => fma_chain::step(&[term(*source)], output),
+        Operation::Negate(source) => {
+            let term = term(*source);
+            let (negative, value) = (!term.negative, term.value.negate());
+            let negated = Term {
+                negative,
+                value,
+                ..term
+            };
+            fma_chain::step(&[negated], output)
+        }
         Operation::Join { .. } => panic!("no shipped row has it"),
         Operation::Dot {
             algorithm,

@@ -102,6 +102,7 @@ pub(crate) fn left(unit: &Unit, i: usize, j: usize) -> Option<BTreeSet<usize>> {
             }
             Operation::Add(left, right) => Sum::exact(&[read(left), read(right)]).rounded(),
             Operation::Convert(source) => read(source).rounded(),
+            Operation::Negate(source) => read(source),
             Operation::Join { .. } => return None,
         };
         values.push(value);

@@ -8,7 +8,7 @@ mod join;
 mod split;
 
 use super::{Reduction, Schedule};
-use crate::dpa::{Addends, Scalar, Signature, Unit};
+use crate::dpa::{Addends, Scalar, Signature, Signs, Unit};
 use crate::error::{Error, Result};
 use crate::format::{Format, Kind, Rounding};
 
@@ -202,6 +202,9 @@ impl Emulation {
             return refused(
                 "the instruction has block scales or sums no products of two operands".into(),
             );
+        }
+        if unit.program().signs() != (Signs { products: 1, c: 1 }) {
+            return refused("the instruction subtracts its products or c".into());
         }
         for (name, format) in [("A", signature.a), ("B", signature.b)] {
             match self.split.largest() {

@@ -10,7 +10,7 @@ fn place_of_c(program: &Program) -> &'static str {
     let uses = |operation: &Operation| match operation {
         Operation::Dot { from, .. } => *from == Start::C,
         Operation::Add(left, right) => *left == Source::C || *right == Source::C,
-        Operation::Convert(source) => *source == Source::C,
+        Operation::Convert(source) | Operation::Negate(source) => *source == Source::C,
         Operation::Join { of, .. } => of.contains(&Source::C),
     };
     let last = program.statements.len().saturating_sub(1);
@@ -23,7 +23,7 @@ fn place_of_c(program: &Program) -> &'static str {
         Some((_, Operation::Dot { .. })) => "fused",
         Some((at, Operation::Add(..))) if at == last => "separate-last",
         Some((_, Operation::Add(..))) => "separate-first",
-        Some((_, Operation::Convert(_))) => "converted",
+        Some((_, Operation::Convert(_) | Operation::Negate(_))) => "converted",
         Some((at, Operation::Join { .. })) if at == last => "last-step",
         Some(_) => "joined",
     }

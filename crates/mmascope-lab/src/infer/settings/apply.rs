@@ -50,7 +50,7 @@ impl Setting {
                 }
                 // What c becomes on its way in is a matter of its own.
                 Operation::Convert(Source::C) => continue,
-                Operation::Add(..) | Operation::Convert(_) => {}
+                Operation::Add(..) | Operation::Convert(_) | Operation::Negate(_) => {}
             }
             applied |= self.on_output(&mut statement.output, index == last);
         }

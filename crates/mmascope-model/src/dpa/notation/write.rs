@@ -53,6 +53,9 @@ impl fmt::Display for Program {
                 Operation::Convert(source) => {
                     write!(out, "convert {}", self.source_name(*source))?;
                 }
+                Operation::Negate(source) => {
+                    write!(out, "negate {}", self.source_name(*source))?;
+                }
                 Operation::Join {
                     algorithm,
                     over,
