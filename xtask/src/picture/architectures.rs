@@ -39,7 +39,7 @@ fn table() -> String {
     let names: Vec<String> = others.iter().map(|it| format!("`{}`", it.name)).collect();
     text + &format!(
         "\nEvidence counts instructions by how well most of their arithmetic is known: `hw` recorded on hardware, `2team` and `1team` stated by \
-         so many independent teams, `sim` equal to the vendor's simulator, `doc` documented, `open` disputed or assumed. `show` \
+         so many independent teams, `sim` equal to the vendor's simulator, `doc` documented, `open` disputed or unknown, `assumed` stated by no source. `show` \
          says it of every parameter.\n\nListed and refused, because nobody has published their arithmetic: {}.\n\n",
         names.join(", ")
     )

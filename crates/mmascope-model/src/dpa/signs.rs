@@ -66,4 +66,25 @@ impl Program {
         }
         values.last().copied().unwrap_or_default()
     }
+
+    /// The sign with which d has the value of each statement: −1 where that is negated later.
+    pub(crate) fn signs_of_statements(&self) -> Vec<i8> {
+        let mut signs = vec![1; self.statements.len()];
+        for (index, statement) in self.statements.iter().enumerate().rev() {
+            let own: i8 = signs[index];
+            let (sources, sign) = match &statement.operation {
+                Operation::Dot { from, .. } => (from.source().into_iter().collect(), own),
+                Operation::Add(left, right) => (vec![*left, *right], own),
+                Operation::Convert(source) => (vec![*source], own),
+                Operation::Negate(source) => (vec![*source], -own),
+                Operation::Join { of, .. } => (of.clone(), own),
+            };
+            for source in sources {
+                if let Source::Statement(read) = source {
+                    signs[read] = sign;
+                }
+            }
+        }
+        signs
+    }
 }

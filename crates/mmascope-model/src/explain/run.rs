@@ -471,7 +471,9 @@ impl Run<'_> {
         let mut steps: Vec<Step> = Vec::new();
         let mut values: Vec<Start> = Vec::new();
         let mut taken = HashSet::new();
-        for statement in &self.program.statements {
+        let signs = self.program.signs_of_statements();
+        for (statement, sign) in self.program.statements.iter().zip(signs) {
+            let first = steps.len();
             let output = &statement.output;
             let read = |source: Source| match source {
                 Source::C => c.clone(),
@@ -539,6 +541,9 @@ impl Run<'_> {
             }
             if let Some(step) = steps.last_mut() {
                 values.push(finished(step, output));
+            }
+            for step in &mut steps[first..] {
+                step.subtracted = sign < 0;
             }
         }
         steps

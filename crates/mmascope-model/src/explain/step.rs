@@ -112,6 +112,7 @@ impl Step {
             format: "",
             word: String::new(),
             losses: Vec::new(),
+            subtracted: false,
         }
     }
 

@@ -147,6 +147,10 @@ pub struct Step {
     pub value: Value,
     /// What was lost, before − after, in order; only what is not zero.
     pub losses: Vec<Loss>,
+    /// Whether the result has the value with the other sign, so that its losses count against those of
+    /// other steps.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub subtracted: bool,
 }
 
 /// How the terms of a step were aligned.
@@ -327,7 +331,11 @@ impl Trace {
     /// The losses of all steps: exact − result, where both are finite.
     #[must_use]
     pub fn lost(&self) -> Dyadic {
-        let lost: Vec<Dyadic> = self.steps.iter().map(Step::lost).collect();
+        let lost = |step: &Step| match step.subtracted {
+            false => step.lost(),
+            true => -&step.lost(),
+        };
+        let lost: Vec<Dyadic> = self.steps.iter().map(lost).collect();
         lost.iter().sum()
     }
 

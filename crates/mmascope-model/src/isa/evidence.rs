@@ -18,15 +18,18 @@ pub enum Strength {
     Documented,
     /// Disputed or unknown; the value is the best guess there is.
     Open,
+    /// No source states it; it is what one would expect.
+    Assumed,
 }
 
-const NAMES: [(&str, Strength); 6] = [
+const NAMES: [(&str, Strength); 7] = [
     ("hw", Strength::Hardware),
     ("2team", Strength::TwoTeams),
     ("1team", Strength::OneTeam),
     ("sim", Strength::Simulator),
     ("doc", Strength::Documented),
     ("open", Strength::Open),
+    ("assumed", Strength::Assumed),
 ];
 
 /// What evidence can be given for beside the parameters of steps: the final conversion, which k when
@@ -43,7 +46,7 @@ pub(crate) fn parameters() -> impl Iterator<Item = &'static str> + Clone {
 }
 
 impl Strength {
-    /// The level of that name: `hw 2team 1team sim doc open`.
+    /// The level of that name: `hw 2team 1team sim doc open assumed`.
     ///
     /// # Errors
     /// [`Error::Unknown`].
@@ -65,6 +68,7 @@ impl Strength {
             Self::Simulator => "bit-exact to the vendor's simulator, not compared with hardware",
             Self::Documented => "documentation or compiler output",
             Self::Open => "open: disputed or unknown",
+            Self::Assumed => "assumed: no source states it",
         }
     }
 }

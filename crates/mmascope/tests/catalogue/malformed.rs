@@ -118,7 +118,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("arch a\nx | {t} | §4x4x4_2 | {m} | hw", "expected a shape"),
     (
         "arch a\nx | {t} | {s} |§| hw",
-        "expected an algorithm, 'add' or 'convert', found the end",
+        "expected an algorithm, 'add', 'convert' or 'negate', found the end",
     ),
     (
         "arch a\nx | {t} | {s} | §t-fpda L=4 -> rz f32 | hw",
@@ -246,7 +246,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | {m} ;§| hw",
-        "expected an algorithm, 'add' or 'convert', found the end",
+        "expected an algorithm, 'add', 'convert' or 'negate', found the end",
     ),
     (
         "arch a\nx | {t} | {s} | §c = {m} | hw",
@@ -338,11 +338,11 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | {m} |§",
-        "expected evidence: hw, 2team, 1team, sim, doc or open",
+        "expected evidence: hw, 2team, 1team, sim, doc, open or assumed",
     ),
     (
         "arch a\nx | {t} | {s} | {m} | §sure",
-        "2team, 1team, sim, doc or open; found 'sure'",
+        "2team, 1team, sim, doc, open or assumed; found 'sure'",
     ),
     (
         "arch a\nx | {t} | {s} | {m} | hw §L",
@@ -384,7 +384,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\r\nx | {t} | {s} | {m} | §no\r\n",
-        "2team, 1team, sim, doc or open; found 'no'",
+        "2team, 1team, sim, doc, open or assumed; found 'no'",
     ),
 ];
 

@@ -105,6 +105,7 @@ fn every_parameter_has_its_evidence() {
         Strength::Simulator,
         Strength::Documented,
         Strength::Open,
+        Strength::Assumed,
     ];
     let mut seen = HashSet::new();
     for row in Catalogue::built_in().instructions() {

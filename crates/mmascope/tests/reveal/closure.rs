@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::symbolic::{left, left_by_tree};
 use mmascope::dpa::{Dpa, Fused, General, Operation, StFdpa, TFdpa, TrFdpa, Unit};
 use mmascope::dut::{Dut, ModelDut};
-use mmascope::format::{F32, F64};
+use mmascope::format::{E11M23, F32, F64, Format};
 use mmascope::isa::Catalogue;
 use mmascope::reveal::{DeviceSum, Nature, Options, Revelation, Summation, reveal};
 use mmascope::tree::{Inner, Op, Sight, Tree, visible};
@@ -111,12 +111,14 @@ fn as_seen(tree: &Tree, unit: &Unit) -> Tree {
         (Op::Fma, _) if is_narrow => Op::Add,
         (op, _) => op,
     };
+    // Masks tell how many bits a sum keeps, and not the range of its exponents.
+    let seen = |format: Format| if format == E11M23 { F32 } else { format };
     tree.map(|item, node| Inner {
         op: two(node),
         format: if converts && item == tree.root() {
             signature.d
         } else {
-            node.format
+            seen(node.format)
         },
         ..node.clone()
     })

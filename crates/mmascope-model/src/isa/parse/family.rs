@@ -240,12 +240,12 @@ fn parse_model(
         return fault(
             field.line,
             field.end(),
-            "expected evidence: hw, 2team, 1team, sim, doc or open",
+            "expected evidence: hw, 2team, 1team, sim, doc, open or assumed",
         );
     };
     let default = Strength::named(first.text).or_else(|_| {
         let expected =
-            "expected first the level of every parameter: hw, 2team, 1team, sim, doc or open";
+            "expected first the level of every parameter: hw, 2team, 1team, sim, doc, open or assumed";
         fault(
             field.line,
             first.column,
