@@ -1,4 +1,4 @@
-//! What the documents show as printed is what the program prints.
+//! Blocks of the documents that show output are what the program prints.
 //!
 //! A block ```` ```text ```` shows, line by line, a part of what the last command before it prints; a line `…`
 //! stands for lines that are left out. A command that fails with status 2 or 3 shows its message. A block below a comment

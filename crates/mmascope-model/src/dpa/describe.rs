@@ -340,7 +340,7 @@ pub(crate) fn rounded(rounding: Rounding) -> &'static str {
     }
 }
 
-/// What becomes of a result.
+/// The treatment of a result, in sentences.
 fn output_words(output: &Output) -> String {
     let Output {
         format,

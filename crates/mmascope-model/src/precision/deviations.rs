@@ -1,4 +1,4 @@
-//! Where the source document on fast-math and precision errs, what is true, and where that shows.
+//! The errors of the source document on fast-math and precision: what is true, and where that shows.
 //!
 //! The document is an unofficial page about a compiler; most of its skeleton is true, and some of its gates are
 //! invented (`precision.md` §5). Every deviation is an entry here and a test of its number.

@@ -1,4 +1,4 @@
-//! What a machine is: the arithmetic of its rows, and what it has beside them, as the catalogue says.
+//! The machine of a Tensix chip: the arithmetic of its rows, and the features that the catalogue lists.
 
 use super::source::{Source, Width};
 use crate::dpa::{Dpa, GrFdpa, Operation, Output, SemiFma, ZeroSign};
