@@ -340,7 +340,7 @@ pub(crate) fn rounded(rounding: Rounding) -> &'static str {
     }
 }
 
-/// The treatment of a result, in sentences.
+/// What becomes of a result.
 fn output_words(output: &Output) -> String {
     let Output {
         format,

@@ -18,7 +18,7 @@ pub struct EFdpa {
 
 impl Step for EFdpa {
     const NAME: &'static str = "e-fdpa";
-    const TITLE: &'static str = "E-FDPA (§2.6)";
+    const TITLE: &'static str = "E-FDPA";
     const ROWS: &'static [Row<Self>] = &[row!(L, l)];
     const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Exact);
 

@@ -14,7 +14,7 @@ pub struct FmaChain;
 
 impl Step for FmaChain {
     const NAME: &'static str = "fma-chain";
-    const TITLE: &'static str = "FMA chain (§2.1)";
+    const TITLE: &'static str = "FMA chain";
     const ROWS: &'static [Row<Self>] = &[];
     const RESULT: (Overflow, ZeroSign) = (Overflow::Ieee, ZeroSign::Ieee);
     const FROM_PRODUCT: bool = true;

@@ -21,7 +21,7 @@ pub struct FtzAddMul {
 
 impl Step for FtzAddMul {
     const NAME: &'static str = "ftz-addmul";
-    const TITLE: &'static str = "FTZ-AddMul (§2.5)";
+    const TITLE: &'static str = "FTZ-AddMul";
     const ROWS: &'static [Row<Self>] = &[
         row!(P, p),
         row!(FLUSH_IN, flush_in).or(|_| Value::Word("plus")),

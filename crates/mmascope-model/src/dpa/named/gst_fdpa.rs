@@ -26,7 +26,7 @@ pub struct GstFdpa {
 
 impl Step for GstFdpa {
     const NAME: &'static str = "gst-fdpa";
-    const TITLE: &'static str = "GST-FDPA (§2.4)";
+    const TITLE: &'static str = "GST-FDPA";
     const ROWS: &'static [Row<Self>] = &[
         row!(L, l),
         row!(G, g),

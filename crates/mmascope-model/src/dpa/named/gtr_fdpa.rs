@@ -22,7 +22,7 @@ pub struct GtrFdpa {
 
 impl Step for GtrFdpa {
     const NAME: &'static str = "gtr-fdpa";
-    const TITLE: &'static str = "GTR-FDPA (§2.8)";
+    const TITLE: &'static str = "GTR-FDPA";
     const ROWS: &'static [Row<Self>] = &[row!(L, l), row!(F, f), row!(F2, f2)];
     const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Exact);
 

@@ -31,7 +31,7 @@ impl StFdpa {
 
 impl Step for StFdpa {
     const NAME: &'static str = "st-fdpa";
-    const TITLE: &'static str = "ST-FDPA (§2.3)";
+    const TITLE: &'static str = "ST-FDPA";
     const ROWS: &'static [Row<Self>] = &[
         row!(L, l),
         row!(F, f),

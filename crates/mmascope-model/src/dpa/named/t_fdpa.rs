@@ -23,7 +23,7 @@ pub struct TFdpa {
 
 impl Step for TFdpa {
     const NAME: &'static str = "t-fdpa";
-    const TITLE: &'static str = "T-FDPA (§2.2)";
+    const TITLE: &'static str = "T-FDPA";
     const ROWS: &'static [Row<Self>] = &[
         row!(L, l),
         row!(F, f),

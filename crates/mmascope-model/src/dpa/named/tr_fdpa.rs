@@ -21,7 +21,7 @@ pub struct TrFdpa {
 
 impl Step for TrFdpa {
     const NAME: &'static str = "tr-fdpa";
-    const TITLE: &'static str = "TR-FDPA (§2.7)";
+    const TITLE: &'static str = "TR-FDPA";
     const ROWS: &'static [Row<Self>] = &[row!(L, l), row!(F, f), row!(F2, f2)];
     const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Exact);
 
