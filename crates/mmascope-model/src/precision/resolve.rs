@@ -76,7 +76,7 @@ pub struct Note {
     pub text: String,
     /// The rule, for example `llvm/contract`.
     pub rule: String,
-    /// The number of the source document's deviation that it is about (`precision.md` §5).
+    /// The number of the source document's deviation that it is about (docs/source-document.md).
     pub deviation: Option<u8>,
 }
 

@@ -8,7 +8,7 @@ use crate::dpa::schema::{Row, Value, row};
 use crate::dpa::{FlushSign, ZeroSign, ieee};
 use crate::format::{Class, Overflow, Unpacked};
 
-/// §2.5 GPS / FTZ-AddMul: rounded products, pairwise rounded sums of P, flushes everywhere.
+/// FTZ-AddMul of the MMA-Sim paper (arXiv 2511.10909v2): rounded products, pairwise rounded sums of P, flushes everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FtzAddMul {
     /// Products per pairwise sum, a power of two.

@@ -8,7 +8,7 @@ use crate::dpa::schema::{Row, row};
 use crate::dpa::{Special, ZeroSign, special_sum, special_value};
 use crate::format::{Class, Overflow, Rounding, Unpacked};
 
-/// §2.7 FDRDA / TR-FDPA: truncated fused dot product, then c, then floor and RNE.
+/// TR-FDPA of the MMA-Sim paper (arXiv 2511.10909v2): truncated fused dot product, then c, then floor and RNE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TrFdpa {
     /// Products per block.
