@@ -96,7 +96,7 @@ pub(crate) const OWN: [&str; 23] = [
     "floor",
 ];
 
-/// The treatment of subnormal numbers.
+/// What becomes of subnormal numbers.
 pub(crate) const FLUSHES: [Option<FlushSign>; 3] =
     [None, Some(FlushSign::Plus), Some(FlushSign::Kept)];
 /// The roundings of alignments, the likely ones first.
