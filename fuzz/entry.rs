@@ -1,4 +1,4 @@
-//! What the fuzzers call. `fuzz_smoke.rs` and `array_fuzz_smoke.rs` in `crates/mmascope/tests` call the same functions, so that
+//! The functions that the fuzzers call. `fuzz_smoke.rs` and `array_fuzz_smoke.rs` in `crates/mmascope/tests` call the same functions, so that
 //! they are exercised without a nightly compiler. Neither may panic, whatever the bytes.
 
 use std::io::Cursor;

@@ -1,4 +1,4 @@
-"""What the README shows, as a program."""
+"""A first program: one product on three chips, one output step by step, the order of one sum."""
 
 import numpy
 

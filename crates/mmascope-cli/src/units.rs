@@ -1,4 +1,4 @@
-//! Which instructions a command works on: named ones, or the defaults of operand types.
+//! Chooses the instructions that a command works on: named ones, or the defaults of operand types.
 
 use crate::report::{self, Failure};
 use mmascope::Error;

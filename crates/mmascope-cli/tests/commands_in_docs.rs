@@ -1,6 +1,8 @@
 //! Every `mmascope` command of the README, of those of the examples and of the pages in `docs` runs, on the examples.
 
-use std::ffi::OsString;
+#[path = "common/python.rs"]
+mod python;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -60,18 +62,10 @@ fn pages() -> Vec<String> {
     others.map(str::to_owned).into_iter().chain(pages).collect()
 }
 
-/// The folder of the program first: commands name it as `mmascope`.
-fn path() -> OsString {
-    let program = Path::new(env!("CARGO_BIN_EXE_mmascope"));
-    let own = program.parent().expect("a folder").to_owned();
-    let others = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths([own].into_iter().chain(std::env::split_paths(&others))).expect("a path")
-}
-
 /// Why a command cannot run here: the software that it looks at is not installed.
 fn missing(line: &str) -> Option<&'static str> {
     let fails = |command: &mut Command| !command.output().is_ok_and(|it| it.status.success());
-    if line.contains("numpy") && fails(Command::new("python3").args(["-c", "import numpy"])) {
+    if line.contains("numpy") && !python::has_numpy() {
         return Some("python3 has no NumPy");
     }
     let subject = "lib:libopenblas.so.0:cblas_sdot";
@@ -90,7 +84,7 @@ fn every_command_of_the_documents_runs() {
     copy(&root().join(include), &folder.path().join(include));
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
     let (has_python, has_compiler) = (is_there("python3"), is_there("cc"));
-    let path = path();
+    let path = python::path();
     let mut count = 0;
     for page in pages() {
         for line in commands(&page) {
@@ -135,7 +129,12 @@ fn every_command_of_the_documents_runs() {
                 Some(expected),
                 "{page}: {line}\n{message}"
             );
-            let prints = program == "cc" || !output.stdout.is_empty();
+            // A command that fails prints its message.
+            let printed = match expected {
+                0 | 1 => &output.stdout,
+                _ => &output.stderr,
+            };
+            let prints = program == "cc" || !printed.is_empty();
             assert!(prints, "{page}: {line} prints nothing");
             if let Some(file) = file {
                 std::fs::write(folder.path().join(file), &output.stdout).expect("the file");

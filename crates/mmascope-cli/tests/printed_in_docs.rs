@@ -1,8 +1,12 @@
-//! What the documents show as printed is what the program prints.
+//! Blocks of the documents that show output are what the program prints.
 //!
 //! A block ```` ```text ```` shows, line by line, a part of what the last command before it prints; a line `…`
-//! stands for lines that are left out. A block that shows something else has a comment before it that begins with `<!-- not printed:` and
-//! says what it is instead.
+//! stands for lines that are left out. A command that fails with status 2 or 3 shows its message. A block below a comment
+//! `<!-- from FILE -->` shows a part of that file. A block that shows something else has a comment before it that begins with
+//! `<!-- not printed:` and says what it is instead.
+
+#[path = "common/python.rs"]
+mod python;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,6 +21,8 @@ struct Shown {
     place: String,
     /// The last command before it.
     command: String,
+    /// The file that it shows a part of, if it shows no output.
+    file: Option<String>,
     lines: Vec<String>,
 }
 
@@ -41,6 +47,7 @@ fn shown(page: &Path) -> (Vec<Shown>, usize) {
             "text" => found.push(Shown {
                 place: format!("{}:{}", page.display(), number + 1),
                 command: command.clone(),
+                file: quoted(&last),
                 lines: block.into_iter().map(str::to_owned).collect(),
             }),
             "rust" | "c" | "python" | "json" => {}
@@ -49,6 +56,40 @@ fn shown(page: &Path) -> (Vec<Shown>, usize) {
         last.clear();
     }
     (found, others)
+}
+
+/// The file of `<!-- from FILE -->`.
+fn quoted(line: &str) -> Option<String> {
+    let file = line.strip_prefix("<!-- from ")?.strip_suffix(" -->")?;
+    Some(file.to_owned())
+}
+
+/// What a command prints; the message of one that fails. `None` where the software that it looks at is not installed.
+fn printed(place: &str, command: &str) -> Option<String> {
+    if command.contains("numpy") && !python::has_numpy() {
+        println!("skipped: {place}: python3 has no NumPy");
+        return None;
+    }
+    // A comment at its end says the exit status.
+    let words = shell_words::split(command).expect("words");
+    let program = words.first().map(String::as_str);
+    assert_eq!(program, Some("mmascope"), "{place}: {command}");
+    let writes = ["-o", "--html", "--svg", "--cuda", "--hip", "--state"];
+    assert!(
+        !words.iter().any(|word| writes.contains(&&**word)),
+        "{place}: {command} writes a file"
+    );
+    let output = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args(&words[1..])
+        .current_dir(root())
+        .env("PATH", python::path())
+        .output()
+        .expect("the program runs");
+    let text = match output.status.code() {
+        Some(0 | 1) => output.stdout,
+        _ => output.stderr,
+    };
+    Some(String::from_utf8(text).expect("text"))
 }
 
 #[test]
@@ -61,33 +102,27 @@ fn every_printed_block_is_what_its_command_prints() {
     for page in pages {
         let (blocks, marked) = shown(&page);
         others += marked;
-        for Shown {
-            place,
-            command,
-            lines,
-        } in blocks
-        {
-            if command.contains("--example ten_architectures") {
+        for block in blocks {
+            let Shown {
+                place,
+                command,
+                file,
+                lines,
+            } = block;
+            if command.contains("--example ten_architectures") && file.is_none() {
                 continue; // the library's tests/example_programs.rs runs it
             }
-            let words = shell_words::split(&command).expect("words");
-            assert_eq!(
-                words.first().map(String::as_str),
-                Some("mmascope"),
-                "{place}: {command}"
-            );
-            let writes = ["-o", "--html", "--svg", "--cuda", "--hip", "--state"];
-            assert!(
-                !words.iter().any(|word| writes.contains(&&**word)),
-                "{place}: {command} writes a file"
-            );
-            let output = Command::new(env!("CARGO_BIN_EXE_mmascope"))
-                .args(&words[1..])
-                .current_dir(root())
-                .output()
-                .expect("the program runs");
-            let printed = String::from_utf8(output.stdout).expect("text");
-            let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
+            let (what, text) = match file {
+                Some(file) => {
+                    let text = std::fs::read_to_string(root().join(&file)).expect(&file);
+                    (format!("{file} does not have"), text)
+                }
+                None => match printed(&place, &command) {
+                    Some(text) => (format!("{command} does not print"), text),
+                    None => continue,
+                },
+            };
+            let printed: Vec<&str> = text.lines().map(str::trim_end).collect();
             let mut left = &printed[..];
             // A block may begin or end with lines that are left out.
             let parts = lines.split(|line| line == "…");
@@ -95,7 +130,7 @@ fn every_printed_block_is_what_its_command_prints() {
                 let at = left.windows(part.len()).position(|window| window == part);
                 let at = at.unwrap_or_else(|| {
                     panic!(
-                        "{place}: {command} does not print\n{}\nbut\n{}",
+                        "{place}: {what}\n{}\nbut\n{}",
                         part.join("\n"),
                         printed.join("\n")
                     )

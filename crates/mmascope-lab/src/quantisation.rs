@@ -1,4 +1,4 @@
-//! How far quantised arrays are from the numbers that they were made of: statistics and a histogram.
+//! The errors of quantised arrays, against the numbers that they were made of: statistics and a histogram.
 
 mod chart;
 

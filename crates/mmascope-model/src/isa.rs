@@ -55,7 +55,7 @@ pub struct Catalogue {
 /// One architecture and its instructions.
 #[derive(Clone, Debug)]
 pub struct Architecture {
-    /// The name of `arithmetic.md` §8, for example `hopper`.
+    /// The name, for example `hopper`.
     pub name: String,
     /// Other names: `sm_90`, `H100`, …
     pub aliases: Vec<String>,

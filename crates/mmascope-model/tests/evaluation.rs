@@ -1,4 +1,4 @@
-//! What resolved instructions compute: exact arithmetic, conversions, special inputs, enclosures against another library's
+//! Results of resolved instructions: exact arithmetic, conversions, special inputs, enclosures against another library's
 //! floats and against a published model.
 
 mod evaluation {

@@ -1,4 +1,4 @@
-//! What a text of the catalogue can say beside shipped formats: formats of its own, integers as
+//! Texts of the catalogue that use more than shipped formats: formats of their own, integers as
 //! operands, parts of significands.
 
 use mmascope_model::dpa::{Modifiers, Operands};

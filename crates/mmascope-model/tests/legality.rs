@@ -1,4 +1,4 @@
-//! Which targets take which instructions: recorded answers of the assembler, the assembler itself, retyped facts.
+//! The targets that take an instruction: recorded answers of the assembler, the assembler itself, retyped facts.
 
 mod legality {
     mod assembler;

@@ -1,4 +1,4 @@
-//! What compilers choose: the rules one by one, the source document's deviations, and LLVM itself where it is there.
+//! The resolver against compilers: the rules one by one, the source document's deviations, and LLVM itself where it is there.
 
 mod resolver {
     mod bad;

@@ -1,4 +1,4 @@
-//! What a newcomer is told of a unit in two sentences is what its program says.
+//! The two sentences that `show` begins with agree with the unit's program.
 
 use mmascope_model::isa::Catalogue;
 

@@ -1,5 +1,5 @@
-//! What `show` says is all that is needed: a reader of its sentences, written from them alone, gives the
-//! unit's words, for every row of the catalogue, every algorithm and every parameter.
+//! The sentences of `show` suffice to compute a unit: a reader written from them alone gives its
+//! words, for every row of the catalogue, every algorithm and every parameter.
 
 #[path = "words/grouped.rs"]
 mod grouped;

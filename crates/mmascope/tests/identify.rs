@@ -1,4 +1,4 @@
-//! Who made these bits: products under every kind of schedule are identified, others are not.
+//! `identify`: products under every kind of schedule are identified, others are not.
 
 use std::sync::atomic::AtomicBool;
 

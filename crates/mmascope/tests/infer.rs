@@ -1,5 +1,5 @@
-//! From a black box to a model: rows of the catalogue, units that no row describes, and what is no
-//! unit of the space.
+//! `infer` finds the model of a black box: rows of the catalogue, units that no row describes, and
+//! devices outside the space.
 
 #[path = "infer/closure.rs"]
 mod closure;

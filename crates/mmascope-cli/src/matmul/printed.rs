@@ -1,4 +1,4 @@
-//! What `mmascope matmul` prints, for people and as JSON.
+//! The report of `mmascope matmul`, for people and as JSON.
 
 use std::io::{self, Write};
 use std::time::Duration;

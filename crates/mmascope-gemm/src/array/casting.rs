@@ -60,7 +60,7 @@ impl Array {
         }
     }
 
-    /// What becomes of numbers of that format.
+    /// The conversion of numbers of that format.
     pub(super) fn way(from: &Format, operand: &Format, casting: &Casting) -> Way {
         let is_raw_word = operand.container() == F32 && *from == F32 && casting.rounding.is_none();
         match (from == operand, is_raw_word) {
@@ -222,7 +222,7 @@ impl Array {
     }
 }
 
-/// What becomes of numbers on their way to an operand.
+/// The conversion of numbers to an operand.
 pub(super) enum Way {
     /// They are of its format.
     Same,

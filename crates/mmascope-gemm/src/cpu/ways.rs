@@ -1,4 +1,4 @@
-//! Which ways of summing a level has, and which of them a plan takes.
+//! Chooses how a plan sums, among the ways that a level of vector instructions has.
 
 use super::packed_operand::How;
 use super::plan::Plan;

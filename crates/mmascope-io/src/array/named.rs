@@ -1,4 +1,4 @@
-//! What to say when a file holds several arrays and the wrong one, or none, is named.
+//! The error of a file with several arrays of which the wrong one, or none, is named.
 
 use crate::error::{Error, escaped};
 

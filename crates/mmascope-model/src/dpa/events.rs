@@ -1,4 +1,4 @@
-//! What happened to a result, for units that have status flags.
+//! Events of a result (overflow, underflow …), for units that have status flags.
 
 /// Events of one result, or of several. Which bit of a status register each sets is the catalogue's
 /// affair.

@@ -93,7 +93,7 @@ pub enum OperandChoice {
     B,
 }
 
-/// What becomes of operations on ∞ that IEEE 754 calls invalid.
+/// The results of operations on ∞ that IEEE 754 calls invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Specials {
     /// 0·∞.

@@ -120,7 +120,7 @@ macro_rules! steps {
         /// An algorithm with its parameters: what one native unit does with a run of k.
         ///
         /// L is the number of products fused per block; a run longer than L is done in blocks of L with
-        /// ascending k, each block's rounded result being the next block's c (§1).
+        /// ascending k, each block's rounded result being the next block's c.
         // A program has a few of them, and they are copied freely; boxes would only be in the way.
         #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -73,11 +73,11 @@ impl Ends {
 /// The sign of a zero result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ZeroSign {
-    /// Every zero is +0 (§2.2 step 7).
+    /// Every zero is +0.
     Plus,
     /// Every zero is −0; no known unit does that.
     Minus,
-    /// An exactly zero sum is +0; a negative sum that rounds to zero is −0 (§2.6, §2.7).
+    /// An exactly zero sum is +0; a negative sum that rounds to zero is −0.
     Exact,
     /// IEEE 754 §6.3: as `Exact`, but zeros of one sign keep it, and other exact zeros
     /// are −0 under RD.

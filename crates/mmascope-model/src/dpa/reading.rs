@@ -1,4 +1,4 @@
-//! How a statement reads operands: as numbers of another format, or a part of their significands.
+//! The reading of operands by a statement: as numbers of another format, or a part of their significands.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is to be said of a number format: fields, range, special values.
+//! The facts of a number format: fields, range, special values.
 
 use super::value::Value;
 use crate::format::{Format, Kind, Specials};

@@ -1,4 +1,4 @@
-//! What stands at the head of a source file: the unit, how well it is known, what is not known, how to call it.
+//! The head of a source file: the unit, how well it is known, what is not known, how to call it.
 
 use super::Language;
 use crate::dpa::{Nan, Unit};

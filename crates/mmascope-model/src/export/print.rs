@@ -1,4 +1,4 @@
-//! What the languages with infix operators share: how expressions and steps are written.
+//! Writes expressions and steps for the languages with infix operators.
 
 use super::ir::{Expr, Function, Module, Node, Operator, Relation, Step};
 

@@ -1,4 +1,4 @@
-//! What becomes of an exact sum: rounding, range, the sign of zero, flushes.
+//! Makes a result of an exact sum: rounding, range, the sign of zero, flushes.
 
 use super::build::{Build, Scope};
 use super::ir::{Expr, Function, Ty};

@@ -1,4 +1,4 @@
-//! From a unit's program to a module: the statements, their order, and the function `dot`.
+//! Makes a module of a unit's program: the statements, their order, and the function `dot`.
 
 mod join;
 mod nan;

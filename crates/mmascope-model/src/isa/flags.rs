@@ -1,4 +1,4 @@
-//! Which bits of a status register the events of a result set: a `flags` line of the catalogue.
+//! The bits of a status register that the events of a result set: a `flags` line of the catalogue.
 
 use crate::dpa::{EVENTS, Events};
 

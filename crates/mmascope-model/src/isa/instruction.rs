@@ -1,4 +1,4 @@
-//! What an instruction computes.
+//! Computes dot products and tiles by an instruction of the catalogue.
 
 use super::{Instruction, Model};
 use crate::dpa::{Events, Modifiers, Operands, Signature, Tiles, Unit};

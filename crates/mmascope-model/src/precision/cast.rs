@@ -95,7 +95,7 @@ impl OutOfRange {
     }
 }
 
-/// What becomes of values that a clamp catches.
+/// The result for values that a clamp catches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Clamp {
     None,

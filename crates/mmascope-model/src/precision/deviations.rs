@@ -1,7 +1,7 @@
-//! Where the source document on fast-math and precision errs, what is true, and where that shows.
+//! The errors of the source document on fast-math and precision: what is true, and where that shows.
 //!
 //! The document is an unofficial page about a compiler; most of its skeleton is true, and some of its gates are
-//! invented (`precision.md` §5). Every deviation is an entry here and a test of its number.
+//! invented (docs/source-document.md). Every deviation is an entry here and a test of its number.
 
 mod page;
 mod table;
@@ -12,7 +12,7 @@ pub use table::DEVIATIONS;
 /// One error of the source document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deviation {
-    /// Its number, as in `precision.md` §5.
+    /// Its number, as in docs/source-document.md.
     pub number: u8,
     /// The part of the document that it is in.
     pub part: &'static str,

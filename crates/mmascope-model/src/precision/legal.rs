@@ -1,4 +1,4 @@
-//! Which targets take a PTX instruction: a form, the rules in `isa/ptx.txt`, and the answer with its reasons.
+//! Judges which targets take a PTX instruction: a form, the rules in `isa/ptx.txt`, and the answer with its reasons.
 //!
 //! The rules generalise what NVIDIA's assembler accepts (`precision.md` §2.1, §2.3, §2.6). They know nothing of
 //! compilers or their policies: those choose instructions, the rules say where they exist.

@@ -1,4 +1,4 @@
-//! From an operation to the instructions that a compiler chooses for it: the resolver.
+//! The resolver: finds the instructions that a compiler chooses for an operation.
 //!
 //! Flags, denormal mode, reflect map, rounding and target go in; instructions with their modifiers, the rules that
 //! chose them and diagnostics come out (`precision.md` §1, §3, §4). Which instructions exist is another question,
@@ -76,7 +76,7 @@ pub struct Note {
     pub text: String,
     /// The rule, for example `llvm/contract`.
     pub rule: String,
-    /// The number of the source document's deviation that it is about (`precision.md` §5).
+    /// The number of the source document's deviation that it is about (docs/source-document.md).
     pub deviation: Option<u8>,
 }
 

@@ -146,7 +146,7 @@ impl Fpu<'_> {
     }
 }
 
-/// GMPOOL: the largest of a column of SrcA and the value in Dst (§4.7). Every code is a number of its sign
+/// GMPOOL: the largest of a column of SrcA and the value in Dst. Every code is a number of its sign
 /// and magnitude; exponent fields of 0 are +0 in SrcA. `a` are source data with exponents of 8 bits; Dst and
 /// the result are in working form, a 32-bit Dst truncated to ten fraction bits.
 #[must_use]

@@ -1,4 +1,4 @@
-//! What a machine is: the arithmetic of its rows, and what it has beside them, as the catalogue says.
+//! The machine of a Tensix chip: the arithmetic of its rows, and the features that the catalogue lists.
 
 use super::source::{Source, Width};
 use crate::dpa::{Dpa, GrFdpa, Operation, Output, SemiFma, ZeroSign};
@@ -45,7 +45,7 @@ pub enum Element {
     Subtract,
 }
 
-/// A fidelity phase: which parts of the significands are multiplied (§4.2).
+/// A fidelity phase: which parts of the significands are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Phase(u8);
 
@@ -73,7 +73,7 @@ impl Phase {
     }
 }
 
-/// How many phases a product is made of (§4.2).
+/// How many phases a product is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fidelity {
     /// One phase.

@@ -109,7 +109,7 @@ pub fn int32_to_uint8(word: u32) -> u8 {
 }
 
 /// The 16-bit integer that a packer reads from a Dst of 32 bits: the upper half as it is stored, which is the
-/// sign, then seven fraction bits, then the exponent field (§2). The vendor's simulator does so; the vendor's
+/// sign, then seven fraction bits, then the exponent field. The vendor's simulator does so; the vendor's
 /// documents do not list the mode.
 #[must_use]
 pub fn dst_32_to_int16(word: u32) -> u16 {
@@ -117,7 +117,7 @@ pub fn dst_32_to_int16(word: u32) -> u16 {
     upper & SIGN_16 | (upper & 0x7f) << 8 | upper >> 7 & 0xff
 }
 
-/// What a packer does to intermediate data (§6). Thresholds are 16-bit words without a sign; for f32 data
+/// What a packer does to intermediate data. Thresholds are 16-bit words without a sign; for f32 data
 /// they are the upper half of the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Relu {

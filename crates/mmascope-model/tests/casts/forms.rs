@@ -1,4 +1,4 @@
-//! Which `cvt` instructions there are, per target: precision.md §2.1, and `legality.json` where it is at hand.
+//! The `cvt` instructions of each target: precision.md §2.1, and `legality.json` where it is at hand.
 
 use mmascope_model::format::{Format, Rounding};
 use mmascope_model::precision::cast::{Cast, Options, OutOfRange, Packing, Policy};

@@ -1,4 +1,4 @@
-//! What a cast must give, from lists of values: the formats are retyped, rounding is a comparison with
+//! The oracle of casts, from lists of values: the formats are retyped, rounding is a comparison with
 //! the midpoint of two neighbours, and every policy is a sentence of its own. Values are `f64`, exact
 //! for every format that is used here as a source or listed as a target.
 

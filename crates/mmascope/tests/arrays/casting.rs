@@ -1,4 +1,4 @@
-//! From elements to words of an operand: rounding, range, raw words.
+//! Elements become words of an operand: rounding, range, raw words.
 
 use mmascope::array::{Array, Casting, Element};
 use mmascope::format::{

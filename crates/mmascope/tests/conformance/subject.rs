@@ -1,4 +1,4 @@
-//! What is tested: rows of the catalogue, and units that differ from them in one parameter.
+//! The units under test: rows of the catalogue, and units that differ from them in one parameter.
 
 use mmascope::dpa::{Signature, Unit};
 use mmascope::isa::Catalogue;

@@ -1,4 +1,4 @@
-//! What a schedule with `emulate=` refuses, how it is written, and what special values become.
+//! Rules of schedules with `emulate=`: refusals, notation, and special values.
 
 use super::{GO, matrix};
 use mmascope::dpa::Modifiers;

@@ -1,4 +1,4 @@
-//! Where two units part: the step, the term, the bit.
+//! `explain` finds where two units part: the step, the term, the bit.
 
 use mmascope::explain::{Comparison, Part, Request};
 use mmascope::isa::Catalogue;

@@ -1,4 +1,4 @@
-//! What rounding must give: a search in the ladder, then the definition of the mode in words.
+//! The oracle of rounding: a search in the ladder, then the definition of the mode in words.
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 

@@ -1,4 +1,4 @@
-//! What each family is for: it reaches what it promises to reach.
+//! Each family of cases reaches what it promises to reach.
 
 use std::collections::HashSet;
 

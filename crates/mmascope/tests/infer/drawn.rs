@@ -312,7 +312,7 @@ impl Drawn {
         }
     }
 
-    /// What becomes of operands and of c on their way in.
+    /// Conversions and flushes of operands and of c.
     fn conversions(&mut self, dice: &mut Dice) {
         let narrowed = |own: &str, dice: &mut Dice| {
             let bits = format(own).1;
@@ -347,7 +347,7 @@ impl Drawn {
         }
     }
 
-    /// What becomes of sums.
+    /// The rounding and the limits of sums.
     fn results(&mut self, dice: &mut Dice) {
         let rounded = self.sum != "fused";
         let overflow = match dice.odd(40) {

@@ -1,4 +1,4 @@
-//! What is stated can be relied on: the printed row loads and computes, the JSON has the agreed keys,
+//! The statements of `infer` hold: the printed row loads and computes, the JSON has the agreed keys,
 //! rejections are answers, and the search finds shipped units without the catalogue too.
 
 use mmascope::dpa::{Modifiers, Unit};

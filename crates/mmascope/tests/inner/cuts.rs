@@ -1,4 +1,4 @@
-//! Where workers cut the iterations of stream-K.
+//! The places where workers cut the iterations of stream-K.
 
 use crate::shares::cuts;
 

@@ -1,4 +1,4 @@
-//! What must not change a bit: modifiers, parts of D, batches, threads, steps in several calls;
+//! Variations that must not change a bit: modifiers, parts of D, batches, threads, steps in several calls;
 //! and units that are in no catalogue.
 
 use mmascope::array::Words;

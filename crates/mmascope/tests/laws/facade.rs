@@ -1,4 +1,4 @@
-//! What the library's front page names is what `docs/api/mmascope.txt` records.
+//! The items on the library's front page are those that `docs/api/mmascope.txt` records.
 
 use std::collections::BTreeSet;
 

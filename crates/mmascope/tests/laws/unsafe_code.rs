@@ -1,4 +1,4 @@
-//! Where `unsafe` may stand, and what has to be said beside it.
+//! The law of unsafe code: the files that may have it, and the comment that must stand beside it.
 
 use super::house::{code, sources, words};
 

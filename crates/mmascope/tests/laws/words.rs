@@ -1,4 +1,4 @@
-//! What a result word may look like, and which operand bits are ignored.
+//! The law of words: the bits that a result may have, and the operand bits that are ignored.
 
 use mmascope::dpa::Nan;
 use mmascope::format::{BF16, Class, E8M13, F16, F32, F64, Format, TF32};

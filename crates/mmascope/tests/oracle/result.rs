@@ -1,4 +1,4 @@
-//! From an exact sum to the word an instruction writes: §2.2 step 6 and 7, and their variants.
+//! Makes of an exact sum the word that an instruction writes: §2.2 step 6 and 7, and their variants.
 
 use mmascope::dpa::{Nan, Output, ZeroSign};
 use mmascope::format::{Format, Rounding, Specials};

@@ -1,4 +1,4 @@
-//! What is no fixed tree is recognised and named; what is one is verified.
+//! Subjects without a fixed tree are recognised and named; fixed trees are verified.
 
 use mmascope::reveal::{Masks, Nature, Options, Revelation, SliceSum, reveal};
 

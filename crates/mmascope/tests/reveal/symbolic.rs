@@ -1,4 +1,4 @@
-//! What masks leave of the units, worked out from the steps of a row alone: no tree, no numbers.
+//! The units that survive masks, worked out from the steps of a row alone: no tree, no numbers.
 //!
 //! A sum is how many times M it holds and which leaves' units. A rounded sum that holds M has lost
 //! its units; a truncated step loses the units of all its terms as soon as one of them holds M; an

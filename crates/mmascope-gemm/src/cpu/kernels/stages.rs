@@ -1,4 +1,4 @@
-//! How the stages of a plan run over packed operands.
+//! Runs the stages of a plan over packed operands.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;

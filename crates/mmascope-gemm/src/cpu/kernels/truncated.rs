@@ -9,7 +9,7 @@ use super::rounding::toward_zero;
 use crate::cpu::lanes::{Lanes, VECTORS, four};
 use crate::cpu::sum::{Finish, Offsets, Sum};
 
-/// What becomes of sums that leave i32.
+/// The sign by which a sum that leaves i32 shows.
 pub(super) mod overflow {
     /// None does.
     pub(in super::super) const NEVER: u8 = 0;

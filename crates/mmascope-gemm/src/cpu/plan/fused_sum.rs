@@ -1,4 +1,4 @@
-//! Which fused sums and roundings 32-bit lanes can take.
+//! The conditions under which a fused sum and its rounding fit 32-bit lanes.
 
 use super::{Refusal, Round};
 use crate::cpu::exponents::power_of_two;

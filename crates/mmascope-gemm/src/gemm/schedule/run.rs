@@ -214,7 +214,7 @@ impl Schedule {
         Ok(sum)
     }
 
-    /// What becomes of a joined sum: C is added, in the epilogue or as the last addend, and the output is converted. C
+    /// Finishes a joined sum: C is added, in the epilogue or as the last addend, and the output is converted. C
     /// has the format of the join.
     pub(in crate::gemm) fn finished(
         &self,

@@ -1,4 +1,4 @@
-//! How a parameter is changed in a program.
+//! Changes one parameter of a program.
 
 use super::{Setting, of_c};
 use crate::dpa::schema::Value;

@@ -1,4 +1,4 @@
-//! Which values the parameters have.
+//! The values that the search tries for each parameter.
 
 use super::apply::adds_chains;
 use super::{ALIGNMENTS, FLUSHES, OWN, ROUNDINGS, Setting};

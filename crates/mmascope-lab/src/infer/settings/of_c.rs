@@ -1,5 +1,5 @@
-//! What becomes of c on its way in: a parameter of the step that it begins, or, where c is added by
-//! itself, a conversion before that.
+//! Conversions and flushes of c before it is added: a parameter of the step that c begins, or, where c
+//! is added by itself, a conversion before that.
 
 use super::Setting;
 use crate::dpa::{

@@ -9,7 +9,7 @@ use crate::dpa::{ZeroSign, special_sum, special_value};
 use crate::exact::Sum;
 use crate::format::{Overflow, Unpacked};
 
-/// §2.6 E-FDPA: exact fused sum, one rounding.
+/// E-FDPA of the MMA-Sim paper (arXiv 2511.10909v2): exact fused sum, one rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EFdpa {
     /// Products per block.
@@ -18,7 +18,7 @@ pub struct EFdpa {
 
 impl Step for EFdpa {
     const NAME: &'static str = "e-fdpa";
-    const TITLE: &'static str = "E-FDPA (§2.6)";
+    const TITLE: &'static str = "E-FDPA";
     const ROWS: &'static [Row<Self>] = &[row!(L, l)];
     const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Exact);
 

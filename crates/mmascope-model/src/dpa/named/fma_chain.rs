@@ -8,13 +8,13 @@ use crate::dpa::schema::Row;
 use crate::dpa::{ZeroSign, ieee};
 use crate::format::{Overflow, Unpacked};
 
-/// §2.1 SFMA / FMA: one IEEE fused multiply-add per k.
+/// A chain of FMAs: one IEEE fused multiply-add per k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FmaChain;
 
 impl Step for FmaChain {
     const NAME: &'static str = "fma-chain";
-    const TITLE: &'static str = "FMA chain (§2.1)";
+    const TITLE: &'static str = "FMA chain";
     const ROWS: &'static [Row<Self>] = &[];
     const RESULT: (Overflow, ZeroSign) = (Overflow::Ieee, ZeroSign::Ieee);
     const FROM_PRODUCT: bool = true;
@@ -39,7 +39,7 @@ impl Step for FmaChain {
         link(&pairs[0], c, output)
     }
 
-    /// A chain that starts with a plain product instead of an accumulator (§3, scalar lowerings).
+    /// A chain that starts with a plain product instead of an accumulator (instructions that a compiler lowers to scalar ones).
     fn run_from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
         let Some((first, rest)) = pairs.split_first() else {
             return PLUS_ZERO;

@@ -8,7 +8,7 @@ use crate::dpa::schema::{Row, Value, row};
 use crate::dpa::{FlushSign, ZeroSign, ieee};
 use crate::format::{Class, Overflow, Unpacked};
 
-/// §2.5 GPS / FTZ-AddMul: rounded products, pairwise rounded sums of P, flushes everywhere.
+/// FTZ-AddMul of the MMA-Sim paper (arXiv 2511.10909v2): rounded products, pairwise rounded sums of P, flushes everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FtzAddMul {
     /// Products per pairwise sum, a power of two.
@@ -21,7 +21,7 @@ pub struct FtzAddMul {
 
 impl Step for FtzAddMul {
     const NAME: &'static str = "ftz-addmul";
-    const TITLE: &'static str = "FTZ-AddMul (§2.5)";
+    const TITLE: &'static str = "FTZ-AddMul";
     const ROWS: &'static [Row<Self>] = &[
         row!(P, p),
         row!(FLUSH_IN, flush_in).or(|_| Value::Word("plus")),

@@ -328,7 +328,7 @@ impl GrFdpa {
 
 impl Step for GrFdpa {
     const NAME: &'static str = "gr-fdpa";
-    const TITLE: &'static str = "GR-FDPA (tensix.md, §4)";
+    const TITLE: &'static str = "GR-FDPA";
     const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Plus);
     const ENDS: Ends = Ends {
         nan: Nan::Own,

@@ -9,7 +9,7 @@ use crate::dpa::{Select, Signature, ZeroSign, special_sum, special_value};
 use crate::exact::{Exact, Rounding};
 use crate::format::{Class, Format, Overflow, Unpacked};
 
-/// §2.4 GDFS / GST-FDPA: groups summed exactly, scaled, then a truncated fused sum.
+/// GST-FDPA of the MMA-Sim paper (arXiv 2511.10909v2): groups summed exactly, scaled, then a truncated fused sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GstFdpa {
     /// Products per block.
@@ -26,7 +26,7 @@ pub struct GstFdpa {
 
 impl Step for GstFdpa {
     const NAME: &'static str = "gst-fdpa";
-    const TITLE: &'static str = "GST-FDPA (§2.4)";
+    const TITLE: &'static str = "GST-FDPA";
     const ROWS: &'static [Row<Self>] = &[
         row!(L, l),
         row!(G, g),

@@ -9,7 +9,7 @@ use crate::dpa::pair::Pair;
 use crate::dpa::schema::{Row, row};
 use crate::format::{Class, Overflow, Rounding, Unpacked};
 
-/// §2.8 GFDRDA / GTR-FDPA: as TR-FDPA with even and odd k summed apart.
+/// GTR-FDPA of the MMA-Sim paper (arXiv 2511.10909v2): as TR-FDPA with even and odd k summed apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GtrFdpa {
     /// Products per block.
@@ -22,7 +22,7 @@ pub struct GtrFdpa {
 
 impl Step for GtrFdpa {
     const NAME: &'static str = "gtr-fdpa";
-    const TITLE: &'static str = "GTR-FDPA (§2.8)";
+    const TITLE: &'static str = "GTR-FDPA";
     const ROWS: &'static [Row<Self>] = &[row!(L, l), row!(F, f), row!(F2, f2)];
     const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Exact);
 

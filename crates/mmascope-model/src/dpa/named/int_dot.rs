@@ -16,7 +16,7 @@ pub struct IntDot {
     pub l: u32,
     /// What a pair of operands gives.
     pub pair: IntPair,
-    /// What becomes of a sum that the accumulator does not hold.
+    /// The result of a sum that the accumulator does not hold.
     pub beyond: Beyond,
 }
 
@@ -30,7 +30,7 @@ pub enum IntPair {
     Differ,
 }
 
-/// What becomes of a sum beyond the accumulator's integers.
+/// The result of a sum beyond the accumulator's integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Beyond {
     /// The bits that the accumulator has: two's complement.

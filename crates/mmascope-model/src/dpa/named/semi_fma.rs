@@ -37,7 +37,7 @@ typed_words!(SemiNan: Self::Quiet => "quiet", Self::Leaks => "leaks");
 
 impl Step for SemiFma {
     const NAME: &'static str = "semi-fma";
-    const TITLE: &'static str = "SEMI-FMA (tensix.md, §7.1)";
+    const TITLE: &'static str = "SEMI-FMA";
     const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Plus);
     const ENDS: Ends = Ends {
         nan: Nan::Own,

@@ -8,7 +8,7 @@ use crate::dpa::schema::{Row, Value, row};
 use crate::dpa::{Select, Signature, ZeroSign};
 use crate::format::{Format, Overflow, Rounding, Unpacked};
 
-/// §2.3 ST-FDPA: a truncated fused sum of scaled products.
+/// ST-FDPA of the MMA-Sim paper (arXiv 2511.10909v2): a truncated fused sum of scaled products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StFdpa {
     /// Products per block.
@@ -31,7 +31,7 @@ impl StFdpa {
 
 impl Step for StFdpa {
     const NAME: &'static str = "st-fdpa";
-    const TITLE: &'static str = "ST-FDPA (§2.3)";
+    const TITLE: &'static str = "ST-FDPA";
     const ROWS: &'static [Row<Self>] = &[
         row!(L, l),
         row!(F, f),

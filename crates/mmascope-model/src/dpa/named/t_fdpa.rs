@@ -8,7 +8,7 @@ use crate::dpa::schema::{Row, Value, row};
 use crate::dpa::{ZeroSign, special_sum, special_value};
 use crate::format::{Class, Overflow, Rounding, Unpacked};
 
-/// §2.2 FDA / T-FDPA: truncated fused sum.
+/// T-FDPA of the MMA-Sim paper (arXiv 2511.10909v2): a truncated fused sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TFdpa {
     /// Products per block.
@@ -23,7 +23,7 @@ pub struct TFdpa {
 
 impl Step for TFdpa {
     const NAME: &'static str = "t-fdpa";
-    const TITLE: &'static str = "T-FDPA (§2.2)";
+    const TITLE: &'static str = "T-FDPA";
     const ROWS: &'static [Row<Self>] = &[
         row!(L, l),
         row!(F, f),

@@ -8,7 +8,7 @@ use crate::dpa::schema::{Row, row};
 use crate::dpa::{Special, ZeroSign, special_sum, special_value};
 use crate::format::{Class, Overflow, Rounding, Unpacked};
 
-/// §2.7 FDRDA / TR-FDPA: truncated fused dot product, then c, then floor and RNE.
+/// TR-FDPA of the MMA-Sim paper (arXiv 2511.10909v2): truncated fused dot product, then c, then floor and RNE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TrFdpa {
     /// Products per block.
@@ -21,7 +21,7 @@ pub struct TrFdpa {
 
 impl Step for TrFdpa {
     const NAME: &'static str = "tr-fdpa";
-    const TITLE: &'static str = "TR-FDPA (§2.7)";
+    const TITLE: &'static str = "TR-FDPA";
     const ROWS: &'static [Row<Self>] = &[row!(L, l), row!(F, f), row!(F2, f2)];
     const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Exact);
 

@@ -1,4 +1,4 @@
-//! What an exact sum becomes: bits that remember a loss, F2 bits, the result's format.
+//! Finishes an exact sum: bits that remember a loss, F2 bits, the result's format.
 
 use crate::dpa::{Fused, Output, Sticky};
 use crate::exact::Rounding;

@@ -1,4 +1,4 @@
-//! From codes and scales back to f32.
+//! Converts codes and scales back to f32.
 
 use super::BlockFormat;
 use super::single::multiply;

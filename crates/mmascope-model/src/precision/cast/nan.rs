@@ -3,7 +3,7 @@
 use super::{Cast, Clamp, Policy, is_integer};
 use crate::format::{BF16, Class, E4M3FN, E5M2, F16, F32, F64, Format, Rounding, TF32};
 
-/// The canonical NaN of PTX (`precision.md` §6): every bit of exponent and fraction set, no sign;
+/// The canonical NaN of PTX: every bit of exponent and fraction set, no sign;
 /// f64 has the default quiet NaN.
 fn ptx_nan(to: &Format) -> u64 {
     match to.nan() {

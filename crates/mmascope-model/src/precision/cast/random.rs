@@ -40,7 +40,7 @@ pub fn reversed(value: u64, bits: u32) -> u64 {
     (value & (u64::MAX >> (64 - bits.clamp(1, 64)))).reverse_bits() >> (64 - bits.clamp(1, 64))
 }
 
-/// How many random bits PTX `cvt.rs` takes for one value of a target (§2.2): 13 for f16, 16 for bf16
+/// How many random bits PTX `cvt.rs` takes for one value of a target: 13 for f16, 16 for bf16
 /// and the narrow formats. Targets that PTX has no `.rs` for take 16.
 #[must_use]
 pub fn slice_bits(to: &Format) -> u32 {
@@ -92,7 +92,7 @@ impl RandomBits {
     /// The bits of the value at a place of the order in which operands are written (a, b, e, f).
     /// The second is the same read from the other end where PTX leaves open which way round it is:
     /// two lanes of an x4 form share their bits and read them in opposite order, and which one
-    /// reads them reversed is not established (`precision.md` §9).
+    /// reads them reversed is not established.
     #[must_use]
     pub fn of(self, to: &Format, place: usize) -> (Slice, Option<Slice>) {
         let bits = slice_bits(to);

@@ -1,4 +1,4 @@
-//! What a word means, for people and for files: text and plain numbers.
+//! Shows the number that a word stands for, as text and as plain numbers.
 
 use crate::explain::Value;
 use crate::format::{Class, Conversion, F64, Format, Kind, Overflow, Rounding};

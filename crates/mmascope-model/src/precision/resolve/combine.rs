@@ -1,5 +1,5 @@
-//! How LLVM folds a function: its own form is simplified first, then operations are combined one by one, the result
-//! before what it is made of, until nothing changes.
+//! Folds a function as LLVM does: its own form is simplified first, then operations are combined one by one, the result
+//! before its operands, until nothing changes.
 //!
 //! Order decides which of several possible folds happens, so it is kept as LLVM has it.
 

@@ -26,7 +26,7 @@ pub struct ReflectMap {
     values: BTreeMap<String, (i64, Origin)>,
 }
 
-/// The keys that a body of libdevice 13.5 reads (`precision.md` §3).
+/// The keys that a body of libdevice 13.5 reads.
 pub const KEYS: &[&str] = &["__CUDA_FTZ", "__CUDA_PREC_SQRT", "__CUDA_ARCH"];
 
 impl ReflectMap {

@@ -1,4 +1,4 @@
-//! What the assembler makes of an instruction: the unit's primitives and what stands around them (`precision.md` §2.5).
+//! Expands an instruction as the assembler does: the unit's primitives and the code around them (`precision.md` §2.5).
 //!
 //! The sequences are the same on every target that was looked at (sm_75 to sm_120a).
 

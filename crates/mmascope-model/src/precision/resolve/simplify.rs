@@ -1,5 +1,5 @@
-//! What LLVM leaves out of a function before it chooses instructions: equal operations, and operations whose result is
-//! one of their operands or a constant.
+//! Removes what LLVM removes from a function before it chooses instructions: equal operations, and operations whose
+//! result is one of their operands or a constant.
 
 use super::flags::Fmf;
 use super::graph::{Graph, Op, Settings};

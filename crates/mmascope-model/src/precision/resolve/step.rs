@@ -1,4 +1,4 @@
-//! What was chosen: instructions with their operands, in order.
+//! The chosen instructions with their operands, in order.
 
 use super::instruction::element;
 use crate::format::Format;

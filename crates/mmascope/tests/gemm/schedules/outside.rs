@@ -1,4 +1,4 @@
-//! What happens outside the unit: promotion, software scales, epilogue, output.
+//! Arithmetic outside the unit: promotion, software scales, epilogue, output.
 
 use super::*;
 
