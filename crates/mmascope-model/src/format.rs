@@ -221,10 +221,10 @@ pub const UE4M3: Format = {
 /// Every format, widest first within each family.
 pub const FORMATS: &[Format] = &[
     F64,
-    E11M23,
     F32,
     TF32,
     E8M13,
+    E11M23,
     F16,
     BF16,
     E5M2,
