@@ -61,8 +61,7 @@ xv{a}ger2pn | bf16 x bf16 + f32 -> f32 | m4n4k2
 xv{a}ger2np | bf16 x bf16 + f32 -> f32 | m4n4k2
   | s = fused L=2 F=exact from product -> rne f32 zero=ieee ; n = negate s -> rne f32 ; d = add n c -> rne f32 | doc nan=open
 xv{a}ger2nn | bf16 x bf16 + f32 -> f32 | m4n4k2
-  | s = fused L=2 F=exact from product -> rne f32 zero=ieee ; n = negate s -> rne f32 ; m = negate c -> rne f32
-  | ; d = add n m -> rne f32 | doc nan=open
+  | s = fused L=2 F=exact from product -> rne f32 zero=ieee ; n = negate s -> rne f32 ; m = negate c -> rne f32 ; d = add n m -> rne f32 | doc nan=open
 ";
 
 /// Names of a device, each with its row.
