@@ -161,6 +161,9 @@ pub fn identify(
     let mut units: Vec<(Unit, Vec<String>)> = Vec::new();
     for row in catalogue.instructions() {
         let Ok(unit) = row.unit() else { continue };
+        if unit.program().signs().c < 0 && k > unit.signature().k {
+            continue; // A chain of instructions that subtract c is no product of matrices.
+        }
         let name = format!("{}:{}", row.architecture, row.name);
         match units.iter_mut().find(|(known, _)| known == unit) {
             Some((_, names)) => names.push(name),
