@@ -1,6 +1,6 @@
 //! Describes programs in words and as lists of parameters, for people and for evidence.
 
-use super::schema::parameters;
+use super::schema::{Typed, Value, parameters};
 use super::{
     AddMul, Codes, Dpa, Fused, General, GrFdpa, IntDot, Operation, Output, Part, Program, Select,
     Signature, Start, Statement, Unit,
@@ -85,6 +85,19 @@ impl Program {
             }
         }
         found
+    }
+
+    /// Changes a parameter of the whole program, such as `codes`; false where it has none of that symbol or cannot have this
+    /// value.
+    pub fn set(&mut self, symbol: &str, value: Value) -> bool {
+        let row = &parameters::CODES;
+        let codes = (symbol == row.symbol)
+            .then(|| Typed::of(value, row))
+            .flatten();
+        if let Some(codes) = codes {
+            self.codes = codes;
+        }
+        codes.is_some()
     }
 
     /// The arithmetic in sentences, statement by statement: each begins with a line `NAME: …`, and the

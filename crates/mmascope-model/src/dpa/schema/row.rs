@@ -118,16 +118,34 @@ pub(in crate::dpa) trait Rows: Sized + 'static {
         Some((row.get)(self))
     }
 
-    /// Changes a parameter; false where it cannot have this value.
+    /// Changes a parameter; false where it cannot have this value. Parameters to which that leaves no meaning get their
+    /// defaults.
     fn set(&mut self, symbol: &str, value: Value) -> bool {
         let mut rows = Self::ALL.iter();
-        rows.find(|row| row.parameter.symbol == symbol)
-            .is_some_and(|row| {
-                (row.needs)(self).is_ok()
-                    && row.parameter.check(value).is_ok()
-                    && (row.refuses)(self, value).is_none()
-                    && (row.set)(self, value)
-            })
+        let Some(row) = rows.find(|row| row.parameter.symbol == symbol) else {
+            return false;
+        };
+        let is_possible = (row.needs)(self).is_ok()
+            && row.parameter.check(value).is_ok()
+            && (row.refuses)(self, value).is_none();
+        if !is_possible {
+            return false;
+        }
+        let before: Vec<bool> = Self::ALL
+            .iter()
+            .map(|row| (row.needs)(self).is_ok())
+            .collect();
+        let is_set = (row.set)(self, value);
+        for (row, had_meaning) in Self::ALL.iter().zip(before) {
+            if let Default::Of(default) = row.default
+                && had_meaning
+                && (row.needs)(self).is_err()
+            {
+                let usual = default(self);
+                (row.set)(self, usual);
+            }
+        }
+        is_set
     }
 
     /// Says which parameter is out of its range.
