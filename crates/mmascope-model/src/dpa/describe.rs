@@ -198,7 +198,10 @@ impl Program {
                 terms.extend(values.map(|&source| self.source_name(source).to_owned()));
                 let values = match algorithm.general(&statement.output) {
                     General::Fused(_) => "values as they are",
-                    _ => "values as products with 1",
+                    General::AddMul(_)
+                    | General::Grouped(_)
+                    | General::Semi(_)
+                    | General::Integer(_) => "values as products with 1",
                 };
                 format!(
                     "{} in one block of {}, {values}; c is {}.",

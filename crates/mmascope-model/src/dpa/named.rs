@@ -57,6 +57,8 @@ pub(super) trait Step: Copy + PartialEq + 'static {
     const ENDS: Ends = Ends::USUAL;
     /// Whether every code of a, b and c is a number to it.
     const NUMBERS_ONLY: bool = false;
+    /// Whether it is a step of operands with block scales.
+    const SCALED: bool = false;
     /// Whether it tells infinities and NaNs among codes that are numbers, and says what they give.
     const SAYS_SPECIALS: bool = false;
 
@@ -323,6 +325,15 @@ impl Dpa {
     pub(super) fn ends(&self) -> Ends {
         fn of<S: Step>(_: &S) -> Ends {
             S::ENDS
+        }
+        each!(self, step => of(step))
+    }
+
+    /// Whether it is an algorithm of operands with block scales, and of no others.
+    #[must_use]
+    pub fn takes_scales(&self) -> bool {
+        fn of<S: Step>(_: &S) -> bool {
+            S::SCALED
         }
         each!(self, step => of(step))
     }
