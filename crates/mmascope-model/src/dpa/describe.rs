@@ -9,7 +9,8 @@ use crate::format::{Format, Kind, Rounding};
 
 /// One parameter of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parameter {
+#[non_exhaustive]
+pub struct ProgramParameter {
     /// Statement it belongs to; empty in programs of one statement.
     pub statement: String,
     /// Name, as evidence names it: `L F e0 G F2 P align rounding nan zero overflow …`.
@@ -21,11 +22,11 @@ pub struct Parameter {
 impl Program {
     /// Every parameter with its value, in the order of the notation.
     #[must_use]
-    pub fn parameters(&self) -> Vec<Parameter> {
+    pub fn parameters(&self) -> Vec<ProgramParameter> {
         let single = self.statements.len() == 1;
         let mut found = Vec::new();
         if self.codes != Codes::Special {
-            found.push(Parameter {
+            found.push(ProgramParameter {
                 statement: String::new(),
                 name: parameters::CODES.symbol,
                 value: self.codes.to_string(),
@@ -34,7 +35,7 @@ impl Program {
         for statement in &self.statements {
             let owner = if single { "" } else { &statement.name };
             let mut push = |name, value: String| {
-                found.push(Parameter {
+                found.push(ProgramParameter {
                     statement: owner.to_owned(),
                     name,
                     value,

@@ -32,7 +32,7 @@ pub struct Parameter {
     /// What it is, in a few words.
     pub meaning: &'static str,
     /// The values it may have.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// Description length in bits of a value that is not the default: how unlikely it is that a unit
     /// has one, before any answer is seen. From [`Parameter::UNCOMMON`] on it is believed only
     /// where nothing simpler gives the answers.
@@ -43,7 +43,7 @@ pub struct Parameter {
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct ParameterKind {
     /// Whole numbers from … to ….
     pub numbers: Option<(i32, i32)>,
     /// Words; the first one says that the step has no such thing where `absent` says so.
@@ -107,13 +107,13 @@ pub enum Value {
     /// A rounding to a format.
     Rounded(Rounding, Format),
     /// A register word.
-    Register(Register),
+    Register(RegisterWord),
 }
 
 /// A register word as a parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Register {
-    /// What stands in front of the digits, one of [`Kind::registers`].
+pub struct RegisterWord {
+    /// What stands in front of the digits, one of [`ParameterKind::registers`].
     pub prefix: &'static str,
     /// The word.
     pub bits: u64,
@@ -121,7 +121,7 @@ pub struct Register {
     pub digits: usize,
 }
 
-impl fmt::Display for Register {
+impl fmt::Display for RegisterWord {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             prefix,
@@ -170,7 +170,7 @@ impl Parameter {
     /// # Errors
     /// What was expected.
     pub fn parse(&self, text: &str, formats: &Formats) -> Result<Value, String> {
-        let Kind {
+        let ParameterKind {
             numbers,
             words,
             rounding,
@@ -187,7 +187,7 @@ impl Parameter {
             return Ok(Value::Number(number));
         }
         let mut registers = registers.iter();
-        if let Some(register) = registers.find_map(|prefix| Register::parse(prefix, text)) {
+        if let Some(register) = registers.find_map(|prefix| RegisterWord::parse(prefix, text)) {
             return Ok(Value::Register(register));
         }
         let is_other = numbers.is_some() || !words.is_empty();
@@ -253,7 +253,7 @@ impl Parameter {
 
     /// What a value may be, for messages.
     fn expected(&self) -> String {
-        let Kind {
+        let ParameterKind {
             numbers,
             words,
             absent,
@@ -280,7 +280,7 @@ impl Parameter {
     }
 }
 
-impl Register {
+impl RegisterWord {
     /// Reads a word behind a prefix.
     fn parse(prefix: &'static str, text: &str) -> Option<Self> {
         let digits = text.strip_prefix(prefix)?;

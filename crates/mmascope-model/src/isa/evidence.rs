@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 
 /// Strength of evidence, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Strength {
     /// A recorded hardware result fixes it.
     Hardware,

@@ -6,7 +6,9 @@ use crate::dpa::describe::rounded;
 use crate::dpa::notation::Flaw;
 use crate::dpa::program::Operation;
 use crate::dpa::schema::parameters as p;
-use crate::dpa::schema::{Given, Parameter, Register, Row, Rows, Typed, Value, row, typed_words};
+use crate::dpa::schema::{
+    Given, Parameter, RegisterWord, Row, Rows, Typed, Value, row, typed_words,
+};
 use crate::dpa::token::Token;
 use crate::format::{Class, Format, Formats, Overflow, Rounding};
 
@@ -72,7 +74,7 @@ impl Ending {
                 own.output.nan = match value {
                     Value::Word("any") => Nan::Any,
                     Value::Word("own") => Nan::Own,
-                    Value::Register(Register { prefix: OPERAND, bits, .. }) => Nan::Operand(bits),
+                    Value::Register(RegisterWord { prefix: OPERAND, bits, .. }) => Nan::Operand(bits),
                     Value::Register(register) => Nan::Word(register.bits),
                     _ => return false,
                 };
@@ -287,7 +289,7 @@ impl Output {
 
     fn register(&self, prefix: &'static str, bits: u64) -> Value {
         let digits = self.format.container_ref().digits();
-        Value::Register(Register {
+        Value::Register(RegisterWord {
             prefix,
             bits,
             digits,

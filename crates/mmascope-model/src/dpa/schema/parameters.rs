@@ -1,10 +1,10 @@
 //! The table of every parameter that a step, a result or a program can have.
 
-use super::{Kind, MAX_E, MAX_F, MAX_L, Parameter, Roundings, ShownBy};
+use super::{MAX_E, MAX_F, MAX_L, Parameter, ParameterKind, Roundings, ShownBy};
 use crate::format::Overflow;
 
-const fn numbers(low: i32, high: i32) -> Kind {
-    Kind {
+const fn numbers(low: i32, high: i32) -> ParameterKind {
+    ParameterKind {
         numbers: Some((low, high)),
         words: &[],
         absent: false,
@@ -13,8 +13,8 @@ const fn numbers(low: i32, high: i32) -> Kind {
     }
 }
 
-const fn words(words: &'static [&'static str]) -> Kind {
-    Kind {
+const fn words(words: &'static [&'static str]) -> ParameterKind {
+    ParameterKind {
         numbers: None,
         words,
         absent: true,
@@ -24,23 +24,28 @@ const fn words(words: &'static [&'static str]) -> Kind {
 }
 
 /// Words of which one has to be said.
-const fn said(all: &'static [&'static str]) -> Kind {
-    Kind {
+const fn said(all: &'static [&'static str]) -> ParameterKind {
+    ParameterKind {
         absent: false,
         ..words(all)
     }
 }
 
 /// Numbers or a word.
-const fn numbers_or(low: i32, high: i32, words: &'static [&'static str], absent: bool) -> Kind {
-    Kind {
+const fn numbers_or(
+    low: i32,
+    high: i32,
+    words: &'static [&'static str],
+    absent: bool,
+) -> ParameterKind {
+    ParameterKind {
         words,
         absent,
         ..numbers(low, high)
     }
 }
 
-const ROUNDING: Kind = Kind {
+const ROUNDING: ParameterKind = ParameterKind {
     numbers: None,
     words: &[],
     absent: false,
@@ -49,16 +54,16 @@ const ROUNDING: Kind = Kind {
 };
 
 /// A NaN: a word for what it is, or the word itself.
-const NANS_OF_RESULTS: Kind = Kind {
+const NANS_OF_RESULTS: ParameterKind = ParameterKind {
     registers: &["", "operand:"],
     ..said(&["any", "own"])
 };
 
-const FLUSH: Kind = words(&["none", "plus", "kept"]);
+const FLUSH: ParameterKind = words(&["none", "plus", "kept"]);
 
 /// Words, or a rounding to a format.
-const fn rounded_or(words: &'static [&'static str], absent: bool) -> Kind {
-    Kind {
+const fn rounded_or(words: &'static [&'static str], absent: bool) -> ParameterKind {
+    ParameterKind {
         numbers: None,
         words,
         absent,
