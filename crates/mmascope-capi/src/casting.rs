@@ -8,7 +8,9 @@ use crate::packed::Form;
 use mmascope_model::Result;
 use mmascope_model::exact::Rounding;
 use mmascope_model::format::Format;
-use mmascope_model::precision::cast::{Cast, Options, OutOfRange, Policy, Slice, slice_bits};
+use mmascope_model::precision::cast::{
+    Cast, CastOptions, CastPolicy, OutOfRange, Slice, slice_bits,
+};
 
 /// What is asked of a cast. Texts may be NULL for the usual choice: `rounding` is `rne`, `overflow` and `policy` are those
 /// of PTX `cvt` where it has the form, else of IEEE 754. The numbers are 0 or 1.
@@ -36,7 +38,7 @@ pub struct mmascope_cast_options {
 
 /// # Safety
 /// The texts end with a NUL.
-unsafe fn options(asked: &mmascope_cast_options, bits: u32) -> Result<Options> {
+unsafe fn options(asked: &mmascope_cast_options, bits: u32) -> Result<CastOptions> {
     // SAFETY: the caller promises it.
     let (rounding, overflow, policy) = unsafe {
         (
@@ -57,10 +59,10 @@ unsafe fn options(asked: &mmascope_cast_options, bits: u32) -> Result<Options> {
         }
         (name, true) => name.map(Rounding::named).transpose()?,
     };
-    Ok(Options {
+    Ok(CastOptions {
         rounding,
         overflow: overflow.map(OutOfRange::named).transpose()?,
-        policy: policy.map(Policy::named).transpose()?,
+        policy: policy.map(CastPolicy::named).transpose()?,
         relu: asked.relu != 0,
         sat: asked.sat != 0,
         ftz: asked.ftz != 0,
@@ -96,7 +98,7 @@ unsafe fn cast(
             let length = if asked.random.is_null() { 0 } else { n };
             (options, memory::read("random", asked.random, length)?)
         },
-        _ => (Options::default(), &[]),
+        _ => (CastOptions::default(), &[]),
     };
     if let Some(index) = random.iter().position(|&random| random >> bits != 0) {
         return Err(wrong(format!(

@@ -7,7 +7,7 @@ mod resolver;
 mod trees;
 mod vectors;
 
-use mmascope::tree::Form;
+use mmascope::tree::TreeForm;
 
 pub(crate) use devices::*;
 pub(crate) use precision::*;
@@ -68,10 +68,10 @@ impl Common {
     }
 
     /// How trees stand in it.
-    pub(crate) fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> TreeForm {
         match self.json {
-            Some(Json::Flat) => Form::Flat,
-            Some(Json::Nested) | None => Form::Nested,
+            Some(Json::Flat) => TreeForm::Flat,
+            Some(Json::Nested) | None => TreeForm::Nested,
         }
     }
 }

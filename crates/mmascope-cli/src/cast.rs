@@ -13,7 +13,7 @@ use mmascope::explain;
 use mmascope::format::{Format, Kind, Overflow, Rounding};
 use mmascope::isa::Catalogue;
 use mmascope::precision::cast::{
-    Cast, Options, OutOfRange, Packing, Policy, RandomBits, Shown, decimal, lane_names, ptx,
+    Cast, CastOptions, CastPolicy, OutOfRange, Packing, RandomBits, Shown, decimal, lane_names, ptx,
 };
 
 pub(crate) fn run(
@@ -72,14 +72,14 @@ impl Asked {
         };
         let rounding = rounding(options.round.as_deref(), random, &to)?;
         let policy = match &options.policy {
-            Some(name) => Some(named("--policy", Policy::named(name))?),
+            Some(name) => Some(named("--policy", CastPolicy::named(name))?),
             None => None,
         };
         let overflow = match &options.overflow {
             Some(name) => Some(named("--overflow", OutOfRange::named(name))?),
             None => None,
         };
-        let asked = Options {
+        let asked = CastOptions {
             rounding,
             overflow,
             policy,
@@ -298,7 +298,7 @@ impl Asked {
     }
 
     /// The instruction of PTX; with `--packed` the packed one.
-    fn form(&self) -> Option<ptx::Form> {
+    fn form(&self) -> Option<ptx::PtxForm> {
         let form = *self.cast.form()?;
         match self.packing {
             Some(packing) => form.packed(packing),
@@ -372,7 +372,7 @@ impl Asked {
             );
         }
         let clamps = matches!(to.kind, Kind::Fixed { scale: 0 }) && from.float().is_some();
-        if clamps && matches!(cast.policy(), Policy::MlDtypes | Policy::Host) {
+        if clamps && matches!(cast.policy(), CastPolicy::MlDtypes | CastPolicy::Host) {
             notes.push(format!(
                 "{} leaves values beyond {to} undefined; they clamp here, and NaN follows PTX or is 0",
                 cast.policy()

@@ -16,7 +16,7 @@ use crate::check;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::cases::{Family, Generator};
-use mmascope::diff::{self, Compared, Contender, Example, Explanation, Input, Tally};
+use mmascope::diff::{self, Compared, Contender, DiffExample, DiffInput, Explanation, Tally};
 use mmascope::dpa::Signature;
 use mmascope::isa::Catalogue;
 use mmascope::vector::{self, Lines, Reader};
@@ -49,7 +49,7 @@ pub(crate) struct Compare {
 
 /// An input with its explanation.
 pub(crate) struct Shown {
-    pub(crate) example: Example<Origin>,
+    pub(crate) example: DiffExample<Origin>,
     pub(crate) explanation: Explanation,
     /// The input as a vector line.
     pub(crate) line: String,
@@ -148,7 +148,7 @@ impl<'c> Findings<'c> {
         for chosen in &chosen {
             for indices in chosen.chunks(CHUNK) {
                 let input =
-                    |index: u64| Input::new(first.instruction(), chosen.generator.case(index));
+                    |index: u64| DiffInput::new(first.instruction(), chosen.generator.case(index));
                 let compared: Vec<Compared> = indices
                     .clone()
                     .into_par_iter()
@@ -234,7 +234,7 @@ impl<'c> Findings<'c> {
         &self,
         reader: &mut Reader<'_>,
         text: &str,
-    ) -> Result<((String, String), Input, Compared), String> {
+    ) -> Result<((String, String), DiffInput, Compared), String> {
         let vector = reader
             .read(text)
             .map_err(|bad| format!("{}: {}", bad.column, bad.message))?;
@@ -242,7 +242,7 @@ impl<'c> Findings<'c> {
             vector.instruction.architecture.clone(),
             vector.instruction.name.clone(),
         );
-        let input = Input::of_vector(vector);
+        let input = DiffInput::of_vector(vector);
         let compared = diff::compare(&self.subjects, &input);
         let compared = compared.map_err(|error| format!("1: {error}"))?;
         Ok((names, input, compared))
@@ -252,7 +252,7 @@ impl<'c> Findings<'c> {
         &mut self,
         tallies: &mut [Tally<Origin>],
         compared: &Compared,
-        example: impl Fn() -> (Origin, Input),
+        example: impl Fn() -> (Origin, DiffInput),
     ) {
         self.inputs += 1;
         for (tally, verdict) in tallies.iter_mut().zip(&compared.verdicts) {
@@ -366,7 +366,7 @@ fn origin(generator: &Generator, index: u64, first: Contender<'_>) -> Origin {
 }
 
 /// The names that an input's line carries: the left unit's, if the input has its formats.
-fn line_names<'a>(left: &'a Contender<'_>, example: &'a Example<Origin>) -> (&'a str, &'a str) {
+fn line_names<'a>(left: &'a Contender<'_>, example: &'a DiffExample<Origin>) -> (&'a str, &'a str) {
     let row = left.instruction();
     if left.handling(&example.input.signature).is_none() {
         (&row.architecture, &row.name)
@@ -376,7 +376,7 @@ fn line_names<'a>(left: &'a Contender<'_>, example: &'a Example<Origin>) -> (&'a
     }
 }
 
-fn shown(units: [&Contender<'_>; 2], example: Example<Origin>) -> mmascope::Result<Shown> {
+fn shown(units: [&Contender<'_>; 2], example: DiffExample<Origin>) -> mmascope::Result<Shown> {
     let input = &example.input;
     let explanation = diff::explain(units[0], units[1], input)?;
     Ok(Shown {
@@ -387,7 +387,7 @@ fn shown(units: [&Contender<'_>; 2], example: Example<Origin>) -> mmascope::Resu
     })
 }
 
-fn line((arch, inst): (&str, &str), input: &Input) -> String {
+fn line((arch, inst): (&str, &str), input: &DiffInput) -> String {
     let names = input.modifiers.words();
     let mods = (!names.is_empty()).then(|| ("mods", serde_json::json!(names).to_string()));
     let extra: Vec<_> = mods.into_iter().collect();
@@ -398,7 +398,7 @@ fn line((arch, inst): (&str, &str), input: &Input) -> String {
 /// them; `None` where that is no single instruction, or leads to other steps of the right unit.
 fn explain_command(
     units: [&Contender<'_>; 2],
-    input: &Input,
+    input: &DiffInput,
     explanation: &Explanation,
 ) -> mmascope::Result<Option<String>> {
     let Some(own) = units[0].own(input) else {

@@ -11,7 +11,7 @@ use crate::report::{self, Failure, Status};
 use crate::units::{self, Types};
 use crate::{interrupt, matmul};
 use mmascope::Error;
-use mmascope::accuracy::{self, Curve, Data, Setting};
+use mmascope::accuracy::{self, AccuracySetting, Curve, Data};
 use mmascope::array::{self, Array};
 use mmascope::cases::Distribution;
 use mmascope::gemm::{Summary, Watch};
@@ -91,9 +91,9 @@ pub(crate) fn run(
     Ok(Status::Done)
 }
 
-fn setting<'c>(row: &'c Instruction, text: Option<&str>) -> Result<Setting<'c>, Failure> {
+fn setting<'c>(row: &'c Instruction, text: Option<&str>) -> Result<AccuracySetting<'c>, Failure> {
     let schedule = schedule(text)?;
-    Ok(Setting { row, schedule })
+    Ok(AccuracySetting { row, schedule })
 }
 
 /// The instructions that are measured; without any named one the defaults of the operand types.

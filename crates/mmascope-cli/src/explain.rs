@@ -13,14 +13,14 @@ use crate::show::flag_words;
 use crate::tested;
 use crate::units::Types;
 use mmascope::dpa::Modifiers;
-use mmascope::explain::{Comparison, Input, Request, Trace, page, page_against};
+use mmascope::explain::{Comparison, Trace, TraceRequest, TracedInput, page, page_against};
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::vector::Reader;
 
 /// What is explained: an instruction, its operands and their modifiers.
 struct Subject<'c> {
     instruction: &'c Instruction,
-    input: Input,
+    input: TracedInput,
     modifiers: Modifiers,
 }
 
@@ -179,7 +179,7 @@ fn of_vector<'c>(
     add_modifiers(&mut modifiers, options)?;
     Ok(Subject {
         instruction: vector.instruction,
-        input: Input::of_words(&vector.operands()),
+        input: TracedInput::of_words(&vector.operands()),
         modifiers,
     })
 }
@@ -195,7 +195,7 @@ fn of_arguments<'c>(catalogue: &'c Catalogue, options: &Explain) -> Result<Subje
         }
     };
     let unit = instruction.unit()?;
-    let request = Request {
+    let request = TraceRequest {
         a: options.a.as_deref().unwrap_or(""),
         b: options.b.as_deref().unwrap_or(""),
         c: options.c.as_deref(),
@@ -203,7 +203,7 @@ fn of_arguments<'c>(catalogue: &'c Catalogue, options: &Explain) -> Result<Subje
         scale_b: options.sb.as_deref(),
         round: options.round,
     };
-    let input = Input::read(unit.signature(), &request)?;
+    let input = TracedInput::read(unit.signature(), &request)?;
     let mut modifiers = Modifiers::default();
     add_modifiers(&mut modifiers, options)?;
     Ok(Subject {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::args::{Common, Formats};
 use crate::layout;
 use crate::report::{self, Failure, Status};
-use mmascope::explain::{Facts, Value};
+use mmascope::explain::{Facts, TracedValue};
 use mmascope::format::{FORMATS, Format, Kind};
 use mmascope::isa::Catalogue;
 
@@ -63,7 +63,7 @@ fn print_all(formats: &[Format]) -> Result<(), Failure> {
     for format in formats {
         let facts = Facts::of(format);
         let yes = |known: bool| if known { "yes" } else { "" }.to_owned();
-        let text = |value: &Value| value.decimal_of(DIGITS);
+        let text = |value: &TracedValue| value.decimal_of(DIGITS);
         table.add_row([
             format.name.to_owned(),
             format.bits.to_string(),
@@ -142,7 +142,7 @@ fn print_one(format: &Format) -> Result<(), Failure> {
 }
 
 /// A value in decimal digits, and exactly where these are not.
-fn both(value: &Value) -> String {
+fn both(value: &TracedValue) -> String {
     let (short, exact) = (value.decimal_of(9), value.to_string());
     if short == exact {
         short

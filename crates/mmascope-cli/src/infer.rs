@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::args::{Common, Infer};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
-use mmascope::infer::{Found, Inference, Options, Outcome, infer_with_progress};
+use mmascope::infer::{Found, Inference, InferenceOptions, Outcome, infer_with_progress};
 use mmascope::isa::Catalogue;
 
 pub(crate) fn run(
@@ -14,10 +14,10 @@ pub(crate) fn run(
     options: &Infer,
 ) -> Result<Status, Failure> {
     let mut device = options.device.open(catalogue, &options.subject)?;
-    let chosen = Options {
+    let chosen = InferenceOptions {
         budget: options.budget,
         seed: options.seed,
-        ..Options::default()
+        ..InferenceOptions::default()
     };
     let progress = report::progress("queries");
     let rows = (!options.without_catalogue).then_some(catalogue);

@@ -12,7 +12,7 @@ use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
 use crate::units::Types;
-use mmascope::array::{self, Array, Casting, Reading};
+use mmascope::array::{self, Array, ArrayReading, Casting};
 use mmascope::dpa::{Modifiers, Scalar, Unit};
 use mmascope::format::{F32, Rounding};
 use mmascope::gemm::{self, Arrays, Matrices, Schedule, ScheduledProduct, SoftwareScales, Watch};
@@ -238,7 +238,7 @@ fn modifiers(row: &Instruction, options: &Matmul) -> Result<Modifiers, Failure> 
 }
 
 /// What an argument was taken for.
-type Readings = Vec<(&'static str, Reading)>;
+type Readings = Vec<(&'static str, ArrayReading)>;
 
 /// What the files hold.
 struct Given {

@@ -13,7 +13,7 @@ use mmascope::blocks::{self, Quantised};
 use mmascope::format::{F32, Rounding};
 use mmascope::isa::Catalogue;
 use mmascope::precision::block::{BlockFormat, Quantiser, Recipe, Selection};
-use mmascope::quantisation::{Statistics, histogram_svg};
+use mmascope::quantisation::{QuantisationStatistics, histogram_svg};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -44,7 +44,7 @@ pub(crate) fn run(
         options.stochastic,
         cancel,
     )?;
-    let statistics = Statistics::of(&words, &quantised);
+    let statistics = QuantisationStatistics::of(&words, &quantised);
     if let Some(file) = svg {
         let title = format!(
             "{} by {}: {}",
@@ -192,7 +192,11 @@ fn shape_text(shape: &[usize]) -> String {
     sizes.join(" × ")
 }
 
-fn json(options: &Quantize, quantised: &Quantised, it: &Statistics) -> Map<String, Value> {
+fn json(
+    options: &Quantize,
+    quantised: &Quantised,
+    it: &QuantisationStatistics,
+) -> Map<String, Value> {
     object(json!({
         "input": options.input,
         "output": options.output,
@@ -228,7 +232,7 @@ fn json(options: &Quantize, quantised: &Quantised, it: &Statistics) -> Map<Strin
 }
 
 /// What a reader should know of the result.
-fn notes(quantised: &Quantised, it: &Statistics) -> Vec<String> {
+fn notes(quantised: &Quantised, it: &QuantisationStatistics) -> Vec<String> {
     let mut notes = Vec::new();
     let has_nan = quantised.format.element.nan().is_some();
     if it.given_nan > 0 && !has_nan && it.nan < it.given_nan {
@@ -242,7 +246,11 @@ fn notes(quantised: &Quantised, it: &Statistics) -> Vec<String> {
     notes
 }
 
-fn print(options: &Quantize, quantised: &Quantised, it: &Statistics) -> Result<(), Failure> {
+fn print(
+    options: &Quantize,
+    quantised: &Quantised,
+    it: &QuantisationStatistics,
+) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let recipe = quantised.recipe.map_or("", Recipe::name);
     let Quantised {

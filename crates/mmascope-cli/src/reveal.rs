@@ -14,14 +14,14 @@ use mmascope::dut::{DeviceName, Dut, Interface};
 use mmascope::format::Format;
 use mmascope::integers;
 use mmascope::isa::Catalogue;
-use mmascope::reveal::{Algorithm, Blas, DeviceSum, Options, Revelation, Summation};
+use mmascope::reveal::{Algorithm, Blas, DeviceSum, RevealOptions, Revelation, Summation};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
     common: &Common,
     options: &Reveal,
 ) -> Result<Status, Failure> {
-    let chosen = Options {
+    let chosen = RevealOptions {
         algorithm: Algorithm::named(&options.algorithm)?,
         trials: options.trials,
         seed: options.seed,

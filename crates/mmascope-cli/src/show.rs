@@ -11,7 +11,7 @@ use crate::report::{self, Failure, Status};
 use mmascope::dpa::{Addends, Unit};
 use mmascope::gemm;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
-use mmascope::tree::{Form, Node, Tree};
+use mmascope::tree::{Node, Tree, TreeForm};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -202,7 +202,7 @@ fn print_json(
     let tree = node
         .as_ref()
         .and_then(|node| Tree::of_node(node, leaves.len()).ok())
-        .filter(|tree| tree.form(common.form()) == Form::Flat);
+        .filter(|tree| tree.form(common.form()) == TreeForm::Flat);
     match tree {
         Some(tree) => {
             let mut flat = crate::tree::flat(&tree, &row.name, &leaves)?;

@@ -8,7 +8,7 @@ use crate::args::{Common, TreeArithmetic, TreeCommand, TreeDiff, TreeExport, Tre
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::isa::Catalogue;
-use mmascope::tree::{Arithmetic, Form, Language, Term, Tree};
+use mmascope::tree::{Arithmetic, Term, Tree, TreeForm, TreeLanguage};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -104,7 +104,7 @@ fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<St
         body.insert("depth".into(), statistics.depth.into());
         body.insert("fan_in".into(), statistics.fan_in.into());
         body.insert("text".into(), tree.to_string().into());
-        if tree.form(common.form()) == Form::Flat {
+        if tree.form(common.form()) == TreeForm::Flat {
             body.extend(flat(&tree, &options.file, &names)?);
         }
         report::print_json(catalogue, body)?;
@@ -123,7 +123,7 @@ pub(crate) fn flat(
     subject: &str,
     names: &[String],
 ) -> Result<Map<String, Value>, Failure> {
-    let text = tree.file(subject, names, Form::Flat);
+    let text = tree.file(subject, names, TreeForm::Flat);
     serde_json::from_str(&text).map_err(|error| Failure::Input(error.to_string()))
 }
 
@@ -180,7 +180,7 @@ fn export(catalogue: &Catalogue, common: &Common, options: &TreeExport) -> Resul
     let text = read_text(&options.file)?;
     let (tree, _) =
         Tree::read(&text).map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
-    let language = Language::named(&options.language)?;
+    let language = TreeLanguage::named(&options.language)?;
     let said = Facts::of(&text);
     let products = options.products.or(said.products).unwrap_or(0);
     let arithmetic = arithmetic(&options.arithmetic, &said)?;

@@ -15,7 +15,7 @@ use mmascope::dpa::{Modifiers, Unit};
 use mmascope::dut::{Dut, Interface};
 use mmascope::explain::Trace;
 use mmascope::isa::{Catalogue, Instruction};
-use mmascope::validate::{Plan, State, shrink, validate};
+use mmascope::validate::{State, ValidationPlan, shrink, validate};
 
 /// Cases when neither a number nor a time is given.
 const TRIALS: u64 = 1_000_000;
@@ -45,7 +45,7 @@ pub(crate) fn run(
             .map(|name| Family::named(name))
             .collect::<Result<_, _>>()?
     };
-    let plan = Plan {
+    let plan = ValidationPlan {
         families,
         seed: options.seed,
     };

@@ -20,7 +20,7 @@ mod words;
 
 pub use crate::each_width;
 pub use casting::Casting;
-pub use reading::Reading;
+pub use reading::ArrayReading;
 pub use words::{Stored, Words, WordsMut};
 
 use crate::error::{Error, Result};

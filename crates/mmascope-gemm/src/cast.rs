@@ -20,7 +20,7 @@ use crate::array::{Stored, Words};
 use crate::each_width;
 use crate::error::{Error, Result};
 use crate::format::{BF16, Class, F16, F32, Format, Kind, Overflow, Rounding};
-use mmascope_model::precision::cast::{Cast, Policy};
+use mmascope_model::precision::cast::{Cast, CastPolicy};
 
 /// What a slice may hold: register words, or numbers of the host with these bits.
 pub trait Bits: Copy + Send + Sync {
@@ -187,8 +187,8 @@ impl Encoder {
         };
         let is_stochastic = matches!(cast.rounding(), Rounding::Stochastic { .. });
         // A NaN whose payload matters is left to the reference.
-        let keeps_payload = cast.policy() == Policy::MlDtypes && *to == F16
-            || cast.policy() == Policy::Ptx && to.register.shift > 0;
+        let keeps_payload = cast.policy() == CastPolicy::MlDtypes && *to == F16
+            || cast.policy() == CastPolicy::Ptx && to.register.shift > 0;
         if !cast.is_plain()
             || is_stochastic
             || keeps_payload
@@ -286,7 +286,11 @@ impl Decoder {
         let from = *cast.from();
         let is_half = [F16, BF16].contains(&from);
         // NumPy keeps the payload of a NaN.
-        if !is_half || *cast.to() != F32 || !cast.is_plain() || cast.policy() == Policy::MlDtypes {
+        if !is_half
+            || *cast.to() != F32
+            || !cast.is_plain()
+            || cast.policy() == CastPolicy::MlDtypes
+        {
             return None;
         }
         let nan = from.nan()?;

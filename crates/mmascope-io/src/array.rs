@@ -11,7 +11,7 @@ mod write;
 
 use std::path::Path;
 
-pub use mmascope_gemm::array::{Array, Casting, Element, Reading, Stack, Words};
+pub use mmascope_gemm::array::{Array, ArrayReading, Casting, Element, Stack, Words};
 pub use quantised::{check_quantised_writable, names_quantised, read_quantised, write_quantised};
 pub use write::{check_writable, output_path, write_codes, write_npy};
 

@@ -5,14 +5,14 @@
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
-//! use mmascope_lab::accuracy::{Curve, Data, Setting};
+//! use mmascope_lab::accuracy::{Curve, Data, AccuracySetting};
 //! use mmascope_gemm::gemm::{Schedule, Watch};
 //! use mmascope_model::isa::Catalogue;
 //!
 //! let row = Catalogue::built_in().find("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3")?;
 //! let data = Data::generated("normal".parse()?, 1, [8, 8, 256])?;
 //! let watch = Watch { progress: &|_| (), cancel: &AtomicBool::new(false) };
-//! let setting = Setting { row, schedule: Schedule::default() };
+//! let setting = AccuracySetting { row, schedule: Schedule::default() };
 //! let curve = Curve::measure(&setting, &data, true, &watch)?;
 //! let ks: Vec<usize> = curve.points.iter().map(|point| point.k).collect();
 //! assert_eq!(ks, [32, 64, 128, 256]);
@@ -33,7 +33,7 @@ use crate::isa::Instruction;
 
 /// What one curve measures: a unit under a schedule.
 #[derive(Clone, Debug)]
-pub struct Setting<'c> {
+pub struct AccuracySetting<'c> {
     /// The instruction.
     pub row: &'c Instruction,
     /// The schedule. Software scales are made from the data: each block's largest magnitude over the
@@ -43,6 +43,7 @@ pub struct Setting<'c> {
 
 /// Errors at one K.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Point {
     /// Products of an output.
     pub k: usize,
@@ -52,6 +53,7 @@ pub struct Point {
 
 /// The errors of one unit under one schedule.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Curve {
     /// Architecture.
     pub arch: String,
@@ -72,7 +74,7 @@ impl Curve {
     /// [`Error::Unmodelled`]; [`Error::Argument`] when no K fits instruction and schedule, or the
     /// data do not fit the operands; [`Error::Cancelled`].
     pub fn measure(
-        setting: &Setting<'_>,
+        setting: &AccuracySetting<'_>,
         data: &Data,
         sample: bool,
         watch: &Watch<'_>,
@@ -105,7 +107,7 @@ impl Curve {
     ///
     /// # Errors
     /// As [`Curve::measure`], and where the largest operands do not fit the memory.
-    pub fn work(setting: &Setting<'_>, data: &Data) -> Result<u64> {
+    pub fn work(setting: &AccuracySetting<'_>, data: &Data) -> Result<u64> {
         let native = setting.row.unit()?.signature().k;
         let emulation = setting.schedule.emulation.as_ref();
         let each = emulation.map_or(1, |emulation| emulation.products()) as u64;
@@ -126,7 +128,7 @@ impl Curve {
     }
 }
 
-impl Setting<'_> {
+impl AccuracySetting<'_> {
     /// The operands over the first k products, with software scales where the schedule has some.
     fn operands(&self, data: &Data, k: usize) -> Result<(Matrices, Option<SoftwareScales>)> {
         let signature = &self.schedule.signature(self.row.unit()?);

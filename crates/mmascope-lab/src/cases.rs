@@ -43,7 +43,7 @@ mod quantiles;
 mod terms;
 
 pub use hints::Hints;
-pub use matrix::{Distribution, Operand, Shape};
+pub use matrix::{CaseShape, Distribution, GeneratedOperand};
 pub use mmascope_gemm::random::philox;
 
 use code::Code;

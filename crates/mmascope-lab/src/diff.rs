@@ -5,7 +5,7 @@
 //! next slice's c; a unit with a larger K is given +0 for the k that are missing.
 //!
 //! ```
-//! use mmascope_lab::{cases::{Family, Generator}, diff::{self, Input, Contender, Verdict}};
+//! use mmascope_lab::{cases::{Family, Generator}, diff::{self, DiffInput, Contender, Verdict}};
 //! use mmascope_model::isa::Catalogue;
 //!
 //! let catalogue = Catalogue::built_in();
@@ -16,7 +16,7 @@
 //! ];
 //! let generator = Generator::for_unit(Family::Close, 1, units[0].unit())?;
 //! let differing = (0..100).find_map(|index| {
-//!     let input = Input::new(units[0].instruction(), generator.case(index));
+//!     let input = DiffInput::new(units[0].instruction(), generator.case(index));
 //!     let compared = diff::compare(&units, &input).ok()?;
 //!     compared.verdicts[0].is_some_and(Verdict::differs).then_some(input)
 //! });
@@ -36,17 +36,18 @@ mod verdict;
 
 pub use explain::{Explanation, Party, explain};
 pub use number::translate;
-pub use products::{Outputs, Place, Step, chain, outputs, parting};
+pub use products::{DiffStep, Outputs, Place, chain, outputs, parting};
 pub(crate) use shrink::moves;
 pub use shrink::{shrink, size, smaller};
-pub use subject::{Contender, Input};
-pub use tally::{Example, Tally};
+pub use subject::{Contender, DiffInput};
+pub use tally::{DiffExample, Tally};
 pub use verdict::Verdict;
 
 use crate::error::Result;
 
 /// The results of several units for one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Compared {
     /// Each unit's result; `None` where the unit cannot take the operands exactly.
     pub results: Vec<Option<u64>>,
@@ -67,7 +68,7 @@ pub fn pairs(count: usize) -> Vec<(usize, usize)> {
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) when the operands do not fit the input's instruction,
 /// or a unit lacks one of the input's modifiers.
-pub fn compare(subjects: &[Contender<'_>], input: &Input) -> Result<Compared> {
+pub fn compare(subjects: &[Contender<'_>], input: &DiffInput) -> Result<Compared> {
     let results: Vec<Option<u64>> = subjects
         .iter()
         .map(|subject| subject.compute(input))
@@ -89,7 +90,7 @@ pub fn compare(subjects: &[Contender<'_>], input: &Input) -> Result<Compared> {
 pub fn verdict(
     left: &Contender<'_>,
     right: &Contender<'_>,
-    input: &Input,
+    input: &DiffInput,
 ) -> Result<Option<Verdict>> {
     let (Some(l), Some(r)) = (left.compute(input)?, right.compute(input)?) else {
         return Ok(None);

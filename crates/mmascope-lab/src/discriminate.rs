@@ -32,7 +32,7 @@ const TRIES_AFTER: usize = 300;
 #[derive(Clone, Debug)]
 pub struct Vectors {
     /// The lines, each needed for some neighbour.
-    pub lines: Vec<Line>,
+    pub lines: Vec<DiscriminatingLine>,
     /// Values of parameters for which no input was found: the same unit, as far as the search goes.
     pub inseparable: Vec<Unobservable>,
     /// How many neighbours are separated.
@@ -41,7 +41,7 @@ pub struct Vectors {
 
 /// One vector.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct DiscriminatingLine {
     /// The operands.
     pub case: OperandWords,
     /// The row's result.
@@ -104,7 +104,7 @@ pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
     }
     let mut lines = Vec::new();
     for (case, separated) in needed(cases, units.len()) {
-        lines.push(Line {
+        lines.push(DiscriminatingLine {
             d: unit.dot(&case.operands(), &Modifiers::default())?,
             separates: separated
                 .iter()

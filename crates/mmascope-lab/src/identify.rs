@@ -27,6 +27,7 @@ const AT_ONCE: usize = 1 << 28;
 
 /// A candidate: different names of one arithmetic, with a schedule.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Candidate {
     /// Rows, `ARCH:INST`.
     pub rows: Vec<String>,
@@ -62,6 +63,7 @@ impl Candidate {
 
 /// The result of an identification.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Identification {
     /// M, N, K.
     pub shape: [usize; 3],

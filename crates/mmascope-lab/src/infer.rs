@@ -7,13 +7,13 @@
 //! Nothing here sees what is behind a [`Dut`].
 //!
 //! ```
-//! use mmascope_lab::{dut::ModelDut, infer::{Options, Outcome, infer}};
+//! use mmascope_lab::{dut::ModelDut, infer::{InferenceOptions, Outcome, infer}};
 //! use mmascope_model::isa::Catalogue;
 //!
 //! let catalogue = Catalogue::built_in();
 //! let unit = catalogue.find("volta", "mma.m8n8k4.f32.f16.f16.f32")?.unit()?;
 //! let mut device = ModelDut::new("a black box", unit.clone());
-//! let inference = infer(&mut device, Some(catalogue), &Options::default())?;
+//! let inference = infer(&mut device, Some(catalogue), &InferenceOptions::default())?;
 //! let Outcome::Model(model) = &inference.outcome else { panic!("nothing fits") };
 //! assert!(model.program.to_string().starts_with("t-fdpa L=4 F=23"));
 //! # Ok::<(), mmascope_model::Error>(())
@@ -52,7 +52,7 @@ pub(crate) use neighbours::stated;
 pub(crate) use report::line;
 pub(crate) use shrinking::shrink as shrink_on_device;
 
-pub use report::{Example, Found, Inference, Outcome, Rejected, Unobservable};
+pub use report::{Found, Inference, InferenceExample, Outcome, Rejected, Unobservable};
 
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,7 @@ use run::Run;
 
 /// The options of an inference.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct InferenceOptions {
     /// The most queries.
     pub budget: u64,
     /// Seed of everything random.
@@ -80,7 +80,7 @@ pub struct Options {
     pub cpu_limit: Duration,
 }
 
-impl Default for Options {
+impl Default for InferenceOptions {
     fn default() -> Self {
         Self {
             budget: 20_000,
@@ -92,7 +92,7 @@ impl Default for Options {
 }
 
 /// Progress: queries asked so far and what is being done.
-pub type Progress<'a> = &'a mut dyn FnMut(u64, &str);
+pub type InferenceProgress<'a> = &'a mut dyn FnMut(u64, &str);
 
 /// Finds a model of a device.
 ///
@@ -104,7 +104,7 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, &str);
 pub fn infer(
     device: &mut dyn Dut,
     catalogue: Option<&Catalogue>,
-    options: &Options,
+    options: &InferenceOptions,
 ) -> Result<Inference> {
     infer_with_progress(device, catalogue, options, &mut |_, _| ())
 }
@@ -116,8 +116,8 @@ pub fn infer(
 pub fn infer_with_progress(
     device: &mut dyn Dut,
     catalogue: Option<&Catalogue>,
-    options: &Options,
-    progress: Progress<'_>,
+    options: &InferenceOptions,
+    progress: InferenceProgress<'_>,
 ) -> Result<Inference> {
     let begin = Instant::now();
     let (subject, signature) = (device.name().to_owned(), *device.signature());

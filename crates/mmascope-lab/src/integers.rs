@@ -11,7 +11,7 @@ use crate::dpa::{
 use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
 use crate::format::{Format, Kind};
-use crate::infer::{Example, Found, Outcome, Unobservable, answer_text, line};
+use crate::infer::{Found, InferenceExample, Outcome, Unobservable, answer_text, line};
 use crate::isa::Catalogue;
 use crate::probe::{Feature, Features, Test};
 use crate::reveal::{Nature, Revelation, Verified};
@@ -163,11 +163,11 @@ impl Examined {
     }
 
     /// A question that the nearest unit answers otherwise.
-    fn example(&self) -> Option<Example> {
+    fn example(&self) -> Option<InferenceExample> {
         let (unit, _) = self.nearest.as_ref()?;
         self.asked.iter().find_map(|(case, answer)| {
             let model = unit.dot(&case.operands(), &Modifiers::default()).ok()?;
-            (Answer::Word(model) != *answer).then(|| Example {
+            (Answer::Word(model) != *answer).then(|| InferenceExample {
                 case: case.clone(),
                 device: *answer,
                 model,

@@ -12,7 +12,8 @@ pub const BINS: usize = 81;
 
 /// What quantisation did to an array.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Statistics {
+#[non_exhaustive]
+pub struct QuantisationStatistics {
     /// Elements.
     pub elements: usize,
     /// Blocks.
@@ -48,7 +49,7 @@ pub struct Statistics {
     pub histogram: Vec<u64>,
 }
 
-impl Statistics {
+impl QuantisationStatistics {
     /// Compares f32 words with what was made of them. Numbers that are or became NaN or ∞ are counted and
     /// leave the errors alone.
     ///

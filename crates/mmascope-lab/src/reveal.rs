@@ -5,9 +5,9 @@
 //! the masks meet (FPRev, USENIX ATC 2025). Nothing here knows what is behind a [`Summation`].
 //!
 //! ```
-//! use mmascope_lab::reveal::{Options, SliceSum, reveal};
+//! use mmascope_lab::reveal::{RevealOptions, SliceSum, reveal};
 //! let mut subject = SliceSum::new("a loop", 6, |x: &[f32]| x.iter().fold(0.0, |s, x| s + x));
-//! let report = reveal(&mut subject, &Options::default())?;
+//! let report = reveal(&mut subject, &RevealOptions::default())?;
 //! assert_eq!(report.tree.pattern(), "sequential");
 //! assert_eq!(report.verified.mismatches, 0);
 //! # Ok::<(), mmascope_model::Error>(())
@@ -100,11 +100,11 @@ impl Algorithm {
 }
 
 /// Progress of a long run: the measurements made so far.
-pub type Progress<'a> = &'a mut dyn FnMut(u64);
+pub type RevealProgress<'a> = &'a mut dyn FnMut(u64);
 
 /// The options of `reveal`.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct RevealOptions {
     /// The algorithm that finds the order.
     pub algorithm: Algorithm,
     /// Random inputs with which the tree is verified.
@@ -115,7 +115,7 @@ pub struct Options {
     pub verify: bool,
 }
 
-impl Default for Options {
+impl Default for RevealOptions {
     fn default() -> Self {
         Self {
             algorithm: Algorithm::Pivot,
@@ -160,7 +160,7 @@ impl From<Error> for Trouble {
 /// # Errors
 /// The subject's own errors; [`Error::Argument`] when there is nothing to sum, the masks of no
 /// format work, or `naive` is asked for more than 6 leaves.
-pub fn reveal(subject: &mut dyn Summation, options: &Options) -> Result<Revelation> {
+pub fn reveal(subject: &mut dyn Summation, options: &RevealOptions) -> Result<Revelation> {
     let mut quiet = |_| ();
     run(subject, options, &mut quiet)
 }
@@ -171,16 +171,16 @@ pub fn reveal(subject: &mut dyn Summation, options: &Options) -> Result<Revelati
 /// As [`reveal`].
 pub fn reveal_with_progress(
     subject: &mut dyn Summation,
-    options: &Options,
-    progress: Progress<'_>,
+    options: &RevealOptions,
+    progress: RevealProgress<'_>,
 ) -> Result<Revelation> {
     run(subject, options, progress)
 }
 
 fn run(
     subject: &mut dyn Summation,
-    options: &Options,
-    progress: Progress<'_>,
+    options: &RevealOptions,
+    progress: RevealProgress<'_>,
 ) -> Result<Revelation> {
     let batched = matches!(options.algorithm, Algorithm::Pivot | Algorithm::Distinct);
     let mut meter = Meter::new(subject, batched, progress);
@@ -249,7 +249,7 @@ pub(crate) fn order_by_change(subject: &mut dyn Summation) -> Result<(Option<Tre
 /// The order as masks show it, checked against further masked inputs.
 fn see(
     meter: &mut Meter<'_>,
-    options: &Options,
+    options: &RevealOptions,
     random: &mut Random,
 ) -> std::result::Result<Seen, Trouble> {
     let leaves = meter.subject.leaves();

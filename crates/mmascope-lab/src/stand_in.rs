@@ -11,7 +11,7 @@ use crate::dpa::{OperandWords, Operands, Signature};
 use crate::dut::{Batch, Dut};
 use crate::error::Result;
 use crate::exact::{Dyadic, Exact};
-use crate::explain::Value;
+use crate::explain::TracedValue;
 use crate::format::Format;
 use crate::vector::Answer;
 use parts::Parts;
@@ -166,6 +166,6 @@ fn power(exponent: i32) -> Dyadic {
 fn number(answer: Answer, d: &Format) -> Option<Dyadic> {
     match answer {
         Answer::AnyNan => None,
-        Answer::Word(word) => Value::of(&d.decode(d.from_register(word))).number(),
+        Answer::Word(word) => TracedValue::of(&d.decode(d.from_register(word))).number(),
     }
 }

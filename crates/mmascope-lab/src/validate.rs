@@ -7,14 +7,14 @@
 //! products can compute what is expected. The reference decides every difference.
 //!
 //! ```
-//! use mmascope_lab::{dut::ModelDut, validate::{Plan, State, validate}};
+//! use mmascope_lab::{dut::ModelDut, validate::{ValidationPlan, State, validate}};
 //! use mmascope_model::isa::Catalogue;
 //!
 //! let catalogue = Catalogue::built_in();
 //! let model = catalogue.find("hopper", "mma.m16n8k16.f32.f16.f16.f32")?.unit()?;
 //! let other = catalogue.find("ampere", "mma.m16n8k16.f32.f16.f16.f32")?.unit()?;
 //! let mut device = ModelDut::new("a black box", other.clone());
-//! let mut state = State::new(&Plan::default(), model)?;
+//! let mut state = State::new(&ValidationPlan::default(), model)?;
 //! validate(&mut device, model, &mut state, 20_000, &mut |_| true)?;
 //! assert!(state.mismatches() > 0);
 //! assert!(!state.examples.is_empty());
@@ -30,7 +30,7 @@ use crate::cases::{Family, Generator};
 use crate::dpa::Unit;
 use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
-use crate::infer::Example;
+use crate::infer::InferenceExample;
 use crate::vector::Answer;
 pub use tile::SIDE;
 use tile::Tile;
@@ -46,14 +46,14 @@ const KEPT: usize = 5;
 
 /// The options of a validation.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct ValidationPlan {
     /// The families; those that cannot be made for a signature are left out and named.
     pub families: Vec<Family>,
     /// Seed of every family.
     pub seed: u64,
 }
 
-impl Default for Plan {
+impl Default for ValidationPlan {
     fn default() -> Self {
         Self {
             families: Family::ALL.to_vec(),
@@ -75,7 +75,7 @@ pub struct State {
     /// Seed of every family.
     pub seed: u64,
     /// Every family with its counts.
-    pub families: Vec<Progress>,
+    pub families: Vec<ValidationProgress>,
     /// Families that cannot be made for these formats, and why.
     pub left_out: Vec<(String, String)>,
     /// The first mismatches of every family.
@@ -84,7 +84,8 @@ pub struct State {
 
 /// Counts of one family.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Progress {
+#[non_exhaustive]
+pub struct ValidationProgress {
     /// Its name.
     pub family: String,
     /// Cases compared: indices 0 to `done` − 1.
@@ -101,6 +102,7 @@ pub struct Progress {
 
 /// A case on which device and model differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// Its family.
     pub family: String,
@@ -117,7 +119,7 @@ pub struct Mismatch {
     pub model: String,
 }
 
-impl Progress {
+impl ValidationProgress {
     /// Cases compared, singly and in tiles.
     #[must_use]
     pub fn trials(&self) -> u64 {
@@ -131,7 +133,7 @@ impl State {
     ///
     /// # Errors
     /// [`Error::Argument`] when no family is left.
-    pub fn new(plan: &Plan, model: &Unit) -> Result<Self> {
+    pub fn new(plan: &ValidationPlan, model: &Unit) -> Result<Self> {
         let mut families = Vec::new();
         let mut left_out = Vec::new();
         for (place, &family) in plan.families.iter().enumerate() {
@@ -142,7 +144,7 @@ impl State {
                 )));
             }
             match Generator::for_unit(family, plan.seed, model) {
-                Ok(generator) => families.push(Progress {
+                Ok(generator) => families.push(ValidationProgress {
                     family: family.name().to_owned(),
                     done: 0,
                     tiles: 0,
@@ -172,7 +174,7 @@ impl State {
     /// Whether a saved state is one of this subject, plan and model, with counts that can be.
     #[must_use]
     pub fn continues(&self, fresh: &Self) -> bool {
-        let can_be = |family: &Progress, fresh: &Progress| {
+        let can_be = |family: &ValidationProgress, fresh: &ValidationProgress| {
             family.count == fresh.count
                 && family.done <= family.count.unwrap_or(MOST)
                 && family.tiles <= MOST / (SIDE * SIDE)
@@ -196,7 +198,7 @@ impl State {
     /// Cases compared.
     #[must_use]
     pub fn trials(&self) -> u64 {
-        self.families.iter().map(Progress::trials).sum()
+        self.families.iter().map(ValidationProgress::trials).sum()
     }
 
     /// Cases that differ.
@@ -207,7 +209,8 @@ impl State {
 
     /// The family with the fewest cases done that is not at its end.
     fn next(&self) -> Option<usize> {
-        let open = |family: &Progress| family.count.is_none_or(|count| family.done < count);
+        let open =
+            |family: &ValidationProgress| family.count.is_none_or(|count| family.done < count);
         (0..self.families.len())
             .filter(|&index| open(&self.families[index]))
             .min_by_key(|&index| self.families[index].trials())
@@ -361,7 +364,12 @@ enum Turn {
 impl Turn {
     /// A tile where the family has them and the single cases are not fewer than a batch of them, else single cases;
     /// at most `left` cases.
-    fn next(generator: &Generator, progress: &Progress, has_tiles: bool, left: u64) -> Self {
+    fn next(
+        generator: &Generator,
+        progress: &ValidationProgress,
+        has_tiles: bool,
+        left: u64,
+    ) -> Self {
         let next = Tile::next(generator, progress.done, progress.tiles, has_tiles);
         if let Some(tile) = next.filter(|tile| tile.len() <= left) {
             return Self::Tile(tile);
@@ -373,7 +381,7 @@ impl Turn {
     }
 
     /// Counts it as done.
-    fn advance(&self, progress: &mut Progress) {
+    fn advance(&self, progress: &mut ValidationProgress) {
         match self {
             Self::Tile(tile) if tile.is_crossed() => progress.tiles += 1,
             Self::Tile(tile) => progress.done += tile.len(),
@@ -387,7 +395,7 @@ fn turn(
     device: &mut dyn Dut,
     model: &Unit,
     seed: u64,
-    progress: &mut Progress,
+    progress: &mut ValidationProgress,
     left: u64,
 ) -> Result<Vec<Mismatch>> {
     let generator = Generator::for_unit(Family::named(&progress.family)?, seed, model)?;
@@ -473,7 +481,7 @@ fn agrees(model: &Unit, word: u64, answer: Answer) -> bool {
 ///
 /// # Errors
 /// The device's own errors.
-pub fn shrink(device: &mut dyn Dut, model: &Unit, mismatch: &Mismatch) -> Result<Example> {
+pub fn shrink(device: &mut dyn Dut, model: &Unit, mismatch: &Mismatch) -> Result<InferenceExample> {
     let family = Family::named(&mismatch.family)?;
     let case = Generator::for_unit(family, mismatch.seed, model)?
         .crossed(mismatch.index, mismatch.column.unwrap_or(mismatch.index));

@@ -40,14 +40,18 @@ mod unit;
 
 pub use codes::Codes;
 pub use decoded::Decoded;
-pub use describe::Parameter;
+pub use describe::ProgramParameter;
 pub(crate) use describe::rounded as rounding_words;
 pub use events::{EVENTS, Events};
 pub use general::{
-    AddMul, Fused, General, GroupExponent, Groups, Invalid, OperandChoice, Specials, Sticky, Terms,
+    AddMul, Fused, General, GroupExponent, Groups, Invalid, OperandChoice, SpecialRules, Sticky,
+    Terms,
 };
 pub use modifiers::Modifiers;
-pub use named::*;
+pub use named::{
+    Addends, Beyond, Dpa, EFdpa, FmaChain, FtzAddMul, GrFdpa, GstFdpa, GtrFdpa, IntDot, IntPair,
+    SemiFma, SemiNan, StFdpa, TFdpa, TakenBits, TrFdpa,
+};
 pub use notation::Flaw;
 pub use notation::at;
 pub(crate) use notation::parse;

@@ -71,17 +71,17 @@ mod text;
 mod trace;
 mod value;
 
-pub use against::{Comparison, Part, Parting};
+pub use against::{Comparison, Parting, TracedPart};
 pub use facts::Facts;
 pub(crate) use html::escaped;
 pub use html::{page, page_against};
-pub use input::{Input, Request};
+pub use input::{TraceRequest, TracedInput};
 pub(crate) use number::word as number_word;
 pub use trace::{
-    Alignment, Cut, Decoded, Dropped, Error, Factor, Flush, Loss, Operand, PairTrace, Rounded,
-    Special, Step, Term, Trace,
+    Alignment, Cut, Dropped, Factor, Flush, Loss, PairTrace, Rounded, Trace, TracedCode,
+    TracedError, TracedOperand, TracedSpecial, TracedStep, TracedTerm,
 };
-pub use value::Value;
+pub use value::TracedValue;
 
 /// The register word that a text stands for in a format: a decimal, a power of two (`1.5*2^-3`), a C99
 /// hexadecimal float, `inf`, `nan` or a word (`0x3c00`). `name` is for messages. What the format does not

@@ -419,10 +419,16 @@ impl Format {
         self
     }
 
+    /// Its usual reading: that which [`Format::without_specials`] has changed.
+    pub(crate) fn with_specials(&self) -> Self {
+        let mut named = FORMATS.iter().filter(|format| format.name == self.name);
+        let own = named.find(|named| named.without_specials() == *self);
+        *own.unwrap_or(self)
+    }
+
     /// Whether it is a format whose usual reading has ∞ or NaN, read as numbers only.
     pub(crate) fn is_numbers_only(&self) -> bool {
-        let named = FORMATS.iter().find(|format| format.name == self.name);
-        named.is_some_and(|named| named != self && named.without_specials() == *self)
+        self.with_specials() != *self
     }
 
     /// The float parameters, if this is a floating-point format.

@@ -22,11 +22,11 @@ pub use execute::encode;
 pub use execute::power_of_two;
 pub use execute::round;
 pub use execute::{Arithmetic, FusedSum, Term, Truncated};
-pub use export::Language;
+pub use export::TreeLanguage;
 pub use value::MAX_LEAVES;
 pub use value::{Builder, Inner, Tree, TreeStatistics};
 pub use visible::{Sight, visible};
-pub use write::{Form, NESTED_LEVELS};
+pub use write::{NESTED_LEVELS, TreeForm};
 
 use std::collections::HashSet;
 use std::fmt::Write;

@@ -14,7 +14,7 @@ mod reader;
 use std::collections::BTreeSet;
 
 use inputs::{KINDS, Random, drawn, operands};
-use mmascope_model::dpa::schema::PARAMETERS;
+use mmascope_model::dpa::schema::{all_parameters, parameter};
 use mmascope_model::dpa::{Dpa, Modifiers, Program, Signature, Unit};
 use mmascope_model::isa::{Catalogue, Model};
 
@@ -102,13 +102,9 @@ fn the_words_of_every_algorithm_and_parameter_give_its_results() {
                         continue;
                     };
                     said.insert(algorithm.name().to_owned());
+                    let of_program = unit.program().parameters().into_iter();
+                    said.extend(of_program.map(|own| format!("{}={}", own.name, own.value)));
                     for (parameter, value) in algorithm.parameters() {
-                        let number = value.to_string().parse::<i64>().is_ok();
-                        let value = if number {
-                            "number".to_owned()
-                        } else {
-                            value.to_string()
-                        };
                         said.insert(format!("{}={value}", parameter.symbol));
                     }
                     compare(&name, &unit, 3);
@@ -120,7 +116,7 @@ fn the_words_of_every_algorithm_and_parameter_give_its_results() {
     for name in Dpa::names() {
         assert!(said.contains(name), "{name}");
     }
-    for parameter in PARAMETERS {
+    for parameter in all_parameters() {
         let own = |text: &String| text.starts_with(&format!("{}=", parameter.symbol));
         assert!(said.iter().any(own), "{}: {said:?}", parameter.symbol);
         // The first word of most is the default, which is not said.
@@ -137,22 +133,16 @@ fn program(algorithm: &Dpa, signature: &Signature, random: &mut Random) -> Progr
     let rounding = pick(&[
         "rz", "rne", "rd", "ru", "ra", "rna", "rnz", "rnu", "rnd", "rno", "odd",
     ]);
-    let zero = pick(&[
-        "plus",
-        "minus",
-        "exact",
-        "ieee",
-        "exact-minus",
-        "common",
-        "common-minus",
-    ]);
-    let overflow = pick(&["inf", "ieee", "nan", "sat", "satfinite", "nanfinite"]);
+    let words = |symbol| parameter(symbol).expect("a parameter").kind.words;
+    let zero = pick(words("zero"));
+    let overflow = pick(words("overflow"));
     let flush = pick(&[
         "",
         "",
         " flush=plus",
         " flush=kept",
         " flush=kept tininess=before",
+        " flush=plus tininess=unbounded",
     ]);
     let codes = pick(&["", "", "codes=numbers ; ", "codes=largest ; "]);
     let from = match algorithm.can_begin_with_product() {
@@ -164,13 +154,17 @@ fn program(algorithm: &Dpa, signature: &Signature, random: &mut Random) -> Progr
         _ => signature.d.name,
     };
     // It rounds by itself.
+    let exponents = match (algorithm.knows_numbers_only(), signature.d.bits) {
+        (true, 16) => " exponents=numbers",
+        _ => "",
+    };
     let (rounding, zero, overflow, flush) = match algorithm.name() {
         "semi-fma" => ("rne", pick(&["plus", "common", "ieee"]), "inf", ""),
         "int-dot" => ("rz", "plus", "sat", ""),
         _ => (rounding, zero, overflow, flush),
     };
     let text = format!(
-        "{codes}{algorithm}{from} -> {rounding} {d} zero={zero} overflow={overflow}{flush}"
+        "{codes}{algorithm}{from} -> {rounding} {d} zero={zero} overflow={overflow}{flush}{exponents}"
     );
     text.parse()
         .unwrap_or_else(|error| panic!("{text}: {error}"))

@@ -17,8 +17,8 @@ use mmascope::dpa::{Signature, Unit};
 use mmascope::dut::{Answers, Batch, DEFAULT_TIMEOUT, DeviceName, Dut, Interface, ModelDut};
 use mmascope::format::Format;
 use mmascope::gemm::Matrices;
-use mmascope::infer::{Options, infer_with_progress};
-use mmascope::validate::{Plan, State, shrink};
+use mmascope::infer::{InferenceOptions, infer_with_progress};
+use mmascope::validate::{State, ValidationPlan, shrink};
 use mmascope::vector::Answer;
 
 /// What Python raised while the library asked.
@@ -217,10 +217,10 @@ pub(crate) fn infer(
             "budget = {budget}: 4000 queries or more are needed"
         )));
     }
-    let options = Options {
+    let options = InferenceOptions {
         budget,
         seed,
-        ..Options::default()
+        ..InferenceOptions::default()
     };
     let catalogue = asked.catalogue.get().inner.clone();
     let kept = raised.clone();
@@ -266,7 +266,7 @@ fn begin(
             named.collect::<mmascope::Result<_>>().raised()?
         }
     };
-    let mut fresh = State::new(&Plan { families, seed }, unit).raised()?;
+    let mut fresh = State::new(&ValidationPlan { families, seed }, unit).raised()?;
     fresh.subject.clone_from(&asked.name);
     let Some(text) = state else { return Ok(fresh) };
     let state = saved(text)?;

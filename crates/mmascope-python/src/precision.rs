@@ -9,7 +9,7 @@ use mmascope::array::{Casting, Element, Words};
 use mmascope::blocks::{self, Quantised};
 use mmascope::format::{F32, Format, Rounding};
 use mmascope::precision::block::{BlockFormat, Quantiser, Recipe, Selection};
-use mmascope::precision::cast::{Cast, Options, OutOfRange, Policy, RandomBits};
+use mmascope::precision::cast::{Cast, CastOptions, CastPolicy, OutOfRange, RandomBits};
 
 /// How numbers are cast.
 #[derive(FromPyObject)]
@@ -70,7 +70,7 @@ pub(crate) fn cast<'py>(
         (Some(name), None) => Some(Rounding::named(name).raised()?),
         (None, None) => None,
     };
-    let options = Options {
+    let options = CastOptions {
         rounding,
         overflow: wanted
             .overflow
@@ -81,7 +81,7 @@ pub(crate) fn cast<'py>(
         policy: wanted
             .policy
             .as_deref()
-            .map(Policy::named)
+            .map(CastPolicy::named)
             .transpose()
             .raised()?,
         relu: wanted.relu,

@@ -8,8 +8,8 @@ use pyo3::types::PyTuple;
 use crate::error::{Raised, argument, device_error};
 use crate::tree::Tree;
 use mmascope::format::{F64, Format};
-use mmascope::precision::cast::{Cast, Options as CastOptions, Policy};
-use mmascope::reveal::{Algorithm, Options, RowFunction, RowSum, reveal_with_progress};
+use mmascope::precision::cast::{Cast, CastOptions, CastPolicy};
+use mmascope::reveal::{Algorithm, RevealOptions, RowFunction, RowSum, reveal_with_progress};
 
 /// An array of the package's own that a callable is given; only this module writes to it.
 struct Memory<'py> {
@@ -176,7 +176,7 @@ pub(crate) fn reveal(
     };
     let has_type = ["f32", "f64"].contains(&operands.name);
     let cast = CastOptions {
-        policy: Some(Policy::Host),
+        policy: Some(CastPolicy::Host),
         ..CastOptions::default()
     };
     let callable = Callable {
@@ -195,7 +195,7 @@ pub(crate) fn reveal(
         },
         raised: None,
     };
-    let options = Options {
+    let options = RevealOptions {
         algorithm: Algorithm::named(algorithm).raised()?,
         trials,
         seed,

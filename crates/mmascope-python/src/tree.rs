@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::{Raised, argument};
-use mmascope::tree::{Arithmetic, Form, Language, Term};
+use mmascope::tree::{Arithmetic, Term, TreeForm, TreeLanguage};
 
 /// A summation tree and what is known beside it.
 #[pyclass(frozen, module = "mmascope._core")]
@@ -36,10 +36,14 @@ impl Tree {
     /// NODE, or the flat form: where it is asked for, or where NODE would nest too deep.
     #[pyo3(signature = (flat=false))]
     fn json(&self, flat: bool) -> String {
-        let asked = if flat { Form::Flat } else { Form::Nested };
+        let asked = if flat {
+            TreeForm::Flat
+        } else {
+            TreeForm::Nested
+        };
         match self.inner.form(asked) {
-            Form::Nested => self.inner.json(),
-            Form::Flat => {
+            TreeForm::Nested => self.inner.json(),
+            TreeForm::Flat => {
                 let names = if self.names.is_empty() {
                     (0..self.inner.leaves())
                         .map(|leaf| leaf.to_string())
@@ -48,7 +52,10 @@ impl Tree {
                     self.names.clone()
                 };
                 let names = serde_json::Value::from(names);
-                format!("{{\"leaves\":{names},{}}}", self.inner.members(Form::Flat))
+                format!(
+                    "{{\"leaves\":{names},{}}}",
+                    self.inner.members(TreeForm::Flat)
+                )
             }
         }
     }
@@ -153,7 +160,7 @@ impl Tree {
         rounding: Option<&str>,
     ) -> PyResult<String> {
         let arithmetic = Arithmetic::named(dtype, fused_bits, fused_rounding, rounding).raised()?;
-        let language = Language::named(language).raised()?;
+        let language = TreeLanguage::named(language).raised()?;
         self.inner.export(language, products, &arithmetic).raised()
     }
 }

@@ -10,7 +10,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mmascope::array::Words;
 use mmascope::cast;
 use mmascope::format::{F32, Format};
-use mmascope::precision::cast::{Cast, Options, OutOfRange};
+use mmascope::precision::cast::{Cast, CastOptions, OutOfRange};
 
 /// Elements: source and target stay in the second cache.
 const COUNT: usize = 1 << 15;
@@ -43,13 +43,13 @@ fn casts(c: &mut Criterion) {
     let words = Words::from(singles);
     for name in ["e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "f16", "bf16"] {
         let format = Format::named(name).unwrap_or(F32);
-        let options = Options {
+        let options = CastOptions {
             overflow: Some(OutOfRange::SatFinite),
-            ..Options::default()
+            ..CastOptions::default()
         };
         let (Ok(to), Ok(back)) = (
             Cast::new(F32, format, &options),
-            Cast::new(format, F32, &Options::default()),
+            Cast::new(format, F32, &CastOptions::default()),
         ) else {
             continue;
         };

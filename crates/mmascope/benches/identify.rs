@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use mmascope::array::{Array, Element};
-use mmascope::cases::{Distribution, Operand};
+use mmascope::cases::{Distribution, GeneratedOperand};
 use mmascope::dpa::Modifiers;
 use mmascope::format::{F16, F32, Format};
 use mmascope::gemm::{Arrays, Matrices, Matrix, Product, Schedule, Watch};
@@ -25,7 +25,7 @@ fn main() {
         let places = (0..SIZE as u32).flat_map(|i| (0..SIZE as u32).map(move |j| (i, j)));
         places.map(|(i, j)| code(i, j)).collect()
     };
-    let (a, b) = (words(Operand::A), words(Operand::B));
+    let (a, b) = (words(GeneratedOperand::A), words(GeneratedOperand::B));
     let matrix = |words: &[u64]| {
         let words: Vec<u16> = words.iter().map(|&word| word as u16).collect();
         Matrix::row_major(SIZE, SIZE, words).expect("a matrix")

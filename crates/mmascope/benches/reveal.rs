@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use mmascope::reveal::{Algorithm, Blas, Options, SliceSum, Summation, reveal};
+use mmascope::reveal::{Algorithm, Blas, RevealOptions, SliceSum, Summation, reveal};
 
 /// Points whose algorithm 4 would take longer are extrapolated from one measurement's time.
 const CAP: Duration = Duration::from_secs(60);
@@ -40,10 +40,10 @@ fn strided(x: &[f32]) -> f32 {
 }
 
 fn run(subject: &mut dyn Summation, algorithm: Algorithm) -> (u64, u64, Duration) {
-    let options = Options {
+    let options = RevealOptions {
         algorithm,
         verify: false,
-        ..Options::default()
+        ..RevealOptions::default()
     };
     let start = Instant::now();
     let report = reveal(subject, &options).expect("the subject works");

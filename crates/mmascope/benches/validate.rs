@@ -8,7 +8,7 @@ use std::time::Instant;
 use mmascope::cases::Family;
 use mmascope::dut::ModelDut;
 use mmascope::isa::Catalogue;
-use mmascope::validate::{Plan, State, validate};
+use mmascope::validate::{State, ValidationPlan, validate};
 
 const ROWS: [(&str, &str); 4] = [
     ("hopper", "mma.m16n8k16.f32.f16.f16.f32"),
@@ -37,7 +37,7 @@ fn run() {
         for (name, families) in
             each.filter(|(name, _)| wanted.as_ref().is_none_or(|x| name.contains(x)))
         {
-            let plan = Plan { families, seed: 1 };
+            let plan = ValidationPlan { families, seed: 1 };
             let Ok(fresh) = State::new(&plan, unit) else {
                 continue;
             };

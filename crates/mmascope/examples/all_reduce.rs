@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command};
 
-use mmascope::reveal::{Options, SliceSum, reveal};
+use mmascope::reveal::{RevealOptions, SliceSum, reveal};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -60,7 +60,7 @@ fn start(kind: &str, ranks: usize) -> Result<()> {
         // A process that died gives NaN, which no masks accept.
         reduce(&mut streams, x).unwrap_or(f32::NAN)
     });
-    let report = reveal(&mut subject, &Options::default())?;
+    let report = reveal(&mut subject, &RevealOptions::default())?;
     println!(
         "{}\n{}\n{}",
         report.tree.pattern(),

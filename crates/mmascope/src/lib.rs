@@ -107,20 +107,28 @@ pub mod dpa {
         AddMul, Addends, Beyond, Codes, Decoded, Dpa, EFdpa, EVENTS, Events, FlushSign, FmaChain,
         FtzAddMul, Fused, General, GrFdpa, GroupExponent, Groups, GstFdpa, GtrFdpa, IntDot,
         IntPair, Invalid, Modifiers, Nan, OperandChoice, OperandWords, Operands, Operation, Output,
-        Parameter, Part, Program, Queries, Reading, Scalar, Scale, Select, SemiFma, SemiNan,
-        Signature, Source, Specials, StFdpa, Start, Statement, Sticky, TFdpa, TakenBits, Terms,
+        Part, Program, ProgramParameter, Queries, Reading, Scalar, Scale, Select, SemiFma, SemiNan,
+        Signature, Source, SpecialRules, StFdpa, Start, Statement, Sticky, TFdpa, TakenBits, Terms,
         Tiles, Tininess, TrFdpa, Unit, ZeroSign,
     };
+
+    /// The parameters of steps, results and programs as data.
+    pub mod schema {
+        pub use mmascope_model::dpa::schema::{
+            PARAMETERS, PROGRAM_PARAMETERS, Parameter, ParameterKind, RESULT_PARAMETERS,
+            RegisterWord, Roundings, ShownBy, Value, all_parameters, parameter,
+        };
+    }
 }
 
 /// Exact numbers: dyadic fractions of any size, their sums and roundings.
 pub mod exact {
-    pub use mmascope_model::exact::{Dyadic, Exact, Rounding, Sum};
+    pub use mmascope_model::exact::{Dyadic, Sum};
 }
 
 /// Precision semantics: casts, block scaling, what targets take, special values.
 pub mod precision {
-    pub use mmascope_model::precision::*;
+    pub use mmascope_model::precision::{block, cast, deviations, eval, legal, resolve, specials};
 }
 
 /// Slices of values cast from one format to another, with the bits of [`precision::cast`].
@@ -135,12 +143,28 @@ pub mod blocks {
 
 /// A machine with state of its own: unpackers, matrix unit, destination, vector unit, packers, status register.
 pub mod tensix {
-    pub use mmascope_model::tensix::*;
+    pub use mmascope_model::tensix::{
+        Block, Constant, Core, CoreSetting, Dst, Early, Fidelity, Flag, Fpu, Integer, Integers,
+        Machine, Memory, Narrow, Phase, Relu, RoundedBlock, STICKY_ADDRESS, STICKY_NAME,
+        SourceFormat, StickyFlags, Stored, TILE, TensixBlockFormat, TensixElement,
+        TensixRandomBits, Tile, Width, absolute, absolute_reciprocal, accumulate_bf16,
+        accumulate_f16, accumulate_f32, add_immediate, add_integers, bfp_to_source, cast_to_f32,
+        compare_order, divide_by_power, dst_32_to_int16, e4m3_to_f16, e5m2_to_f16, f16_to_bf16,
+        f16_to_e4m3, f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_rounded, int8_to_source,
+        int32_to_int8, int32_to_uint8, integer_add, integer_mvmul, load, load_immediate_f16,
+        lut_coefficient, lut16_coefficient, pack_block, pool_maximum, round_to_integer,
+        round_to_narrow, store, unpack,
+    };
 }
 
 /// One output step by step, with the bits of every number.
 pub mod explain {
-    pub use mmascope_model::explain::*;
+    pub use mmascope_model::explain::{
+        Alignment, Comparison, Cut, Dropped, Factor, Facts, Flush, Loss, PairTrace, Parting,
+        Rounded, Trace, TraceRequest, TracedCode, TracedError, TracedInput, TracedOperand,
+        TracedPart, TracedSpecial, TracedStep, TracedTerm, TracedValue, page, page_against,
+        word_of,
+    };
 }
 
 /// A unit's arithmetic as one source file that depends on nothing.
@@ -151,8 +175,8 @@ pub mod export {
 /// Summation trees as values: read, written, compared, drawn, run, exported.
 pub mod tree {
     pub use mmascope_model::tree::{
-        Arithmetic, Builder, FOLD_ABOVE, Form, FusedSum, Inner, Language, MAX_LEAVES,
-        NESTED_LEVELS, Node, Op, Sight, Term, Tree, TreeDifference, TreeStatistics, Truncated,
+        Arithmetic, Builder, FOLD_ABOVE, FusedSum, Inner, MAX_LEAVES, NESTED_LEVELS, Node, Op,
+        Sight, Term, Tree, TreeDifference, TreeForm, TreeLanguage, TreeStatistics, Truncated,
         visible,
     };
 }
@@ -182,7 +206,7 @@ pub mod cpu {
 
 /// Matrices in files and in memory: `.npy`, `.safetensors`.
 pub mod array {
-    pub use mmascope_gemm::array::{Array, Casting, Element, Reading, Stack, Words};
+    pub use mmascope_gemm::array::{Array, ArrayReading, Casting, Element, Stack, Words};
     pub use mmascope_io::array::{
         check_quantised_writable, check_writable, names_quantised, npy_of_bytes, npz_names,
         npz_of_bytes, output_path, read, read_quantised, safetensors_names, safetensors_of_bytes,
@@ -209,14 +233,16 @@ pub mod dut {
 
 /// Generated operands: a case is a function of family, seed and index.
 pub mod cases {
-    pub use mmascope_lab::cases::{Distribution, Family, Generator, Hints, Operand, Shape, philox};
+    pub use mmascope_lab::cases::{
+        CaseShape, Distribution, Family, GeneratedOperand, Generator, Hints, philox,
+    };
 }
 
 /// Revealing accumulation orders, of functions in this process, devices and libraries.
 pub mod reveal {
     pub use mmascope_host::reveal::{Blas, BlasProcess, Routine, serve_blas};
     pub use mmascope_lab::reveal::{
-        Algorithm, DeviceSum, Element, Masks, Nature, Options, Progress, Query, Revelation,
+        Algorithm, DeviceSum, Masks, Nature, Query, RevealOptions, RevealProgress, Revelation,
         RowFunction, RowSum, SliceSum, Summation, Verified, reveal, reveal_with_progress,
     };
 }
@@ -234,15 +260,15 @@ pub mod probe {
 /// From a device's answers to its complete model.
 pub mod infer {
     pub use mmascope_lab::infer::{
-        Example, Found, Inference, Options, Outcome, Progress, Rejected, Unobservable, infer,
-        infer_with_progress,
+        Found, Inference, InferenceExample, InferenceOptions, InferenceProgress, Outcome, Rejected,
+        Unobservable, infer, infer_with_progress,
     };
 }
 
 /// A device against a model, over generated operands; resumable.
 pub mod validate {
     pub use mmascope_lab::validate::{
-        Mismatch, Plan, Progress, SIDE, State, parts, shrink, validate,
+        Mismatch, SIDE, State, ValidationPlan, ValidationProgress, parts, shrink, validate,
     };
 }
 
@@ -254,25 +280,25 @@ pub mod identify {
 /// The same operands on several units: where they part, and why.
 pub mod diff {
     pub use mmascope_lab::diff::{
-        Compared, Contender, Example, Explanation, Input, Outputs, Party, Place, Step, Tally,
-        Verdict, chain, compare, explain, outputs, pairs, parting, shrink, size, smaller,
+        Compared, Contender, DiffExample, DiffInput, DiffStep, Explanation, Outputs, Party, Place,
+        Tally, Verdict, chain, compare, explain, outputs, pairs, parting, shrink, size, smaller,
         translate, verdict,
     };
 }
 
 /// How errors grow with K, by unit and schedule.
 pub mod accuracy {
-    pub use mmascope_lab::accuracy::*;
+    pub use mmascope_lab::accuracy::{AccuracySetting, Curve, Data, Point, chart};
 }
 
 /// Errors of quantised arrays, and their histogram.
 pub mod quantisation {
-    pub use mmascope_lab::quantisation::*;
+    pub use mmascope_lab::quantisation::{BINS, QuantisationStatistics, histogram_svg};
 }
 
 /// Vectors that separate a unit from its neighbours, and programs that ask a chip.
 pub mod discriminate {
-    pub use mmascope_lab::discriminate::{Line, Vectors, discriminate, runner};
+    pub use mmascope_lab::discriminate::{DiscriminatingLine, Vectors, discriminate, runner};
 }
 
 /// The code of the README is compiled and run with the examples of the documentation.

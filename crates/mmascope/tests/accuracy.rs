@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use mmascope::accuracy::{Curve, Data, Point, Setting, chart};
+use mmascope::accuracy::{AccuracySetting, Curve, Data, Point, chart};
 use mmascope::array::{Array, Element};
-use mmascope::cases::{Distribution, Operand, philox};
+use mmascope::cases::{Distribution, GeneratedOperand, philox};
 use mmascope::format::{E2M1FN, F16, F32, F64};
 use mmascope::gemm::{Schedule, Watch};
 use mmascope::isa::Catalogue;
@@ -18,7 +18,7 @@ fn measured(
     dist: &str,
     shape: [usize; 3],
 ) -> Curve {
-    let setting = Setting {
+    let setting = AccuracySetting {
         row: catalogue
             .find(arch, inst)
             .unwrap_or_else(|error| panic!("{error}")),
@@ -160,7 +160,7 @@ fn cdna3_is_biased_and_truncation_would_not_be() {
         ("truncating", "dot.m32n32k8.f32.f16"),
     ];
     let bias = |unit: (&str, &str), dist: &str, c: Option<&str>, shape: [usize; 3]| {
-        let setting = Setting {
+        let setting = AccuracySetting {
             row: catalogue.find(unit.0, unit.1).expect("a row"),
             schedule: Schedule::default(),
         };
@@ -231,7 +231,7 @@ fn k_doubles_from_one_instruction_on() {
     assert_eq!(ks("chain", 200), [16, 32, 64, 128, 192]);
     assert_eq!(ks("split-k=3 reduce=pairwise/f32", 128), [64, 128]);
     assert_eq!(ks("order=blocks/3,2,1,0", 128), [64, 128]);
-    let setting = |schedule: &str| Setting {
+    let setting = |schedule: &str| AccuracySetting {
         row: Catalogue::built_in().find(row.0, row.1).expect("a row"),
         schedule: schedule.parse().expect("a schedule"),
     };
@@ -292,7 +292,9 @@ fn elements_are_those_of_the_recipe() {
     for (text, seed) in [("uniform", 7_u64), ("uniform*2^-3", 1 << 40)] {
         let distribution: Distribution = text.parse().expect("known");
         assert_eq!(distribution.to_string(), text);
-        let code = distribution.codes(&F32, Operand::B, seed).expect("a float");
+        let code = distribution
+            .codes(&F32, GeneratedOperand::B, seed)
+            .expect("a float");
         for (i, j) in [(0, 0), (3, 1_000_000), (u32::MAX, 5)] {
             let [w0, _, w2, _] = philox([i, j, 2 << 16, 1], [seed as u32, (seed >> 32) as u32]);
             let magnitude = f64::from(w0) * 2_f64.powi(-32 + distribution.exponent);
@@ -303,7 +305,9 @@ fn elements_are_those_of_the_recipe() {
     // Counts and signs over a million elements, by each shape's own law.
     let all = |text: &str| -> Vec<f64> {
         let distribution: Distribution = text.parse().expect("known");
-        let code = distribution.codes(&F64, Operand::A, 3).expect("a float");
+        let code = distribution
+            .codes(&F64, GeneratedOperand::A, 3)
+            .expect("a float");
         (0..1000)
             .flat_map(|i| (0..1000).map(move |j| (i, j)))
             .map(|(i, j)| f64::from_bits(code(i, j)))
@@ -323,7 +327,9 @@ fn elements_are_those_of_the_recipe() {
     near(share(&outlier, |x| x.abs() > 6.5), 1.0 / 32.0 * 0.93);
     // Beyond a format's range: its largest number.
     let wide: Distribution = "positive*2^40".parse().expect("known");
-    let narrow = wide.codes(&E2M1FN, Operand::A, 1).expect("a float");
+    let narrow = wide
+        .codes(&E2M1FN, GeneratedOperand::A, 1)
+        .expect("a float");
     assert!((0..100).all(|j| narrow(0, j) == 7));
     for (text, message) in [
         ("gauss", "unknown distribution 'gauss'"),

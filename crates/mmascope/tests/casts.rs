@@ -8,7 +8,7 @@ use std::process::Command;
 use mmascope::array::Words;
 use mmascope::cast;
 use mmascope::format::{Class, F32, F64, FORMATS, Format, Rounding};
-use mmascope::precision::cast::{Cast, Options, OutOfRange, Policy};
+use mmascope::precision::cast::{Cast, CastOptions, CastPolicy, OutOfRange};
 
 #[path = "formats/random.rs"]
 mod random;
@@ -37,9 +37,9 @@ fn slices_equal_the_cast_of_one_code() {
     let mut count = 0;
     let policies = [
         None,
-        Some(Policy::Ieee),
-        Some(Policy::MlDtypes),
-        Some(Policy::Ocp),
+        Some(CastPolicy::Ieee),
+        Some(CastPolicy::MlDtypes),
+        Some(CastPolicy::Ocp),
     ];
     // The words stand in threes around a boundary: every fourth has each place.
     let singles: Vec<u64> = singles().into_iter().step_by(4).map(u64::from).collect();
@@ -61,11 +61,11 @@ fn slices_equal_the_cast_of_one_code() {
                 let asked = policies.iter().map(|it| (*it, None));
                 for (policy, overflow) in asked.chain([(None, Some(OutOfRange::SatFinite))]) {
                     let rounding = Some(rounding);
-                    let options = Options {
+                    let options = CastOptions {
                         rounding,
                         policy,
                         overflow,
-                        ..Options::default()
+                        ..CastOptions::default()
                     };
                     let Ok(of) = Cast::new(*from, *to, &options) else {
                         continue;
@@ -88,7 +88,7 @@ fn slices_equal_the_cast_of_one_code() {
 
 #[test]
 fn slices_of_another_width_or_length_are_refused() {
-    let of = Cast::new(F32, mmascope::format::BF16, &Options::default()).unwrap();
+    let of = Cast::new(F32, mmascope::format::BF16, &CastOptions::default()).unwrap();
     let mut bytes = [0_u8; 2];
     let message = cast::slice(&of, &[1.0_f32, 2.0], &mut bytes)
         .unwrap_err()
@@ -217,10 +217,10 @@ fn casts_under_its_policy_equal_ml_dtypes() {
         } else {
             Rounding::Rne
         };
-        let options = Options {
+        let options = CastOptions {
             rounding: Some(rounding),
-            policy: Some(Policy::MlDtypes),
-            ..Options::default()
+            policy: Some(CastPolicy::MlDtypes),
+            ..CastOptions::default()
         };
         let cast = Cast::new(from, to, &options).unwrap();
         let sources: Vec<u64> = match from.bits {
@@ -241,10 +241,10 @@ fn casts_under_its_policy_equal_ml_dtypes() {
                 let wider = Cast::new(
                     from,
                     Format::named("int64").unwrap(),
-                    &Options {
+                    &CastOptions {
                         rounding: Some(Rounding::Rz),
                         overflow: Some(OutOfRange::SatFinite),
-                        ..Options::default()
+                        ..CastOptions::default()
                     },
                 );
                 let whole = wider.unwrap().word(*word) as i64;
@@ -287,11 +287,11 @@ fn casts_equal_gfloat() {
         let to = Format::named(words.next().unwrap()).unwrap();
         let rounding = Rounding::named(words.next().unwrap()).unwrap();
         let saturates = words.next() == Some("sat");
-        let options = Options {
+        let options = CastOptions {
             rounding: Some(rounding),
-            policy: Some(Policy::Ieee),
+            policy: Some(CastPolicy::Ieee),
             overflow: saturates.then_some(OutOfRange::SatFinite),
-            ..Options::default()
+            ..CastOptions::default()
         };
         let cast = Cast::new(F32, to, &options).unwrap();
         let largest = number(&to, to.max_finite(false));

@@ -1,7 +1,7 @@
 //! Differences between units: results, verdicts, carried operands, the smallest inputs.
 
 use mmascope::cases::{Family, Generator};
-use mmascope::diff::{self, Contender, Input, Tally, Verdict};
+use mmascope::diff::{self, Contender, DiffInput, Tally, Verdict};
 use mmascope::dpa::Modifiers;
 use mmascope::dpa::OperandWords;
 use mmascope::explain::PairTrace;
@@ -61,7 +61,7 @@ fn a_unit_does_not_differ_from_itself() {
             };
             let mut tally: Tally<u64> = Tally::default();
             for index in 0..200 {
-                let input = Input::new(units[0].instruction(), generator.case(index));
+                let input = DiffInput::new(units[0].instruction(), generator.case(index));
                 let compared = diff::compare(&units, &input).expect("results");
                 tally.add(compared.verdicts[0], || (index, input.clone()));
             }
@@ -82,7 +82,7 @@ fn one_input_has_a_different_answer_on_each_generation() {
         subject("hopper", F16),
     ];
     // K=4 as it is on the first, padded on the others.
-    let input = Input::new(units[0].instruction(), one_input(4));
+    let input = DiffInput::new(units[0].instruction(), one_input(4));
     let compared = diff::compare(&units, &input).expect("results");
     let wanted = [Some(0), Some(0xbf00_0000), Some(0xbf40_0000)]; // 0, −0.5, −0.75
     assert_eq!(compared.results, wanted);
@@ -90,7 +90,7 @@ fn one_input_has_a_different_answer_on_each_generation() {
     let ulps = [0x3f00_0000, 0x3f40_0000, 0x0040_0000].map(|steps| Some(Verdict::Ulps(steps)));
     assert_eq!(compared.verdicts, ulps);
     // K=16 with the products in the first slice: the later slices add zeros.
-    let wide = Input::new(units[1].instruction(), one_input(16));
+    let wide = DiffInput::new(units[1].instruction(), one_input(16));
     assert_eq!(
         diff::compare(&units, &wide).expect("results").results,
         wanted
@@ -121,7 +121,7 @@ fn a_smaller_k_is_chained_over_slices() {
                 .dot(&part.operands(), &modifiers)
                 .expect("a result");
         }
-        let input = Input::new(wide.instruction(), case);
+        let input = DiffInput::new(wide.instruction(), case);
         assert_eq!(narrow.compute(&input), Ok(Some(c)));
     }
     assert!(
@@ -139,7 +139,7 @@ fn a_smaller_k_is_chained_over_slices() {
 #[test]
 fn what_is_done_to_c_is_done_once() {
     let narrow = subject("hopper", "wgmma.m64n8k16.f32.f16.f16");
-    let mut input = Input::new(narrow.instruction(), OperandWords::default());
+    let mut input = DiffInput::new(narrow.instruction(), OperandWords::default());
     input.signature.k = 32;
     input.case = OperandWords {
         a: vec![0x3c00; 32],
@@ -170,7 +170,7 @@ fn operands_travel_when_the_formats_hold_them() {
         ..OperandWords::default()
     };
     let compute = |word| {
-        bf16.compute(&Input::new(f16.instruction(), ones(word)))
+        bf16.compute(&DiffInput::new(f16.instruction(), ones(word)))
             .expect("no error")
     };
     assert_eq!(compute(0x3c00), Some(0x4180_0000)); // 16
@@ -179,7 +179,7 @@ fn operands_travel_when_the_formats_hold_them() {
     // A result in f32 does not fit c in f16: no chain.
     let mixed = subject("volta", "mma.m8n8k4.f32.f16.f16.f16");
     let narrow_c = subject("ampere", "mma.m16n8k16.f16.f16.f16.f16");
-    let mut input = Input::new(narrow_c.instruction(), ones(0x3c01));
+    let mut input = DiffInput::new(narrow_c.instruction(), ones(0x3c01));
     assert_eq!(mixed.compute(&input), Ok(None));
     input.case.a = vec![0x3c00; 16];
     assert_eq!(mixed.compute(&input), Ok(Some(0x4180_0000)));
@@ -202,7 +202,7 @@ fn block_scales_travel_when_the_blocks_agree() {
         scale_b: vec![127; 2], // 1
     };
     let on = |unit: &Contender<'_>, scales| {
-        unit.compute(&Input::new(large.instruction(), case(scales)))
+        unit.compute(&DiffInput::new(large.instruction(), case(scales)))
             .expect("no error")
     };
     assert_eq!(on(&small, [128, 127]), Some(0x42c0_0000)); // 32·2 + 32
@@ -217,7 +217,7 @@ fn block_scales_travel_when_the_blocks_agree() {
             ..case([0, 0])
         };
         large
-            .compute(&Input::new(small.instruction(), case))
+            .compute(&DiffInput::new(small.instruction(), case))
             .expect("no error")
     };
     assert_eq!(narrow([0x40, 0x40, 0x38, 0x38]), Some(0x42c0_0000));
@@ -239,7 +239,7 @@ fn verdicts_tell_the_kinds_of_difference_apart() {
     );
     let verdict = |left, right, case: &OperandWords| {
         let (left, right) = (made(&catalogue, left), made(&catalogue, right));
-        let input = Input::new(left.instruction(), case.clone());
+        let input = DiffInput::new(left.instruction(), case.clone());
         diff::verdict(&left, &right, &input)
             .expect("no error")
             .expect("both take it")
@@ -276,21 +276,21 @@ fn distances_are_counted_in_the_wider_result_format() {
     );
     let mut case = one_input(16);
     (case.a[0], case.b[0], case.c) = (0x3c00, 0x3c00, 0); // 1 − 0.875 = 0.125
-    let equal = Input::new(f16.instruction(), case.clone());
-    let verdict = |input: &Input| diff::verdict(&f32, &f16, input).expect("no error");
+    let equal = DiffInput::new(f16.instruction(), case.clone());
+    let verdict = |input: &DiffInput| diff::verdict(&f32, &f16, input).expect("no error");
     assert_eq!(verdict(&equal), Some(Verdict::Equal));
     // 1 + 2^-20: f16 gives 1, f32 is 8 steps above.
     case.a[1..4].copy_from_slice(&[0x1400, 0, 0]);
     case.b[1] = 0x1400;
     assert_eq!(
-        verdict(&Input::new(f16.instruction(), case)),
+        verdict(&DiffInput::new(f16.instruction(), case)),
         Some(Verdict::Ulps(8))
     );
 }
 
 #[test]
 fn the_tally_counts_and_keeps_the_first() {
-    let input = Input::new(subject("ampere", F16).instruction(), one_input(16));
+    let input = DiffInput::new(subject("ampere", F16).instruction(), one_input(16));
     let mut tally: Tally<usize> = Tally::default();
     let verdicts = [
         Some(Verdict::Equal),
@@ -360,8 +360,9 @@ fn shrunk_inputs_still_differ_and_no_move_makes_them_smaller() {
         ] {
             let generator = Generator::for_unit(family, 2, left.unit()).expect("a generator");
             for index in 0..40 {
-                let input = Input::new(left.instruction(), generator.case(index));
-                let verdict = |input: &Input| diff::verdict(left, right, input).expect("no error");
+                let input = DiffInput::new(left.instruction(), generator.case(index));
+                let verdict =
+                    |input: &DiffInput| diff::verdict(left, right, input).expect("no error");
                 let Some(before) = verdict(&input).filter(|verdict| verdict.differs()) else {
                     assert_eq!(diff::shrink(left, right, &input), Ok(input));
                     continue;
@@ -382,7 +383,7 @@ fn shrunk_inputs_still_differ_and_no_move_makes_them_smaller() {
 #[test]
 fn the_smallest_input_for_one_more_bit_is_one_product_and_c() {
     let (hopper, ampere) = (subject("hopper", F16), subject("ampere", F16));
-    let input = Input::new(hopper.instruction(), one_input(16));
+    let input = DiffInput::new(hopper.instruction(), one_input(16));
     let small = diff::shrink(&hopper, &ampere, &input).expect("no error");
     // c and one negative product just below the last place of one of them.
     assert_eq!(diff::size(&small)[..3], [2, 0, 0], "{small:?}");
@@ -410,7 +411,7 @@ fn an_explanation_shows_values_exponents_and_results() {
         subject("volta", "mma.m8n8k4.f32.f16.f16.f32"),
         subject("hopper", F16),
     );
-    let input = Input::new(volta.instruction(), one_input(4));
+    let input = DiffInput::new(volta.instruction(), one_input(4));
     let explanation = diff::explain(&volta, &hopper, &input).expect("no error");
     let operands = &explanation.operands;
     let products: Vec<_> = operands
@@ -481,7 +482,7 @@ fn steps_end_in_the_results_that_are_compared() {
     for family in [Family::Stress, Family::Close, Family::Bits] {
         let generator = Generator::for_unit(family, 3, e4m3.unit()).expect("cases");
         for index in 0..300 {
-            let input = Input::new(e4m3.instruction(), generator.case(index));
+            let input = DiffInput::new(e4m3.instruction(), generator.case(index));
             for unit in &units {
                 let result = unit.compute(&input).expect("no error");
                 let trace = unit.trace(&input).expect("no error");

@@ -2,7 +2,7 @@
 
 use mmascope::dpa::{Signature, Unit};
 use mmascope::dut::{Batch, Dut, ModelDut};
-use mmascope::infer::{Options, Outcome, infer};
+use mmascope::infer::{InferenceOptions, Outcome, infer};
 use mmascope::integers;
 use mmascope::isa::Catalogue;
 use mmascope::probe::probe;
@@ -29,7 +29,7 @@ fn every_unit_is_found_again() {
         let found = infer(
             &mut device,
             Some(Catalogue::built_in()),
-            &Options::default(),
+            &InferenceOptions::default(),
         );
         let found = found.expect("answers");
         let Outcome::Model(model) = &found.outcome else {
@@ -112,7 +112,7 @@ fn other_units_are_no_integer_sums() {
         let found = infer(
             &mut device,
             Some(Catalogue::built_in()),
-            &Options::default(),
+            &InferenceOptions::default(),
         );
         let outcome = found.expect("answers").outcome;
         assert!(

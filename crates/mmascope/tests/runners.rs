@@ -8,7 +8,7 @@ mod emulated;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mmascope::discriminate::{Line, Vectors, discriminate, runner};
+use mmascope::discriminate::{DiscriminatingLine, Vectors, discriminate, runner};
 use mmascope::dpa::Modifiers;
 use mmascope::dpa::OperandWords;
 use mmascope::format::{Exact, Format, Overflow, Rounding};
@@ -60,7 +60,7 @@ fn whole_numbers(row: &Instruction, count: i32) -> Vectors {
             Ok(unit) => unit.dot(&case.operands(), &Modifiers::default()),
             Err(_) => Ok(0),
         };
-        Line {
+        DiscriminatingLine {
             case,
             d: d.expect("computes"),
             separates: vec!["nothing".to_owned()],

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::process::Command;
 
 use mmascope::format::{E5M2, F16, F32, F64, Rounding};
-use mmascope::tree::{Arithmetic, Builder, Form, Language, Op, Term, Tree, Truncated};
+use mmascope::tree::{Arithmetic, Builder, Op, Term, Tree, TreeForm, TreeLanguage, Truncated};
 
 #[path = "reveal/simulated.rs"]
 #[allow(dead_code)]
@@ -27,7 +27,7 @@ fn text_and_json_go_both_ways() {
         assert_eq!(tree.json().parse(), Ok(tree.clone()));
         let names: Vec<String> = (0..leaves).map(|leaf| format!("x{leaf}")).collect();
         assert_eq!(
-            Tree::read(&tree.file("s", &names, Form::Nested)),
+            Tree::read(&tree.file("s", &names, TreeForm::Nested)),
             Ok((tree.clone(), names))
         );
         seen.insert(tree);
@@ -422,7 +422,7 @@ fn exported_code_reproduces_the_bits() {
                 format!("{:08x}", (sum as f32).to_bits())
             })
             .collect();
-        for language in Language::ALL {
+        for language in TreeLanguage::ALL {
             let code = tree
                 .export(language, products, &arithmetic)
                 .expect("a language");
@@ -435,7 +435,7 @@ fn exported_code_reproduces_the_bits() {
     let _ = std::fs::remove_dir_all(&folder);
     let refused = |text: &str, arithmetic: &Arithmetic| {
         tree(text)
-            .export(Language::C, 0, arithmetic)
+            .export(TreeLanguage::C, 0, arithmetic)
             .expect_err("refused")
             .to_string()
     };
@@ -451,7 +451,12 @@ fn exported_code_reproduces_the_bits() {
 impl Exported<'_> {
     /// Compiles and runs; `None` when the language's program is missing. CUDA is run as C++ with
     /// the device functions defined for the host, where a compiler is there.
-    fn run(&self, folder: &std::path::Path, language: Language, code: &str) -> Option<Vec<String>> {
+    fn run(
+        &self,
+        folder: &std::path::Path,
+        language: TreeLanguage,
+        code: &str,
+    ) -> Option<Vec<String>> {
         let Self {
             leaves, products, ..
         } = *self;
@@ -508,8 +513,8 @@ impl Exported<'_> {
             run(&mut Command::new(program))
         };
         match language {
-            Language::C => compile("c", "cc", format!("{code}{main}")),
-            Language::Cuda => {
+            TreeLanguage::C => compile("c", "cc", format!("{code}{main}")),
+            TreeLanguage::Cuda => {
                 let host = "#include <cmath>\n#include <cstring>\nusing namespace std;\n\
                     #define __device__\n\
                     static float __fadd_rn(float a, float b) { return a + b; }\n\
@@ -520,7 +525,7 @@ impl Exported<'_> {
                 nvrtc(folder, &file("cu"), code);
                 compile("cpp", "c++", format!("{host}{code}{main}"))
             }
-            Language::Python => {
+            TreeLanguage::Python => {
                 let given = match (products, has_c) {
                     (0, _) => "a[t:]".to_owned(),
                     (_, false) => "a[t:], b[t:]".to_owned(),
@@ -536,7 +541,7 @@ impl Exported<'_> {
                 std::fs::write(file("py"), text).expect("a file");
                 run(Command::new("python3").arg(file("py")))
             }
-            Language::Rust => {
+            TreeLanguage::Rust => {
                 let given = match (products, has_c) {
                     (0, _) => "&a[t..]".to_owned(),
                     (_, false) => "&a[t..], &b[t..]".to_owned(),
@@ -612,7 +617,7 @@ fn a_sequential_sum_of_16384_terms_goes_out_and_back() {
     }
     let tree = builder.build(sum).expect("a tree");
     // Too deep for JSON readers: written flat, whatever is asked for.
-    let text = tree.file("s", &[], Form::Nested);
+    let text = tree.file("s", &[], TreeForm::Nested);
     let value: serde_json::Value = serde_json::from_str(&text).expect("any JSON reader takes it");
     assert_eq!(value["nodes"].as_array().map(Vec::len), Some(TERMS - 1));
     assert_eq!(value["root"], 2 * TERMS - 2);
@@ -629,7 +634,7 @@ fn a_sequential_sum_of_16384_terms_goes_out_and_back() {
 fn the_flat_form() {
     let tree: Tree = "(add f32 (fused f32 0 1 2) 3)".parse().expect("a tree");
     let names = ["a", "b", "c", "d"].map(str::to_owned);
-    let text = tree.file("s", &names, Form::Flat);
+    let text = tree.file("s", &names, TreeForm::Flat);
     assert!(
         text.contains(
             r#""nodes":[{"op":"fused","type":"f32","children":[0, 1, 2]},{"op":"add","type":"f32","children":[4, 3]}],"root":5"#

@@ -5,7 +5,7 @@ use mmascope::cases::{Family, Generator};
 use mmascope::dpa::{Modifiers, Signature, Unit};
 use mmascope::dut::{Batch, Dut, ModelDut};
 use mmascope::isa::Catalogue;
-use mmascope::validate::{Mismatch, Plan, SIDE, State, parts, shrink, validate};
+use mmascope::validate::{Mismatch, SIDE, State, ValidationPlan, parts, shrink, validate};
 use mmascope::vector::Answer;
 
 fn unit(arch: &str, inst: &str) -> &'static Unit {
@@ -44,7 +44,7 @@ impl Dut for Single {
 }
 
 fn run(device: &mut dyn Dut, model: &Unit, families: &[Family], trials: u64) -> State {
-    let plan = Plan {
+    let plan = ValidationPlan {
         families: families.to_vec(),
         seed: 3,
     };
@@ -118,7 +118,7 @@ fn single_cases_keep_up_where_there_are_no_tiles() {
 fn a_difference_inside_a_tile_is_named() {
     let model = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
     let other = unit("ampere", "mma.m16n8k16.f32.f16.f16.f32");
-    let plan = Plan {
+    let plan = ValidationPlan {
         families: vec![Family::Normal],
         seed: 3,
     };
@@ -213,7 +213,7 @@ fn a_stopped_run_goes_on() {
     let trials = 2 * SIDE * SIDE;
     let mut device = ModelDut::new("other", other.clone());
     let whole = run(&mut device, model, &families, trials);
-    let plan = Plan {
+    let plan = ValidationPlan {
         families: families.to_vec(),
         seed: 3,
     };
@@ -250,7 +250,7 @@ fn parts_come_to_one_run() {
                     false => Box::new(Single::new(other)),
                 }
             };
-            let plan = Plan {
+            let plan = ValidationPlan {
                 families: families.to_vec(),
                 seed: 3,
             };
@@ -290,7 +290,7 @@ fn parts_come_to_one_run() {
 #[test]
 fn a_state_of_another_run_or_with_impossible_counts_is_refused() {
     let model = unit("hopper", "mma.m16n8k16.f32.f16.f16.f32");
-    let plan = Plan {
+    let plan = ValidationPlan {
         families: vec![Family::Normal, Family::Close],
         seed: 3,
     };
@@ -311,7 +311,7 @@ fn a_state_of_another_run_or_with_impossible_counts_is_refused() {
         let _ = state.trials();
         assert!(!state.continues(&fresh), "change {number}");
     }
-    let twice = Plan {
+    let twice = ValidationPlan {
         families: vec![Family::Normal, Family::Normal],
         seed: 3,
     };

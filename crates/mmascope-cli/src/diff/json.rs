@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::text::{live_pairs, scales};
 use super::{Compare, Findings, Shown};
-use mmascope::explain::{Decoded, Operand, PairTrace, Value};
+use mmascope::explain::{PairTrace, TracedCode, TracedOperand, TracedValue};
 
 pub(super) fn body(findings: &Findings<'_>) -> Map<String, Json> {
     let units: Vec<Json> = findings
@@ -88,7 +88,7 @@ fn shown(shown: &Shown) -> Json {
     })
 }
 
-fn product(operands: &Decoded, pair: &PairTrace) -> Json {
+fn product(operands: &TracedCode, pair: &PairTrace) -> Json {
     let scales = scales(operands, pair);
     json!({
         "k": pair.k,
@@ -100,8 +100,8 @@ fn product(operands: &Decoded, pair: &PairTrace) -> Json {
     })
 }
 
-fn word(operand: &Operand) -> Json {
-    let Operand {
+fn word(operand: &TracedOperand) -> Json {
+    let TracedOperand {
         word,
         value,
         exponent,
@@ -110,6 +110,6 @@ fn word(operand: &Operand) -> Json {
     json!({"word": word, "value": text(value), "exponent": exponent})
 }
 
-fn text(value: &Value) -> String {
+fn text(value: &TracedValue) -> String {
     value.to_string()
 }

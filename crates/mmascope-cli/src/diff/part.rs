@@ -6,7 +6,7 @@ use super::{Findings, Origin, origin};
 use crate::args::{Common, Diff};
 use crate::report::{Failure, Status};
 use mmascope::cases::Family;
-use mmascope::diff::{self, Example, Input, Tally};
+use mmascope::diff::{self, DiffExample, DiffInput, Tally};
 use mmascope::isa::Catalogue;
 
 /// What some of the cases come to.
@@ -79,14 +79,14 @@ pub(crate) fn whole(
                     )));
                 };
                 let first = findings.subjects[0];
-                let input = Input::new(first.instruction(), own.generator.case(*index));
+                let input = DiffInput::new(first.instruction(), own.generator.case(*index));
                 let (left, right) = (&findings.subjects[pair.0], &findings.subjects[pair.1]);
                 let Some(verdict) = diff::verdict(left, right, &input)? else {
                     return Err(Failure::Input(format!(
                         "parts: family {family}, index {index} cannot be given to both units"
                     )));
                 };
-                tally.examples.push(Example {
+                tally.examples.push(DiffExample {
                     origin: origin(&own.generator, *index, first),
                     input,
                     verdict,

@@ -6,7 +6,7 @@ use super::{Compare, Findings, Shown};
 use crate::report::{self, Failure};
 use mmascope::diff::Explanation;
 use mmascope::dpa::Addends;
-use mmascope::explain::{Decoded, Operand, PairTrace, Value};
+use mmascope::explain::{PairTrace, TracedCode, TracedOperand, TracedValue};
 
 /// How many pairs of units are shown with their inputs; the rest is in the table and in `--json`.
 const EXPLAINED: usize = 10;
@@ -140,16 +140,16 @@ pub(super) fn explained(explanation: &Explanation) -> Vec<String> {
 }
 
 /// The pairs whose product is not zero.
-pub(super) fn live_pairs(operands: &Decoded) -> impl Iterator<Item = &PairTrace> {
+pub(super) fn live_pairs(operands: &TracedCode) -> impl Iterator<Item = &PairTrace> {
     let pairs = operands.pairs.iter();
-    pairs.filter(|pair| !matches!(pair.product, Value::Zero { .. }))
+    pairs.filter(|pair| !matches!(pair.product, TracedValue::Zero { .. }))
 }
 
 /// The scales of a pair's block, where there are any.
 pub(super) fn scales<'a>(
-    operands: &'a Decoded,
+    operands: &'a TracedCode,
     pair: &PairTrace,
-) -> Option<(&'a Operand, &'a Operand)> {
+) -> Option<(&'a TracedOperand, &'a TracedOperand)> {
     let block = pair.k.checked_div(operands.scale_block)?;
     operands.scale_a.get(block).zip(operands.scale_b.get(block))
 }

@@ -9,9 +9,9 @@ use crate::args::{Common, Explain, Matmul};
 use crate::matmul;
 use crate::report::{self, Failure, Status};
 use crate::tested;
-use mmascope::diff::{self, Contender, Place, Step};
+use mmascope::diff::{self, Contender, DiffStep, Place};
 use mmascope::dpa::Modifiers;
-use mmascope::explain::{Comparison, Input, page, page_against};
+use mmascope::explain::{Comparison, TracedInput, page, page_against};
 use mmascope::isa::{Catalogue, Instruction};
 
 /// Steps of the strip that are shown before and after the one that is explained.
@@ -20,7 +20,7 @@ const AROUND: usize = 3;
 /// A unit's chain.
 struct Chain<'c> {
     row: &'c Instruction,
-    steps: Vec<Step>,
+    steps: Vec<DiffStep>,
     k: usize,
 }
 
@@ -55,7 +55,7 @@ impl<'c> Chain<'c> {
     fn subject(&self, step: usize) -> Subject<'c> {
         Subject {
             instruction: self.row,
-            input: Input::of_words(&self.steps[step].words.operands()),
+            input: TracedInput::of_words(&self.steps[step].words.operands()),
             modifiers: Modifiers::default(),
         }
     }

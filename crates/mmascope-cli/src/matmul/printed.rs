@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::Readings;
 use crate::report::{self, Failure};
-use mmascope::array::Reading;
+use mmascope::array::ArrayReading;
 use mmascope::dpa::{Addends, Unit};
 use mmascope::gemm::{ErrorStatistics, Matrices, Schedule, Summary};
 use mmascope::isa::Instruction;
@@ -53,7 +53,7 @@ impl Report<'_> {
         )?;
         writeln!(out, "types        {signature}")?;
         for (argument, reading) in &self.readings {
-            let Reading {
+            let ArrayReading {
                 name, dtype, words, ..
             } = reading;
             let words = report::with_options(words);
@@ -136,7 +136,7 @@ impl Report<'_> {
     }
 }
 
-fn reading_json((argument, reading): &(&'static str, Reading)) -> Value {
+fn reading_json((argument, reading): &(&'static str, ArrayReading)) -> Value {
     json!({
         "argument": argument,
         "file": reading.name,

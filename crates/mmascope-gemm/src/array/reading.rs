@@ -6,7 +6,7 @@ use crate::format::{BF16, E5M2, Format};
 
 /// What an array is taken for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct ArrayReading {
     /// The file, and the array in it, as the caller named them.
     pub name: String,
     /// The element type as the file names it.
@@ -20,7 +20,7 @@ pub struct Reading {
 impl Array {
     /// How [`Array::words`] takes the elements for an operand of that format.
     #[must_use]
-    pub fn reading(&self, operand: &Format, casting: &Casting) -> Reading {
+    pub fn reading(&self, operand: &Format, casting: &Casting) -> ArrayReading {
         let words = match self.element {
             Element::Number(from) => match Self::way(&from, operand, casting) {
                 Way::Same => format!("values of {operand}"),
@@ -41,7 +41,7 @@ impl Array {
 
     /// How [`Array::scale_words`] takes the elements for scales of that format.
     #[must_use]
-    pub fn scale_reading(&self, scale: &Format) -> Reading {
+    pub fn scale_reading(&self, scale: &Format) -> ArrayReading {
         self.read_as(format!("raw codes of {scale}"), scale)
     }
 
@@ -59,7 +59,7 @@ impl Array {
         }
     }
 
-    fn read_as(&self, words: String, format: &Format) -> Reading {
+    fn read_as(&self, words: String, format: &Format) -> ArrayReading {
         let kind = self.kind();
         let written = self.written_by_numpy().filter(|own| own != format);
         let warning = written.map(|own| {
@@ -76,7 +76,7 @@ impl Array {
                 self.name, self.dtype
             )
         });
-        Reading {
+        ArrayReading {
             name: self.name.clone(),
             dtype: self.dtype.clone(),
             words,

@@ -2,6 +2,7 @@
 //! Only parameters of the program and its formats decide.
 
 mod fused_sum;
+mod shape;
 mod stage;
 
 use super::codec::Codec;
@@ -10,12 +11,11 @@ use super::down;
 use super::joined::joined;
 use super::pack::Order;
 use super::sum::{Kind, Sum};
-use crate::dpa::{
-    Dpa, EFdpa, FlushSign, FtzAddMul, Operation, Output, Select, Source, Start, Unit, ZeroSign,
-};
+use crate::dpa::{FlushSign, Operation, Output, Select, Source, Start, Unit, ZeroSign};
 use crate::format::{Overflow, Rounding};
 pub(super) use fused_sum::overflows;
 use fused_sum::{fused_sum, round};
+use shape::Shape;
 pub(super) use stage::{From, Round, Stage};
 
 /// Fraction bits below the largest term at which an exact sum in f64 is in doubt.
@@ -153,19 +153,20 @@ impl Plan {
                         return Err("a sum of no products".into());
                     }
                     let slot = plan.order.len();
-                    if let Some((stage, slots)) =
-                        plan.other(algorithm, over, output, *source, signature.k)?
-                    {
+                    let shape = Shape::of(algorithm)?;
+                    let Shape::Sum(alignment) = shape else {
+                        let (stage, slots) =
+                            plan.other(shape, over, output, *source, signature.k)?;
                         plan.stages.push(stage);
                         reads_c.push(*source == Start::C);
                         formats.push(out_smallest);
                         debug_assert!(plan.order.len() == slot + slots);
                         continue;
-                    }
+                    };
                     let value = source.source();
                     let from = from(value.ok_or("a sum that begins with a product")?);
                     plan.native = false;
-                    let (sum, e0) = fused_sum(algorithm, signature, over, output, smallest(from))?;
+                    let (sum, e0) = fused_sum(&alignment, signature, over, output, smallest(from))?;
                     plan.takes_c |= has_c(from);
                     if plan.f != 0 && (plan.f, plan.e0) != (sum.f, e0) {
                         return Err("sums with different F or e0".into());
@@ -236,12 +237,12 @@ impl Plan {
     /// The stages that are no fused sum, with their slots entered.
     fn other(
         &mut self,
-        algorithm: &Dpa,
+        shape: Shape,
         over: &Select,
         output: &Output,
         source: Start,
         k: usize,
-    ) -> Result<Option<(Stage, usize)>, Refusal> {
+    ) -> Result<(Stage, usize), Refusal> {
         let from = match source {
             Start::C => Some(From::C),
             Start::Zero => Some(From::Zero),
@@ -259,18 +260,18 @@ impl Plan {
             ))
         };
         let ieee = is_f32 && output.zero == ZeroSign::Ieee && output.overflow == Overflow::Ieee;
-        let stage = match *algorithm {
-            Dpa::FmaChain(_) => {
+        let stage = match shape {
+            Shape::Chain => {
                 if !ieee {
                     return wrong();
                 }
                 Stage::Chain { slot, slots, from }
             }
-            Dpa::FtzAddMul(FtzAddMul {
+            Shape::Pairwise {
                 p,
                 flush_in,
                 flush_out,
-            }) => {
+            } => {
                 if !ieee || flush_out != FlushSign::Kept {
                     return wrong();
                 }
@@ -297,7 +298,7 @@ impl Plan {
                     plus: flush_in == FlushSign::Plus,
                 }
             }
-            Dpa::EFdpa(EFdpa { l }) => {
+            Shape::Exact { l } => {
                 let l = l as usize;
                 let bits = self.a.fraction_bits() + self.b.fraction_bits() + 2;
                 if l > 16 || bits > 24 || !slots.is_multiple_of(l.min(slots)) {
@@ -322,10 +323,10 @@ impl Plan {
                     from,
                 }
             }
-            _ => return Ok(None),
+            Shape::Sum(_) => return Err("a fused sum is a stage of its own".to_owned()),
         };
         self.order.extend(indices.into_iter().map(Some));
-        Ok(Some((stage, slots)))
+        Ok((stage, slots))
     }
 }
 

@@ -18,6 +18,7 @@ const CHUNK: usize = 16;
 /// Errors of the outputs looked at. The exact result is that of the operands as the unit gets
 /// them, block scales and modifiers included.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ErrorStatistics {
     /// Outputs there are.
     pub outputs: u64,

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::array::{Array, Casting, Words};
-use crate::cases::{Distribution, Operand};
+use crate::cases::{Distribution, GeneratedOperand};
 use crate::dpa::Signature;
 use crate::error::{Error, Result, named};
 use crate::format::{Exact, F64, Format, Overflow, Rounding};
@@ -132,8 +132,8 @@ impl Data {
                     generated(distribution, *seed, format, operand, (rows, columns))
                 };
                 (
-                    of(&signature.a, Operand::A, m, k)?,
-                    of(&signature.b, Operand::B, k, n)?,
+                    of(&signature.a, GeneratedOperand::A, m, k)?,
+                    of(&signature.b, GeneratedOperand::B, k, n)?,
                 )
             }
             Source::Given(given) => {
@@ -150,7 +150,13 @@ impl Data {
     fn complete(&self, signature: &Signature, mut matrices: Matrices) -> Result<Matrices> {
         let ([m, n, _], k) = (self.shape, matrices.k());
         if let Some((distribution, seed)) = &self.c {
-            let c = generated(distribution, *seed, &signature.c, Operand::C, (m, n))?;
+            let c = generated(
+                distribution,
+                *seed,
+                &signature.c,
+                GeneratedOperand::C,
+                (m, n),
+            )?;
             matrices = matrices.with_c(c)?;
         }
         let Some(scale) = signature.scale else {
@@ -179,7 +185,10 @@ impl Data {
         let [a, b] = match &self.source {
             Source::Generated { distribution, seed } => {
                 let of = |operand, shape| generated(distribution, *seed, &F64, operand, shape);
-                [of(Operand::A, (m, k))?, of(Operand::B, (k, n))?]
+                [
+                    of(GeneratedOperand::A, (m, k))?,
+                    of(GeneratedOperand::B, (k, n))?,
+                ]
             }
             Source::Given(given) => {
                 let [a, b] = &**given;
@@ -225,7 +234,7 @@ fn generated(
     distribution: &Distribution,
     seed: u64,
     format: &Format,
-    operand: Operand,
+    operand: GeneratedOperand,
     (rows, columns): (usize, usize),
 ) -> Result<Matrix> {
     let code = distribution.codes(format, operand, seed)?;

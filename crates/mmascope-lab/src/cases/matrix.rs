@@ -9,7 +9,7 @@ use mmascope_gemm::random::philox;
 
 /// The distribution of the elements of generated matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
+pub enum CaseShape {
     /// Standard normal.
     Normal,
     /// The magnitude of a standard normal.
@@ -22,12 +22,12 @@ pub enum Shape {
     Sparse,
 }
 
-const NAMES: [(&str, Shape); 5] = [
-    ("normal", Shape::Normal),
-    ("positive", Shape::Positive),
-    ("uniform", Shape::Uniform),
-    ("outlier", Shape::Outlier),
-    ("sparse", Shape::Sparse),
+const NAMES: [(&str, CaseShape); 5] = [
+    ("normal", CaseShape::Normal),
+    ("positive", CaseShape::Positive),
+    ("uniform", CaseShape::Uniform),
+    ("outlier", CaseShape::Outlier),
+    ("sparse", CaseShape::Sparse),
 ];
 
 /// A distribution of elements: a shape times a power of two. Its text is `normal` or `normal*2^-14`.
@@ -39,14 +39,14 @@ const NAMES: [(&str, Shape); 5] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Distribution {
     /// The shape.
-    pub shape: Shape,
+    pub shape: CaseShape,
     /// Every number is multiplied by 2^exponent.
     pub exponent: i32,
 }
 
 /// The matrix that an element belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operand {
+pub enum GeneratedOperand {
     /// A, i its row.
     A = 1,
     /// B, i its row.
@@ -64,7 +64,7 @@ impl Distribution {
     pub fn codes<'a>(
         &'a self,
         format: &Format,
-        operand: Operand,
+        operand: GeneratedOperand,
         seed: u64,
     ) -> Result<impl Fn(u32, u32) -> u64 + Sync + use<'a>> {
         let code = Code::of(format)?;
@@ -79,13 +79,13 @@ impl Distribution {
         let mut negative = draw[2] & 1 == 1;
         let (mut magnitude, mut exponent) = (normal::magnitude(draw[0], draw[1]), normal::PLACE);
         match self.shape {
-            Shape::Normal => {}
-            Shape::Positive => negative = false,
-            Shape::Uniform => (magnitude, exponent) = (u64::from(draw[0]), -32),
-            Shape::Outlier if (draw[2] >> 8) & 31 == 0 => exponent += 4 + step(9, draw[3]),
-            Shape::Outlier => {}
-            Shape::Sparse if below(4, draw[3]) != 0 => magnitude = 0,
-            Shape::Sparse => {}
+            CaseShape::Normal => {}
+            CaseShape::Positive => negative = false,
+            CaseShape::Uniform => (magnitude, exponent) = (u64::from(draw[0]), -32),
+            CaseShape::Outlier if (draw[2] >> 8) & 31 == 0 => exponent += 4 + step(9, draw[3]),
+            CaseShape::Outlier => {}
+            CaseShape::Sparse if below(4, draw[3]) != 0 => magnitude = 0,
+            CaseShape::Sparse => {}
         }
         code.round(negative, u128::from(magnitude), exponent + self.exponent)
     }

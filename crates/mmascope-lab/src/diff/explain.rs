@@ -1,15 +1,16 @@
 //! Explains one input: the value of each operand, and the step where two units part.
 
-use super::{Contender, Input};
+use super::{Contender, DiffInput};
 use crate::error::Result;
-use crate::explain::{Comparison, Decoded, Parting, Trace};
+use crate::explain::{Comparison, Parting, Trace, TracedCode};
 use crate::vector::answer;
 
 /// An input taken apart, with what two units make of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The operands as the input has them, and the exact sum.
-    pub operands: Decoded,
+    pub operands: TracedCode,
     /// The steps of each unit.
     pub sides: [Party; 2],
     /// The first step that differs; `None` when none does, or a unit cannot take the input.
@@ -29,14 +30,14 @@ pub struct Party {
 }
 
 /// The operands as the first unit that takes them unchanged reads them.
-fn operands(left: &Contender<'_>, right: &Contender<'_>, input: &Input) -> Result<Decoded> {
+fn operands(left: &Contender<'_>, right: &Contender<'_>, input: &DiffInput) -> Result<TracedCode> {
     let case = input.case.operands();
     let own = [left, right]
         .into_iter()
         .find(|it| *it.unit().signature() == input.signature);
     match own {
-        Some(own) => Decoded::of_unit(own.unit(), &case, &input.modifiers),
-        None => Decoded::of(&input.signature, &case, &input.modifiers),
+        Some(own) => TracedCode::of_unit(own.unit(), &case, &input.modifiers),
+        None => TracedCode::of(&input.signature, &case, &input.modifiers),
     }
 }
 
@@ -44,7 +45,11 @@ fn operands(left: &Contender<'_>, right: &Contender<'_>, input: &Input) -> Resul
 ///
 /// # Errors
 /// As [`compare`](super::compare).
-pub fn explain(left: &Contender<'_>, right: &Contender<'_>, input: &Input) -> Result<Explanation> {
+pub fn explain(
+    left: &Contender<'_>,
+    right: &Contender<'_>,
+    input: &DiffInput,
+) -> Result<Explanation> {
     let side = |subject: &Contender<'_>| {
         let (name, trace) = (subject.name(), subject.trace(input)?);
         let trace = trace.map(|trace| {

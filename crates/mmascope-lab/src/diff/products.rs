@@ -15,6 +15,7 @@ pub type Place = [usize; 3];
 
 /// Where and how two matrices of results differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Outputs {
     /// The number of outputs.
     pub compared: u64,
@@ -105,7 +106,7 @@ fn rank(verdict: Verdict) -> (u8, u64) {
 
 /// One step of an output's chain: an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct DiffStep {
     /// The first k.
     pub first: usize,
     /// Its operands; c is the result of the step before.
@@ -118,7 +119,7 @@ pub struct Step {
 ///
 /// # Errors
 /// [`Error::Argument`] for a place outside D, and for a K that the instruction does not divide.
-pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Result<Vec<Step>> {
+pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Result<Vec<DiffStep>> {
     let [batch, row, column] = place;
     let limits = [matrices.batch(), matrices.m(), matrices.n()];
     if place.iter().zip(limits).any(|(&at, limit)| at >= limit) {
@@ -174,7 +175,7 @@ pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Resu
             scale_b: scales(matrices.scale_b(), false),
         };
         let d = unit.dot(&words.operands(), &Modifiers::default())?;
-        steps.push(Step { first, words, d });
+        steps.push(DiffStep { first, words, d });
         c = d;
     }
     Ok(steps)
@@ -184,10 +185,10 @@ pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Resu
 /// k up to which both have summed and differ, as the numbers of their steps.
 #[must_use]
 pub fn parting(
-    left: (&Contender<'_>, &[Step]),
-    right: (&Contender<'_>, &[Step]),
+    left: (&Contender<'_>, &[DiffStep]),
+    right: (&Contender<'_>, &[DiffStep]),
 ) -> Option<(usize, usize)> {
-    let end = |subject: &Contender<'_>, step: &Step| step.first + subject.unit().signature().k;
+    let end = |subject: &Contender<'_>, step: &DiffStep| step.first + subject.unit().signature().k;
     left.1.iter().enumerate().find_map(|(at, step)| {
         let other = right
             .1

@@ -1,7 +1,7 @@
 //! Shrinks an input while two units still differ on it in the same way.
 
 use super::number::{self, decode, nearest};
-use super::{Contender, Example, Input, Verdict, verdict};
+use super::{Contender, DiffExample, DiffInput, Verdict, verdict};
 use crate::dpa::Modifiers;
 use crate::error::Result;
 use crate::exact::{Dyadic, Exact};
@@ -11,7 +11,7 @@ use crate::format::Format;
 /// zero, c if it is not zero, scales that are not 1, modifiers; then bits of the significands beyond
 /// the leading one; then the exponents' distance from 0; then minus signs.
 #[must_use]
-pub fn size(input: &Input) -> [u64; 5] {
+pub fn size(input: &DiffInput) -> [u64; 5] {
     let (signature, case) = (&input.signature, &input.case);
     let mut size = [0_u64; 5];
     let mut weigh = |word: u64, format: &Format| {
@@ -53,7 +53,7 @@ pub fn size(input: &Input) -> [u64; 5] {
 ///
 /// # Errors
 /// As [`compare`](super::compare).
-pub fn shrink(left: &Contender<'_>, right: &Contender<'_>, input: &Input) -> Result<Input> {
+pub fn shrink(left: &Contender<'_>, right: &Contender<'_>, input: &DiffInput) -> Result<DiffInput> {
     let Some(wanted) = verdict(left, right, input)?.filter(|verdict| verdict.differs()) else {
         return Ok(input.clone());
     };
@@ -71,11 +71,11 @@ pub fn shrink(left: &Contender<'_>, right: &Contender<'_>, input: &Input) -> Res
 pub fn smaller<O: Clone>(
     left: &Contender<'_>,
     right: &Contender<'_>,
-    example: &Example<O>,
-) -> Result<Example<O>> {
+    example: &DiffExample<O>,
+) -> Result<DiffExample<O>> {
     let input = shrink(left, right, &example.input)?;
     let verdict = verdict(left, right, &input)?.unwrap_or(example.verdict);
-    Ok(Example {
+    Ok(DiffExample {
         origin: example.origin.clone(),
         input,
         verdict,
@@ -86,9 +86,9 @@ pub fn smaller<O: Clone>(
 fn step(
     left: &Contender<'_>,
     right: &Contender<'_>,
-    input: &Input,
+    input: &DiffInput,
     wanted: Verdict,
-) -> Result<Option<Input>> {
+) -> Result<Option<DiffInput>> {
     let own = size(input);
     for candidate in moves(input) {
         if size(&candidate) >= own {
@@ -103,7 +103,7 @@ fn step(
 }
 
 /// Inputs near this one, the greatest simplifications first.
-pub(crate) fn moves(input: &Input) -> impl Iterator<Item = Input> + '_ {
+pub(crate) fn moves(input: &DiffInput) -> impl Iterator<Item = DiffInput> + '_ {
     zeroed_products(input)
         .chain(neutral(input))
         .chain((0..input.signature.k).filter_map(|k| merged(input, k)))
@@ -113,7 +113,7 @@ pub(crate) fn moves(input: &Input) -> impl Iterator<Item = Input> + '_ {
 }
 
 /// Runs of products set to +0·+0: the whole, halves, quarters … single ones.
-fn zeroed_products(input: &Input) -> impl Iterator<Item = Input> + '_ {
+fn zeroed_products(input: &DiffInput) -> impl Iterator<Item = DiffInput> + '_ {
     let k = input.signature.k;
     let lengths =
         std::iter::successors(Some(k), |length| (*length > 1).then(|| length.div_ceil(2)));
@@ -129,7 +129,7 @@ fn zeroed_products(input: &Input) -> impl Iterator<Item = Input> + '_ {
 }
 
 /// A product added to c, rounded, and set to +0·+0: the sum stays nearly what it was.
-fn merged(input: &Input, k: usize) -> Option<Input> {
+fn merged(input: &DiffInput, k: usize) -> Option<DiffInput> {
     let (signature, case) = (&input.signature, &input.case);
     let number = |place: Place| Some(Dyadic::of(&number(input, place)?));
     let mut product = &number(Place::A(k))? * &number(Place::B(k))?;
@@ -146,8 +146,8 @@ fn merged(input: &Input, k: usize) -> Option<Input> {
 }
 
 /// No modifiers; every scale 1.
-fn neutral(input: &Input) -> impl Iterator<Item = Input> + '_ {
-    let plain = Input {
+fn neutral(input: &DiffInput) -> impl Iterator<Item = DiffInput> + '_ {
+    let plain = DiffInput {
         modifiers: Modifiers::default(),
         ..input.clone()
     };
@@ -174,14 +174,14 @@ enum Place {
     ScaleB(usize),
 }
 
-fn places(input: &Input) -> impl Iterator<Item = Place> + use<> {
+fn places(input: &DiffInput) -> impl Iterator<Item = Place> + use<> {
     let (k, blocks) = (input.signature.k, input.case.scale_a.len());
     std::iter::once(Place::C)
         .chain((0..k).flat_map(|k| [Place::A(k), Place::B(k)]))
         .chain((0..blocks).flat_map(|block| [Place::ScaleA(block), Place::ScaleB(block)]))
 }
 
-fn word(input: &Input, place: Place) -> (u64, Format) {
+fn word(input: &DiffInput, place: Place) -> (u64, Format) {
     let (case, signature) = (&input.case, &input.signature);
     let scale = signature.scale.map_or(signature.c, |scale| scale.format);
     match place {
@@ -193,7 +193,7 @@ fn word(input: &Input, place: Place) -> (u64, Format) {
     }
 }
 
-fn with_word(input: &Input, place: Place, word: u64) -> Input {
+fn with_word(input: &DiffInput, place: Place, word: u64) -> DiffInput {
     let mut changed = input.clone();
     let case = &mut changed.case;
     *match place {
@@ -207,13 +207,13 @@ fn with_word(input: &Input, place: Place, word: u64) -> Input {
 }
 
 /// The number at a place, in lowest terms; `None` for ∞ and NaN.
-fn number(input: &Input, place: Place) -> Option<Exact> {
+fn number(input: &DiffInput, place: Place) -> Option<Exact> {
     let (word, format) = word(input, place);
     number::number(&decode(word, &format))
 }
 
 /// The input with one number in place of another, if its format has it.
-fn with_number(input: &Input, place: Place, number: Exact) -> Option<Input> {
+fn with_number(input: &DiffInput, place: Place, number: Exact) -> Option<DiffInput> {
     let (_, format) = word(input, place);
     number::word(&number, &format).map(|word| with_word(input, place, word))
 }
@@ -225,7 +225,7 @@ fn top(number: &Exact) -> i32 {
 
 /// One word made simpler: +0 (c and the pairs of an operand alone), 1, a power of two, fewer bits, a
 /// smaller exponent, a plus sign.
-fn simplified(input: &Input, place: Place) -> impl Iterator<Item = Input> + '_ {
+fn simplified(input: &DiffInput, place: Place) -> impl Iterator<Item = DiffInput> + '_ {
     let (own_word, _) = word(input, place);
     let zero = (own_word != 0).then(|| with_word(input, place, 0));
     let Some(own) = number(input, place) else {
@@ -265,7 +265,7 @@ fn simplified(input: &Input, place: Place) -> impl Iterator<Item = Input> + '_ {
 
 /// Both operands of a product at once: powers of two (the highest or the lowest bit of each); or the
 /// same value, the exponent of one operand going to the other, or both signs changed.
-fn balanced(input: &Input, k: usize) -> Vec<Input> {
+fn balanced(input: &DiffInput, k: usize) -> Vec<DiffInput> {
     let (a_place, b_place) = (Place::A(k), Place::B(k));
     let (Some(a), Some(b)) = (number(input, a_place), number(input, b_place)) else {
         return Vec::new();
@@ -298,7 +298,7 @@ fn balanced(input: &Input, k: usize) -> Vec<Input> {
 }
 
 /// Every product and c times the same power of two: the one that makes c or a product 1, or one step.
-fn shifted(input: &Input) -> Vec<Input> {
+fn shifted(input: &DiffInput) -> Vec<DiffInput> {
     let c = number(input, Place::C).map(|c| c.top());
     let tops = [c]
         .into_iter()

@@ -12,7 +12,7 @@ use crate::vector::Vector;
 
 /// Operands in the formats of an instruction, to be given to it and to others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
+pub struct DiffInput {
     /// The formats of the words.
     pub signature: Signature,
     /// The words.
@@ -21,7 +21,7 @@ pub struct Input {
     pub modifiers: Modifiers,
 }
 
-impl Input {
+impl DiffInput {
     /// Operands of an instruction, without modifiers.
     #[must_use]
     pub fn new(instruction: &Instruction, case: OperandWords) -> Self {
@@ -120,8 +120,8 @@ impl<'c> Contender<'c> {
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) when the words do not fit the input's signature, or
     /// the instruction lacks a modifier.
-    pub fn compute(&self, input: &Input) -> Result<Option<u64>> {
-        let Input {
+    pub fn compute(&self, input: &DiffInput) -> Result<Option<u64>> {
+        let DiffInput {
             signature, case, ..
         } = input;
         case.operands().check(signature)?;
@@ -163,7 +163,7 @@ impl<'c> Contender<'c> {
 
     /// The input in the unit's own formats, if one instruction takes it.
     #[must_use]
-    pub fn own(&self, input: &Input) -> Option<Input> {
+    pub fn own(&self, input: &DiffInput) -> Option<DiffInput> {
         let signature = *self.unit.signature();
         if signature == input.signature {
             return Some(input.clone());
@@ -171,7 +171,7 @@ impl<'c> Contender<'c> {
         let case = self
             .carried(input)
             .filter(|case| case.a.len() == signature.k)?;
-        Some(Input {
+        Some(DiffInput {
             signature,
             case,
             modifiers: input.modifiers,
@@ -182,7 +182,7 @@ impl<'c> Contender<'c> {
     ///
     /// # Errors
     /// As [`Contender::compute`].
-    pub fn trace(&self, input: &Input) -> Result<Option<Trace>> {
+    pub fn trace(&self, input: &DiffInput) -> Result<Option<Trace>> {
         if self.compute(input)?.is_none() {
             return Ok(None);
         }
@@ -194,7 +194,7 @@ impl<'c> Contender<'c> {
     }
 
     /// The input in the unit's own formats, padded to whole slices.
-    fn carried(&self, input: &Input) -> Option<OperandWords> {
+    fn carried(&self, input: &DiffInput) -> Option<OperandWords> {
         let (own, theirs, case) = (self.unit.signature(), &input.signature, &input.case);
         let padded = theirs.k.div_ceil(own.k) * own.k;
         let row = |words: &[u64], from: &Format, to: &Format| -> Option<Vec<u64>> {
@@ -215,7 +215,7 @@ impl<'c> Contender<'c> {
     }
 
     /// The scales of one operand for the unit's own blocks of `padded` k.
-    fn scales(&self, input: &Input, words: &[u64], padded: usize) -> Option<Vec<u64>> {
+    fn scales(&self, input: &DiffInput, words: &[u64], padded: usize) -> Option<Vec<u64>> {
         let (theirs, own) = (input.signature.scale, self.unit.signature().scale);
         if theirs == own && padded == input.signature.k {
             return Some(words.to_vec());

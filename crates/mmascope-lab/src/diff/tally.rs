@@ -1,20 +1,21 @@
 //! Counts the differences of one pair of units over many inputs.
 
-use super::{Input, Verdict};
+use super::{DiffInput, Verdict};
 
 /// An input on which the units differ, and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example<O> {
+pub struct DiffExample<O> {
     /// The input's origin, in whatever form the caller needs.
     pub origin: O,
     /// The input.
-    pub input: Input,
+    pub input: DiffInput,
     /// How the results differ.
     pub verdict: Verdict,
 }
 
 /// How two units compare. Adding is done in the order of the inputs, so it does not depend on threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tally<O> {
     /// Inputs that both units could take.
     pub compared: u64,
@@ -35,7 +36,7 @@ pub struct Tally<O> {
     /// Two known NaN words differ.
     pub nan_payload: u64,
     /// The first inputs with different results, at most [`Self::KEPT`].
-    pub examples: Vec<Example<O>>,
+    pub examples: Vec<DiffExample<O>>,
 }
 
 impl<O> Default for Tally<O> {
@@ -60,7 +61,7 @@ impl<O> Tally<O> {
     pub const KEPT: usize = 8;
 
     /// Counts a verdict; `example` is called for the few inputs that are kept.
-    pub fn add(&mut self, verdict: Option<Verdict>, example: impl FnOnce() -> (O, Input)) {
+    pub fn add(&mut self, verdict: Option<Verdict>, example: impl FnOnce() -> (O, DiffInput)) {
         let Some(verdict) = verdict else {
             self.left_out += 1;
             return;
@@ -82,7 +83,7 @@ impl<O> Tally<O> {
         }
         if self.examples.len() < Self::KEPT {
             let (origin, input) = example();
-            self.examples.push(Example {
+            self.examples.push(DiffExample {
                 origin,
                 input,
                 verdict,

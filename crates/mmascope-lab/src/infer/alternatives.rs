@@ -97,10 +97,7 @@ fn of_parts(
         let Some(first) = settings.first() else {
             continue;
         };
-        let (of_results, name) = match first {
-            Setting::Overflow(_) | Setting::Zero(_) | Setting::FlushOut(_) => (true, first.name()),
-            _ => (false, first.name()),
-        };
+        let (of_results, name) = (first.is_of_results(), first.name());
         for part in Part::all(base) {
             let suffix = match part {
                 Part::Before => "-before".to_owned(),

@@ -1,9 +1,10 @@
 //! Converts a program between two forms: the general form, in which every parameter can be changed, and the form with
 //! named algorithms, which people know.
 
+use crate::dpa::schema::parameters as p;
 use crate::dpa::{
-    AddMul, Dpa, EFdpa, FmaChain, Fused, General, Groups, Operation, Output, Program, Select,
-    Source, StFdpa, Start, Statement, Sticky, TFdpa, TrFdpa,
+    AddMul, Dpa, FmaChain, Fused, General, Groups, Operation, Output, Program, Select, Source,
+    Start, Statement, Sticky,
 };
 use crate::format::{Format, Rounding};
 
@@ -81,7 +82,10 @@ pub(crate) fn named(program: &Program, k: usize, scaled: bool) -> Program {
                 algorithm: Dpa::General(General::Fused(fused)),
                 ..
             } => *fused = without_grid(*fused),
-            _ => {}
+            Operation::Join { .. }
+            | Operation::Add(..)
+            | Operation::Convert(_)
+            | Operation::Negate(_) => {}
         }
     }
     changed
@@ -102,37 +106,27 @@ fn without_grid(fused: Fused) -> Fused {
     }
 }
 
+/// The algorithm of the papers that is this step: the first one whose rows, with the step's values, give the step.
 fn named_step(fused: &Fused, output: &Output, scaled: bool) -> Dpa {
-    let own = Dpa::General(General::Fused(*fused));
-    let plain = Fused {
-        e0: fused.e0,
-        align: fused.align,
-        align_c: fused.align_c,
-        floor: fused.floor,
-        ..Fused::plain(fused.l, fused.f)
-    };
-    if plain == *fused && fused.align == fused.align_c {
-        return match (fused.f, fused.e0) {
-            (Some(f), Some(e0)) => {
-                let Fused { l, align, .. } = *fused;
-                match scaled {
-                    true => StFdpa { l, f, e0, align }.into(),
-                    false => TFdpa { l, f, e0, align }.into(),
-                }
+    let own = Dpa::from(*fused);
+    // Without F2 nothing is rounded to it.
+    let floor = fused.f2.map_or(Rounding::Rd, |_| fused.floor);
+    let wanted = Fused { floor, ..*fused };
+    let of_c = own.get(p::FC.symbol).map(|value| (&p::F, value));
+    let named = Dpa::all().filter(|step| step.takes_scales() == scaled);
+    for step in named.filter(|step| !matches!(step, Dpa::General(_))) {
+        // Where groups have bits of their own, F is that of the sum with c.
+        for f in [None, of_c] {
+            let mut step = step;
+            for (parameter, value) in own.parameters().into_iter().chain(f) {
+                step.set(parameter.symbol, value);
             }
-            (None, _) if fused.l == 1 && !scaled => FmaChain.into(),
-            (None, _) if !scaled => EFdpa { l: fused.l }.into(),
-            _ => own,
-        };
+            if general_step(&step, Start::C, output, false) == Some(wanted) {
+                return step;
+            }
+        }
     }
-    let (Some(f2), Some(f)) = (fused.f2, fused.f_c) else {
-        return own;
-    };
-    let tr = TrFdpa { l: fused.l, f, f2 }.into();
-    match general_step(&tr, Start::C, output, false) {
-        Some(same) if same == *fused => tr,
-        _ => own,
-    }
+    own
 }
 
 /// The program without a final conversion: its last sum makes the result itself.

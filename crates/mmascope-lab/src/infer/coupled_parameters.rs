@@ -1,7 +1,7 @@
 //! Lists parameters that hide each other, which the search therefore changes together.
 
-use super::settings::{ALIGNMENTS, FLUSHES, ROUNDINGS, Setting, limit};
-use crate::dpa::schema::Value;
+use super::settings::{ALIGNMENTS, ROUNDINGS, Setting};
+use crate::dpa::schema::{Parameter, Value, parameters as p};
 use crate::dpa::{Dpa, Fused, General, GroupExponent, Groups, Operation, Program};
 use crate::format::Rounding;
 
@@ -14,24 +14,25 @@ pub(super) fn coupled_parameters(
     domains: &[Vec<Setting>],
     usual: bool,
 ) -> impl Iterator<Item = Coupled> + use<> {
-    let of = |name: &str| -> Vec<Setting> {
+    let named = |name: &str| -> Vec<Setting> {
         let own = |setting: &&Setting| setting.name() == name;
         domains.iter().flatten().filter(own).copied().collect()
     };
+    let of = |parameter: &Parameter| named(parameter.symbol);
     let of_c = || {
         ALIGNMENTS
-            .map(|align| Setting::Of("align-c", Value::Rounding(align)))
+            .map(|align| Setting::of(&p::ALIGN_C, Value::Rounding(align)))
             .to_vec()
     };
-    let floor = |floor| Setting::Of("floor", Value::Rounding(floor));
-    let bits = |from: u32, to: u32| (from..=to).map(Setting::Fc).collect::<Vec<_>>();
-    let second = (10..=48).map(|bits| Setting::F2(Some(bits))).collect();
+    let floor = |floor| Setting::of(&p::FLOOR, Value::Rounding(floor));
+    let of_bits = (4..=50).map(|bits| Setting::number(&p::FC, bits));
+    let second = (10..=48).map(|bits| Setting::number(&p::F2, bits));
     // Floors at which the end of the range of f32 and of f16 is rounded once more.
     let near = |setting: &Setting| {
         let around = |floor: i32| (-150..=-114).contains(&floor) || (-36..=4).contains(&floor);
-        matches!(*setting, Setting::E0(floor) if floor.is_none_or(around))
+        !matches!(*setting, Setting::Of(_, Value::Number(floor)) if !around(floor))
     };
-    let floors: Vec<Setting> = of("e0").into_iter().filter(near).collect();
+    let floors: Vec<Setting> = of(&p::E0).into_iter().filter(near).collect();
     let everywhere = ROUNDINGS[..8].iter().copied().map(Setting::Everywhere);
     let f = || (4..=48).map(|f| Setting::F(Some(f))).collect::<Vec<_>>();
     // An alignment that seems to be that of all terms may be that of groups, and its bits may hide theirs.
@@ -60,36 +61,43 @@ pub(super) fn coupled_parameters(
     // The search may have used a second floor to explain what groups cause. Without such a floor, groups alone would be
     // tried here, and the first that explain a little would be taken.
     let no_floor: Vec<Setting> = match has_floor(program) {
-        true => vec![Setting::F2(None)],
+        true => vec![Setting::none(&p::F2)],
         false => Vec::new(),
     };
     vec![
         vec![in_groups.clone(), no_floor.clone()],
         alignment(1..=64),
-        vec![bits(4, 50), of_c()],
+        vec![of_bits.collect(), of_c()],
         vec![ALIGNMENTS.map(Setting::Align).to_vec(), of_c()],
-        vec![of("flush-in"), of("flush-of"), of("flush-c")],
-        vec![of("flush-in"), of("flush-c"), of("flush")],
-        vec![of("flush-in"), of("flush-c"), of("flush-products")],
-        vec![f(), of("round-c")],
-        vec![f(), of("operands")],
-        vec![of("rounding-between"), ROUNDINGS.map(Setting::End).to_vec()],
+        vec![of(&p::FLUSH_IN), of(&p::FLUSH_OF), of(&p::FLUSH_C)],
+        vec![of(&p::FLUSH_IN), of(&p::FLUSH_C), of(&p::FLUSH_RESULT)],
+        vec![of(&p::FLUSH_IN), of(&p::FLUSH_C), of(&p::FLUSH_PRODUCTS)],
+        vec![f(), of(&p::ROUND_C)],
+        vec![f(), of(&p::OPERANDS)],
+        vec![
+            named("rounding-between"),
+            ROUNDINGS.map(Setting::End).to_vec(),
+        ],
         vec![
             ROUNDINGS.map(Setting::Everywhere).to_vec(),
-            of("rounding-chains"),
+            named("rounding-chains"),
         ],
         vec![floors.clone(), everywhere.collect()],
         vec![f(), floors],
-        vec![of("overflow"), of("zero")],
-        vec![of("overflow"), of("product-limit")],
+        vec![of(&p::OVERFLOW), of(&p::ZERO)],
+        vec![of(&p::OVERFLOW), of(&p::PRODUCT_LIMIT)],
         // Before products are rounded there is no flush of them among the domains.
-        vec![of("products"), FLUSHES.map(Setting::FlushProducts).to_vec()],
-        vec![of("products"), of("product-limit")],
+        vec![of(&p::PRODUCTS), Setting::all(&p::FLUSH_PRODUCTS)],
+        vec![of(&p::PRODUCTS), of(&p::PRODUCT_LIMIT)],
         // Any limit of products. As a change of its own it would be searched in every unit; there only usual limits are.
-        vec![(1..=64).map(|at| limit(Some(at))).collect()],
-        vec![f(), of("rounding-between")],
-        vec![f(), of("groups")],
-        vec![of("sticky"), ROUNDINGS.map(Setting::Everywhere).to_vec()],
+        vec![
+            (1..=64)
+                .map(|at| Setting::number(&p::PRODUCT_LIMIT, at))
+                .collect(),
+        ],
+        vec![f(), named("rounding-between")],
+        vec![f(), of(&p::GROUPS)],
+        vec![of(&p::STICKY), ROUNDINGS.map(Setting::Everywhere).to_vec()],
         vec![within.clone()],
         vec![within, no_floor],
         vec![
@@ -101,7 +109,7 @@ pub(super) fn coupled_parameters(
                 .map(Setting::Align)
                 .collect(),
         ],
-        vec![second, ALIGNMENTS.map(floor).to_vec()],
+        vec![second.collect(), ALIGNMENTS.map(floor).to_vec()],
     ]
     .into_iter()
     .filter(move |coupled| {

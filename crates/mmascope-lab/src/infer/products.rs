@@ -5,8 +5,8 @@ use super::run::Run;
 use super::search::Search;
 use super::settings::{self, Setting};
 use super::shapes::{self, Place, Step};
-use crate::dpa::OperandWords;
-use crate::dpa::Program;
+use crate::dpa::schema::{Value, parameters as p};
+use crate::dpa::{OperandWords, Program};
 use crate::error::Result;
 
 /// So many single products are asked.
@@ -69,7 +69,9 @@ impl Run<'_> {
             return None;
         }
         let values = values.into_iter();
-        let roundings = values.filter(|value| matches!(value, Setting::Products(Some(_))));
+        let roundings = values.filter(|value| {
+            matches!(value, Setting::Of(_, Value::Rounded(..))) && value.is_of(&p::PRODUCTS)
+        });
         let ranked = roundings.filter_map(|setting| {
             let failing = failing(&setting.apply(&exact, &self.signature)?)?;
             Some((failing, setting))

@@ -20,6 +20,7 @@ const SHOWN: usize = 100;
 
 /// The outcome of an inference.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Inference {
     /// The subject as the user named it.
     pub subject: String,
@@ -47,7 +48,7 @@ pub enum Outcome {
         /// The share of the answers that it gave.
         agreeing: f64,
         /// A small input on which it differs.
-        example: Option<Example>,
+        example: Option<InferenceExample>,
     },
     /// The same input gave different answers.
     Noise {
@@ -60,7 +61,8 @@ pub enum Outcome {
 
 /// An input on which a device and a model differ.
 #[derive(Clone, Debug)]
-pub struct Example {
+#[non_exhaustive]
+pub struct InferenceExample {
     /// The input.
     pub case: OperandWords,
     /// The device's answer.
@@ -71,6 +73,7 @@ pub struct Example {
 
 /// A model and what is known about it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Found {
     /// The model.
     pub unit: Unit,
@@ -88,6 +91,7 @@ pub struct Found {
 
 /// A parameter whose value no input decides.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Unobservable {
     /// Its name.
     pub parameter: String,
@@ -115,6 +119,7 @@ impl fmt::Display for Unobservable {
 
 /// A candidate and the input that rejects it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Rejected {
     /// A row's name, or the parameter that differs with its value.
     pub row: String,

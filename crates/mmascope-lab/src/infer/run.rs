@@ -5,7 +5,10 @@ use super::cpu_limit::CpuLimit;
 use super::inputs::{Focus, Kind, Residues, make, pair};
 use super::maker::Maker;
 use super::search::Candidate;
-use super::{Options, Outcome, Progress, canonical_form, neighbours, report, shrinking, space};
+use super::{
+    InferenceOptions, InferenceProgress, Outcome, canonical_form, neighbours, report, shrinking,
+    space,
+};
 use crate::cases::{Family, Generator, Hints};
 use crate::dpa::OperandWords;
 use crate::dpa::{Signature, Unit};
@@ -44,7 +47,7 @@ pub(super) struct Run<'a> {
     pub(super) random: Random,
     /// For residues, which take no part in the draws of the others.
     pub(super) residues: Random,
-    pub(super) options: &'a Options,
+    pub(super) options: &'a InferenceOptions,
     pub(super) cpu_limit: CpuLimit,
     /// Random inputs with which the model at the end was verified.
     pub(super) trials: u64,
@@ -56,7 +59,7 @@ impl Run<'_> {
     pub(super) fn run(
         &mut self,
         catalogue: Option<&Catalogue>,
-        progress: Progress<'_>,
+        progress: InferenceProgress<'_>,
     ) -> Result<Outcome> {
         self.first_questions()?;
         if let Some(noise) = self.noise()? {

@@ -215,10 +215,7 @@ impl Search<'_> {
                 let mut variants: Vec<Program> = whole.collect();
                 // Results between steps are often treated otherwise than at the end, and a parameter of all
                 // steps that explains a part would lead astray.
-                let of_results = matches!(
-                    settings.first(),
-                    Some(Setting::Overflow(_) | Setting::Zero(_) | Setting::FlushOut(_))
-                );
+                let of_results = settings.first().is_some_and(Setting::is_of_results);
                 if of_results && !self.usual {
                     variants.extend(self.variants_of_parts(&best, settings));
                 }

@@ -6,52 +6,33 @@ mod domains;
 mod of_c;
 mod parts;
 
-pub(crate) use domains::{defaults, domains, limit};
+pub(crate) use domains::{defaults, domains};
 pub(crate) use parts::Part;
 
-use crate::dpa::schema::{Parameter, Roundings, Value, parameter};
-use crate::dpa::{Codes, FlushSign, GroupExponent, Groups, Start, Tininess, ZeroSign};
-use crate::format::{Format, Overflow, Rounding};
+use crate::dpa::schema::{Parameter, Roundings, Value, parameter, parameters as p};
+use crate::dpa::{GroupExponent, Groups, Start};
+use crate::format::{Format, Rounding};
 
-/// A parameter with a value.
+/// A change of a program: one parameter with a value, or several that are changed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
-    /// A parameter of a step, by its row: it concerns nothing else.
+    /// One parameter of the schema.
     Of(&'static str, Value),
-    L(u32),
-    /// Products or groups, and c where it has the same bits.
+    /// Fraction bits of products or groups, and of c where it has the same.
     F(Option<u32>),
-    /// c alone.
-    Fc(u32),
-    E0(Option<i32>),
     /// F and the floor, Fc as far from F as it was: the grid at the floor stays where they change alike.
     Floored(u32, i32),
     /// Products and c.
     Align(Rounding),
-    G(u32),
     Groups(Option<Groups>),
     /// The alignment is that of these groups, whose sums are aligned to so many bits; without a number as
     /// c is, what looks like its own alignment being that of all.
     Within(Groups, Option<u32>),
-    F2(Option<u32>),
     /// So many bits of the sum's own, of a grid with one more: what an alignment to so many looks like but
     /// where a sum borrows or carries.
     Cut(u32),
-    Normalised(bool),
-    Products(Option<(Rounding, Format)>),
-    /// What the ∞ and NaN codes of a and b are.
-    Codes(Codes),
-    /// What c is rounded to.
-    RoundC(Option<(Rounding, Format)>),
     /// Two places of the order change, so that two k are of other groups.
     Swap(usize, usize),
-    FlushIn(Option<FlushSign>),
-    FlushC(Option<FlushSign>),
-    FlushProducts(Option<FlushSign>),
-    FlushOut(Option<FlushSign>),
-    /// When a result counts as subnormal.
-    Tininess(Tininess),
-    P(u32),
     /// What fused sums begin with that c takes no part in: +0, or nothing.
     Beginning(Start),
     /// Between steps.
@@ -64,41 +45,18 @@ pub(crate) enum Setting {
     Everywhere(Rounding),
     /// The part of the result's word that is produced, everywhere.
     Width(Format),
-    Overflow(Overflow),
-    Zero(ZeroSign),
 }
 
-/// The parameters of steps that have settings of their own, because they change together with others or
-/// have values of their own kind. Every other one is changed by its row.
-pub(crate) const OWN: [&str; 23] = [
-    "L",
-    "P",
-    "F",
-    "Fc",
-    "e0",
-    "align",
-    "G",
-    "groups",
-    "Fg",
-    "align-g",
-    "exponent-g",
-    "zero-g",
-    "F2",
-    "products",
-    "flush-in",
-    "flush-c",
-    "flush-products",
-    "flush-out",
-    "round-c",
-    "operands",
-    "product-limit",
-    "align-c",
-    "floor",
+/// The parameters that [`Setting::Groups`] changes together.
+pub(crate) static IN_GROUPS: [&Parameter; 6] = [
+    &p::G,
+    &p::GROUPS,
+    &p::FG,
+    &p::ALIGN_G,
+    &p::EXPONENT_G,
+    &p::ZERO_G,
 ];
 
-/// What becomes of subnormal numbers.
-pub(crate) const FLUSHES: [Option<FlushSign>; 3] =
-    [None, Some(FlushSign::Plus), Some(FlushSign::Kept)];
 /// The roundings of alignments, the likely ones first.
 pub(crate) const ALIGNMENTS: [Rounding; 9] = [
     Rounding::Rz,
@@ -127,14 +85,20 @@ pub(crate) const ROUNDINGS: [Rounding; 11] = [
 ];
 
 impl Setting {
-    /// A parameter of a step with the value that says it is not there.
-    pub(crate) fn absent(parameter: &'static Parameter) -> Option<Self> {
-        let word = parameter
-            .kind
-            .words
-            .first()
-            .filter(|_| parameter.kind.absent)?;
-        Some(Self::Of(parameter.symbol, Value::Word(word)))
+    /// A parameter with a value.
+    pub(crate) fn of(parameter: &'static Parameter, value: Value) -> Self {
+        Self::Of(parameter.symbol, value)
+    }
+
+    /// A parameter with a number of bits, a limit or so.
+    pub(crate) fn number(parameter: &'static Parameter, number: i32) -> Self {
+        Self::of(parameter, Value::Number(number))
+    }
+
+    /// A parameter with the first of its words, which says of most that it is not there.
+    pub(crate) fn none(parameter: &'static Parameter) -> Self {
+        let word = parameter.kind.words.first().copied().unwrap_or_default();
+        Self::of(parameter, Value::Word(word))
     }
 
     /// Every value of a parameter that its row alone describes: words, roundings, and the first of a short
@@ -152,37 +116,32 @@ impl Setting {
         all.map(|value| Self::Of(parameter.symbol, value)).collect()
     }
 
+    /// Whether it sets this parameter, and nothing else.
+    pub(crate) fn is_of(&self, parameter: &Parameter) -> bool {
+        matches!(self, Self::Of(symbol, _) if *symbol == parameter.symbol)
+    }
+
+    /// Whether it is a rule of results that may hold between steps or at the end alone.
+    pub(crate) fn is_of_results(&self) -> bool {
+        let rules = [&p::OVERFLOW, &p::ZERO, &p::FLUSH_RESULT];
+        rules.iter().any(|rule| self.is_of(rule))
+    }
+
     /// The parameter's name, as in the notation and in `infer --json`.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Of(symbol, _) => symbol,
-            Self::L(_) => "L",
-            Self::F(_) => "F",
-            Self::Fc(_) => "Fc",
-            Self::E0(_) => "e0",
+            Self::F(_) => p::F.symbol,
             Self::Floored(..) => "F-e0",
-            Self::Align(_) => "align",
-            Self::G(_) => "G",
-            Self::Groups(_) | Self::Within(..) => "groups",
-            Self::F2(_) => "F2",
+            Self::Align(_) => p::ALIGN.symbol,
+            Self::Groups(_) | Self::Within(..) => p::GROUPS.symbol,
             Self::Cut(_) => "F-F2",
-            Self::Normalised(_) | Self::Products(_) => "products",
-            Self::Codes(_) => "codes",
-            Self::RoundC(_) => "round-c",
             Self::Swap(..) => "swap",
-            Self::FlushIn(_) => "flush-in",
-            Self::FlushC(_) => "flush-c",
-            Self::FlushProducts(_) => "flush-products",
-            Self::FlushOut(_) => "flush",
-            Self::Tininess(_) => "tininess",
-            Self::P(_) => "P",
             Self::Beginning(_) => "from",
             Self::Between(..) => "rounding-between",
             Self::Chains(..) => "rounding-chains",
             Self::End(_) | Self::Everywhere(_) => "rounding",
             Self::Width(_) => "width",
-            Self::Overflow(_) => "overflow",
-            Self::Zero(_) => "zero",
         }
     }
 
@@ -190,23 +149,20 @@ impl Setting {
     pub(crate) fn is_uncommon(&self) -> bool {
         match parameter(self.name()) {
             Some(parameter) => parameter.cost >= Parameter::UNCOMMON,
-            // Not of a step, or several at once.
-            None => matches!(self, Self::Codes(_) | Self::Swap(..) | Self::Cut(_)),
+            // Several at once.
+            None => matches!(self, Self::Swap(..) | Self::Cut(_)),
         }
     }
 
     /// The value, as the notation writes it.
     pub(crate) fn value(&self) -> String {
         let bits = |bits: &Option<u32>| bits.map_or("exact".to_owned(), |bits| bits.to_string());
-        let none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
         match self {
             Self::Of(_, value) => value.to_string(),
-            Self::L(value) | Self::Fc(value) | Self::G(value) | Self::P(value) => value.to_string(),
             Self::F(value) => bits(value),
-            Self::F2(value) => none(value.map(|bits| bits.to_string())),
-            Self::E0(value) => none(value.map(|value| value.to_string())),
             Self::Align(value) | Self::End(value) | Self::Everywhere(value) => value.to_string(),
-            Self::Groups(groups) => none(groups.map(|groups| {
+            Self::Groups(None) => "none".to_owned(),
+            Self::Groups(Some(groups)) => {
                 let strided = if groups.strided { " strided" } else { "" };
                 let own = match groups.exponent {
                     GroupExponent::Products => "",
@@ -224,27 +180,11 @@ impl Setting {
                     bits(&groups.f),
                     groups.align
                 )
-            })),
-            Self::Normalised(value) => (if *value { "normalised" } else { "exact" }).to_owned(),
-            Self::Products(value) | Self::RoundC(value) => value
-                .map_or("exact".to_owned(), |(rounding, format)| {
-                    format!("{rounding}:{format}")
-                }),
-            Self::Codes(value) => value.to_string(),
+            }
             Self::Cut(f2) => format!("{} {f2}", f2 + 1),
             Self::Floored(f, e0) => format!("{f} {e0}"),
             Self::Within(groups, _) => groups.g.to_string(),
             Self::Swap(i, j) => format!("{i} {j}"),
-            Self::FlushIn(value)
-            | Self::FlushC(value)
-            | Self::FlushProducts(value)
-            | Self::FlushOut(value) => none(value.map(|sign| sign.to_string())),
-            Self::Tininess(value) => (match value {
-                Tininess::After => "after",
-                Tininess::Before => "before",
-                Tininess::Unbounded => "unbounded",
-            })
-            .to_owned(),
             Self::Beginning(value) => (match value {
                 Start::Product => "product",
                 _ => "+0",
@@ -254,8 +194,6 @@ impl Setting {
                 format!("{rounding} {format}")
             }
             Self::Width(format) => format.to_string(),
-            Self::Overflow(value) => value.to_string(),
-            Self::Zero(value) => value.to_string(),
         }
     }
 }

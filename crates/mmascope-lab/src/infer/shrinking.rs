@@ -1,8 +1,8 @@
 //! Shrinks an input on which a device and a unit still differ.
 
 use super::asker::{Asked, Asker};
-use super::report::Example;
-use crate::diff::{Input, moves, size};
+use super::report::InferenceExample;
+use crate::diff::{DiffInput, moves, size};
 use crate::dpa::OperandWords;
 use crate::dpa::{Modifiers, Unit};
 use crate::dut::{Batch, Dut};
@@ -19,7 +19,7 @@ pub(crate) fn shrink(
     device: &mut dyn Dut,
     unit: &Unit,
     case: &OperandWords,
-) -> Result<(Example, u64)> {
+) -> Result<(InferenceExample, u64)> {
     let mut queries = 0;
     let example = run(unit, case, |cases| {
         let mut batch = Batch::new(*device.signature());
@@ -37,7 +37,7 @@ pub(super) fn shrink_asking(
     asker: &mut Asker<'_>,
     unit: &Unit,
     case: &OperandWords,
-) -> Result<Example> {
+) -> Result<InferenceExample> {
     run(unit, case, |cases| {
         let places = asker.ask(cases.to_vec())?;
         Ok(places
@@ -51,8 +51,8 @@ fn run(
     unit: &Unit,
     case: &OperandWords,
     mut ask: impl FnMut(&[OperandWords]) -> Result<Vec<Answer>>,
-) -> Result<Example> {
-    let mut current = Input {
+) -> Result<InferenceExample> {
+    let mut current = DiffInput {
         signature: *unit.signature(),
         case: case.clone(),
         modifiers: Modifiers::default(),
@@ -60,7 +60,8 @@ fn run(
     let mut batches = 0;
     'smaller: loop {
         let own = size(&current);
-        let candidates: Vec<Input> = moves(&current).filter(|input| size(input) < own).collect();
+        let candidates: Vec<DiffInput> =
+            moves(&current).filter(|input| size(input) < own).collect();
         for chunk in candidates.chunks(BATCH) {
             if batches == BATCHES {
                 break 'smaller;
@@ -80,7 +81,7 @@ fn run(
     }
     let answers = ask(std::slice::from_ref(&current.case))?;
     let model = unit.dot(&current.case.operands(), &Modifiers::default())?;
-    Ok(Example {
+    Ok(InferenceExample {
         device: answers.first().copied().unwrap_or(Answer::AnyNan),
         model,
         case: current.case,

@@ -11,7 +11,7 @@ use crate::dpa::{
 use crate::error::Result;
 use crate::format::Rounding;
 use crate::isa::Catalogue;
-use crate::reveal::{DeviceSum, Nature, Options, order_by_change, reveal};
+use crate::reveal::{DeviceSum, Nature, RevealOptions, order_by_change, reveal};
 use crate::tree::Tree;
 
 /// A row of the catalogue with the signature asked for.
@@ -260,9 +260,9 @@ enum Order {
 }
 
 fn order(run: &mut Run<'_>) -> Result<Order> {
-    let options = Options {
+    let options = RevealOptions {
         verify: false,
-        ..Options::default()
+        ..RevealOptions::default()
     };
     let mut subject = DeviceSum::new(run.asker.device())?;
     let report = reveal(&mut subject, &options);

@@ -6,7 +6,7 @@ use crate::dpa::Signature;
 use crate::dut::{Batch, Dut};
 use crate::error::{Error, Result};
 use crate::exact::{Dyadic, Exact};
-use crate::explain::Value;
+use crate::explain::TracedValue;
 use crate::infer::{Maker, answer_text, drawn, line, word};
 use crate::reveal::Random;
 use crate::stand_in::StandIn;
@@ -39,7 +39,7 @@ pub(super) struct Input {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Reading {
     pub(super) answer: Answer,
-    pub(super) value: Value,
+    pub(super) value: TracedValue,
 }
 
 impl Reading {
@@ -54,15 +54,15 @@ impl Reading {
     }
 
     pub(super) fn is_zero(&self) -> bool {
-        matches!(self.value, Value::Zero { .. })
+        matches!(self.value, TracedValue::Zero { .. })
     }
 
     pub(super) fn is_nan(&self) -> bool {
-        self.value == Value::Nan
+        self.value == TracedValue::Nan
     }
 
     pub(super) fn is_infinite(&self) -> bool {
-        matches!(self.value, Value::Infinite { .. })
+        matches!(self.value, TracedValue::Infinite { .. })
     }
 }
 
@@ -131,7 +131,7 @@ impl<'a> Bench<'a> {
     /// The product at k of the operands that the formats made of what was asked for, without scales.
     pub(super) fn product_at(&self, input: &Input, k: usize) -> Option<Dyadic> {
         let value = |format: &crate::format::Format, word: u64| {
-            Value::of(&format.decode(format.from_register(word))).number()
+            TracedValue::of(&format.decode(format.from_register(word))).number()
         };
         let (a, b) = (input.case.a[k], input.case.b[k]);
         Some(&value(&self.signature.a, a)? * &value(&self.signature.b, b)?)
@@ -140,7 +140,7 @@ impl<'a> Bench<'a> {
     /// The number that c's format made of what was asked for.
     pub(super) fn c_of(&self, input: &Input) -> Option<Dyadic> {
         let format = &self.signature.c;
-        Value::of(&format.decode(format.from_register(input.case.c))).number()
+        TracedValue::of(&format.decode(format.from_register(input.case.c))).number()
     }
 
     /// Makes every product and c that is zero −0, where the formats have it: (−1)·(+0).
@@ -187,8 +187,8 @@ impl<'a> Bench<'a> {
         let mut found = Vec::with_capacity(inputs.len());
         for (input, answer) in inputs.into_iter().zip(answers) {
             let value = match answer {
-                Answer::AnyNan => Value::Nan,
-                Answer::Word(word) => Value::of(&d.decode(d.from_register(word))),
+                Answer::AnyNan => TracedValue::Nan,
+                Answer::Word(word) => TracedValue::of(&d.decode(d.from_register(word))),
             };
             self.tests.push(Test {
                 what: input.what.clone(),

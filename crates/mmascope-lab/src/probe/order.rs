@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, one_and, two};
 use crate::error::Result;
-use crate::reveal::{DeviceSum, Nature, Options, Revelation, reveal};
+use crate::reveal::{DeviceSum, Nature, RevealOptions, Revelation, reveal};
 use crate::stand_in::StandIn;
 use crate::tree::{Op, Tree};
 
@@ -52,9 +52,9 @@ pub(super) enum Found {
 }
 
 pub(super) fn measure(bench: &mut Bench<'_>) -> Result<Found> {
-    let options = Options {
+    let options = RevealOptions {
         trials: 50,
-        ..Options::default()
+        ..RevealOptions::default()
     };
     let mut subject = DeviceSum::new(bench.device)?;
     let report = reveal(&mut subject, &options);

@@ -4,7 +4,7 @@ use super::alignment::Bits;
 use super::bench::{Bench, Input, Reading, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
-use crate::explain::Value;
+use crate::explain::TracedValue;
 
 /// §1.8: the smallest term that still counts beside another tiny one. Where it is F bits below the
 /// other, no floor is seen; where it is fewer, the difference is the floor's.
@@ -232,14 +232,14 @@ pub(super) fn overflow(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
         let readings = bench.ask(inputs)?;
         let largest = {
             let d = bench.signature.d;
-            Value::of(&d.decode(d.max_finite(false)))
+            TracedValue::of(&d.decode(d.max_finite(false)))
         };
         let (value, text) = match &readings[0].value {
-            Value::Infinite { .. } => (
+            TracedValue::Infinite { .. } => (
                 "infinity",
                 format!("∞ ({} for the negative sum)", readings[1].value),
             ),
-            Value::Nan => ("nan", "NaN".to_owned()),
+            TracedValue::Nan => ("nan", "NaN".to_owned()),
             other if *other == largest => ("largest", "the largest finite number".to_owned()),
             other => ("other", other.to_string()),
         };

@@ -9,6 +9,7 @@ pub const NOISE: &str = "noise: the same input gave different answers; no other 
 
 /// A feature with the tests behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Feature {
     /// A short name.
     pub name: &'static str,
@@ -39,6 +40,7 @@ pub struct Test {
 
 /// Every feature of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Features {
     /// The subject as the user named it.
     pub subject: String,

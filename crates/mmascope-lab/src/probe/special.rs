@@ -3,7 +3,7 @@
 use super::bench::{Bench, Input, Reading, two};
 use crate::error::Result;
 use crate::exact::Exact;
-use crate::explain::Value;
+use crate::explain::TracedValue;
 use crate::format::Format;
 use crate::infer::{Maker, word};
 use crate::vector::Answer;
@@ -61,8 +61,8 @@ fn infinities(bench: &mut Bench<'_>) -> Result<()> {
         .map(|(what, r)| format!("{what} -> {}", r.value))
         .collect();
     let expected = |what: &str, reading: &Reading| match what {
-        "inf * 1" => reading.value == Value::Infinite { negative: false },
-        "c = -inf" => reading.value == Value::Infinite { negative: true },
+        "inf * 1" => reading.value == TracedValue::Infinite { negative: false },
+        "c = -inf" => reading.value == TracedValue::Infinite { negative: true },
         _ => reading.is_nan(),
     };
     let ieee = whats
@@ -165,8 +165,8 @@ fn zeros(bench: &mut Bench<'_>) -> Result<()> {
     }
     let readings = bench.ask(inputs)?;
     let sign = |reading: &Reading| match reading.value {
-        Value::Zero { negative: true } => "-0".to_owned(),
-        Value::Zero { negative: false } => "+0".to_owned(),
+        TracedValue::Zero { negative: true } => "-0".to_owned(),
+        TracedValue::Zero { negative: false } => "+0".to_owned(),
         ref other => other.to_string(),
     };
     let tiny = readings.get(2).map_or("not reachable".to_owned(), &sign);

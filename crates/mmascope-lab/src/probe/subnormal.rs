@@ -8,7 +8,7 @@ use super::bench::{Bench, Input, Reading, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
 use crate::exact::Dyadic;
-use crate::explain::Value;
+use crate::explain::TracedValue;
 use crate::infer::drawn;
 
 /// What a device does with zeros.
@@ -22,7 +22,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
     bench.minus_zeros(&mut input);
     let reading = bench.ask_one(input)?;
     let zeros = Zeros {
-        shown: matches!(reading.value, Value::Zero { negative: true }),
+        shown: matches!(reading.value, TracedValue::Zero { negative: true }),
     };
     let grid = Grid::look(bench)?;
     operand(bench, &zeros, true)?;
@@ -93,8 +93,8 @@ impl Zeros {
     /// The sign of a negative subnormal that is flushed on its way in.
     fn sign(&self, negative: &Reading) -> &'static str {
         match negative.value {
-            Value::Zero { negative: true } => "a negative one -0",
-            Value::Zero { negative: false } if self.shown => "a negative one +0 too",
+            TracedValue::Zero { negative: true } => "a negative one -0",
+            TracedValue::Zero { negative: false } if self.shown => "a negative one +0 too",
             _ => "with which sign does not show",
         }
     }
@@ -351,7 +351,7 @@ fn results(bench: &mut Bench<'_>, grid: &Grid) -> Result<()> {
         None
     };
     let sign = |readings: &[Reading]| match readings[1].value {
-        Value::Zero { negative: true } => "a negative one -0",
+        TracedValue::Zero { negative: true } => "a negative one -0",
         _ => "a negative one +0",
     };
     let (value, text) = match &sum {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Statistics;
+use super::QuantisationStatistics;
 
 const WIDTH: usize = 720;
 const HEIGHT: usize = 320;
@@ -13,7 +13,7 @@ const BOTTOM: usize = 50;
 
 /// A picture of how errors are spread, relative to the largest number of their block.
 #[must_use]
-pub fn histogram_svg(title: &str, statistics: &Statistics) -> String {
+pub fn histogram_svg(title: &str, statistics: &QuantisationStatistics) -> String {
     let most = statistics
         .histogram
         .iter()

@@ -1,7 +1,7 @@
 //! Counts every masked input and every call of the subject; all of them pass here.
 
 use super::subject::{Query, Summation};
-use super::{Progress, Trouble};
+use super::{RevealProgress, Trouble};
 use crate::error::{Error, Result};
 use crate::tree::Term;
 
@@ -17,14 +17,14 @@ pub(super) struct Meter<'a> {
     measurements: u64,
     /// Calls and measurements of the algorithm itself, without the checks of its result.
     pub(super) found_after: (u64, u64),
-    progress: Progress<'a>,
+    progress: RevealProgress<'a>,
 }
 
 impl<'a> Meter<'a> {
     pub(crate) fn new(
         subject: &'a mut dyn Summation,
         batched: bool,
-        progress: Progress<'a>,
+        progress: RevealProgress<'a>,
     ) -> Self {
         Self {
             subject,

@@ -54,6 +54,7 @@ impl Nature {
 
 /// The comparison of a tree with its subject on random data.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Verified {
     /// Random inputs; 0 when the tree cannot be executed.
     pub trials: usize,
@@ -69,6 +70,7 @@ pub struct Verified {
 
 /// The outcome of revealing.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Revelation {
     /// The subject as the user named it.
     pub subject: String,

@@ -32,8 +32,3 @@ impl Codes {
 }
 
 typed_words!(Codes: Self::Special => "special", Self::Numbers => "numbers", Self::Largest => "largest");
-
-impl Codes {
-    /// Every meaning, the usual one first.
-    pub const ALL: [Self; 3] = [Self::Special, Self::Numbers, Self::Largest];
-}

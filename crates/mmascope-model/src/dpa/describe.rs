@@ -1,14 +1,16 @@
 //! Describes programs in words and as lists of parameters, for people and for evidence.
 
+use super::schema::{Typed, Value, parameters};
 use super::{
-    AddMul, Codes, Dpa, FlushSign, Fused, General, GrFdpa, IntDot, Nan, Operation, Output, Part,
-    Program, Select, Signature, Start, Statement, Tininess, Unit, ZeroSign,
+    AddMul, Codes, Dpa, Fused, General, GrFdpa, IntDot, Operation, Output, Part, Program, Select,
+    Signature, Start, Statement, Unit,
 };
-use crate::format::{Format, Kind, Overflow, Rounding};
+use crate::format::{Format, Kind, Rounding};
 
 /// One parameter of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parameter {
+#[non_exhaustive]
+pub struct ProgramParameter {
     /// Statement it belongs to; empty in programs of one statement.
     pub statement: String,
     /// Name, as evidence names it: `L F e0 G F2 P align rounding nan zero overflow …`.
@@ -20,20 +22,20 @@ pub struct Parameter {
 impl Program {
     /// Every parameter with its value, in the order of the notation.
     #[must_use]
-    pub fn parameters(&self) -> Vec<Parameter> {
+    pub fn parameters(&self) -> Vec<ProgramParameter> {
         let single = self.statements.len() == 1;
         let mut found = Vec::new();
         if self.codes != Codes::Special {
-            found.push(Parameter {
+            found.push(ProgramParameter {
                 statement: String::new(),
-                name: "codes",
+                name: parameters::CODES.symbol,
                 value: self.codes.to_string(),
             });
         }
         for statement in &self.statements {
             let owner = if single { "" } else { &statement.name };
             let mut push = |name, value: String| {
-                found.push(Parameter {
+                found.push(ProgramParameter {
                     statement: owner.to_owned(),
                     name,
                     value,
@@ -78,31 +80,28 @@ impl Program {
                 }
             }
             let Output {
-                format,
-                rounding,
-                overflow,
-                nan,
-                zero,
-                flush,
-                tininess,
+                format, rounding, ..
             } = &statement.output;
             push("rounding", format!("{rounding} {format}"));
-            push("overflow", overflow.to_string());
-            push("nan", nan_value(*nan, *format));
-            push("zero", zero.to_string());
-            if format.is_numbers_only() {
-                push("exponents", "numbers".to_owned());
-            }
-            if let Some(sign) = flush {
-                push("flush", sign.to_string());
-                match tininess {
-                    Tininess::After => {}
-                    Tininess::Before => push("tininess", "before".to_owned()),
-                    Tininess::Unbounded => push("tininess", "unbounded".to_owned()),
-                }
+            let of_result = statement.output.parameters().into_iter();
+            for (parameter, value) in of_result.filter(|(own, value)| !own.is_absent(*value)) {
+                push(parameter.symbol, value.to_string());
             }
         }
         found
+    }
+
+    /// Changes a parameter of the whole program, such as `codes`; false where it has none of that symbol or cannot have this
+    /// value.
+    pub fn set(&mut self, symbol: &str, value: Value) -> bool {
+        let row = &parameters::CODES;
+        let codes = (symbol == row.symbol)
+            .then(|| Typed::of(value, row))
+            .flatten();
+        if let Some(codes) = codes {
+            self.codes = codes;
+        }
+        codes.is_some()
     }
 
     /// The arithmetic in sentences, statement by statement: each begins with a line `NAME: …`, and the
@@ -148,7 +147,8 @@ impl Program {
                 let words = algorithm.words(&statement.output);
                 words.iter().for_each(|words| say(words));
             }
-            say(&output_words(&statement.output));
+            let words = statement.output.words();
+            words.iter().for_each(|words| say(words));
         }
         found
     }
@@ -206,7 +206,10 @@ impl Program {
                 terms.extend(values.map(|&source| self.source_name(source).to_owned()));
                 let values = match algorithm.general(&statement.output) {
                     General::Fused(_) => "values as they are",
-                    _ => "values as products with 1",
+                    General::AddMul(_)
+                    | General::Grouped(_)
+                    | General::Semi(_)
+                    | General::Integer(_) => "values as products with 1",
                 };
                 format!(
                     "{} in one block of {}, {values}; c is {}.",
@@ -320,15 +323,6 @@ fn order_value(over: &Select) -> String {
     }
 }
 
-fn nan_value(nan: Nan, format: Format) -> String {
-    match nan {
-        Nan::Any => "any".to_owned(),
-        Nan::Own => "own".to_owned(),
-        Nan::Word(bits) => format!("{bits:0width$x}", width = format.container().digits()),
-        Nan::Operand(bits) => format!("operand:{}", nan_value(Nan::Word(bits), format)),
-    }
-}
-
 /// How something is rounded.
 pub(crate) fn rounded(rounding: Rounding) -> &'static str {
     match rounding {
@@ -345,99 +339,4 @@ pub(crate) fn rounded(rounding: Rounding) -> &'static str {
         Rounding::Odd => "to odd",
         Rounding::Stochastic { .. } => "stochastically",
     }
-}
-
-/// What becomes of a result.
-fn output_words(output: &Output) -> String {
-    let Output {
-        format,
-        rounding,
-        overflow,
-        nan,
-        zero,
-        flush,
-        tininess,
-    } = output;
-    if format.float().is_none() {
-        return format!("The result is a number of {format}.");
-    }
-    let mut said = vec![format!(
-        "The result is rounded to {format}, {}.",
-        rounded(*rounding)
-    )];
-    let sign = |sign: &FlushSign| match sign {
-        FlushSign::Plus => "becomes +0",
-        FlushSign::Kept => "becomes a zero of its sign",
-    };
-    match (flush, tininess) {
-        (None, _) => {}
-        (Some(flush), Tininess::Before) => said.push(format!(
-            "A result below the smallest normal number of {format} before it is rounded {}.",
-            sign(flush)
-        )),
-        (Some(flush), Tininess::Unbounded) => said.push(format!(
-            "A result that is below the smallest normal number of {format} when it is rounded to as many significant bits as a normal number has, {}.",
-            sign(flush)
-        )),
-        (Some(flush), Tininess::After) => {
-            said.push(format!("A subnormal result {}.", sign(flush)));
-        }
-    }
-    if format.is_numbers_only() {
-        said.push(format!(
-            "The exponent field of ones of {format} is one more binade of numbers; the largest stands for infinity."
-        ));
-    }
-    let large = match overflow {
-        Overflow::Infinity => {
-            "A result beyond the largest number is infinity, however it is rounded."
-        }
-        Overflow::Ieee => {
-            "A result beyond the largest number is what IEEE 754 says: infinity, or the largest number where rounding goes toward it."
-        }
-        Overflow::Nan => "A result beyond the largest number is NaN, and so is infinity.",
-        Overflow::NanFinite => {
-            "A result beyond the largest number is NaN; infinity stays infinity."
-        }
-        Overflow::Saturate => {
-            "A result beyond the largest number is the largest number, and so is infinity."
-        }
-        Overflow::SaturateFinite => {
-            "A result beyond the largest number is the largest number; infinity stays infinity."
-        }
-    };
-    said.push(large.to_owned());
-    said.push(match nan {
-        Nan::Any => "Which NaN a NaN result is, is not known.".to_owned(),
-        Nan::Own => "No result is NaN but where it is said above.".to_owned(),
-        Nan::Word(_) => format!("A NaN result is always {}.", nan_value(*nan, *format)),
-        Nan::Operand(bits) => format!(
-            "A NaN result is the first NaN among a and b of the last product summed, a and b of the one before it and so on, and c, made quiet: its sign and its fraction stay, the fraction's first bit is set; without a NaN operand it is {}.",
-            nan_value(Nan::Word(*bits), *format)
-        ),
-    });
-    let zero = match zero {
-        ZeroSign::Plus => "A zero result is +0.",
-        ZeroSign::Minus => "A zero result is -0.",
-        ZeroSign::Exact => "A sum of exactly 0 is +0; one that is rounded to zero keeps its sign.",
-        ZeroSign::ExactMinus => {
-            "A sum of exactly 0 is -0; one that is rounded to zero keeps its sign."
-        }
-        ZeroSign::Ieee => match rounding {
-            Rounding::Rd => {
-                "A sum of zeros of one sign is that zero; another sum of exactly 0 is -0; one that is rounded to zero keeps its sign."
-            }
-            _ => {
-                "A sum of zeros of one sign is that zero; another sum of exactly 0 is +0; one that is rounded to zero keeps its sign."
-            }
-        },
-        ZeroSign::Common => {
-            "A sum of zeros of one sign is that zero; another sum of exactly 0 is +0; one that is rounded to zero keeps its sign."
-        }
-        ZeroSign::CommonMinus => {
-            "A sum of zeros of one sign is that zero; another sum of exactly 0 is -0; one that is rounded to zero keeps its sign."
-        }
-    };
-    said.push(zero.to_owned());
-    said.join("\n")
 }

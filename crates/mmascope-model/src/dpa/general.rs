@@ -95,7 +95,7 @@ pub enum OperandChoice {
 
 /// The results of operations on ∞ that IEEE 754 calls invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Specials {
+pub struct SpecialRules {
     /// 0·∞.
     pub zero_times_infinity: Invalid,
     /// ∞ − ∞; `Zero` is not possible.
@@ -164,7 +164,7 @@ pub struct Fused {
     /// What remembers that something fell off in the alignment.
     pub sticky: Sticky,
     /// Invalid operations.
-    pub specials: Specials,
+    pub specials: SpecialRules,
     /// The sum is rounded to this many fraction bits of its own exponent.
     pub f2: Option<u32>,
     /// The rounding for F2.
@@ -253,7 +253,7 @@ impl Fused {
             c_outside_alignment: false,
             drop_c: None,
             sticky: Sticky::None,
-            specials: Specials::default(),
+            specials: SpecialRules::default(),
             f2: None,
             floor: Rounding::Rd,
         }

@@ -50,6 +50,7 @@ impl Program {
                     of.iter().try_for_each(|&source| known(source))?;
                 }
             }
+            statement.output.check_limits()?;
             let format = statement.output.format;
             if sums_integers(&statement.operation) {
                 continue;

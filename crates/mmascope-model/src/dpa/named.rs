@@ -36,7 +36,7 @@ use super::general::{AddMul, Fused, General};
 use super::notation::Flaw;
 use super::output::{Ends, Output, PLUS_ZERO};
 use super::pair::Pair;
-use super::schema::{Default, Parameter, Row, Value};
+use super::schema::{Given, Parameter, Row, Rows, Value};
 use super::{Select, Signature, Token, ZeroSign, general};
 use crate::error::Error;
 use crate::format::{Format, Formats, Overflow, Unpacked};
@@ -57,6 +57,8 @@ pub(super) trait Step: Copy + PartialEq + 'static {
     const ENDS: Ends = Ends::USUAL;
     /// Whether every code of a, b and c is a number to it.
     const NUMBERS_ONLY: bool = false;
+    /// Whether it is a step of operands with block scales.
+    const SCALED: bool = false;
     /// Whether it tells infinities and NaNs among codes that are numbers, and says what they give.
     const SAYS_SPECIALS: bool = false;
 
@@ -111,6 +113,11 @@ pub(super) trait Step: Copy + PartialEq + 'static {
     fn run_from_product(&self, pairs: &[Pair], output: &Output) -> u64 {
         self.general(output).run_from_product(pairs, output)
     }
+}
+
+impl<S: Step> Rows for S {
+    const ALL: &'static [Row<Self>] = S::ROWS;
+    const KIND: &'static str = "parameter";
 }
 
 /// Makes the enum of steps, the list of their names, and `each!`, which does something with a step
@@ -232,32 +239,19 @@ impl Dpa {
     /// Every parameter with its value, in the order of the notation, where it has a meaning.
     #[must_use]
     pub fn parameters(&self) -> Vec<(&'static Parameter, Value)> {
-        fn of<S: Step>(step: &S) -> Vec<(&'static Parameter, Value)> {
-            let rows = S::ROWS.iter().filter(|row| (row.needs)(step).is_ok());
-            rows.map(|row| (row.parameter, (row.get)(step))).collect()
-        }
-        each!(self, step => of(step))
+        each!(self, step => Rows::parameters(step))
     }
 
     /// The parameters that are not at their defaults, with their values, in the order of the notation.
     #[must_use]
     pub fn said(&self) -> Vec<(&'static Parameter, Value)> {
-        fn of<S: Step>(step: &S) -> Vec<(&'static Parameter, Value)> {
-            let said = |row: &&Row<S>| (row.needs)(step).is_ok() && !row.is_default(step);
-            let rows = S::ROWS.iter().filter(said);
-            rows.map(|row| (row.parameter, (row.get)(step))).collect()
-        }
-        each!(self, step => of(step))
+        each!(self, step => Rows::said(step))
     }
 
     /// The value of a parameter; `None` when the step has none of that symbol.
     #[must_use]
     pub fn get(&self, symbol: &str) -> Option<Value> {
-        fn of<S: Step>(step: &S, symbol: &str) -> Option<Value> {
-            let row = S::ROWS.iter().find(|row| row.parameter.symbol == symbol)?;
-            Some((row.get)(step))
-        }
-        each!(self, step => of(step, symbol))
+        each!(self, step => Rows::get(step, symbol))
     }
 
     /// The value of a parameter that is a number.
@@ -271,15 +265,7 @@ impl Dpa {
 
     /// Changes a parameter; false where the step cannot have this value.
     pub fn set(&mut self, symbol: &str, value: Value) -> bool {
-        fn of<S: Step>(step: &mut S, symbol: &str, value: Value) -> bool {
-            let row = S::ROWS.iter().find(|row| row.parameter.symbol == symbol);
-            row.is_some_and(|row| {
-                (row.needs)(step).is_ok()
-                    && row.parameter.check(value).is_ok()
-                    && (row.set)(step, value)
-            })
-        }
-        each!(self, step => of(step, symbol, value))
+        each!(self, step => Rows::set(step, symbol, value))
     }
 
     /// Says which parameter is out of its range.
@@ -287,13 +273,7 @@ impl Dpa {
     /// # Errors
     /// The parameter, its value and what it may be.
     pub fn check_limits(&self) -> Result<(), String> {
-        fn of<S: Step>(step: &S) -> Result<(), String> {
-            for row in S::ROWS.iter().filter(|row| (row.needs)(step).is_ok()) {
-                row.parameter.check((row.get)(step))?;
-            }
-            step.check()
-        }
-        each!(self, step => of(step))
+        each!(self, step => step.check_ranges().and_then(|()| step.check()))
     }
 
     /// Checks the step against formats; says whether it uses block scales.
@@ -347,6 +327,15 @@ impl Dpa {
     pub(super) fn ends(&self) -> Ends {
         fn of<S: Step>(_: &S) -> Ends {
             S::ENDS
+        }
+        each!(self, step => of(step))
+    }
+
+    /// Whether it is an algorithm of operands with block scales, and of no others.
+    #[must_use]
+    pub fn takes_scales(&self) -> bool {
+        fn of<S: Step>(_: &S) -> bool {
+            S::SCALED
         }
         each!(self, step => of(step))
     }
@@ -434,24 +423,14 @@ impl Dpa {
 
     /// What the step does, in words, sentence by sentence.
     pub(super) fn words(&self, output: &Output) -> Vec<String> {
-        fn of<S: Step>(step: &S, output: &Output) -> Vec<String> {
-            let mut found: Vec<(u8, String)> = Vec::new();
-            for row in S::ROWS {
-                let (place, words) = row.words;
-                found.push((place, words(step, output)));
-            }
-            found.sort_by_key(|(place, _)| *place);
-            let said = found.into_iter().map(|(_, words)| words);
-            said.filter(|words| !words.is_empty()).collect()
-        }
         let general = Self::General(self.general(output));
-        each!(&general, step => of(step, output))
+        each!(&general, step => Rows::words(step, output))
     }
 
     /// Reads the parameters of an algorithm.
     pub(super) fn parse(
         head: Token<'_>,
-        given: &[(Token<'_>, &str, &str)],
+        given: &[Given<'_>],
         formats: &Formats,
     ) -> Result<Self, Flaw> {
         let Some((_, new)) = STEPS.iter().find(|(name, _)| *name == head.text) else {
@@ -460,7 +439,10 @@ impl Dpa {
             return Err((head.column, error.to_string()));
         };
         let mut step = new();
-        each!(&mut step, step => read(step, head, given, formats))?;
+        each!(&mut step, step => {
+            step.read(head, given, formats)?;
+            step.check().map_err(|message| (head.column, message))?;
+        });
         Ok(step)
     }
 }
@@ -472,52 +454,6 @@ pub(super) enum Beginning {
     Value(Unpacked),
     /// A product: there is no value beside it.
     Product,
-}
-
-/// Gives a step the values of `NAME=value` words, row by row.
-fn read<S: Step>(
-    step: &mut S,
-    head: Token<'_>,
-    given: &[(Token<'_>, &str, &str)],
-    formats: &Formats,
-) -> Result<(), Flaw> {
-    let symbols = || S::ROWS.iter().map(|row| row.parameter.symbol);
-    for (index, (word, name, _)) in given.iter().enumerate() {
-        if !symbols().any(|symbol| symbol == *name) {
-            let error = Error::unknown("parameter", name, symbols());
-            return Err((word.column, error.to_string()));
-        }
-        if given[..index].iter().any(|(_, earlier, _)| earlier == name) {
-            return Err((word.column, format!("parameter {name} is given twice")));
-        }
-    }
-    for row in S::ROWS {
-        let symbol = row.parameter.symbol;
-        let word = given.iter().find(|(_, name, _)| *name == symbol);
-        let needed = (row.needs)(step);
-        let (column, value) = match (word, &row.default) {
-            (Some((word, name, text)), _) => {
-                if let Err(reason) = needed {
-                    return Err((word.column, format!("{name}={text} {reason}")));
-                }
-                let value = row.parameter.parse(text, formats);
-                (
-                    word.column,
-                    value.map_err(|message| (word.column, message))?,
-                )
-            }
-            (None, Default::Of(_)) if needed.is_err() => continue,
-            (None, Default::Of(default)) => (head.column, default(step)),
-            (None, Default::Required) => {
-                return Err((head.column, format!("{} needs {symbol}=…", head.text)));
-            }
-        };
-        if !(row.set)(step, value) {
-            let message = format!("{symbol}={value}: {} has no such value", head.text);
-            return Err((column, message));
-        }
-    }
-    step.check().map_err(|message| (head.column, message))
 }
 
 impl std::fmt::Display for Dpa {

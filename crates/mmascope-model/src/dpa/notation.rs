@@ -11,21 +11,20 @@
 //!                                                      "as": operands widened to that format first
 //!                                                      "part": these bits of significands alone, 0 being the hidden one
 //! source    := "c" | "+0" | "product" | name           default of "from": c
-//! output    := rounding format { nan=any|own|WORD|operand:WORD | zero=plus|minus|exact|ieee | overflow=… | exponents=numbers
-//!                                | flush=none|plus|kept [tininess=before|unbounded] }
+//! output    := rounding format { PARAMETER=value }     those of `RESULT_PARAMETERS`: nan zero overflow flush …
 //! ```
 
 mod write;
 
 use std::str::FromStr;
 
-use super::output::Ends;
+use super::schema::{Given, Typed, parameters};
 use super::{
-    Codes, Dpa, FlushSign, Nan, Operation, Output, Part, Program, Reading, Select, Source, Start,
-    Statement, Tininess, Token, ZeroSign, tokens,
+    Codes, Dpa, Operation, Output, Part, Program, Reading, Select, Source, Start, Statement, Token,
+    tokens,
 };
 use crate::error::{Error, Position, Result, shortened};
-use crate::format::{Format, Formats, Overflow, Rounding};
+use crate::format::{Formats, Rounding};
 
 /// Longest program; the longest of a shipped row has five statements.
 const MAX_STATEMENTS: usize = 256;
@@ -69,9 +68,10 @@ pub(crate) fn parse(
     let mut codes = None;
     for (place, part) in words.split(|word| word.text == ";").enumerate() {
         if let (0, [word]) = (place, part)
-            && let Some(("codes", value)) = word.text.split_once('=')
+            && let Some((name, value)) = word.text.split_once('=')
+            && name == parameters::CODES.symbol
         {
-            said(&mut codes, *word, value)?;
+            said(&mut codes, *word, value, formats)?;
             continue;
         }
         if statements.len() == MAX_STATEMENTS {
@@ -123,15 +123,17 @@ pub(crate) fn parse(
 }
 
 /// What the ∞ and NaN codes of a and b mean, for the whole program.
-fn said(codes: &mut Option<Codes>, word: Token<'_>, value: &str) -> std::result::Result<(), Flaw> {
-    let known = Codes::ALL
-        .into_iter()
-        .find(|codes| codes.to_string() == value);
-    let Some(known) = known else {
-        return flaw(
-            word,
-            format!("codes={value}: expected 'special', 'numbers' or 'largest'"),
-        );
+fn said(
+    codes: &mut Option<Codes>,
+    word: Token<'_>,
+    value: &str,
+    formats: &Formats,
+) -> std::result::Result<(), Flaw> {
+    let row = &parameters::CODES;
+    let known = row.parse(value, formats);
+    let known = known.map_err(|message| (word.column, message))?;
+    let Some(known) = Typed::of(known, row) else {
+        return flaw(word, format!("codes={value}: a program has no such value"));
     };
     match codes.replace(known) {
         Some(earlier) if earlier != known => flaw(
@@ -173,7 +175,7 @@ impl<'a> Words<'a, '_> {
     }
 
     /// Takes the `NAME=value` words at the front.
-    fn parameters(&mut self) -> Vec<(Token<'a>, &'a str, &'a str)> {
+    fn parameters(&mut self) -> Vec<Given<'a>> {
         let mut found = Vec::new();
         while let Some(word) = self.left.first()
             && let Some((name, value)) = word.text.split_once('=')
@@ -356,10 +358,12 @@ fn parse_join(
 fn parse_algorithm(head: Token<'_>, words: &mut Words<'_, '_>) -> std::result::Result<Dpa, Flaw> {
     let mut given = words.parameters();
     if matches!(head.text, "fused" | "add-mul")
-        && let Some(index) = given.iter().position(|(_, name, _)| *name == "codes")
+        && let Some(index) = given
+            .iter()
+            .position(|(_, name, _)| *name == parameters::CODES.symbol)
     {
         let (word, _, value) = given.remove(index);
-        said(words.codes, word, value)?;
+        said(words.codes, word, value, words.formats)?;
     }
     Dpa::parse(head, &given, words.formats)
 }
@@ -424,25 +428,6 @@ fn parse_source(
     }
 }
 
-/// Overflow and zero sign of an operation whose notation does not give them: additions, conversions and
-/// changes of sign follow IEEE 754, steps say what theirs are.
-fn defaults(operation: &Operation) -> (Overflow, ZeroSign) {
-    match operation {
-        Operation::Add(..) | Operation::Convert(_) | Operation::Negate(_) => {
-            (Overflow::Ieee, ZeroSign::Ieee)
-        }
-        Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => algorithm.result(),
-    }
-}
-
-/// NaN, flush and tininess of an operation whose notation does not give them.
-fn ends(operation: &Operation) -> Ends {
-    match operation {
-        Operation::Add(..) | Operation::Convert(_) | Operation::Negate(_) => Ends::USUAL,
-        Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => algorithm.ends(),
-    }
-}
-
 fn parse_output(
     words: &mut Words<'_, '_>,
     operation: &Operation,
@@ -459,121 +444,7 @@ fn parse_output(
             format!("{format} cannot be a result format: it is no signed float"),
         );
     }
-    let (overflow, zero) = defaults(operation);
-    let Ends {
-        nan,
-        flush,
-        tininess,
-    } = ends(operation);
-    let mut output = Output {
-        format,
-        rounding,
-        overflow,
-        nan,
-        zero,
-        flush,
-        tininess,
-    };
-    let mut before = None;
-    for (word, name, value) in words.parameters() {
-        match (name, value) {
-            ("nan", "any") => output.nan = Nan::Any,
-            ("nan", "own") => output.nan = Nan::Own,
-            ("exponents", "numbers") => output.format = format.without_specials(),
-            ("exponents", _) => {
-                return flaw(word, format!("exponents={value}: expected numbers"));
-            }
-            ("flush", "none") => output.flush = None,
-            ("nan", _) => {
-                output.nan = match value.strip_prefix("operand:") {
-                    Some(otherwise) => Nan::Operand(parse_nan(word, otherwise, format)?),
-                    None => Nan::Word(parse_nan(word, value, format)?),
-                }
-            }
-            ("zero", "plus") => output.zero = ZeroSign::Plus,
-            ("zero", "minus") => output.zero = ZeroSign::Minus,
-            ("zero", "exact") => output.zero = ZeroSign::Exact,
-            ("zero", "ieee") => output.zero = ZeroSign::Ieee,
-            ("zero", "exact-minus") => output.zero = ZeroSign::ExactMinus,
-            ("zero", "common") => output.zero = ZeroSign::Common,
-            ("zero", "common-minus") => output.zero = ZeroSign::CommonMinus,
-            ("zero", _) => {
-                return flaw(
-                    word,
-                    format!(
-                        "zero={value}: expected plus, minus, exact, ieee, exact-minus, common or \
-                         common-minus"
-                    ),
-                );
-            }
-            ("flush", _) => match flush_named(name, value) {
-                Ok(sign) => output.flush = Some(sign),
-                Err(message) => return flaw(word, message),
-            },
-            ("tininess", "after") => output.tininess = Tininess::After,
-            ("tininess", "before") => {
-                output.tininess = Tininess::Before;
-                before = Some(word);
-            }
-            ("tininess", "unbounded") => {
-                output.tininess = Tininess::Unbounded;
-                before = Some(word);
-            }
-            ("tininess", _) => {
-                let message = format!("tininess={value}: expected after, before or unbounded");
-                return flaw(word, message);
-            }
-            ("overflow", _) => output.overflow = at(word, Overflow::named(value))?,
-            _ => {
-                return at(
-                    word,
-                    Err(Error::unknown(
-                        "output parameter",
-                        name,
-                        ["nan", "zero", "overflow", "flush", "tininess", "exponents"],
-                    )),
-                );
-            }
-        }
-    }
-    match before {
-        Some(word) if output.flush.is_none() => flaw(
-            word,
-            "tininess says which results are flushed: it needs flush=plus or flush=kept",
-        ),
-        _ => Ok(output),
-    }
-}
-
-/// The sign of a flushed zero by its name.
-fn flush_named(name: &str, value: &str) -> std::result::Result<FlushSign, String> {
-    match value {
-        "plus" => Ok(FlushSign::Plus),
-        "kept" => Ok(FlushSign::Kept),
-        _ => Err(format!("{name}={value}: expected 'plus' or 'kept'")),
-    }
-}
-
-fn parse_nan(word: Token<'_>, value: &str, format: Format) -> std::result::Result<u64, Flaw> {
-    let container = format.container();
-    let is_hex = value.len() == container.digits() && value.bytes().all(|b| b.is_ascii_hexdigit());
-    match u64::from_str_radix(value, 16) {
-        Ok(bits) if is_hex => {
-            if container.decode(bits).class == crate::format::Class::Nan {
-                Ok(bits)
-            } else {
-                flaw(
-                    word,
-                    format!("nan={value}: that word is not a NaN of {container}"),
-                )
-            }
-        }
-        _ => flaw(
-            word,
-            format!(
-                "nan={value}: expected 'any', 'operand:' and a word, or {} hex digits",
-                container.digits()
-            ),
-        ),
-    }
+    let mut output = Output::usual(operation, rounding, format);
+    output.read(word, &words.parameters(), words.formats)?;
+    Ok(output)
 }

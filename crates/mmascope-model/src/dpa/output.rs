@@ -1,5 +1,7 @@
 //! The final conversion of a sum: format, rounding, overflow, NaN and the sign of zero.
 
+mod rows;
+
 use super::events::Events;
 use super::{FlushSign, Special};
 use crate::exact::{Exact, Rounding};

@@ -1,9 +1,9 @@
-//! The parameters of steps as data: one row each, from which everything else is derived.
+//! The parameters of steps and results as data: one row each, from which everything else is derived.
 //!
 //! A [`Parameter`] says what a parameter is, wherever it stands: its symbol, what it may be, how
-//! likely it is (`infer`) and which inputs show it (`cases`). A `Row` says where a step keeps it,
-//! what it is when nobody says it, and what it means in words. The parser, the printer, the checks
-//! of limits, `show`, JSON, hints and `infer`'s neighbours read these rows and know no step.
+//! likely it is (`infer`) and which inputs show it (`cases`). A `Row` says where a step or a result
+//! keeps it, what it is when nobody says it, and what it means in words. The parser, the printer, the
+//! checks of limits, `show`, JSON, hints and `infer`'s neighbours read these rows and know no step.
 
 pub mod parameters;
 mod row;
@@ -12,8 +12,10 @@ use std::fmt;
 
 use crate::format::{Format, Formats, Rounding};
 
-pub use parameters::{PARAMETERS, parameter};
-pub(super) use row::{Default, Row, Typed, row, typed_words};
+pub use parameters::{
+    PARAMETERS, PROGRAM_PARAMETERS, RESULT_PARAMETERS, all_parameters, parameter,
+};
+pub(super) use row::{Given, Row, Rows, Typed, row, typed_words};
 
 /// Largest number of products per block or group.
 pub(super) const MAX_L: i32 = 256;
@@ -22,7 +24,7 @@ pub(super) const MAX_F: i32 = 64;
 /// Range of exponents: floors and limits.
 pub(super) const MAX_E: i32 = 2000;
 
-/// One parameter of the steps, the same wherever it stands.
+/// One parameter of steps, results or programs, the same wherever it stands.
 #[derive(Debug)]
 pub struct Parameter {
     /// The name in the notation, in evidence, in JSON and in `infer`.
@@ -30,7 +32,7 @@ pub struct Parameter {
     /// What it is, in a few words.
     pub meaning: &'static str,
     /// The values it may have.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// Description length in bits of a value that is not the default: how unlikely it is that a unit
     /// has one, before any answer is seen. From [`Parameter::UNCOMMON`] on it is believed only
     /// where nothing simpler gives the answers.
@@ -41,7 +43,7 @@ pub struct Parameter {
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct ParameterKind {
     /// Whole numbers from … to ….
     pub numbers: Option<(i32, i32)>,
     /// Words; the first one says that the step has no such thing where `absent` says so.
@@ -50,6 +52,9 @@ pub struct Kind {
     pub absent: bool,
     /// A rounding, alone or with a format (`rne:f32`).
     pub rounding: Roundings,
+    /// What may stand in front of the digits of a register word (`7fffffff`, `operand:ffc00000`); none where it may be no
+    /// such word.
+    pub registers: &'static [&'static str],
 }
 
 /// Whether a value is a rounding.
@@ -101,6 +106,30 @@ pub enum Value {
     Rounding(Rounding),
     /// A rounding to a format.
     Rounded(Rounding, Format),
+    /// A register word.
+    Register(RegisterWord),
+}
+
+/// A register word as a parameter's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RegisterWord {
+    /// What stands in front of the digits, one of [`ParameterKind::registers`].
+    pub prefix: &'static str,
+    /// The word.
+    pub bits: u64,
+    /// How many hexadecimal digits it has.
+    pub digits: usize,
+}
+
+impl fmt::Display for RegisterWord {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            prefix,
+            bits,
+            digits,
+        } = self;
+        write!(out, "{prefix}{bits:0digits$x}")
+    }
 }
 
 impl fmt::Display for Value {
@@ -110,6 +139,7 @@ impl fmt::Display for Value {
             Self::Word(word) => out.write_str(word),
             Self::Rounding(rounding) => rounding.fmt(out),
             Self::Rounded(rounding, format) => write!(out, "{rounding}:{format}"),
+            Self::Register(register) => register.fmt(out),
         }
     }
 }
@@ -140,10 +170,11 @@ impl Parameter {
     /// # Errors
     /// What was expected.
     pub fn parse(&self, text: &str, formats: &Formats) -> Result<Value, String> {
-        let Kind {
+        let ParameterKind {
             numbers,
             words,
             rounding,
+            registers,
             ..
         } = self.kind;
         if let Some(word) = words.iter().find(|word| **word == text) {
@@ -154,6 +185,10 @@ impl Parameter {
             && (low..=high).contains(&number)
         {
             return Ok(Value::Number(number));
+        }
+        let mut registers = registers.iter();
+        if let Some(register) = registers.find_map(|prefix| RegisterWord::parse(prefix, text)) {
+            return Ok(Value::Register(register));
         }
         let is_other = numbers.is_some() || !words.is_empty();
         match (rounding, text.split_once(':')) {
@@ -188,6 +223,7 @@ impl Parameter {
                 .is_some_and(|(low, high)| (low..=high).contains(&number)),
             Value::Word(word) => self.kind.words.contains(&word),
             Value::Rounding(_) => self.kind.rounding == Roundings::Alone,
+            Value::Register(register) => self.kind.registers.contains(&register.prefix),
             Value::Rounded(_, format) => {
                 if format.float().is_none() || !format.signed || format.bits > 32 {
                     return Err(format!(
@@ -208,13 +244,21 @@ impl Parameter {
         }
     }
 
+    /// Whether a value says that there is no such thing.
+    #[must_use]
+    pub fn is_absent(&self, value: Value) -> bool {
+        let word = self.kind.words.first().filter(|_| self.kind.absent);
+        word.is_some_and(|word| value == Value::Word(word))
+    }
+
     /// What a value may be, for messages.
     fn expected(&self) -> String {
-        let Kind {
+        let ParameterKind {
             numbers,
             words,
             absent,
             rounding,
+            registers,
         } = self.kind;
         let mut parts: Vec<String> = Vec::new();
         parts.extend(numbers.map(|(low, high)| format!("a whole number {low} to {high}")));
@@ -227,6 +271,25 @@ impl Parameter {
                 parts.push("a rounding and a format, like rne:f32".to_owned());
             }
         }
-        parts.join(" or ")
+        let in_digits = match registers {
+            [] => "",
+            _ => ", in hexadecimal digits",
+        };
+        parts.extend(registers.iter().map(|prefix| format!("{prefix}WORD")));
+        parts.join(" or ") + in_digits
+    }
+}
+
+impl RegisterWord {
+    /// Reads a word behind a prefix.
+    fn parse(prefix: &'static str, text: &str) -> Option<Self> {
+        let digits = text.strip_prefix(prefix)?;
+        let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let bits = u64::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
+        Some(Self {
+            prefix,
+            bits,
+            digits: digits.len(),
+        })
     }
 }

@@ -1,8 +1,8 @@
 //! Units: operand formats and a program that fit each other. A unit simulates an instruction.
 
 use super::{
-    Codes, Decoded, Events, Modifiers, Nan, Operands, Operation, Program, Queries, Reading, Select,
-    Signature, TakenBits,
+    Codes, Decoded, Dpa, Events, Modifiers, Nan, Operands, Operation, Program, Queries, Reading,
+    Select, Signature, TakenBits,
 };
 use crate::error::{Error, Result};
 use crate::format::{Class, Float, Format, Kind, Specials};
@@ -326,7 +326,12 @@ impl Unit {
             return Err(format!("k={index} is not summed"));
         }
         match (scale, scales_used) {
-            (Some(_), false) => Err("the block scales are not used: st-fdpa or gst-fdpa?".into()),
+            (Some(_), false) => {
+                let scaled = Dpa::all().filter(Dpa::takes_scales);
+                let names: Vec<&str> = scaled.map(|step| step.name()).collect();
+                let names = names.join(" or ");
+                Err(format!("the block scales are not used: {names}?"))
+            }
             (None, true) => Err("block scales are needed".into()),
             _ => Ok(()),
         }

@@ -4,16 +4,16 @@ use super::block::{
     Block, Change, Start, Taken, add, convert, finished, flush_result, rounded_sum,
 };
 use super::lane::Lane;
-use super::trace::Step;
+use super::trace::TracedStep;
 use crate::dpa::{AddMul, Nan, Output, Terms, Tininess, ZeroSign};
 use crate::exact::Rounding;
 use crate::format::{Format, Overflow};
 
 /// A sum of a run of products, and the first and the last of them.
-type Part = (Start, usize, usize);
+type TracedPart = (Start, usize, usize);
 
 impl Block<'_> {
-    pub(super) fn add_mul(&self, add_mul: &AddMul) -> Vec<Step> {
+    pub(super) fn add_mul(&self, add_mul: &AddMul) -> Vec<TracedStep> {
         let (rounding, format, overflow) = match add_mul.terms.products {
             Some((rounding, format)) => (rounding, format, Overflow::Ieee),
             None => (
@@ -22,8 +22,8 @@ impl Block<'_> {
                 self.output.overflow,
             ),
         };
-        let mut steps: Vec<Step> = Vec::new();
-        let mut level: Vec<Part> = Vec::new();
+        let mut steps: Vec<TracedStep> = Vec::new();
+        let mut level: Vec<TracedPart> = Vec::new();
         for lane in self.lanes {
             let Taken { value, changes } = self.taken(lane, &add_mul.terms);
             let to = (rounding, format);
@@ -31,7 +31,7 @@ impl Block<'_> {
             steps.push(step);
             level.push((product, lane.k, lane.k));
         }
-        let mut sum = |(left, first, _): &Part, (right, _, last): &Part| {
+        let mut sum = |(left, first, _): &TracedPart, (right, _, last): &TracedPart| {
             let name = format!("{}.s{first}-{last}", self.name);
             let part = match add_mul.sequential {
                 true => "sum",
@@ -83,7 +83,7 @@ impl Block<'_> {
         changes: Vec<Change>,
         (rounding, format): (Rounding, Format),
         overflow: Overflow,
-    ) -> (Step, Start) {
+    ) -> (TracedStep, Start) {
         let output = Output {
             format,
             rounding,
@@ -100,7 +100,7 @@ impl Block<'_> {
         let name = format!("{}.m{}", self.name, lane.k);
         let role = self.role("product");
         let mut step = match lane.special() {
-            Some(special) => Step::special(&name, role, vec![lane.name()], special, &output),
+            Some(special) => TracedStep::special(&name, role, vec![lane.name()], special, &output),
             None => rounded_sum(&name, role, vec![lane.addend(false)], &output),
         };
         step.take(changes);
@@ -113,7 +113,7 @@ impl Block<'_> {
 }
 
 /// A sum after the flushes.
-fn summed(add_mul: &AddMul, step: &mut Step, output: &Output) -> Start {
+fn summed(add_mul: &AddMul, step: &mut TracedStep, output: &Output) -> Start {
     let value = finished(step, output);
     match add_mul.flush_sums {
         Some(sign) => flush_result(step, sign, output),

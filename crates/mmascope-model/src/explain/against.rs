@@ -4,11 +4,12 @@ use std::fmt::{self, Write};
 
 use serde::Serialize;
 
-use super::trace::{Step, Term, Trace};
+use super::trace::{Trace, TracedStep, TracedTerm};
 use crate::exact::Dyadic;
 
 /// Two explanations of the same operands, and where they part.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Comparison<'a> {
     /// Name of the first unit.
     pub left_name: &'a str,
@@ -26,19 +27,20 @@ pub struct Comparison<'a> {
 
 /// The first step that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Parting {
     /// Index of the first unit's step.
     pub left: usize,
     /// Index of the second unit's step.
     pub right: usize,
     /// What differs there.
-    pub part: Part,
+    pub part: TracedPart,
 }
 
 /// What differs first in two steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum TracedPart {
     /// A term that both add has different bits after alignment.
     Term {
         /// The first unit's name of it.
@@ -107,36 +109,36 @@ impl<'a> Comparison<'a> {
             format!("at step {} of A, step {} of B", left + 1, right + 1)
         };
         let what = match part {
-            Part::Term { left, right, bit } => {
+            TracedPart::Term { left, right, bit } => {
                 let name = if left == right {
                     left.clone()
                 } else {
                     format!("{left} of A, {right} of B")
                 };
-                let side = |step: &Step, name: &str| {
+                let side = |step: &TracedStep, name: &str| {
                     let term = step.terms.iter().find(|term| term.name == name);
                     term.map_or_else(String::new, |term| treatment(step, term, *bit))
                 };
                 let (a, b) = (side(a, left), side(b, right));
                 format!("term {name}: bit 2^{bit} is {a} by A and {b} by B")
             }
-            Part::Terms => format!(
+            TracedPart::Terms => format!(
                 "A adds {} ({}), B adds {} ({})",
                 a.formula(),
                 a.role,
                 b.formula(),
                 b.role
             ),
-            Part::Sum { bit } => format!(
+            TracedPart::Sum { bit } => format!(
                 "the sum's bit 2^{bit}: A has {}, B has {}",
                 a.value, b.value
             ),
-            Part::Rounding { bit } => format!(
+            TracedPart::Rounding { bit } => format!(
                 "the rounding: bit 2^{bit} of the result ({} of A, {} of B)",
                 rounding_words(a),
                 rounding_words(b)
             ),
-            Part::Word => format!(
+            TracedPart::Word => format!(
                 "the result: A gives {} = {}, B gives {} = {}",
                 a.word, a.value, b.word, b.value
             ),
@@ -145,7 +147,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn rounding_words(step: &Step) -> String {
+fn rounding_words(step: &TracedStep) -> String {
     match &step.rounding {
         Some(rounded) => format!(
             "{} {} at 2^{}",
@@ -156,7 +158,7 @@ fn rounding_words(step: &Step) -> String {
 }
 
 /// What a step does with a bit of a term.
-fn treatment(step: &Step, term: &Term, bit: i64) -> String {
+fn treatment(step: &TracedStep, term: &TracedTerm, bit: i64) -> String {
     let Some((cut, alignment)) = term.cut.as_ref().zip(step.alignment.as_ref()) else {
         return "kept (exact sum)".to_owned();
     };
@@ -177,7 +179,7 @@ fn treatment(step: &Step, term: &Term, bit: i64) -> String {
 }
 
 /// A step that hands its one term on as it is.
-fn is_trivial(step: &Step) -> bool {
+fn is_trivial(step: &TracedStep) -> bool {
     let mut terms = step.terms.iter().filter(|term| !term.value.is_zero());
     let term = terms.next();
     let same = term.is_none_or(|term| step.value.number().as_ref() == Some(&term.value));
@@ -197,7 +199,7 @@ fn parting(left: &Trace, right: &Trace) -> Option<Parting> {
         let r = rights.get(index).copied();
         let part = match (l, r) {
             (Some(l), Some(r)) => compare(&left.steps[l], &right.steps[r]),
-            _ => Some(Part::Terms),
+            _ => Some(TracedPart::Terms),
         };
         if let Some(part) = part {
             return Some(Parting {
@@ -214,7 +216,7 @@ fn parting(left: &Trace, right: &Trace) -> Option<Parting> {
     differ.then(|| Parting {
         left: last(left),
         right: last(right),
-        part: Part::Word,
+        part: TracedPart::Word,
     })
 }
 
@@ -226,20 +228,20 @@ fn same_format(left: &Trace, right: &Trace) -> bool {
     result_format(left) == result_format(right)
 }
 
-fn compare(left: &Step, right: &Step) -> Option<Part> {
+fn compare(left: &TracedStep, right: &TracedStep) -> Option<TracedPart> {
     if left.special.is_some() || right.special.is_some() {
         let same = left.special.is_some() == right.special.is_some() && left.value == right.value;
-        return (!same).then_some(Part::Word);
+        return (!same).then_some(TracedPart::Word);
     }
-    let terms = |step: &'_ Step| -> Vec<Term> {
+    let terms = |step: &'_ TracedStep| -> Vec<TracedTerm> {
         let terms = step.terms.iter().filter(|term| !term.value.is_zero());
         terms.cloned().collect()
     };
     let (lefts, rights) = (terms(left), terms(right));
-    let same_cover = |one: &Term| rights.iter().find(|other| other.cover == one.cover);
+    let same_cover = |one: &TracedTerm| rights.iter().find(|other| other.cover == one.cover);
     for (one, other) in lefts.iter().filter_map(|one| Some((one, same_cover(one)?))) {
         if let Some(bit) = first_bit(&left.aligned(one), &right.aligned(other)) {
-            return Some(Part::Term {
+            return Some(TracedPart::Term {
                 left: one.name.clone(),
                 right: other.name.clone(),
                 bit,
@@ -248,18 +250,18 @@ fn compare(left: &Step, right: &Step) -> Option<Part> {
     }
     let matched = lefts.iter().filter(|one| same_cover(one).is_some()).count();
     if matched < lefts.len().max(rights.len()) {
-        return Some(Part::Terms);
+        return Some(TracedPart::Terms);
     }
-    let before = |step: &Step| match &step.floor {
+    let before = |step: &TracedStep| match &step.floor {
         Some(floor) => floor.value(),
         None => step.sum.clone(),
     };
     if let Some(bit) = first_bit(&before(left), &before(right)) {
-        return Some(Part::Sum { bit });
+        return Some(TracedPart::Sum { bit });
     }
     match (left.value.number(), right.value.number()) {
-        (Some(one), Some(other)) => first_bit(&one, &other).map(|bit| Part::Rounding { bit }),
-        _ => (left.value != right.value).then_some(Part::Word),
+        (Some(one), Some(other)) => first_bit(&one, &other).map(|bit| TracedPart::Rounding { bit }),
+        _ => (left.value != right.value).then_some(TracedPart::Word),
     }
 }
 
@@ -331,7 +333,7 @@ impl Comparison<'_> {
         let (mut last, mut mark) = (trace.steps.len().saturating_sub(1), None);
         if let Some(parting) = &self.parting {
             last = if is_left { parting.left } else { parting.right };
-            if let Part::Term { left, right, bit } = &parting.part {
+            if let TracedPart::Term { left, right, bit } = &parting.part {
                 mark = Some((if is_left { left.as_str() } else { right }, *bit));
             }
         }

@@ -6,8 +6,8 @@
 
 use super::lane::{Lane, special_sum, special_value};
 use super::step::{Addend, C, common_zero};
-use super::trace::{Flush, Step};
-use super::value::Value;
+use super::trace::{Flush, TracedStep};
+use super::value::TracedValue;
 use crate::dpa::{Dpa, FlushSign, General, OperandChoice, Output, Terms};
 use crate::exact::{Dyadic, Rounding};
 use crate::format::{Class, Format, Overflow, Unpacked};
@@ -30,7 +30,7 @@ impl Start {
     }
 
     /// What a step has made; its word lies in the output's format.
-    pub(super) fn of_step(step: &Step, output: &Output) -> Self {
+    pub(super) fn of_step(step: &TracedStep, output: &Output) -> Self {
         Self {
             name: step.name.clone(),
             value: output.format.container().decode(step.bits()),
@@ -55,7 +55,7 @@ impl Start {
         Addend::of(&self.name, &self.value, self.cover.clone())
     }
 
-    pub(super) fn special(&self) -> Option<(String, Value)> {
+    pub(super) fn special(&self) -> Option<(String, TracedValue)> {
         special_value(&self.name, &self.value)
     }
 }
@@ -89,7 +89,7 @@ pub(super) struct Taken<T> {
     pub(super) changes: Vec<Change>,
 }
 
-impl Step {
+impl TracedStep {
     /// Notes what taking operands changed.
     pub(super) fn take(&mut self, changes: Vec<Change>) {
         for Change { flush, by, lost } in changes {
@@ -102,7 +102,7 @@ impl Step {
 impl Block<'_> {
     /// The steps of the block; the last one makes its result. `values` are those of earlier
     /// statements, which a join adds.
-    pub(super) fn steps(&self, algorithm: &Dpa, values: &[Start]) -> Vec<Step> {
+    pub(super) fn steps(&self, algorithm: &Dpa, values: &[Start]) -> Vec<TracedStep> {
         match algorithm.general(self.output) {
             General::Fused(fused) => self.fused(&fused, values),
             General::AddMul(step) => self.add_mul(&step),
@@ -116,11 +116,15 @@ impl Block<'_> {
         format!("{}: {part}", self.role)
     }
 
-    pub(super) fn special_step(&self, special: (String, Value), values: &[Start]) -> Step {
+    pub(super) fn special_step(
+        &self,
+        special: (String, TracedValue),
+        values: &[Start],
+    ) -> TracedStep {
         let products = self.lanes.iter().map(Lane::name);
         let others = values.iter().chain(self.start);
         let adds = products.chain(others.map(|start| start.name.clone()));
-        Step::special(
+        TracedStep::special(
             &self.name,
             self.role.clone(),
             adds.collect(),
@@ -209,12 +213,12 @@ fn changed(
 
 /// How an operand changed, if it did.
 fn told(name: String, before: &Unpacked, after: &Unpacked) -> Option<Flush> {
-    let (value, zero) = (Value::of(before), Value::of(after));
+    let (value, zero) = (TracedValue::of(before), TracedValue::of(after));
     (value != zero).then_some(Flush { name, value, zero })
 }
 
 /// before − after; 0 where either is no number.
-fn difference(before: &Value, after: &Value) -> Dyadic {
+fn difference(before: &TracedValue, after: &TracedValue) -> Dyadic {
     match (before.number(), after.number()) {
         (Some(before), Some(after)) => &before - &after,
         _ => Dyadic::default(),
@@ -231,28 +235,41 @@ fn narrowed(x: Unpacked, to: Option<(Rounding, Format)>) -> Unpacked {
 }
 
 /// The exact sum of finite addends, rounded once.
-pub(super) fn rounded_sum(name: &str, role: String, addends: Vec<Addend>, output: &Output) -> Step {
+pub(super) fn rounded_sum(
+    name: &str,
+    role: String,
+    addends: Vec<Addend>,
+    output: &Output,
+) -> TracedStep {
     let zeros = common_zero(&addends);
-    let mut step = Step::of(name, role, addends);
+    let mut step = TracedStep::of(name, role, addends);
     step.finish(output, zeros);
     step
 }
 
 /// `left + right`, rounded once.
-pub(super) fn add(name: &str, role: String, left: &Start, right: &Start, output: &Output) -> Step {
+pub(super) fn add(
+    name: &str,
+    role: String,
+    left: &Start,
+    right: &Start,
+    output: &Output,
+) -> TracedStep {
     match special_sum([left.special(), right.special()]) {
         Some(special) => {
             let adds = vec![left.name.clone(), right.name.clone()];
-            Step::special(name, role, adds, special, output)
+            TracedStep::special(name, role, adds, special, output)
         }
         None => rounded_sum(name, role, vec![left.addend(), right.addend()], output),
     }
 }
 
 /// A value rounded to another format.
-pub(super) fn convert(name: &str, role: String, source: &Start, output: &Output) -> Step {
+pub(super) fn convert(name: &str, role: String, source: &Start, output: &Output) -> TracedStep {
     match source.special() {
-        Some(special) => Step::special(name, role, vec![source.name.clone()], special, output),
+        Some(special) => {
+            TracedStep::special(name, role, vec![source.name.clone()], special, output)
+        }
         None => rounded_sum(name, role, vec![source.addend()], output),
     }
 }
@@ -272,7 +289,7 @@ pub(super) fn is_subnormal(x: &Unpacked) -> bool {
 }
 
 /// What goes on after the flush that an output asks for, if it does.
-pub(super) fn finished(step: &mut Step, output: &Output) -> Start {
+pub(super) fn finished(step: &mut TracedStep, output: &Output) -> Start {
     match output.flush {
         None => Start::of_step(step, output),
         Some(sign) => flush_result(step, sign, output),
@@ -280,7 +297,7 @@ pub(super) fn finished(step: &mut Step, output: &Output) -> Start {
 }
 
 /// A subnormal result becomes a zero. Gives what goes on.
-pub(super) fn flush_result(step: &mut Step, sign: FlushSign, output: &Output) -> Start {
+pub(super) fn flush_result(step: &mut TracedStep, sign: FlushSign, output: &Output) -> Start {
     let result = Start::of_step(step, output);
     if !is_subnormal(&result.value) {
         return result;

@@ -1,6 +1,6 @@
 //! The facts of a number format: fields, range, special values.
 
-use super::value::Value;
+use super::value::TracedValue;
 use crate::format::{Format, Kind, Specials};
 
 /// The range and the special values of a format.
@@ -12,11 +12,11 @@ pub struct Facts {
     /// The bias of the exponent field, of a float.
     pub bias: Option<i32>,
     /// The largest finite number.
-    pub largest: Value,
+    pub largest: TracedValue,
     /// The smallest positive normal number, of a float.
-    pub smallest_normal: Option<Value>,
+    pub smallest_normal: Option<TracedValue>,
     /// The smallest positive number; of a signed integer of one bit, -1.
-    pub smallest: Value,
+    pub smallest: TracedValue,
     /// Whether it has infinities.
     pub infinity: bool,
     /// How many codes are NaN.
@@ -29,7 +29,7 @@ impl Facts {
     /// The facts of a format.
     #[must_use]
     pub fn of(format: &Format) -> Self {
-        let value = |code: u64| Value::of(&format.decode(code));
+        let value = |code: u64| TracedValue::of(&format.decode(code));
         let largest = value(format.max_finite(false));
         let Some(float) = format.float() else {
             let scale = match format.kind {
@@ -83,7 +83,7 @@ impl Facts {
     }
 
     /// What every code means, in order. (Ask narrow formats: one of 32 bits has as many codes.)
-    pub fn codes(format: &Format) -> impl Iterator<Item = Value> + '_ {
-        (0..=format.mask()).map(|code| Value::of(&format.decode(code)))
+    pub fn codes(format: &Format) -> impl Iterator<Item = TracedValue> + '_ {
+        (0..=format.mask()).map(|code| TracedValue::of(&format.decode(code)))
     }
 }

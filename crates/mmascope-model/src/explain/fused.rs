@@ -3,8 +3,8 @@
 use super::block::{Block, Change, Start, Taken};
 use super::lane::{Lane, special_sum, special_value};
 use super::step::{Addend, common_zero};
-use super::trace::{Dropped, Factor, Step, Term};
-use super::value::Value;
+use super::trace::{Dropped, Factor, TracedStep, TracedTerm};
+use super::value::TracedValue;
 use crate::dpa::{Fused, GroupExponent, Groups, Invalid, Sticky};
 use crate::exact::{Dyadic, Rounding};
 use crate::format::{Class, Overflow};
@@ -22,12 +22,12 @@ struct Member {
 /// A finite member, or what it is instead.
 enum Product {
     Member(Member),
-    Special((String, Value)),
+    Special((String, TracedValue)),
 }
 
 impl Block<'_> {
     /// `values` are those of earlier statements, which a join adds.
-    pub(super) fn fused(&self, fused: &Fused, values: &[Start]) -> Vec<Step> {
+    pub(super) fn fused(&self, fused: &Fused, values: &[Start]) -> Vec<TracedStep> {
         let mut steps = Vec::new();
         let mut changes = Vec::new();
         let mut members = Vec::new();
@@ -89,7 +89,7 @@ impl Block<'_> {
             true => self.role("joining"),
             false => self.role.clone(),
         };
-        let mut step = Step::of(&self.name, role, addends);
+        let mut step = TracedStep::of(&self.name, role, addends);
         let c = start.map_or_else(String::new, |start| start.name);
         self.drop_far(fused, &c, &mut step);
         self.align_fused(fused, &c, &mut step);
@@ -109,7 +109,7 @@ impl Block<'_> {
         fused: &Fused,
         lane: &Lane,
         own: Vec<Change>,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<TracedStep>,
         changes: &mut Vec<Change>,
     ) -> Product {
         let zero = || {
@@ -122,11 +122,11 @@ impl Block<'_> {
             })
         };
         if let Some((reason, value)) = lane.special() {
-            let operands = [Value::of(&lane.a), Value::of(&lane.b)];
+            let operands = [TracedValue::of(&lane.a), TracedValue::of(&lane.b)];
             let scale = lane
                 .scales
                 .is_some_and(|(_, a, b)| a.class == Class::Nan || b.class == Class::Nan);
-            if value != Value::Nan || operands.contains(&Value::Nan) || scale {
+            if value != TracedValue::Nan || operands.contains(&TracedValue::Nan) || scale {
                 return Product::Special((reason, value));
             }
             let negative = match fused.specials.zero_times_infinity {
@@ -136,13 +136,13 @@ impl Block<'_> {
                 Invalid::Minus => true,
                 Invalid::Signed => lane.negative(),
             };
-            return Product::Special((reason, Value::Infinite { negative }));
+            return Product::Special((reason, TracedValue::Infinite { negative }));
         }
         let mut addend = addend_of(lane);
         if let Addend::Term(term) = &mut addend {
             let top = term.value.top().unwrap_or(term.exponent);
             if let Some(limit) = fused.product_limit.filter(|&limit| top >= limit.into()) {
-                let value = Value::Infinite {
+                let value = TracedValue::Infinite {
                     negative: lane.negative(),
                 };
                 let reason = format!("{} = {value}, being 2^{limit} or more", lane.name());
@@ -179,19 +179,23 @@ impl Block<'_> {
     }
 
     /// NaN or ∞, by the rules of the step.
-    fn special(&self, fused: &Fused, specials: Vec<(String, Value)>) -> Option<(String, Value)> {
+    fn special(
+        &self,
+        fused: &Fused,
+        specials: Vec<(String, TracedValue)>,
+    ) -> Option<(String, TracedValue)> {
         let infinite = |negative| {
-            let value = Value::Infinite { negative };
+            let value = TracedValue::Infinite { negative };
             specials.iter().any(|special| special.1 == value)
         };
-        let nan = specials.iter().any(|special| special.1 == Value::Nan);
+        let nan = specials.iter().any(|special| special.1 == TracedValue::Nan);
         let both = infinite(false) && infinite(true) && !nan;
         let negative = match fused.specials.opposite {
             Invalid::Plus if both => false,
             Invalid::Minus if both => true,
             _ => return special_sum(specials.into_iter().map(Some)),
         };
-        let value = Value::Infinite { negative };
+        let value = TracedValue::Infinite { negative };
         Some((format!("∞ of both signs give {value}"), value))
     }
 
@@ -201,7 +205,7 @@ impl Block<'_> {
         groups: &Groups,
         members: &[Member],
         places: usize,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<TracedStep>,
     ) -> Vec<Addend> {
         let size = groups.g as usize;
         let count = match groups.strided {
@@ -221,7 +225,7 @@ impl Block<'_> {
                 .collect();
             let name = format!("{}.g{group}", self.name);
             let addends: Vec<Addend> = own.iter().map(|member| member.addend.clone()).collect();
-            let mut step = Step::of(&name, self.role("group"), addends.clone());
+            let mut step = TracedStep::of(&name, self.role("group"), addends.clone());
             let Some(largest) = step.terms.iter().map(|term| term.exponent).max() else {
                 found.extend(addends);
                 continue;
@@ -237,7 +241,7 @@ impl Block<'_> {
                 // Scales of the whole group are factors of its sum.
                 (None, Some((lanes, factors))) => {
                     let addends = lanes.iter().map(|lane| lane.addend(false)).collect();
-                    step = Step::of(&name, self.role("group"), addends);
+                    step = TracedStep::of(&name, self.role("group"), addends);
                     step.multiply(factors);
                     let number = step.value.number();
                     low = number.map_or(largest, |value| value.exponent());
@@ -265,10 +269,10 @@ impl Block<'_> {
         addends: Vec<Addend>,
         f: u32,
         align: Rounding,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<TracedStep>,
     ) -> Vec<Addend> {
         let name = format!("{}.T", self.name);
-        let mut step = Step::of(&name, self.role("joined"), addends.clone());
+        let mut step = TracedStep::of(&name, self.role("joined"), addends.clone());
         if step.terms.is_empty() {
             return addends;
         }
@@ -280,18 +284,18 @@ impl Block<'_> {
     }
 
     /// A c that lies too far below the grid counts as 0.
-    fn drop_far(&self, fused: &Fused, c: &str, step: &mut Step) {
+    fn drop_far(&self, fused: &Fused, c: &str, step: &mut TracedStep) {
         let Some(far) = fused.drop_c.filter(|_| fused.f.is_some()) else {
             return;
         };
         let floor = fused.e0.map(i64::from);
-        let counts = |term: &&Term| !(fused.c_outside_alignment && term.name == c);
+        let counts = |term: &&TracedTerm| !(fused.c_outside_alignment && term.name == c);
         let exponents = step.terms.iter().filter(counts).map(|term| term.exponent);
         let Some(largest) = exponents.chain(floor).max() else {
             return;
         };
         let below = largest - i64::from(far);
-        let is_far = |term: &Term| term.name == c && term.exponent < below;
+        let is_far = |term: &TracedTerm| term.name == c && term.exponent < below;
         let Some(place) = step.terms.iter().position(is_far) else {
             return;
         };
@@ -300,19 +304,19 @@ impl Block<'_> {
         step.dropped = Some(Dropped {
             name: c.to_owned(),
             exponent: term.exponent,
-            value: Value::of_number(&term.value),
+            value: TracedValue::of_number(&term.value),
             below,
         });
         step.sum = step.terms.iter().map(|term| &term.value).sum();
-        step.value = Value::of_number(&step.sum);
+        step.value = TracedValue::of_number(&step.sum);
     }
 
-    fn align_fused(&self, fused: &Fused, c: &str, step: &mut Step) {
+    fn align_fused(&self, fused: &Fused, c: &str, step: &mut TracedStep) {
         let (Some(f), Some(f_c)) = (fused.f, fused.f_c) else {
             return;
         };
         let (f, f_c) = (i64::from(f), i64::from(f_c));
-        let counts = |term: &Term| !(fused.c_outside_alignment && term.name == c);
+        let counts = |term: &TracedTerm| !(fused.c_outside_alignment && term.name == c);
         let floor = fused.e0.map(i64::from);
         if floor.is_none() && !step.terms.iter().any(counts) {
             return;
@@ -328,7 +332,7 @@ impl Block<'_> {
                 false => (e - f, fused.align),
             }
         });
-        let lost = |term: &Term| {
+        let lost = |term: &TracedTerm| {
             term.cut
                 .as_ref()
                 .is_some_and(|cut| !cut.difference.is_zero())
@@ -341,7 +345,7 @@ impl Block<'_> {
             };
             let trace = Dyadic::new(if step.sum.is_negative() { -1 } else { 1 }.into(), place);
             step.sum = [&step.sum, &trace].into_iter().sum();
-            step.value = Value::of_number(&step.sum);
+            step.value = TracedValue::of_number(&step.sum);
             step.remarks
                 .push(format!("sticky: what fell off counts as 2^{place}"));
         }
@@ -359,7 +363,7 @@ fn common_scales(groups: &Groups, members: &[&Member]) -> Option<(Vec<Lane>, Vec
     let is_common = |lane: &Lane| lane.scales.is_some_and(|(other, ..)| other == block);
     let factor = |side: &str, scale| Factor {
         name: format!("{side}{block}"),
-        value: Value::of(scale),
+        value: TracedValue::of(scale),
     };
     lanes
         .iter()

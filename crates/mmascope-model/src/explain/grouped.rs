@@ -3,8 +3,8 @@
 use super::block::{Block, Start};
 use super::lane::Lane;
 use super::step::{Addend, C};
-use super::trace::{Factor, Step, Term};
-use super::value::Value;
+use super::trace::{Factor, TracedStep, TracedTerm};
+use super::value::TracedValue;
 use crate::dpa::{Addends, GrFdpa, Output, SemiFma, SemiNan, TakenBits};
 use crate::exact::Dyadic;
 use crate::format::{Class, F32, Rounding, Unpacked};
@@ -15,7 +15,7 @@ fn is_zero(x: &Unpacked) -> bool {
 }
 
 fn number(x: &Unpacked) -> Dyadic {
-    Value::of(x).number().unwrap_or_default()
+    TracedValue::of(x).number().unwrap_or_default()
 }
 
 /// What is lost before terms are added: parts only where parts are taken, subnormal numbers only where there are some.
@@ -51,7 +51,7 @@ impl Block<'_> {
     /// The terms that a lane gives, and what is lost before they are added.
     fn terms_of(&self, step: &GrFdpa, lane: &Lane) -> (Vec<Addend>, Dyadic) {
         let zero = |name: String, negative: bool| match step.e_z {
-            Some(e_z) => Addend::Term(Box::new(Term {
+            Some(e_z) => Addend::Term(Box::new(TracedTerm {
                 name,
                 value: Dyadic::default(),
                 exponent: e_z.into(),
@@ -101,7 +101,7 @@ impl Block<'_> {
         } else {
             value.exponent().min(exponent)
         };
-        let term = Term {
+        let term = TracedTerm {
             name: lane.name(),
             exponent,
             high: exponent + 1,
@@ -114,7 +114,7 @@ impl Block<'_> {
     }
 
     /// §4.3 to §4.5 of `tensix.md`.
-    pub(super) fn grouped(&self, step: &GrFdpa) -> Vec<Step> {
+    pub(super) fn grouped(&self, step: &GrFdpa) -> Vec<TracedStep> {
         // Such a step always has a value beside its products.
         let Some(start) = self.start else {
             return Vec::new();
@@ -131,7 +131,7 @@ impl Block<'_> {
                 lost_before = &lost_before + &lost;
             }
             let name = format!("{}.g{index}", self.name);
-            let mut group = Step::of(&name, self.role("group"), own);
+            let mut group = TracedStep::of(&name, self.role("group"), own);
             let Some(largest) = group.terms.iter().map(|term| term.exponent).max() else {
                 addends.extend(lanes.iter().map(|lane| Addend::Zero {
                     name: lane.name(),
@@ -162,7 +162,7 @@ impl Block<'_> {
         });
         let largest = addends.iter().filter_map(Addend::exponent).max();
         if largest.is_none_or(|e| e <= floor) {
-            let mut last = Step::of(&self.name, self.role("groups and c"), addends);
+            let mut last = TracedStep::of(&self.name, self.role("groups and c"), addends);
             last.lose_all(format!("no exponent is above {floor}: the result is +0"));
             last.set_word(0, self.output);
             last.lose(lost_words(step, self.lanes), &lost_before);
@@ -170,7 +170,7 @@ impl Block<'_> {
             steps.push(last);
             return steps;
         }
-        let rounding = |term: &Term| match term.name == start.name {
+        let rounding = |term: &TracedTerm| match term.name == start.name {
             true => step.align_c,
             false => step.align,
         };
@@ -182,7 +182,7 @@ impl Block<'_> {
                 .collect();
         }
         let f = step.f2.map_or(f, i64::from);
-        let mut last = Step::of(&self.name, self.role("groups and c"), addends);
+        let mut last = TracedStep::of(&self.name, self.role("groups and c"), addends);
         if largest.is_some() {
             let words = format!("2^(E-{f})");
             last.align_each(
@@ -199,7 +199,7 @@ impl Block<'_> {
             let before = last.sum.clone();
             last.multiply(vec![Factor {
                 name: "fault".to_owned(),
-                value: Value::of_number(&Dyadic::power_of_two(places.into())),
+                value: TracedValue::of_number(&Dyadic::power_of_two(places.into())),
             }]);
             let after = last.value.number().unwrap_or_default();
             last.lose("the fault".to_owned(), &(&before - &after));
@@ -217,8 +217,8 @@ impl Block<'_> {
         addend: Addend,
         e: i64,
         f: i64,
-        steps: &mut Vec<Step>,
-        rounding: impl Fn(&Term) -> Rounding,
+        steps: &mut Vec<TracedStep>,
+        rounding: impl Fn(&TracedTerm) -> Rounding,
     ) -> Addend {
         let Addend::Term(term) = &addend else {
             return addend;
@@ -228,7 +228,7 @@ impl Block<'_> {
         }
         let (exponent, mode, own) = (term.exponent, rounding(term), term.name.clone());
         let name = format!("{}.{own}", self.name);
-        let mut step = Step::of(&name, self.role("first grid"), vec![addend]);
+        let mut step = TracedStep::of(&name, self.role("first grid"), vec![addend]);
         let words = format!("2^(E-{f})");
         step.align_each(Some(e), mode, words, |_| true, |_, e| (e - f, mode));
         let mut rounded = Addend::of_step(&step, exponent, e - f);
@@ -241,7 +241,7 @@ impl Block<'_> {
     }
 
     /// §7.1 of `tensix.md`.
-    pub(super) fn semi(&self, step: &SemiFma) -> Vec<Step> {
+    pub(super) fn semi(&self, step: &SemiFma) -> Vec<TracedStep> {
         let ([lane], Some(start)) = (self.lanes, self.start) else {
             return Vec::new();
         };
@@ -257,9 +257,9 @@ impl Block<'_> {
         let e = field(x) + field(y) - 127;
         let adds = vec![lane.name(), start.name.clone()];
         let decided = |reason: &str| {
-            let value = Value::of(&F32.decode(word.into()));
+            let value = TracedValue::of(&F32.decode(word.into()));
             let special = (reason.to_owned(), value);
-            let mut step = Step::special(
+            let mut step = TracedStep::special(
                 &self.name,
                 self.role.clone(),
                 adds.clone(),
@@ -295,7 +295,7 @@ impl Block<'_> {
         let counts = e >= 0 && !product.is_zero();
         let place = |field: i64| field - 127 - 26;
         if counts {
-            let term = Term {
+            let term = TracedTerm {
                 name: lane.name(),
                 exponent: e - 127,
                 high: e - 126,
@@ -305,7 +305,7 @@ impl Block<'_> {
                 value: product.clone(),
             };
             let name = format!("{}.m{}", self.name, lane.k);
-            let mut step = Step::of(
+            let mut step = TracedStep::of(
                 &name,
                 self.role("product"),
                 vec![Addend::Term(Box::new(term))],
@@ -317,7 +317,7 @@ impl Block<'_> {
         if !is_zero(z) {
             addends.push(Addend::of(&start.name, z, vec![C]));
         }
-        let mut last = Step::of(&self.name, self.role("sum"), addends);
+        let mut last = TracedStep::of(&self.name, self.role("sum"), addends);
         if !last.terms.is_empty() && counts {
             let words = "2^(E-26)".to_owned();
             last.align_each(
@@ -361,7 +361,7 @@ impl Block<'_> {
 }
 
 /// Whether a sum that is two places too long has nothing in the lower one of them.
-fn lowest_is_clear(sum: &Dyadic, low: i64, step: &Step) -> bool {
+fn lowest_is_clear(sum: &Dyadic, low: i64, step: &TracedStep) -> bool {
     let grid = step.alignment.as_ref().map_or(low, |it| it.exponent - 26);
     low - grid == 2 && !sum.bit(grid)
 }

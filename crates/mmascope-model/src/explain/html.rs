@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::against::{Comparison, Part, Parting};
+use super::against::{Comparison, Parting, TracedPart};
 use super::picture::picture;
 use super::step::ZERO_RULE;
-use super::trace::{Operand, Step, Trace};
-use super::value::Value;
+use super::trace::{Trace, TracedOperand, TracedStep};
+use super::value::TracedValue;
 use crate::exact::Dyadic;
 
 /// The style of the page, light and dark.
@@ -71,8 +71,10 @@ fn mark<'a>(difference: &'a Comparison<'_>, is_left: bool) -> Option<Mark<'a>> {
     let Parting { left, right, part } = difference.parting.as_ref()?;
     let step = if is_left { left } else { right };
     let digit = match part {
-        Part::Term { left, right, bit } => Some((if is_left { &**left } else { &**right }, *bit)),
-        Part::Sum { bit } => Some(("sum", *bit)),
+        TracedPart::Term { left, right, bit } => {
+            Some((if is_left { &**left } else { &**right }, *bit))
+        }
+        TracedPart::Sum { bit } => Some(("sum", *bit)),
         _ => None,
     };
     Some((*step, digit))
@@ -204,7 +206,7 @@ fn details(out: &mut String, trace: &Trace, mark: Option<Mark<'_>>) {
 }
 
 /// A step without anything to see: one term, or a group that is summed exactly.
-fn is_plain(step: &Step) -> bool {
+fn is_plain(step: &TracedStep) -> bool {
     step.alignment.is_none() && (step.terms.len() <= 1 || !step.factors.is_empty())
 }
 
@@ -271,7 +273,7 @@ fn plain_steps(
     out.push_str("</tbody></table></div></section>");
 }
 
-fn step_section(out: &mut String, index: usize, step: &Step, mark: Option<Mark<'_>>) {
+fn step_section(out: &mut String, index: usize, step: &TracedStep, mark: Option<Mark<'_>>) {
     let class = if mark.is_some() { "step parts" } else { "step" };
     write!(
         out,
@@ -350,7 +352,7 @@ fn step_section(out: &mut String, index: usize, step: &Step, mark: Option<Mark<'
 }
 
 /// What else happened: flushes, a dropped term, a special result, remarks.
-fn asides(out: &mut String, step: &Step) {
+fn asides(out: &mut String, step: &TracedStep) {
     let mut lines = Vec::new();
     if let Some(special) = &step.special {
         lines.push(format!("decided by the operands: {}", special.reason));
@@ -369,7 +371,7 @@ fn asides(out: &mut String, step: &Step) {
     }
     // The rule for the sign of a zero is news only where it makes −0.
     let is_news = |remark: &&String| {
-        !remark.starts_with(ZERO_RULE) || step.value == Value::Zero { negative: true }
+        !remark.starts_with(ZERO_RULE) || step.value == TracedValue::Zero { negative: true }
     };
     lines.extend(step.remarks.iter().filter(is_news).cloned());
     if step.alignment.is_none() && step.terms.len() <= 1 {
@@ -405,7 +407,7 @@ fn operands(out: &mut String, trace: &Trace) {
         )
         .ok();
     }
-    let mut other = |name: &str, operand: &Operand| {
+    let mut other = |name: &str, operand: &TracedOperand| {
         write!(out, "<tr class=\"other\"><td>{name}</td>").ok();
         operand_cells(out, operand);
         out.push_str("<td colspan=\"5\"></td></tr>");
@@ -419,7 +421,7 @@ fn operands(out: &mut String, trace: &Trace) {
     out.push_str("</tbody></table></div></details>");
 }
 
-fn operand_cells(out: &mut String, operand: &Operand) {
+fn operand_cells(out: &mut String, operand: &TracedOperand) {
     write!(
         out,
         "<td><code>{}</code></td><td class=\"n\">{}</td><td class=\"n e\">{}</td>",
@@ -435,14 +437,14 @@ fn exponent(exponent: Option<i64>) -> String {
 }
 
 /// A value in few digits.
-fn people(value: &Value) -> String {
+fn people(value: &TracedValue) -> String {
     in_digits(value, 6)
 }
 
 /// A value with at most so many digits; `≈` in front when they are not all.
-fn in_digits(value: &Value, digits: usize) -> String {
+fn in_digits(value: &TracedValue, digits: usize) -> String {
     let exact = match value {
-        Value::Finite(number) => number.short_decimal().is_some(),
+        TracedValue::Finite(number) => number.short_decimal().is_some(),
         _ => true,
     };
     let text = minus(&value.decimal_of(digits));
@@ -456,7 +458,7 @@ fn in_digits(value: &Value, digits: usize) -> String {
 
 /// A number in few digits.
 pub(super) fn short(number: &Dyadic) -> String {
-    people(&Value::of_number(number))
+    people(&TracedValue::of_number(number))
 }
 
 /// A number exactly, with a decimal where that is a hexadecimal float.
@@ -467,9 +469,9 @@ fn number(number: &Dyadic) -> String {
     }
 }
 
-fn hex(value: &Value) -> String {
+fn hex(value: &TracedValue) -> String {
     match value {
-        Value::Finite(number) => number.hex(),
+        TracedValue::Finite(number) => number.hex(),
         _ => String::new(),
     }
 }

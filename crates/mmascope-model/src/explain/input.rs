@@ -1,7 +1,7 @@
 //! Reads operands as people give them: hexadecimal strings of vector lines or lists of values.
 
 use super::number::{converted, register_word, word};
-use super::value::Value;
+use super::value::TracedValue;
 use crate::dpa::{OperandWords, Operands, Scale, Signature};
 use crate::error::{Error, Result};
 use crate::exact::{Dyadic, Exact, Rounding};
@@ -10,7 +10,7 @@ use crate::format::{Format, Overflow};
 /// The operands of one dot product as text. Each is either the hexadecimal string of a vector line
 /// or a list of values with commas, which may be short: the elements left out are +0, scales 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Request<'a> {
+pub struct TraceRequest<'a> {
     /// A's row.
     pub a: &'a str,
     /// B's column.
@@ -27,7 +27,7 @@ pub struct Request<'a> {
 
 /// Operands as register words, and what was done to get them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Input {
+pub struct TracedInput {
     /// The words of whole instructions.
     pub words: OperandWords,
     /// How many elements were given; the others are padding.
@@ -36,22 +36,22 @@ pub struct Input {
     pub notes: Vec<String>,
 }
 
-impl Input {
+impl TracedInput {
     /// Reads the operands of one instruction.
     ///
     /// # Errors
     /// [`Error::Argument`] naming the element: no number, not representable, too many of them.
     ///
     /// ```
-    /// use mmascope_model::{explain::{Input, Request}, isa::Catalogue};
+    /// use mmascope_model::{explain::{TracedInput, TraceRequest}, isa::Catalogue};
     /// let unit = Catalogue::built_in().find("V100", "mma.m8n8k4.f32.f16.f16.f32")?.unit()?;
-    /// let request = Request { a: "-2^13, 0.5", b: "2^10, 0x3c00", ..Request::default() };
-    /// let input = Input::read(unit.signature(), &request)?;
+    /// let request = TraceRequest { a: "-2^13, 0.5", b: "2^10, 0x3c00", ..TraceRequest::default() };
+    /// let input = TracedInput::read(unit.signature(), &request)?;
     /// assert_eq!(input.words.a, [0xf000, 0x3800, 0, 0]);
     /// assert_eq!(input.words.b, [0x6400, 0x3c00, 0, 0]);
     /// # Ok::<(), mmascope_model::Error>(())
     /// ```
-    pub fn read(signature: &Signature, request: &Request<'_>) -> Result<Self> {
+    pub fn read(signature: &Signature, request: &TraceRequest<'_>) -> Result<Self> {
         let mut notes = Vec::new();
         let Signature { a, b, c, k, .. } = *signature;
         let mut list = |name: &str, text: &str, format: &Format, count: usize, fill: &str| {
@@ -148,7 +148,7 @@ impl Input {
                 if from == to {
                     return Ok(*word);
                 }
-                let value = Value::of(&from.decode(from.from_register(*word)));
+                let value = TracedValue::of(&from.decode(from.from_register(*word)));
                 converted(&format!("{name}[{index}]"), &value, to, round)
             };
             words
@@ -187,11 +187,11 @@ impl Input {
     ) -> Result<Vec<u64>> {
         let value = |k: usize| {
             let Scale { format, block } = from.scale?;
-            Some(Value::of(
+            Some(TracedValue::of(
                 &format.decode(format.from_register(words[k / block])),
             ))
         };
-        let one_value = Value::Finite(Dyadic::power_of_two(0));
+        let one_value = TracedValue::Finite(Dyadic::power_of_two(0));
         let fail = |why: String| Err(Error::Argument(format!("{name}: {why}")));
         let Some(Scale { format, block }) = to.scale else {
             let other = (0..self.given)
@@ -205,7 +205,7 @@ impl Input {
         let mut scales = Vec::new();
         for number in 0..count * to.scales() {
             let ks = number * block..((number + 1) * block).min(self.given);
-            let values: Vec<Value> = ks.filter_map(value).collect();
+            let values: Vec<TracedValue> = ks.filter_map(value).collect();
             let first = values.first().unwrap_or(&one_value);
             if let Some(other) = values.iter().find(|value| *value != first) {
                 return fail(format!(

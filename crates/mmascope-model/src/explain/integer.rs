@@ -5,15 +5,15 @@ use num_bigint::BigInt;
 use super::block::{Block, Start};
 use super::lane::Lane;
 use super::step::{Addend, C};
-use super::trace::{Step, Term};
-use super::value::Value;
+use super::trace::{TracedStep, TracedTerm};
+use super::value::TracedValue;
 use crate::dpa::{Beyond, IntDot, IntPair};
 use crate::exact::Dyadic;
 use crate::format::{Format, Unpacked};
 
 /// What a pair of operands gives to the sum.
 pub(super) fn of_pair(lane: &Lane, pair: IntPair) -> Dyadic {
-    let number = |x: &Unpacked| Value::of(x).number().unwrap_or_default();
+    let number = |x: &Unpacked| TracedValue::of(x).number().unwrap_or_default();
     let (a, b) = (number(&lane.a), number(&lane.b));
     match pair {
         IntPair::Product => &a * &b,
@@ -29,7 +29,7 @@ fn addend(name: String, value: Dyadic, cover: Vec<usize>) -> Addend {
         let negative = false;
         return Addend::Zero { name, negative };
     };
-    Addend::Term(Box::new(Term {
+    Addend::Term(Box::new(TracedTerm {
         name,
         value,
         exponent: 0,
@@ -42,15 +42,15 @@ fn addend(name: String, value: Dyadic, cover: Vec<usize>) -> Addend {
 
 impl Block<'_> {
     /// The block's sum, which wraps or saturates.
-    pub(super) fn integer(&self, step: &IntDot) -> Vec<Step> {
+    pub(super) fn integer(&self, step: &IntDot) -> Vec<TracedStep> {
         let of_lane = |lane: &Lane| addend(lane.name(), of_pair(lane, step.pair), vec![lane.k]);
         let of_start = |start: &Start| {
-            let value = Value::of(&start.value).number().unwrap_or_default();
+            let value = TracedValue::of(&start.value).number().unwrap_or_default();
             addend(start.name.clone(), value, vec![C])
         };
         let addends = self.lanes.iter().map(of_lane);
         let addends = addends.chain(self.start.map(of_start)).collect();
-        let mut last = Step::of(&self.name, self.role.clone(), addends);
+        let mut last = TracedStep::of(&self.name, self.role.clone(), addends);
         let format = &self.output.format;
         let sum = last.sum.clone();
         last.set_word(held(&sum, step.beyond, format), self.output);

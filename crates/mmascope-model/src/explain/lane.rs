@@ -1,8 +1,8 @@
 //! Decodes one k: two operands, their scales, and the product as an addend.
 
 use super::step::Addend;
-use super::trace::Term;
-use super::value::Value;
+use super::trace::TracedTerm;
+use super::value::TracedValue;
 use crate::exact::Dyadic;
 use crate::format::{Class, Format, Overflow, Rounding, Unpacked};
 
@@ -53,30 +53,30 @@ impl Lane {
     }
 
     /// The product without scales: NaN and ∞ as §2.2 step 1 says.
-    pub(super) fn product(&self) -> Value {
-        let (a, b) = (Value::of(&self.a), Value::of(&self.b));
+    pub(super) fn product(&self) -> TracedValue {
+        let (a, b) = (TracedValue::of(&self.a), TracedValue::of(&self.b));
         let negative = self.negative();
         match (a.number(), b.number()) {
-            (Some(a), Some(b)) if a.is_zero() || b.is_zero() => Value::Zero { negative },
-            (Some(a), Some(b)) => Value::Finite(&a * &b),
-            _ if a == Value::Nan || b == Value::Nan => Value::Nan,
-            _ if [self.a.class, self.b.class].contains(&Class::Zero) => Value::Nan,
-            _ => Value::Infinite { negative },
+            (Some(a), Some(b)) if a.is_zero() || b.is_zero() => TracedValue::Zero { negative },
+            (Some(a), Some(b)) => TracedValue::Finite(&a * &b),
+            _ if a == TracedValue::Nan || b == TracedValue::Nan => TracedValue::Nan,
+            _ if [self.a.class, self.b.class].contains(&Class::Zero) => TracedValue::Nan,
+            _ => TracedValue::Infinite { negative },
         }
     }
 
     /// Why the product is NaN or ∞, if it is; a NaN scale makes it NaN (§2.3).
-    pub(super) fn special(&self) -> Option<(String, Value)> {
+    pub(super) fn special(&self) -> Option<(String, TracedValue)> {
         if let Some((block, scale_a, scale_b)) = self.scales {
             for (name, scale) in [("sa", scale_a), ("sb", scale_b)] {
                 if scale.class == Class::Nan {
-                    return Some((format!("the scale {name}{block} is nan"), Value::Nan));
+                    return Some((format!("the scale {name}{block} is nan"), TracedValue::Nan));
                 }
             }
         }
         let product = self.product();
         product.is_special().then(|| {
-            let (a, b) = (Value::of(&self.a), Value::of(&self.b));
+            let (a, b) = (TracedValue::of(&self.a), TracedValue::of(&self.b));
             (format!("{} = {a} * {b}", self.name()), product)
         })
     }
@@ -88,7 +88,7 @@ impl Lane {
         let raise = scales.map_or(0, |(_, a, b)| i64::from(a.exponent) + i64::from(b.exponent));
         let exponent = self.exponent() + raise;
         match self.product() {
-            Value::Finite(product) => Addend::Term(Box::new(Term {
+            TracedValue::Finite(product) => Addend::Term(Box::new(TracedTerm {
                 name: self.name(),
                 value: product.scaled(raise),
                 exponent,
@@ -109,7 +109,7 @@ impl Lane {
         let mut product = self.product().number()?;
         if let Some((_, scale_a, scale_b)) = &self.scales {
             for scale in [scale_a, scale_b] {
-                product = &product * &Value::of(scale).number()?;
+                product = &product * &TracedValue::of(scale).number()?;
             }
         }
         Some(product)
@@ -119,24 +119,24 @@ impl Lane {
 /// §2.2 step 1 over any terms, with the reason in words: a NaN, or ∞ of both signs, is NaN; ∞ of
 /// one sign is that ∞.
 pub(super) fn special_sum(
-    terms: impl IntoIterator<Item = Option<(String, Value)>>,
-) -> Option<(String, Value)> {
+    terms: impl IntoIterator<Item = Option<(String, TracedValue)>>,
+) -> Option<(String, TracedValue)> {
     terms
         .into_iter()
         .flatten()
         .reduce(
             |(reason, value), (next_reason, next)| match (&value, &next) {
-                (Value::Nan, _) => (reason, value),
-                (_, Value::Nan) => (next_reason, next),
+                (TracedValue::Nan, _) => (reason, value),
+                (_, TracedValue::Nan) => (next_reason, next),
                 _ if value == next => (reason, value),
-                _ => (format!("{reason} against {next_reason}"), Value::Nan),
+                _ => (format!("{reason} against {next_reason}"), TracedValue::Nan),
             },
         )
 }
 
 /// Why a value is NaN or ∞, if it is.
-pub(super) fn special_value(name: &str, value: &Unpacked) -> Option<(String, Value)> {
-    let value = Value::of(value);
+pub(super) fn special_value(name: &str, value: &Unpacked) -> Option<(String, TracedValue)> {
+    let value = TracedValue::of(value);
     value
         .is_special()
         .then(|| (format!("{name} = {value}"), value))

@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use super::value::Value;
+use super::value::TracedValue;
 use crate::error::{Error, Result};
 use crate::exact::{Dyadic, Exact, Rounding};
 use crate::format::{Format, Overflow};
@@ -40,7 +40,10 @@ pub(crate) fn word(name: &str, text: &str, format: &Format, round: bool) -> Resu
         "nan" => format.nan(),
         "inf" | "infinity" => {
             let code = format.infinity(negative, Overflow::Infinity);
-            let is_infinite = matches!(Value::of(&format.decode(code)), Value::Infinite { .. });
+            let is_infinite = matches!(
+                TracedValue::of(&format.decode(code)),
+                TracedValue::Infinite { .. }
+            );
             is_infinite.then_some(code)
         }
         _ => {
@@ -73,10 +76,15 @@ pub(super) fn register_word(name: &str, digits: &str, format: &Format) -> Result
 }
 
 /// A value carried to another format, exactly or rounded to nearest even.
-pub(super) fn converted(name: &str, value: &Value, format: &Format, round: bool) -> Result<u64> {
+pub(super) fn converted(
+    name: &str,
+    value: &TracedValue,
+    format: &Format,
+    round: bool,
+) -> Result<u64> {
     let number = match value {
-        Value::Finite(number) => number,
-        Value::Zero { negative } => return Ok(format.to_register(format.zero(*negative))),
+        TracedValue::Finite(number) => number,
+        TracedValue::Zero { negative } => return Ok(format.to_register(format.zero(*negative))),
         special => return word(name, &special.to_string(), format, round),
     };
     let magnitude = number.significand().magnitude().clone();
@@ -159,13 +167,13 @@ fn rounded(name: &str, text: &str, number: &Number, format: &Format, round: bool
         ..quotient.unwrap_or(Exact::new(false, 0, 0))
     };
     let code = format.round(&exact, Rounding::Rne, Overflow::Infinity);
-    let nearest = Value::of(&format.decode(code));
+    let nearest = TracedValue::of(&format.decode(code));
     let written = Dyadic::of(&Exact {
         sticky: false,
         ..exact
     });
     let is_exact = !exact.sticky && nearest.number().is_some_and(|nearest| nearest == written);
-    let largest = Value::of(&format.decode(format.max_finite(number.negative)));
+    let largest = TracedValue::of(&format.decode(format.max_finite(number.negative)));
     // A format without ∞ and NaN rounds everything beyond its largest number to that one.
     let saturates = format.nan().is_none() && nearest == largest && {
         let over = largest.number().map(|largest| &written - &largest);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::html::{escaped, minus, short};
-use super::trace::{Rounded, Step, Term};
+use super::trace::{Rounded, TracedStep, TracedTerm};
 use crate::exact::Dyadic;
 
 /// Size of a cell.
@@ -59,7 +59,7 @@ struct Row {
 }
 
 impl Row {
-    fn of_term(step: &Step, term: &Term) -> Self {
+    fn of_term(step: &TracedStep, term: &TracedTerm) -> Self {
         let end = if term.value.is_zero() {
             term.low
         } else {
@@ -101,7 +101,7 @@ impl Row {
     }
 
     /// The sum; its digits reach down to the terms' grid, and to what its rounding discards.
-    fn of_sum(step: &Step, grid: Option<i64>) -> Self {
+    fn of_sum(step: &TracedStep, grid: Option<i64>) -> Self {
         let end = step.sum.exponent();
         Self {
             name: "sum".to_owned(),
@@ -118,7 +118,7 @@ impl Row {
         }
     }
 
-    fn of_rounded(step: &Step, name: &str, note: String, rounded: &Rounded) -> Self {
+    fn of_rounded(step: &TracedStep, name: &str, note: String, rounded: &Rounded) -> Self {
         let value = rounded.value();
         let difference = &step.sum - &value;
         Self {
@@ -163,7 +163,7 @@ impl Row {
 }
 
 /// The rows of a step: its terms, the sum, and what floor and rounding make of it.
-fn rows(step: &Step) -> (Vec<Row>, usize) {
+fn rows(step: &TracedStep) -> (Vec<Row>, usize) {
     let mut rows: Vec<Row> = step
         .terms
         .iter()
@@ -192,20 +192,20 @@ fn rows(step: &Step) -> (Vec<Row>, usize) {
 }
 
 /// The coarsest grid of the terms.
-fn grid_of(step: &Step) -> Option<i64> {
+fn grid_of(step: &TracedStep) -> Option<i64> {
     let cuts = step.terms.iter().filter_map(|term| term.cut.as_ref());
     cuts.map(|cut| cut.place).max()
 }
 
 /// The last place of a sum that is not exact there.
-fn last_place(step: &Step) -> Option<i64> {
+fn last_place(step: &TracedStep) -> Option<i64> {
     let inexact = |rounded: &&Rounded| rounded.value() != step.sum;
     let rounded = step.rounding.iter().chain(&step.floor).filter(inexact);
     rounded.map(|rounded| rounded.place).max()
 }
 
 /// Columns from the highest digit to the lowest, long empty stretches folded.
-fn columns(step: &Step, rows: &[Row]) -> Vec<Column> {
+fn columns(step: &TracedStep, rows: &[Row]) -> Vec<Column> {
     let e = step.alignment.as_ref().map(|alignment| alignment.exponent);
     let lines: Vec<i64> = grid_of(step).into_iter().chain(last_place(step)).collect();
     let highs = rows.iter().map(|row| row.high);
@@ -253,7 +253,7 @@ fn folded(top: i64, bottom: i64, wanted: impl Fn(i64) -> bool) -> Vec<Column> {
 }
 
 /// The step's picture. `mark` rings a digit of a term.
-pub(super) fn picture(step: &Step, mark: Option<(&str, i64)>) -> String {
+pub(super) fn picture(step: &TracedStep, mark: Option<(&str, i64)>) -> String {
     let (rows, terms) = rows(step);
     let e = step.alignment.as_ref().map(|alignment| alignment.exponent);
     let (grid, last) = (grid_of(step), last_place(step));

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::block::{Block, Start, add, convert, finished, is_subnormal};
 use super::integer::of_pair;
 use super::lane::{Lane, special_sum, special_value};
-use super::trace::{Decoded, Error, Operand, PairTrace, Step, Trace};
-use super::value::Value;
+use super::trace::{PairTrace, Trace, TracedCode, TracedError, TracedOperand, TracedStep};
+use super::value::TracedValue;
 use crate::dpa::{
     Addends, Codes, Dpa, General, IntPair, Modifiers, Operands, Operation, Output, Program, Scale,
     Select, Signature, Signs, Source, Statement, Unit, check_operands,
@@ -53,7 +53,7 @@ impl Trace {
             k: count * signature.k,
             ..*signature
         };
-        let Decoded {
+        let TracedCode {
             mut pairs,
             c: c_operand,
             scale_a,
@@ -61,7 +61,7 @@ impl Trace {
             scale_block,
             exact,
             ..
-        } = Decoded::read(
+        } = TracedCode::read(
             &whole,
             operands,
             modifiers,
@@ -77,7 +77,7 @@ impl Trace {
         }
         let codes_of_c = unit.program().codes_of_c();
         let first_c = c_of(&signature.c, operands.c, modifiers, codes_of_c);
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<TracedStep> = Vec::new();
         let mut c = Start::c(first_c);
         let mut c_word = operands.c;
         for (index, lanes) in lanes.chunks(signature.k).enumerate() {
@@ -114,7 +114,7 @@ impl Trace {
             Some(pair) => bits_that_differ(pairs, &lanes, &first_c, pair),
         };
         let result = result_of(steps.last(), &unit.program().output().format);
-        let any_nan = result.value == Value::Nan && !unit.program().nan_is_known();
+        let any_nan = result.value == TracedValue::Nan && !unit.program().nan_is_known();
         let error = error_of(&result.value, &exact, &unit.program().output().format);
         Ok(Self {
             types: signature.to_string(),
@@ -138,7 +138,7 @@ impl Trace {
     }
 }
 
-impl Decoded {
+impl TracedCode {
     /// Decodes operands of that signature.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl Decoded {
     /// Decodes operands as a unit reads them.
     ///
     /// # Errors
-    /// As [`Decoded::of`].
+    /// As [`TracedCode::of`].
     pub fn of_unit(unit: &Unit, operands: &Operands<'_>, modifiers: &Modifiers) -> Result<Self> {
         Self::read(
             unit.signature(),
@@ -305,19 +305,19 @@ fn bits_that_differ(
     lanes: &[Lane],
     c: &Unpacked,
     pair: IntPair,
-) -> (Vec<PairTrace>, Value) {
-    let mut sum = Value::of(c).number().unwrap_or_default();
+) -> (Vec<PairTrace>, TracedValue) {
+    let mut sum = TracedValue::of(c).number().unwrap_or_default();
     for (trace, lane) in pairs.iter_mut().zip(lanes) {
         let own = of_pair(lane, pair);
-        trace.product = Value::of_number(&own);
+        trace.product = TracedValue::of_number(&own);
         trace.exponent = None;
         sum = &sum + &own;
     }
-    (pairs, Value::of_number(&sum))
+    (pairs, TracedValue::of_number(&sum))
 }
 
 /// A NaN result that is the NaN of an operand.
-fn pass_nan(step: &mut Step, unit: &Unit, operands: &Operands<'_>, modifiers: &Modifiers) {
+fn pass_nan(step: &mut TracedStep, unit: &Unit, operands: &Operands<'_>, modifiers: &Modifiers) {
     let program = unit.program();
     let passed = program.passed_nan(unit.signature(), operands, modifiers, step.bits());
     if let Some((name, word)) = passed {
@@ -328,7 +328,7 @@ fn pass_nan(step: &mut Step, unit: &Unit, operands: &Operands<'_>, modifiers: &M
 }
 
 /// The d of one instruction as the c of the next one, in c's format.
-fn next_c(step: &Step, output: &Output, format: &Format) -> Start {
+fn next_c(step: &TracedStep, output: &Output, format: &Format) -> Start {
     let d = Start::of_step(step, output);
     let from = output.format.container();
     if from == format.container() {
@@ -345,7 +345,7 @@ fn next_c(step: &Step, output: &Output, format: &Format) -> Start {
     }
 }
 
-fn operand(word: u64, format: &Format, value: &Unpacked) -> Operand {
+fn operand(word: u64, format: &Format, value: &Unpacked) -> TracedOperand {
     let class = match value.class {
         Class::Zero => "zero",
         Class::Finite if is_subnormal(value) => "subnormal",
@@ -353,10 +353,10 @@ fn operand(word: u64, format: &Format, value: &Unpacked) -> Operand {
         Class::Infinite => "infinite",
         Class::Nan => "nan",
     };
-    Operand {
+    TracedOperand {
         word: format!("{word:0width$x}", width = format.digits()),
         class,
-        value: Value::of(value),
+        value: TracedValue::of(value),
         exponent: (value.class == Class::Finite).then(|| value.exponent.into()),
     }
 }
@@ -369,27 +369,27 @@ fn pair_trace(
 ) -> PairTrace {
     let product = match added {
         Addends::Product => lane.product(),
-        _ => Value::of_number(&both(lane, added)),
+        _ => TracedValue::of_number(&both(lane, added)),
     };
     PairTrace {
         k: lane.k,
         a: operand(operands.a[lane.k], &signature.a, &lane.a),
         b: operand(operands.b[lane.k], &signature.b, &lane.b),
-        exponent: (matches!(product, Value::Finite(_)) && added == Addends::Product)
+        exponent: (matches!(product, TracedValue::Finite(_)) && added == Addends::Product)
             .then(|| lane.exponent()),
         product,
     }
 }
 
-fn result_of(step: Option<&Step>, format: &Format) -> Operand {
-    let word = step.map_or(0, Step::bits);
+fn result_of(step: Option<&TracedStep>, format: &Format) -> TracedOperand {
+    let word = step.map_or(0, TracedStep::bits);
     let container = format.container();
     operand(word, &container, &decode(&container, word))
 }
 
 /// a + b, or a − b.
 fn both(lane: &Lane, added: Addends) -> Dyadic {
-    let number = |x: &Unpacked| Value::of(x).number().unwrap_or_default();
+    let number = |x: &Unpacked| TracedValue::of(x).number().unwrap_or_default();
     let (a, b) = (number(&lane.a), number(&lane.b));
     match added {
         Addends::Difference => &a - &b,
@@ -401,7 +401,7 @@ fn both(lane: &Lane, added: Addends) -> Dyadic {
 const PLAIN: Signs = Signs { products: 1, c: 1 };
 
 /// `c + Σ a·b` with scales, modifiers and the signs that the program gives them, in exact arithmetic.
-fn exact_sum(lanes: &[Lane], c: &Unpacked, added: Addends, signs: Signs) -> Value {
+fn exact_sum(lanes: &[Lane], c: &Unpacked, added: Addends, signs: Signs) -> TracedValue {
     let c = &Unpacked {
         negative: c.negative != (signs.c < 0),
         ..*c
@@ -420,9 +420,9 @@ fn exact_sum(lanes: &[Lane], c: &Unpacked, added: Addends, signs: Signs) -> Valu
         }
     };
     if added != Addends::Product {
-        let c = Value::of(c).number().unwrap_or_default();
+        let c = TracedValue::of(c).number().unwrap_or_default();
         let sums: Vec<Dyadic> = lanes.iter().map(|lane| both(lane, added)).collect();
-        return Value::of_number(&sums.iter().chain([&c]).sum());
+        return TracedValue::of_number(&sums.iter().chain([&c]).sum());
     }
     let specials = lanes
         .iter()
@@ -432,16 +432,16 @@ fn exact_sum(lanes: &[Lane], c: &Unpacked, added: Addends, signs: Signs) -> Valu
         return special;
     }
     let products: Vec<Dyadic> = lanes.iter().filter_map(Lane::scaled_product).collect();
-    let c = Value::of(c).number().unwrap_or_default();
-    Value::of_number(&products.iter().chain([&c]).sum())
+    let c = TracedValue::of(c).number().unwrap_or_default();
+    TracedValue::of_number(&products.iter().chain([&c]).sum())
 }
 
-fn error_of(result: &Value, exact: &Value, format: &Format) -> Option<Error> {
+fn error_of(result: &TracedValue, exact: &TracedValue, format: &Format) -> Option<TracedError> {
     let (result, exact) = (result.number()?, exact.number()?);
     let Some(float) = format.float() else {
         // Of an integer.
         let difference = &result - &exact;
-        return Some(Error {
+        return Some(TracedError {
             ulps: difference.clone(),
             difference,
             ulp: 0,
@@ -451,7 +451,7 @@ fn error_of(result: &Value, exact: &Value, format: &Format) -> Option<Error> {
     let top = exact.top().or(result.top()).unwrap_or(smallest);
     let ulp = top.max(smallest) - i64::from(float.fraction_bits);
     let difference = &result - &exact;
-    Some(Error {
+    Some(TracedError {
         ulps: difference.scaled(-ulp),
         difference,
         ulp,
@@ -467,8 +467,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn steps(&self, lanes: &[Lane], c: &Start) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::new();
+    fn steps(&self, lanes: &[Lane], c: &Start) -> Vec<TracedStep> {
+        let mut steps: Vec<TracedStep> = Vec::new();
         let mut values: Vec<Start> = Vec::new();
         let mut taken = HashSet::new();
         let signs = self.program.signs_of_statements();
@@ -581,7 +581,7 @@ fn dot(
     lanes: &[Lane],
     start: Option<Start>,
     output: &Output,
-) -> Vec<Step> {
+) -> Vec<TracedStep> {
     let mut steps = Vec::new();
     let unscaled: Vec<Lane> = lanes.iter().map(|lane| lane.unscaled()).collect();
     // What rounds every operation knows no scales.

@@ -1,12 +1,12 @@
 //! Builds the trace of one step: terms, alignment, sum, floor, rounding.
 
-use super::trace::{Alignment, Cut, Factor, Loss, Rounded, Special, Step, Term};
-use super::value::Value;
+use super::trace::{Alignment, Cut, Factor, Loss, Rounded, TracedSpecial, TracedStep, TracedTerm};
+use super::value::TracedValue;
 use crate::dpa::{FlushSign, Nan, Output, Tininess, ZeroSign};
 use crate::exact::Dyadic;
 use crate::format::{Rounding, Unpacked};
 
-/// The number that stands for c in [`Term::cover`].
+/// The number that stands for c in [`TracedTerm::cover`].
 pub(super) const C: usize = usize::MAX;
 
 /// How a remark on the sign of a zero begins.
@@ -18,7 +18,7 @@ pub(super) enum Addend {
     /// A zero, which takes no part.
     Zero { name: String, negative: bool },
     /// A term; its value may be 0 where a sum that cancelled keeps its exponent.
-    Term(Box<Term>),
+    Term(Box<TracedTerm>),
 }
 
 impl Addend {
@@ -26,8 +26,8 @@ impl Addend {
     pub(super) fn of(name: &str, value: &Unpacked, cover: Vec<usize>) -> Self {
         let name = name.to_owned();
         let exponent = i64::from(value.exponent);
-        match Value::of(value) {
-            Value::Finite(number) => Self::Term(Box::new(Term {
+        match TracedValue::of(value) {
+            TracedValue::Finite(number) => Self::Term(Box::new(TracedTerm {
                 name,
                 value: number,
                 exponent,
@@ -44,9 +44,9 @@ impl Addend {
     }
 
     /// The unrounded value of an earlier step, which aligns at `exponent`.
-    pub(super) fn of_step(step: &Step, exponent: i64, low: i64) -> Self {
+    pub(super) fn of_step(step: &TracedStep, exponent: i64, low: i64) -> Self {
         let value = step.value.number().unwrap_or_default();
-        Self::Term(Box::new(Term {
+        Self::Term(Box::new(TracedTerm {
             name: step.name.clone(),
             exponent,
             high: value.top().map_or(exponent, |top| top.max(exponent)),
@@ -83,7 +83,7 @@ pub(super) fn common_zero(addends: &[Addend]) -> Option<bool> {
         .then_some(sign)
 }
 
-impl Step {
+impl TracedStep {
     /// The exact sum of the addends as they are.
     pub(super) fn of(name: &str, role: String, addends: Vec<Addend>) -> Self {
         let (mut terms, mut zeros) = (Vec::new(), Vec::new());
@@ -99,7 +99,7 @@ impl Step {
             role,
             alignment: None,
             flushed: Vec::new(),
-            value: Value::of_number(&sum),
+            value: TracedValue::of_number(&sum),
             terms,
             zeros,
             dropped: None,
@@ -121,14 +121,14 @@ impl Step {
         name: &str,
         role: String,
         adds: Vec<String>,
-        (reason, value): (String, Value),
+        (reason, value): (String, TracedValue),
         output: &Output,
     ) -> Self {
         let mut step = Self::of(name, role, Vec::new());
-        step.special = Some(Special { adds, reason });
+        step.special = Some(TracedSpecial { adds, reason });
         let format = &output.format;
         let bits = match (value, output.nan) {
-            (Value::Infinite { negative }, _) => {
+            (TracedValue::Infinite { negative }, _) => {
                 format.to_register(format.infinity(negative, output.overflow))
             }
             (_, Nan::Word(bits) | Nan::Operand(bits)) => bits,
@@ -145,9 +145,9 @@ impl Step {
         floor: Option<i64>,
         rounding: Rounding,
         grid_words: String,
-        grid: impl Fn(&Term, i64) -> i64,
+        grid: impl Fn(&TracedTerm, i64) -> i64,
     ) -> i64 {
-        let each = |term: &Term, e| (grid(term, e), rounding);
+        let each = |term: &TracedTerm, e| (grid(term, e), rounding);
         self.align_each(floor, rounding, grid_words, |_| true, each)
     }
 
@@ -157,8 +157,8 @@ impl Step {
         floor: Option<i64>,
         rounding: Rounding,
         grid_words: String,
-        counts: impl Fn(&Term) -> bool,
-        grid: impl Fn(&Term, i64) -> (i64, Rounding),
+        counts: impl Fn(&TracedTerm) -> bool,
+        grid: impl Fn(&TracedTerm, i64) -> (i64, Rounding),
     ) -> i64 {
         let counting = || self.terms.iter().filter(|term| counts(term));
         let largest = counting().map(|term| term.exponent).max();
@@ -191,7 +191,7 @@ impl Step {
         }
         let aligned: Vec<Dyadic> = self.terms.iter().map(|term| self.aligned(term)).collect();
         self.sum = aligned.iter().sum();
-        self.value = Value::of_number(&self.sum);
+        self.value = TracedValue::of_number(&self.sum);
         exponent
     }
 
@@ -201,7 +201,7 @@ impl Step {
             .iter()
             .filter_map(|factor| factor.value.number())
             .fold(self.sum.clone(), |product, factor| &product * &factor);
-        self.value = Value::of_number(&product);
+        self.value = TracedValue::of_number(&product);
         self.factors = factors;
     }
 
@@ -215,7 +215,7 @@ impl Step {
             &(&self.sum - &value),
         );
         self.floor = Some(rounded);
-        self.value = Value::of_number(&value);
+        self.value = TracedValue::of_number(&value);
     }
 
     /// Rounds the step's value to the output's format; overflow and zeros as the output says.
@@ -267,7 +267,7 @@ impl Step {
         } else {
             let code = format.round(&value.to_exact(), output.rounding, output.overflow);
             self.set_word(format.to_register(code), output);
-            if self.value != Value::Finite(value) {
+            if self.value != TracedValue::Finite(value) {
                 let words = format!(
                     "overflow: beyond the largest {format}, which gives {}",
                     self.value
@@ -291,7 +291,7 @@ impl Step {
         let container = output.format.container();
         self.format = output.format.name;
         self.word = format!("{bits:0width$x}", width = container.digits());
-        self.value = Value::of(&container.decode(bits));
+        self.value = TracedValue::of(&container.decode(bits));
     }
 
     /// The result word.
@@ -302,7 +302,7 @@ impl Step {
     /// Everything is lost: the step's value is 0.
     pub(super) fn lose_all(&mut self, why: String) {
         let value = std::mem::take(&mut self.sum);
-        self.value = Value::of_number(&self.sum);
+        self.value = TracedValue::of_number(&self.sum);
         lose(&mut self.losses, "leaving the group out".to_owned(), &value);
         self.remarks.push(why);
     }

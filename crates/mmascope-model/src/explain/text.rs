@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::trace::{Operand, PairTrace, Rounded, Step, Term, Trace};
+use super::trace::{PairTrace, Rounded, Trace, TracedOperand, TracedStep, TracedTerm};
 
 /// Longest run of equal digits that is written out.
 const LONGEST_RUN: usize = 48;
@@ -81,7 +81,7 @@ impl Trace {
             let e = exponent_cell(pair.exponent);
             table.push(vec![k, a_word, a, a_e, b_word, b, b_e, product, e]);
         }
-        let mut other = |name: String, operand: &Operand| {
+        let mut other = |name: String, operand: &TracedOperand| {
             let [word, value, e] = operand_cells(operand);
             table.push(vec![name, word, value, e]);
         };
@@ -107,7 +107,7 @@ impl Trace {
     }
 }
 
-fn operand_cells(operand: &Operand) -> [String; 3] {
+fn operand_cells(operand: &TracedOperand) -> [String; 3] {
     [
         operand.word.clone(),
         operand.value.to_string(),
@@ -119,7 +119,7 @@ fn exponent_cell(exponent: Option<i64>) -> String {
     exponent.map_or_else(|| "-".to_owned(), |e| e.to_string())
 }
 
-impl Step {
+impl TracedStep {
     /// The step's right-hand side in words: `p0..p7 + c`.
     pub(super) fn formula(&self) -> String {
         let names: Vec<&str> = match &self.special {
@@ -254,7 +254,7 @@ impl Step {
         let e_width = e_width.unwrap_or(0);
         let indent = name_width + e_width + 4;
         writeln!(out, "  {:<width$}from 2^{top}", "bits", width = indent - 2)?;
-        let rows: Vec<(&Term, String)> = self
+        let rows: Vec<(&TracedTerm, String)> = self
             .terms
             .iter()
             .map(|term| (term, self.term_digits(term, top)))
@@ -291,14 +291,14 @@ impl Step {
 
     /// Sign and digits of a term from place `top` down, with `|` (`:`) above what is cut off
     /// (discarded together).
-    fn term_digits(&self, term: &Term, top: i64) -> String {
+    fn term_digits(&self, term: &TracedTerm, top: i64) -> String {
         let (kept, lost) = self.split_digits(term, top);
         let mark = if term.cut.is_some() { '|' } else { ':' };
         let sign = if term.value.is_negative() { '-' } else { '+' };
         format!("{sign}{}{mark}{}", folded(&kept), folded(&lost))
     }
 
-    fn split_digits(&self, term: &Term, top: i64) -> (String, String) {
+    fn split_digits(&self, term: &TracedTerm, top: i64) -> (String, String) {
         let digit = |place: i64| {
             let outside = place > term.high || place < term.low;
             match (outside, term.value.bit(place)) {
@@ -318,8 +318,8 @@ impl Step {
         (kept, lost)
     }
 
-    /// Column of a place in [`Step::term_digits`].
-    fn column_of(&self, term: &Term, top: i64, place: i64) -> usize {
+    /// Column of a place in [`TracedStep::term_digits`].
+    fn column_of(&self, term: &TracedTerm, top: i64, place: i64) -> usize {
         let (kept, lost) = self.split_digits(term, top);
         let width = |digits: &str| folded(digits).chars().count();
         let steps = usize::try_from(top - place).unwrap_or(0);

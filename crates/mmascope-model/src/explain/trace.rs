@@ -3,13 +3,14 @@
 use num_bigint::BigInt;
 use serde::{Serialize, Serializer};
 
-use super::value::Value;
+use super::value::TracedValue;
 use crate::dpa::Addends;
 use crate::exact::Dyadic;
 use crate::format::Rounding;
 
 /// How one output came to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Trace {
     /// Formats and K, as [`crate::dpa::Signature`] writes them.
     pub types: String,
@@ -31,40 +32,40 @@ pub struct Trace {
     /// The pairs of operands, k ascending.
     pub pairs: Vec<PairTrace>,
     /// The accumulator input.
-    pub c: Operand,
+    pub c: TracedOperand,
     /// Scales of A's blocks; empty without block scales.
-    pub scale_a: Vec<Operand>,
+    pub scale_a: Vec<TracedOperand>,
     /// Scales of B's blocks.
-    pub scale_b: Vec<Operand>,
+    pub scale_b: Vec<TracedOperand>,
     /// Products that share a scale; 0 without block scales.
     pub scale_block: usize,
     /// The steps in order; the last one gives the result.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TracedStep>,
     /// The result as a register word and what it means.
-    pub result: Operand,
+    pub result: TracedOperand,
     /// Whether the result is a NaN whose sign and payload are not known; its word is then one of many.
     pub any_nan: bool,
     /// The exact `c + Σ a·b`, scales and modifiers included.
-    pub exact: Value,
+    pub exact: TracedValue,
     /// The result against the exact one; `None` when one of them is not finite.
-    pub error: Option<Error>,
+    pub error: Option<TracedError>,
 }
 
 /// The operands of a dot product and what they are worth, before any arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Decoded {
+pub struct TracedCode {
     /// The pairs of operands, k ascending.
     pub pairs: Vec<PairTrace>,
     /// The accumulator input.
-    pub c: Operand,
+    pub c: TracedOperand,
     /// Scales of A's blocks; empty without block scales.
-    pub scale_a: Vec<Operand>,
+    pub scale_a: Vec<TracedOperand>,
     /// Scales of B's blocks.
-    pub scale_b: Vec<Operand>,
+    pub scale_b: Vec<TracedOperand>,
     /// Products that share a scale; 0 without block scales.
     pub scale_block: usize,
     /// The exact `c + Σ a·b` (or of a + b, a − b), scales and modifiers included.
-    pub exact: Value,
+    pub exact: TracedValue,
     /// What each pair adds.
     #[serde(skip)]
     pub added: Addends,
@@ -72,35 +73,37 @@ pub struct Decoded {
 
 /// One k: two operands and their exact product, without scales.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PairTrace {
     /// Index, from 0.
     pub k: usize,
     /// a_k.
-    pub a: Operand,
+    pub a: TracedOperand,
     /// b_k.
-    pub b: Operand,
+    pub b: TracedOperand,
     /// The exact product; NaN or ∞ where an operand makes it so.
-    pub product: Value,
+    pub product: TracedValue,
     /// Its exponent e(a_k) + e(b_k), not normalised; `None` for zeros and specials.
     pub exponent: Option<i64>,
 }
 
 /// A word and what it means.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Operand {
+pub struct TracedOperand {
     /// The register word in hexadecimal.
     pub word: String,
     /// What kind of value: `zero`, `subnormal`, `normal`, `infinite` or `nan`.
     pub class: &'static str,
     /// The value, modifiers applied.
-    pub value: Value,
+    pub value: TracedValue,
     /// The field exponent; `None` for zeros and specials.
     pub exponent: Option<i64>,
 }
 
 /// The result's error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Error {
+#[non_exhaustive]
+pub struct TracedError {
     /// Result − exact.
     pub difference: Dyadic,
     /// The unit in the last place of the result format at the exact value is `2^ulp`.
@@ -111,7 +114,8 @@ pub struct Error {
 
 /// One sum: terms are brought onto a grid, added exactly, and the sum is rounded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+#[non_exhaustive]
+pub struct TracedStep {
     /// Name of the value that the step makes; the last one is `d`.
     pub name: String,
     /// What the step is: `t-fdpa, block 1 of 2`.
@@ -121,13 +125,13 @@ pub struct Step {
     /// Operands that were flushed to zero before.
     pub flushed: Vec<Flush>,
     /// Finite terms in order; one is 0 only where a sum that cancelled keeps its exponent.
-    pub terms: Vec<Term>,
+    pub terms: Vec<TracedTerm>,
     /// Names of the terms that are zero and take no part.
     pub zeros: Vec<String>,
     /// A term that counts as zero because it is too small (GTR-FDPA's c).
     pub dropped: Option<Dropped>,
     /// Why the result is NaN or ∞, when the operands decide that.
-    pub special: Option<Special>,
+    pub special: Option<TracedSpecial>,
     /// The exact sum of the aligned terms.
     pub sum: Dyadic,
     /// Factors that the sum is multiplied by, exactly (GST-FDPA's block scales).
@@ -144,7 +148,7 @@ pub struct Step {
     /// The register word; empty when the value is passed on unrounded.
     pub word: String,
     /// The value that the step makes.
-    pub value: Value,
+    pub value: TracedValue,
     /// What was lost, before − after, in order; only what is not zero.
     pub losses: Vec<Loss>,
     /// Whether the result has the value with the other sign, so that its losses count against those of
@@ -171,7 +175,8 @@ pub struct Alignment {
 
 /// A term of a sum and what alignment made of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Term {
+#[non_exhaustive]
+pub struct TracedTerm {
     /// `p3`, `c` or the name of an earlier step's value.
     pub name: String,
     /// Its exact value before alignment.
@@ -231,14 +236,14 @@ pub struct Flush {
     /// `a3`, `b3` or `c`.
     pub name: String,
     /// What it was.
-    pub value: Value,
+    pub value: TracedValue,
     /// The zero it became.
-    pub zero: Value,
+    pub zero: TracedValue,
 }
 
 /// A result that the operands decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Special {
+pub struct TracedSpecial {
     /// Names of everything that the step would add.
     pub adds: Vec<String>,
     /// Why the result is NaN or ∞: `p3 = 0 * inf`.
@@ -251,7 +256,7 @@ pub struct Dropped {
     /// Its name.
     pub name: String,
     /// Its value.
-    pub value: Value,
+    pub value: TracedValue,
     /// Its exponent.
     pub exponent: i64,
     /// Terms with exponents below this one are dropped.
@@ -264,7 +269,7 @@ pub struct Factor {
     /// `sa0`.
     pub name: String,
     /// Its value.
-    pub value: Value,
+    pub value: TracedValue,
 }
 
 /// What a step lost.
@@ -283,7 +288,7 @@ fn as_text<T: ToString, S: Serializer>(
     serializer.serialize_str(&value.to_string())
 }
 
-impl Step {
+impl TracedStep {
     /// The losses of a step in all.
     #[must_use]
     pub fn lost(&self) -> Dyadic {
@@ -301,14 +306,14 @@ impl Step {
     /// The place right of which the picture shows what is lost or discarded: the grid of an
     /// aligned sum, the result's last place of an exact one.
     #[must_use]
-    pub fn place_of(&self, term: &Term) -> Option<i64> {
+    pub fn place_of(&self, term: &TracedTerm) -> Option<i64> {
         let cut = term.cut.as_ref().map(|cut| cut.place);
         cut.or_else(|| self.rounding.as_ref().map(|rounded| rounded.place))
     }
 
     /// The aligned value of a term.
     #[must_use]
-    pub fn aligned(&self, term: &Term) -> Dyadic {
+    pub fn aligned(&self, term: &TracedTerm) -> Dyadic {
         match &term.cut {
             Some(cut) => Dyadic::new(cut.multiple.clone(), cut.place),
             None => term.value.clone(),
@@ -331,7 +336,7 @@ impl Trace {
     /// The losses of all steps: exact − result, where both are finite.
     #[must_use]
     pub fn lost(&self) -> Dyadic {
-        let lost = |step: &Step| match step.subtracted {
+        let lost = |step: &TracedStep| match step.subtracted {
             false => step.lost(),
             true => -&step.lost(),
         };

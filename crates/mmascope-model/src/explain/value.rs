@@ -9,7 +9,7 @@ use crate::format::{Class, Unpacked};
 
 /// What a word or an intermediate result means, exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum TracedValue {
     /// Not a number.
     Nan,
     /// An infinity.
@@ -26,7 +26,7 @@ pub enum Value {
     Finite(Dyadic),
 }
 
-impl Value {
+impl TracedValue {
     /// The value of a decoded code.
     #[must_use]
     pub fn of(unpacked: &Unpacked) -> Self {
@@ -76,7 +76,7 @@ impl Value {
 }
 
 /// The value exactly: `nan`, `inf`, `-inf`, `0`, `-0` or a number.
-impl fmt::Display for Value {
+impl fmt::Display for TracedValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nan => out.pad("nan"),
@@ -89,7 +89,7 @@ impl fmt::Display for Value {
     }
 }
 
-impl Serialize for Value {
+impl Serialize for TracedValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         if let Self::Finite(number) = self {
             return number.serialize(serializer);

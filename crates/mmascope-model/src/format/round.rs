@@ -25,17 +25,37 @@ pub enum Overflow {
     NanFinite,
 }
 
-const OVERFLOW_NAMES: &[(&str, Overflow)] = &[
+/// The likely ones first.
+const OVERFLOW_NAMES: [(&str, Overflow); 6] = [
     ("inf", Overflow::Infinity),
     ("ieee", Overflow::Ieee),
-    ("nan", Overflow::Nan),
     ("sat", Overflow::Saturate),
     ("satfinite", Overflow::SaturateFinite),
+    ("nan", Overflow::Nan),
     ("nanfinite", Overflow::NanFinite),
 ];
 
 impl Overflow {
-    /// The policy of that name: `inf ieee nan sat satfinite nanfinite`.
+    /// The names of all policies.
+    pub(crate) const NAMES: [&str; OVERFLOW_NAMES.len()] = {
+        let mut names = [""; OVERFLOW_NAMES.len()];
+        let mut place = 0;
+        while place < names.len() {
+            names[place] = OVERFLOW_NAMES[place].0;
+            place += 1;
+        }
+        names
+    };
+
+    /// The name of this policy.
+    pub(crate) fn name(self) -> &'static str {
+        let known = OVERFLOW_NAMES
+            .iter()
+            .find(|(_, overflow)| *overflow == self);
+        known.map_or("", |(name, _)| name)
+    }
+
+    /// The policy of that name: `inf ieee sat satfinite nan nanfinite`.
     ///
     /// # Errors
     /// [`Error::Unknown`] with the nearest names.
@@ -56,8 +76,7 @@ impl Overflow {
 
 impl std::fmt::Display for Overflow {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = OVERFLOW_NAMES.iter().find(|(_, overflow)| overflow == self);
-        out.write_str(name.map_or("", |(name, _)| name))
+        out.write_str(self.name())
     }
 }
 

@@ -1,10 +1,11 @@
 //! Evidence: how well each parameter of a row is known.
 
-use crate::dpa::schema::PARAMETERS;
+use crate::dpa::schema::all_parameters;
 use crate::error::{Error, Result};
 
 /// Strength of evidence, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Strength {
     /// A recorded hardware result fixes it.
     Hardware,
@@ -32,17 +33,14 @@ const NAMES: [(&str, Strength); 7] = [
     ("assumed", Strength::Assumed),
 ];
 
-/// What evidence can be given for beside the parameters of steps: the final conversion, which k when
-/// (`order`), where c enters (`c`), operands.
-const OTHERS: [&str; 12] = [
-    "rounding", "nan", "zero", "overflow", "flush", "tininess", "order", "c", "widened", "codes",
-    "part-a", "part-b",
-];
+/// What evidence can be given for beside the parameters of the schema, because it stands in the notation without a name:
+/// the rounding of the result, which k when (`order`), where c enters (`c`), how operands are read.
+const UNNAMED: [&str; 6] = ["rounding", "order", "c", "widened", "part-a", "part-b"];
 
 /// The names of the parameters that evidence can be given for.
 pub(crate) fn parameters() -> impl Iterator<Item = &'static str> + Clone {
-    let of_steps = PARAMETERS.iter().map(|parameter| parameter.symbol);
-    of_steps.chain(OTHERS)
+    let of_schema = all_parameters().map(|parameter| parameter.symbol);
+    of_schema.chain(UNNAMED)
 }
 
 impl Strength {

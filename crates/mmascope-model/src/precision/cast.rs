@@ -2,10 +2,10 @@
 //!
 //! ```
 //! use mmascope_model::format::{E4M3FN, F32};
-//! use mmascope_model::precision::cast::{Cast, Options};
+//! use mmascope_model::precision::cast::{Cast, CastOptions};
 //!
 //! // What `cvt.rn.satfinite.e4m3x2.f32` makes of 1000: the largest e4m3.
-//! let cast = Cast::new(F32, E4M3FN, &Options::default())?;
+//! let cast = Cast::new(F32, E4M3FN, &CastOptions::default())?;
 //! assert_eq!(cast.code(u64::from(1000_f32.to_bits())), 0x7e);
 //! # Ok::<(), mmascope_model::Error>(())
 //! ```
@@ -26,7 +26,7 @@ mod shown;
 use std::cmp::Ordering;
 
 pub use packed::{Packing, lane_names};
-pub use policy::Policy;
+pub use policy::CastPolicy;
 pub use random::{RandomBits, Slice, reversed, slice_bits};
 pub use shown::{Shown, decimal};
 
@@ -35,13 +35,13 @@ use crate::format::{Class, Exact, F32, Format, Kind, Overflow, Rounding, Special
 
 /// What is asked of a cast beside its two formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct CastOptions {
     /// `None` is round to nearest even.
     pub rounding: Option<Rounding>,
     /// What values out of range become; `None` is what the policy says.
     pub overflow: Option<OutOfRange>,
     /// Whose rules; `None` is PTX `cvt` where PTX has the form, else IEEE.
-    pub policy: Option<Policy>,
+    pub policy: Option<CastPolicy>,
     /// Negative values become +0, a NaN the canonical NaN (PTX `.relu`).
     pub relu: bool,
     /// Values are clamped to [0, 1] and NaN becomes +0; between integers, to the range (PTX `.sat`).
@@ -111,13 +111,13 @@ pub struct Cast {
     to: Format,
     rounding: Rounding,
     overflow: Overflow,
-    policy: Policy,
+    policy: CastPolicy,
     clamp: Clamp,
     ftz: bool,
     pzo: bool,
     /// Between integers: the low bits are kept, as PTX, C and NumPy do.
     wraps: bool,
-    form: Option<ptx::Form>,
+    form: Option<ptx::PtxForm>,
 }
 
 impl Cast {
@@ -126,14 +126,14 @@ impl Cast {
     /// # Errors
     /// [`Error::Argument`] when the target has no ∞ or NaN that is asked for, a clamp does not fit,
     /// or the policy is PTX and no target has such a `cvt`.
-    pub fn new(from: Format, to: Format, options: &Options) -> Result<Self> {
+    pub fn new(from: Format, to: Format, options: &CastOptions) -> Result<Self> {
         check(&from, &to, options)?;
         let rounding = options.rounding.unwrap_or(Rounding::Rne);
         let form = ptx::form(&from, &to, rounding, options);
         let (policy, form) = match (options.policy, form) {
-            (None | Some(Policy::Ptx), Ok(form)) => (Policy::Ptx, Some(form)),
-            (None, Err(_)) => (Policy::Ieee, None),
-            (Some(Policy::Ptx), Err(why)) => return Err(Error::Argument(why)),
+            (None | Some(CastPolicy::Ptx), Ok(form)) => (CastPolicy::Ptx, Some(form)),
+            (None, Err(_)) => (CastPolicy::Ieee, None),
+            (Some(CastPolicy::Ptx), Err(why)) => return Err(Error::Argument(why)),
             (Some(policy), _) => (policy, None),
         };
         let overflow = match (options.overflow, form) {
@@ -142,7 +142,10 @@ impl Cast {
             (None, _) => policy.overflow(&to),
         };
         let between_integers = is_integer(&from) && is_integer(&to);
-        let keeps_low_bits = matches!(policy, Policy::Ptx | Policy::MlDtypes | Policy::Host);
+        let keeps_low_bits = matches!(
+            policy,
+            CastPolicy::Ptx | CastPolicy::MlDtypes | CastPolicy::Host
+        );
         Ok(Self {
             from,
             to,
@@ -187,13 +190,13 @@ impl Cast {
 
     /// Whose rules hold.
     #[must_use]
-    pub fn policy(&self) -> Policy {
+    pub fn policy(&self) -> CastPolicy {
         self.policy
     }
 
     /// The PTX instruction whose result this is, if there is one.
     #[must_use]
-    pub fn form(&self) -> Option<&ptx::Form> {
+    pub fn form(&self) -> Option<&ptx::PtxForm> {
         self.form.as_ref()
     }
 
@@ -240,7 +243,7 @@ impl Cast {
         if let Some(code) = self.clamped(&value) {
             return code;
         }
-        if self.policy == Policy::MlDtypes
+        if self.policy == CastPolicy::MlDtypes
             && let Some(code) = self.of_ml_dtypes(&value)
         {
             return code;
@@ -317,7 +320,7 @@ impl Cast {
 }
 
 /// What does not fit the formats, whatever the policy.
-fn check(from: &Format, to: &Format, options: &Options) -> Result<()> {
+fn check(from: &Format, to: &Format, options: &CastOptions) -> Result<()> {
     let wrong = |message: String| Err(Error::Argument(message));
     if options.relu && options.sat {
         return wrong("relu and sat exclude each other; give one of them".into());

@@ -9,7 +9,7 @@ mod rule;
 mod table;
 mod target;
 
-pub use form::Form;
+pub use form::InstructionForm;
 pub use rule::Rule;
 pub use table::Rules;
 pub use target::{Suffix, Target};
@@ -29,7 +29,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Legality {
     /// The instruction as it was understood.
-    pub form: Form,
+    pub form: InstructionForm,
     /// Every target of the table with the answer, in the table's order.
     pub targets: Vec<(Target, bool)>,
     /// The rules that allow the form somewhere.

@@ -18,7 +18,7 @@ pub use page::page;
 
 use crate::dpa::{Modifiers, OperandWords, Signature, Unit};
 use crate::error::Result;
-use crate::explain::Value;
+use crate::explain::TracedValue;
 use crate::format::{Class, Exact, Format, Overflow, Rounding};
 use crate::isa::Instruction;
 
@@ -30,25 +30,26 @@ pub struct Special {
     /// What the operands are, in words.
     pub what: &'static str,
     /// `None` where the unit's formats have no such operands.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<SpecialOutcome>,
 }
 
 /// Operands and the result that a unit gives for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+#[non_exhaustive]
+pub struct SpecialOutcome {
     /// The operands.
     pub operands: OperandWords,
     /// The result's register word.
     pub word: u64,
     /// What the word means.
-    pub value: Value,
+    pub value: TracedValue,
     /// Hexadecimal digits of the word.
     digits: usize,
     /// A NaN whose word the unit does not fix.
     is_any_nan: bool,
 }
 
-impl Outcome {
+impl SpecialOutcome {
     /// The result's word in hexadecimal; `nan` where its payload is not fixed.
     #[must_use]
     pub fn result(&self) -> String {
@@ -190,14 +191,14 @@ pub fn of_unit(unit: &Unit) -> Result<Vec<Special>> {
     CASES.iter().map(one).collect()
 }
 
-fn outcome(unit: &Unit, operands: OperandWords) -> Result<Outcome> {
+fn outcome(unit: &Unit, operands: OperandWords) -> Result<SpecialOutcome> {
     let word = unit.dot(&operands.operands(), &Modifiers::default())?;
     let d = unit.signature().d.container();
     let value = d.decode(d.from_register(word));
     let is_any_nan = unit.is_nan(word) && !unit.program().nan_is_known();
-    Ok(Outcome {
+    Ok(SpecialOutcome {
         word,
-        value: Value::of(&value),
+        value: TracedValue::of(&value),
         digits: unit.signature().d.digits(),
         is_any_nan,
         operands,

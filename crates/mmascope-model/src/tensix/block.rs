@@ -1,11 +1,11 @@
 //! Block floating-point formats: sixteen data share one exponent (§2).
 
-use super::source::Source;
+use super::source::SourceFormat;
 use crate::error::{Error, Result};
 
 /// A block format: how many bits a datum has, and how wide the shared exponent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BlockFormat {
+pub struct TensixBlockFormat {
     /// The name in the vendor's documents.
     pub name: &'static str,
     /// Bits of a datum, its sign included.
@@ -14,15 +14,15 @@ pub struct BlockFormat {
     pub exponent_bits: u32,
 }
 
-const fn block(name: &'static str, bits: u32, exponent_bits: u32) -> BlockFormat {
-    BlockFormat {
+const fn block(name: &'static str, bits: u32, exponent_bits: u32) -> TensixBlockFormat {
+    TensixBlockFormat {
         name,
         bits,
         exponent_bits,
     }
 }
 
-impl BlockFormat {
+impl TensixBlockFormat {
     /// Data that share an exponent.
     pub const SIZE: usize = 16;
     /// Eight bits.
@@ -62,10 +62,10 @@ impl BlockFormat {
 
     /// How an unpacked datum is read.
     #[must_use]
-    pub fn source(self) -> Source {
+    pub fn source(self) -> SourceFormat {
         match self.exponent_bits {
-            8 => Source::Bf16,
-            _ => Source::F16,
+            8 => SourceFormat::Bf16,
+            _ => SourceFormat::F16,
         }
     }
 }
@@ -74,9 +74,9 @@ impl BlockFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Its format.
-    pub format: BlockFormat,
+    pub format: TensixBlockFormat,
     /// The shared exponent, biased.
     pub exponent: u8,
     /// Sign and magnitude, right-aligned.
-    pub data: [u8; BlockFormat::SIZE],
+    pub data: [u8; TensixBlockFormat::SIZE],
 }

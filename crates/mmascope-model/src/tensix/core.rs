@@ -1,22 +1,22 @@
 //! A core: a machine with its state, Dst and the sticky register, and the operations on tiles (§5).
 
 use super::dst::Dst;
-use super::flags::{Flag, Sticky};
+use super::flags::{Flag, StickyFlags};
 use super::fpu::{Fpu, pool_maximum};
 use super::integer::{Integer, integer_add, integer_mvmul};
 use super::machine::{Fidelity, Machine};
-use super::source::{SIGN, Source, Width, f16_of_working, working_of_f16};
+use super::source::{SIGN, SourceFormat, Width, f16_of_working, working_of_f16};
 use super::tile::{ROWS, TILE, Tile, place};
 use crate::dpa::Events;
 use crate::error::{Error, Result};
 
 /// How a core's matrix unit is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Setting {
+pub struct CoreSetting {
     /// How SrcA is read.
-    pub a: Source,
+    pub a: SourceFormat,
     /// How SrcB is read.
-    pub b: Source,
+    pub b: SourceFormat,
     /// How wide Dst is.
     pub width: Width,
     /// How many phases products have.
@@ -27,16 +27,16 @@ pub struct Setting {
 ///
 /// ```
 /// use mmascope_model::isa::Catalogue;
-/// use mmascope_model::tensix::{Core, Fidelity, Machine, Setting, Source, Tile, Width};
+/// use mmascope_model::tensix::{Core, Fidelity, Machine, CoreSetting, SourceFormat, Tile, Width};
 /// let machine = Machine::of(Catalogue::built_in().architecture("blackhole")?)?;
-/// let setting = Setting {
-///     a: Source::Bf16,
-///     b: Source::Bf16,
+/// let setting = CoreSetting {
+///     a: SourceFormat::Bf16,
+///     b: SourceFormat::Bf16,
 ///     width: Width::Bits32,
 ///     fidelity: Fidelity::HiFi4,
 /// };
 /// let mut core = Core::new(&machine, setting)?;
-/// let ones = Tile::filled(Source::of_bf16(0x3f80));
+/// let ones = Tile::filled(SourceFormat::of_bf16(0x3f80));
 /// core.matmul_tiles(&ones, &ones, 0)?;
 /// assert_eq!(core.tile(0)?.at(31, 31), 0x4200_0000); // 32.0
 /// # Ok::<(), mmascope_model::Error>(())
@@ -44,9 +44,9 @@ pub struct Setting {
 #[derive(Clone, Debug)]
 pub struct Core<'m> {
     machine: &'m Machine,
-    setting: Setting,
+    setting: CoreSetting,
     dst: Dst,
-    sticky: Sticky,
+    sticky: StickyFlags,
 }
 
 impl<'m> Core<'m> {
@@ -54,8 +54,8 @@ impl<'m> Core<'m> {
     ///
     /// # Errors
     /// [`Error::Argument`] for source types that do not go together; integers need a Dst of 32 bits.
-    pub fn new(machine: &'m Machine, setting: Setting) -> Result<Self> {
-        let integers = [setting.a, setting.b].map(|source| source == Source::Int8);
+    pub fn new(machine: &'m Machine, setting: CoreSetting) -> Result<Self> {
+        let integers = [setting.a, setting.b].map(|source| source == SourceFormat::Int8);
         match integers {
             [true, true] if setting.width == Width::Bits32 => {}
             [true, true] => {
@@ -69,18 +69,18 @@ impl<'m> Core<'m> {
             machine,
             setting,
             dst: Dst::new(),
-            sticky: Sticky::default(),
+            sticky: StickyFlags::default(),
         })
     }
 
     /// The sticky register.
     #[must_use]
-    pub fn sticky(&self) -> Sticky {
+    pub fn sticky(&self) -> StickyFlags {
         self.sticky
     }
 
     /// The sticky register, to clear it.
-    pub fn sticky_mut(&mut self) -> &mut Sticky {
+    pub fn sticky_mut(&mut self) -> &mut StickyFlags {
         &mut self.sticky
     }
 
@@ -134,7 +134,7 @@ impl<'m> Core<'m> {
     /// [`Error::Argument`] for a tile that Dst does not have.
     pub fn mul_tiles(&mut self, in0: &Tile, in1: &Tile, index: usize) -> Result<()> {
         let phases: Vec<_> = self.setting.fidelity.phases().collect();
-        if self.setting.a == Source::Int8 {
+        if self.setting.a == SourceFormat::Int8 {
             // One product of each phase, with the bits that it takes of both magnitudes.
             let alone = |datum: u32| std::array::from_fn(|k| if k == 0 { datum } else { 0 });
             return self.each_integer(in0, in1, index, false, |a, b, dst| {
@@ -167,7 +167,7 @@ impl<'m> Core<'m> {
     /// # Errors
     /// As [`Core::mul_tiles`].
     pub fn add_tiles(&mut self, in0: &Tile, in1: &Tile, index: usize, to_dst: bool) -> Result<()> {
-        if self.setting.a != Source::Int8 {
+        if self.setting.a != SourceFormat::Int8 {
             return self.each(in0, in1, index, to_dst, |fpu, a, b, dst| fpu.add(a, b, dst));
         }
         self.each_integer(in0, in1, index, to_dst, integer_add)
@@ -178,7 +178,7 @@ impl<'m> Core<'m> {
     /// # Errors
     /// As [`Core::mul_tiles`].
     pub fn sub_tiles(&mut self, in0: &Tile, in1: &Tile, index: usize, to_dst: bool) -> Result<()> {
-        if self.setting.a == Source::Int8 {
+        if self.setting.a == SourceFormat::Int8 {
             return self.each_integer(in0, in1, index, to_dst, |a, b, dst| {
                 integer_add(a, b ^ SIGN, dst)
             });
@@ -301,9 +301,9 @@ impl<'m> Core<'m> {
 
     /// The matrix unit; `None` for integers.
     fn fpu(&self) -> Result<Option<Fpu<'m>>> {
-        let Setting { a, b, width, .. } = self.setting;
+        let CoreSetting { a, b, width, .. } = self.setting;
         match a {
-            Source::Int8 => Ok(None),
+            SourceFormat::Int8 => Ok(None),
             _ => self.machine.fpu(a, b, width).map(Some),
         }
     }

@@ -90,9 +90,9 @@ impl Flag {
 
 /// The register: bits are set by operations, ORed over lanes, and stay until cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Sticky(u16);
+pub struct StickyFlags(u16);
 
-impl Sticky {
+impl StickyFlags {
     /// What a kernel reads.
     #[must_use]
     pub fn read(self) -> u16 {
@@ -133,7 +133,7 @@ impl Sticky {
     }
 }
 
-impl fmt::Display for Sticky {
+impl fmt::Display for StickyFlags {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{STICKY_NAME} = {:03x}", self.0)?;
         for flag in Flag::ALL.into_iter().filter(|flag| self.has(*flag)) {

@@ -1,7 +1,7 @@
 //! The matrix unit: products, element-wise operations, pooling and moves (§4).
 
-use super::machine::{Element, Machine, Phase};
-use super::source::{SIGN, Source, Width, dst_number, working_of_f16};
+use super::machine::{Machine, Phase, TensixElement};
+use super::source::{SIGN, SourceFormat, Width, dst_number, working_of_f16};
 use crate::dpa::Events;
 use crate::error::{Error, Result};
 
@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug)]
 pub struct Fpu<'m> {
     machine: &'m Machine,
-    a: Source,
-    b: Source,
+    a: SourceFormat,
+    b: SourceFormat,
     width: Width,
 }
 
@@ -21,8 +21,8 @@ impl Machine {
     /// # Errors
     /// [`Error::Argument`] for types that do not go together, and for integers, which have their own
     /// functions ([`super::integer_mvmul`]).
-    pub fn fpu(&self, a: Source, b: Source, width: Width) -> Result<Fpu<'_>> {
-        if a == Source::Int8 || b == Source::Int8 {
+    pub fn fpu(&self, a: SourceFormat, b: SourceFormat, width: Width) -> Result<Fpu<'_>> {
+        if a == SourceFormat::Int8 || b == SourceFormat::Int8 {
             return Err(Error::Argument(
                 "int8 sources are multiplied by integer_mvmul, not by the floating-point unit"
                     .into(),
@@ -65,14 +65,14 @@ impl Fpu<'_> {
     #[must_use]
     pub fn mvmul(&self, phase: Phase, a: &[u32; 16], b: &[u32; 16], dst: u32) -> (u32, Events) {
         // The catalogue's row has SrcB as its a.
-        self.element(Element::Product, phase, (self.b, b), (self.a, a), dst)
+        self.element(TensixElement::Product, phase, (self.b, b), (self.a, a), dst)
     }
 
     /// ELWMUL: `dst + a·b`, one phase.
     #[must_use]
     pub fn multiply(&self, phase: Phase, a: u32, b: u32, dst: u32) -> (u32, Events) {
         self.element(
-            Element::Multiply,
+            TensixElement::Multiply,
             phase,
             (self.a, &[a]),
             (self.b, &[b]),
@@ -84,7 +84,13 @@ impl Fpu<'_> {
     #[must_use]
     pub fn add(&self, a: u32, b: u32, dst: u32) -> (u32, Events) {
         let phase = Phase::FIRST;
-        self.element(Element::Add, phase, (self.a, &[a]), (self.b, &[b]), dst)
+        self.element(
+            TensixElement::Add,
+            phase,
+            (self.a, &[a]),
+            (self.b, &[b]),
+            dst,
+        )
     }
 
     /// ELWSUB: `dst + (a − b)`.
@@ -92,7 +98,7 @@ impl Fpu<'_> {
     pub fn subtract(&self, a: u32, b: u32, dst: u32) -> (u32, Events) {
         let phase = Phase::FIRST;
         self.element(
-            Element::Subtract,
+            TensixElement::Subtract,
             phase,
             (self.a, &[a]),
             (self.b, &[b]),
@@ -102,10 +108,10 @@ impl Fpu<'_> {
 
     fn element(
         &self,
-        element: Element,
+        element: TensixElement,
         phase: Phase,
-        (format_a, a): (Source, &[u32]),
-        (format_b, b): (Source, &[u32]),
+        (format_a, a): (SourceFormat, &[u32]),
+        (format_b, b): (SourceFormat, &[u32]),
         dst: u32,
     ) -> (u32, Events) {
         let Some((algorithm, output)) = self.machine.step(element, self.a, self.width, phase)
@@ -128,20 +134,20 @@ impl Fpu<'_> {
 
     /// MOVA2D, MOVB2D: a source datum as one of Dst. An exponent field of 0 becomes +0.
     #[must_use]
-    pub fn to_dst(&self, source: Source, datum: u32) -> u32 {
+    pub fn to_dst(&self, source: SourceFormat, datum: u32) -> u32 {
         let datum = source.taken(datum);
         if datum & (0xff << 10) == 0 {
             return 0;
         }
         match source {
-            Source::Bf16 | Source::Tf32 => datum << 13,
-            Source::F16 | Source::Int8 => (datum & SIGN) << 13 | (datum & 0x7fff) << 13,
+            SourceFormat::Bf16 | SourceFormat::Tf32 => datum << 13,
+            SourceFormat::F16 | SourceFormat::Int8 => (datum & SIGN) << 13 | (datum & 0x7fff) << 13,
         }
     }
 
     /// MOVD2A, MOVD2B: an f32 datum of Dst as a source datum, truncated.
     #[must_use]
-    pub fn from_dst(&self, source: Source, word: u32) -> u32 {
+    pub fn from_dst(&self, source: SourceFormat, word: u32) -> u32 {
         source.taken(word >> 13)
     }
 }
@@ -150,7 +156,7 @@ impl Fpu<'_> {
 /// and magnitude; exponent fields of 0 are +0 in SrcA. `a` are source data with exponents of 8 bits; Dst and
 /// the result are in working form, a 32-bit Dst truncated to ten fraction bits.
 #[must_use]
-pub fn pool_maximum(source: Source, width: Width, a: &[u32], dst: u32) -> u32 {
+pub fn pool_maximum(source: SourceFormat, width: Width, a: &[u32], dst: u32) -> u32 {
     let dst = match width {
         Width::Bits32 => dst & !0x1fff,
         Width::Bits16 => dst & !0xffff,

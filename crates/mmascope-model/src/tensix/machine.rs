@@ -1,6 +1,6 @@
 //! The machine of a Tensix chip: the arithmetic of its rows, and the features that the catalogue lists.
 
-use super::source::{Source, Width};
+use super::source::{SourceFormat, Width};
 use crate::dpa::{Dpa, GrFdpa, Operation, Output, SemiFma, ZeroSign};
 use crate::error::{Error, Result};
 use crate::isa::{Architecture, FlagBits};
@@ -24,7 +24,7 @@ pub struct Machine {
 /// One operation of the matrix unit for one kind of operands.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    element: Element,
+    element: TensixElement,
     wide: bool,
     width: Width,
     phase: Phase,
@@ -34,7 +34,7 @@ struct Step {
 
 /// What the matrix unit does to make one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Element {
+pub enum TensixElement {
     /// MVMUL, DOTPV, GAPOOL: sixteen products.
     Product,
     /// ELWMUL: one product.
@@ -116,10 +116,10 @@ impl Machine {
     pub fn of(architecture: &Architecture) -> Result<Self> {
         let mut steps = Vec::new();
         for (name, element, phases) in [
-            ("mvmul", Element::Product, 4),
-            ("elwmul", Element::Multiply, 4),
-            ("elwadd", Element::Add, 1),
-            ("elwsub", Element::Subtract, 1),
+            ("mvmul", TensixElement::Product, 4),
+            ("elwmul", TensixElement::Multiply, 4),
+            ("elwadd", TensixElement::Add, 1),
+            ("elwsub", TensixElement::Subtract, 1),
         ] {
             for (format, wide) in [("tf32", true), ("f16", false)] {
                 for (suffix, width) in [("d16", Width::Bits16), ("d32", Width::Bits32)] {
@@ -164,8 +164,8 @@ impl Machine {
     /// The arithmetic of one element.
     pub(super) fn step(
         &self,
-        element: Element,
-        source: Source,
+        element: TensixElement,
+        source: SourceFormat,
         width: Width,
         phase: Phase,
     ) -> Option<(&GrFdpa, &Output)> {

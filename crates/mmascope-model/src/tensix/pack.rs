@@ -3,7 +3,7 @@
 //! A packer converts early, by rounding, to an intermediate format; then comes ReLU; then it converts late,
 //! by truncating, to the format of memory.
 
-use super::block::{Block, BlockFormat};
+use super::block::{Block, TensixBlockFormat};
 use super::machine::Machine;
 use crate::error::Result;
 
@@ -211,12 +211,12 @@ pub fn f32_to_f16(word: u32) -> u16 {
 }
 
 /// A block on its way to memory: bf16 words that have been converted early (or, of f32, truncated).
-pub type RoundedBlock = [u16; BlockFormat::SIZE];
+pub type RoundedBlock = [u16; TensixBlockFormat::SIZE];
 
 /// Packs sixteen bf16 words into a block: the largest exponent is shared, magnitudes are rounded half up to
 /// seven bits and truncated to the format's.
 #[must_use]
-pub fn pack_block(format: BlockFormat, words: &RoundedBlock) -> Block {
+pub fn pack_block(format: TensixBlockFormat, words: &RoundedBlock) -> Block {
     let exponent = |word: u16| word >> 7 & 0xff;
     let shared = words.iter().map(|word| exponent(*word)).max().unwrap_or(0);
     let datum = |word: u16| {

@@ -7,9 +7,9 @@ pub use convert::{
     Integers, Narrow, absolute_reciprocal, cast_to_f32, lut_coefficient, lut16_coefficient,
     round_to_integer, round_to_narrow,
 };
-pub use random::RandomBits;
+pub use random::TensixRandomBits;
 
-use super::flags::{Flag, Sticky};
+use super::flags::{Flag, StickyFlags};
 use super::fpu;
 use super::machine::Machine;
 use crate::dpa::Events;
@@ -26,7 +26,7 @@ impl Machine {
     }
 
     /// The same over lanes, with the status bits that they set; the flags are ORed over the lanes.
-    pub fn multiply_add_lanes(&self, lanes: &[[u32; 3]], sticky: &mut Sticky) -> Vec<u32> {
+    pub fn multiply_add_lanes(&self, lanes: &[[u32; 3]], sticky: &mut StickyFlags) -> Vec<u32> {
         let lane = |[a, b, c]: &[u32; 3]| {
             let (word, events) = self.fma.of_words(*a, *b, *c, self.zero);
             self.note_sfpu(events, sticky);
@@ -52,7 +52,7 @@ impl Machine {
         Ok(self.multiply_add(flip(a, flip_a), b, flip(c, flip_c)))
     }
 
-    fn note_sfpu(&self, events: Events, sticky: &mut Sticky) {
+    fn note_sfpu(&self, events: Events, sticky: &mut StickyFlags) {
         sticky.join(self.sfpu_flags.of(events).unwrap_or_default());
     }
 }
@@ -64,7 +64,7 @@ pub fn add_immediate(machine: &Machine, immediate: u16, d: u32) -> u32 {
 }
 
 /// SFPIADD: two's complement addition; a signed overflow sets its status bit (assumed).
-pub fn add_integers(a: u32, b: u32, sticky: &mut Sticky) -> u32 {
+pub fn add_integers(a: u32, b: u32, sticky: &mut StickyFlags) -> u32 {
     let (sum, overflow) = (a as i32).overflowing_add(b as i32);
     if overflow {
         sticky.set(Flag::SfpuOverflow);

@@ -4,7 +4,7 @@ use crate::format::{F16, F32, TF32, Unpacked};
 
 /// How the 19 bits of a source datum are read. The bits are `sign(18) exponent(17..10) fraction(9..0)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Source {
+pub enum SourceFormat {
     /// Exponent of 8 bits, fraction of 10.
     Tf32,
     /// Exponent of 8 bits, fraction of 7; the three low bits are not there. Also what BFP8, BFP4 and
@@ -30,7 +30,7 @@ pub(super) const SIGN: u32 = 1 << 18;
 /// The fraction of a source datum.
 pub(super) const FRACTION: u32 = 0x3ff;
 
-impl Source {
+impl SourceFormat {
     /// Whether exponents have 8 bits.
     #[must_use]
     pub fn has_wide_exponents(self) -> bool {

@@ -1,8 +1,8 @@
 //! Unpackers: from the formats of memory to source data (§3).
 
-use super::block::{Block, BlockFormat};
+use super::block::{Block, TensixBlockFormat};
 use super::machine::Machine;
-use super::source::{SIGN, Source};
+use super::source::{SIGN, SourceFormat};
 use crate::error::{Error, Result};
 
 /// A datum of memory.
@@ -28,17 +28,21 @@ pub enum Memory {
 ///
 /// # Errors
 /// [`Error::Argument`] for a conversion that the unpackers do not have.
-pub fn unpack(machine: &Machine, datum: Memory, to: Source) -> Result<u32> {
+pub fn unpack(machine: &Machine, datum: Memory, to: SourceFormat) -> Result<u32> {
     Ok(match (datum, to) {
-        (Memory::F32(word), Source::Tf32) => Source::of_f32(word),
-        (Memory::F32(word), Source::Bf16) => Source::of_bf16(f32_to_bf16(word)),
-        (Memory::F32(word), Source::F16) => Source::of_f16(super::f32_to_f16(word)),
-        (Memory::F16(word), Source::F16) => Source::of_f16(word),
-        (Memory::Bf16(word), Source::Bf16 | Source::Tf32) => Source::of_bf16(word),
-        (Memory::E5m2(code), Source::F16) => Source::of_f16(e5m2_to_f16(machine, code)),
-        (Memory::E4m3(code), Source::F16) => Source::of_f16(e4m3_to_f16(machine, code)?),
-        (Memory::Int8(byte), Source::Int8) => int8_to_source(byte, false),
-        (Memory::Uint8(byte), Source::Int8) => int8_to_source(byte, true),
+        (Memory::F32(word), SourceFormat::Tf32) => SourceFormat::of_f32(word),
+        (Memory::F32(word), SourceFormat::Bf16) => SourceFormat::of_bf16(f32_to_bf16(word)),
+        (Memory::F32(word), SourceFormat::F16) => SourceFormat::of_f16(super::f32_to_f16(word)),
+        (Memory::F16(word), SourceFormat::F16) => SourceFormat::of_f16(word),
+        (Memory::Bf16(word), SourceFormat::Bf16 | SourceFormat::Tf32) => {
+            SourceFormat::of_bf16(word)
+        }
+        (Memory::E5m2(code), SourceFormat::F16) => SourceFormat::of_f16(e5m2_to_f16(machine, code)),
+        (Memory::E4m3(code), SourceFormat::F16) => {
+            SourceFormat::of_f16(e4m3_to_f16(machine, code)?)
+        }
+        (Memory::Int8(byte), SourceFormat::Int8) => int8_to_source(byte, false),
+        (Memory::Uint8(byte), SourceFormat::Int8) => int8_to_source(byte, true),
         _ => {
             return Err(Error::Argument(format!(
                 "unpackers do not turn {datum:?} into {to:?}"
@@ -92,7 +96,7 @@ pub fn int8_to_source(byte: u8, unsigned: bool) -> u32 {
 /// A datum of a block as the source word it is unpacked to: bf16, or f16 for the `a` formats. The magnitude
 /// is normalised, and the exponent wraps; a magnitude of 0 with a sign is −∞'s pattern.
 #[must_use]
-pub fn bfp_to_source(format: BlockFormat, exponent: u8, datum: u8) -> u16 {
+pub fn bfp_to_source(format: TensixBlockFormat, exponent: u8, datum: u8) -> u16 {
     let byte = datum << (8 - format.bits);
     let sign = u16::from(byte >> 7) << 15;
     let magnitude = byte << 1;
@@ -113,12 +117,12 @@ pub fn bfp_to_source(format: BlockFormat, exponent: u8, datum: u8) -> u16 {
 impl Block {
     /// The block's data as source data.
     #[must_use]
-    pub fn unpack(&self) -> [u32; BlockFormat::SIZE] {
+    pub fn unpack(&self) -> [u32; TensixBlockFormat::SIZE] {
         self.data.map(|datum| {
             let word = bfp_to_source(self.format, self.exponent, datum);
             match self.format.source() {
-                Source::F16 => Source::of_f16(word),
-                _ => Source::of_bf16(word),
+                SourceFormat::F16 => SourceFormat::of_f16(word),
+                _ => SourceFormat::of_bf16(word),
             }
         })
     }

@@ -14,7 +14,7 @@ const SUMS_PYTHON: &str = include_str!("export/sums.py");
 
 /// A language that trees are exported to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Language {
+pub enum TreeLanguage {
     /// Rust, no dependency.
     Rust,
     /// C99; compile with `-ffp-contract=off`, link with `-lm`.
@@ -25,7 +25,7 @@ pub enum Language {
     Cuda,
 }
 
-impl Language {
+impl TreeLanguage {
     /// Every language.
     pub const ALL: [Self; 4] = [Self::Rust, Self::C, Self::Python, Self::Cuda];
 
@@ -141,7 +141,7 @@ def fma32(a, b, c):
 /// What the nodes of a tree are written with.
 struct Writer<'a> {
     tree: &'a Tree,
-    language: Language,
+    language: TreeLanguage,
     products: usize,
     arithmetic: &'a Arithmetic,
 }
@@ -158,7 +158,7 @@ impl Tree {
     /// than f32 and f64; more than one leaf beside the products.
     pub fn export(
         &self,
-        language: Language,
+        language: TreeLanguage,
         products: usize,
         arithmetic: &Arithmetic,
     ) -> Result<String> {
@@ -187,8 +187,8 @@ impl Tree {
             let name = self.leaves() + index;
             let float = language.float(node.format);
             let _ = match language {
-                Language::Rust => writeln!(body, "    let t{name}: {float} = {value};"),
-                Language::Python => writeln!(body, "    t{name} = {value}"),
+                TreeLanguage::Rust => writeln!(body, "    let t{name}: {float} = {value};"),
+                TreeLanguage::Python => writeln!(body, "    t{name} = {value}"),
                 _ => writeln!(body, "    {float} t{name} = {value};"),
             };
         }
@@ -224,7 +224,7 @@ impl Writer<'_> {
         let needs_sums = tree.nodes().iter().any(|node| !self.is_native(node));
         let sums = |text: &'static str| if needs_sums { text } else { "" };
         match language {
-            Language::Rust => {
+            TreeLanguage::Rust => {
                 let arguments = match (with_products, has_c) {
                     (true, true) => format!("a: &[{float}], b: &[{float}], c: {float}"),
                     (true, false) => format!("a: &[{float}], b: &[{float}]"),
@@ -235,7 +235,7 @@ impl Writer<'_> {
                     sums(SUMS_RUST)
                 )
             }
-            Language::Python => {
+            TreeLanguage::Python => {
                 let arguments = match (with_products, has_c) {
                     (true, true) => "a, b, c",
                     (true, false) => "a, b",
@@ -246,14 +246,14 @@ impl Writer<'_> {
                     sums(SUMS_PYTHON)
                 )
             }
-            Language::C | Language::Cuda => {
+            TreeLanguage::C | TreeLanguage::Cuda => {
                 let arguments = match (with_products, has_c) {
                     (true, true) => format!("const {float} *a, const {float} *b, {float} c"),
                     (true, false) => format!("const {float} *a, const {float} *b"),
                     _ => format!("const {float} *x"),
                 };
                 let sums = sums(SUMS_C);
-                let head = if language == Language::C {
+                let head = if language == TreeLanguage::C {
                     format!(
                         "/* {note}\n   Compile with -ffp-contract=off. */\n#include <math.h>\n\
                          #include <string.h>\n\n{}{float}",
@@ -381,8 +381,8 @@ impl Writer<'_> {
     /// A double that is a number of a narrow format, as the type that holds it.
     fn narrowed(&self, text: &str) -> String {
         match self.language {
-            Language::Rust => format!("{text} as f32"),
-            Language::Python => text.to_owned(),
+            TreeLanguage::Rust => format!("{text} as f32"),
+            TreeLanguage::Python => text.to_owned(),
             _ => format!("(float){text}"),
         }
     }
@@ -399,7 +399,7 @@ impl Writer<'_> {
         };
         let lowest = lowest(format);
         match self.language {
-            Language::Python => {
+            TreeLanguage::Python => {
                 format!("rounded(Fraction({text}), {fraction_bits}, {lowest}, {largest:e}, {mode})")
             }
             _ => format!("mmascope_round({text}, {fraction_bits}, {lowest}, {largest:e}, {mode})"),
@@ -410,17 +410,17 @@ impl Writer<'_> {
     fn arrays(&self, index: usize, terms: &[[String; 2]], body: &mut String) -> String {
         let name = self.tree.leaves() + index;
         match self.language {
-            Language::Rust => {
+            TreeLanguage::Rust => {
                 let pairs: Vec<String> = (terms.iter())
                     .map(|[x, y]| format!("(f64::from({x}), f64::from({y}))"))
                     .collect();
                 format!("&[{}]", pairs.join(", "))
             }
-            Language::Python => {
+            TreeLanguage::Python => {
                 let pairs: Vec<String> = terms.iter().map(|[x, y]| format!("({x}, {y})")).collect();
                 format!("[{}]", pairs.join(", "))
             }
-            Language::C | Language::Cuda => {
+            TreeLanguage::C | TreeLanguage::Cuda => {
                 let all = |at: usize| {
                     terms
                         .iter()
@@ -438,8 +438,8 @@ impl Writer<'_> {
     fn exact(&self, index: usize, terms: &[[String; 2]], body: &mut String) -> String {
         let arrays = self.arrays(index, terms, body);
         match self.language {
-            Language::Rust => format!("mmascope_exact({arrays})"),
-            Language::Python => format!("exact({arrays})"),
+            TreeLanguage::Rust => format!("mmascope_exact({arrays})"),
+            TreeLanguage::Python => format!("exact({arrays})"),
             _ => {
                 let (name, count) = (self.tree.leaves() + index, terms.len());
                 let _ = writeln!(body, "    double parts{name}[{count}];");
@@ -480,8 +480,8 @@ impl Writer<'_> {
         let arrays = self.arrays(index, terms, body);
         let last = format!("{bits}, {lowest_operand}, {lowest_value}");
         Ok(match self.language {
-            Language::Rust => format!("mmascope_fused({products}, {arrays}, {last})"),
-            Language::Python => format!("fused({products}, {arrays}, {last})"),
+            TreeLanguage::Rust => format!("mmascope_fused({products}, {arrays}, {last})"),
+            TreeLanguage::Python => format!("fused({products}, {arrays}, {last})"),
             _ => format!(
                 "mmascope_fused({products}, {}, {arrays}, {last})",
                 terms.len()

@@ -37,6 +37,7 @@ pub struct Tree {
 
 /// Counts over a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TreeStatistics {
     /// Number of summands.
     pub leaves: usize,

@@ -5,7 +5,7 @@
 //! does. Where the formats cannot span that distance, the step's inside stays unresolved.
 
 use super::{Node, Op, Tree};
-use crate::dpa::{Dpa, General, GroupExponent, Operation, Unit};
+use crate::dpa::{Dpa, Fused, General, GroupExponent, Operation, Unit};
 use crate::error::Result;
 use crate::format::Rounding;
 
@@ -40,17 +40,15 @@ pub fn visible(unit: &Unit, sight: &Sight) -> Result<Option<Tree>> {
         if statement.output.rounding == Rounding::Odd {
             return Ok(None);
         }
-        // What masks see of the steps of the model space is not worked out.
-        if matches!(
-            algorithm,
-            Dpa::General(_) | Dpa::GrFdpa(_) | Dpa::SemiFma(_) | Dpa::IntDot(_)
-        ) && !is_plain(algorithm)
-        {
+        let fused = match algorithm.general(&statement.output) {
+            General::Fused(fused) => fused,
+            General::AddMul(_) => continue,
+            General::Grouped(_) | General::Semi(_) | General::Integer(_) => return Ok(None),
+        };
+        // What masks see of other steps of the model space is not worked out.
+        if matches!(algorithm, Dpa::General(_)) && !is_exact(&fused) {
             return Ok(None);
         }
-        let General::Fused(fused) = algorithm.general(&statement.output) else {
-            continue;
-        };
         let kept = |f: u32| f as i32 + 1;
         match (fused.f, fused.join, fused.groups) {
             (None, None, None) if fused.l == 1 => {}
@@ -150,13 +148,7 @@ fn largest_leaf(node: &Node) -> usize {
     }
 }
 
-/// Whether a step of the model space is of exact sums, or of rounded sums to nearest: masks see those.
-fn is_plain(algorithm: &Dpa) -> bool {
-    match algorithm {
-        Dpa::General(General::AddMul(_)) => true,
-        Dpa::General(General::Fused(fused)) => {
-            fused.f.is_none() && fused.groups.is_none() && fused.join.is_none()
-        }
-        _ => false,
-    }
+/// Whether a step of the model space sums exactly: masks see that.
+fn is_exact(fused: &Fused) -> bool {
+    fused.f.is_none() && fused.groups.is_none() && fused.join.is_none()
 }

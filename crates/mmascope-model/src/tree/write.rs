@@ -8,7 +8,7 @@ use super::Tree;
 
 /// How a tree stands in JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum TreeForm {
     /// Nodes within nodes.
     #[default]
     Nested,
@@ -76,9 +76,9 @@ impl Tree {
     /// The form in which the tree is written as JSON: the one that is asked for, and always the flat
     /// one above [`NESTED_LEVELS`], which JSON readers do not follow.
     #[must_use]
-    pub fn form(&self, asked: Form) -> Form {
+    pub fn form(&self, asked: TreeForm) -> TreeForm {
         if self.statistics().depth > NESTED_LEVELS {
-            Form::Flat
+            TreeForm::Flat
         } else {
             asked
         }
@@ -88,10 +88,10 @@ impl Tree {
     /// `"nodes":[{"op","type","children":[ids]},…],"root":id`. In the flat form numbers below that of
     /// the leaves are leaves; the nodes follow in post-order. See [`Tree::form`].
     #[must_use]
-    pub fn members(&self, asked: Form) -> String {
+    pub fn members(&self, asked: TreeForm) -> String {
         match self.form(asked) {
-            Form::Nested => format!("\"tree\":{}", self.json()),
-            Form::Flat => {
+            TreeForm::Nested => format!("\"tree\":{}", self.json()),
+            TreeForm::Flat => {
                 let nodes: Vec<String> = self
                     .nodes()
                     .iter()
@@ -112,9 +112,9 @@ impl Tree {
     /// A tree file: names of the leaves and the tree. Leaves without names have their numbers in the
     /// flat form, in which the names count the leaves.
     #[must_use]
-    pub fn file(&self, subject: &str, names: &[String], asked: Form) -> String {
+    pub fn file(&self, subject: &str, names: &[String], asked: TreeForm) -> String {
         let names = match (names, self.form(asked)) {
-            ([], Form::Flat) => (0..self.leaves()).map(|leaf| leaf.to_string()).collect(),
+            ([], TreeForm::Flat) => (0..self.leaves()).map(|leaf| leaf.to_string()).collect(),
             _ => names.to_vec(),
         };
         format!(

@@ -5,25 +5,25 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mmascope_model::format::{Format, Overflow, Rounding};
-use mmascope_model::precision::cast::{Cast, Options, OutOfRange, Policy};
+use mmascope_model::precision::cast::{Cast, CastOptions, CastPolicy, OutOfRange};
 
 use crate::oracle::{Beyond, Meaning, Place, SPECS, Shape, Spec, Target, infinite, rounded};
 
 /// A cast and what was asked for.
 pub(crate) struct Case {
     pub(crate) cast: Cast,
-    pub(crate) options: Options,
+    pub(crate) options: CastOptions,
 }
 
 /// Every different cast between two formats.
 pub(crate) fn cases(from: &Format, to: &Format) -> Vec<Case> {
     let policies = [
         None,
-        Some(Policy::Ieee),
-        Some(Policy::Ptx),
-        Some(Policy::MlDtypes),
-        Some(Policy::Ocp),
-        Some(Policy::Host),
+        Some(CastPolicy::Ieee),
+        Some(CastPolicy::Ptx),
+        Some(CastPolicy::MlDtypes),
+        Some(CastPolicy::Ocp),
+        Some(CastPolicy::Host),
     ];
     let overflows = [
         None,
@@ -36,30 +36,30 @@ pub(crate) fn cases(from: &Format, to: &Format) -> Vec<Case> {
         let rounding = Some(rounding);
         for policy in policies {
             for overflow in overflows {
-                asked.push(Options {
+                asked.push(CastOptions {
                     rounding,
                     policy,
                     overflow,
-                    ..Options::default()
+                    ..CastOptions::default()
                 });
             }
         }
-        let plain = Options {
+        let plain = CastOptions {
             rounding,
-            ..Options::default()
+            ..CastOptions::default()
         };
-        asked.push(Options {
+        asked.push(CastOptions {
             relu: true,
             ..plain
         });
-        asked.push(Options { sat: true, ..plain });
-        asked.push(Options { pzo: true, ..plain });
-        asked.push(Options {
+        asked.push(CastOptions { sat: true, ..plain });
+        asked.push(CastOptions { pzo: true, ..plain });
+        asked.push(CastOptions {
             relu: true,
-            policy: Some(Policy::Ieee),
+            policy: Some(CastPolicy::Ieee),
             ..plain
         });
-        asked.push(Options { ftz: true, ..plain });
+        asked.push(CastOptions { ftz: true, ..plain });
     }
     let mut seen = HashSet::new();
     let mut out = Vec::new();
@@ -121,7 +121,10 @@ pub(crate) fn expected(source: &Source, target: &Target, case: &Case) -> u64 {
     let policy = cast.policy();
     let beyond = beyond(cast.overflow());
     let integers = from.is_integer() && to.is_integer();
-    let wraps = matches!(policy, Policy::Ptx | Policy::MlDtypes | Policy::Host);
+    let wraps = matches!(
+        policy,
+        CastPolicy::Ptx | CastPolicy::MlDtypes | CastPolicy::Host
+    );
     if integers && wraps && !options.sat && options.overflow.is_none() {
         let sign = from.signed && code >> (from.bits - 1) == 1;
         let extended = if sign {
@@ -148,7 +151,7 @@ pub(crate) fn expected(source: &Source, target: &Target, case: &Case) -> u64 {
     if unit && magnitude > 1.0 {
         magnitude = 1.0;
     }
-    if policy == Policy::MlDtypes && to.name == "ue8m0" {
+    if policy == CastPolicy::MlDtypes && to.name == "ue8m0" {
         // Zero, negative numbers and ∞ are NaN; of the subnormal f32 the upper ones are 2^-126.
         if negative || magnitude == 0.0 || magnitude.is_infinite() {
             return 0xff;
@@ -179,11 +182,11 @@ pub(crate) fn expected(source: &Source, target: &Target, case: &Case) -> u64 {
     }
 }
 
-fn of_nan(from: &Spec, code: u64, to: &Spec, policy: Policy, options: &Options) -> u64 {
+fn of_nan(from: &Spec, code: u64, to: &Spec, policy: CastPolicy, options: &CastOptions) -> u64 {
     let sign = from.signed && code >> (from.bits - 1) == 1;
     if to.is_integer() {
         let long = from.name == "f64" || to.bits == 64;
-        let is_ptx = matches!(policy, Policy::Ptx | Policy::Host);
+        let is_ptx = matches!(policy, CastPolicy::Ptx | CastPolicy::Host);
         return if long && is_ptx {
             1 << (to.bits - 1)
         } else {
@@ -203,9 +206,9 @@ fn of_nan(from: &Spec, code: u64, to: &Spec, policy: Policy, options: &Options) 
         return canonical;
     }
     match policy {
-        Policy::Ptx | Policy::Host => canonical,
-        Policy::Ieee | Policy::Ocp => to.nan().unwrap_or(largest),
-        Policy::MlDtypes => {
+        CastPolicy::Ptx | CastPolicy::Host => canonical,
+        CastPolicy::Ieee | CastPolicy::Ocp => to.nan().unwrap_or(largest),
+        CastPolicy::MlDtypes => {
             let Some(nan) = to.nan() else {
                 return to.zero(!sign);
             };

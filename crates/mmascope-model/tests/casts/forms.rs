@@ -1,13 +1,13 @@
 //! The `cvt` instructions of each target: precision.md §2.1, and `legality.json` where it is at hand.
 
 use mmascope_model::format::{Format, Rounding};
-use mmascope_model::precision::cast::{Cast, Options, OutOfRange, Packing, Policy};
+use mmascope_model::precision::cast::{Cast, CastOptions, CastPolicy, OutOfRange, Packing};
 
 /// A cast as `cvt` modifiers and types say it: `rn.satfinite.e4m3x2.f32`.
 fn cast(text: &str) -> Option<Cast> {
-    let mut options = Options {
-        policy: Some(Policy::Ptx),
-        ..Options::default()
+    let mut options = CastOptions {
+        policy: Some(CastPolicy::Ptx),
+        ..CastOptions::default()
     };
     let mut types = Vec::new();
     for word in text.split('.').skip(1) {
@@ -39,7 +39,7 @@ fn cast(text: &str) -> Option<Cast> {
     };
     if options.overflow.is_none() && to.name != "f32" {
         // The text has no `.satfinite`.
-        let plain = Options {
+        let plain = CastOptions {
             overflow: Some(OutOfRange::Ieee),
             ..options
         };
@@ -201,12 +201,12 @@ fn an_unknown_target_is_refused() {
 #[test]
 fn a_form_that_is_not_there_says_why() {
     let refused = |rounding, relu| {
-        let options = Options {
-            policy: Some(Policy::Ptx),
+        let options = CastOptions {
+            policy: Some(CastPolicy::Ptx),
             rounding: Some(rounding),
             relu,
             sat: !relu,
-            ..Options::default()
+            ..CastOptions::default()
         };
         let error = Cast::new(
             Format::named("f32").unwrap(),

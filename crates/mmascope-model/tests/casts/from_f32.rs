@@ -70,8 +70,8 @@ fn check(to: &Spec, words: impl Iterator<Item = u32>) -> u64 {
 
 /// NumPy keeps payloads of f32 in f16 and f64.
 fn has_payload_rule(to: &Spec, case: &crate::exhaustive::Case) -> bool {
-    use mmascope_model::precision::cast::Policy;
-    case.cast.policy() == Policy::MlDtypes && ["f16", "f64"].contains(&to.name)
+    use mmascope_model::precision::cast::CastPolicy;
+    case.cast.policy() == CastPolicy::MlDtypes && ["f16", "f64"].contains(&to.name)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use mmascope_model::format::{BF16, E2M1FN, E4M3FN, F16, F32, Format};
 use mmascope_model::precision::cast::{
-    Cast, Options, Packing, RandomBits, Slice, lane_names, reversed, slice_bits,
+    Cast, CastOptions, Packing, RandomBits, Slice, lane_names, reversed, slice_bits,
 };
 
 fn cast(to: Format, bits: u64) -> Cast {
@@ -10,9 +10,9 @@ fn cast(to: Format, bits: u64) -> Cast {
         bits: slice_bits(&to),
         value: bits,
     };
-    let options = Options {
+    let options = CastOptions {
         rounding: Some(slice.rounding()),
-        ..Options::default()
+        ..CastOptions::default()
     };
     Cast::new(F32, to, &options).unwrap()
 }

@@ -3,9 +3,9 @@
 use mmascope_model::format::{
     BF16, E2M1FN, E4M3FN, E5M2, F16, F32, F64, Format, Rounding, TF32, UE8M0,
 };
-use mmascope_model::precision::cast::{Cast, Options, OutOfRange, Policy};
+use mmascope_model::precision::cast::{Cast, CastOptions, CastPolicy, OutOfRange};
 
-const PLAIN: Options = Options {
+const PLAIN: CastOptions = CastOptions {
     rounding: None,
     overflow: None,
     policy: None,
@@ -15,7 +15,7 @@ const PLAIN: Options = Options {
     pzo: false,
 };
 
-fn of(from: Format, to: Format, options: Options, word: u64) -> u64 {
+fn of(from: Format, to: Format, options: CastOptions, word: u64) -> u64 {
     Cast::new(from, to, &options).unwrap().word(word)
 }
 
@@ -27,9 +27,9 @@ fn named(name: &str) -> Format {
     Format::named(name).unwrap()
 }
 
-fn host(overflow: Option<OutOfRange>) -> Options {
-    Options {
-        policy: Some(Policy::Host),
+fn host(overflow: Option<OutOfRange>) -> CastOptions {
+    CastOptions {
+        policy: Some(CastPolicy::Host),
         overflow,
         ..PLAIN
     }
@@ -49,7 +49,7 @@ fn rule_2_2_satfinite_clamps_infinity_too() {
             assert_eq!(of(F32, to, PLAIN, f32(-x)), largest | sign);
         }
     }
-    let satfinite = Options {
+    let satfinite = CastOptions {
         overflow: Some(OutOfRange::SatFinite),
         ..PLAIN
     };
@@ -79,12 +79,12 @@ fn rule_2_2_satfinite_keeps_nan_of_fp8_and_makes_it_the_largest_number_of_fp6_an
 
 #[test]
 fn rule_2_2_ue8m0_and_ue5m3_discard_the_sign() {
-    let rz = Options {
+    let rz = CastOptions {
         rounding: Some(Rounding::Rz),
         ..PLAIN
     };
     assert_eq!(of(F32, UE8M0, rz, f32(-4.0)), 129);
-    let satfinite = Options {
+    let satfinite = CastOptions {
         overflow: Some(OutOfRange::SatFinite),
         ..rz
     };
@@ -94,7 +94,7 @@ fn rule_2_2_ue8m0_and_ue5m3_discard_the_sign() {
 
 #[test]
 fn rule_2_2_relu_makes_negative_values_zero_and_nan_canonical() {
-    let relu = Options {
+    let relu = CastOptions {
         relu: true,
         ..PLAIN
     };
@@ -108,7 +108,7 @@ fn rule_2_2_relu_makes_negative_values_zero_and_nan_canonical() {
 
 #[test]
 fn rule_2_2_sat_clamps_to_0_and_1_and_nan_to_0() {
-    let sat = Options { sat: true, ..PLAIN };
+    let sat = CastOptions { sat: true, ..PLAIN };
     for (x, wanted) in [
         (-3.0, 0),
         (-0.0, 0),
@@ -124,7 +124,7 @@ fn rule_2_2_sat_clamps_to_0_and_1_and_nan_to_0() {
 
 #[test]
 fn rule_2_2_pzo_makes_minus_zero_plus_zero() {
-    let pzo = Options { pzo: true, ..PLAIN };
+    let pzo = CastOptions { pzo: true, ..PLAIN };
     assert_eq!(of(F32, E4M3FN, PLAIN, f32(-1e-9)), 0x80);
     assert_eq!(of(F32, E4M3FN, pzo, f32(-1e-9)), 0);
     assert_eq!(of(F32, E4M3FN, pzo, f32(-1.0)), 0xb8);
@@ -132,7 +132,7 @@ fn rule_2_2_pzo_makes_minus_zero_plus_zero() {
 
 #[test]
 fn ftz_flushes_subnormal_f32_operands_and_results_to_zeros_with_their_sign() {
-    let ftz = Options { ftz: true, ..PLAIN };
+    let ftz = CastOptions { ftz: true, ..PLAIN };
     assert_eq!(of(F32, BF16, ftz, 0x807f_ffff), 0x8000);
     assert_eq!(of(F32, BF16, PLAIN, 0x807f_ffff), 0x8080);
     let f64_word = (-1e-40_f64).to_bits();
@@ -171,7 +171,7 @@ fn host_keeps_sign_and_payload_of_an_f64_nan() {
 
 #[test]
 fn rule_2_2_ue8m0_rz_is_the_exponent_field_and_rp_goes_to_the_next() {
-    let options = |rounding, overflow| Options {
+    let options = |rounding, overflow| CastOptions {
         rounding: Some(rounding),
         overflow,
         ..PLAIN
@@ -205,7 +205,7 @@ fn rule_2_2_host_rn_to_ue8m0_rounds_the_middle_up() {
 
 #[test]
 fn rule_2_2_rna_to_tf32_adds_half_to_finite_words_and_clears_13_bits() {
-    let rna = Options {
+    let rna = CastOptions {
         rounding: Some(Rounding::Rna),
         ..PLAIN
     };
@@ -236,7 +236,7 @@ fn floats_beyond_an_integer_clamp_and_integers_keep_their_low_bits() {
     assert_eq!(of(F32, named("int8"), PLAIN, f32(300.0)), 0x7f);
     assert_eq!(of(F32, named("uint8"), PLAIN, f32(-3.0)), 0);
     assert_eq!(of(named("int16"), named("int8"), PLAIN, 300), 44);
-    let sat = Options { sat: true, ..PLAIN };
+    let sat = CastOptions { sat: true, ..PLAIN };
     assert_eq!(of(named("int16"), named("int8"), sat, 300), 0x7f);
     assert_eq!(of(named("int8"), named("int32"), PLAIN, 0xff), 0xffff_ffff);
     assert_eq!(
@@ -258,7 +258,7 @@ fn the_widest_integers_keep_every_bit() {
         assert_eq!(of(unsigned, F64, PLAIN, code), (code as f64).to_bits());
         assert_eq!(of(signed, F64, PLAIN, code), (code as i64 as f64).to_bits());
         let x = f32(code as i64 as f32);
-        let rz = Options {
+        let rz = CastOptions {
             rounding: Some(Rounding::Rz),
             ..PLAIN
         };
@@ -266,7 +266,7 @@ fn the_widest_integers_keep_every_bit() {
         let x = (code as f64).to_bits();
         assert_eq!(of(F64, unsigned, rz, x), code as f64 as u64);
     }
-    let clamped = Options { sat: true, ..PLAIN };
+    let clamped = CastOptions { sat: true, ..PLAIN };
     assert_eq!(
         of(named("uint64"), named("int64"), clamped, u64::MAX),
         (1 << 63) - 1
@@ -276,25 +276,25 @@ fn the_widest_integers_keep_every_bit() {
 
 #[test]
 fn rule_6_ocp_keeps_infinity_and_ml_dtypes_does_not_saturate() {
-    let with = |policy| Options {
+    let with = |policy| CastOptions {
         policy: Some(policy),
         ..PLAIN
     };
     let of_policy = |policy, to, x| of(F32, to, with(policy), f32(x));
-    assert_eq!(of_policy(Policy::Ocp, E4M3FN, 1e9), 0x7e);
-    assert_eq!(of_policy(Policy::Ocp, E4M3FN, f32::INFINITY), 0x7f);
-    assert_eq!(of_policy(Policy::Ocp, E5M2, f32::INFINITY), 0x7c);
-    assert_eq!(of_policy(Policy::MlDtypes, E4M3FN, -1e9), 0xff);
-    assert_eq!(of_policy(Policy::MlDtypes, E5M2, 1e9), 0x7c);
-    assert_eq!(of_policy(Policy::MlDtypes, E2M1FN, 1e9), 7);
+    assert_eq!(of_policy(CastPolicy::Ocp, E4M3FN, 1e9), 0x7e);
+    assert_eq!(of_policy(CastPolicy::Ocp, E4M3FN, f32::INFINITY), 0x7f);
+    assert_eq!(of_policy(CastPolicy::Ocp, E5M2, f32::INFINITY), 0x7c);
+    assert_eq!(of_policy(CastPolicy::MlDtypes, E4M3FN, -1e9), 0xff);
+    assert_eq!(of_policy(CastPolicy::MlDtypes, E5M2, 1e9), 0x7c);
+    assert_eq!(of_policy(CastPolicy::MlDtypes, E2M1FN, 1e9), 7);
 }
 
 #[test]
 fn ml_dtypes_rounds_f64_twice_and_numpy_once() {
     // Above the middle of two e4m3 by less than an f32 shows.
     let x = (1.0 + 2f64.powi(-4) + 2f64.powi(-40)).to_bits();
-    let ml_dtypes = Options {
-        policy: Some(Policy::MlDtypes),
+    let ml_dtypes = CastOptions {
+        policy: Some(CastPolicy::MlDtypes),
         ..PLAIN
     };
     assert_eq!(of(F64, E4M3FN, ml_dtypes, x), 0x38);
@@ -302,8 +302,8 @@ fn ml_dtypes_rounds_f64_twice_and_numpy_once() {
         of(
             F64,
             E4M3FN,
-            Options {
-                policy: Some(Policy::Ieee),
+            CastOptions {
+                policy: Some(CastPolicy::Ieee),
                 ..PLAIN
             },
             x
@@ -318,11 +318,11 @@ fn ml_dtypes_rounds_f64_twice_and_numpy_once() {
 
 #[test]
 fn what_a_format_does_not_have_is_refused_with_what_is_allowed() {
-    let ieee = Options {
+    let ieee = CastOptions {
         overflow: Some(OutOfRange::Ieee),
         ..PLAIN
     };
-    let nan = Options {
+    let nan = CastOptions {
         overflow: Some(OutOfRange::Nan),
         ..PLAIN
     };
@@ -346,14 +346,14 @@ fn what_a_format_does_not_have_is_refused_with_what_is_allowed() {
         let message = Cast::new(F32, to, &options).unwrap_err().to_string();
         assert_eq!(message, wanted);
     }
-    let both = Options {
+    let both = CastOptions {
         relu: true,
         sat: true,
         ..PLAIN
     };
     assert!(Cast::new(F32, F16, &both).is_err());
-    let ptx = Options {
-        policy: Some(Policy::Ptx),
+    let ptx = CastOptions {
+        policy: Some(CastPolicy::Ptx),
         rounding: Some(Rounding::Rna),
         ..PLAIN
     };

@@ -2,7 +2,7 @@
 
 use crate::support::{fpu, machines, phase, source};
 use mmascope_model::tensix::{
-    Machine, Source, Width, accumulate_bf16, accumulate_f16, accumulate_f32,
+    Machine, SourceFormat, Width, accumulate_bf16, accumulate_f16, accumulate_f32,
 };
 
 /// MVMUL, phase 0, of a column with these data in its two groups; b is 1 where it says nothing else.
@@ -15,7 +15,7 @@ fn sum(machine: &Machine, width: Width, groups: [&[(f32, f32)]; 2], dst: u32) ->
             b[8 * group + k] = source(*y);
         }
     }
-    let fpu = fpu(machine, Source::Tf32, width);
+    let fpu = fpu(machine, SourceFormat::Tf32, width);
     fpu.mvmul(phase(0), &a, &b, dst).0
 }
 
@@ -112,7 +112,7 @@ fn every_code_of_dst_is_a_number() {
 fn zeros_of_f16_disturb_a_small_dst() {
     let zero = |dst, expected| {
         both(expected, |machine| {
-            let fpu = fpu(machine, Source::F16, Width::Bits32);
+            let fpu = fpu(machine, SourceFormat::F16, Width::Bits32);
             fpu.mvmul(phase(0), &[0; 16], &[0; 16], dst).0
         });
     };
@@ -124,7 +124,7 @@ fn zeros_of_f16_disturb_a_small_dst() {
 fn element_wise_sums() {
     let add = |width, a: f32, b: f32, expected: u32| {
         both(expected, |machine| {
-            fpu(machine, Source::Tf32, width)
+            fpu(machine, SourceFormat::Tf32, width)
                 .add(source(a), source(b), 0)
                 .0
         });
@@ -142,7 +142,7 @@ fn element_wise_sums() {
     add(Width::Bits32, 1.0, -two(-11), 0x3f7f_c000);
     // Subtraction is addition of −b.
     both(0x3f7f_c000, |machine| {
-        let fpu = fpu(machine, Source::Tf32, Width::Bits32);
+        let fpu = fpu(machine, SourceFormat::Tf32, Width::Bits32);
         fpu.subtract(source(1.0), source(two(-11)), 0).0
     });
 }
@@ -153,10 +153,10 @@ fn f16_in_a_narrow_dst() {
     let f16 = |word: u32| (word >> 15 << 31) | (word & 0x7fff) << 13;
     let narrow = |of: &dyn Fn(&mmascope_model::tensix::Fpu<'_>) -> u32, expected: u32| {
         both(f16(expected), |machine| {
-            of(&fpu(machine, Source::F16, Width::Bits16))
+            of(&fpu(machine, SourceFormat::F16, Width::Bits16))
         });
     };
-    let datum = |word: u16| Source::of_f16(word);
+    let datum = |word: u16| SourceFormat::of_f16(word);
     narrow(
         &|fpu| fpu.multiply(phase(0), datum(0x7bff), datum(0x4000), 0).0,
         0x7fc0,

@@ -1,7 +1,7 @@
 //! §10.3: hashes of 16,000 to 200,000 results that the vendor's simulator gives.
 
 use crate::support::{Xorshift, fpu, machines, phase};
-use mmascope_model::tensix::{Machine, Source, Width};
+use mmascope_model::tensix::{Machine, SourceFormat, Width};
 
 struct Fnv(u64);
 
@@ -62,7 +62,11 @@ fn hash(machine: &Machine, op: &Op) -> u64 {
     let mut hash = Fnv::new();
     for wide in [true, false] {
         for width in [Width::Bits32, Width::Bits16] {
-            let kind = if wide { Source::Tf32 } else { Source::F16 };
+            let kind = if wide {
+                SourceFormat::Tf32
+            } else {
+                SourceFormat::F16
+            };
             let fpu = fpu(machine, kind, width);
             for step in 0..if matches!(op, Op::Elwadd) { 2 } else { 4 } {
                 for _ in 0..2000 {

@@ -3,7 +3,7 @@
 use crate::support::machines;
 use mmascope_model::format::{BF16, Class, Exact, F16, F32, Overflow, Rounding};
 use mmascope_model::tensix::{
-    Block, BlockFormat, Early, Memory, Relu, Source, accumulate_bf16, accumulate_f16,
+    Block, Early, Memory, Relu, SourceFormat, TensixBlockFormat, accumulate_bf16, accumulate_f16,
     accumulate_f32, bfp_to_source, dst_32_to_int16, e4m3_to_f16, e5m2_to_f16, f16_to_bf16,
     f16_to_e4m3, f16_to_f32, f32_to_f16, f32_to_rounded, int32_to_int8, int32_to_uint8, pack_block,
     unpack,
@@ -14,11 +14,17 @@ fn what_unpackers_do_to_f32() {
     let [machine, _] = machines();
     let take = |word, to| unpack(&machine, Memory::F32(word), to).unwrap();
     // Truncated; a NaN whose payload lies low becomes the pattern of infinity.
-    assert_eq!(take(0x3f80_1fff, Source::Tf32), 0x3f80_0000 >> 13);
-    assert_eq!(take(0x7f80_0001, Source::Tf32), 0x7f80_0000 >> 13);
+    assert_eq!(take(0x3f80_1fff, SourceFormat::Tf32), 0x3f80_0000 >> 13);
+    assert_eq!(take(0x7f80_0001, SourceFormat::Tf32), 0x7f80_0000 >> 13);
     // To bf16: subnormal numbers are signed zeros, everything else is truncated.
-    assert_eq!(take(0x807f_ffff, Source::Bf16), Source::of_bf16(0x8000));
-    assert_eq!(take(0x3fff_ffff, Source::Bf16), Source::of_bf16(0x3fff));
+    assert_eq!(
+        take(0x807f_ffff, SourceFormat::Bf16),
+        SourceFormat::of_bf16(0x8000)
+    );
+    assert_eq!(
+        take(0x3fff_ffff, SourceFormat::Bf16),
+        SourceFormat::of_bf16(0x3fff)
+    );
     // To f16: 2^-15 is the exponent field 0, and stays; 2^-16 is a zero; 2^17 is the largest pattern.
     for (power, expected) in [
         (-15, 0x0000),
@@ -32,7 +38,7 @@ fn what_unpackers_do_to_f32() {
         assert_eq!(f32_to_f16(word), expected, "2^{power}");
     }
     assert_eq!(f32_to_f16((1.5 * 2_f32.powi(-15)).to_bits()), 0x0200);
-    assert!(unpack(&machine, Memory::F16(0), Source::Tf32).is_err());
+    assert!(unpack(&machine, Memory::F16(0), SourceFormat::Tf32).is_err());
 }
 
 #[test]
@@ -62,7 +68,7 @@ fn every_code_of_fp8_unpacks_to_its_value() {
 }
 
 /// The value of a datum of a block: ±magnitude · 2^(exponent − bias) / 2^(bits − 2).
-fn block_value(format: BlockFormat, exponent: u8, datum: u8) -> (i64, i32) {
+fn block_value(format: TensixBlockFormat, exponent: u8, datum: u8) -> (i64, i32) {
     let magnitude = i64::from(datum & ((1 << (format.bits - 1)) - 1));
     let bias = if format.exponent_bits == 8 { 127 } else { 15 };
     let place = i32::from(exponent) - bias - (format.bits as i32 - 2);
@@ -72,7 +78,7 @@ fn block_value(format: BlockFormat, exponent: u8, datum: u8) -> (i64, i32) {
 
 #[test]
 fn every_datum_of_every_block_format_unpacks_to_its_value() {
-    for format in BlockFormat::ALL {
+    for format in TensixBlockFormat::ALL {
         let exponents = if format.exponent_bits == 8 {
             8..=254
         } else {
@@ -82,7 +88,7 @@ fn every_datum_of_every_block_format_unpacks_to_its_value() {
             for datum in 0..=u8::MAX >> (8 - format.bits) {
                 let word = bfp_to_source(format, exponent, datum);
                 let (value, place) = block_value(format, exponent, datum);
-                let is_wide = format.source() == Source::Bf16;
+                let is_wide = format.source() == SourceFormat::Bf16;
                 let to = if is_wide { BF16 } else { F16 };
                 if value == 0 {
                     let infinity = if is_wide { 0xff80 } else { 0xfc00 };
@@ -106,9 +112,12 @@ fn every_datum_of_every_block_format_unpacks_to_its_value() {
         }
     }
     // Exponents that would fall below 0 wrap.
-    assert_eq!(bfp_to_source(BlockFormat::BFP8, 0, 0x01), (256 - 6) << 7);
+    assert_eq!(
+        bfp_to_source(TensixBlockFormat::BFP8, 0, 0x01),
+        (256 - 6) << 7
+    );
     assert!(
-        BlockFormat::named("bfp9")
+        TensixBlockFormat::named("bfp9")
             .unwrap_err()
             .to_string()
             .contains("bfp8")
@@ -125,17 +134,17 @@ fn blocks_round_to_the_largest_exponent_half_up() {
     {
         words[place] = word(value);
     }
-    let block = pack_block(BlockFormat::BFP8, &words);
+    let block = pack_block(TensixBlockFormat::BFP8, &words);
     assert_eq!(block.exponent, 127);
     // In units of 2^-6: 64, -32, half a unit rounds up to 1, 1, 127, half a unit of magnitude: −1.
     assert_eq!(block.data[..6], [64, 0x80 | 32, 1, 1, 127, 0x81]);
-    let block = pack_block(BlockFormat::BFP4, &words);
+    let block = pack_block(TensixBlockFormat::BFP4, &words);
     assert_eq!(block.data[..6], [4, 0x8 | 2, 0, 0, 7, 0]);
-    let block = pack_block(BlockFormat::BFP2, &words);
+    let block = pack_block(TensixBlockFormat::BFP2, &words);
     assert_eq!(block.data[..6], [1, 0, 0, 0, 1, 0]);
     // A carry out of seven bits is limited, and an exponent field of ones is an ordinary one.
     words[0] = 0x7fff;
-    let block = pack_block(BlockFormat::BFP8, &words);
+    let block = pack_block(TensixBlockFormat::BFP8, &words);
     assert_eq!(
         (block.exponent, block.data[0], block.data[1]),
         (255, 127, 0)
@@ -158,21 +167,21 @@ fn a_block_that_is_packed_again_stays() {
         data[0] |= 0x40;
         let exponent = 100 + random() % 100;
         let block = Block {
-            format: BlockFormat::BFP8,
+            format: TensixBlockFormat::BFP8,
             exponent,
             data,
         };
         let words = block
             .unpack()
             .map(|datum| (datum >> 18 << 15 | datum >> 3 & 0x7fff) as u16);
-        assert_eq!(pack_block(BlockFormat::BFP8, &words), block);
+        assert_eq!(pack_block(TensixBlockFormat::BFP8, &words), block);
     }
 }
 
 #[test]
 fn bytes() {
     let [machine, _] = machines();
-    let take = |datum| unpack(&machine, datum, Source::Int8).unwrap();
+    let take = |datum| unpack(&machine, datum, SourceFormat::Int8).unwrap();
     assert_eq!(take(Memory::Int8(0)), 0);
     assert_eq!(take(Memory::Int8(0x7f)), 16 << 10 | 0x7f);
     assert_eq!(take(Memory::Int8(0x81)), 1 << 18 | 16 << 10 | 1);

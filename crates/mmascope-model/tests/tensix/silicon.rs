@@ -1,12 +1,12 @@
 //! §10.1: seven observations on silicon that are older than the vendor's simulator.
 
 use crate::support::{fpu, machine, machines, phase, source};
-use mmascope_model::tensix::{Source, Width};
+use mmascope_model::tensix::{SourceFormat, Width};
 
 /// An element-wise product in bf16, a result for each number of phases.
 fn products(a: f32, b: f32) -> [f32; 4] {
     let results = machines().map(|machine| {
-        let fpu = fpu(&machine, Source::Bf16, Width::Bits16);
+        let fpu = fpu(&machine, SourceFormat::Bf16, Width::Bits16);
         let mut dst = 0;
         [0, 1, 2, 3].map(|number| {
             dst = fpu.multiply(phase(number), source(a), source(b), dst).0;
@@ -45,7 +45,7 @@ fn issue_12776_a_nan_is_a_number() {
 #[test]
 fn issue_38306_the_fault_of_one_machine() {
     let [faulty, sound] = machines().map(|machine| {
-        let fpu = fpu(&machine, Source::Tf32, Width::Bits32);
+        let fpu = fpu(&machine, SourceFormat::Tf32, Width::Bits32);
         let (a, b) = (source(-1.5), source(1.0));
         fpu.multiply(phase(0), a, b, 0x3fbf_ffff).0
     });
@@ -55,7 +55,7 @@ fn issue_38306_the_fault_of_one_machine() {
 #[test]
 fn issue_17012_a_row_is_reduced() {
     let machine = machine("wormhole");
-    let fpu = fpu(&machine, Source::Bf16, Width::Bits32);
+    let fpu = fpu(&machine, SourceFormat::Bf16, Width::Bits32);
     let mut a = [0; 16];
     let values = [1.265_625, 1.789_062_5, 0.271_484_38, 1.671_875];
     for (a, value) in a.iter_mut().zip(values) {
@@ -67,8 +67,8 @@ fn issue_17012_a_row_is_reduced() {
     assert_eq!(sum, 0x409f_f000);
     assert_eq!(f32::from_bits(sum), 4.998_047);
     // The move back to a source truncates to bf16: the 4.96875 that was reported.
-    let moved = fpu.from_dst(Source::Bf16, sum);
-    assert_eq!(moved, Source::of_bf16(0x409f));
+    let moved = fpu.from_dst(SourceFormat::Bf16, sum);
+    assert_eq!(moved, SourceFormat::of_bf16(0x409f));
     assert_eq!(f32::from_bits(0x409f_0000), 4.968_75);
 }
 
@@ -76,7 +76,7 @@ fn issue_17012_a_row_is_reduced() {
 fn issue_46101_two_roundings() {
     // 1.75 · 2^-9 is rounded to a multiple of 2^-10 first, 2^-8, which is then a tie of bf16.
     let machine = machine("wormhole");
-    let fpu = fpu(&machine, Source::Tf32, Width::Bits16);
+    let fpu = fpu(&machine, SourceFormat::Tf32, Width::Bits16);
     let product = |value: f32| {
         let b = source(1.0);
         fpu.multiply(phase(0), source(value), b, 0x3f80_0000).0

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use crate::support::{fpu, machines, phase, source};
 use mmascope_model::tensix::{
-    Core, Early, Fidelity, Flag, Machine, STICKY_ADDRESS, STICKY_NAME, Setting, Source, Sticky,
-    Tile, Width, accumulate_f32, add_integers, f32_to_bf16, int8_to_source, integer_add,
+    Core, CoreSetting, Early, Fidelity, Flag, Machine, STICKY_ADDRESS, STICKY_NAME, SourceFormat,
+    StickyFlags, Tile, Width, accumulate_f32, add_integers, f32_to_bf16, int8_to_source,
+    integer_add,
 };
 
 const INFINITY: u32 = 0x7f80_0000;
@@ -60,22 +61,28 @@ impl Claim {
 
 /// One phase (LoFi).
 fn product(machine: &Machine, x: u32, y: u32) -> u32 {
-    let fpu = fpu(machine, Source::Tf32, Width::Bits32);
-    fpu.multiply(phase(0), Source::of_f32(x), Source::of_f32(y), 0)
-        .0
+    let fpu = fpu(machine, SourceFormat::Tf32, Width::Bits32);
+    fpu.multiply(
+        phase(0),
+        SourceFormat::of_f32(x),
+        SourceFormat::of_f32(y),
+        0,
+    )
+    .0
 }
 
 /// Four phases (HiFi4).
 fn product_of_four(machine: &Machine, x: u32, y: u32) -> u32 {
-    let fpu = fpu(machine, Source::Tf32, Width::Bits32);
-    let (a, b) = (Source::of_f32(x), Source::of_f32(y));
+    let fpu = fpu(machine, SourceFormat::Tf32, Width::Bits32);
+    let (a, b) = (SourceFormat::of_f32(x), SourceFormat::of_f32(y));
     let phases = [0, 1, 2, 3].map(phase).into_iter();
     phases.fold(0, |dst, phase| fpu.multiply(phase, a, b, dst).0)
 }
 
 fn sum(machine: &Machine, x: u32, y: u32) -> u32 {
-    let fpu = fpu(machine, Source::Tf32, Width::Bits32);
-    fpu.add(Source::of_f32(x), Source::of_f32(y), 0).0
+    let fpu = fpu(machine, SourceFormat::Tf32, Width::Bits32);
+    fpu.add(SourceFormat::of_f32(x), SourceFormat::of_f32(y), 0)
+        .0
 }
 
 fn is_infinite(word: u32) -> bool {
@@ -100,8 +107,8 @@ fn bits(x: f32) -> u32 {
 
 /// A product of two f16 numbers, one phase, in an f16 Dst.
 fn f16_product(machine: &Machine, x: u16, y: u16) -> u32 {
-    let fpu = fpu(machine, Source::F16, Width::Bits16);
-    let (x, y) = (Source::of_f16(x), Source::of_f16(y));
+    let fpu = fpu(machine, SourceFormat::F16, Width::Bits16);
+    let (x, y) = (SourceFormat::of_f16(x), SourceFormat::of_f16(y));
     let word = fpu.multiply(phase(0), x, y, 0).0;
     word >> 16 & 0x8000 | word >> 13 & 0x7fff
 }
@@ -138,8 +145,8 @@ fn patterns() -> Vec<Claim> {
             "7c00 is 65536, an ordinary number; what overflows is 7fff, and f16 has no NaN.",
         )
         .case("fpu, f16 Dst: 65504 · 8", |word| word == 0x7c00, |m| {
-            let fpu = fpu(m, Source::F16, Width::Bits16);
-            let word = fpu.multiply(phase(0), Source::of_f16(0x7bff), Source::of_f16(0x4800), 0).0;
+            let fpu = fpu(m, SourceFormat::F16, Width::Bits16);
+            let word = fpu.multiply(phase(0), SourceFormat::of_f16(0x7bff), SourceFormat::of_f16(0x4800), 0).0;
             word >> 16 & 0x8000 | word >> 13 & 0x7fff
         }),
         Claim::new(
@@ -245,9 +252,9 @@ fn operations() -> Vec<Claim> {
 
 /// The status bits after an operation on tiles.
 fn flags_of(machine: &Machine, operation: impl Fn(&mut Core<'_>)) -> u32 {
-    let setting = Setting {
-        a: Source::Tf32,
-        b: Source::Tf32,
+    let setting = CoreSetting {
+        a: SourceFormat::Tf32,
+        b: SourceFormat::Tf32,
         width: Width::Bits32,
         fidelity: Fidelity::LoFi,
     };
@@ -257,7 +264,7 @@ fn flags_of(machine: &Machine, operation: impl Fn(&mut Core<'_>)) -> u32 {
 }
 
 fn of_lanes(machine: &Machine, words: [u32; 3]) -> u32 {
-    let mut sticky = Sticky::default();
+    let mut sticky = StickyFlags::default();
     machine.multiply_add_lanes(&[words], &mut sticky);
     sticky.read().into()
 }
@@ -336,7 +343,7 @@ fn detections() -> Vec<Claim> {
             "7fffffff + 1",
             |flags| flags == 1,
             |_| {
-                let mut sticky = Sticky::default();
+                let mut sticky = StickyFlags::default();
                 add_integers(0x7fff_ffff, 1, &mut sticky);
                 sticky.read().into()
             },
@@ -345,7 +352,7 @@ fn detections() -> Vec<Claim> {
             "one lane 0 · inf + 0, one 2^127 · 2 + 0, one 1 · 1 + 0",
             |flags| flags == 12,
             |m| {
-                let mut sticky = Sticky::default();
+                let mut sticky = StickyFlags::default();
                 let two = [bits(2_f32.powi(127)), bits(2.0), 0];
                 let lanes = [[0, INFINITY, 0], two, [bits(1.0), bits(1.0), 0]];
                 m.multiply_add_lanes(&lanes, &mut sticky);
@@ -367,7 +374,7 @@ fn detections() -> Vec<Claim> {
                 "the same, then 0 is written",
                 |flags| flags == 0,
                 |m| {
-                    let mut sticky = Sticky::default();
+                    let mut sticky = StickyFlags::default();
                     m.multiply_add_lanes(&[[bits(2_f32.powi(127)), bits(2.0), 0]], &mut sticky);
                     sticky.clear();
                     sticky.read().into()

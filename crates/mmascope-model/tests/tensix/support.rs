@@ -1,7 +1,7 @@
 //! Machines, random numbers and short forms.
 
 use mmascope_model::isa::Catalogue;
-use mmascope_model::tensix::{Fpu, Machine, Phase, Source, Width};
+use mmascope_model::tensix::{Fpu, Machine, Phase, SourceFormat, Width};
 
 /// The two architectures; the first one has the fault.
 pub(crate) const ARCHITECTURES: [&str; 2] = ["wormhole", "blackhole"];
@@ -20,13 +20,13 @@ pub(crate) fn phase(number: u8) -> Phase {
 }
 
 /// The matrix unit for sources of one type.
-pub(crate) fn fpu(machine: &Machine, source: Source, width: Width) -> Fpu<'_> {
+pub(crate) fn fpu(machine: &Machine, source: SourceFormat, width: Width) -> Fpu<'_> {
     machine.fpu(source, source, width).unwrap()
 }
 
 /// A source datum of a number, with ten fraction bits.
 pub(crate) fn source(value: f32) -> u32 {
-    Source::of_f32(value.to_bits())
+    SourceFormat::of_f32(value.to_bits())
 }
 
 /// The xorshift generator of §10.3.

@@ -2,8 +2,8 @@
 
 use crate::support::{Xorshift, fpu, machines, phase, source};
 use mmascope_model::tensix::{
-    Core, Dst, Fidelity, Flag, Machine, Setting, Source, TILE, Tile, Width, int8_to_source,
-    integer_mvmul, pool_maximum,
+    Core, CoreSetting, Dst, Fidelity, Flag, Machine, SourceFormat, TILE, Tile, Width,
+    int8_to_source, integer_mvmul, pool_maximum,
 };
 
 const ALL: [(Fidelity, u8); 4] = [
@@ -13,8 +13,8 @@ const ALL: [(Fidelity, u8); 4] = [
     (Fidelity::HiFi4, 4),
 ];
 
-fn setting(source: Source, width: Width, fidelity: Fidelity) -> Setting {
-    Setting {
+fn setting(source: SourceFormat, width: Width, fidelity: Fidelity) -> CoreSetting {
+    CoreSetting {
         a: source,
         b: source,
         width,
@@ -22,9 +22,9 @@ fn setting(source: Source, width: Width, fidelity: Fidelity) -> Setting {
     }
 }
 
-fn random_tile(random: &mut Xorshift, kind: Source) -> Tile {
+fn random_tile(random: &mut Xorshift, kind: SourceFormat) -> Tile {
     Tile::of(|_, _| match kind {
-        Source::F16 => {
+        SourceFormat::F16 => {
             random.word() & (1 << 18) | (10 + random.below(10)) << 10 | random.word() & 0x3ff
         }
         _ => random.word() & (1 << 18) | (122 + random.below(10)) << 10 | random.word() & 0x3ff,
@@ -33,7 +33,7 @@ fn random_tile(random: &mut Xorshift, kind: Source) -> Tile {
 
 fn element(
     machine: &Machine,
-    kind: Source,
+    kind: SourceFormat,
     width: Width,
     phases: u8,
     tiles: &[(Tile, Tile)],
@@ -57,7 +57,7 @@ fn element(
 fn matmul_tiles_runs_phases_outside_the_halves_of_k() {
     let mut random = Xorshift(11);
     for machine in machines() {
-        for kind in [Source::Tf32, Source::Bf16, Source::F16] {
+        for kind in [SourceFormat::Tf32, SourceFormat::Bf16, SourceFormat::F16] {
             for width in [Width::Bits16, Width::Bits32] {
                 for (fidelity, phases) in ALL {
                     let tiles: Vec<_> = (0..2)
@@ -89,7 +89,7 @@ fn matmul_tiles_runs_phases_outside_the_halves_of_k() {
 fn element_wise_tiles() {
     let mut random = Xorshift(5);
     for machine in machines() {
-        let kind = Source::Bf16;
+        let kind = SourceFormat::Bf16;
         let (in0, in1) = (
             random_tile(&mut random, kind),
             random_tile(&mut random, kind),
@@ -126,7 +126,11 @@ fn integers_are_exact_and_limited() {
     let (x, y) = (bytes(&mut random), bytes(&mut random));
     let tile =
         |bytes: &[u8]| Tile::of(|row, column| int8_to_source(bytes[row * TILE + column], false));
-    let mut core = Core::new(&machine, setting(Source::Int8, width, Fidelity::HiFi4)).unwrap();
+    let mut core = Core::new(
+        &machine,
+        setting(SourceFormat::Int8, width, Fidelity::HiFi4),
+    )
+    .unwrap();
     core.matmul_tiles(&tile(&x), &tile(&y), 0).unwrap();
     let result = core.tile(0).unwrap();
     let value = |byte: u8| {
@@ -186,7 +190,7 @@ fn integers_are_exact_and_limited() {
     assert!(
         Core::new(
             &machine,
-            setting(Source::Int8, Width::Bits16, Fidelity::LoFi)
+            setting(SourceFormat::Int8, Width::Bits16, Fidelity::LoFi)
         )
         .is_err()
     );
@@ -203,7 +207,7 @@ fn pooling_takes_the_largest_pattern() {
     }
     let mut core = Core::new(
         &machine,
-        setting(Source::Tf32, Width::Bits32, Fidelity::LoFi),
+        setting(SourceFormat::Tf32, Width::Bits32, Fidelity::LoFi),
     )
     .unwrap();
     core.dst_mut().write_32(9, 3, 7);
@@ -219,7 +223,12 @@ fn pooling_takes_the_largest_pattern() {
     assert_eq!(read(&mut core, 8, 2), 0x4000_0000);
     // An exponent field of 0 is +0, which is more than −0 in Dst.
     assert_eq!(
-        pool_maximum(Source::Bf16, Width::Bits16, &[1 << 18 | 7], 0x8000_0000),
+        pool_maximum(
+            SourceFormat::Bf16,
+            Width::Bits16,
+            &[1 << 18 | 7],
+            0x8000_0000
+        ),
         0
     );
     assert!(core.pool(&rows, 510).is_err());
@@ -245,14 +254,17 @@ fn dst_is_one_memory_of_two_widths() {
 #[test]
 fn moves() {
     let [machine, _] = machines();
-    let fpu = fpu(&machine, Source::Bf16, Width::Bits32);
-    assert_eq!(fpu.to_dst(Source::Tf32, source(1.0) | 5), 0x3f80_a000);
-    assert_eq!(fpu.to_dst(Source::Bf16, source(1.0) | 5), 0x3f80_0000);
-    assert_eq!(fpu.to_dst(Source::Tf32, 1 << 18 | 5), 0);
-    assert_eq!(fpu.from_dst(Source::Tf32, 0x3f80_ffff), source(1.0) | 7);
+    let fpu = fpu(&machine, SourceFormat::Bf16, Width::Bits32);
+    assert_eq!(fpu.to_dst(SourceFormat::Tf32, source(1.0) | 5), 0x3f80_a000);
+    assert_eq!(fpu.to_dst(SourceFormat::Bf16, source(1.0) | 5), 0x3f80_0000);
+    assert_eq!(fpu.to_dst(SourceFormat::Tf32, 1 << 18 | 5), 0);
     assert_eq!(
-        fpu.from_dst(Source::Bf16, 0x3f81_ffff),
-        Source::of_bf16(0x3f81)
+        fpu.from_dst(SourceFormat::Tf32, 0x3f80_ffff),
+        source(1.0) | 7
+    );
+    assert_eq!(
+        fpu.from_dst(SourceFormat::Bf16, 0x3f81_ffff),
+        SourceFormat::of_bf16(0x3f81)
     );
 }
 
@@ -261,7 +273,7 @@ fn status_bits_of_tiles() {
     for machine in machines() {
         let mut core = Core::new(
             &machine,
-            setting(Source::Bf16, Width::Bits32, Fidelity::LoFi),
+            setting(SourceFormat::Bf16, Width::Bits32, Fidelity::LoFi),
         )
         .unwrap();
         let (large, small) = (

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use crate::support::{Xorshift, machines};
 use mmascope_model::tensix::{
-    Constant, Flag, Integers, Narrow, RandomBits, Sticky, Stored, absolute, absolute_reciprocal,
-    add_immediate, add_integers, cast_to_f32, compare_order, divide_by_power, load,
-    load_immediate_f16, lut_coefficient, lut16_coefficient, round_to_integer, round_to_narrow,
-    store,
+    Constant, Flag, Integers, Narrow, StickyFlags, Stored, TensixRandomBits, absolute,
+    absolute_reciprocal, add_immediate, add_integers, cast_to_f32, compare_order, divide_by_power,
+    load, load_immediate_f16, lut_coefficient, lut16_coefficient, round_to_integer,
+    round_to_narrow, store,
 };
 
 #[test]
@@ -163,7 +163,7 @@ fn reciprocals() {
 
 #[test]
 fn random_bits_shift_by_one() {
-    let mut random = RandomBits { state: 0x8000_0001 };
+    let mut random = TensixRandomBits { state: 0x8000_0001 };
     assert_eq!(random.step(), 0x8000_0001);
     // Two taps are set: an even number puts a one in front.
     assert_eq!(random.state, 0xc000_0000);
@@ -194,7 +194,7 @@ fn a_seed_is_spread_over_the_lanes() {
         step();
         expected[lane] = step();
     }
-    let seeded = RandomBits::seeded(0xdead_beef);
+    let seeded = TensixRandomBits::seeded(0xdead_beef);
     assert_eq!(seeded.map(|lane| lane.state), expected);
 }
 
@@ -212,7 +212,7 @@ fn constants() {
 #[test]
 fn status_bits_are_sticky_over_lanes() {
     for machine in machines() {
-        let mut sticky = Sticky::default();
+        let mut sticky = StickyFlags::default();
         let words = machine.multiply_add_lanes(
             &[
                 [0x3f80_0000; 3],

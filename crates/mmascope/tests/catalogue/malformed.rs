@@ -198,19 +198,19 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §nan=7fff | hw",
-        "expected 'any', 'operand:' and a word, or 8 hex digits",
+        "nan=7fff: a word of f32 has 8 digits",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §nan=+fffffff | hw",
-        "expected 'any', 'operand:' and a word, or 8 hex digits",
+        "nan=+fffffff: expected 'any' or 'own' or WORD or operand:WORD, in hexadecimal digits",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §zero=odd | hw",
-        "expected plus, minus, exact, ieee, exact-minus, common or common-minus",
+        "zero=odd: expected 'plus' or 'exact' or 'ieee' or 'minus' or 'exact-minus' or 'common' or 'common-minus'",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §overflow=up | hw",
-        "unknown overflow 'up'",
+        "overflow=up: expected 'inf' or 'ieee' or 'sat' or 'satfinite' or 'nan' or 'nanfinite'",
     ),
     (
         "arch a\nx | {t} | {s} | fused L=4 F=exact §sticky=1 -> rz f32 | hw",
@@ -234,11 +234,19 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §tininess=before | hw",
-        "it needs flush=plus or flush=kept",
+        "tininess=before says which results are flushed: it needs flush=plus, for example",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 flush=plus §tininess=soon | hw",
-        "expected after, before or unbounded",
+        "tininess=soon: expected 'before' or 'unbounded'",
+    ),
+    (
+        "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 zero=plus §zero=minus | hw",
+        "output parameter zero is given twice",
+    ),
+    (
+        "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §nil=plus | hw",
+        "unknown output parameter 'nil'",
     ),
     (
         "arch a\nx | {t} | {s} | e-fdpa L=4 -> rz f32 §more | hw",

@@ -1,6 +1,6 @@
 //! `explain` finds where two units part: the step, the term, the bit.
 
-use mmascope::explain::{Comparison, Part, Request};
+use mmascope::explain::{Comparison, TraceRequest, TracedPart};
 use mmascope::isa::Catalogue;
 
 use super::golden::{REQUEST, input, trace};
@@ -9,8 +9,8 @@ use super::golden::{REQUEST, input, trace};
 fn parting(
     one: (&str, &str),
     other: (&str, &str),
-    request: &Request<'_>,
-) -> (Option<Part>, String) {
+    request: &TraceRequest<'_>,
+) -> (Option<TracedPart>, String) {
     let signature = |(arch, inst): (&str, &str)| {
         let row = Catalogue::built_in().find(arch, inst).expect("a row");
         *row.unit().expect("a model").signature()
@@ -30,8 +30,8 @@ fn parting(
     (part, text)
 }
 
-fn term(name: &str, bit: i64) -> Option<Part> {
-    Some(Part::Term {
+fn term(name: &str, bit: i64) -> Option<TracedPart> {
+    Some(TracedPart::Term {
         left: name.to_owned(),
         right: name.to_owned(),
         bit,
@@ -45,11 +45,11 @@ const HOPPER: (&str, &str) = ("hopper", "mma.m16n8k16.f32.f16.f16.f32");
 #[test]
 fn results_of_different_formats_are_compared_by_value() {
     let (f32, f16) = (HOPPER, ("hopper", "mma.m16n8k16.f16.f16.f16.f16"));
-    let request = |c| Request {
+    let request = |c| TraceRequest {
         a: "1,0.5",
         b: "1,1",
         c: Some(c),
-        ..Request::default()
+        ..TraceRequest::default()
     };
     let note = "; the results are in f32 and f16, and compared by value";
     // 3.5 in both: 40600000 and 4300.
@@ -60,7 +60,7 @@ fn results_of_different_formats_are_compared_by_value() {
     // 2049.5 in f32, 2050 in f16.
     let (part, text) = parting(f32, f16, &request("2048"));
     assert!(
-        matches!(part, Some(Part::Rounding { bit: 1 })),
+        matches!(part, Some(TracedPart::Rounding { bit: 1 })),
         "{part:?} {text}"
     );
     assert!(text.contains(note), "{text}");
@@ -75,10 +75,10 @@ fn results_of_different_formats_are_compared_by_value() {
 #[test]
 fn a_nan_that_nobody_knows_parts_from_none() {
     let cdna3 = ("cdna3", "v_mfma_f32_32x32x8_f16");
-    let request = Request {
+    let request = TraceRequest {
         a: "nan",
         b: "1",
-        ..Request::default()
+        ..TraceRequest::default()
     };
     let (part, text) = parting(HOPPER, cdna3, &request);
     assert_eq!(part, None, "{text}");
@@ -129,51 +129,51 @@ fn other_partings() {
     assert_eq!(part, None);
     assert!(text.contains("part     nowhere"), "{text}");
     // A chain of two rounds where one fused sum of eight does not: they add different terms.
-    let ones = Request {
+    let ones = TraceRequest {
         a: "1,1,1,1,1,1,1,1",
         b: "1,1,1,1,1,1,1,1",
-        ..Request::default()
+        ..TraceRequest::default()
     };
     let (part, text) = parting(AMPERE, VOLTA, &ones);
-    assert_eq!(part, Some(Part::Terms), "{text}");
+    assert_eq!(part, Some(TracedPart::Terms), "{text}");
     assert!(text.contains("note: 2 chained instructions"), "{text}");
     // Zero products make no difference to who is added with whom.
-    let few = Request {
+    let few = TraceRequest {
         a: "1,1",
         b: "1,1",
-        ..Request::default()
+        ..TraceRequest::default()
     };
     assert_eq!(parting(AMPERE, VOLTA, &few).0, None);
     // The last rounding: f32 keeps what f16 rounds.
-    let fine = Request {
+    let fine = TraceRequest {
         a: "1, 2^-12",
         b: "1, 1",
-        ..Request::default()
+        ..TraceRequest::default()
     };
     let half = ("ampere", "mma.m16n8k8.f16.f16.f16.f16");
     assert_eq!(
         parting(AMPERE, half, &fine).0,
-        Some(Part::Rounding { bit: -12 })
+        Some(TracedPart::Rounding { bit: -12 })
     );
     // The NaN of one is known, that of the other is not.
-    let nan = Request {
+    let nan = TraceRequest {
         a: "nan",
         b: "1",
-        ..Request::default()
+        ..TraceRequest::default()
     };
     let (part, _) = parting(AMPERE, ("cdna3", "v_mfma_f32_32x32x8_f16"), &nan);
     assert_eq!(part, None);
     // The sign of a zero, also in another format.
-    let zeros = Request {
+    let zeros = TraceRequest {
         a: "-0,-0,-0,-0,-0,-0,-0,-0",
         b: "1,1,1,1,1,1,1,1",
         c: Some("-0"),
-        ..Request::default()
+        ..TraceRequest::default()
     };
     let (part, text) = parting(AMPERE, ("hopper", "mma.m8n8k4.f64.f64.f64.f64"), &zeros);
-    assert_eq!(part, Some(Part::Word), "{text}");
+    assert_eq!(part, Some(TracedPart::Word), "{text}");
     // The first of several bits that differ is the highest one.
-    let bits = Request {
+    let bits = TraceRequest {
         a: "2^13, 0.75",
         b: "2^10, 1",
         c: Some("-2^23"),
@@ -196,10 +196,10 @@ fn units_that_agree_part_nowhere_and_others_somewhere() {
             .map(|_| format!("0x{:04x}", random.below(1 << 15) | random.below(2) << 15))
             .collect();
         let (a, b) = (words[..4].join(","), words[4..].join(","));
-        let request = Request {
+        let request = TraceRequest {
             a: &a,
             b: &b,
-            ..Request::default()
+            ..TraceRequest::default()
         };
         let others = [
             AMPERE,

@@ -2,10 +2,10 @@
 //! −0.875 (conformance facts §1), and the whole text of one unit.
 
 use mmascope::dpa::Modifiers;
-use mmascope::explain::{Input, Request, Trace};
+use mmascope::explain::{Trace, TraceRequest, TracedInput};
 use mmascope::isa::Catalogue;
 
-pub(super) const REQUEST: Request<'_> = Request {
+pub(super) const REQUEST: TraceRequest<'_> = TraceRequest {
     a: "-2^13, -0.5, -0.25, -0.125",
     b: "2^10, 1, 1, 1",
     c: Some("2^23"),
@@ -14,12 +14,12 @@ pub(super) const REQUEST: Request<'_> = Request {
     round: false,
 };
 
-pub(super) fn input(arch: &str, inst: &str, request: &Request<'_>) -> Input {
+pub(super) fn input(arch: &str, inst: &str, request: &TraceRequest<'_>) -> TracedInput {
     let row = Catalogue::built_in().find(arch, inst).expect("a row");
-    Input::read(row.unit().expect("a model").signature(), request).expect("operands")
+    TracedInput::read(row.unit().expect("a model").signature(), request).expect("operands")
 }
 
-pub(super) fn trace(arch: &str, inst: &str, input: &Input) -> Trace {
+pub(super) fn trace(arch: &str, inst: &str, input: &TracedInput) -> Trace {
     let row = Catalogue::built_in().find(arch, inst).expect("a row");
     let unit = row.unit().expect("a model");
     let mut trace = Trace::of(unit, &input.operands(), &Modifiers::default()).expect("fits");
@@ -144,7 +144,7 @@ fn every_unit_loses_something_else() {
 
 #[test]
 fn floors_drops_flushes_and_specials_are_told() {
-    let text = |arch: &str, inst: &str, request: Request<'_>| {
+    let text = |arch: &str, inst: &str, request: TraceRequest<'_>| {
         trace(arch, inst, &input(arch, inst, &request)).to_string()
     };
     let contains = |text: &str, parts: &[&str]| {
@@ -152,12 +152,12 @@ fn floors_drops_flushes_and_specials_are_told() {
             .iter()
             .for_each(|part| assert!(text.contains(part), "{part}\n{text}"));
     };
-    let rounded = Request {
+    let rounded = TraceRequest {
         round: true,
-        ..Request::default()
+        ..TraceRequest::default()
     };
     // CDNA3's floor of a tiny negative c is visible (arithmetic specification §7).
-    let floors = Request {
+    let floors = TraceRequest {
         a: "2048, 2048",
         b: "2048, -2048",
         c: Some("-1e-6"),
@@ -168,7 +168,7 @@ fn floors_drops_flushes_and_specials_are_told() {
         &text_of,
         &["result   be800000 = -0.25", "cut      rd to", "= -1*2^-2"],
     );
-    let drops = Request {
+    let drops = TraceRequest {
         a: "128, 1",
         b: "128, 0",
         c: Some("2^-12"),
@@ -182,7 +182,7 @@ fn floors_drops_flushes_and_specials_are_told() {
             "lost     0x1p-12 dropping c",
         ],
     );
-    let flushes = Request {
+    let flushes = TraceRequest {
         a: "0x0001",
         b: "1024",
         c: Some("0x00000001"),
@@ -197,21 +197,21 @@ fn floors_drops_flushes_and_specials_are_told() {
             "lost     0x1p-149 flushing c",
         ],
     );
-    let floor = Request {
+    let floor = TraceRequest {
         a: "2^-100",
         b: "2^-30",
         ..rounded
     };
     let text_of = text("hopper", "mma.m16n8k16.f32.bf16.bf16.f32", floor);
     contains(&text_of, &["E        -130 from p0, floor -133"]);
-    let below = Request {
+    let below = TraceRequest {
         a: "2^-100",
         b: "2^-36",
         ..rounded
     };
     let text_of = text("hopper", "mma.m16n8k16.f32.bf16.bf16.f32", below);
     contains(&text_of, &["E        -133 from floor, floor -133"]);
-    let two = Request {
+    let two = TraceRequest {
         a: "1, 1",
         b: "1, 1",
         ..rounded
@@ -221,7 +221,7 @@ fn floors_drops_flushes_and_specials_are_told() {
         &text_of,
         &["step 1: d = p0 + p1   t-fdpa\n  zero     p2..p15 c\n"],
     );
-    let nan = Request {
+    let nan = TraceRequest {
         a: "0, inf",
         b: "inf, 1",
         c: Some("-inf"),
@@ -232,7 +232,7 @@ fn floors_drops_flushes_and_specials_are_told() {
         &text_of,
         &["special  nan: p0 = 0 * inf", "value    7fffffff = nan"],
     );
-    let against = Request {
+    let against = TraceRequest {
         a: "0, inf",
         b: "1, 1",
         c: Some("-inf"),
@@ -240,7 +240,7 @@ fn floors_drops_flushes_and_specials_are_told() {
     };
     let text_of = text("hopper", "mma.m16n8k16.f32.f16.f16.f32", against);
     contains(&text_of, &["special  nan: p1 = inf * 1 against c = -inf"]);
-    let overflows = Request {
+    let overflows = TraceRequest {
         a: "2^100",
         b: "2^100",
         ..rounded
@@ -255,10 +255,10 @@ fn floors_drops_flushes_and_specials_are_told() {
 #[test]
 fn the_table_has_the_exponents_of_widened_operands() {
     // e4m3's subnormals are normal numbers of f16: 2^-9 has the field exponent -6, and -9 as f16.
-    let request = Request {
+    let request = TraceRequest {
         a: "2^-9, 1",
         b: "2^8, 1",
-        ..Request::default()
+        ..TraceRequest::default()
     };
     let inst = "mma.m16n8k32.f32.e4m3.e4m3.f32";
     let trace = trace("hopper", inst, &input("hopper", inst, &request));

@@ -1,7 +1,7 @@
 //! Operands as people write them: what is taken, what is refused and in which words.
 
 use mmascope::dpa::{Scale, Signature};
-use mmascope::explain::{Input, Request};
+use mmascope::explain::{TraceRequest, TracedInput};
 use mmascope::format::{E4M3FN, F16, F32, Format, UE8M0};
 
 fn signature() -> Signature {
@@ -56,25 +56,25 @@ fn every_spelling_of_a_number() {
         ("65504", 0x7bff),
         ("0x1", 1),
     ] {
-        let request = Request {
+        let request = TraceRequest {
             a: text,
             round: text == "3*2^-26",
-            ..Request::default()
+            ..TraceRequest::default()
         };
-        let input = Input::read(&signature(), &request);
+        let input = TracedInput::read(&signature(), &request);
         assert_eq!(input.map(|input| input.words.a[0]), Ok(word), "{text}");
     }
 }
 
 #[test]
 fn short_lists_and_hexadecimal_strings() {
-    let request = Request {
+    let request = TraceRequest {
         a: "1,1",
         b: "3c003c003c003c00",
         c: Some("3f800000"),
-        ..Request::default()
+        ..TraceRequest::default()
     };
-    let input = Input::read(&signature(), &request).expect("operands");
+    let input = TracedInput::read(&signature(), &request).expect("operands");
     assert_eq!(
         (input.words.a, input.words.b, input.words.c),
         (vec![0x3c00, 0x3c00, 0, 0], vec![0x3c00; 4], 0x3f80_0000)
@@ -82,11 +82,11 @@ fn short_lists_and_hexadecimal_strings() {
     assert_eq!(input.given, 4);
     assert_eq!(input.notes, ["a has 2 of 4 elements; the others are +0"]);
     // Eight decimal digits are a word, and the output says so.
-    let digits = Request {
+    let digits = TraceRequest {
         c: Some("16777216"),
-        ..Request::default()
+        ..TraceRequest::default()
     };
-    let input = Input::read(&signature(), &digits).expect("operands");
+    let input = TracedInput::read(&signature(), &digits).expect("operands");
     assert_eq!(input.words.c, 0x1677_7216);
     assert!(
         input
@@ -96,22 +96,25 @@ fn short_lists_and_hexadecimal_strings() {
         "{:?}",
         input.notes
     );
-    let point = Request {
+    let point = TraceRequest {
         c: Some("16777216.0"),
-        ..Request::default()
+        ..TraceRequest::default()
     };
     assert_eq!(
-        Input::read(&signature(), &point).expect("operands").words.c,
+        TracedInput::read(&signature(), &point)
+            .expect("operands")
+            .words
+            .c,
         0x4b80_0000
     );
     // Scales are 1 where they are left out.
-    let some = Request {
+    let some = TraceRequest {
         a: "1",
         b: "1",
         scale_a: Some("2^3"),
-        ..Request::default()
+        ..TraceRequest::default()
     };
-    let input = Input::read(&scaled(), &some).expect("operands");
+    let input = TracedInput::read(&scaled(), &some).expect("operands");
     assert_eq!(
         (input.words.scale_a, input.words.scale_b),
         (vec![130, 127], vec![127, 127])
@@ -120,18 +123,20 @@ fn short_lists_and_hexadecimal_strings() {
 
 #[test]
 fn values_are_exact_unless_rounding_is_asked_for() {
-    let tenth = Request {
+    let tenth = TraceRequest {
         a: "0.1",
-        ..Request::default()
+        ..TraceRequest::default()
     };
-    let error = Input::read(&signature(), &tenth).unwrap_err().to_string();
+    let error = TracedInput::read(&signature(), &tenth)
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("a[0] = 0.1 is no f16: the nearest is 0x1.998p-4; rounding takes that"),
         "{error}"
     );
-    let rounded = Input::read(
+    let rounded = TracedInput::read(
         &signature(),
-        &Request {
+        &TraceRequest {
             round: true,
             ..tenth
         },
@@ -144,13 +149,13 @@ fn values_are_exact_unless_rounding_is_asked_for() {
         ("2051", 0x6802),
         ("2049.0000000000000000000000000001", 0x6801),
     ] {
-        let request = Request {
+        let request = TraceRequest {
             a: text,
             round: true,
-            ..Request::default()
+            ..TraceRequest::default()
         };
         assert_eq!(
-            Input::read(&signature(), &request).map(|input| input.words.a[0]),
+            TracedInput::read(&signature(), &request).map(|input| input.words.a[0]),
             Ok(word),
             "{text}"
         );
@@ -171,23 +176,23 @@ fn values_are_exact_unless_rounding_is_asked_for() {
         (narrow, "6.5", None),
         (narrow, "-600", None),
     ] {
-        let request = Request {
+        let request = TraceRequest {
             a: text,
             round: true,
-            ..Request::default()
+            ..TraceRequest::default()
         };
-        let input = Input::read(&signature, &request);
+        let input = TracedInput::read(&signature, &request);
         assert_eq!(input.ok().map(|input| input.words.a[0]), word, "{text}");
     }
     // Every f16 written out is itself.
     for code in (0..0x7c00).step_by(37) {
-        let value = mmascope::explain::Value::of(&F16.decode(code)).to_string();
-        let request = Request {
+        let value = mmascope::explain::TracedValue::of(&F16.decode(code)).to_string();
+        let request = TraceRequest {
             a: &value,
-            ..Request::default()
+            ..TraceRequest::default()
         };
         assert_eq!(
-            Input::read(&signature(), &request).map(|input| input.words.a[0]),
+            TracedInput::read(&signature(), &request).map(|input| input.words.a[0]),
             Ok(code),
             "{value}"
         );
@@ -196,9 +201,9 @@ fn values_are_exact_unless_rounding_is_asked_for() {
 
 #[test]
 fn wrong_input_is_refused_in_words() {
-    let a = |text: &'static str| Request {
+    let a = |text: &'static str| TraceRequest {
         a: text,
-        ..Request::default()
+        ..TraceRequest::default()
     };
     let cases = [
         (a("1,1,1,1,1"), "a has 5 elements; at most 4 are taken"),
@@ -227,44 +232,48 @@ fn wrong_input_is_refused_in_words() {
         (a("1*"), "'' is no number"),
         (a("0x1.8"), "0x1.8"),
         (
-            Request {
+            TraceRequest {
                 c: Some("1,2"),
-                ..Request::default()
+                ..TraceRequest::default()
             },
             "c has 2 elements; at most 1 are taken",
         ),
         (
-            Request {
+            TraceRequest {
                 scale_a: Some("1"),
-                ..Request::default()
+                ..TraceRequest::default()
             },
             "sa: the instruction has no block scales",
         ),
     ];
     for (request, wanted) in cases {
-        match Input::read(&signature(), &request) {
+        match TracedInput::read(&signature(), &request) {
             Err(error) => assert!(error.to_string().contains(wanted), "{error}\n{wanted}"),
             // A hexadecimal float without an exponent is one with p0.
             Ok(_) => assert_eq!(request.a, "0x1.8"),
         }
     }
-    let none = Request {
+    let none = TraceRequest {
         a: "inf",
-        ..Request::default()
+        ..TraceRequest::default()
     };
-    let error = Input::read(&scaled(), &none).unwrap_err().to_string();
+    let error = TracedInput::read(&scaled(), &none).unwrap_err().to_string();
     assert!(error.contains("e4m3fn has none"), "{error}");
-    let scale = Request {
+    let scale = TraceRequest {
         scale_a: Some("3"),
-        ..Request::default()
+        ..TraceRequest::default()
     };
-    let error = Input::read(&scaled(), &scale).unwrap_err().to_string();
+    let error = TracedInput::read(&scaled(), &scale)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("sa[0] = 3 is no ue8m0"), "{error}");
     let narrow = Signature {
         a: Format::named("e3m2").expect("known"),
         ..signature()
     };
-    let error = Input::read(&narrow, &a("0xff")).unwrap_err().to_string();
+    let error = TracedInput::read(&narrow, &a("0xff"))
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("does not fit the 6 bits of e3m2fn"),
         "{error}"
@@ -273,13 +282,13 @@ fn wrong_input_is_refused_in_words() {
 
 #[test]
 fn operands_move_to_other_units() {
-    let request = Request {
+    let request = TraceRequest {
         a: "1.5, 2, 3",
         b: "1, 1, 1",
         c: Some("0.25"),
-        ..Request::default()
+        ..TraceRequest::default()
     };
-    let input = Input::read(&signature(), &request).expect("operands");
+    let input = TracedInput::read(&signature(), &request).expect("operands");
     let narrow = Signature {
         a: E4M3FN,
         b: E4M3FN,
@@ -292,11 +301,11 @@ fn operands_move_to_other_units() {
         moved.notes[0],
         "2 chained instructions: each d is the next one's c"
     );
-    let fine = Request {
+    let fine = TraceRequest {
         a: "1.0625",
         ..request
     };
-    let input = Input::read(&signature(), &fine).expect("operands");
+    let input = TracedInput::read(&signature(), &fine).expect("operands");
     let error = input
         .transfer(&signature(), &narrow, false)
         .unwrap_err()
@@ -304,13 +313,13 @@ fn operands_move_to_other_units() {
     assert!(error.contains("a[0] = 1.0625 is no e4m3fn"), "{error}");
     assert!(input.transfer(&signature(), &narrow, true).is_ok());
     // Scales: to a unit without them only when all are 1; to other blocks only when they agree.
-    let request = Request {
+    let request = TraceRequest {
         a: "1",
         b: "1",
         scale_a: Some("2"),
-        ..Request::default()
+        ..TraceRequest::default()
     };
-    let input = Input::read(&scaled(), &request).expect("operands");
+    let input = TracedInput::read(&scaled(), &request).expect("operands");
     let error = input
         .transfer(&scaled(), &signature(), false)
         .unwrap_err()
@@ -319,9 +328,9 @@ fn operands_move_to_other_units() {
         error.contains("sa: a scale is 2; the other unit has none"),
         "{error}"
     );
-    let plain = Input::read(
+    let plain = TracedInput::read(
         &scaled(),
-        &Request {
+        &TraceRequest {
             scale_a: None,
             ..request
         },
@@ -334,13 +343,13 @@ fn operands_move_to_other_units() {
         Ok(vec![])
     );
     let ones = vec!["1"; 64].join(",");
-    let both = Request {
+    let both = TraceRequest {
         a: &ones,
         b: &ones,
         scale_a: Some("2, 4"),
-        ..Request::default()
+        ..TraceRequest::default()
     };
-    let input = Input::read(&scaled(), &both).expect("operands");
+    let input = TracedInput::read(&scaled(), &both).expect("operands");
     let wide = Signature {
         scale: Some(Scale {
             format: UE8M0,

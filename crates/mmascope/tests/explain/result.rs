@@ -1,7 +1,7 @@
 //! A trace's result is the reference's, its losses add up, and its exact value is exact.
 
 use mmascope::dpa::{Scale, Unit};
-use mmascope::explain::{Step, Trace, Value};
+use mmascope::explain::{Trace, TracedStep, TracedValue};
 use mmascope::isa::Catalogue;
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ fn check(unit: &Unit, case: &Case) -> Trace {
         "{} {case:x?}: reference {reference:x}\n{trace}",
         unit.program()
     );
-    let is_finite = |step: &Step| step.special.is_none() && !step.value.is_special();
+    let is_finite = |step: &TracedStep| step.special.is_none() && !step.value.is_special();
     if trace.error.is_some() && trace.steps.iter().all(is_finite) {
         let (result, exact) = (trace.result.value.number(), trace.exact.number());
         let lost = &exact.expect("finite") - &result.expect("finite");
@@ -124,7 +124,7 @@ fn the_exact_value_is_that_of_a_chain_without_loss() {
         };
         let trace = check(&chain, &case);
         match (&trace.exact, &trace.result.value) {
-            (Value::Zero { .. }, Value::Zero { .. }) => {}
+            (TracedValue::Zero { .. }, TracedValue::Zero { .. }) => {}
             (exact, result) => assert_eq!(exact, result),
         }
         assert!(trace.lost().is_zero());

@@ -2,7 +2,7 @@
 
 use mmascope::dpa::{Program, Signature, Unit};
 use mmascope::dut::{Dut, ModelDut};
-use mmascope::infer::{Found, Inference, Options, Outcome, infer};
+use mmascope::infer::{Found, Inference, InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
 
 /// The different units of the catalogue, with a name each.
@@ -80,7 +80,11 @@ fn busy() -> Option<f64> {
 /// they are known. (Those of tests beside it too: run proofs alone.)
 pub(crate) fn inferred(device: &mut dyn Dut) -> (Inference, f64) {
     let begun = busy();
-    let inference = infer(device, Some(Catalogue::built_in()), &Options::default());
+    let inference = infer(
+        device,
+        Some(Catalogue::built_in()),
+        &InferenceOptions::default(),
+    );
     let inference = inference.expect("answers");
     let seconds = begun
         .zip(busy())

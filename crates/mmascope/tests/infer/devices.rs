@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use mmascope::dut::{Dut, Interface, PluginDut, ProcessDut};
-use mmascope::infer::{Options, Outcome, infer};
+use mmascope::infer::{InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
 
 const HEAD: &str = r#"
@@ -45,8 +45,12 @@ const BODIES: [(&str, &str); 4] = [
 ];
 
 fn found(name: &str, device: &mut dyn Dut) -> mmascope::infer::Found {
-    let inference =
-        infer(device, Some(Catalogue::built_in()), &Options::default()).expect("answers");
+    let inference = infer(
+        device,
+        Some(Catalogue::built_in()),
+        &InferenceOptions::default(),
+    )
+    .expect("answers");
     let Outcome::Model(model) = inference.outcome else {
         panic!("{name}: {:?}", inference.outcome);
     };

@@ -2,7 +2,7 @@
 
 use mmascope::dpa::Signature;
 use mmascope::dut::{Batch, Dut};
-use mmascope::infer::{Options, Outcome, infer};
+use mmascope::infer::{InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
@@ -159,8 +159,12 @@ fn recovered(units: impl IntoIterator<Item = Double>) {
     let mut failures = Vec::new();
     for mut unit in units {
         let name = unit.name.clone();
-        let inference =
-            infer(&mut unit, Some(Catalogue::built_in()), &Options::default()).expect("answers");
+        let inference = infer(
+            &mut unit,
+            Some(Catalogue::built_in()),
+            &InferenceOptions::default(),
+        )
+        .expect("answers");
         let Outcome::Model(model) = &inference.outcome else {
             println!("{name}: NOT FOUND");
             failures.push(format!("{name}: {:?}", inference.outcome));

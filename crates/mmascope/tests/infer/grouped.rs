@@ -3,7 +3,7 @@
 
 use mmascope::dpa::{Signature, Unit};
 use mmascope::dut::ModelDut;
-use mmascope::infer::{Options, Outcome, infer};
+use mmascope::infer::{InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
 
 use crate::outside::no_model_of;
@@ -18,7 +18,8 @@ fn a_unit_with_groups_of_four_is_found_from_the_rows() {
     let unit = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
     let mut device = ModelDut::new("a black box", unit.clone());
     let catalogue = Catalogue::built_in();
-    let inference = infer(&mut device, Some(catalogue), &Options::default()).expect("answers");
+    let inference =
+        infer(&mut device, Some(catalogue), &InferenceOptions::default()).expect("answers");
     let Outcome::Model(model) = &inference.outcome else {
         panic!("{:?}", inference.outcome);
     };

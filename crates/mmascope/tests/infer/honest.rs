@@ -3,7 +3,7 @@
 
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::dut::{Batch, Dut, ModelDut};
-use mmascope::infer::{Inference, Options, Outcome, infer};
+use mmascope::infer::{Inference, InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Reader;
 
@@ -19,7 +19,7 @@ fn row(arch: &str, inst: &str) -> Unit {
 
 fn of_unit(unit: &Unit, catalogue: Option<&Catalogue>) -> Inference {
     let mut device = ModelDut::new("a black box", unit.clone());
-    infer(&mut device, catalogue, &Options::default()).expect("answers")
+    infer(&mut device, catalogue, &InferenceOptions::default()).expect("answers")
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn the_printed_row_loads_and_computes() {
     let inference = infer(
         &mut device,
         Some(Catalogue::built_in()),
-        &Options::default(),
+        &InferenceOptions::default(),
     )
     .expect("answers");
     let Outcome::Model(model) = &inference.outcome else {
@@ -218,9 +218,9 @@ fn signs_of_zero_of_several_additions_are_found_together() {
     let (a, b) = ([0x8080_0000; 8], [0x1a80_0000; 8]);
     for seed in 1..=3 {
         let mut device = ModelDut::new("a black box", unit.clone());
-        let options = Options {
+        let options = InferenceOptions {
             seed,
-            ..Options::default()
+            ..InferenceOptions::default()
         };
         let found = infer(&mut device, None, &options).expect("answers");
         let Outcome::Model(model) = found.outcome else {

@@ -4,7 +4,7 @@
 use mmascope::cases::{Family, Generator};
 use mmascope::dpa::Modifiers;
 use mmascope::dut::{Batch, Dut};
-use mmascope::infer::{Options, Outcome, infer};
+use mmascope::infer::{InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
@@ -340,7 +340,7 @@ fn mutants_are_recovered() {
         let inference = infer(
             &mut device,
             Some(Catalogue::built_in()),
-            &Options::default(),
+            &InferenceOptions::default(),
         )
         .expect("answers");
         let outcome = match &inference.outcome {

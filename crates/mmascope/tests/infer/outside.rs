@@ -2,7 +2,7 @@
 
 use mmascope::dpa::{Modifiers, Signature};
 use mmascope::dut::{Batch, Dut};
-use mmascope::infer::{Options, Outcome, infer};
+use mmascope::infer::{InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
@@ -69,10 +69,10 @@ fn is_outside(device: impl Dut) {
 /// Asserts that the search says of a device that no model fits it, with a counter-example that holds.
 pub(crate) fn no_model_of(mut device: impl Dut, catalogue: Option<&Catalogue>) {
     let name = device.name().to_owned();
-    let options = Options {
+    let options = InferenceOptions {
         // Much longer finds no more.
         cpu_limit: std::time::Duration::from_secs(5),
-        ..Options::default()
+        ..InferenceOptions::default()
     };
     let inference = infer(&mut device, catalogue, &options).expect("answers");
     let Outcome::NoModel {
@@ -163,7 +163,7 @@ fn random_rounding_is_noise() {
     let inference = infer(
         &mut device,
         Some(Catalogue::built_in()),
-        &Options::default(),
+        &InferenceOptions::default(),
     )
     .expect("answers");
     let Outcome::Noise { answers, .. } = inference.outcome else {
@@ -192,7 +192,7 @@ fn rare_noise_is_named() {
         let inference = infer(
             &mut device,
             Some(Catalogue::built_in()),
-            &Options::default(),
+            &InferenceOptions::default(),
         );
         let inference = inference.expect("answers");
         let Outcome::Noise { answers, .. } = inference.outcome else {

@@ -3,7 +3,7 @@
 
 use mmascope::dpa::Signature;
 use mmascope::dut::{Batch, Dut};
-use mmascope::infer::{Options, Outcome, infer};
+use mmascope::infer::{InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
@@ -382,8 +382,12 @@ fn steps_that_differ_and_odd_codes_are_recovered() {
     let mut failures = Vec::new();
     for mut unit in units() {
         let name = unit.name;
-        let inference =
-            infer(&mut unit, Some(Catalogue::built_in()), &Options::default()).expect("answers");
+        let inference = infer(
+            &mut unit,
+            Some(Catalogue::built_in()),
+            &InferenceOptions::default(),
+        )
+        .expect("answers");
         let (queries, seconds) = (inference.queries, inference.seconds);
         let Outcome::Model(model) = &inference.outcome else {
             println!("{name:45} {queries:6} queries {seconds:5.2} s  NOT FOUND");

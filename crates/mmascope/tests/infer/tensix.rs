@@ -2,7 +2,7 @@
 
 use mmascope::dpa::{Modifiers, OperandWords, Program, Signature, Unit};
 use mmascope::dut::ModelDut;
-use mmascope::infer::{Found, Options, Outcome, infer};
+use mmascope::infer::{Found, InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
 
 fn found(name: &str, unit: Unit) -> Found {
@@ -10,7 +10,7 @@ fn found(name: &str, unit: Unit) -> Found {
     let inference = infer(
         &mut device,
         Some(Catalogue::built_in()),
-        &Options::default(),
+        &InferenceOptions::default(),
     );
     let inference = inference.expect("answers");
     let Outcome::Model(model) = inference.outcome else {

@@ -1,6 +1,6 @@
 //! The items on the library's front page are those that `docs/api/mmascope.txt` records.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The names that the front page passes on, with their module in front; `*` stands for everything there.
 fn named(text: &str) -> BTreeSet<String> {
@@ -10,10 +10,13 @@ fn named(text: &str) -> BTreeSet<String> {
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"))
     {
-        if let Some(name) = line.strip_prefix("pub mod ") {
-            module = name.trim_end_matches([' ', '{']).to_owned() + "::";
-        } else if line == "}" {
-            module.clear();
+        let depth = line.len() - line.trim_start().len();
+        if let Some(name) = line.trim_start().strip_prefix("pub mod ") {
+            module += &(name.trim_end_matches([' ', '{']).to_owned() + "::");
+        } else if line.trim_start() == "}" {
+            // The module around it, or none.
+            let outer = module.split_inclusive("::").take(depth / 4);
+            module = outer.collect();
         } else if !statement.is_empty() || line.trim_start().starts_with("pub use ") {
             statement += line;
         }
@@ -50,4 +53,27 @@ fn the_front_page_is_the_recorded_one() {
         "gone: {gone:?}; new: {new:?}; if that is meant, `cargo xtask api` records it"
     );
     assert!(page.len() > 200, "{} names", page.len());
+}
+
+/// The types that stand in two modules, because both are about them.
+const TWICE: [&str; 1] = ["Watch"];
+
+#[test]
+fn every_type_has_a_name_of_its_own() {
+    let page = named(include_str!("../../src/lib.rs"));
+    assert!(!page.iter().any(|name| name.ends_with('*')), "no globs");
+    let mut modules: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for name in &page {
+        // What stands on the front page itself stands in its module too.
+        if let Some((module, name)) = name.rsplit_once("::") {
+            modules.entry(name).or_default().push(module);
+        }
+    }
+    // Functions are called by their module: `diff::shrink`, `validate::shrink`.
+    let is_type = |name: &str| name.starts_with(char::is_uppercase);
+    let several = modules.iter().filter(|(_, modules)| modules.len() > 1);
+    let several: Vec<_> = several
+        .filter(|(name, _)| is_type(name) && !TWICE.contains(name))
+        .collect();
+    assert!(several.is_empty(), "{several:?}");
 }

@@ -8,10 +8,10 @@ use mmascope::dpa::{Dpa, Fused, General, Operation, StFdpa, TFdpa, TrFdpa, Unit}
 use mmascope::dut::{Dut, ModelDut};
 use mmascope::format::{E11M23, F32, F64, Format};
 use mmascope::isa::Catalogue;
-use mmascope::reveal::{DeviceSum, Nature, Options, Revelation, Summation, reveal};
+use mmascope::reveal::{DeviceSum, Nature, RevealOptions, Revelation, Summation, reveal};
 use mmascope::tree::{Inner, Op, Sight, Tree, visible};
 
-fn asked(unit: &Unit, options: &Options) -> Result<(Revelation, Sight), String> {
+fn asked(unit: &Unit, options: &RevealOptions) -> Result<(Revelation, Sight), String> {
     let mut device = ModelDut::new("model", unit.clone());
     let device: &mut dyn Dut = &mut device;
     let mut subject = DeviceSum::new(device).expect("float operands");
@@ -19,15 +19,15 @@ fn asked(unit: &Unit, options: &Options) -> Result<(Revelation, Sight), String> 
     Ok((report, subject.sight()))
 }
 
-fn revealed(unit: &Unit, options: &Options) -> (Revelation, Sight) {
+fn revealed(unit: &Unit, options: &RevealOptions) -> (Revelation, Sight) {
     asked(unit, options).expect("a model does not fail")
 }
 
 #[test]
 fn every_row_reveals_what_masks_can_see_of_its_own_tree() {
-    let options = Options {
+    let options = RevealOptions {
         trials: 20,
-        ..Options::default()
+        ..RevealOptions::default()
     };
     let mut wrong = Vec::new();
     // Rows of equal arithmetic are revealed once.
@@ -181,7 +181,7 @@ fn found(arch: &str, inst: &str) -> Tree {
         .find(arch, inst)
         .and_then(|row| row.unit())
         .expect("a modelled row");
-    revealed(unit, &Options::default()).0.tree
+    revealed(unit, &RevealOptions::default()).0.tree
 }
 
 /// The nodes as (operation, number of terms), the root last.
@@ -231,7 +231,7 @@ fn no_single_tree_is_said() {
         .find("cdna3", "v_mfma_f32_16x16x32_fp8_fp8")
         .and_then(|row| row.unit())
         .expect("a modelled row");
-    let (report, _) = revealed(unit, &Options::default());
+    let (report, _) = revealed(unit, &RevealOptions::default());
     assert!(
         matches!(report.nature, Nature::NoSingleTree(_)),
         "{}",
@@ -248,7 +248,7 @@ fn missing_bits_are_said() {
         .find("blackwell", inst)
         .and_then(|row| row.unit())
         .expect("a modelled row");
-    let (report, _) = revealed(unit, &Options::default());
+    let (report, _) = revealed(unit, &RevealOptions::default());
     assert_eq!(report.unresolved, [(0..33).collect::<Vec<_>>()]);
     assert!(
         report.notes[0].contains("so 1 bits are missing"),

@@ -1,9 +1,13 @@
 //! Subjects without a fixed tree are recognised and named; fixed trees are verified.
 
-use mmascope::reveal::{Masks, Nature, Options, Revelation, SliceSum, reveal};
+use mmascope::reveal::{Masks, Nature, RevealOptions, Revelation, SliceSum, reveal};
 
 fn report<F: FnMut(&[f32]) -> f32>(n: usize, sum: F) -> Revelation {
-    reveal(&mut SliceSum::new("test", n, sum), &Options::default()).expect("a closure")
+    reveal(
+        &mut SliceSum::new("test", n, sum),
+        &RevealOptions::default(),
+    )
+    .expect("a closure")
 }
 
 #[test]
@@ -120,7 +124,7 @@ fn masks_that_do_not_work_are_said() {
         counted: 1e6,
     };
     let mut subject = SliceSum::new("f32", 10, |x: &[f32]| x.iter().sum()).with_masks(masks);
-    let error = reveal(&mut subject, &Options::default()).expect_err("infinite masks");
+    let error = reveal(&mut subject, &RevealOptions::default()).expect_err("infinite masks");
     assert!(
         error.to_string().contains("no masks work for 10 leaves"),
         "{error}"

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::simulated::{Random, Simulated, chain, pairwise, permuted, strided};
-use mmascope::reveal::{Algorithm, Options, reveal};
+use mmascope::reveal::{Algorithm, RevealOptions, reveal};
 use mmascope::tree::{Builder, Tree};
 
 const LARGE: [Algorithm; 5] = [
@@ -16,11 +16,11 @@ const LARGE: [Algorithm; 5] = [
 
 fn found(tree: &Tree, algorithm: Algorithm, seed: u64) -> Tree {
     let mut subject = Simulated::new(tree.clone());
-    let options = Options {
+    let options = RevealOptions {
         algorithm,
         seed,
         verify: false,
-        ..Options::default()
+        ..RevealOptions::default()
     };
     let report = reveal(&mut subject, &options).expect("a simulated subject does not fail");
     assert!(
@@ -72,9 +72,9 @@ fn the_naive_algorithm_up_to_six() {
     }
     // Seven are refused.
     let mut subject = Simulated::new(random.tree(7, false));
-    let options = Options {
+    let options = RevealOptions {
         algorithm: Algorithm::Naive,
-        ..Options::default()
+        ..RevealOptions::default()
     };
     assert!(reveal(&mut subject, &options).is_err());
 }
@@ -146,10 +146,10 @@ fn narrow_accumulators() {
         for algorithm in [Algorithm::FprevNarrow, Algorithm::Pivot] {
             let mut subject = Simulated::new(tree.clone());
             subject.bits = 8;
-            let options = Options {
+            let options = RevealOptions {
                 algorithm,
                 verify: false,
-                ..Options::default()
+                ..RevealOptions::default()
             };
             let report = reveal(&mut subject, &options).expect("a simulated subject");
             assert_eq!(report.tree, tree, "{algorithm:?} {}", report.verdict());
@@ -162,9 +162,9 @@ fn narrow_accumulators() {
 fn right_to_left_costs_no_more_than_three_times_sequential() {
     let cost = |order: Vec<usize>| {
         let mut subject = Simulated::new(chain(&order));
-        let options = Options {
+        let options = RevealOptions {
             verify: false,
-            ..Options::default()
+            ..RevealOptions::default()
         };
         reveal(&mut subject, &options)
             .expect("a simulated subject")

@@ -4,7 +4,7 @@ use mmascope::dut::{DeviceName, Dut};
 use mmascope::format::{F32, F64};
 use mmascope::gemm::{Schedule, schedule::OutputPlace};
 use mmascope::isa::Catalogue;
-use mmascope::reveal::{DeviceSum, Options, reveal};
+use mmascope::reveal::{DeviceSum, RevealOptions, reveal};
 
 #[test]
 fn revealed_trees_are_the_schedules_trees() {
@@ -44,7 +44,8 @@ fn revealed_trees_are_the_schedules_trees() {
                 .expect("opens");
             let device: &mut dyn Dut = device.as_mut();
             let mut sum = DeviceSum::new(device).expect("float operands");
-            let report = reveal(&mut sum, &Options::default()).expect("a model does not fail");
+            let report =
+                reveal(&mut sum, &RevealOptions::default()).expect("a model does not fail");
             let schedule = match &*schedule {
                 "" => Schedule::default(),
                 text => text.parse().expect("a schedule"),
@@ -131,7 +132,7 @@ fn added_and_fused_nodes_are_replayed() {
         let device: &mut dyn Dut = device.as_mut();
         let sum = DeviceSum::new(device).expect("float operands");
         let mut sum = sum.with_instruction(instruction.expect("a model"));
-        let report = reveal(&mut sum, &Options::default()).expect("a model does not fail");
+        let report = reveal(&mut sum, &RevealOptions::default()).expect("a model does not fail");
         assert_eq!(
             report.verdict(),
             format!("verified over 100 trials ({arithmetic})"),
@@ -157,7 +158,7 @@ fn factors_are_said() {
         let mut device = opened.expect("opens");
         let device: &mut dyn Dut = device.as_mut();
         let mut sum = DeviceSum::new(device).expect("float operands");
-        reveal(&mut sum, &Options::default())
+        reveal(&mut sum, &RevealOptions::default())
     };
     let plain = revealed("by=mul-add").expect("a tree");
     assert!(plain.holds() && plain.notes.is_empty(), "{:?}", plain.notes);
@@ -199,7 +200,7 @@ fn a_wrong_model_is_refuted() {
     let mut sum = DeviceSum::new(device)
         .expect("float operands")
         .with_instruction(other);
-    let report = reveal(&mut sum, &Options::default()).expect("a model does not fail");
+    let report = reveal(&mut sum, &RevealOptions::default()).expect("a model does not fail");
     assert!(!report.holds(), "{}", report.verdict());
     let example = report.verified.counter_example.expect("a counter-example");
     assert!(

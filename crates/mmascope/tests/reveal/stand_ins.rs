@@ -5,7 +5,7 @@ use mmascope::dut::{Batch, Dut, ModelDut};
 use mmascope::format::{BF16, F32};
 use mmascope::isa::Catalogue;
 use mmascope::probe::probe;
-use mmascope::reveal::{DeviceSum, Nature, Options, Revelation, Summation, reveal};
+use mmascope::reveal::{DeviceSum, Nature, RevealOptions, Revelation, Summation, reveal};
 use mmascope::vector::Answer;
 
 /// A device over bf16 operands and an f32 sum that computes in this host's floats.
@@ -54,7 +54,7 @@ impl<F: Fn(&[f32], &[f32], f32) -> f32 + Send> Dut for Host<F> {
 
 fn revealed(device: &mut dyn Dut) -> (Revelation, Vec<String>) {
     let mut subject = DeviceSum::new(device).expect("float operands");
-    let report = reveal(&mut subject, &Options::default()).expect("answers");
+    let report = reveal(&mut subject, &RevealOptions::default()).expect("answers");
     let names = (0..subject.leaves()).map(|leaf| subject.leaf_name(leaf));
     let names = names.collect();
     (report, names)
@@ -116,7 +116,7 @@ fn parts_of_significands_are_multiplied_in_an_order() {
 fn a_device_that_gives_nothing_has_no_masks() {
     let mut device = Host::new(2, |_, _, _| 0.0);
     let mut subject = DeviceSum::new(&mut device).expect("float operands");
-    let error = reveal(&mut subject, &Options::default()).expect_err("nothing to see");
+    let error = reveal(&mut subject, &RevealOptions::default()).expect_err("nothing to see");
     assert!(error.to_string().contains("no masks work"), "{error}");
 }
 

@@ -1,9 +1,10 @@
 //! The conditions under which a fused sum and its rounding fit 32-bit lanes.
 
+use super::shape::Alignment;
 use super::{Refusal, Round};
 use crate::cpu::exponents::power_of_two;
 use crate::cpu::sum::{Finish, Kind, Narrow, Sum};
-use crate::dpa::{Dpa, GtrFdpa, Output, Select, Signature, StFdpa, TFdpa, TrFdpa, ZeroSign};
+use crate::dpa::{Output, Select, Signature, ZeroSign};
 use crate::format::{Overflow, Rounding};
 
 /// Whether what leaves the format becomes ∞, and an ∞ stays one.
@@ -32,19 +33,16 @@ pub(super) fn round(output: &Output) -> Result<Round, Refusal> {
     if output.rounding != Rounding::Rne || !overflows(output) {
         return Err(format!("{} {}", output.rounding, output.format));
     }
-    let signed_zero = match output.zero {
-        ZeroSign::Ieee => true,
-        _ => {
-            return Err("a sum whose zeros are not IEEE 754's".into());
-        }
-    };
+    if output.zero != ZeroSign::Ieee {
+        return Err("a sum whose zeros are not IEEE 754's".into());
+    }
     Ok(Round {
         narrow: if bits == 23 {
             None
         } else {
             Some(narrow(output)?)
         },
-        signed_zero,
+        signed_zero: true,
     })
 }
 
@@ -76,19 +74,20 @@ const SUSPICIOUS: u32 = 112;
 
 /// A fused sum in 32-bit lanes and its e0, or why it has none.
 pub(super) fn fused_sum(
-    algorithm: &Dpa,
+    alignment: &Alignment,
     signature: &Signature,
     over: &Select,
     output: &Output,
     c_smallest: u32,
 ) -> Result<(Sum, Option<i32>), Refusal> {
-    let (kind, l, f, e0, align, f2) = match *algorithm {
-        Dpa::TFdpa(TFdpa { l, f, e0, align }) => (Kind::Fused, l, f, Some(e0), align, 0),
-        Dpa::StFdpa(StFdpa { l, f, e0, align }) => (Kind::Scaled, l, f, Some(e0), align, 0),
-        Dpa::TrFdpa(TrFdpa { l, f, f2 }) => (Kind::Late, l, f, None, Rounding::Rz, f2),
-        Dpa::GtrFdpa(GtrFdpa { l, f, f2 }) => (Kind::Parity, l, f, None, Rounding::Rz, f2),
-        _ => return Err("no fused sum".into()),
-    };
+    let Alignment {
+        kind,
+        l,
+        f,
+        e0,
+        align,
+        f2,
+    } = *alignment;
     let late = matches!(kind, Kind::Late | Kind::Parity);
     let nearest = match align {
         Rounding::Rz => false,

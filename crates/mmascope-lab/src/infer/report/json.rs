@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::row::{algorithm, parameters};
-use super::{Example, Found, Inference, Outcome};
+use super::{Found, Inference, InferenceExample, Outcome};
 use crate::dpa::OperandWords;
 use crate::dpa::Signature;
 use crate::infer::answer_text;
@@ -80,7 +80,7 @@ impl Inference {
     }
 }
 
-impl Example {
+impl InferenceExample {
     /// The example as JSON.
     #[must_use]
     pub fn json(&self, signature: &Signature) -> Value {

@@ -1,10 +1,10 @@
 //! Changes one parameter of a program.
 
 use super::{Setting, of_c};
-use crate::dpa::schema::Value;
+use crate::dpa::schema::{Parameter, Value, parameters as p};
 use crate::dpa::{
-    AddMul, Dpa, Fused, General, Groups, OperandChoice, Operation, Output, Program, Select,
-    Signature, Source, Start, Statement, Terms, Tininess,
+    Dpa, Fused, General, Groups, Operation, Output, Program, Select, Signature, Source, Start,
+    Statement, Tininess,
 };
 use crate::format::{Format, Rounding};
 use crate::infer::canonical_form;
@@ -16,14 +16,27 @@ impl Setting {
             Self::Between(rounding, format) => {
                 return between(program, signature.k, rounding, format);
             }
-            Self::Codes(codes) => {
-                let changed = program.clone();
-                return Some(Program { codes, ..changed });
-            }
             Self::Chains(rounding, format) => return of_chains(program, rounding, format),
             Self::Swap(i, j) => return swapped(program, signature.k, i, j),
-            Self::RoundC(_) | Self::FlushC(_) => return of_c::changed(self, program, signature),
-            _ => {}
+            Self::Of(symbol, value) => {
+                if self.is_of(&p::ROUND_C) || self.is_of(&p::FLUSH_C) {
+                    return of_c::changed(self, program, signature);
+                }
+                let mut changed = program.clone();
+                if changed.set(symbol, value) {
+                    return Some(changed);
+                }
+            }
+            Self::F(_)
+            | Self::Floored(..)
+            | Self::Align(_)
+            | Self::Groups(_)
+            | Self::Within(..)
+            | Self::Cut(_)
+            | Self::Beginning(_)
+            | Self::End(_)
+            | Self::Everywhere(_)
+            | Self::Width(_) => {}
         }
         self.on_statements(program)
     }
@@ -59,34 +72,17 @@ impl Setting {
 
     pub(super) fn on_algorithm(&self, algorithm: &mut Dpa) -> bool {
         match (algorithm, *self) {
-            (algorithm, Self::Of(symbol, value)) => algorithm.set(symbol, value),
+            (algorithm, Self::Of(symbol, value)) => set(algorithm, symbol, value),
             (Dpa::General(General::Fused(fused)), _) => self.on_fused(fused),
-            (Dpa::General(General::AddMul(step)), _) => self.on_add_mul(step),
-            (named, _) => self.on_named(named),
+            // Where an algorithm has one parameter only, of those that are changed together.
+            (named, Self::F(Some(value))) => named.set(p::F.symbol, Value::Number(value as i32)),
+            (named, Self::Align(value)) => named.set(p::ALIGN.symbol, Value::Rounding(value)),
+            _ => false,
         }
-    }
-
-    /// The parameters of an algorithm of the papers, by their rows.
-    fn on_named(&self, algorithm: &mut Dpa) -> bool {
-        let (symbol, value) = match *self {
-            Self::L(value) => ("L", Value::Number(value as i32)),
-            Self::F(Some(value)) => ("F", Value::Number(value as i32)),
-            Self::F2(Some(value)) => ("F2", Value::Number(value as i32)),
-            Self::F2(None) => ("F2", Value::Word("none")),
-            Self::E0(Some(value)) => ("e0", Value::Number(value)),
-            Self::Align(value) => ("align", Value::Rounding(value)),
-            Self::G(value) => ("G", Value::Number(value as i32)),
-            Self::P(value) => ("P", Value::Number(value as i32)),
-            Self::FlushIn(Some(sign)) => ("flush-in", Value::Word(sign.word())),
-            Self::FlushOut(Some(sign)) => ("flush-out", Value::Word(sign.word())),
-            _ => return false,
-        };
-        algorithm.set(symbol, value)
     }
 
     fn on_fused(&self, fused: &mut Fused) -> bool {
         match *self {
-            Self::L(l) => fused.l = l,
             Self::F(f) => {
                 if fused.f_c == fused.f || f.is_none() {
                     fused.f_c = f;
@@ -95,8 +91,6 @@ impl Setting {
                 }
                 fused.f = f;
             }
-            Self::Fc(f) if fused.f.is_some() => fused.f_c = Some(f),
-            Self::E0(e0) => fused.e0 = e0,
             Self::Floored(f, e0) => {
                 let (Some(own), Some(own_c)) = (fused.f, fused.f_c) else {
                     return false;
@@ -133,49 +127,10 @@ impl Setting {
                 }
                 fused.c_outside_alignment = false;
             }
-            Self::G(g) => match &mut fused.groups {
-                Some(groups) => groups.g = g,
-                None => return false,
-            },
-            Self::F2(f2) => fused.f2 = f2,
             Self::Cut(f2) if fused.f.is_some() => {
                 Self::F(Some(f2 + 1)).on_fused(fused);
                 (fused.f2, fused.floor) = (Some(f2), fused.align);
             }
-            Self::Normalised(normalised) => {
-                fused.normalised = normalised;
-                (fused.terms.products, fused.terms.flush_products) = (None, None);
-            }
-            Self::Products(None) => {
-                (fused.terms.products, fused.terms.flush_products) = (None, None);
-            }
-            Self::FlushProducts(Some(_)) if fused.terms.products.is_none() => return false,
-            _ => return self.on_terms(&mut fused.terms),
-        }
-        true
-    }
-
-    fn on_add_mul(&self, step: &mut AddMul) -> bool {
-        match *self {
-            Self::P(p) => step.p = p,
-            Self::Products(None) => return false,
-            _ => return self.on_terms(&mut step.terms),
-        }
-        true
-    }
-
-    fn on_terms(&self, terms: &mut Terms) -> bool {
-        match *self {
-            Self::Products(products) => terms.products = products,
-            Self::RoundC(rounded) => terms.round_c = rounded,
-            Self::FlushIn(flush) => {
-                terms.flush_in = flush;
-                if flush.is_none() {
-                    terms.flush_of = OperandChoice::Both;
-                }
-            }
-            Self::FlushC(flush) => terms.flush_c = flush,
-            Self::FlushProducts(flush) => terms.flush_products = flush,
             _ => return false,
         }
         true
@@ -188,19 +143,45 @@ impl Setting {
             Self::Width(format) if output.format.container() == format.container() => {
                 output.format = format;
             }
-            Self::Overflow(overflow) => output.overflow = overflow,
-            Self::Zero(zero) => output.zero = zero,
-            Self::FlushOut(flush) => {
-                output.flush = flush;
-                if flush.is_none() {
+            Self::Of(symbol, value) => {
+                if !output.set(symbol, value) {
+                    return false;
+                }
+                if self.is_of(&p::FLUSH_RESULT) && output.flush.is_none() {
                     output.tininess = Tininess::After;
                 }
             }
-            Self::Tininess(tininess) if output.flush.is_some() => output.tininess = tininess,
             _ => return false,
         }
         true
     }
+}
+
+/// Gives a step a value; false where that means nothing.
+fn set(algorithm: &mut Dpa, symbol: &'static str, value: Value) -> bool {
+    let is = |parameter: &Parameter| parameter.symbol == symbol;
+    match algorithm {
+        Dpa::General(General::Fused(fused)) => {
+            // Groups come and go as a whole, and c has a number of bits where products have one.
+            let is_number = matches!(value, Value::Number(_));
+            if is(&p::G) && (fused.groups.is_none() || !is_number)
+                || is(&p::FC) && (fused.f.is_none() || !is_number)
+            {
+                return false;
+            }
+        }
+        // Its products are those of the results, or rounded by themselves: there are no exact ones.
+        Dpa::General(General::AddMul(_)) if is(&p::PRODUCTS) && value == Value::Word("exact") => {
+            return false;
+        }
+        _ => {}
+    }
+    // Some algorithms flush every sum, which is a flush of the results.
+    let symbol = match algorithm.get(symbol) {
+        None if is(&p::FLUSH_RESULT) => p::FLUSH_OUT.symbol,
+        _ => symbol,
+    };
+    algorithm.get(symbol) == Some(value) || algorithm.set(symbol, value)
 }
 
 /// Another output for every statement but the last; a chain is split for it.

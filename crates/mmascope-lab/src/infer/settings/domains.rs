@@ -1,13 +1,13 @@
 //! The values that the search tries for each parameter.
 
 use super::apply::adds_chains;
-use super::{ALIGNMENTS, FLUSHES, OWN, ROUNDINGS, Setting};
-use crate::dpa::schema::{PARAMETERS, Parameter, ShownBy, Value, parameter};
+use super::{ALIGNMENTS, IN_GROUPS, ROUNDINGS, Setting};
+use crate::dpa::schema::{PARAMETERS, Parameter, ShownBy, Value, parameters as p};
 use crate::dpa::{
     AddMul, Codes, Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature,
     Start, Statement, Tininess, ZeroSign,
 };
-use crate::format::{BF16, E8M13, F16, F32, Format, Overflow, Rounding, TF32};
+use crate::format::{BF16, E8M13, F16, F32, Format, Rounding, TF32};
 use crate::infer::maker::Maker;
 
 /// The most fraction bits that are tried.
@@ -24,17 +24,16 @@ fn formats(signature: &Signature) -> Vec<Format> {
     formats
 }
 
-/// Roundings to formats with fewer fraction bits, and none.
-fn narrower(format: &Format) -> impl Iterator<Item = Option<(Rounding, Format)>> {
+/// Roundings to formats with fewer fraction bits.
+fn narrower(format: &Format) -> impl Iterator<Item = (Rounding, Format)> {
     let bits = |format: &Format| format.float().map_or(0, |float| float.fraction_bits);
     let own = bits(format);
     let formats = [E8M13, TF32, F16, BF16]
         .into_iter()
         .filter(move |format| bits(format) < own);
-    let rounded = formats.flat_map(|format| {
-        [Rounding::Rz, Rounding::Rne, Rounding::Rna].map(|rounding| Some((rounding, format)))
-    });
-    std::iter::once(None).chain(rounded)
+    formats.flat_map(|format| {
+        [Rounding::Rz, Rounding::Rne, Rounding::Rna].map(|rounding| (rounding, format))
+    })
 }
 
 /// Whether a format has ∞ or NaN.
@@ -76,17 +75,13 @@ fn groups(l: u32, f: Option<u32>) -> Vec<Option<Groups>> {
     found
 }
 
-/// The parameters that their rows describe, and that the search tries.
-fn by_rows() -> impl Iterator<Item = &'static Parameter> {
-    let own = |parameter: &&&'static Parameter| {
-        !OWN.contains(&parameter.symbol) && parameter.cost < Parameter::UNSEARCHED
+/// The parameters that the search tries one by one.
+fn searched() -> impl Iterator<Item = &'static Parameter> {
+    let alone = |parameter: &&&'static Parameter| {
+        let in_groups = IN_GROUPS.iter().any(|own| own.symbol == parameter.symbol);
+        !in_groups && parameter.cost < Parameter::UNSEARCHED
     };
-    PARAMETERS.iter().filter(own).copied()
-}
-
-/// Every value of a parameter, as its row says it.
-fn of(symbol: &str) -> Vec<Setting> {
-    parameter(symbol).map_or_else(Vec::new, Setting::all)
+    PARAMETERS.iter().filter(alone).copied()
 }
 
 /// When a result counts as subnormal. Only rows of the catalogue bring the third way, which is then the usual one.
@@ -95,25 +90,33 @@ fn tininess(program: &Program) -> Vec<Setting> {
     let own = program.statements.iter().any(unbounded);
     let own = own.then_some(Tininess::Unbounded);
     let usual = [Tininess::After, Tininess::Before];
-    own.into_iter()
-        .chain(usual)
-        .map(Setting::Tininess)
+    let all = own.into_iter().chain(usual).map(|word| word.to_string());
+    let words = p::TININESS.kind.words.iter();
+    all.filter_map(|word| words.clone().find(|known| **known == word))
+        .map(|word| Setting::of(&p::TININESS, Value::Word(word)))
         .collect()
 }
 
-/// A limit of products.
-pub(crate) fn limit(limit: Option<i32>) -> Setting {
-    Setting::Of(
-        "product-limit",
-        limit.map_or(Value::Word("none"), Value::Number),
-    )
+/// Signs of zero. Under RD one of them is what IEEE 754 says; else another is.
+fn zeros(program: &Program) -> Vec<Setting> {
+    let is_down = |statement: &Statement| statement.output.rounding == Rounding::Rd;
+    let same = match program.statements.iter().any(is_down) {
+        true => ZeroSign::CommonMinus,
+        false => ZeroSign::Common,
+    };
+    let mut all = Setting::all(&p::ZERO);
+    all.retain(|setting| setting.value() != same.to_string());
+    all
 }
 
-/// A rounding to a format, or none.
-fn rounded(to: Option<(Rounding, Format)>) -> Value {
-    to.map_or(Value::Word("exact"), |(rounding, format)| {
-        Value::Rounded(rounding, format)
-    })
+/// A rounding to one of these formats, or the word for none.
+fn rounded(
+    parameter: &'static Parameter,
+    to: impl Iterator<Item = (Rounding, Format)>,
+) -> Vec<Setting> {
+    let to = to.map(|(rounding, format)| Value::Rounded(rounding, format));
+    let to = to.map(|value| Setting::of(parameter, value));
+    [Setting::none(parameter)].into_iter().chain(to).collect()
 }
 
 /// Every value of every parameter, parameter by parameter, for a program in the general form.
@@ -130,63 +133,38 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             _ => None,
         });
     let bits = || (1..=MOST_BITS).map(Some);
-    let is_down = |statement: &Statement| statement.output.rounding == Rounding::Rd;
-    let down = program.statements.iter().any(is_down);
+    let own = |parameter: &Parameter| {
+        let value = fused.and_then(|fused| Dpa::from(fused).get(parameter.symbol));
+        value.unwrap_or(Value::Word(""))
+    };
+    let of = |parameter| values(parameter, own(parameter), signature);
     let formats = formats(signature);
+    // The likely ones first: of two that help equally the first one is taken.
     let mut found: Vec<Vec<Setting>> = vec![
         bits().chain([None]).map(Setting::F).collect(),
         ALIGNMENTS.map(Setting::Align).to_vec(),
         ROUNDINGS.map(Setting::End).to_vec(),
-        bits().flatten().map(Setting::Fc).collect(),
-        of("align-c"),
-        bits().chain([None]).map(Setting::F2).collect(),
-        of("floor"),
-        [false, true].map(Setting::Normalised).to_vec(),
-        FLUSHES.map(Setting::FlushIn).to_vec(),
-        of("flush-of"),
-        FLUSHES.map(Setting::FlushC).to_vec(),
-        FLUSHES.map(Setting::FlushOut).to_vec(),
+        of(&p::FC),
+        of(&p::ALIGN_C),
+        of(&p::F2),
+        of(&p::FLOOR),
+        // Roundings of products follow below.
+        Setting::all(&p::PRODUCTS),
+        of(&p::FLUSH_IN),
+        of(&p::FLUSH_OF),
+        of(&p::FLUSH_C),
+        of(&p::FLUSH_RESULT),
         tininess(program),
-        floors(fused.and_then(|fused| fused.e0))
-            .map(Setting::E0)
-            .collect(),
-        (1..=k.min(256)).map(Setting::L).collect(),
-        (0..=8)
-            .map(|log| Setting::P(1 << log))
-            .filter(|p| matches!(p, Setting::P(p) if *p <= k))
-            .collect(),
-        of("adds"),
+        of(&p::E0),
+        of(&p::L),
+        of(&p::P),
+        of(&p::ADDS),
         [Start::Zero, Start::Product]
             .map(Setting::Beginning)
             .to_vec(),
-        [
-            Overflow::Infinity,
-            Overflow::Ieee,
-            Overflow::Saturate,
-            Overflow::SaturateFinite,
-            Overflow::Nan,
-            Overflow::NanFinite,
-        ]
-        .map(Setting::Overflow)
-        .to_vec(),
-        [
-            ZeroSign::Plus,
-            ZeroSign::Exact,
-            ZeroSign::Ieee,
-            ZeroSign::Minus,
-            ZeroSign::ExactMinus,
-            // Under RD that is what IEEE 754 says; else it is what the other one says.
-            match down {
-                true => ZeroSign::Common,
-                false => ZeroSign::CommonMinus,
-            },
-        ]
-        .map(Setting::Zero)
-        .to_vec(),
-        (1..=k.min(256))
-            .filter(|g| k.is_multiple_of(*g))
-            .map(Setting::G)
-            .collect(),
+        of(&p::OVERFLOW),
+        zeros(program),
+        of(&p::G),
     ];
     let word = signature.d.container();
     let widths = [signature.d, word, E8M13, TF32];
@@ -200,45 +178,46 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
     }
     found.push(between);
     if adds_chains(program) {
-        let of = |&format: &Format| ROUNDINGS.map(|rounding| Setting::Chains(rounding, format));
-        found.push(formats.iter().flat_map(of).collect());
+        let chains = |&format: &Format| ROUNDINGS.map(|rounding| Setting::Chains(rounding, format));
+        found.push(formats.iter().flat_map(chains).collect());
     }
     if specials(&signature.a) || specials(&signature.b) {
         let infinite = |format: &Format| Maker::infinity(format, false).is_some();
-        let mut codes = vec![Codes::Special, Codes::Numbers];
-        if infinite(&signature.a) || infinite(&signature.b) {
-            codes.push(Codes::Largest);
+        let mut codes = Setting::all(&p::CODES);
+        if !infinite(&signature.a) && !infinite(&signature.b) {
+            codes.retain(|setting| setting.value() != Codes::Largest.to_string());
         }
-        found.push(codes.into_iter().map(Setting::Codes).collect());
+        found.push(codes);
     }
     // What the longer operand loses.
     let kept = |format: &Format| format.float().map_or(0, |float| float.fraction_bits);
     let (a, b) = (&signature.a, &signature.b);
     let longer = if kept(b) > kept(a) { b } else { a };
-    found.push(
-        narrower(longer)
-            .map(|to| Setting::Of("operands", rounded(to)))
-            .collect(),
-    );
-    found.push(narrower(&signature.c).map(Setting::RoundC).collect());
+    found.push(rounded(&p::OPERANDS, narrower(longer)));
+    found.push(rounded(&p::ROUND_C, narrower(&signature.c)));
     if let Some(fused) = fused {
         if let (Some(f), Some(e0)) = (fused.f, fused.e0) {
-            let of = |bits: u32| Setting::Floored(bits, e0 + bits as i32 - f as i32);
-            found.push((1..=MOST_BITS).map(of).collect());
+            let floored = |bits: u32| Setting::Floored(bits, e0 + bits as i32 - f as i32);
+            found.push((1..=MOST_BITS).map(floored).collect());
         }
         if let Some(f) = fused.f.filter(|f| (2..MOST_BITS - 1).contains(f)) {
             found.push([f - 1, f, f + 1].map(Setting::Cut).to_vec());
         }
-        found.push(of("grid"));
-        found.extend(["sticky", "zero-times-inf", "inf-minus-inf"].map(of));
+        let specials = [&p::ZERO_TIMES_INF, &p::INF_MINUS_INF];
+        found.extend(
+            [&p::GRID, &p::STICKY]
+                .into_iter()
+                .chain(specials)
+                .map(Setting::all),
+        );
         if let Some(groups) = fused.groups.filter(|groups| groups.g < fused.l) {
             let count = fused.l.div_ceil(groups.g);
-            let of = |place: u32| match groups.strided {
+            let group = |place: u32| match groups.strided {
                 true => place % fused.l % count,
                 false => place % fused.l / groups.g,
             };
             let pairs = (0..k).flat_map(|i| (i + 1..k).map(move |j| (i, j)));
-            let apart = pairs.filter(|&(i, j)| i / fused.l == j / fused.l && of(i) != of(j));
+            let apart = pairs.filter(|&(i, j)| i / fused.l == j / fused.l && group(i) != group(j));
             found.push(
                 apart
                     .map(|(i, j)| Setting::Swap(i as usize, j as usize))
@@ -287,16 +266,16 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
         let beside = beside.flat_map(|limit| [limit - 1, limit, limit + 1]);
         let beside = beside.filter(|limit| !usual.contains(limit));
         let limits = usual.into_iter().chain(beside);
-        let limits = limits.filter(|limit| *limit <= reach).map(Some);
-        found.push([None].into_iter().chain(limits).map(limit).collect());
+        let limits = limits.filter(|limit| *limit <= reach);
+        let limits = limits.map(|limit| Setting::number(&p::PRODUCT_LIMIT, limit));
+        let none = [Setting::none(&p::PRODUCT_LIMIT)].into_iter();
+        found.push(none.chain(limits).collect());
     }
-    let mut products = vec![Setting::Products(None)];
-    for format in formats.into_iter().filter(|format| format.bits <= 32) {
-        products.extend(ROUNDINGS.map(|rounding| Setting::Products(Some((rounding, format)))));
-    }
-    found.push(products);
+    let narrow = formats.into_iter().filter(|format| format.bits <= 32);
+    let products = narrow.flat_map(|format| ROUNDINGS.map(|rounding| (rounding, format)));
+    found.push(rounded(&p::PRODUCTS, products));
     if fused.is_none_or(|fused| fused.terms.products.is_some()) {
-        found.push(FLUSHES.map(Setting::FlushProducts).to_vec());
+        found.push(of(&p::FLUSH_PRODUCTS));
     }
     // A row that nothing above names.
     let named = |found: &[Vec<Setting>], symbol: &str| {
@@ -308,7 +287,7 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             found.push(values(parameter, own, signature));
         }
     }
-    for parameter in by_rows() {
+    for parameter in searched() {
         let step = fused.map_or_else(|| Dpa::from(AddMul::plain(1)), Dpa::from);
         let has_row = step.get(parameter.symbol).is_some();
         if has_row && !named(&found, parameter.symbol) {
@@ -341,17 +320,24 @@ fn of_algorithms(program: &Program) -> Vec<(&'static Parameter, Value)> {
     found
 }
 
-/// Every value of a parameter of such an algorithm, in their order where they are a scale. Places of significands go to the
-/// end of the operand's.
+/// Every value of a parameter, in their order where they are a scale. Places of significands go to the end of the
+/// operand's, blocks to the end of k.
 fn values(parameter: &'static Parameter, own: Value, signature: &Signature) -> Vec<Setting> {
     let of = |value| Setting::Of(parameter.symbol, value);
     let kept = |format: &Format| format.float().map_or(0, |float| float.fraction_bits) as i32;
     let own = match own {
         Value::Number(number) => Some(number),
-        _ => None,
+        Value::Word(_) | Value::Rounding(_) | Value::Rounded(..) | Value::Register(_) => None,
     };
+    let k = signature.k as i32;
     let numbers: Vec<i32> = match (parameter.kind.numbers, parameter.symbol) {
         (None, _) => return Setting::all(parameter),
+        (Some((low, high)), "L") => (low..=k.min(high)).collect(),
+        (Some((low, high)), "G") => (low..=k.min(high)).filter(|g| k % g == 0).collect(),
+        (Some((_, high)), "P") => (0..=8)
+            .map(|log| 1 << log)
+            .filter(|p| *p <= k.min(high))
+            .collect(),
         (Some((low, _)), "a-from" | "a-to") => {
             (low..=kept(&signature.a).max(own.unwrap_or(low))).collect()
         }
@@ -372,7 +358,7 @@ fn values(parameter: &'static Parameter, own: Value, signature: &Signature) -> V
     let numbers = numbers.into_iter().map(|number| of(Value::Number(number)));
     // Every bit is more than any number of them; no floor and no fault is less than any.
     match parameter.shown_by {
-        ShownBy::Alignment => numbers.chain(words).collect(),
+        ShownBy::Alignment | ShownBy::SumBits => numbers.chain(words).collect(),
         _ => words.chain(numbers).collect(),
     }
 }
@@ -396,25 +382,28 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
         } => Some(*fused),
         _ => None,
     });
-    // What rows describe is absent where nothing asks for it.
-    let mut found: Vec<Setting> = by_rows().filter_map(Setting::absent).collect();
-    found.extend([
-        Setting::L(fused.map_or(1, |fused| fused.l.min(signature.k as u32))),
+    let l = fused.map_or(1, |fused| fused.l.min(signature.k as u32));
+    let mut found = vec![
+        Setting::number(&p::L, l as i32),
         Setting::Groups(None),
-        Setting::Normalised(false),
-        Setting::Products(None),
-        limit(None),
-        Setting::Codes(Codes::Special),
-        Setting::Of("operands", rounded(None)),
-        Setting::RoundC(None),
-        Setting::FlushIn(None),
-        Setting::FlushC(None),
-        Setting::FlushProducts(None),
-        Setting::FlushOut(None),
+        Setting::none(&p::PRODUCTS),
+        Setting::none(&p::PRODUCT_LIMIT),
+        Setting::none(&p::CODES),
+        Setting::none(&p::OPERANDS),
+        Setting::none(&p::ROUND_C),
+        Setting::none(&p::FLUSH_IN),
+        Setting::none(&p::FLUSH_C),
+        Setting::none(&p::FLUSH_PRODUCTS),
+        Setting::none(&p::FLUSH_RESULT),
         tininess(program)[0],
-        Setting::F2(None),
-        Setting::Of("floor", Value::Rounding(Rounding::Rd)),
-    ]);
+        Setting::none(&p::F2),
+        Setting::of(&p::FLOOR, Value::Rounding(Rounding::Rd)),
+    ];
+    // The others are absent where nothing asks for them.
+    let others = searched().filter(|own| own.kind.absent && *own.symbol != *p::E0.symbol);
+    let others = others.filter(|own| !found.iter().any(|setting| setting.is_of(own)));
+    let others: Vec<Setting> = others.map(Setting::none).collect();
+    found.splice(0..0, others);
     if let Some(Fused {
         f: Some(f), align, ..
     }) = fused
@@ -425,8 +414,8 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
         }
         found.extend([
             Setting::Align(Rounding::Rz),
-            Setting::Fc(f),
-            Setting::Of("align-c", Value::Rounding(align)),
+            Setting::number(&p::FC, f as i32),
+            Setting::of(&p::ALIGN_C, Value::Rounding(align)),
         ]);
         let bits = f as i32;
         let single = signature.d.container() == F32;
@@ -438,14 +427,14 @@ pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting>
         };
         // The last ones that the answers allow are stated; the named algorithms have a floor.
         let floors = [-300, -160, -126, -131, -132, -133, floor];
-        found.push(Setting::E0(None));
-        found.extend(floors.map(|floor| Setting::E0(Some(floor))));
+        found.push(Setting::none(&p::E0));
+        found.extend(floors.map(|floor| Setting::number(&p::E0, floor)));
     }
     found.extend([
         Setting::Everywhere(Rounding::Rz),
         Setting::Beginning(Start::Zero),
-        Setting::Overflow(Overflow::Infinity),
-        Setting::Zero(ZeroSign::Plus),
+        Setting::none(&p::OVERFLOW),
+        Setting::none(&p::ZERO),
     ]);
     found
 }

@@ -2,6 +2,7 @@
 //! is added by itself, a conversion before that.
 
 use super::Setting;
+use crate::dpa::schema::{Value, parameters as p};
 use crate::dpa::{
     FlushSign, Nan, Operation, Output, Program, Signature, Source, Start, Statement, Tininess,
     ZeroSign,
@@ -94,12 +95,21 @@ fn of_added(setting: &Setting, program: &Program, signature: &Signature) -> Opti
 fn conversion(setting: &Setting, now: Option<Output>, signature: &Signature) -> Option<Output> {
     let now = now.unwrap_or_else(|| to(signature.c, Rounding::Rne, None));
     match *setting {
-        Setting::RoundC(Some((rounding, format))) => Some(to(format, rounding, now.flush)),
-        Setting::RoundC(None) => now
-            .flush
-            .map(|sign| to(signature.c, Rounding::Rne, Some(sign))),
-        Setting::FlushC(flush) if flush.is_some() || now.format != signature.c => {
-            Some(to(now.format, now.rounding, flush))
+        Setting::Of(_, Value::Rounded(rounding, format)) => Some(to(format, rounding, now.flush)),
+        Setting::Of(_, value) => {
+            let mut changed = now;
+            match setting.is_of(&p::ROUND_C) {
+                true => {
+                    let flush = now.flush;
+                    changed = to(signature.c, Rounding::Rne, flush);
+                    flush.is_some()
+                }
+                false => {
+                    changed.set(p::FLUSH_RESULT.symbol, value);
+                    changed.flush.is_some() || changed.format != signature.c
+                }
+            }
+            .then_some(changed)
         }
         _ => None,
     }

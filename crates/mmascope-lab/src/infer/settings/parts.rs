@@ -1,6 +1,7 @@
 //! Parts of a program's statements, which may have parameters of their own.
 
 use super::Setting;
+use crate::dpa::schema::PROGRAM_PARAMETERS;
 use crate::dpa::{Operation, Program, Signature, Source, Statement};
 use crate::infer::canonical_form;
 
@@ -109,6 +110,12 @@ fn first_step_apart(program: &Program, k: usize) -> Option<Program> {
     Some(own)
 }
 
+/// Whether a parameter is one of whole programs.
+fn is_of_programs(symbol: &str) -> bool {
+    let mut all = PROGRAM_PARAMETERS.iter();
+    all.any(|parameter| parameter.symbol == symbol)
+}
+
 impl Setting {
     /// The program with this value in a part of its statements; a chain is split for it.
     pub(crate) fn apply_to(
@@ -119,7 +126,8 @@ impl Setting {
     ) -> Option<Program> {
         let own = match *self {
             // These concern several statements, or the whole unit.
-            Self::Between(..) | Self::Chains(..) | Self::Swap(..) | Self::Codes(_) => return None,
+            Self::Between(..) | Self::Chains(..) | Self::Swap(..) => return None,
+            Self::Of(symbol, _) if is_of_programs(symbol) => return None,
             // Before the last step, and in it, the parameters between steps and at the end say it.
             Self::End(_) if matches!(part, Part::Before | Part::Last) => return None,
             Self::End(rounding) => Self::Everywhere(rounding),

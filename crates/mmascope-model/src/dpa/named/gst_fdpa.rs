@@ -35,6 +35,7 @@ impl Step for GstFdpa {
         row!(ALIGN, align).or(|_| Value::Rounding(Rounding::Rz)),
     ];
     const RESULT: (Overflow, ZeroSign) = (Overflow::Infinity, ZeroSign::Plus);
+    const SCALED: bool = true;
 
     fn new() -> Self {
         Self {

@@ -39,6 +39,7 @@ impl Step for StFdpa {
         row!(ALIGN, align).or(|_| Value::Rounding(Rounding::Rz)),
     ];
     const RESULT: (Overflow, ZeroSign) = TFdpa::RESULT;
+    const SCALED: bool = true;
 
     fn new() -> Self {
         let TFdpa { l, f, e0, align } = TFdpa::new();

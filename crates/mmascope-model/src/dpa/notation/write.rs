@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use super::{defaults, ends};
-use crate::dpa::{
-    Codes, Nan, Operation, Output, Part, Program, Select, Source, Start, Tininess, ZeroSign,
-};
+use crate::dpa::schema::parameters;
+use crate::dpa::{Codes, Operation, Output, Part, Program, Select, Source, Start};
 
 /// So many consecutive k, and more, are written as a range.
 const RANGE: usize = 9;
@@ -13,7 +11,7 @@ const RANGE: usize = 9;
 impl fmt::Display for Program {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.codes != Codes::Special {
-            write!(out, "codes={} ; ", self.codes)?;
+            write!(out, "{}={} ; ", parameters::CODES.symbol, self.codes)?;
         }
         for (index, statement) in self.statements.iter().enumerate() {
             if index > 0 {
@@ -72,51 +70,11 @@ impl fmt::Display for Program {
                 }
             }
             let Output {
-                format,
-                rounding,
-                overflow,
-                nan,
-                zero,
-                flush,
-                tininess,
+                format, rounding, ..
             } = &statement.output;
             write!(out, " -> {rounding} {format}")?;
-            if format.is_numbers_only() {
-                out.write_str(" exponents=numbers")?;
-            }
-            let usual = ends(&statement.operation);
-            match nan {
-                _ if *nan == usual.nan => {}
-                Nan::Any => out.write_str(" nan=any")?,
-                Nan::Own => out.write_str(" nan=own")?,
-                Nan::Word(bits) => {
-                    let width = format.container().digits();
-                    write!(out, " nan={bits:0width$x}")?;
-                }
-                Nan::Operand(bits) => {
-                    let width = format.container().digits();
-                    write!(out, " nan=operand:{bits:0width$x}")?;
-                }
-            }
-            let (default_overflow, default_zero) = defaults(&statement.operation);
-            if *zero != default_zero {
-                write!(out, " zero={zero}")?;
-            }
-            if *overflow != default_overflow {
-                write!(out, " overflow={overflow}")?;
-            }
-            if *flush != usual.flush {
-                match flush {
-                    None => out.write_str(" flush=none")?,
-                    Some(sign) => write!(out, " flush={sign}")?,
-                }
-            }
-            if flush.is_some() && *tininess != usual.tininess {
-                out.write_str(match tininess {
-                    Tininess::After => " tininess=after",
-                    Tininess::Before => " tininess=before",
-                    Tininess::Unbounded => " tininess=unbounded",
-                })?;
+            for (parameter, value) in statement.output.said(&statement.operation) {
+                write!(out, " {}={value}", parameter.symbol)?;
             }
         }
         Ok(())
@@ -138,20 +96,6 @@ impl Program {
             Source::Zero => "+0",
             Source::Statement(index) => &self.statements[index].name,
         }
-    }
-}
-
-impl fmt::Display for ZeroSign {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Plus => "plus",
-            Self::Minus => "minus",
-            Self::Exact => "exact",
-            Self::Ieee => "ieee",
-            Self::ExactMinus => "exact-minus",
-            Self::Common => "common",
-            Self::CommonMinus => "common-minus",
-        })
     }
 }
 

@@ -1,64 +1,84 @@
-//! The table of every parameter that a step can have.
+//! The table of every parameter that a step, a result or a program can have.
 
-use super::{Kind, MAX_E, MAX_F, MAX_L, Parameter, Roundings, ShownBy};
+use super::{MAX_E, MAX_F, MAX_L, Parameter, ParameterKind, Roundings, ShownBy};
+use crate::format::Overflow;
 
-const fn numbers(low: i32, high: i32) -> Kind {
-    Kind {
+const fn numbers(low: i32, high: i32) -> ParameterKind {
+    ParameterKind {
         numbers: Some((low, high)),
         words: &[],
         absent: false,
         rounding: Roundings::No,
+        registers: &[],
     }
 }
 
-const fn words(words: &'static [&'static str]) -> Kind {
-    Kind {
+const fn words(words: &'static [&'static str]) -> ParameterKind {
+    ParameterKind {
         numbers: None,
         words,
         absent: true,
         rounding: Roundings::No,
+        registers: &[],
     }
 }
 
 /// Words of which one has to be said.
-const fn said(all: &'static [&'static str]) -> Kind {
-    Kind {
+const fn said(all: &'static [&'static str]) -> ParameterKind {
+    ParameterKind {
         absent: false,
         ..words(all)
     }
 }
 
 /// Numbers or a word.
-const fn numbers_or(low: i32, high: i32, words: &'static [&'static str], absent: bool) -> Kind {
-    Kind {
+const fn numbers_or(
+    low: i32,
+    high: i32,
+    words: &'static [&'static str],
+    absent: bool,
+) -> ParameterKind {
+    ParameterKind {
         words,
         absent,
         ..numbers(low, high)
     }
 }
 
-const ROUNDING: Kind = Kind {
+const ROUNDING: ParameterKind = ParameterKind {
     numbers: None,
     words: &[],
     absent: false,
     rounding: Roundings::Alone,
+    registers: &[],
 };
 
-const FLUSH: Kind = words(&["none", "plus", "kept"]);
+/// A NaN: a word for what it is, or the word itself.
+const NANS_OF_RESULTS: ParameterKind = ParameterKind {
+    registers: &["", "operand:"],
+    ..said(&["any", "own"])
+};
+
+const FLUSH: ParameterKind = words(&["none", "plus", "kept"]);
 
 /// Words, or a rounding to a format.
-const fn rounded_or(words: &'static [&'static str], absent: bool) -> Kind {
-    Kind {
+const fn rounded_or(words: &'static [&'static str], absent: bool) -> ParameterKind {
+    ParameterKind {
         numbers: None,
         words,
         absent,
         rounding: Roundings::WithFormat,
+        registers: &[],
     }
 }
 
 macro_rules! parameters {
-    ($($name:ident: $symbol:literal, $kind:expr, $cost:literal, $shown_by:ident, $meaning:literal;)+) => {
-        $(
+    ($(
+        $(#[doc = $of:literal])+ $list:ident {
+            $($name:ident: $symbol:literal, $kind:expr, $cost:literal, $shown_by:ident, $meaning:literal;)+
+        }
+    )+) => {
+        $($(
             #[doc = $meaning]
             pub static $name: Parameter = Parameter {
                 symbol: $symbol,
@@ -67,14 +87,22 @@ macro_rules! parameters {
                 cost: $cost,
                 shown_by: ShownBy::$shown_by,
             };
+        )+)+
+        $(
+            $(#[doc = $of])+
+            pub static $list: &[&Parameter] = &[$(&$name),+];
         )+
-        /// Every parameter.
-        pub static PARAMETERS: &[&Parameter] = &[$(&$name),+];
+        /// Every parameter there is.
+        pub fn all_parameters() -> impl Iterator<Item = &'static Parameter> + Clone {
+            [$($list),+].into_iter().flatten().copied()
+        }
     };
 }
 
+// name: symbol, what it may be (words in the order in which `infer` tries them), cost, which inputs show it, what it is.
 parameters! {
-    // name: symbol, what it may be, cost, which inputs show it, what it is.
+/// The parameters of steps.
+PARAMETERS {
     L: "L", numbers(1, MAX_L), 2, Blocks, "products per block";
     P: "P", numbers(1, MAX_L), 2, Blocks, "products per group of rounded sums";
     F: "F", numbers_or(1, MAX_F, &["exact"], false), 4, Alignment, "fraction bits kept in the alignment";
@@ -123,11 +151,24 @@ parameters! {
     FLUSH_OF: "flush-of", words(&["both", "a", "b"]), 4, Subnormals, "the operands that are flushed";
 }
 
+/// The parameters of results: what stands behind `->`, a rounding and a format.
+RESULT_PARAMETERS {
+    EXPONENTS: "exponents", words(&["special", "numbers"]), 4, Range, "what codes of results with an exponent field of ones are";
+    NAN: "nan", NANS_OF_RESULTS, 4, Specials, "which NaN a NaN result is";
+    ZERO: "zero", said(&["plus", "exact", "ieee", "minus", "exact-minus", "common", "common-minus"]), 4, Zeros, "the sign of a zero result";
+    OVERFLOW: "overflow", said(&Overflow::NAMES), 4, Range, "results beyond the largest number";
+    FLUSH_RESULT: "flush", FLUSH, 4, Subnormals, "subnormal results";
+    TININESS: "tininess", words(&["after", "before", "unbounded"]), 4, Subnormals, "which results a flush takes to be subnormal";
+}
+
+/// The parameters of whole programs.
+PROGRAM_PARAMETERS {
+    CODES: "codes", words(&["special", "numbers", "largest"]), 8, Specials, "what the infinity and NaN codes of a and b are";
+}
+}
+
 /// The parameter of that symbol.
 #[must_use]
 pub fn parameter(symbol: &str) -> Option<&'static Parameter> {
-    PARAMETERS
-        .iter()
-        .find(|known| known.symbol == symbol)
-        .copied()
+    all_parameters().find(|known| known.symbol == symbol)
 }

@@ -73,7 +73,7 @@ pub fn check_tensor_scale(word: u32) -> Result<()> {
         Class::Finite if value.negative => "negative",
         Class::Finite | Class::Zero => return Ok(()),
     };
-    let number = crate::explain::Value::of(&value).decimal_of(9);
+    let number = crate::explain::TracedValue::of(&value).decimal_of(9);
     Err(Error::Argument(format!(
         "tensor_scale = {number} is {what}; a finite f32 of at least 0 is allowed"
     )))

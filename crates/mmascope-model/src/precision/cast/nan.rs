@@ -1,6 +1,6 @@
 //! Decides what a NaN becomes in a cast, by policy.
 
-use super::{Cast, Clamp, Policy, is_integer};
+use super::{Cast, CastPolicy, Clamp, is_integer};
 use crate::format::{BF16, Class, E4M3FN, E5M2, F16, F32, F64, Format, Rounding, TF32};
 
 /// The canonical NaN of PTX: every bit of exponent and fraction set, no sign;
@@ -26,10 +26,10 @@ impl Cast {
         match self.policy {
             // The canonical NaN, which `.relu` asks for as well.
             _ if self.clamp == Clamp::Relu => ptx_nan(&self.to),
-            Policy::Ptx => ptx_nan(&self.to),
-            Policy::Ieee | Policy::Ocp => self.to.nan_or_substitute(),
-            Policy::Host => self.host_nan(code, negative),
-            Policy::MlDtypes => self.ml_dtypes_nan(code, negative),
+            CastPolicy::Ptx => ptx_nan(&self.to),
+            CastPolicy::Ieee | CastPolicy::Ocp => self.to.nan_or_substitute(),
+            CastPolicy::Host => self.host_nan(code, negative),
+            CastPolicy::MlDtypes => self.ml_dtypes_nan(code, negative),
         }
     }
 
@@ -38,7 +38,7 @@ impl Cast {
     fn integer_of_nan(&self) -> u64 {
         let is_long = self.from == F64 || self.to.bits == 64;
         match self.policy {
-            Policy::Ptx | Policy::Host if is_long => 1 << (self.to.bits - 1),
+            CastPolicy::Ptx | CastPolicy::Host if is_long => 1 << (self.to.bits - 1),
             _ => 0,
         }
     }
@@ -78,7 +78,8 @@ impl Cast {
     /// `cvt.rna.tf32.f32` adds to finite words only and clears the low 13 bits of every word: a NaN
     /// whose payload is only there becomes ∞.
     pub(super) fn tf32_of_nan(&self, word: u64) -> Option<u64> {
-        let is_plain = self.policy == Policy::Ptx && self.overflow == crate::format::Overflow::Ieee;
+        let is_plain =
+            self.policy == CastPolicy::Ptx && self.overflow == crate::format::Overflow::Ieee;
         let is_rna = self.rounding == Rounding::Rna && self.from == F32 && self.to == TF32;
         let is_nan = F32.decode(word).class == Class::Nan;
         (is_plain && is_rna && is_nan && self.clamp == Clamp::None).then_some(word & 0xffff_e000)

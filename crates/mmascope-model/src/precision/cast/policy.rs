@@ -7,7 +7,7 @@ use super::{Cast, exact, is_integer};
 
 /// Whose rules hold for NaN, ∞, signs and values out of range. Rounding is a matter of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Policy {
+pub enum CastPolicy {
     /// IEEE 754: overflow as the rounding says (NaN where there is no ∞, the largest number where
     /// there is neither), a NaN becomes the default quiet NaN, integers clamp.
     Ieee,
@@ -23,7 +23,7 @@ pub enum Policy {
     Host,
 }
 
-impl Policy {
+impl CastPolicy {
     const NAMES: [(&'static str, Self); 4] = [
         ("ptx", Self::Ptx),
         ("ml_dtypes", Self::MlDtypes),
@@ -62,7 +62,7 @@ impl Policy {
     }
 }
 
-impl std::fmt::Display for Policy {
+impl std::fmt::Display for CastPolicy {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(self.name())
     }

@@ -1,14 +1,14 @@
 //! The `cvt` instruction that does what a cast asks for, where PTX has one. Which there are, and on which targets, the
 //! rules of legality say ([`crate::precision::legal`]; `precision.md` §2.1); here are only their names.
 
-use super::{Options, OutOfRange, Packing, is_integer};
+use super::{CastOptions, OutOfRange, Packing, is_integer};
 use crate::error::Result;
 use crate::format::{F32, Format, Rounding};
 use crate::precision::legal::{self, Rules, Target};
 
 /// An instruction of PTX, and where it exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Form {
+pub struct PtxForm {
     /// The targets that take it.
     pub targets: Targets,
     /// Whether it has `.satfinite`.
@@ -62,13 +62,13 @@ impl std::fmt::Display for Targets {
 }
 
 /// The instruction as PTX writes it: `cvt.rn.satfinite.e4m3x2.f32`.
-impl std::fmt::Display for Form {
+impl std::fmt::Display for PtxForm {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.rule_form().fmt(out)
     }
 }
 
-impl Form {
+impl PtxForm {
     /// The same conversion of so many values at once, if PTX has it.
     #[must_use]
     pub fn packed(self, packing: Packing) -> Option<Self> {
@@ -86,7 +86,7 @@ impl Form {
     }
 
     /// The instruction as the rules take it.
-    fn rule_form(&self) -> legal::Form {
+    fn rule_form(&self) -> legal::InstructionForm {
         let modifiers = [
             self.rounding,
             self.ftz.then_some("ftz"),
@@ -97,7 +97,7 @@ impl Form {
         ];
         let packing = self.packing.map_or("", Packing::name);
         let source = if self.from == "f32" { "" } else { packing };
-        legal::Form {
+        legal::InstructionForm {
             opcode: "cvt".to_owned(),
             modifiers: modifiers.into_iter().flatten().map(str::to_owned).collect(),
             types: vec![
@@ -172,8 +172,8 @@ fn candidates(
     from: &Format,
     to: &Format,
     rounding: Rounding,
-    options: &Options,
-) -> Option<Vec<Form>> {
+    options: &CastOptions,
+) -> Option<Vec<PtxForm>> {
     let (to_name, from_name) = (name(to)?, name(from)?);
     let saturations: &[bool] = match options.overflow {
         Some(OutOfRange::Nan) => &[],
@@ -185,7 +185,7 @@ fn candidates(
     for packing in [None, Some(Packing::X2), Some(Packing::X4)] {
         for &saturates in saturations {
             for modifier in roundings(from, to, rounding) {
-                forms.push(Form {
+                forms.push(PtxForm {
                     targets: Targets(0),
                     saturates,
                     rounding: modifier,
@@ -211,8 +211,8 @@ pub(super) fn form(
     from: &Format,
     to: &Format,
     rounding: Rounding,
-    options: &Options,
-) -> std::result::Result<Form, String> {
+    options: &CastOptions,
+) -> std::result::Result<PtxForm, String> {
     let none = |why: &str| Err(format!("PTX has no such cvt from {from} to {to}: {why}"));
     let Some(forms) = candidates(from, to, rounding, options) else {
         let unknown = if name(to).is_none() { to } else { from };
@@ -221,7 +221,7 @@ pub(super) fn form(
     if options.overflow == Some(OutOfRange::Nan) {
         return none("overflow nan");
     }
-    let first = |forms: Vec<Form>| forms.into_iter().find_map(Form::on_its_targets);
+    let first = |forms: Vec<PtxForm>| forms.into_iter().find_map(PtxForm::on_its_targets);
     if let Some(form) = first(forms.clone()) {
         return Ok(form);
     }
@@ -258,6 +258,6 @@ pub(super) fn random_packing(to: &Format) -> Option<Packing> {
         bits: 16,
         random: 0,
     };
-    let form = form(&F32, to, stochastic, &Options::default());
+    let form = form(&F32, to, stochastic, &CastOptions::default());
     form.ok().and_then(|form| form.packing)
 }

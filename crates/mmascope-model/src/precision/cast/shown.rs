@@ -1,6 +1,6 @@
 //! Shows the number that a word stands for, as text and as plain numbers.
 
-use crate::explain::Value;
+use crate::explain::TracedValue;
 use crate::format::{Class, Conversion, F64, Format, Kind, Overflow, Rounding};
 
 /// The value of a word in the form that keeps it whole.
@@ -36,7 +36,7 @@ impl Shown {
                 };
                 Self::Float(f64::from_bits(format.convert(code, &F64, exactly)))
             }
-            Class::Infinite | Class::Nan => Self::Special(Value::of(&value).to_string()),
+            Class::Infinite | Class::Nan => Self::Special(TracedValue::of(&value).to_string()),
         }
     }
 }
@@ -44,5 +44,5 @@ impl Shown {
 /// The value of a register word as a decimal of at most 17 digits.
 #[must_use]
 pub fn decimal(format: &Format, word: u64) -> String {
-    Value::of(&format.decode(format.from_register(word))).decimal_of(17)
+    TracedValue::of(&format.decode(format.from_register(word))).decimal_of(17)
 }

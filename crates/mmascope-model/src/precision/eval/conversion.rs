@@ -5,7 +5,7 @@ use super::plan::{Plan, source_format, types};
 use super::{Enclosure, Evaluator, order};
 use crate::error::{Error, Result};
 use crate::format::{BF16, Class, F32, Format, Kind, Rounding};
-use crate::precision::cast::{Cast, Options, OutOfRange, Packing, Policy, RandomBits};
+use crate::precision::cast::{Cast, CastOptions, CastPolicy, OutOfRange, Packing, RandomBits};
 use crate::precision::resolve::Step;
 
 impl Evaluator<'_> {
@@ -46,10 +46,10 @@ impl Evaluator<'_> {
             }
             None => (rounding(step), words),
         };
-        let options = Options {
+        let options = CastOptions {
             rounding: Some(rounding),
             overflow: has("satfinite").then_some(OutOfRange::SatFinite),
-            policy: Some(Policy::Ptx),
+            policy: Some(CastPolicy::Ptx),
             relu: has("relu"),
             sat: has("sat"),
             ftz: has("ftz"),
@@ -138,10 +138,10 @@ fn integral(plan: &Plan<'_>, format: &Format, rounding: Rounding, word: u64) -> 
         Some(exact) if exact.exponent < 0 => {
             // |x| is below 2^53, so that it fits.
             let wide = Format::named("int64")?;
-            let plain = |rounding| Options {
+            let plain = |rounding| CastOptions {
                 rounding: Some(rounding),
-                policy: Some(Policy::Ptx),
-                ..Options::default()
+                policy: Some(CastPolicy::Ptx),
+                ..CastOptions::default()
             };
             let there = Cast::new(*format, wide, &plain(rounding))?.word(word);
             let back = Cast::new(wide, *format, &plain(Rounding::Rne))?.word(there);

@@ -7,7 +7,7 @@ use crate::error::{Error, Result, quoted};
 
 /// A PTX instruction taken apart. Modifiers keep the order in which they were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct InstructionForm {
     /// The opcode, for example `cvt` or `tcgen05.mma`.
     pub opcode: String,
     /// What is no type: roundings, `.ftz`, shapes, kinds.
@@ -27,7 +27,7 @@ const SILENT: &[(&str, &[&str])] = &[
 /// Words that stand behind the types.
 const LAST: &[&str] = &["xor", "and", "popc"];
 
-impl Form {
+impl InstructionForm {
     /// Reads an instruction, with or without operands: `cvt.rn.satfinite.e4m3x2.f32 h2,f0,f1`.
     ///
     /// A text that begins with a shape is a matrix instruction: `m16n8k16.row.col.f32.f16.f16.f32` is
@@ -177,7 +177,7 @@ fn count(text: &str, operands: &str) -> Result<usize> {
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for InstructionForm {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.opcode)?;
         let (last, rest): (Vec<&String>, Vec<&String>) = self

@@ -1,6 +1,6 @@
 //! One rule: which modifiers, types and operands an opcode takes on which targets.
 
-use super::form::Form;
+use super::form::InstructionForm;
 use super::target::{Suffix, Target};
 
 /// A group of modifiers in a rule.
@@ -64,12 +64,12 @@ impl Miss {
 
 impl Rule {
     /// Whether the rule speaks of a form's opcode and types.
-    pub(super) fn concerns(&self, form: &Form) -> bool {
+    pub(super) fn concerns(&self, form: &InstructionForm) -> bool {
         self.opcodes.contains(&form.opcode) && self.types.contains(&form.types)
     }
 
     /// Whether the number of operands fits, where any are written.
-    pub(super) fn takes_operands(&self, form: &Form) -> bool {
+    pub(super) fn takes_operands(&self, form: &InstructionForm) -> bool {
         match form.operands {
             Some(count) => self.operands.is_empty() || self.operands.contains(&count),
             None => true,
@@ -77,7 +77,7 @@ impl Rule {
     }
 
     /// How the form's modifiers differ from the rule's.
-    pub(super) fn miss(&self, form: &Form) -> Miss {
+    pub(super) fn miss(&self, form: &InstructionForm) -> Miss {
         let mut left: Vec<&String> = form.modifiers.iter().collect();
         let mut miss = Miss::default();
         for group in &self.groups {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use super::form::Form;
+use super::form::InstructionForm;
 use super::rule::{Miss, Rule, Scope};
 use super::target::Target;
 use super::{Finding, Legality};
@@ -112,7 +112,7 @@ impl Rules {
 
     /// How many operands a form takes, where one number is right for it.
     #[must_use]
-    pub fn operands(&self, form: &Form) -> Option<usize> {
+    pub fn operands(&self, form: &InstructionForm) -> Option<usize> {
         let mut concerned = self.rules.iter().filter(|rule| rule.concerns(form));
         let rule = concerned
             .clone()
@@ -125,8 +125,8 @@ impl Rules {
     ///
     /// # Errors
     /// As [`Legality::of`].
-    pub fn form(&self, text: &str) -> Result<Form> {
-        Form::read(text, self)
+    pub fn form(&self, text: &str) -> Result<InstructionForm> {
+        InstructionForm::read(text, self)
     }
 
     pub(super) fn has_opcode(&self, name: &str) -> bool {
@@ -183,7 +183,7 @@ impl Rules {
     /// # Errors
     /// As [`Legality::of`].
     pub fn legality(&'static self, text: &str) -> Result<Legality> {
-        let form = Form::read(text, self)?;
+        let form = InstructionForm::read(text, self)?;
         if let Some((reason, line)) = self.never.get(&form.opcode) {
             let finding = Finding {
                 text: format!("{}: {reason}", form.opcode),
@@ -213,7 +213,7 @@ impl Rules {
     }
 
     /// The targets that take a form, a bit for each of [`Self::targets`].
-    pub(crate) fn reach(&self, form: &Form) -> u64 {
+    pub(crate) fn reach(&self, form: &InstructionForm) -> u64 {
         let fit = |rule: &&Rule| {
             rule.concerns(form) && rule.takes_operands(form) && rule.miss(form).size() == 0
         };
@@ -226,7 +226,7 @@ impl Rules {
 
     /// Why no rule takes a form, for people, and by how many modifiers it misses the nearest rule of its types; `None`
     /// where no rule has its types.
-    pub(crate) fn reason(&self, form: &Form) -> Option<(usize, String)> {
+    pub(crate) fn reason(&self, form: &InstructionForm) -> Option<(usize, String)> {
         let concerned = self.rules.iter().filter(|rule| rule.concerns(form));
         let size = concerned.map(|rule| rule.miss(form).size()).min()?;
         let finding = self.why_never(form).ok()?;
@@ -235,7 +235,7 @@ impl Rules {
 
     fn answer(
         &'static self,
-        form: Form,
+        form: InstructionForm,
         rules: Vec<&'static Rule>,
         findings: Vec<Finding>,
     ) -> Legality {
@@ -249,7 +249,7 @@ impl Rules {
     }
 
     /// Why no rule takes a form: the nearest rule, and what is between them.
-    fn why_never(&self, form: &Form) -> Result<Finding> {
+    fn why_never(&self, form: &InstructionForm) -> Result<Finding> {
         let of_opcode = || {
             self.rules
                 .iter()

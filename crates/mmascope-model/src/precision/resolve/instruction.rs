@@ -4,7 +4,7 @@ use super::graph::Settings;
 use super::step::{Operand, Step, lanes_of};
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::precision::legal::{Form, Rules};
+use crate::precision::legal::{InstructionForm, Rules};
 
 /// Whether a text is a PTX instruction and no expression.
 pub(super) fn is_one(text: &str) -> bool {
@@ -21,7 +21,11 @@ pub(super) fn is_one(text: &str) -> bool {
 ///
 /// # Errors
 /// [`Error::Argument`] when something else asks for what its name says.
-pub(super) fn step(form: &Form, settings: Settings, rules: &Rules) -> Result<(Step, Vec<String>)> {
+pub(super) fn step(
+    form: &InstructionForm,
+    settings: Settings,
+    rules: &Rules,
+) -> Result<(Step, Vec<String>)> {
     if settings.rounding.is_some() || settings.flush {
         return Err(Error::Argument(format!(
             "operation '{form}': an instruction has its modifiers in its name; no other rounding, approximation or flush can be asked for"
@@ -54,7 +58,7 @@ pub(crate) fn element(name: &str) -> Option<Format> {
 
 /// The names of what an instruction reads: its operands without the result, and of packed ones each element, the
 /// uppermost first (`a.1 a.0`). The four sources of an x4 conversion stand in one pair of braces.
-fn names(form: &Form, rules: &Rules) -> Vec<String> {
+fn names(form: &InstructionForm, rules: &Rules) -> Vec<String> {
     const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
     let written = form.operands.or_else(|| rules.operands(form));
     let count = written.unwrap_or(2).saturating_sub(1);

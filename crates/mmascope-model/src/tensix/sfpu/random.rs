@@ -5,12 +5,12 @@ const LANES: usize = 32;
 
 /// The generator of one lane. It steps with every use, also in modes that do not use the bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RandomBits {
+pub struct TensixRandomBits {
     /// What the next use gives.
     pub state: u32,
 }
 
-impl RandomBits {
+impl TensixRandomBits {
     /// The generators of all lanes, lane 0 first, as a write of the seed leaves them: 32 steps of the seed, then
     /// two for each lane, the last lane first.
     #[must_use]
