@@ -153,7 +153,7 @@ impl Plan {
                         return Err("a sum of no products".into());
                     }
                     let slot = plan.order.len();
-                    let shape = Shape::of(algorithm)?;
+                    let shape = Shape::of(algorithm, output)?;
                     let Shape::Sum(alignment) = shape else {
                         let (stage, slots) =
                             plan.other(shape, over, output, *source, signature.k)?;
@@ -163,8 +163,12 @@ impl Plan {
                         debug_assert!(plan.order.len() == slot + slots);
                         continue;
                     };
-                    let value = source.source();
-                    let from = from(value.ok_or("a sum that begins with a product")?);
+                    // A zero beside the products shows in the sign of a zero sum alone.
+                    let is_product = *source == Start::Product;
+                    if is_product && !matches!(output.zero, ZeroSign::Plus | ZeroSign::Exact) {
+                        return Err(format!("a sum from product with zero={}", output.zero));
+                    }
+                    let from = from(source.source().unwrap_or(Source::Zero));
                     plan.native = false;
                     let (sum, e0) = fused_sum(&alignment, signature, over, output, smallest(from))?;
                     plan.takes_c |= has_c(from);

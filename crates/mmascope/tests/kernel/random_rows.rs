@@ -18,8 +18,15 @@ fn one<'a>(of: &[&'a str], random: &mut Random) -> &'a str {
 fn algorithm(k: u64, random: &mut Random) -> String {
     let l = 1 + random.below(k);
     let late = ["F=23 F2=31", "F=24 F2=31", "F=24 F2=30"];
-    match random.below(9) {
+    match random.below(12) {
         0 | 1 => "fma-chain".to_owned(),
+        9 => format!("fused L={l} F=exact"),
+        10 => format!(
+            "fused L={l} F={}{}",
+            random.between(1, 28),
+            one(&["", " align=rne", " normalised", " Fc=20"], random)
+        ),
+        11 => format!("fused L={l} F=24 e0=-133"),
         2 => format!(
             "ftz-addmul P={}{}",
             one(&["1", "2", "4"], random),
@@ -85,7 +92,8 @@ fn row(random: &mut Random) -> (String, String) {
         }
         1 => {
             let (first, inner) = (algorithm(k, random), output(&between, random));
-            format!("t = {first}{widened} from +0 -> {inner} ; d = add c t -> {out}")
+            let start = one(&["+0", "product"], random);
+            format!("t = {first}{widened} from {start} -> {inner} ; d = add c t -> {out}")
         }
         2 => {
             let [first, second] = [algorithm(k, random), algorithm(k, random)];

@@ -2,8 +2,13 @@
 
 use super::Refusal;
 use crate::cpu::sum::Kind;
-use crate::dpa::{Dpa, EFdpa, FlushSign, FtzAddMul, GtrFdpa, StFdpa, TFdpa, TrFdpa};
+use crate::dpa::{
+    Dpa, EFdpa, FlushSign, FtzAddMul, Fused, General, GtrFdpa, Output, StFdpa, TFdpa, TrFdpa,
+};
 use crate::format::Rounding;
+
+/// A floor of E that no term lies below: products of two f32 reach 2^-298.
+const NO_FLOOR: i32 = -300;
 
 /// An algorithm as lanes compute it.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +41,7 @@ pub(super) struct Alignment {
 impl Shape {
     /// The shape of an algorithm, or why lanes have none. An algorithm without a shape is left to the reference; `grouped`,
     /// `rounded` and `integers` beside the plan have kernels of their own.
-    pub(super) fn of(algorithm: &Dpa) -> Result<Self, Refusal> {
+    pub(super) fn of(algorithm: &Dpa, output: &Output) -> Result<Self, Refusal> {
         let sum = |kind, l, f, e0, align, f2| {
             Ok(Self::Sum(Alignment {
                 kind,
@@ -63,11 +68,39 @@ impl Shape {
                 flush_out,
             }),
             Dpa::EFdpa(EFdpa { l }) => Ok(Self::Exact { l }),
-            Dpa::GstFdpa(_)
-            | Dpa::GrFdpa(_)
-            | Dpa::SemiFma(_)
-            | Dpa::IntDot(_)
-            | Dpa::General(_) => Err("no fused sum".to_owned()),
+            Dpa::General(General::Fused(step)) => match named(&step, output) {
+                Some(named) => Self::of(&named, output),
+                None => Err(format!(
+                    "{algorithm}: of fused sums, kernels carry L, F, e0 and align"
+                )),
+            },
+            Dpa::General(_) => Err(format!("{algorithm}: no kernel carries it")),
+            Dpa::GstFdpa(_) | Dpa::GrFdpa(_) | Dpa::SemiFma(_) | Dpa::IntDot(_) => {
+                Err(format!("{algorithm}: not with these operands"))
+            }
         }
     }
+}
+
+/// The algorithm of a paper that a fused sum of the model space is.
+fn named(step: &Fused, output: &Output) -> Option<Dpa> {
+    let (l, align) = (step.l, step.align);
+    // A sum without a floor is one whose floor lies below every term.
+    let e0 = step.f.map(|_| step.e0.unwrap_or(NO_FLOOR));
+    let floored = Fused { e0, ..*step };
+    let candidates: [Option<(Dpa, Fused)>; 3] = [
+        step.f
+            .zip(e0)
+            .map(|(f, e0)| (TFdpa { l, f, e0, align }.into(), floored)),
+        step.f
+            .zip(step.f2)
+            .map(|(f, f2)| (TrFdpa { l, f, f2 }.into(), *step)),
+        Some((EFdpa { l }.into(), *step)),
+    ];
+    let is_it = |(named, step): &(Dpa, Fused)| named.general(output) == General::Fused(*step);
+    candidates
+        .into_iter()
+        .flatten()
+        .find(is_it)
+        .map(|(named, _)| named)
 }
