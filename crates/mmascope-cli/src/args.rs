@@ -93,7 +93,7 @@ pub(crate) enum Command {
     /// simulated or compared with a design, in SMT-LIB 2 to be reasoned about. Operands and results are register
     /// words.
     ///
-    /// Exit status 2 for a unit without such a file: sums of integers, and units of Tensix.
+    /// Every modelled instruction of the catalogue has such a file; exit status 2 for a unit of your own that has none.
     Export(Export),
     /// Explain step by step how one output comes to be, or where two units part
     ///

@@ -26,7 +26,7 @@ static GO: AtomicBool = AtomicBool::new(false);
 const SHAPE: [usize; 3] = [320, 320, 128];
 
 /// Name, unit, schedule, and whether C takes part.
-const SCHEMES: [(&str, &str, &str, &str, bool); 11] = [
+const SCHEMES: [(&str, &str, &str, &str, bool); 14] = [
     (
         "pass1",
         "tpu",
@@ -49,6 +49,20 @@ const SCHEMES: [(&str, &str, &str, &str, bool); 11] = [
         true,
     ),
     (
+        "bf16x3",
+        "hopper",
+        "mma.m16n8k16.f32.bf16.bf16.f32",
+        "emulate=f32 parts=2 products=1x0,0x1,0x0",
+        true,
+    ),
+    (
+        "bf16x6",
+        "hopper",
+        "mma.m16n8k16.f32.bf16.bf16.f32",
+        "emulate=f32 parts=3 products=1x1,2x0,0x2,1x0,0x1,0x0",
+        true,
+    ),
+    (
         "bf16x9",
         "hopper",
         "mma.m16n8k16.f32.bf16.bf16.f32",
@@ -56,10 +70,17 @@ const SCHEMES: [(&str, &str, &str, &str, bool); 11] = [
         true,
     ),
     (
-        "bf16x6",
+        "bf16-levels3",
         "hopper",
         "mma.m16n8k16.f32.bf16.bf16.f32",
         "emulate=f32 parts=3 shift=8 products=levels/3 join=ascending/f32",
+        true,
+    ),
+    (
+        "bf16-levels5",
+        "hopper",
+        "mma.m16n8k16.f32.bf16.bf16.f32",
+        "emulate=f32 parts=3 shift=8 products=levels/5 join=ascending/f32",
         true,
     ),
     (

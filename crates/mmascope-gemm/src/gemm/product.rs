@@ -93,7 +93,7 @@ impl<'a> Product<'a> {
         plan: Arc<dyn Plan>,
     ) -> Result<Self> {
         matrices.check(unit.signature())?;
-        check_signs(unit, matrices)?;
+        unit.check_chain(matrices.k())?;
         modifiers.check_limits().map_err(Error::Argument)?;
         if plan.unit() != unit {
             return Err(Error::Argument("the plan is another unit's".to_owned()));
@@ -304,16 +304,4 @@ impl<'a> Product<'a> {
 fn reference(unit: &Unit) -> Result<Arc<dyn Plan>> {
     let plan = Reference.plan(unit);
     plan.map_err(|reason| Error::Argument(reason.to_string()))
-}
-
-/// Refuses chains of instructions that subtract their accumulators: what they add alternates in sign.
-fn check_signs(unit: &Unit, matrices: &Matrices) -> Result<()> {
-    let (k, native) = (matrices.k(), unit.signature().k);
-    if unit.program().signs().c < 0 && k > native {
-        return Err(Error::Argument(format!(
-            "K = {k}: the instruction subtracts its accumulator, so that a chain of several would add and subtract by \
-             turns; K = {native} is possible"
-        )));
-    }
-    Ok(())
 }

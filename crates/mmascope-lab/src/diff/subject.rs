@@ -134,6 +134,7 @@ impl<'c> Contender<'c> {
         let Some(own_case) = self.carried(input) else {
             return Ok(None);
         };
+        self.unit.check_chain(own_case.a.len())?;
         let blocks = own.scales();
         let mut c = own_case.c;
         let mut modifiers = input.modifiers;

@@ -61,7 +61,7 @@ impl Program {
                 ));
             }
         }
-        Ok(())
+        self.check_signs()
     }
 }
 

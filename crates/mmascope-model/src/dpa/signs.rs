@@ -1,6 +1,6 @@
 //! With which signs a program adds its products and c.
 
-use super::{Operation, Program, Source};
+use super::{Operation, Program, Source, Statement};
 
 /// The signs of the products and of c in a value: 1, −1, or 0 where they are not in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +30,41 @@ impl Signs {
 }
 
 impl Program {
+    /// Refuses programs that add some products, or c, with both signs: what they compute is no sum of products.
+    pub(super) fn check_signs(&self) -> Result<(), String> {
+        let mut values: Vec<Signs> = Vec::new();
+        for (index, statement) in self.statements.iter().enumerate() {
+            let read = |source: Source| match source {
+                Source::C => Signs { products: 0, c: 1 },
+                Source::Zero => Signs::default(),
+                Source::Statement(index) => values[index],
+            };
+            let (own, sources) = statement.addends();
+            let mut sum = own;
+            for source in sources {
+                let other = read(source);
+                for (name, x, y) in [
+                    ("products", sum.products, other.products),
+                    ("c", sum.c, other.c),
+                ] {
+                    if x * y < 0 {
+                        return Err(format!(
+                            "statement '{}' adds {name} of both signs; all must have one",
+                            statement.name
+                        ));
+                    }
+                }
+                sum = sum.or(other);
+            }
+            values.push(match statement.operation {
+                Operation::Negate(_) => sum.negated(),
+                _ => sum,
+            });
+            debug_assert!(values.len() == index + 1);
+        }
+        Ok(())
+    }
+
     /// With which signs d is made of the products and c: both are 1 in almost every program.
     ///
     /// ```
@@ -40,7 +75,6 @@ impl Program {
     /// ```
     #[must_use]
     pub fn signs(&self) -> Signs {
-        let own = Signs { products: 1, c: 0 };
         let mut values: Vec<Signs> = Vec::new();
         for statement in &self.statements {
             let read = |source: Source| match source {
@@ -48,21 +82,12 @@ impl Program {
                 Source::Zero => Signs::default(),
                 Source::Statement(index) => values[index],
             };
-            let value = match &statement.operation {
-                Operation::Dot { from, .. } => own.or(from.source().map_or(own, read)),
-                Operation::Add(left, right) => read(*left).or(read(*right)),
-                Operation::Convert(source) => read(*source),
-                Operation::Negate(source) => read(*source).negated(),
-                Operation::Join { over, of, .. } => {
-                    let products = match over.is_empty() {
-                        true => Signs::default(),
-                        false => own,
-                    };
-                    let values = of.iter().map(|&source| read(source));
-                    values.fold(products, Signs::or)
-                }
-            };
-            values.push(value);
+            let (own, sources) = statement.addends();
+            let sum = sources.into_iter().map(read).fold(own, Signs::or);
+            values.push(match statement.operation {
+                Operation::Negate(_) => sum.negated(),
+                _ => sum,
+            });
         }
         values.last().copied().unwrap_or_default()
     }
@@ -72,13 +97,11 @@ impl Program {
         let mut signs = vec![1; self.statements.len()];
         for (index, statement) in self.statements.iter().enumerate().rev() {
             let own: i8 = signs[index];
-            let (sources, sign) = match &statement.operation {
-                Operation::Dot { from, .. } => (from.source().into_iter().collect(), own),
-                Operation::Add(left, right) => (vec![*left, *right], own),
-                Operation::Convert(source) => (vec![*source], own),
-                Operation::Negate(source) => (vec![*source], -own),
-                Operation::Join { of, .. } => (of.clone(), own),
+            let sign = match statement.operation {
+                Operation::Negate(_) => -own,
+                _ => own,
             };
+            let (_, sources) = statement.addends();
             for source in sources {
                 if let Source::Statement(read) = source {
                     signs[read] = sign;
@@ -86,5 +109,21 @@ impl Program {
             }
         }
         signs
+    }
+}
+
+impl Statement {
+    /// What a statement adds: whether products of its own, and the values that it reads.
+    fn addends(&self) -> (Signs, Vec<Source>) {
+        let own = Signs { products: 1, c: 0 };
+        match &self.operation {
+            Operation::Dot { from, .. } => (own, from.source().into_iter().collect()),
+            Operation::Add(left, right) => (Signs::default(), vec![*left, *right]),
+            Operation::Convert(source) | Operation::Negate(source) => {
+                (Signs::default(), vec![*source])
+            }
+            Operation::Join { over, of, .. } if over.is_empty() => (Signs::default(), of.clone()),
+            Operation::Join { of, .. } => (own, of.clone()),
+        }
     }
 }

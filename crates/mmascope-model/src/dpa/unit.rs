@@ -90,6 +90,21 @@ impl Unit {
             .map(|(word, _)| word)
     }
 
+    /// Refuses chains of instructions that subtract their accumulators: what they add alternates in sign.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when `k` products take more than one instruction of such a unit.
+    pub fn check_chain(&self, k: usize) -> Result<()> {
+        let native = self.signature().k;
+        if self.program().signs().c < 0 && k > native {
+            return Err(Error::Argument(format!(
+                "K = {k}: the instruction subtracts its accumulator, so that a chain of several would add and \
+                 subtract by turns; K = {native} is possible"
+            )));
+        }
+        Ok(())
+    }
+
     /// The same with what happened, for units that have status flags: the events of every statement.
     ///
     /// # Errors

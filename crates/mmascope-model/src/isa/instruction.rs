@@ -113,6 +113,7 @@ impl Instruction {
             )));
         }
         let (unit, k) = (self.unit()?, self.signature.k);
+        unit.check_chain(operands.a.len())?;
         let (mut c, mut events) = (operands.c, Events::default());
         let mut modifiers = *modifiers;
         for (a, b) in operands.a.chunks(k).zip(operands.b.chunks(k)) {

@@ -135,34 +135,45 @@ def passes(count, pairs):
     return scheme
 
 
-def bf16x9(given):
-    """All products of three parts, in the order of Triton's pass, step by step, in the unit."""
-    a = parts(given["a32"], 3, bf16)
-    b = parts(given["b32"], 3, bf16)
-    order = [(2, 2), (1, 2), (2, 1), (1, 1), (2, 0), (0, 2), (1, 0), (0, 1), (0, 0)]
-    c = given["c32"]
-    for first in range(0, a[0].shape[1], 16):
-        ks = slice(first, first + 16)
-        for p, q in order:
-            c = hopper_bf16(a[p][:, ks], b[q][ks], c)
-    return c
+def in_the_unit(count, order):
+    """Products of parts in this order for each instruction, in one accumulator of Hopper's unit."""
 
-
-def bf16x6(given):
-    """Three levels with sums of their own, scaled by 2^8 a level, added in float32 from the smallest on; then C."""
-    a = parts(given["a32"], 3, bf16, gain=256)
-    b = parts(given["b32"], 3, bf16, gain=256)
-    total = None
-    for level in (2, 1, 0):
-        pairs = [(p, level - p) for p in range(level, -1, -1)]
-        c = zeros(a[0], b[0])
+    def scheme(given):
+        a = parts(given["a32"], count, bf16)
+        b = parts(given["b32"], count, bf16)
+        c = given["c32"]
         for first in range(0, a[0].shape[1], 16):
             ks = slice(first, first + 16)
-            for p, q in pairs:
+            for p, q in order:
                 c = hopper_bf16(a[p][:, ks], b[q][ks], c)
-        c = c * F32(2.0 ** (-8 * level))
-        total = c if total is None else total + c
-    return total + given["c32"]
+        return c
+
+    return scheme
+
+
+# The order of Triton's pass; shorter schemes leave the first products out.
+NINE = [(2, 2), (1, 2), (2, 1), (1, 1), (2, 0), (0, 2), (1, 0), (0, 1), (0, 0)]
+
+
+def scaled_levels(count):
+    """Levels with sums of their own, scaled by 2^8 a level, added in float32 from the smallest on; then C."""
+
+    def scheme(given):
+        a = parts(given["a32"], 3, bf16, gain=256)
+        b = parts(given["b32"], 3, bf16, gain=256)
+        total = None
+        for level in range(count - 1, -1, -1):
+            pairs = [(p, level - p) for p in range(2, -1, -1) if 0 <= level - p <= 2]
+            c = zeros(a[0], b[0])
+            for first in range(0, a[0].shape[1], 16):
+                ks = slice(first, first + 16)
+                for p, q in pairs:
+                    c = hopper_bf16(a[p][:, ks], b[q][ks], c)
+            c = c * F32(2.0 ** (-8 * level))
+            total = c if total is None else total + c
+        return total + given["c32"]
+
+    return scheme
 
 
 def three_tf32(given):
@@ -293,8 +304,11 @@ SCHEMES = {
     "pass1": passes(1, [(0, 0)]),
     "pass3": passes(2, [(1, 0), (0, 1), (0, 0)]),
     "pass6": passes(3, [(1, 1), (2, 0), (0, 2), (1, 0), (0, 1), (0, 0)]),
-    "bf16x9": bf16x9,
-    "bf16x6": bf16x6,
+    "bf16x3": in_the_unit(2, NINE[6:]),
+    "bf16x6": in_the_unit(3, NINE[3:]),
+    "bf16x9": in_the_unit(3, NINE),
+    "bf16-levels3": scaled_levels(3),
+    "bf16-levels5": scaled_levels(5),
     "3xtf32": three_tf32,
     "fp16": fp16_corrected,
     "ozaki-levels": ozaki_levels,

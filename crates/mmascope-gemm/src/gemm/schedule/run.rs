@@ -9,7 +9,7 @@ use super::emulation::Join;
 use super::plan::Extent;
 use super::{By, C, Promotion, Reduction, ReductionOrder, Schedule};
 use crate::array::{Array, Casting, Element, Words};
-use crate::dpa::{Modifiers, Scalar};
+use crate::dpa::{Modifiers, Scalar, Signs};
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::gemm::matrix::Matrix;
@@ -87,7 +87,7 @@ impl Schedule {
             n: whole.columns.len(),
             steps: product.steps(),
         };
-        self.check_modifiers(&product.modifiers())?;
+        self.check_modifiers(&product.modifiers(), product.unit().program().signs())?;
         self.check_scales(&extent, product.at_once(), scales)?;
         if self.is_chain() {
             let mut accumulators = product.c(whole)?;
@@ -262,12 +262,18 @@ impl Schedule {
         Ok(())
     }
 
-    fn check_modifiers(&self, modifiers: &Modifiers) -> Result<()> {
+    fn check_modifiers(&self, modifiers: &Modifiers, signs: Signs) -> Result<()> {
         let outside = match (self.promotion, self.c) {
             (_, C::Epilogue { .. }) => "the epilogue",
             (Some(_), C::First) => "the promotion",
             (None, C::First) => return Ok(()),
         };
+        if signs.c < 0 {
+            return Err(Error::Argument(format!(
+                "the instruction subtracts its accumulator; with this schedule C enters in {outside}, so that it would \
+                 be added"
+            )));
+        }
         for (name, is_used) in [
             ("negC", modifiers.negate_c),
             ("scaleD", modifiers.scale_d != 0),
