@@ -48,10 +48,7 @@ pub use general::{
     Terms,
 };
 pub use modifiers::Modifiers;
-pub use named::{
-    Addends, Beyond, Dpa, EFdpa, FmaChain, FtzAddMul, GrFdpa, GstFdpa, GtrFdpa, IntDot, IntPair,
-    SemiFma, SemiNan, StFdpa, TFdpa, TakenBits, TrFdpa,
-};
+pub use named::*;
 pub use notation::Flaw;
 pub use notation::at;
 pub(crate) use notation::parse;
