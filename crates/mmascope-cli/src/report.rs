@@ -66,7 +66,7 @@ pub(crate) fn told(error: &mmascope::Error) -> String {
 }
 
 /// What messages of the library ask for, and the same with the option that gives it.
-const OPTIONS: [(&str, &str); 9] = [
+const OPTIONS: [(&str, &str); 13] = [
     ("; rounding takes that", "; --round takes that"),
     ("(none is rounded)", "(a rounding would be --round)"),
     ("saturate to clamp", "saturate (--saturate) to clamp"),
@@ -74,6 +74,19 @@ const OPTIONS: [(&str, &str); 9] = [
     (
         "needs software scales of A and of B",
         "needs software scales of A and of B (--scale-a and --scale-b)",
+    ),
+    ("Padding fills up", "Padding (--pad) fills up"),
+    (
+        ": with this schedule C enters",
+        " (--mods): with this schedule C enters",
+    ),
+    (
+        "the software scales of A are",
+        "the software scales of A (--scale-a) are",
+    ),
+    (
+        "the software scales of B are",
+        "the software scales of B (--scale-b) are",
     ),
     ("the scale of A ", "the scale of A (--scale-a) "),
     ("the scale of B ", "the scale of B (--scale-b) "),

@@ -54,6 +54,24 @@ fn summaries_say_what_programs_say() {
             !(truncates && said.contains("without any loss")),
             "{name}: {said}\n{program}"
         );
+        if program.contains("tr-fdpa") {
+            // Products are joined at F, their sum meets c at F2 + 1, and the result keeps F2.
+            let number = |key| after(&program, key)[0].parse::<u32>().expect("a number");
+            let (f, f2) = (number(" F="), number(" F2="));
+            let parts = [
+                format!(" to {f} bits below its leading one"),
+                format!("their sum is rounded (down) to {} bits", f2 + 1),
+                format!("c rounded (down) to {f} bits"),
+                format!("to {f2} bits of its own"),
+            ];
+            for part in parts {
+                assert!(
+                    said.contains(&part),
+                    "{name}: no '{part}' in\n{said}\n{program}"
+                );
+            }
+            assert!(!said.contains("and c are aligned"), "{name}: {said}");
+        }
         let is_integer = program.contains("int-dot");
         let ends = said.contains("wraps around") || said.contains("nearest one that it holds");
         assert_eq!(is_integer, ends, "{name}: {said}\n{program}");
@@ -117,6 +135,8 @@ fn the_sentences_of_some_rows() {
             "c is added with a rounding of its own",
         ),
         ("arm:bfdot.ebf1", "c is added with a rounding of its own"),
+        ("power10:xvf32gernp", "d = c - a·b"),
+        ("power10:xvbf16ger2nn", "d = -c - Σ a_k·b_k"),
         (
             "hopper:wgmma.m64n8k16.f32.f16.f16",
             "all 16 products and c are aligned to the largest of them and cut to 25 bits",

@@ -48,10 +48,7 @@ fn of_class(class: &str, message: &str) -> PyErr {
 
 /// What messages of the library ask for, and the argument that gives it here.
 const ARGUMENTS: [(&str, &str); 4] = [
-    (
-        "Padding (--pad) fills up with +0",
-        "pad=True fills up with +0",
-    ),
+    ("Padding fills up with +0", "pad=True fills up with +0"),
     (
         "saturate to clamp such numbers",
         "saturate=True clamps such numbers",

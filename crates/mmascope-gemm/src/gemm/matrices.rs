@@ -198,7 +198,7 @@ impl Matrices {
             };
             return Err(Error::Argument(format!(
                 "K = {k} is no multiple of the instruction's {native}; the nearest: {near}. \
-                 Padding (--pad) fills up with +0"
+                 Padding fills up with +0"
             )));
         }
         self.check_scales(signature)?;

@@ -36,7 +36,7 @@ impl Data {
         let format = promotion.scalar.format();
         if ![F32, F64].contains(&format) {
             return Err(Error::Argument(format!(
-                "the schedule (--schedule): scale= with {}: the scales that are made here are f32 numbers; f32 and \
+                "the schedule: scale= with {}: the scales that are made here are f32 numbers; f32 and \
                  f64 are possible",
                 format.name
             )));

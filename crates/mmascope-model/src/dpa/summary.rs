@@ -220,6 +220,14 @@ impl Sum {
                 self.to()
             );
         }
+        if let Some((bits, join)) = step.join {
+            return format!(
+                "Unlike IEEE sums: {}, {}; {again} is rounded {}.{before}",
+                self.joined(step, (bits, join), &all, verb),
+                self.with_c(step),
+                self.to()
+            );
+        }
         let (what, first) = match step.groups {
             None => (format!("{all}{beside}"), String::new()),
             Some(groups) => {
@@ -239,21 +247,71 @@ impl Sum {
                 (format!("Groups{beside}"), first)
             }
         };
-        let cut = match step.align {
-            Rounding::Rz => "cut".to_owned(),
-            other => format!("rounded ({})", rounded(other)),
-        };
+        let cut = cut(step.align);
         let lost = match step.f {
-            Some(bits) => format!(
-                "{what} are aligned to the largest of them and {cut} to {bits} bits below its leading one, so that small \
-                 terms are lost"
-            ),
+            Some(bits) => {
+                let own = match (step.f_c, step.align_c) {
+                    (f_c, align) if (f_c, align) == (step.f, step.align) || !self.has_c => {
+                        String::new()
+                    }
+                    (Some(bits), align) => format!(" (c {} to {bits} bits)", self::cut(align)),
+                    (None, _) => " (c is kept whole)".to_owned(),
+                };
+                format!(
+                    "{what} are aligned to the largest of them and {cut} to {bits} bits below its leading one{own}, so \
+                     that small terms are lost"
+                )
+            }
             None => format!("{what} are added exactly"),
         };
         format!(
             "Unlike IEEE sums: {}; {again} is rounded {}.{before}",
             lowered(&format!("{first}{lost}")),
             self.to()
+        )
+    }
+
+    /// How products, or groups of them, are joined before c comes.
+    fn joined(&self, step: &Fused, (bits, join): (u32, Rounding), all: &str, verb: &str) -> String {
+        let (first, what) = match step.groups {
+            None => (String::new(), lowered(all)),
+            Some(groups) => {
+                let which = match (groups.strided, step.l / groups.g.max(1)) {
+                    (false, _) => "neighbours".to_owned(),
+                    (true, 2) => "every other one".to_owned(),
+                    (true, count) => format!("each {count}th one"),
+                };
+                let own = match groups.f {
+                    None => "exactly".to_owned(),
+                    Some(bits) => format!("on a grid {bits} bits below the largest"),
+                };
+                let first = format!(
+                    "{} {verb} taken in groups of {} ({which}), each summed {own}; ",
+                    lowered(all),
+                    groups.g
+                );
+                (first, "the groups".to_owned())
+            }
+        };
+        format!(
+            "{first}{what} are aligned to the largest of them and {} to {bits} bits below its leading one",
+            cut(join)
+        )
+    }
+
+    /// How a joined sum meets c.
+    fn with_c(&self, step: &Fused) -> String {
+        let to = |f: Option<u32>, align: Rounding| match f {
+            Some(bits) => format!("{} to {bits} bits", cut(align)),
+            None => "kept whole".to_owned(),
+        };
+        let last = step.f2.map_or(String::new(), |bits| {
+            format!(", and what they give to {bits} bits of its own")
+        });
+        format!(
+            "and their sum is {} below the larger of it and c, c {}{last}",
+            to(step.f, step.align),
+            to(step.f_c, step.align_c)
         )
     }
 
@@ -314,6 +372,14 @@ impl Sum {
             "Unlike IEEE sums: {parts}{groups} aligned to the largest term and kept to {f_g} bits below it, then that and \
              c to {f} bits below the largest of them{coarse}{result}."
         )
+    }
+}
+
+/// How terms lose their low bits.
+fn cut(rounding: Rounding) -> String {
+    match rounding {
+        Rounding::Rz => "cut".to_owned(),
+        other => format!("rounded ({})", rounded(other)),
     }
 }
 

@@ -322,9 +322,14 @@ fn messages_of_the_library_name_no_options() {
             let words =
                 line.split(|letter: char| letter.is_whitespace() || "\"'`(".contains(letter));
             for word in words.filter_map(|word| word.strip_prefix("--")) {
-                // Properties of a style sheet have a colon or stand in var(…).
-                let is_option = word.starts_with(|letter: char| letter.is_ascii_lowercase())
-                    && !word.contains([':', ')']);
+                // Properties of a style sheet have a colon behind their name or stand in var(…).
+                let name: String = word
+                    .chars()
+                    .take_while(|&letter| letter.is_ascii_lowercase() || letter == '-')
+                    .collect();
+                let is_style =
+                    word[name.len()..].starts_with(':') || line.contains(&format!("var(--{name}"));
+                let is_option = !name.is_empty() && !is_style;
                 if is_option {
                     found.push(format!("{}:{}: --{word}", path.display(), number + 1));
                 }

@@ -280,7 +280,7 @@ impl Schedule {
         ] {
             if is_used {
                 return Err(Error::Argument(format!(
-                    "{name} (--mods): with this schedule C enters in {outside}, not in the unit, so that \
+                    "{name}: with this schedule C enters in {outside}, not in the unit, so that \
                      no instruction does this to it"
                 )));
             }
@@ -318,9 +318,8 @@ impl Schedule {
             let fits = matrix.batch() == 1 || matrix.batch() == batch;
             if !fits || (matrix.rows(), matrix.columns()) != (rows, columns) {
                 return Err(Error::Argument(format!(
-                    "the software scales of {name} (--scale-{}) are {} × {}; {rows} × {columns} is \
+                    "the software scales of {name} are {} × {}; {rows} × {columns} is \
                      needed: {} steps of the instruction share one",
-                    name.to_lowercase(),
                     matrix.rows(),
                     matrix.columns(),
                     promotion.steps
@@ -336,7 +335,7 @@ impl Schedule {
                     let block = |step: &usize| step / promotion.steps;
                     if let Some(other) = group.iter().find(|step| block(step) != block(&group[0])) {
                         return Err(Error::Argument(format!(
-                            "the schedule (--schedule): one promotion would take in steps {} and {other}, whose \
+                            "the schedule: one promotion would take in steps {} and {other}, whose \
                              scales differ; order and parts must keep runs of {} steps together",
                             group[0], promotion.steps
                         )));
