@@ -1,5 +1,7 @@
 //! The command line of mmascope, as a library: the program and the Python package call [`run`].
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod cases;
 mod cast;

@@ -58,9 +58,10 @@
 //! | [`explain`] | one output, step by step |
 //! | [`export`] | a unit's arithmetic as a source file in other languages |
 //! | [`tree`] | summation trees as values |
-//! | [`gemm`], [`engine`] | whole matrix products, and what computes them |
+//! | [`gemm`], [`engine`], `cpu` | whole matrix products, and what computes them (`cpu` with the feature `kernel`) |
 //! | [`array`](mod@array), [`vector`] | matrices in files; dot products as lines of JSON |
-//! | [`dut`] | devices under test: models, processes, plugins, your own |
+//! | [`dut`], [`integers`] | devices under test: models, processes, plugins, your own; devices that sum integers |
+//! | [`error`](mod@error) | what goes wrong, in words |
 //! | [`cases`] | generated operands |
 //! | [`reveal`] | from a device or a function to its summation tree |
 //! | [`probe`], [`infer`] | from a device to its features, and to its complete model |
@@ -72,6 +73,8 @@
 //! What it is not: it is no emulator of instruction sets and no performance model, and it does not
 //! guess. An instruction whose arithmetic nobody has published is found and refused with
 //! [`Error::Unmodelled`]; what is disputed is marked in the row's [`isa::Evidence`].
+
+#![forbid(unsafe_code)]
 
 pub use mmascope_model::dpa::Unit;
 pub use mmascope_model::format::Format;
@@ -108,8 +111,8 @@ pub mod dpa {
         FtzAddMul, Fused, General, GrFdpa, GroupExponent, Groups, GstFdpa, GtrFdpa, IntDot,
         IntPair, Invalid, Modifiers, Nan, OperandChoice, OperandWords, Operands, Operation, Output,
         Part, Program, ProgramParameter, Queries, Reading, Scalar, Scale, Select, SemiFma, SemiNan,
-        Signature, Source, SpecialRules, StFdpa, Start, Statement, Sticky, TFdpa, TakenBits, Terms,
-        Tiles, Tininess, TrFdpa, Unit, ZeroSign,
+        Signature, Signs, Source, SpecialRules, StFdpa, Start, Statement, Sticky, TFdpa, TakenBits,
+        Terms, Tiles, Tininess, TrFdpa, Unit, ZeroSign,
     };
 
     /// The parameters of steps, results and programs as data.

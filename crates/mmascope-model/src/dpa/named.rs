@@ -434,7 +434,7 @@ impl Dpa {
         formats: &Formats,
     ) -> Result<Self, Flaw> {
         let Some((_, new)) = STEPS.iter().find(|(name, _)| *name == head.text) else {
-            let names = Self::names().chain(["add", "convert", "join"]);
+            let names = Self::names().chain(["add", "convert", "negate", "join"]);
             let error = Error::unknown("algorithm", head.text, names);
             return Err((head.column, error.to_string()));
         };
