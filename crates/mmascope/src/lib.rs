@@ -272,7 +272,7 @@ pub mod quantisation {
 
 /// Vectors that separate a unit from its neighbours, and programs that ask a chip.
 pub mod discriminate {
-    pub use mmascope_lab::discriminate::{Line, Vectors, discriminate, runner};
+    pub use mmascope_lab::discriminate::{Line, Vectors, discriminate, neighbours, runner};
 }
 
 /// The code of the README is compiled and run with the examples of the documentation.
