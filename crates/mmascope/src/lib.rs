@@ -248,7 +248,9 @@ pub mod validate {
 
 /// Which instruction and schedule give these matrices.
 pub mod identify {
-    pub use mmascope_lab::identify::{Candidate, Factors, Identification, Question, identify};
+    pub use mmascope_lab::identify::{
+        Candidate, Factors, Identification, Question, identify, trials,
+    };
 }
 
 /// The same operands on several units: where they part, and why.
