@@ -82,7 +82,7 @@ pub(crate) fn run(
         // A wrong level is one error, not one of each line.
         Level::current()?;
     }
-    let progress = report::progress("lines");
+    let progress = crate::progress::counter("line");
     let mut subject = options
         .subject
         .as_deref()

@@ -21,16 +21,28 @@ pub(crate) fn start(asked: Option<u16>) -> Result<(), Failure> {
     while threads > 1 && pool(threads).build().is_err() {
         threads /= 2;
     }
+    let started = pool(threads).build_global().or_else(|error| {
+        // This thread does the work alone where no other can be started.
+        threads = 1;
+        match pool(1).use_current_thread().build_global() {
+            Ok(()) => Ok(()),
+            Err(_) => Err(error),
+        }
+    });
     if threads < wanted {
         let source = match asked {
             0 => "one per core".to_owned(),
             asked => format!("{name} {asked}"),
         };
-        report::tell(format!("{source}: {threads} threads are used"));
+        report::tell(format!(
+            "{source}: {} used",
+            match threads {
+                1 => "1 thread is".to_owned(),
+                many => format!("{many} threads are"),
+            }
+        ));
     }
-    pool(threads)
-        .build_global()
-        .map_err(|error| Failure::Input(format!("no thread can be started: {error}")))
+    started.map_err(|error| Failure::Input(format!("no thread can be started: {error}")))
 }
 
 fn pool(threads: usize) -> ThreadPoolBuilder {

@@ -163,6 +163,9 @@ pub(crate) struct Diff {
     pub(crate) vectors: Option<String>,
     #[command(flatten)]
     pub(crate) cases: Cases,
+    /// Write a report (.html) or a drawing of the histograms (.svg), as the name ends
+    #[arg(short = 'o', long, value_name = "FILE", conflicts_with_all = ["html", "svg"])]
+    pub(crate) output: Option<String>,
     /// Write a report for a browser
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<String>,
