@@ -350,3 +350,82 @@ fn more_threads_than_there_can_be_are_fewer_threads() {
         err(&output)
     );
 }
+
+/// A machine with no room for another thread's stack: the program works alone, as it says.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_machine_that_starts_no_thread_computes_all_the_same() {
+    let program = shell_words::quote(env!("CARGO_BIN_EXE_mmascope")).into_owned();
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/one-input-many-answers.jsonl"
+    );
+    let command = format!("ulimit -v 60000 && RAYON_NUM_THREADS=64 {program} check {file}");
+    let output = Command::new("sh")
+        .args(["-c", &command])
+        .output()
+        .expect("sh runs");
+    let text = err(&output);
+    assert!(!text.contains("panicked"), "{text}");
+    assert!(text.contains("used"), "{text}");
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(
+        out(&output).ends_with(" passed, 0 failed\n"),
+        "{}",
+        out(&output)
+    );
+}
+
+/// f32 files of numbers that f16 holds: an emulation with one part is the unit itself.
+#[test]
+fn an_emulation_of_one_part_is_not_listed_beside_the_unit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let wide = |name: &str, shape: [usize; 2], seed: u64| {
+        let narrow = npy(folder.path(), "narrow.npy", shape, words(seed));
+        let bytes = std::fs::read(narrow).expect("written");
+        let count = shape[0] * shape[1];
+        let (header, body) = bytes.split_at(bytes.len() - 2 * count);
+        let mut file = String::from_utf8_lossy(&header[10..])
+            .replace("<f2", "<f4")
+            .into_bytes();
+        file.splice(0..0, header[..10].iter().copied());
+        for pair in body.chunks(2) {
+            let word = u32::from(u16::from_le_bytes([pair[0], pair[1]]));
+            let exponent = (word >> 10 & 0x1f) + 112;
+            let value = (word >> 15) << 31 | exponent << 23 | (word & 0x3ff) << 13;
+            file.extend(value.to_le_bytes());
+        }
+        let path = folder.path().join(name);
+        std::fs::write(&path, file).expect("written");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let (a, b) = (wide("a.npy", [16, 32], 5), wide("b.npy", [32, 16], 6));
+    let d = folder
+        .path()
+        .join("d.npy")
+        .to_str()
+        .expect("UTF-8")
+        .to_owned();
+    let unit = format!("volta:{VOLTA}");
+    printed(&["matmul", "--arch", &unit, &a, &b, "-o", &d], 0);
+    let json = printed(&["--json", "identify", &a, &b, &d], 0);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let schedules: Vec<&str> = json["identified"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|it| {
+            it["rows"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .any(|row| *row == *unit)
+        })
+        .filter_map(|it| it["schedule"].as_str())
+        .collect();
+    assert!(schedules.contains(&"chain"), "{schedules:?}");
+    assert!(
+        !schedules.iter().any(|it| it.contains("parts=1")),
+        "{schedules:?}"
+    );
+}
