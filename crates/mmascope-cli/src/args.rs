@@ -5,6 +5,7 @@ mod precision;
 mod products;
 mod resolver;
 mod trees;
+mod units;
 mod vectors;
 
 use mmascope::tree::TreeForm;
@@ -14,6 +15,7 @@ pub(crate) use precision::*;
 pub(crate) use products::*;
 pub(crate) use resolver::*;
 pub(crate) use trees::*;
+pub(crate) use units::with_units;
 pub(crate) use vectors::*;
 
 /// See, predict and prove what matrix accelerators really compute.
@@ -52,6 +54,17 @@ pub(crate) struct Common {
     /// Number of threads, 1 to 1024 [default: one per core]; the result never depends on it
     #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// Where standard error is no terminal, print the progress of long work as a line every 10 s, or every SECONDS
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        global = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "10",
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
+    pub(crate) progress: Option<u16>,
 }
 
 /// How trees stand in JSON.
@@ -174,7 +187,8 @@ pub(crate) enum Command {
     /// Find which instruction produced given matrices
     ///
     /// Tries every row of the catalogue whose formats hold A, B, C and D exactly and whose K divides theirs,
-    /// first on a sample of D, then, where the whole sample agrees, on every element. Exit status 1 when no
+    /// each with the usual schedules of kernels (splits of K, orders, promotion, emulated precision:
+    /// docs/schedules.md), first on a sample of D, then, where the whole sample agrees, on every element. Exit status 1 when no
     /// row gives the bits; the nearest is named.
     Identify(Identify),
     /// Find a complete model of a black box, in the catalogue's own notation
@@ -281,7 +295,7 @@ pub(crate) struct Formats {
 
 #[derive(clap::Args)]
 pub(crate) struct Show {
-    /// The architecture: a name, SM or gfx number, or product name
+    /// The architecture: a name, SM or gfx number, or product name; or ARCH:INST, which needs no --arch before it
     #[arg(long)]
     pub(crate) arch: String,
     /// The instruction
@@ -351,6 +365,9 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "ARCH:INST")]
     pub(crate) against: Option<String>,
     /// Write a page with pictures of the bits, too
+    #[arg(short = 'o', long, value_name = "FILE.html", conflicts_with = "html")]
+    pub(crate) output: Option<String>,
+    /// The same as -o, with any name
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<String>,
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{self, Common};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
+use crate::table::Table;
 use mmascope::array::{self, Casting, Words};
 use mmascope::cast;
 use mmascope::explain;
@@ -155,7 +156,7 @@ impl Asked {
         }
         let mut out = io::stdout().lock();
         writeln!(out, "{}", self.words())?;
-        let mut table = report::table(&["in", "value", "out", "value", ""]);
+        let mut table = Table::new(&["in", "value", "out", "value", ""]);
         for row in &rows {
             let exact = if row.is_exact { "exact" } else { "rounded" };
             let also = row.otherwise.map_or(String::new(), |other| {
@@ -174,7 +175,7 @@ impl Asked {
                 format!("{exact}{also}"),
             ]);
         }
-        writeln!(out, "{}", table.trim_fmt())?;
+        writeln!(out, "{}", table)?;
         for register in packed.iter().flatten() {
             writeln!(out, "packed {}", self.register(*register))?;
         }

@@ -5,13 +5,19 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+mod asked;
+mod verdict;
+
 use crate::args::{Check, Common};
 use crate::report::{self, Failure, Status};
 use crate::tested;
+use asked::Subject;
 use mmascope::Error;
 use mmascope::cpu::Level;
+use mmascope::dpa::Modifiers;
 use mmascope::isa::{Architecture, Catalogue};
 use mmascope::vector::{self, Answer, BadLine, Line, Lines, Reader, Vector};
+use verdict::Verdict;
 
 /// How many mismatches, and how many bad lines, are shown.
 const SHOWN: usize = 20;
@@ -40,6 +46,10 @@ struct Mismatch {
 
 #[derive(Default)]
 struct Tally {
+    /// Whose answers are compared.
+    source: String,
+    /// Show lines whole.
+    is_verbose: bool,
     passed: u64,
     failed: u64,
     bad: u64,
@@ -58,6 +68,8 @@ struct Selection {
     replace: bool,
     /// Compare status flags as well.
     flags: bool,
+    /// A device answers: the lines need no results.
+    is_asked: bool,
 }
 
 pub(crate) fn run(
@@ -70,8 +82,19 @@ pub(crate) fn run(
         // A wrong level is one error, not one of each line.
         Level::current()?;
     }
-    let progress = report::progress("lines");
+    let progress = crate::progress::counter("line");
+    let mut subject = options
+        .subject
+        .as_deref()
+        .map(|subject| Subject::new(catalogue, subject, &options.device))
+        .transpose()?;
+    let mut packs = verdict::Packs::default();
     let mut tally = Tally {
+        source: match &subject {
+            Some(subject) => format!("{subject} gives"),
+            None => "recorded".to_owned(),
+        },
+        is_verbose: options.verbose,
         with_flags: options.flags.then_some(0),
         ..Tally::default()
     };
@@ -82,7 +105,7 @@ pub(crate) fn run(
             if chunk.is_empty() {
                 break;
             }
-            let readings: Vec<Reading<'_>> = chunk
+            let mut readings: Vec<Reading<'_>> = chunk
                 .par_iter()
                 .map_init(
                     || {
@@ -92,6 +115,14 @@ pub(crate) fn run(
                     |reader, line| read(catalogue, reader, line, &selection),
                 )
                 .collect();
+            if let Some(subject) = &mut subject {
+                answers(subject, &mut readings)?;
+            }
+            for (line, reading) in chunk.iter().zip(&readings) {
+                if let (Ok(text), Reading::Vector(vector, answer)) = (&line.text, reading) {
+                    packs.add(text, vector, answer);
+                }
+            }
             let results = results(&readings, options.engine);
             for ((line, reading), result) in chunk.iter().zip(readings).zip(results) {
                 let has_flags = reading
@@ -108,7 +139,32 @@ pub(crate) fn run(
         }
     }
     progress.finish_and_clear();
-    tally.close(catalogue, common.json())
+    tally.close(catalogue, common.json(), &packs.verdicts())
+}
+
+/// Puts the device's answers in the places of the recorded ones.
+fn answers<'c>(subject: &mut Subject<'c>, readings: &mut [Reading<'c>]) -> Result<(), Failure> {
+    for reading in readings.iter_mut() {
+        if let Reading::Vector(vector, _) = reading
+            && (!vector.is_single() || vector.modifiers != Modifiers::default())
+        {
+            let why = "a device is asked for single instructions without modifiers only";
+            *reading = Reading::Done(bad(why.into()));
+        }
+    }
+    let vectors: Vec<&mut Reading<'c>> = readings
+        .iter_mut()
+        .filter(|reading| reading.vector().is_some())
+        .collect();
+    let asked: Vec<&Vector<'c>> = vectors.iter().filter_map(|it| it.vector()).collect();
+    let given = subject.ask(&asked)?;
+    for (reading, given) in vectors.into_iter().zip(given) {
+        if let Reading::Vector(vector, answer) = reading {
+            vector.d = Some(given);
+            *answer = given;
+        }
+    }
+    Ok(())
 }
 
 fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failure> {
@@ -132,6 +188,7 @@ fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failur
             inst,
             replace: false,
             flags: options.flags,
+            is_asked: options.subject.is_some(),
         });
     };
     let (arch, inst) = tested::row("--as", against)?;
@@ -141,6 +198,7 @@ fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failur
         inst: Some(inst),
         replace: true,
         flags: options.flags,
+        is_asked: options.subject.is_some(),
     })
 }
 
@@ -225,6 +283,8 @@ fn read<'c>(
         }
     }
     match vector.d {
+        // The device's answer comes later.
+        None if selection.is_asked => Reading::Vector(Box::new(vector), Answer::AnyNan),
         None => Reading::Done(bad("key \"d\" is missing: no result to check".into())),
         Some(answer) => Reading::Vector(Box::new(vector), answer),
     }
@@ -353,10 +413,15 @@ impl Tally {
                         line,
                     } = mismatch;
                     if !json {
-                        let printed = writeln!(
-                            io::stdout(),
-                            "{file}:{number}: {arch} {inst}: expected {expected}, model gives {got}\n  {line}"
+                        let shown = match self.is_verbose {
+                            true => line.clone(),
+                            false => verdict::without_neighbours(&line),
+                        };
+                        let text = format!(
+                            "{file}:{number}: {arch} {inst}: {} {expected}, the model gives {got}\n  {shown}",
+                            self.source
                         );
+                        let printed = writeln!(io::stdout(), "{}", report::shown(&text));
                         report::unless_closed(printed.map_err(Failure::from))?;
                     }
                     self.mismatches.push(json!({
@@ -382,8 +447,15 @@ impl Tally {
         Ok(())
     }
 
-    fn close(self, catalogue: &Catalogue, json: bool) -> Result<Status, Failure> {
+    fn close(
+        self,
+        catalogue: &Catalogue,
+        json: bool,
+        verdicts: &[Verdict],
+    ) -> Result<Status, Failure> {
         let Self {
+            source: _,
+            is_verbose: _,
             passed,
             failed,
             bad,
@@ -407,6 +479,10 @@ impl Tally {
             }
             body.insert("mismatches".into(), mismatches.into());
             body.insert("bad_lines".into(), bad_lines.into());
+            if !verdicts.is_empty() {
+                let verdicts: Vec<Value> = verdicts.iter().map(Verdict::json).collect();
+                body.insert("verdicts".into(), verdicts.into());
+            }
             report::unless_closed(report::print_json(catalogue, body))?;
         } else {
             for (count, what) in [(failed, "mismatches"), (bad, "bad lines")] {
@@ -436,7 +512,12 @@ impl Tally {
                 };
                 report::tell(format_args!("{lines} flags, which were compared"));
             }
-            let printed = writeln!(io::stdout(), "{passed} passed, {failed} failed{bad_part}");
+            let mut closing = format!("{passed} passed, {failed} failed{bad_part}");
+            for verdict in verdicts {
+                closing += "\n";
+                closing += &verdict.line(verdicts.len() == 1);
+            }
+            let printed = writeln!(io::stdout(), "{}", report::shown(&closing));
             report::unless_closed(printed.map_err(Failure::from))?;
         }
         Ok(match (bad, failed) {

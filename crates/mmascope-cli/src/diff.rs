@@ -144,7 +144,7 @@ impl<'c> Findings<'c> {
     ) -> Result<(), Failure> {
         let first = self.subjects[0];
         let chosen = self.chosen(options)?;
-        let progress = report::progress("inputs");
+        let progress = crate::progress::counter("input");
         for chosen in &chosen {
             for indices in chosen.chunks(CHUNK) {
                 let input =
@@ -179,7 +179,7 @@ impl<'c> Findings<'c> {
         let default = (first.architecture.clone(), first.name.clone());
         let mut signatures: Vec<Signature> = Vec::new();
         let mut lines = Lines::open(file)?;
-        let progress = report::progress("lines");
+        let progress = crate::progress::counter("line");
         loop {
             let chunk = check::next_chunk(&mut lines)?;
             if chunk.is_empty() {

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, ErrorOptions, Stats};
-use crate::matmul::{progress, schedule};
+use crate::matmul::schedule;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::table::Table;
 use crate::units::{self, Types};
 use crate::{interrupt, matmul};
 use mmascope::Error;
@@ -57,7 +58,7 @@ pub(crate) fn run(
         None => None,
     };
     let cancel = interrupt::deferred();
-    let bar = progress(work, "multiplying");
+    let bar = crate::progress::bar(work, "multiplying");
     let advance = |done| bar.inc(done);
     let watch = Watch {
         progress: &advance,
@@ -183,7 +184,7 @@ fn print(curves: &[Curve], source: &str) -> Result<(), Failure> {
     )?;
     for curve in curves {
         writeln!(out, "\n{}", curve.name())?;
-        let mut table = report::table(&[
+        let mut table = Table::new(&[
             "K",
             "mean",
             "max",
@@ -216,7 +217,7 @@ fn print(curves: &[Curve], source: &str) -> Result<(), Failure> {
                 it.result_not_finite.to_string(),
             ]);
         }
-        writeln!(out, "{}", table.trim_fmt())?;
+        writeln!(out, "{}", table)?;
         for point in &curve.points {
             let it = &point.statistics;
             let measured = it.relative_to_products.count;

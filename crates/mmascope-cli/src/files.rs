@@ -1,6 +1,6 @@
 //! Checks the files that a command reads and writes: wrong names are refused before any work.
 
-use crate::args::{Args, Command, GenFormat, TreeCommand};
+use crate::args::{Args, Command, Explain, GenFormat, Probe, TreeCommand};
 use crate::output::{self, Folder};
 use crate::readmemh;
 use crate::report::Failure;
@@ -25,6 +25,27 @@ pub(crate) fn check(args: &Args) -> Result<(), Failure> {
     let isa = args.common.isa.iter();
     inputs.extend(isa.map(|file| ("--isa", Some(file.as_str()))));
     output::distinct(&outputs, &inputs)
+}
+
+/// Gives `-o FILE` of what is drawn its kind, by its ending.
+pub(crate) fn by_ending(command: &mut Command) -> Result<(), String> {
+    let wrong = |file: &str, what: &str| Err(format!("-o {file}: the name must end with {what}"));
+    match command {
+        Command::Diff(options) => match options.output.take() {
+            Some(file) if file.ends_with(".html") => options.html = Some(file),
+            Some(file) if file.ends_with(".svg") => options.svg = Some(file),
+            Some(file) => return wrong(&file, ".html or .svg"),
+            None => {}
+        },
+        Command::Explain(Explain { output, html, .. })
+        | Command::Probe(Probe { output, html, .. }) => match output.take() {
+            Some(file) if file.ends_with(".html") => *html = Some(file),
+            Some(file) => return wrong(&file, ".html"),
+            None => {}
+        },
+        _ => {}
+    }
+    Ok(())
 }
 
 /// What a command writes, and what it reads and must not replace.
@@ -78,7 +99,7 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
             vec![("", Some(&options.file))],
         ),
         // It may replace an operand: all are read before it writes.
-        Command::Matmul(options) => (vec![("-o", Some(&options.output))], vec![]),
+        Command::Matmul(options) => (vec![("-o", options.output.as_deref())], vec![]),
         Command::Cast(options) => (
             vec![("-o", options.output.as_deref())],
             vec![("--input", options.input.as_deref())],

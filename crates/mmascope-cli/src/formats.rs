@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::args::{Common, Formats};
 use crate::layout;
 use crate::report::{self, Failure, Status};
+use crate::table::Table;
 use mmascope::explain::{Facts, TracedValue};
 use mmascope::format::{FORMATS, Format, Kind};
 use mmascope::isa::Catalogue;
@@ -21,10 +22,18 @@ pub(crate) fn run(
     common: &Common,
     options: &Formats,
 ) -> Result<Status, Failure> {
-    let one = options.name.as_deref().map(Format::named).transpose()?;
+    // A file's own formats stand behind those of the table; its names go first.
+    let declared = catalogue.declared_formats();
+    let named = |name: &str| {
+        let lower = name.to_lowercase();
+        let own = declared.iter().rev().find(|own| own.name == lower);
+        own.map_or_else(|| Format::named(name), |own| Ok(*own))
+    };
+    let one = options.name.as_deref().map(named).transpose()?;
+    let all: Vec<Format> = FORMATS.iter().chain(declared).copied().collect();
     let chosen = match &one {
         Some(format) => std::slice::from_ref(format),
-        None => FORMATS,
+        None => &all[..],
     };
     if common.json() {
         let list: Vec<Json> = chosen
@@ -56,10 +65,7 @@ fn print_all(formats: &[Format]) -> Result<(), Failure> {
         "NaN",
         "-0",
     ];
-    let mut table = report::table(&head);
-    if let Some(width) = layout::table_width() {
-        table.set_width(width);
-    }
+    let mut table = Table::new(&head);
     for format in formats {
         let facts = Facts::of(format);
         let yes = |known: bool| if known { "yes" } else { "" }.to_owned();
@@ -79,7 +85,8 @@ fn print_all(formats: &[Format]) -> Result<(), Failure> {
     }
     writeln!(
         io::stdout(),
-        "{table}\nCodes of a narrow one, and other spellings: mmascope formats NAME"
+        "{table}\n{}",
+        layout::paragraph("Codes of a narrow one, and other spellings: mmascope formats NAME")
     )?;
     Ok(())
 }

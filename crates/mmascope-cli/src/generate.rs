@@ -8,7 +8,7 @@ use crate::args::{Gen, GenFormat};
 use crate::cases::{self, Chosen};
 use crate::discriminate;
 use crate::output::Output;
-use crate::report::{self, Failure, Status};
+use crate::report::{Failure, Status};
 use mmascope::dpa::Modifiers;
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::vector;
@@ -41,7 +41,7 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failur
 
 fn lines(row: &Instruction, chosen: &[Chosen], options: &Gen) -> Result<(), Failure> {
     let mut output = Output::create("-o", &options.output)?;
-    let progress = report::progress("lines");
+    let progress = crate::progress::counter("line");
     for chosen in chosen {
         for indices in chosen.chunks(CHUNK) {
             let lines: Vec<String> = indices

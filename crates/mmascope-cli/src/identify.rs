@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use crate::args::{Common, Identify};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
+use crate::table::Table;
 use mmascope::array;
 use mmascope::gemm::Arrays;
-use mmascope::identify::{Candidate, Factors, Identification, Question, identify};
+use mmascope::identify::{Candidate, Factors, Identification, Question, identify, trials};
 use mmascope::isa::Catalogue;
 
 /// Runners-up that are printed.
@@ -39,7 +40,7 @@ pub(crate) fn run(
             beta: options.beta,
         },
     };
-    let progress = report::progress("rows");
+    let progress = crate::progress::counter_to(trials(catalogue) as u64, "unit");
     let tell = |row: &str| {
         progress.inc(1);
         progress.set_message(row.to_owned());
@@ -57,27 +58,13 @@ pub(crate) fn run(
 fn print(found: &Identification) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let [m, n, k] = found.shape;
+    writeln!(out, "{}", headline(found))?;
     writeln!(
         out,
         "M={m} N={n} K={k}; {} pairs of a unit and a schedule tried",
         found.tried
     )?;
-    let mut identified = found.identified().peekable();
-    if identified.peek().is_none() {
-        match found.candidates.first() {
-            None => writeln!(out, "none: no row takes these formats and this K")?,
-            Some(nearest) => {
-                writeln!(
-                    out,
-                    "none, nearest {} {} ({})",
-                    nearest.rows[0],
-                    nearest.schedule,
-                    share(nearest)
-                )?;
-            }
-        }
-    }
-    for candidate in identified {
+    for candidate in found.identified() {
         let all = if candidate.full { "all" } else { "a sample of" };
         writeln!(
             out,
@@ -93,7 +80,7 @@ fn print(found: &Identification) -> Result<(), Failure> {
     }
     let others: Vec<&Candidate> = found.candidates.iter().filter(|c| !c.fits()).collect();
     if !others.is_empty() {
-        let mut table = report::table(&[
+        let mut table = Table::new(&[
             "runner-up",
             "schedule",
             "agrees",
@@ -123,6 +110,42 @@ fn print(found: &Identification) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The conclusion in one line.
+fn headline(found: &Identification) -> String {
+    let identified: Vec<&Candidate> = found.identified().collect();
+    match (&identified[..], found.candidates.first()) {
+        ([], None) => "none: no row takes these formats and this K".to_owned(),
+        ([], Some(nearest)) => format!(
+            "none, nearest {} {} ({})",
+            nearest.rows[0],
+            nearest.schedule,
+            share(nearest)
+        ),
+        ([one], _) => format!(
+            "one answer: {}{}, schedule {}",
+            one.rows[0],
+            and_more(one.rows.len() - 1),
+            one.schedule
+        ),
+        ([first, ..], _) => format!(
+            "{} answers give the same bits; the simplest: {}{}, schedule {}",
+            identified.len(),
+            first.rows[0],
+            and_more(first.rows.len() - 1),
+            first.schedule
+        ),
+    }
+}
+
+/// ` and 3 rows like it`.
+fn and_more(rows: usize) -> String {
+    match rows {
+        0 => String::new(),
+        1 => " and 1 row like it".to_owned(),
+        many => format!(" and {many} rows like it"),
+    }
 }
 
 fn share(candidate: &Candidate) -> String {

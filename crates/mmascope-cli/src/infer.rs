@@ -19,7 +19,7 @@ pub(crate) fn run(
         seed: options.seed,
         ..InferenceOptions::default()
     };
-    let progress = report::progress("queries");
+    let progress = crate::progress::counter("query");
     let rows = (!options.without_catalogue).then_some(catalogue);
     let inference = infer_with_progress(device.as_mut(), rows, &chosen, &mut |queries, what| {
         progress.set_position(queries);

@@ -26,6 +26,7 @@ mod list;
 mod matmul;
 mod output;
 mod probe;
+mod progress;
 mod quantize;
 mod readmemh;
 mod report;
@@ -33,6 +34,7 @@ mod resolve;
 mod reveal;
 mod show;
 mod specials;
+mod table;
 mod tested;
 mod threads;
 mod tree;
@@ -123,8 +125,11 @@ fn parsed(arguments: &[String]) -> mmascope::Result<args::Args> {
         .into_iter()
         .chain(arguments.iter().map(String::as_str));
     let words = words.chain(["--json"]).map(OsString::from);
-    args::Args::try_parse_from(args::with_negative_values(words))
-        .map_err(|error| mmascope::Error::Argument(error.to_string().trim_end().to_owned()))
+    let words = args::with_units(args::with_negative_values(words));
+    let mut args = args::Args::try_parse_from(words)
+        .map_err(|error| mmascope::Error::Argument(error.to_string().trim_end().to_owned()))?;
+    files::by_ending(&mut args.command).map_err(mmascope::Error::Argument)?;
+    Ok(args)
 }
 
 /// What a command came to, for callers in this process.
@@ -207,7 +212,8 @@ pub fn run(arguments: impl Iterator<Item = OsString>, host: Option<PathBuf>) -> 
         let _ = HOST.set(host);
     }
     interrupt::install();
-    let args = match args::Args::try_parse_from(args::with_negative_values(arguments)) {
+    let arguments = args::with_units(args::with_negative_values(arguments));
+    let mut args = match args::Args::try_parse_from(arguments) {
         Ok(args) => args,
         Err(error) => {
             // As clap does it where it ends the program itself.
@@ -215,7 +221,10 @@ pub fn run(arguments: impl Iterator<Item = OsString>, host: Option<PathBuf>) -> 
             return u8::try_from(error.exit_code()).unwrap_or(Status::WrongInput as u8);
         }
     };
-    match command(&args) {
+    let ended = files::by_ending(&mut args.command)
+        .map_err(Failure::Input)
+        .and_then(|()| command(&args));
+    match ended {
         Ok(status) => status as u8,
         Err(Failure::ClosedPipe) => 0,
         Err(Failure::Interrupted) => report::INTERRUPTED,
@@ -232,6 +241,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>, host: Option<PathBuf>) -> 
 
 fn command(args: &args::Args) -> Result<Status, Failure> {
     files::check(args)?;
+    progress::set_lines(args.common.progress);
     let catalogue = catalogue(&args.common)?;
     if !matches!(
         args.command,

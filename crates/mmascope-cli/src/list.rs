@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, List};
 use crate::layout;
 use crate::report::{self, Failure, Status};
+use crate::table::Table;
 use mmascope::isa::{Architecture, Catalogue, Instruction, Model};
 
 pub(crate) fn run(
@@ -75,7 +76,7 @@ fn filtered(
         body.insert("instructions".into(), list.into());
         report::print_json(catalogue, body)?;
     } else {
-        let mut table = report::table(&["instruction", "a", "b", "c", "d", "K", ""]);
+        let mut table = Table::new(&["instruction", "a", "b", "c", "d", "K", ""]);
         for row in &rows {
             let signature = &row.signature;
             let [a, b, c, d] =
@@ -103,10 +104,7 @@ fn filtered(
 }
 
 fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
-    let mut table = report::table(&["architecture", "title", "modelled", "unmodelled", "aliases"]);
-    if let Some(width) = layout::table_width() {
-        table.set_width(width);
-    }
+    let mut table = Table::new(&["architecture", "title", "modelled", "unmodelled", "aliases"]);
     for architecture in architectures {
         let (known, unknown) = architecture.counts();
         table.add_row([
@@ -119,7 +117,8 @@ fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
     }
     writeln!(
         io::stdout(),
-        "{table}\nInstructions of one: mmascope list --arch NAME"
+        "{table}\n{}",
+        layout::paragraph("Instructions of one: mmascope list --arch NAME")
     )?;
     Ok(())
 }

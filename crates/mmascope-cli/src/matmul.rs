@@ -1,39 +1,122 @@
 //! `mmascope matmul`: computes a whole matrix product, and how far it is from the exact one.
 
+mod compared;
 mod operands;
 mod printed;
+mod reference;
 
-use std::io::{self, IsTerminal};
+use std::io::{self, Write};
 use std::time::Instant;
 
-use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use serde_json::{Map, Value};
 
 use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
 use crate::units::Types;
-use mmascope::array::{self, Array, ArrayReading, Casting};
+use mmascope::array::{self, Array, ArrayReading, Casting, Words};
 use mmascope::dpa::{Modifiers, Scalar, Unit};
-use mmascope::format::{F32, Rounding};
+use mmascope::format::{F32, Format, Rounding};
 use mmascope::gemm::{self, Arrays, Matrices, Schedule, ScheduledProduct, SoftwareScales, Watch};
 use mmascope::isa::{Catalogue, Instruction};
 use operands::{Files, Operands};
 use printed::Report;
 pub(crate) use printed::statistics_json;
 
+/// D of one unit.
+struct Done<'c> {
+    row: &'c Instruction,
+    format: Format,
+    shape: Vec<usize>,
+    d: Words,
+    json: Map<String, Value>,
+}
+
 pub(crate) fn run(
     catalogue: &Catalogue,
     common: &Common,
     options: &Matmul,
 ) -> Result<Status, Failure> {
+    let products = products(options)?;
     // A wrong name is found before any file is read.
-    let named = named_row(catalogue, options)?;
-    if options.output == "-" {
+    let named = products
+        .iter()
+        .map(|options| named_row(catalogue, options))
+        .collect::<Result<Vec<_>, _>>()?;
+    for file in products.iter().filter_map(|it| it.output.as_deref()) {
+        array::check_writable(file).map_err(|error| Failure::Input(format!("-o {error}")))?;
+    }
+    let mut done = Vec::new();
+    for (options, named) in products.iter().zip(named) {
+        if !done.is_empty() && !common.json() {
+            println_empty()?;
+        }
+        done.push(one(catalogue, common, options, named)?);
+    }
+    if let [only] = &mut done[..] {
+        if common.json() {
+            report::print_json(catalogue, std::mem::take(&mut only.json))?;
+        }
+        return Ok(Status::Done);
+    }
+    compared::report(catalogue, common, &mut done)?;
+    Ok(Status::Done)
+}
+
+fn println_empty() -> Result<(), Failure> {
+    writeln!(io::stdout())?;
+    Ok(())
+}
+
+/// The product of each unit that `--arch` names, with a file of its own for D.
+fn products(options: &Matmul) -> Result<Vec<Matmul>, Failure> {
+    if options.output.as_deref() == Some("-") {
         let message = "-o -: D goes to a file, the report to standard output; ./- is a file's name";
         return Err(Failure::Input(message.to_owned()));
     }
-    array::check_writable(&options.output)
-        .map_err(|error| Failure::Input(format!("-o {error}")))?;
+    let items: Vec<&str> = options.arch.split(',').collect();
+    let mut products: Vec<Matmul> = Vec::new();
+    for item in &items {
+        let (arch, inst) = match item.split_once(':') {
+            Some((arch, inst)) => (arch, Some(inst.to_owned())),
+            None => (*item, None),
+        };
+        if inst.is_some() && (options.inst.is_some() || options.types.is_some()) {
+            return Err(Failure::Input(format!(
+                "--arch {item}: it names the instruction; --inst and --types do too"
+            )));
+        }
+        let label = item.replace([':', '/'], "-");
+        let output = options.output.as_ref().map(|file| match items.len() {
+            1 => file.clone(),
+            _ => match file.strip_suffix(".npy") {
+                Some(stem) => format!("{stem}-{label}.npy"),
+                None => format!("{file}-{label}"),
+            },
+        });
+        if products
+            .iter()
+            .any(|known| output.is_some() && known.output == output)
+        {
+            return Err(Failure::Input(format!("--arch {item}: it is named twice")));
+        }
+        products.push(Matmul {
+            arch: arch.to_owned(),
+            inst: inst.or_else(|| options.inst.clone()),
+            output,
+            ..options.clone()
+        });
+    }
+    Ok(products)
+}
+
+/// Computes D of one unit, writes it and reports it.
+fn one<'c>(
+    catalogue: &'c Catalogue,
+    common: &Common,
+    options: &Matmul,
+    named: Option<&'c Instruction>,
+) -> Result<Done<'c>, Failure> {
     let Prepared {
         row,
         default_of,
@@ -46,10 +129,11 @@ pub(crate) fn run(
     } = prepared(catalogue, named, options)?;
     let unit = row.unit()?;
     let product = ScheduledProduct::new(&schedule, unit, &matrices, modifiers)?;
+    reference::warn(unit, matrices.outputs() as u64 * product.steps() as u64)?;
     // From here on the program ends itself, so that no half-written file is left.
     let cancel = interrupt::deferred();
     let outputs = matrices.outputs() as u64;
-    let bar = progress(outputs * product.steps() as u64, "multiplying");
+    let bar = crate::progress::bar(outputs * product.steps() as u64, "multiplying");
     let advance = |done| bar.inc(done);
     let start = Instant::now();
     let watch = Watch {
@@ -68,7 +152,7 @@ pub(crate) fn run(
             } else {
                 outputs
             };
-            let bar = progress(count, "comparing");
+            let bar = crate::progress::bar(count, "comparing");
             let advance = |done| bar.inc(done);
             let watch = Watch {
                 progress: &advance,
@@ -81,7 +165,9 @@ pub(crate) fn run(
     };
     let shape = matrices.d_shape();
     let format = schedule.format(unit);
-    array::write_npy(&options.output, &shape, &format, d.iter(), cancel)?;
+    if let Some(file) = &options.output {
+        array::write_npy(file, &shape, &format, d.iter(), cancel)?;
+    }
     let report = Report {
         row,
         default_of,
@@ -92,14 +178,19 @@ pub(crate) fn run(
         given_k,
         time,
         statistics,
-        output: &options.output,
+        output: options.output.as_deref(),
     };
-    if common.json() {
-        report::print_json(catalogue, report.json())?;
-    } else {
+    let json = report.json();
+    if !common.json() {
         report.print()?;
     }
-    Ok(Status::Done)
+    Ok(Done {
+        row,
+        format,
+        shape,
+        d,
+        json,
+    })
 }
 
 /// A product that can be run.
@@ -349,24 +440,4 @@ fn matrices(
         scales: software,
         factor,
     })
-}
-
-pub(crate) fn progress(count: u64, what: &'static str) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    // What is left is told from the first step on that is done; before it, nothing is known.
-    let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        if state.pos() > 0 {
-            let share = state.pos() as f64 / state.len().unwrap_or(0).max(1) as f64;
-            let left = state.elapsed().mul_f64((1.0 / share - 1.0).max(0.0));
-            // A terminal that takes nothing more is no error of ours.
-            let _ = write!(out, ", {:#} left", HumanDuration(left));
-        }
-    };
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent} %{left}")
-        .map(|style| style.with_key("left", left));
-    ProgressBar::new(count)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        .with_message(what)
 }

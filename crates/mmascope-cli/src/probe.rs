@@ -5,8 +5,10 @@ use std::io::{self, Write};
 use serde_json::{Map, Value};
 
 use crate::args::{Common, Probe};
+use crate::layout;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::table::Table;
 use mmascope::isa::Catalogue;
 use mmascope::probe::{Features, NOISE, probe};
 
@@ -64,10 +66,9 @@ fn print(report: &Features) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(out, "subject    {}", report.subject)?;
     writeln!(out, "signature  {}\n", report.signature)?;
-    let mut table = report::table(&["§", "feature", "value", "conclusion"]);
+    let mut table = Table::new(&["feature", "value", "conclusion"]);
     for feature in &report.features {
         table.add_row([
-            format!("1.{}", feature.section),
             feature.title.clone(),
             feature.value.clone(),
             feature.conclusion.clone(),
@@ -80,7 +81,10 @@ fn print(report: &Features) -> Result<(), Failure> {
     let queries = report.queries;
     writeln!(
         out,
-        "\n{queries} queries; --json and --html show every input and output"
+        "\n{}",
+        layout::paragraph(&format!(
+            "{queries} queries; --json and --html show every input and output"
+        ))
     )?;
     Ok(())
 }
@@ -107,7 +111,7 @@ fn both(left: &Features, right: &Features, differing: &[String]) -> Map<String, 
 
 fn print_both(left: &Features, right: &Features) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    let mut table = report::table(&["", "feature", &left.subject, &right.subject]);
+    let mut table = Table::new(&["", "feature", &left.subject, &right.subject]);
     for feature in &left.features {
         let other = right.value(feature.name).unwrap_or("-");
         let mark = if other == feature.value { "" } else { "≠" };

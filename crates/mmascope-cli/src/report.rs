@@ -1,10 +1,8 @@
 //! Exit status, JSON envelope and tables: how results leave the program.
 
 use std::cell::RefCell;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 
-use comfy_table::{ContentArrangement, Table, TableComponent, presets};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value};
 
 use mmascope::isa::Catalogue;
@@ -233,27 +231,4 @@ pub(crate) fn tell(message: impl std::fmt::Display) {
         return;
     }
     let _ = writeln!(io::stderr(), "{}", shown(&message.to_string()));
-}
-
-/// A table with a ruled header and nothing else; it fits itself to the terminal, if there is one.
-pub(crate) fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_style(TableComponent::HeaderLines, '─')
-        .set_style(TableComponent::MiddleHeaderIntersections, '─')
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(header);
-    table
-}
-
-/// A counter on the terminal, if there is one; `what` is counted.
-pub(crate) fn progress(what: &str) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let template = format!("{{spinner}} {{human_pos}} {what}, {{per_sec}}  {{msg}}");
-    let style = ProgressStyle::with_template(&template);
-    ProgressBar::new_spinner()
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
 }

@@ -1,14 +1,13 @@
 //! `mmascope reveal`: finds and verifies the summation tree of a subject.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use crate::args::{Common, Reveal};
 use crate::device;
 use crate::report::{self, Failure, Status};
-use crate::tree::{ending, statistics, write_drawing};
+use crate::tree::{self, ending, statistics, write_drawing};
 use mmascope::dpa::Signature;
 use mmascope::dut::{DeviceName, Dut, Interface};
 use mmascope::format::Format;
@@ -27,6 +26,10 @@ pub(crate) fn run(
         seed: options.seed,
         verify: true,
     };
+    if options.ilp64 && !options.subject.starts_with("lib:") {
+        let words = "--ilp64: only lib: subjects take integers".to_owned();
+        return Err(Failure::Input(words));
+    }
     // A long run must not end with a name that cannot be written.
     if let Some(file) = &options.output {
         ending(file)?;
@@ -36,7 +39,7 @@ pub(crate) fn run(
         return Err(Failure::Input(words));
     }
     type_of_process(options)?;
-    let progress = progress();
+    let progress = crate::progress::counter("measurement");
     let mut tell = |measurements: u64| progress.set_position(measurements);
     let report = if let Some(rest) = options.subject.strip_prefix("lib:") {
         let mut subject = library(rest, options)?;
@@ -102,15 +105,6 @@ fn finish(
     report::answer(report.holds(), printed)
 }
 
-fn progress() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new_spinner();
-    let style = ProgressStyle::with_template("{spinner} {human_pos} measurements, {per_sec}");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-}
-
 /// `PATH:SYMBOL`, split at the last single colon.
 fn library(rest: &str, options: &Reveal) -> Result<Box<dyn Summation>, Failure> {
     let Some((path, symbol)) = rest.rsplit_once(':') else {
@@ -128,6 +122,10 @@ fn library(rest: &str, options: &Reveal) -> Result<Box<dyn Summation>, Failure> 
             "lib:{rest}: expected lib:PATH:SYMBOL"
         )));
     }
+    let symbol = match options.ilp64 {
+        true => &*format!("{}@ilp64", symbol.trim_end_matches("@ilp64")),
+        false => symbol,
+    };
     let own = Blas::format_of(path, symbol, n)?;
     if let Some(dtype) = &options.dtype {
         let wanted = Format::named(dtype)?;
@@ -194,7 +192,11 @@ fn envelope(
 fn print(report: &Revelation) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(out, "subject       {}", report.subject)?;
-    writeln!(out, "pattern       {}", report.tree.pattern())?;
+    writeln!(
+        out,
+        "pattern       {}",
+        tree::pattern(&report.tree, &report.leaves)
+    )?;
     writeln!(out, "tree          {}", statistics(&report.tree))?;
     writeln!(out, "calls         {}", report.calls)?;
     writeln!(out, "measurements  {}", report.measurements)?;

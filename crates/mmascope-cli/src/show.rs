@@ -8,6 +8,7 @@ use crate::args::{Common, Show};
 use crate::layout;
 use crate::list::instruction_json;
 use crate::report::{self, Failure, Status};
+use crate::table::Table;
 use mmascope::dpa::{Addends, Unit};
 use mmascope::gemm;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
@@ -68,7 +69,7 @@ pub(crate) fn write_text(
         let text = tree.text(signature.k);
         let (fitting, deep): (Vec<&str>, Vec<&str>) = text
             .lines()
-            .partition(|line| line.chars().count() <= layout::COLUMNS);
+            .partition(|line| line.chars().count() <= layout::columns());
         for line in fitting {
             writeln!(out, "{line}")?;
         }
@@ -80,10 +81,7 @@ pub(crate) fn write_text(
             )?;
         }
     }
-    let mut table = report::table(&["parameter", "value", "evidence"]);
-    if let Some(width) = layout::table_width() {
-        table.set_width(width);
-    }
+    let mut table = Table::new(&["parameter", "value", "evidence"]);
     for parameter in unit.program().parameters() {
         let level = row.evidence.of(parameter.name);
         let name = match &*parameter.statement {
@@ -93,10 +91,10 @@ pub(crate) fn write_text(
         table.add_row([
             name,
             parameter.value,
-            format!("{level} ({})", level.words()),
+            format!("{level} ({})", explained(&level.to_string(), level.words())),
         ]);
     }
-    writeln!(out, "\n{}", table.trim_fmt())?;
+    writeln!(out, "\n{}", table)?;
     if row.flags.any() {
         let bits = flag_words(row, u8::MAX).join(", ");
         let text = format!("{bits} of the sticky status register; when a bit is set is assumed");
@@ -110,6 +108,13 @@ pub(crate) fn write_text(
     }
     writeln!(out, "catalogue: {}", row.position)?;
     Ok(())
+}
+
+/// A level of evidence in words, without its own name once more: `open (disputed or unknown)`.
+fn explained<'w>(level: &str, words: &'w str) -> &'w str {
+    let rest = words.strip_prefix(level);
+    rest.and_then(|rest| rest.strip_prefix(": "))
+        .unwrap_or(words)
 }
 
 /// The bits of a row's status register that are set in `flags`, each with its event.
@@ -142,7 +147,7 @@ fn write_wrapped(out: &mut impl Write, line: &str) -> io::Result<()> {
     write!(out, "{:indent$}", "")?;
     for (index, word) in line.split_whitespace().enumerate() {
         let length = word.chars().count();
-        if index > 0 && width + 1 + length > layout::COLUMNS {
+        if index > 0 && width + 1 + length > layout::columns() {
             width = indent + 2;
             write!(out, "\n{:width$}", "")?;
         } else if index > 0 {

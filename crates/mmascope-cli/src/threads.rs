@@ -18,19 +18,30 @@ pub(crate) fn start(asked: Option<u16>) -> Result<(), Failure> {
     let wanted = if asked == 0 { cores } else { asked };
     let mut threads = wanted.min(MOST_THREADS);
     // The global pool can be tried once only, so another one is tried first.
-    while threads > 1 && pool(threads).build().is_err() {
-        threads /= 2;
+    let mut is_alone = false;
+    while !is_alone && pool(threads).build().is_err() {
+        is_alone = threads == 1;
+        threads = (threads / 2).max(1);
     }
+    // This thread does the work where no other can be started.
+    let started = match is_alone {
+        true => pool(1).use_current_thread().build_global(),
+        false => pool(threads).build_global(),
+    };
     if threads < wanted {
         let source = match asked {
             0 => "one per core".to_owned(),
             asked => format!("{name} {asked}"),
         };
-        report::tell(format!("{source}: {threads} threads are used"));
+        report::tell(format!(
+            "{source}: {} used",
+            match threads {
+                1 => "1 thread is".to_owned(),
+                many => format!("{many} threads are"),
+            }
+        ));
     }
-    pool(threads)
-        .build_global()
-        .map_err(|error| Failure::Input(format!("no thread can be started: {error}")))
+    started.map_err(|error| Failure::Input(format!("no thread can be started: {error}")))
 }
 
 fn pool(threads: usize) -> ThreadPoolBuilder {

@@ -37,6 +37,22 @@ fn load(file: &str) -> Result<(Tree, Vec<String>), Failure> {
     Ok((tree, names.collect()))
 }
 
+/// The pattern of a tree; its last leaf is called c where that is its name.
+pub(crate) fn pattern(tree: &Tree, names: &[String]) -> String {
+    let pattern = tree.pattern();
+    let last = tree.leaves().saturating_sub(1);
+    match names.get(last).map(|name| &**name) {
+        Some("c") => pattern.replace(&format!("leaf {last}"), "c"),
+        _ => pattern,
+    }
+}
+
+/// `1 node`, `2 nodes`.
+fn counted(count: usize, one: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{ending}")
+}
+
 /// One line: counts of a tree.
 pub(crate) fn statistics(tree: &Tree) -> String {
     let statistics = tree.statistics();
@@ -46,9 +62,12 @@ pub(crate) fn statistics(tree: &Tree) -> String {
         .map(|(op, format, count)| format!("{count} {} {format}", op.name()))
         .collect();
     format!(
-        "{} leaves, {} nodes, depth {}, at most {} terms a node: {}",
-        statistics.leaves,
-        statistics.nodes,
+        "{}, {}, depth {}, at most {} terms a node: {}",
+        match statistics.leaves {
+            1 => "1 leaf".to_owned(),
+            many => format!("{many} leaves"),
+        },
+        counted(statistics.nodes, "node"),
         statistics.depth,
         statistics.fan_in,
         kinds.join(", ")
@@ -110,7 +129,7 @@ fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<St
         report::print_json(catalogue, body)?;
     } else {
         let mut out = io::stdout().lock();
-        writeln!(out, "pattern  {}", tree.pattern())?;
+        writeln!(out, "pattern  {}", pattern(&tree, &names))?;
         writeln!(out, "tree     {}", statistics(&tree))?;
         writeln!(out, "\n{tree}")?;
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, Validate};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::table::Table;
 use crate::{interrupt, tested};
 use mmascope::cases::Family;
 use mmascope::dpa::{Modifiers, Unit};
@@ -128,7 +129,7 @@ fn compare(
     state: &mut State,
 ) -> Result<(), Failure> {
     let asked = interrupt::deferred();
-    let progress = report::progress("cases");
+    let progress = crate::progress::counter("case");
     let end = options
         .minutes
         .map(|m| Instant::now() + Duration::from_secs_f64(m * 60.0));
@@ -236,7 +237,7 @@ fn print(
     writeln!(out, "subject     {}", options.subject)?;
     writeln!(out, "against     {}:{}", row.architecture, row.name)?;
     writeln!(out, "arithmetic  {}\n", state.arithmetic)?;
-    let mut table = report::table(&["family", "seed", "indices", "tiles", "cases", "mismatches"]);
+    let mut table = Table::new(&["family", "seed", "indices", "tiles", "cases", "mismatches"]);
     for family in &state.families {
         table.add_row([
             family.family.clone(),

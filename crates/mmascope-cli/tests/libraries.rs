@@ -305,3 +305,48 @@ fn plugins_that_misbehave_give_no_tree() {
         );
     }
 }
+
+/// Names of NumPy's and SciPy's libraries: a prefix, and 64-bit integers by the suffix or by `--ilp64`. The upper half of
+/// each number is checked by the routine itself.
+#[test]
+fn routines_with_64_bit_integers_are_revealed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let body = r#"
+#include <stdint.h>
+#include <stdlib.h>
+static float wide(int64_t n, const float *x, int64_t dx, const float *y, int64_t dy) {
+    if (n < 0 || n > 64 || dx != 1 || dy != 1) abort();
+    return dot((int)n, x, y);
+}
+float scipy_cblas_sdot64_(int64_t n, const float *x, int64_t dx, const float *y, int64_t dy) {
+    return wide(n, x, dx, y, dy);
+}
+float cblas_sdot(int64_t n, const float *x, int64_t dx, const float *y, int64_t dy) {
+    return wide(n, x, dx, y, dy);
+}
+/* Fortran passes addresses: 32-bit reading of these would do, 64-bit writing not. */
+float my_sdot_64_(const int64_t *n, const float *x, const int64_t *dx, const float *y, const int64_t *dy) {
+    return wide(*n, x, *dx, y, *dy);
+}
+"#;
+    let Some(library) = compiled(folder.path(), "wide", &format!("{DOT}{body}")) else {
+        return;
+    };
+    for (symbol, more) in [
+        ("scipy_cblas_sdot64_", &[][..]),
+        ("my_sdot_64_", &[]),
+        ("cblas_sdot", &["--ilp64"]),
+    ] {
+        let subject = format!("lib:{}:{symbol}", library.display());
+        let (output, _) = reveal(&subject, &[&["-n", "12"], more].concat());
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{symbol}: {}",
+            text(&output.stderr)
+        );
+        assert!(text(&output.stdout).contains("right to left"), "{symbol}");
+    }
+    let (wrong, _) = reveal("model:volta:f16", &["--ilp64"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}

@@ -50,6 +50,21 @@ pub struct DiscriminatingLine {
     pub separates: Vec<String>,
 }
 
+/// The neighbours of a unit: each differs in one respect, which its name says, `PARAMETER=value`.
+#[must_use]
+pub fn neighbours(unit: &Unit) -> Vec<(String, Unit)> {
+    let signature = *unit.signature();
+    let mut found = Vec::new();
+    for (parameter, values) in alternatives(&signature, unit.program()) {
+        let others = values.into_iter().filter_map(|(value, program)| {
+            let unit = Unit::new(signature, program?).ok()?;
+            Some((format!("{parameter}={value}"), unit))
+        });
+        found.extend(others);
+    }
+    found
+}
+
 /// Finds the vectors of a unit.
 ///
 /// # Errors

@@ -149,6 +149,26 @@ impl Default for Factors {
     }
 }
 
+/// The units of a catalogue, each with the rows that have it.
+fn units(catalogue: &Catalogue) -> Vec<(Unit, Vec<String>)> {
+    let mut units: Vec<(Unit, Vec<String>)> = Vec::new();
+    for row in catalogue.instructions() {
+        let Ok(unit) = row.unit() else { continue };
+        let name = format!("{}:{}", row.architecture, row.name);
+        match units.iter_mut().find(|(known, _)| known == unit) {
+            Some((_, names)) => names.push(name),
+            None => units.push((unit.clone(), vec![name])),
+        }
+    }
+    units
+}
+
+/// How often [`identify`] tells its progress: each unit is tried as it is, and with emulated precision.
+#[must_use]
+pub fn trials(catalogue: &Catalogue) -> usize {
+    2 * units(catalogue).len()
+}
+
 /// Finds the rows and schedules that give D.
 ///
 /// # Errors
@@ -160,18 +180,9 @@ pub fn identify(
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<Identification> {
     let [m, n, k] = shape(question)?;
-    let mut units: Vec<(Unit, Vec<String>)> = Vec::new();
-    for row in catalogue.instructions() {
-        let Ok(unit) = row.unit() else { continue };
-        if unit.program().signs().c < 0 && k > unit.signature().k {
-            continue; // A chain of instructions that subtract c is no product of matrices.
-        }
-        let name = format!("{}:{}", row.architecture, row.name);
-        match units.iter_mut().find(|(known, _)| known == unit) {
-            Some((_, names)) => names.push(name),
-            None => units.push((unit.clone(), vec![name])),
-        }
-    }
+    let mut units = units(catalogue);
+    // A chain of instructions that subtract c is no product of matrices.
+    units.retain(|(unit, _)| unit.check_chain(k).is_ok());
     units.sort_by_key(|(unit, _)| unit.signature().to_string());
     let mut found = Identification {
         shape: [m, n, k],
@@ -216,6 +227,7 @@ pub fn identify(
         found.tried += tried;
         found.candidates.extend(candidates);
     }
+    leave_out_repeated(&mut found.candidates);
     found.candidates.sort_by(|x, y| {
         let fits = y.fits().cmp(&x.fits());
         fits.then(y.share().total_cmp(&x.share()))
@@ -237,6 +249,20 @@ pub fn identify(
         }
     }
     Ok(found)
+}
+
+/// Leaves out emulations of one part where the unit alone gives the same bits: the part is the operand itself.
+fn leave_out_repeated(candidates: &mut Vec<Candidate>) {
+    let chain = Schedule::default().to_string();
+    let plain: Vec<Vec<String>> = candidates
+        .iter()
+        .filter(|it| it.fits() && it.schedule == chain)
+        .map(|it| it.rows.clone())
+        .collect();
+    candidates.retain(|it| {
+        let is_one_part = it.schedule.starts_with("emulate=") && it.schedule.contains(" parts=1");
+        !(is_one_part && it.fits() && plain.contains(&it.rows))
+    });
 }
 
 /// M, N and K of a question.
@@ -336,7 +362,10 @@ fn with_row<T>(
             Err(_) => return Ok(None),
         },
     };
-    let product = Product::new(unit, matrices, Modifiers::default())?;
+    // Some units take one step only: with more of them they are no candidates.
+    let Ok(product) = Product::new(unit, matrices, Modifiers::default()) else {
+        return Ok(None);
+    };
     let watch = Watch {
         progress: &|_| (),
         cancel,

@@ -49,6 +49,8 @@ pub struct Catalogue {
     architectures: Vec<Architecture>,
     /// Lower-case name or alias → index.
     names: HashMap<String, usize>,
+    /// Formats that texts declare.
+    formats: Vec<Format>,
     hasher: Sha256,
 }
 
@@ -147,6 +149,7 @@ impl Catalogue {
         Self {
             architectures: Vec::new(),
             names: HashMap::new(),
+            formats: Vec::new(),
             hasher: Sha256::new(),
         }
     }
@@ -173,7 +176,13 @@ impl Catalogue {
         let mut extended = self.clone();
         // An architecture has one block in a text, whatever alias the block names.
         let mut declared = HashMap::new();
-        for block in parse::parse(file, text)? {
+        let (blocks, formats) = parse::parse(file, text)?;
+        for format in formats {
+            if !extended.formats.contains(&format) {
+                extended.formats.push(format);
+            }
+        }
+        for block in blocks {
             let (name, position) = (block.architecture.name.clone(), block.position.clone());
             let index = extended.merge(block)?;
             if let Some(line) = declared.insert(index, position.line) {
@@ -189,6 +198,12 @@ impl Catalogue {
         extended.hasher.update(text.as_bytes());
         *self = extended;
         Ok(())
+    }
+
+    /// The formats that its texts declare (`format` lines), in the order of the files.
+    #[must_use]
+    pub fn declared_formats(&self) -> &[Format] {
+        &self.formats
     }
 
     /// The architectures in the order of the files.

@@ -277,7 +277,9 @@ pub mod validate {
 
 /// Which instruction and schedule give these matrices.
 pub mod identify {
-    pub use mmascope_lab::identify::{Candidate, Factors, Identification, Question, identify};
+    pub use mmascope_lab::identify::{
+        Candidate, Factors, Identification, Question, identify, trials,
+    };
 }
 
 /// The same operands on several units: where they part, and why.
@@ -301,7 +303,9 @@ pub mod quantisation {
 
 /// Vectors that separate a unit from its neighbours, and programs that ask a chip.
 pub mod discriminate {
-    pub use mmascope_lab::discriminate::{DiscriminatingLine, Vectors, discriminate, runner};
+    pub use mmascope_lab::discriminate::{
+        DiscriminatingLine, Vectors, discriminate, neighbours, runner,
+    };
 }
 
 /// The code of the README is compiled and run with the examples of the documentation.

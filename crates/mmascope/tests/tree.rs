@@ -159,6 +159,16 @@ fn patterns_are_named() {
             tail,
             "2-way strided, sequential combine up to leaf 3, then sequential",
         ),
+        (
+            tree("(add f32 (add f32 (add f32 0 2) (add f32 1 3)) 4)"),
+            "2-way strided, sequential combine, then leaf 4",
+        ),
+        (
+            tree(
+                "(add f32 (add f32 (add f32 (add f32 0 2) (add f32 1 3)) 4) (add f32 (add f32 5 7) (add f32 6 8)))",
+            ),
+            "2 blocks of 4 to 5 (2-way strided, sequential combine; then one more in 1 of them), then sequential",
+        ),
         (tree("0"), "one term"),
         (
             tree("(add f32 (add f32 0 3) (fused f32 1 2 4))"),

@@ -12,6 +12,9 @@ pub(crate) struct Reveal {
     /// Number type of a lib: or cmd: sum
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<String>,
+    /// The routine of a lib: takes 64-bit integers (ILP64), although its name does not say so as sdot64_ does
+    #[arg(long)]
+    pub(crate) ilp64: bool,
     /// naive, basic, fprev, fprev-narrow, pivot or distinct
     #[arg(long, default_value = "pivot")]
     pub(crate) algorithm: String,
@@ -39,6 +42,9 @@ pub(crate) struct Probe {
     #[command(flatten)]
     pub(crate) device: Tested,
     /// Write a page for a browser, with every input and output
+    #[arg(short = 'o', long, value_name = "FILE.html", conflicts_with = "html")]
+    pub(crate) output: Option<String>,
+    /// The same as -o, with any name
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<String>,
 }

@@ -1,8 +1,9 @@
 //! The arguments of the commands on whole matrices.
 
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(crate) struct Matmul {
-    /// The architecture: a name, SM or gfx number, or product name
+    /// The architecture: a name, SM or gfx number, or product name. Several, or ARCH:INST items, with commas give
+    /// one D each and a comparison
     #[arg(long)]
     pub(crate) arch: String,
     /// The instruction [default: that of the operand types, as the files have them; see --types]
@@ -34,9 +35,9 @@ pub(crate) struct Matmul {
     /// Block scales of B, K/block × N; software scales, K/promotion × N/COLUMNS
     #[arg(long, value_name = "FILE")]
     pub(crate) scale_b: Option<String>,
-    /// Where D is written, an .npy file
+    /// Where D is written, an .npy file; of several architectures D-ARCH.npy each [default: nowhere]
     #[arg(short, long, value_name = "D.npy")]
-    pub(crate) output: String,
+    pub(crate) output: Option<String>,
     /// Order of K and what happens outside the unit, such as
     /// "split-k=4 reduce=pairwise/f32; out=rne bf16"; docs/schedules.md [default: chain]
     #[arg(long, value_name = "TEXT")]
@@ -84,7 +85,7 @@ impl Matmul {
             c: None,
             scale_a: None,
             scale_b: None,
-            output: String::new(),
+            output: None,
             schedule: None,
             pad: false,
             round: None,

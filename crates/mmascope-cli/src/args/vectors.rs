@@ -48,6 +48,15 @@ pub(crate) struct Check {
     /// such a line is a bad line
     #[arg(long)]
     pub(crate) flags: bool,
+    /// Ask a device instead of reading recorded results: model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE],
+    /// plugin:PATH or cmd:COMMAND LINE
+    #[arg(long, conflicts_with_all = ["engine", "flags"])]
+    pub(crate) subject: Option<String>,
+    #[command(flatten)]
+    pub(crate) device: DeviceOptions,
+    /// Show failing lines whole, with the neighbours that each separates
+    #[arg(long)]
+    pub(crate) verbose: bool,
     /// Vector files, plain or gzip; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
@@ -154,6 +163,9 @@ pub(crate) struct Diff {
     pub(crate) vectors: Option<String>,
     #[command(flatten)]
     pub(crate) cases: Cases,
+    /// Write a report (.html) or a drawing of the histograms (.svg), as the name ends
+    #[arg(short = 'o', long, value_name = "FILE", conflicts_with_all = ["html", "svg"])]
+    pub(crate) output: Option<String>,
     /// Write a report for a browser
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<String>,

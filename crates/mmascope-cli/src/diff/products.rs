@@ -8,6 +8,7 @@ use crate::args::{Common, Diff, Matmul};
 use crate::interrupt;
 use crate::matmul::{self, Prepared};
 use crate::report::{self, Failure, Status};
+use crate::table::Table;
 use crate::units::{self, Types};
 use mmascope::array::{self, Casting, Words};
 use mmascope::diff::{self, Contender, Outputs, Place, Verdict};
@@ -132,7 +133,7 @@ fn computed<'c>(catalogue: &'c Catalogue, options: &Diff) -> Result<Vec<Side<'c>
             &prepared.matrices,
             prepared.modifiers,
         )?;
-        let bar = matmul::progress(
+        let bar = crate::progress::bar(
             prepared.matrices.outputs() as u64 * run.steps() as u64,
             "multiplying",
         );
@@ -234,6 +235,16 @@ fn place_text(shape: [usize; 3], place: Place) -> String {
     }
 }
 
+/// The same for people: a distance that says nothing more is capped.
+fn verdict_words(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Ulps(steps) if steps > super::text::FAR => {
+            format!("{} ulp", super::text::distance(steps))
+        }
+        other => verdict_text(other),
+    }
+}
+
 fn verdict_text(verdict: Verdict) -> String {
     match verdict {
         Verdict::Equal => "equal".to_owned(),
@@ -254,7 +265,7 @@ fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), F
         false => format!("products of {}", options.files.join(" and ")),
     };
     writeln!(out, "{} outputs: {what}", dimensions(shape))?;
-    let mut table = report::table(&[
+    let mut table = Table::new(&[
         "left", "right", "differ", "share", "first at", "worst at", "worst",
     ]);
     for pair in pairs {
@@ -275,10 +286,10 @@ fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), F
             format!("{:.3} %", 100.0 * different as f64 / compared.max(1) as f64),
             at(first),
             at(worst),
-            worst.map_or_else(String::new, |(_, verdict)| verdict_text(verdict)),
+            worst.map_or_else(String::new, |(_, verdict)| verdict_words(verdict)),
         ]);
     }
-    writeln!(out, "{}", table.trim_fmt())?;
+    writeln!(out, "{}", table)?;
     for pair in pairs {
         let (left, right) = (&sides[pair.left], &sides[pair.right]);
         let Some((place, verdict)) = pair.outputs.first else {
@@ -304,7 +315,7 @@ fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), F
             "  first at {place}: {} and {} ({})",
             word(left),
             word(right),
-            verdict_text(verdict)
+            verdict_words(verdict)
         )?;
         if let Some((from, to)) = pair.parting {
             writeln!(out, "  they part in the step of k = {from} to {to}")?;

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::{Compare, Findings, Shown};
-use crate::report::{self, Failure};
+use crate::report::Failure;
+use crate::table::Table;
 use mmascope::diff::Explanation;
 use mmascope::dpa::Addends;
 use mmascope::explain::{PairTrace, TracedCode, TracedOperand, TracedValue};
@@ -17,7 +18,7 @@ pub(super) fn print(findings: &Findings<'_>) -> Result<(), Failure> {
     for note in &findings.notes {
         writeln!(out, "note: {note}")?;
     }
-    let mut table = report::table(&[
+    let mut table = Table::new(&[
         "left",
         "right",
         "compared",
@@ -35,11 +36,11 @@ pub(super) fn print(findings: &Findings<'_>) -> Result<(), Failure> {
             tally.compared.to_string(),
             tally.equal.to_string(),
             tally.different().to_string(),
-            tally.largest.to_string(),
+            distance(tally.largest),
             others(compare).join(", "),
         ]);
     }
-    writeln!(out, "{}", table.trim_fmt())?;
+    writeln!(out, "{}", table)?;
     let differing: Vec<&Compare> = findings
         .compares
         .iter()
@@ -75,6 +76,9 @@ fn print_input(out: &mut impl Write, what: &str, shown: &Shown) -> Result<(), Fa
     }
     Ok(())
 }
+
+/// The largest distance that is printed as it is: f32 results of different signs are further apart.
+pub(super) const FAR: u64 = 1 << 30;
 
 /// Width of the longest bar.
 const BAR: u64 = 40;
@@ -163,6 +167,14 @@ pub(super) fn histogram(compare: &Compare) -> String {
         .map(|(least, greatest, count)| format!("{}: {count}", bucket(least, greatest)))
         .collect();
     parts.join("  ")
+}
+
+/// A distance, capped where it says no more than that signs or magnitudes differ.
+pub(super) fn distance(steps: u64) -> String {
+    match steps {
+        0..=FAR => steps.to_string(),
+        _ => format!("over 2^{}", FAR.ilog2()),
+    }
 }
 
 /// `1`, `2–3`, `≥ 2^10` (below the next power).

@@ -7,7 +7,7 @@ use super::CHUNK;
 use crate::args::Gen;
 use crate::cases::Chosen;
 use crate::readmemh::{Case, Memories};
-use crate::report::{self, Failure, Status};
+use crate::report::{Failure, Status};
 use mmascope::dpa::Modifiers;
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::vector::{Answer, Line, Lines, Reader, Vector};
@@ -21,7 +21,7 @@ pub(super) fn of_families(
 ) -> Result<(), Failure> {
     let unit = row.unit()?;
     let mut memories = Memories::create(row, &options.output)?;
-    let progress = report::progress("cases");
+    let progress = crate::progress::counter("case");
     for chosen in chosen {
         for indices in chosen.chunks(CHUNK) {
             let cases: Vec<_> = indices

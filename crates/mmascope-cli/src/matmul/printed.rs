@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::Readings;
 use crate::report::{self, Failure};
+use crate::table::Table;
 use mmascope::array::ArrayReading;
 use mmascope::dpa::{Addends, Unit};
 use mmascope::gemm::{ErrorStatistics, Matrices, Schedule, Summary};
@@ -24,7 +25,7 @@ pub(super) struct Report<'a> {
     pub(super) given_k: usize,
     pub(super) time: Duration,
     pub(super) statistics: Option<ErrorStatistics>,
-    pub(super) output: &'a str,
+    pub(super) output: Option<&'a str>,
 }
 
 impl Report<'_> {
@@ -91,7 +92,7 @@ impl Report<'_> {
         writeln!(
             out,
             "output       {}: {} {}",
-            self.output,
+            self.output.unwrap_or("D, not written"),
             size.join(" × "),
             format
         )?;
@@ -156,7 +157,7 @@ fn print_statistics(
         outputs, sampled, ..
     } = statistics;
     writeln!(out, "\nErrors of {sampled} of {outputs} outputs:")?;
-    let mut table = report::table(&["error", "max", "mean", "median", "outputs"]);
+    let mut table = Table::new(&["error", "max", "mean", "median", "outputs"]);
     for (name, summary) in [
         ("relative to |exact|".to_owned(), statistics.relative),
         (
@@ -177,7 +178,7 @@ fn print_statistics(
         });
         table.add_row([name, max, mean, median, count.to_string()]);
     }
-    writeln!(out, "{}", table.trim_fmt())?;
+    writeln!(out, "{}", table)?;
     writeln!(
         out,
         "exact result 0: {} ({} missed); exact result not finite: {}; exact result finite, result not: {}",

@@ -75,7 +75,7 @@ fn mismatches_are_shown_with_their_place() {
     let file = files.write("v.jsonl", lines(&[RIGHT, WRONG]));
     let run = super::process::run(&["check", &file]).expect(1);
     let expected = format!(
-        "{file}:2: volta {NAME}: expected 40a00001, model gives 40a00000\n  {}\n1 passed, 1 failed\n",
+        "{file}:2: volta {NAME}: recorded 40a00001, the model gives 40a00000\n  {}\n1 passed, 1 failed\n",
         answered(WRONG.0, WRONG.1)
     );
     assert_eq!(run.out, expected);
@@ -98,7 +98,7 @@ fn at_most_twenty_are_shown() {
     let shown = run
         .lines()
         .iter()
-        .filter(|line| line.contains("model gives"))
+        .filter(|line| line.contains("the model gives"))
         .count();
     assert_eq!(
         (shown, run.lines().last()),
@@ -403,4 +403,92 @@ fn recorded_rows_through_the_engine_at_every_level() {
         let last = text.lines().last();
         assert_eq!(last, Some("88000 passed, 0 failed"), "{level}");
     }
+}
+
+/// The neighbour is stated here by hand, in an `--isa` file of its own, and answers the pack of Volta's unit.
+const NARROW: &str = "arch narrow
+title two bits less
+
+unit | f16 x f16 + f32 -> f32 | m8n8k4 | PROGRAM | open
+";
+
+#[test]
+fn a_discriminating_pack_ends_with_the_neighbour_that_explains_it() {
+    let files = Files::new();
+    let pack = ["gen", "--discriminating", "--arch", "volta", "--inst", NAME];
+    let pack = run(&pack).expect(0).out;
+    assert!(pack.contains("\"separates\""));
+    let right = files.write("right.jsonl", &pack);
+    let fits = run(&["check", &right]).expect(0);
+    let own = format!("these answers fit volta:{NAME}; ");
+    assert!(
+        fits.lines().last().expect("a line").starts_with(&own),
+        "{}",
+        fits.out
+    );
+
+    let shown = run(&["--json", "show", "--arch", "volta", "--inst", NAME])
+        .expect(0)
+        .json();
+    let program = shown["arithmetic"].as_str().expect("a text");
+    assert!(program.contains("F=23"), "{program}");
+    let isa = NARROW.replace("PROGRAM", &program.replace("F=23", "F=21"));
+    let isa = files.write("narrow.isa", isa);
+    let device = "model:narrow:unit";
+    let asked = run(&["--isa", &isa, "check", "--subject", device, &right]).expect(1);
+    assert_eq!(
+        asked.lines().last(),
+        Some(&"these answers fit F=21; they fit F-e0=21 -133 too"),
+        "{}",
+        asked.out
+    );
+    assert!(
+        asked.out.contains(&format!(": {device} gives ")),
+        "{}",
+        asked.out
+    );
+    // Kilobytes of neighbours are shown on demand.
+    assert!(!asked.out.contains("separates"), "{}", asked.out);
+    let whole = run(&[
+        "--isa",
+        &isa,
+        "check",
+        "--verbose",
+        "--subject",
+        device,
+        &right,
+    ]);
+    assert!(whole.out.contains("\"separates\":["), "{}", whole.out);
+
+    // A process is asked too, and its answers need not be in the file.
+    let unanswered: String = pack
+        .lines()
+        .map(|line| line.rsplit_once(",\"d\"").expect("a result").0.to_owned() + "}\n")
+        .collect();
+    let unanswered = files.write("unanswered.jsonl", unanswered);
+    run(&["check", &unanswered]).expect(2);
+    let process = format!("cmd:{} eval", env!("CARGO_BIN_EXE_mmascope"));
+    let right_again = run(&["check", "--subject", &process, &unanswered]).expect(0);
+    assert!(
+        right_again
+            .lines()
+            .last()
+            .expect("a line")
+            .starts_with(&own)
+    );
+
+    // Answers of no neighbour.
+    let other: String = pack
+        .lines()
+        .map(|line| {
+            line.rsplit_once(",\"d\"").expect("a result").0.to_owned() + ",\"d\":\"12345678\"}\n"
+        })
+        .collect();
+    let none = run_with(&["check", "-"], other.as_bytes()).expect(1);
+    let last = none.lines().last().expect("a line").to_string();
+    assert!(last.starts_with("no neighbour explains all "), "{last}");
+    let json = run_with(&["--json", "check", "-"], other.as_bytes())
+        .expect(1)
+        .json();
+    assert_eq!(json["verdicts"][0]["fits"], serde_json::json!([]));
 }

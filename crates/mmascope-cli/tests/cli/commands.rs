@@ -82,8 +82,10 @@ fn listings_fit_100_columns() {
         for line in text.lines() {
             // Names are never cut, and no line has more than one word beyond.
             let is_name = !line.contains(' ');
+            // A row of a table is one line, whatever reads it.
+            let is_row = line.trim_start().contains("   ") || line.starts_with('─');
             assert!(
-                line.chars().count() <= 100 || is_name,
+                line.chars().count() <= 100 || is_name || is_row,
                 "{arguments:?}: {line}"
             );
         }

@@ -14,7 +14,7 @@ use libloading::Library;
 
 pub use routine::Routine;
 pub(super) use routine::Scalar;
-use routine::{Symbol, multiply};
+use routine::{Symbol, exported, multiply};
 
 use crate::memory::Memory;
 
@@ -42,6 +42,14 @@ pub struct Blas {
     _library: Library,
 }
 
+/// How OpenBLAS says its threads, under the names that NumPy and SciPy build it with too.
+const OPENBLAS_THREADS: [&[u8]; 4] = [
+    b"openblas_get_num_threads\0",
+    b"scipy_openblas_get_num_threads64_\0",
+    b"scipy_openblas_get_num_threads\0",
+    b"openblas_get_num_threads64_\0",
+];
+
 type Threads = unsafe extern "C" fn() -> c_int;
 
 /// The subject as the user names it.
@@ -51,11 +59,12 @@ pub(super) fn subject(path: &str, symbol: &str) -> String {
 
 impl Blas {
     /// Loads `symbol` of the shared library at `path`, for results of `n` products. A path without
-    /// a slash is searched for as the system does.
+    /// a slash is searched for as the system does. A symbol has 64-bit integers where its name says so
+    /// (`scipy_cblas_sdot64_`) or `@ilp64` stands behind it.
     ///
     /// # Errors
     /// [`Error::Argument`] for a symbol that is none of `sdot ddot sgemv dgemv sgemm dgemm` in
-    /// CBLAS or Fortran spelling, or a wrong n; [`Error::Device`] when it cannot be loaded.
+    /// CBLAS or Fortran spelling, with any prefix, or a wrong n; [`Error::Device`] when it cannot be loaded.
     pub fn load(path: &str, symbol: &str, n: usize) -> Result<Self> {
         let name = subject(path, symbol);
         let known = Symbol::checked(&name, symbol, n)?;
@@ -69,21 +78,23 @@ impl Blas {
         let library = unsafe { Library::new(path) }.map_err(fail)?;
         // SAFETY: the symbol is only kept as an address here; it is called with the type that BLAS
         // gives this name.
-        let function = unsafe { library.get::<*const c_void>(symbol.as_bytes()) }.map(|s| *s);
+        let function =
+            unsafe { library.get::<*const c_void>(exported(symbol).as_bytes()) }.map(|s| *s);
         let function = match function {
             Ok(function) => function,
             // Fortran names are found without their underscore too.
             // SAFETY: as above.
             Err(error) if !known.cblas => unsafe {
-                let with = format!("{}_", symbol.trim_end_matches('_'));
+                let with = format!("{}_", exported(symbol).trim_end_matches('_'));
                 *library
                     .get::<*const c_void>(with.as_bytes())
                     .map_err(|_| fail(error))?
             },
             Err(error) => return Err(fail(error)),
         };
-        let threads = [&b"openblas_get_num_threads\0"[..], b"MKL_Get_Max_Threads\0"]
+        let threads = OPENBLAS_THREADS
             .into_iter()
+            .chain([&b"MKL_Get_Max_Threads\0"[..]])
             .find_map(|name| {
                 // SAFETY: both functions take nothing and return a number.
                 unsafe { library.get::<Threads>(name).ok().map(|threads| threads()) }

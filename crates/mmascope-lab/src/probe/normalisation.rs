@@ -149,12 +149,14 @@ fn carries(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
     let (value, text) = if good == places.len() {
         (
             format!(">={bits}"),
-            format!("the sum of all {good} terms of 1.5 is right: at least {bits} carry bits"),
+            format!(
+                "the sum of {good} terms, all of them 1.5, is right: at least {bits} carry bits"
+            ),
         )
     } else {
         (
             bits.to_string(),
-            format!("the sum is right up to {good} terms of 1.5"),
+            format!("the sum of terms that are all 1.5 is right up to {good} of them"),
         )
     };
     bench.conclude("carries", 6, title, value, text);

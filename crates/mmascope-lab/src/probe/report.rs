@@ -25,6 +25,25 @@ pub struct Feature {
     pub tests: Vec<Test>,
 }
 
+impl Feature {
+    /// What it is about, in a word or two.
+    #[must_use]
+    pub fn topic(&self) -> &'static str {
+        match self.section {
+            1 => "subnormals",
+            2 => "products",
+            3 => "order",
+            4 => "width",
+            5 => "rounding",
+            6 => "normalisation",
+            7 => "monotonicity",
+            8 => "smallest exponent",
+            9 => "overflow and special values",
+            _ => "result",
+        }
+    }
+}
+
 /// One question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Test {
@@ -134,9 +153,9 @@ impl Features {
         for feature in &self.features {
             let tests: String = feature.tests.iter().map(Test::row).collect();
             body += &format!(
-                "<tr><td>1.{}</td><td>{}</td><td><b>{}</b></td><td>{}<details><summary>{} tests</summary>\
+                "<tr><td>{}</td><td>{}</td><td><b>{}</b></td><td>{}<details><summary>{} tests</summary>\
                  <table><tr><th>input</th><th>output</th><th>value</th></tr>\n{tests}</table></details></td></tr>\n",
-                feature.section,
+                feature.topic(),
                 escaped(&feature.title),
                 escaped(&feature.value),
                 escaped(&feature.conclusion),
@@ -144,7 +163,7 @@ impl Features {
             );
         }
         format!(
-            "<table><tr><th>§</th><th>feature</th><th>value</th><th>conclusion</th></tr>\n{body}</table>\n"
+            "<table><tr><th>about</th><th>feature</th><th>value</th><th>conclusion</th></tr>\n{body}</table>\n"
         )
     }
 }

@@ -55,6 +55,11 @@ impl Formats {
         })
     }
 
+    /// The declared formats, in the order of their declarations.
+    pub(crate) fn declared(&self) -> &[Format] {
+        &self.own
+    }
+
     /// Adds a float. One that is the upper part of another's word (`within`) has its exponents.
     ///
     /// # Errors

@@ -72,8 +72,8 @@ fn on_line<T>(line: usize, result: std::result::Result<T, Flaw>) -> Outcome<T> {
     })
 }
 
-/// Reads a whole text.
-pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Block>> {
+/// Reads a whole text: its architectures and the formats that it declares.
+pub(super) fn parse(file: &str, text: &str) -> Result<(Vec<Block>, Vec<Format>)> {
     let position = |line, column| Position {
         file: file.to_owned(),
         line,
@@ -118,7 +118,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Block>> {
     for line in logical_lines(text).map_err(located)? {
         reader.line(&line).map_err(located)?;
     }
-    Ok(reader.blocks)
+    Ok((reader.blocks, reader.formats.declared().to_vec()))
 }
 
 /// Joins continuation lines: each logical line is its list of fields.

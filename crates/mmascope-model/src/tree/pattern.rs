@@ -149,6 +149,8 @@ impl<'a> Shapes<'a> {
     /// Runs of neighbouring leaves that each have a simple pattern, and how they are summed.
     fn parts(&self, root: usize) -> Option<String> {
         let mut parts: Vec<(usize, usize, String)> = Vec::new();
+        // Leaves of each part that are added one after the other behind its pattern.
+        let mut tails: Vec<usize> = Vec::new();
         let mut stack = self.tree.inner(root)?.children.clone();
         while let Some(item) = stack.pop() {
             let (first, last) = (self.firsts[item], self.lasts[item]);
@@ -157,13 +159,18 @@ impl<'a> Shapes<'a> {
             }
             let name = (self.is_contiguous(item) && self.sizes[item] > 1)
                 .then(|| {
-                    self.tree
-                        .restricted(|leaf| (first..=last).contains(&leaf))?
-                        .simple()
+                    let part = self
+                        .tree
+                        .restricted(|leaf| (first..=last).contains(&leaf))?;
+                    let simple = part.simple().map(|name| (name, 0));
+                    simple.or_else(|| part.simple_with_tail())
                 })
                 .flatten();
             match (name, self.tree.inner(item)) {
-                (Some(name), _) => parts.push((first, last, name)),
+                (Some((name, tail)), _) => {
+                    parts.push((first, last, name));
+                    tails.push(tail);
+                }
                 (None, Some(node)) if node.children.len() == 2 => stack.extend(&node.children),
                 _ => return None,
             }
@@ -176,10 +183,21 @@ impl<'a> Shapes<'a> {
         let how = tops.simple()?;
         let count = parts.len();
         let same = parts.iter().all(|part| part.2 == parts[0].2);
-        let what = if same && count > 4 {
+        let tailed = tails.iter().filter(|tail| **tail > 0).count();
+        if tailed > 0 && !same {
+            return None;
+        }
+        let what = if same && (count > 4 || tailed > 0) {
             let sizes = parts.iter().map(|part| part.1 - part.0 + 1);
             let (least, most) = (sizes.clone().min()?, sizes.max()?);
-            format!("of {least} to {most} ({})", parts[0].2)
+            let behind = match (tailed, tails.iter().max()) {
+                (0, _) | (_, None) => String::new(),
+                (_, Some(1)) => format!("; then one more in {tailed} of them"),
+                (_, Some(most)) => {
+                    format!("; then up to {most} more one by one in {tailed} of them")
+                }
+            };
+            format!("of {least} to {most} ({}{behind})", parts[0].2)
         } else if count <= 4 {
             let words = parts
                 .iter()
@@ -400,6 +418,26 @@ impl Tree {
 
     /// A named core to which the last leaves are added one after the other.
     fn with_tail(&self, shapes: &Shapes<'_>) -> Option<String> {
+        let tail = self.tail(shapes)?;
+        let core = self.restricted(|leaf| leaf < tail)?.named()?;
+        Some(if core == "sequential" {
+            core
+        } else if tail + 1 == self.leaves() {
+            format!("{core}, then leaf {tail}")
+        } else {
+            format!("{core} up to leaf {}, then sequential", tail - 1)
+        })
+    }
+
+    /// The pattern of a simple core and how many leaves are added to it one after the other.
+    fn simple_with_tail(&self) -> Option<(String, usize)> {
+        let tail = self.tail(&Shapes::new(self))?;
+        let core = self.restricted(|leaf| leaf < tail)?.simple()?;
+        Some((core, self.leaves() - tail))
+    }
+
+    /// The first of the last leaves that are added one after the other to the sum of all before them.
+    fn tail(&self, shapes: &Shapes<'_>) -> Option<usize> {
         let (mut item, mut tail, mut inner_first) = (self.root(), self.leaves(), 0);
         while let Some(node) = self.inner(item) {
             let [left, right] = node.children[..] else {
@@ -410,10 +448,6 @@ impl Tree {
             }
             (item, tail, inner_first) = (left, right, shapes.size(left));
         }
-        if tail == self.leaves() || inner_first != tail {
-            return None;
-        }
-        let core = self.restricted(|leaf| leaf < tail)?.named()?;
-        Some(format!("{core} up to leaf {}, then sequential", tail - 1))
+        (tail < self.leaves() && inner_first == tail).then_some(tail)
     }
 }

@@ -33,37 +33,72 @@ pub(super) struct Symbol {
     pub(super) format: Format,
     /// CBLAS; otherwise Fortran.
     pub(super) cblas: bool,
+    /// Whether integers have 64 bits (ILP64).
+    pub(super) is_wide: bool,
+}
+
+/// What a symbol ends with to say that its integers have 64 bits where its name does not.
+const WIDE: &str = "@ilp64";
+
+/// The symbol as the library has it.
+pub(super) fn exported(symbol: &str) -> &str {
+    symbol.strip_suffix(WIDE).unwrap_or(symbol)
 }
 
 impl Symbol {
-    /// `sdot`, `sdot_` and `cblas_sdot`, and so on; `None` for every other name.
+    /// `sdot`, `sdot_` and `cblas_sdot`, and so on, with a prefix that ends with `_` (`scipy_cblas_sdot`)
+    /// and a suffix of ILP64 (`sdot64_`, `sdot_64_`, `sdot_64`); `None` for every other name.
     fn parse(name: &str) -> Option<Self> {
-        let (cblas, rest) = match name.strip_prefix("cblas_") {
-            Some(rest) => (true, rest),
-            None => (false, name.strip_suffix('_').unwrap_or(name)),
-        };
-        let (format, rest) = match rest.strip_prefix('s') {
-            Some(rest) => (F32, rest),
-            None => (F64, rest.strip_prefix('d')?),
-        };
-        let routine = match rest {
-            "dot" => Routine::Dot,
-            "gemv" => Routine::Gemv,
-            "gemm" => Routine::Gemm,
-            _ => return None,
-        };
-        Some(Self {
-            routine,
-            format,
-            cblas,
-        })
+        let (is_said, name) = (name.ends_with(WIDE), exported(name));
+        let suffixes = [
+            ("_64_", true),
+            ("64_", true),
+            ("_64", true),
+            ("64", true),
+            ("_", false),
+            ("", false),
+        ];
+        let stems = suffixes
+            .into_iter()
+            .filter_map(|(suffix, is_wide)| Some((name.strip_suffix(suffix)?, suffix, is_wide)));
+        for (stem, suffix, is_wide) in stems {
+            let (prefix, routine) = match stem.rfind('_') {
+                Some(at) => stem.split_at(at + 1),
+                None => ("", stem),
+            };
+            let cblas = prefix.ends_with("cblas_");
+            // CBLAS has no underscore of Fortran.
+            if cblas && suffix == "_" {
+                continue;
+            }
+            let (format, routine) = match routine.strip_prefix('s') {
+                Some(rest) => (F32, rest),
+                None => match routine.strip_prefix('d') {
+                    Some(rest) => (F64, rest),
+                    None => continue,
+                },
+            };
+            let routine = match routine {
+                "dot" => Routine::Dot,
+                "gemv" => Routine::Gemv,
+                "gemm" => Routine::Gemm,
+                _ => continue,
+            };
+            return Some(Self {
+                routine,
+                format,
+                cblas,
+                is_wide: is_wide || is_said,
+            });
+        }
+        None
     }
 
     /// The routine of `subject` (`lib:PATH:SYMBOL`) called `name`, for results of `n` products.
     pub(super) fn checked(subject: &str, name: &str, n: usize) -> Result<Self> {
         let Some(symbol) = Self::parse(name) else {
             return Err(Error::Argument(format!(
-                "{subject}: expected sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_"
+                "{subject}: expected sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot, sdot_ or scipy_cblas_sdot64_"
             )));
         };
         if n == 0 || n > 1 << 24 {
@@ -77,35 +112,33 @@ impl Symbol {
 
 /// The type that C gives each routine.
 #[derive(Clone, Copy)]
-enum Function<T> {
-    CblasDot(unsafe extern "C" fn(c_int, *const T, c_int, *const T, c_int) -> T),
-    FortranDot(
-        unsafe extern "C" fn(*const c_int, *const T, *const c_int, *const T, *const c_int) -> T,
-    ),
+enum Function<T, I> {
+    CblasDot(unsafe extern "C" fn(I, *const T, I, *const T, I) -> T),
+    FortranDot(unsafe extern "C" fn(*const I, *const T, *const I, *const T, *const I) -> T),
     #[rustfmt::skip]
     CblasGemv(unsafe extern "C" fn(
-        c_int, c_int, c_int, c_int, T, *const T, c_int, *const T, c_int, T, *mut T, c_int,
+        c_int, c_int, I, I, T, *const T, I, *const T, I, T, *mut T, I,
     )),
     #[rustfmt::skip]
     FortranGemv(unsafe extern "C" fn(
-        *const c_char, *const c_int, *const c_int, *const T, *const T, *const c_int, *const T,
-        *const c_int, *const T, *mut T, *const c_int,
+        *const c_char, *const I, *const I, *const T, *const T, *const I, *const T,
+        *const I, *const T, *mut T, *const I,
     )),
     #[rustfmt::skip]
     CblasGemm(unsafe extern "C" fn(
-        c_int, c_int, c_int, c_int, c_int, c_int, T, *const T, c_int, *const T, c_int, T, *mut T,
-        c_int,
+        c_int, c_int, c_int, I, I, I, T, *const T, I, *const T, I, T, *mut T, I,
     )),
     #[rustfmt::skip]
     FortranGemm(unsafe extern "C" fn(
-        *const c_char, *const c_char, *const c_int, *const c_int, *const c_int, *const T, *const T,
-        *const c_int, *const T, *const c_int, *const T, *mut T, *const c_int,
+        *const c_char, *const c_char, *const I, *const I, *const I, *const T, *const T,
+        *const I, *const T, *const I, *const T, *mut T, *const I,
     )),
 }
 
-impl<T> Function<T> {
+impl<T, I> Function<T, I> {
     /// # Safety
-    /// `address` must be that of the routine that BLAS knows by this symbol, for numbers of type T.
+    /// `address` must be that of the routine that BLAS knows by this symbol, for numbers of type T
+    /// and integers of type I.
     #[expect(
         clippy::missing_transmute_annotations,
         reason = "each variant states its type above"
@@ -127,6 +160,22 @@ impl<T> Function<T> {
     }
 }
 
+/// Integers of BLAS.
+trait Integer: Copy {
+    /// A length: at most 2^24.
+    fn of(length: usize) -> Self;
+}
+impl Integer for c_int {
+    fn of(length: usize) -> Self {
+        length as Self
+    }
+}
+impl Integer for i64 {
+    fn of(length: usize) -> Self {
+        length as Self
+    }
+}
+
 const ROW_MAJOR: c_int = 101;
 const NO_TRANSPOSE: c_int = 111;
 
@@ -135,8 +184,28 @@ const NO_TRANSPOSE: c_int = 111;
 ///
 /// # Safety
 /// `address` must be that of the routine that BLAS knows by this symbol, T its number type.
-#[rustfmt::skip] // one line a call
 pub(super) unsafe fn multiply<T: Scalar>(
+    address: *const c_void,
+    symbol: &Symbol,
+    shape: (usize, usize, usize),
+    a: &[T],
+    b: &[T],
+) -> Vec<T> {
+    // SAFETY: the caller's promise; the symbol says which integers the routine takes.
+    unsafe {
+        match symbol.is_wide {
+            true => multiply_with::<T, i64>(address, symbol, shape, a, b),
+            false => multiply_with::<T, c_int>(address, symbol, shape, a, b),
+        }
+    }
+}
+
+/// The same with integers of type I.
+///
+/// # Safety
+/// As [`multiply`]; I is the routine's integer type.
+#[rustfmt::skip] // one line a call
+unsafe fn multiply_with<T: Scalar, I: Integer>(
     address: *const c_void,
     symbol: &Symbol,
     (m, n, w): (usize, usize, usize),
@@ -150,18 +219,18 @@ pub(super) unsafe fn multiply<T: Scalar>(
     assert!(w == 1 || symbol.routine == Routine::Gemm, "B is a vector");
     assert!(m == 1 || symbol.routine != Routine::Dot, "A is a vector");
     let (one, zero) = (T::from_f64(1.0), T::from_f64(0.0));
-    let (unit, no, yes) = (1 as c_int, b'N' as c_char, b'T' as c_char);
+    let (unit, no, yes) = (I::of(1), b'N' as c_char, b'T' as c_char);
     let mut results = vec![zero; m * w];
-    let (m, n, w) = (m as c_int, n as c_int, w as c_int);
+    let (m, n, w) = (I::of(m), I::of(n), I::of(w));
     let (a, b, d) = (a.as_ptr(), b.as_ptr(), results.as_mut_ptr());
     // SAFETY: the function has its type by the caller's promise. The three arrays have the lengths
     // that the dimensions state, checked above; D overlaps neither A nor B; all outlive the call.
     unsafe {
-        match Function::<T>::at(address, symbol) {
-            Function::CblasDot(dot) => *d = dot(n, a, 1, b, 1),
+        match Function::<T, I>::at(address, symbol) {
+            Function::CblasDot(dot) => *d = dot(n, a, unit, b, unit),
             Function::FortranDot(dot) => *d = dot(&n, a, &unit, b, &unit),
             Function::CblasGemv(gemv) => {
-                gemv(ROW_MAJOR, NO_TRANSPOSE, m, n, one, a, n, b, 1, zero, d, 1);
+                gemv(ROW_MAJOR, NO_TRANSPOSE, m, n, one, a, n, b, unit, zero, d, unit);
             }
             // By columns the same numbers are n × m: transposed.
             Function::FortranGemv(gemv) => {
@@ -177,4 +246,42 @@ pub(super) unsafe fn multiply<T: Scalar>(
         }
     }
     results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Routine, Symbol};
+
+    #[test]
+    fn names_of_libraries_are_read() {
+        // (name, routine, cblas, 64-bit integers)
+        let known = [
+            ("sdot", Routine::Dot, false, false),
+            ("ddot_", Routine::Dot, false, false),
+            ("cblas_sgemm", Routine::Gemm, true, false),
+            ("scipy_cblas_sdot64_", Routine::Dot, true, true),
+            ("scipy_sgemm_64_", Routine::Gemm, false, true),
+            ("cblas_dgemv_64", Routine::Gemv, true, true),
+            ("my_own_sgemv64", Routine::Gemv, false, true),
+            ("scipy_cblas_sdot", Routine::Dot, true, false),
+            ("cblas_sdot@ilp64", Routine::Dot, true, true),
+        ];
+        for (name, routine, cblas, is_wide) in known {
+            let symbol = Symbol::parse(name).expect(name);
+            let found = (symbol.routine, symbol.cblas, symbol.is_wide);
+            assert_eq!(found, (routine, cblas, is_wide), "{name}");
+        }
+        for name in [
+            "",
+            "dot",
+            "sdott",
+            "cblas_sdot_",
+            "sdot32_",
+            "cdot",
+            "cblas_sdot@lp64",
+            "scipy",
+        ] {
+            assert_eq!(Symbol::parse(name), None, "{name}");
+        }
+    }
 }

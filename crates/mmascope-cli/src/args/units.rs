@@ -1,0 +1,110 @@
+//! One way to name a unit: `ARCH:INST` stands for `--arch ARCH --inst INST` wherever one unit is named.
+
+use std::ffi::OsString;
+
+/// Commands that take one unit as `--arch` and `--inst`. Others take `ARCH:INST` themselves.
+const OF_ONE: [&str; 10] = [
+    "show", "export", "explain", "gen", "eval", "check", "reveal", "probe", "infer", "validate",
+];
+/// Commands that take the unit without an option too.
+const PLAIN: [&str; 2] = ["show", "export"];
+
+/// The arguments with every `ARCH:INST` as two options.
+pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let arguments: Vec<OsString> = arguments.collect();
+    let is = |argument: &OsString, names: &[&str]| names.iter().any(|name| *argument == *name);
+    let command = arguments.iter().skip(1).find(|it| is(it, &OF_ONE)).cloned();
+    let Some(command) = command else {
+        return arguments;
+    };
+    let (mut found, mut rest) = (
+        Vec::with_capacity(arguments.len() + 2),
+        arguments.into_iter(),
+    );
+    let mut is_begun = false;
+    while let Some(argument) = rest.next() {
+        let text = argument.to_str().unwrap_or_default();
+        if is_begun && text == "--arch" {
+            found.push(argument);
+            match rest.next() {
+                Some(value) => push(&mut found, value),
+                None => break,
+            }
+        } else if let Some(value) = text.strip_prefix("--arch=").filter(|_| is_begun) {
+            found.push("--arch".into());
+            push(&mut found, value.into());
+        } else if is_begun
+            && is(&command, &PLAIN)
+            && !text.starts_with('-')
+            && split(text).is_some()
+            && !found.last().is_some_and(takes_value)
+        {
+            found.push("--arch".into());
+            push(&mut found, argument);
+        } else {
+            is_begun |= argument == command;
+            found.push(argument);
+        }
+    }
+    found
+}
+
+/// Whether an argument is an option whose value comes next.
+fn takes_value(argument: &OsString) -> bool {
+    is_option(argument.to_str().unwrap_or_default())
+}
+
+fn is_option(text: &str) -> bool {
+    text.starts_with('-') && !text.contains('=') && !["--json", "--progress"].contains(&text)
+}
+
+fn push(found: &mut Vec<OsString>, value: OsString) {
+    match value.to_str().and_then(split) {
+        Some((arch, inst)) => {
+            found.extend([arch.into(), "--inst".into(), inst.into()]);
+        }
+        None => found.push(value),
+    }
+}
+
+/// An architecture and an instruction; an instruction may have `::` in its name.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let (arch, inst) = text.split_once(':')?;
+    let is_one = !arch.is_empty() && !inst.is_empty() && !inst.starts_with(':');
+    (is_one && !text.contains([',', '/', '='])).then_some((arch, inst))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_units;
+
+    #[test]
+    fn a_unit_in_one_word_is_an_architecture_and_an_instruction() {
+        for (given, expected) in [
+            ("m show volta:mma.x", "m show --arch volta --inst mma.x"),
+            (
+                "m --json show --arch volta:a::b",
+                "m --json show --arch volta --inst a::b",
+            ),
+            ("m gen --arch=volta:x", "m gen --arch volta --inst x"),
+            (
+                "m show --arch volta --inst x",
+                "m show --arch volta --inst x",
+            ),
+            (
+                "m export -o a:b volta:x",
+                "m export -o a:b --arch volta --inst x",
+            ),
+            ("m probe model:volta:x", "m probe model:volta:x"),
+            ("m diff --arch volta:x", "m diff --arch volta:x"),
+            (
+                "m --isa a:b show volta:x",
+                "m --isa a:b show --arch volta --inst x",
+            ),
+        ] {
+            let words = given.split(' ').map(Into::into);
+            let expected: Vec<std::ffi::OsString> = expected.split(' ').map(Into::into).collect();
+            assert_eq!(with_units(words), expected, "{given}");
+        }
+    }
+}
