@@ -61,7 +61,7 @@ fn list_in_both_forms() {
     let one = run(&["list", "--arch", "v100"]).expect(0);
     assert!(one.out.starts_with("volta: NVIDIA Volta"), "{}", one.out);
     assert!(one.out.contains(NAME) && one.out.contains("t-fdpa L=4 F=23 e0=-131"));
-    assert!(one.out.ends_with("7 modelled, 0 known without a model\n"));
+    assert!(one.out.ends_with("15 modelled, 0 known without a model\n"));
     let json = run(&["--json", "list", "--arch", "sm_103"])
         .expect(0)
         .json();
