@@ -3,9 +3,9 @@
 //! ```
 //! use mmascope_gemm::cast;
 //! use mmascope_model::format::{E4M3FN, F32};
-//! use mmascope_model::precision::cast::{Cast, Options};
+//! use mmascope_model::precision::cast::{Cast, CastOptions};
 //!
-//! let to_e4m3 = Cast::new(F32, E4M3FN, &Options::default())?;
+//! let to_e4m3 = Cast::new(F32, E4M3FN, &CastOptions::default())?;
 //! let mut codes = [0_u8; 3];
 //! cast::slice(&to_e4m3, &[1.0_f32, -1000.0, f32::NAN], &mut codes)?;
 //! assert_eq!(codes, [0x38, 0xfe, 0x7f]);

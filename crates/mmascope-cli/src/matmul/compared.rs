@@ -11,7 +11,7 @@ use crate::table::Table;
 use mmascope::isa::Catalogue;
 
 /// Two results, by their numbers, and the outputs whose words differ.
-struct Pair {
+struct Compared {
     left: usize,
     right: usize,
     /// How many differ, and the first; `None` where the formats are not the same.
@@ -27,7 +27,7 @@ pub(super) fn report(
     for left in 0..done.len() {
         for right in left + 1..done.len() {
             let differ = compare(&done[left], &done[right]);
-            pairs.push(Pair {
+            pairs.push(Compared {
                 left,
                 right,
                 differ,

@@ -62,7 +62,7 @@ fn list_in_both_forms() {
     assert!(one.out.starts_with("volta: NVIDIA Volta"), "{}", one.out);
     assert!(one.out.contains(NAME) && one.out.contains("t-fdpa L=4 F=23 e0=-131"));
     assert!(one.out.ends_with("15 modelled, 0 known without a model\n"));
-    let json = run(&["--json", "list", "--arch", "sm_103"])
+    let json = run(&["--json", "list", "--arch", "gfx1250"])
         .expect(0)
         .json();
     assert_eq!(json["architectures"][0]["modelled"], 0);

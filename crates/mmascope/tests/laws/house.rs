@@ -325,7 +325,7 @@ fn messages_of_the_library_name_no_options() {
                 // Properties of a style sheet have a colon behind their name or stand in var(…).
                 let name: String = word
                     .chars()
-                    .take_while(|&letter| letter.is_ascii_lowercase() || letter == '-')
+                    .take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '-')
                     .collect();
                 let is_style =
                     word[name.len()..].starts_with(':') || line.contains(&format!("var(--{name}"));
