@@ -20,6 +20,8 @@ pub(super) struct Packs<'c>(Vec<Pack<'c>>);
 struct Pack<'c> {
     instruction: &'c Instruction,
     lines: Vec<(OperandWords, Modifiers, Answer)>,
+    /// Lines beyond those that are weighed.
+    left_out: usize,
 }
 
 /// What the answers of one instruction fit.
@@ -27,6 +29,7 @@ pub(super) struct Verdict {
     arch: String,
     inst: String,
     lines: usize,
+    left_out: usize,
     /// How many lines the model itself explains.
     model: usize,
     /// Neighbours with the lines that each explains, the best first.
@@ -46,6 +49,7 @@ impl<'c> Packs<'c> {
                 self.0.push(Pack {
                     instruction: vector.instruction,
                     lines: Vec::new(),
+                    left_out: 0,
                 });
                 let Some(last) = self.0.last_mut() else {
                     return;
@@ -56,6 +60,8 @@ impl<'c> Packs<'c> {
         if pack.lines.len() < MOST_LINES {
             let words = vector.words.clone();
             pack.lines.push((words, vector.modifiers, *answer));
+        } else {
+            pack.left_out += 1;
         }
     }
 
@@ -79,6 +85,7 @@ impl Pack<'_> {
             arch: self.instruction.architecture.clone(),
             inst: self.instruction.name.clone(),
             lines: self.lines.len(),
+            left_out: self.left_out,
             model: self.explained_by(unit),
             neighbours: explained,
         })
@@ -110,6 +117,17 @@ impl Verdict {
 
     /// The verdict in one line; several packs are told apart by their instructions.
     pub(super) fn line(&self, is_alone: bool) -> String {
+        let text = self.text(is_alone);
+        match self.left_out {
+            0 => text,
+            more => format!(
+                "{text} (the first {} lines were weighed, {more} more were not)",
+                self.lines
+            ),
+        }
+    }
+
+    fn text(&self, is_alone: bool) -> String {
         let row = format!("{}:{}", self.arch, self.inst);
         let fitting = self.fitting();
         let text = if self.model == self.lines {
@@ -165,6 +183,7 @@ impl Verdict {
             "arch": self.arch,
             "inst": self.inst,
             "lines": self.lines,
+            "left_out": self.left_out,
             "model": self.model,
             "fits": self.fitting(),
             "nearest": nearest,

@@ -477,6 +477,15 @@ fn a_discriminating_pack_ends_with_the_neighbour_that_explains_it() {
             .starts_with(&own)
     );
 
+    // More lines than a verdict weighs: it says so.
+    let lines = pack.lines().count();
+    let many = pack.repeat(4096 / lines + 1);
+    let whole = run_with(&["check", "-"], many.as_bytes()).expect(0);
+    let last = whole.lines().last().expect("a line").to_string();
+    let more = lines * (4096 / lines + 1) - 4096;
+    let said = format!("(the first 4096 lines were weighed, {more} more were not)");
+    assert!(last.ends_with(&said), "{last}");
+
     // Answers of no neighbour.
     let other: String = pack
         .lines()
