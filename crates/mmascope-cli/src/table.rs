@@ -5,11 +5,13 @@
 
 use std::fmt;
 
+use comfy_table::{ColumnConstraint, ContentArrangement, TableComponent, Width, presets};
+
 use crate::layout;
 use mmascope::error::escaped;
 
-/// Columns between two cells, where there is room.
-const GAP: usize = 3;
+/// Blanks around a cell.
+const PADDING: usize = 2;
 
 /// A table with a ruled header and nothing else.
 pub(crate) struct Table {
@@ -37,57 +39,39 @@ impl Table {
 
     /// The table in lines of at most so many columns; as wide as it is without a limit.
     fn text(&self, limit: Option<usize>) -> String {
-        let natural = self.widths(|cell| cell.chars().count());
-        let Some(limit) = limit else {
-            return self.drawn(&natural, GAP, None);
-        };
-        let least = self.widths(|cell| {
-            let words = cell.split_whitespace().map(|word| word.chars().count());
-            words.max().unwrap_or(0)
-        });
-        for gap in [GAP, 2, 1] {
-            if let Some(widths) = fitted(&natural, &least, gap, limit) {
-                return self.drawn(&widths, gap, Some(limit));
+        let mut table = comfy_table::Table::new();
+        table
+            .load_preset(presets::NOTHING)
+            .set_style(TableComponent::HeaderLines, '─')
+            .set_style(TableComponent::MiddleHeaderIntersections, '─')
+            .set_content_arrangement(ContentArrangement::Disabled)
+            .set_header(&self.header)
+            .add_rows(&self.rows);
+        if let Some(limit) = limit {
+            let least: Vec<usize> = (0..self.header.len()).map(|at| self.least(at)).collect();
+            // A blank stands between two columns.
+            let narrowest: usize = least.iter().map(|width| width + PADDING + 1).sum();
+            if narrowest > limit + 1 {
+                return self.records();
+            }
+            table
+                .set_content_arrangement(ContentArrangement::Dynamic)
+                .set_width(u16::try_from(limit).unwrap_or(u16::MAX));
+            for (column, width) in table.column_iter_mut().zip(least) {
+                let width = u16::try_from(width + PADDING).unwrap_or(u16::MAX);
+                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
             }
         }
-        self.records()
+        table.trim_fmt()
     }
 
-    /// The widest cell of each column.
-    fn widths(&self, of: impl Fn(&str) -> usize) -> Vec<usize> {
-        let lines = || std::iter::once(&self.header).chain(&self.rows);
-        let column = |at: usize| {
-            let cells = lines().filter_map(|line| line.get(at));
-            cells.map(|cell| of(cell)).max().unwrap_or(0)
-        };
-        (0..self.header.len()).map(column).collect()
-    }
-
-    fn drawn(&self, widths: &[usize], gap: usize, limit: Option<usize>) -> String {
-        let mut lines = Vec::new();
-        self.draw_row(&self.header, widths, gap, &mut lines);
-        let ruled = total(widths, gap) + 1;
-        lines.push("─".repeat(limit.map_or(ruled, |limit| ruled.min(limit))));
-        for row in &self.rows {
-            self.draw_row(row, widths, gap, &mut lines);
-        }
-        lines.join("\n")
-    }
-
-    fn draw_row(&self, row: &[String], widths: &[usize], gap: usize, lines: &mut Vec<String>) {
-        let cells = row.iter().zip(widths);
-        let cells: Vec<Vec<String>> = cells.map(|(cell, width)| broken(cell, *width)).collect();
-        let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
-        for at in 0..height {
-            let mut line = String::from(" ");
-            for (cell, width) in cells.iter().zip(widths) {
-                let text = cell.get(at).map_or("", |text| &**text);
-                let blanks = width.saturating_sub(text.chars().count()) + gap;
-                line.push_str(text);
-                line.extend(std::iter::repeat_n(' ', blanks));
-            }
-            lines.push(line.trim_end().to_owned());
-        }
+    /// The longest word of a column.
+    fn least(&self, column: usize) -> usize {
+        let lines = std::iter::once(&self.header).chain(&self.rows);
+        let words = lines
+            .filter_map(|line| line.get(column))
+            .flat_map(|cell| cell.split_whitespace());
+        words.map(|word| word.chars().count()).max().unwrap_or(0)
     }
 
     /// Every row as lines `header  cell`.
@@ -110,45 +94,6 @@ impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.text(layout::terminal()))
     }
-}
-
-/// Columns of a line: one blank before it, and a gap between two cells.
-fn total(widths: &[usize], gap: usize) -> usize {
-    1 + widths.iter().sum::<usize>() + gap * widths.len().saturating_sub(1)
-}
-
-/// Widths that fit, none below its least: the widest column that can give way does, a step at a time.
-fn fitted(natural: &[usize], least: &[usize], gap: usize, limit: usize) -> Option<Vec<usize>> {
-    if total(least, gap) > limit {
-        return None;
-    }
-    let mut widths = natural.to_vec();
-    while total(&widths, gap) > limit {
-        let can = (0..widths.len()).filter(|&at| widths[at] > least[at]);
-        let widest = can.max_by_key(|&at| widths[at])?;
-        widths[widest] -= 1;
-    }
-    Some(widths)
-}
-
-/// A cell in lines of at most `width` columns, broken between words.
-fn broken(cell: &str, width: usize) -> Vec<String> {
-    if cell.chars().count() <= width {
-        return vec![cell.to_owned()];
-    }
-    let (mut lines, mut line) = (Vec::new(), String::new());
-    for word in cell.split_whitespace() {
-        let together = line.chars().count() + 1 + word.chars().count();
-        if !line.is_empty() && together > width {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines.push(line);
-    lines
 }
 
 #[cfg(test)]
