@@ -61,7 +61,7 @@ impl Program {
                 ));
             }
         }
-        self.check_signs()
+        self.checked_signs().map(|_| ())
     }
 }
 

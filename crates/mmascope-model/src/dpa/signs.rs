@@ -12,13 +12,16 @@ pub struct Signs {
 }
 
 impl Signs {
-    /// What is in one of the two, with its sign there.
-    fn or(self, other: Self) -> Self {
-        let first = |own: i8, other: i8| if own == 0 { other } else { own };
-        Self {
-            products: first(self.products, other.products),
-            c: first(self.c, other.c),
-        }
+    /// What is in one of the two, with its sign there; what is in both with different signs is an error.
+    fn with(self, other: Self) -> Result<Self, &'static str> {
+        let one = |name, own: i8, other: i8| match own * other {
+            -1 => Err(name),
+            _ => Ok(if own == 0 { other } else { own }),
+        };
+        Ok(Self {
+            products: one("products", self.products, other.products)?,
+            c: one("c", self.c, other.c)?,
+        })
     }
 
     fn negated(self) -> Self {
@@ -30,41 +33,6 @@ impl Signs {
 }
 
 impl Program {
-    /// Refuses programs that add some products, or c, with both signs: what they compute is no sum of products.
-    pub(super) fn check_signs(&self) -> Result<(), String> {
-        let mut values: Vec<Signs> = Vec::new();
-        for (index, statement) in self.statements.iter().enumerate() {
-            let read = |source: Source| match source {
-                Source::C => Signs { products: 0, c: 1 },
-                Source::Zero => Signs::default(),
-                Source::Statement(index) => values[index],
-            };
-            let (own, sources) = statement.addends();
-            let mut sum = own;
-            for source in sources {
-                let other = read(source);
-                for (name, x, y) in [
-                    ("products", sum.products, other.products),
-                    ("c", sum.c, other.c),
-                ] {
-                    if x * y < 0 {
-                        return Err(format!(
-                            "statement '{}' adds {name} of both signs; all must have one",
-                            statement.name
-                        ));
-                    }
-                }
-                sum = sum.or(other);
-            }
-            values.push(match statement.operation {
-                Operation::Negate(_) => sum.negated(),
-                _ => sum,
-            });
-            debug_assert!(values.len() == index + 1);
-        }
-        Ok(())
-    }
-
     /// With which signs d is made of the products and c: both are 1 in almost every program.
     ///
     /// ```
@@ -75,21 +43,34 @@ impl Program {
     /// ```
     #[must_use]
     pub fn signs(&self) -> Signs {
+        self.checked_signs().unwrap_or_default()
+    }
+
+    /// The same; says where products, or c, would be added with both signs: what such a program computes is no sum
+    /// of products.
+    pub(super) fn checked_signs(&self) -> Result<Signs, String> {
         let mut values: Vec<Signs> = Vec::new();
         for statement in &self.statements {
-            let read = |source: Source| match source {
-                Source::C => Signs { products: 0, c: 1 },
-                Source::Zero => Signs::default(),
-                Source::Statement(index) => values[index],
-            };
-            let (own, sources) = statement.addends();
-            let sum = sources.into_iter().map(read).fold(own, Signs::or);
+            let (mut sum, sources) = statement.addends();
+            for source in sources {
+                let other = match source {
+                    Source::C => Signs { products: 0, c: 1 },
+                    Source::Zero => Signs::default(),
+                    Source::Statement(index) => values.get(index).copied().unwrap_or_default(),
+                };
+                sum = sum.with(other).map_err(|both| {
+                    format!(
+                        "statement '{}' adds {both} of both signs; all must have one",
+                        statement.name
+                    )
+                })?;
+            }
             values.push(match statement.operation {
                 Operation::Negate(_) => sum.negated(),
                 _ => sum,
             });
         }
-        values.last().copied().unwrap_or_default()
+        Ok(values.last().copied().unwrap_or_default())
     }
 
     /// The sign with which d has the value of each statement: −1 where that is negated later.
