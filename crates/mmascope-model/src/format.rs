@@ -125,29 +125,25 @@ const fn storage(bits: u32) -> u32 {
     }
 }
 
-/// A float whose code is the upper part of an f32 word.
-const fn upper_part_of_f32(name: &'static str, fraction_bits: u32) -> Format {
-    let format = float(name, true, 8, fraction_bits, 127, Specials::Ieee);
-    Format {
-        register: Register {
-            bits: 32,
-            shift: 23 - fraction_bits,
-            of: Some(&F32),
+/// A float whose code is the upper part of a word of `whole`: it has fewer fraction bits.
+const fn upper_part(name: &'static str, whole: &'static Format, fraction_bits: u32) -> Format {
+    match whole.kind {
+        Kind::Float(of) => Format {
+            register: Register {
+                bits: whole.bits,
+                shift: of.fraction_bits - fraction_bits,
+                of: Some(whole),
+            },
+            ..float(
+                name,
+                true,
+                of.exponent_bits,
+                fraction_bits,
+                of.bias,
+                of.specials,
+            )
         },
-        ..format
-    }
-}
-
-/// A float whose code is the upper part of an f64 word.
-const fn upper_part_of_f64(name: &'static str, fraction_bits: u32) -> Format {
-    let format = float(name, true, 11, fraction_bits, 1023, Specials::Ieee);
-    Format {
-        register: Register {
-            bits: 64,
-            shift: 52 - fraction_bits,
-            of: Some(&F64),
-        },
-        ..format
+        Kind::Fixed { .. } => *whole,
     }
 }
 
@@ -171,12 +167,12 @@ pub const F64: Format = float("f64", true, 11, 52, 1023, Specials::Ieee);
 /// IEEE binary32.
 pub const F32: Format = float("f32", true, 8, 23, 127, Specials::Ieee);
 /// TF32 / XF32: 19 bits, the upper part of an f32 word whose 13 low bits are ignored.
-pub const TF32: Format = upper_part_of_f32("tf32", 10);
+pub const TF32: Format = upper_part("tf32", &F32, 10);
 /// The accumulator of the narrow fp8 sums: f32 with 13 fraction bits, stored as an f32 word.
-pub const E8M13: Format = upper_part_of_f32("e8m13", 13);
+pub const E8M13: Format = upper_part("e8m13", &F32, 13);
 /// f32's significand with the exponents of f64, stored as an f64 word: a number rounded to the precision
 /// of f32 and not to its range, as POWER10 does between two sums.
-pub const E11M23: Format = upper_part_of_f64("e11m23", 23);
+pub const E11M23: Format = upper_part("e11m23", &F64, 23);
 /// IEEE binary16.
 pub const F16: Format = float("f16", true, 5, 10, 15, Specials::Ieee);
 /// bfloat16.
