@@ -2,7 +2,7 @@
 //! [`Unit::words`] and nothing else.
 
 use super::describe::rounded;
-use super::general::{AddMul, Fused};
+use super::general::{AddMul, Fused, Groups};
 use super::{
     Addends, Beyond, General, GrFdpa, IntDot, IntPair, Operation, Output, Program, Signs, Start,
     Unit,
@@ -231,15 +231,7 @@ impl Sum {
         let (what, first) = match step.groups {
             None => (format!("{all}{beside}"), String::new()),
             Some(groups) => {
-                let own = match groups.f {
-                    None => "exactly".to_owned(),
-                    Some(bits) => format!("on a grid {bits} bits below the largest"),
-                };
-                let which = match (groups.strided, step.l / groups.g.max(1)) {
-                    (false, _) => "neighbours".to_owned(),
-                    (true, 2) => "every other one".to_owned(),
-                    (true, count) => format!("each {count}th one"),
-                };
+                let (which, own) = groups_words(&groups, step.l);
                 let first = format!(
                     "{all} {verb} taken in groups of {} ({which}), and each group is summed {own}. ",
                     groups.g
@@ -276,15 +268,7 @@ impl Sum {
         let (first, what) = match step.groups {
             None => (String::new(), lowered(all)),
             Some(groups) => {
-                let which = match (groups.strided, step.l / groups.g.max(1)) {
-                    (false, _) => "neighbours".to_owned(),
-                    (true, 2) => "every other one".to_owned(),
-                    (true, count) => format!("each {count}th one"),
-                };
-                let own = match groups.f {
-                    None => "exactly".to_owned(),
-                    Some(bits) => format!("on a grid {bits} bits below the largest"),
-                };
+                let (which, own) = groups_words(&groups, step.l);
                 let first = format!(
                     "{} {verb} taken in groups of {} ({which}), each summed {own}; ",
                     lowered(all),
@@ -373,6 +357,20 @@ impl Sum {
              c to {f} bits below the largest of them{coarse}{result}."
         )
     }
+}
+
+/// Which products make a group, and how it is summed.
+fn groups_words(groups: &Groups, l: u32) -> (String, String) {
+    let which = match (groups.strided, l / groups.g.max(1)) {
+        (false, _) => "neighbours".to_owned(),
+        (true, 2) => "every other one".to_owned(),
+        (true, count) => format!("each {count}th one"),
+    };
+    let own = match groups.f {
+        None => "exactly".to_owned(),
+        Some(bits) => format!("on a grid {bits} bits below the largest"),
+    };
+    (which, own)
 }
 
 /// How terms lose their low bits.
