@@ -14,13 +14,6 @@ type TracedPart = (Start, usize, usize);
 
 impl Block<'_> {
     pub(super) fn add_mul(&self, add_mul: &AddMul) -> Vec<TracedStep> {
-        // Every parameter is used below: a new one does not compile before it is looked at here.
-        let AddMul {
-            p: _,
-            sequential: _,
-            flush_sums: _,
-            terms: _,
-        } = add_mul;
         let (rounding, format, overflow) = match add_mul.terms.products {
             Some((rounding, format)) => (rounding, format, Overflow::Ieee),
             None => (

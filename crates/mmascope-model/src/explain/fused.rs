@@ -28,26 +28,6 @@ enum Product {
 impl Block<'_> {
     /// `values` are those of earlier statements, which a join adds.
     pub(super) fn fused(&self, fused: &Fused, values: &[Start]) -> Vec<TracedStep> {
-        // Every parameter is used below: a new one does not compile before it is looked at here.
-        let Fused {
-            l: _,
-            f: _,
-            f_c: _,
-            e0: _,
-            align: _,
-            align_c: _,
-            groups: _,
-            join: _,
-            f2: _,
-            floor: _,
-            product_limit: _,
-            c_outside_alignment: _,
-            drop_c: _,
-            sticky: _,
-            specials: _,
-            normalised: _,
-            terms: _,
-        } = fused;
         let mut steps = Vec::new();
         let mut changes = Vec::new();
         let mut members = Vec::new();

@@ -89,13 +89,6 @@ pub(super) fn block(
     c: &Numbers,
     output: &Output,
 ) -> Result<Function, String> {
-    // Every parameter is used below: a new one does not compile before it is looked at here.
-    let AddMul {
-        p: _,
-        sequential: _,
-        flush_sums: _,
-        terms: _,
-    } = step;
     let mut scope = Scope::default();
     scope.parameter("products", products_type(of, count));
     let c = Number::new(c, scope.parameter("c", c.ty()));

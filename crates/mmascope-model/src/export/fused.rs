@@ -68,26 +68,6 @@ pub(super) fn block(
 ) -> Result<Function, String> {
     let mut scope = Scope::default();
     scope.parameter("terms", terms_type(shape, count));
-    // Every parameter is used below: a new one does not compile before it is looked at here.
-    let Fused {
-        l: _,
-        f: _,
-        f_c: _,
-        e0: _,
-        align: _,
-        align_c: _,
-        groups: _,
-        join: _,
-        f2: _,
-        floor: _,
-        product_limit: _,
-        c_outside_alignment: _,
-        drop_c: _,
-        sticky: _,
-        specials: _,
-        normalised: _,
-        terms: _,
-    } = step;
     let c = Number::new(c, scope.parameter("c", c.ty()));
     let mut items = Items {
         name: "terms".to_owned(),

@@ -9,13 +9,6 @@ use crate::format::{Overflow, Unpacked};
 impl AddMul {
     /// One block.
     pub(in crate::dpa) fn sum_of(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
-        // Every parameter is used below: a new one does not compile before it is looked at here.
-        let Self {
-            p: _,
-            sequential: _,
-            flush_sums: _,
-            terms: _,
-        } = self;
         match self.group(pairs, output) {
             Some(group) => self.finished(ieee::add(c, &group, output), output),
             None => output::convert(c, output),

@@ -93,26 +93,6 @@ impl Fused {
         output: &Output,
         scratch: &mut Scratch,
     ) -> u64 {
-        // Every parameter is used below: a new one does not compile before it is looked at here.
-        let Self {
-            l: _,
-            f: _,
-            f_c: _,
-            e0: _,
-            align: _,
-            align_c: _,
-            groups: _,
-            join: _,
-            f2: _,
-            floor: _,
-            product_limit: _,
-            c_outside_alignment: _,
-            drop_c: _,
-            sticky: _,
-            specials: _,
-            normalised: _,
-            terms: _,
-        } = self;
         let Scratch { terms, sums } = scratch;
         // Exact sums in an exact sum are one: a group's own would have to fit 128 bits.
         let one = self.f.is_none() && self.join.is_none();
