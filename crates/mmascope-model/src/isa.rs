@@ -174,7 +174,8 @@ impl Catalogue {
     /// ```
     pub fn extend(&mut self, file: &str, text: &str) -> Result<()> {
         let mut extended = self.clone();
-        // An architecture has one block in a text, whatever alias the block names.
+        // An architecture has one block of its own in a text, whatever alias the block names, and any number that it
+        // shares with others.
         let mut declared = HashMap::new();
         let (blocks, formats) = parse::parse(file, text)?;
         for format in formats {
@@ -184,7 +185,11 @@ impl Catalogue {
         }
         for block in blocks {
             let (name, position) = (block.architecture.name.clone(), block.position.clone());
+            let is_shared = block.is_shared;
             let index = extended.merge(block)?;
+            if is_shared {
+                continue;
+            }
             if let Some(line) = declared.insert(index, position.line) {
                 return Err(Error::Text {
                     message: format!(
@@ -293,6 +298,7 @@ impl Catalogue {
             architecture,
             position,
             columns,
+            is_shared: _,
         } = block;
         let index = match self.names.get(&fold(&architecture.name)) {
             Some(&index) => index,

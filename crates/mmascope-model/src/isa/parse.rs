@@ -26,6 +26,8 @@ pub(super) struct Block {
     pub(super) position: Position,
     /// Columns of the name and of each alias.
     pub(super) columns: Vec<usize>,
+    /// The block is one of several architectures.
+    pub(super) is_shared: bool,
 }
 
 /// A part of a line between `|`.
@@ -115,10 +117,53 @@ pub(super) fn parse(file: &str, text: &str) -> Result<(Vec<Block>, Vec<Format>)>
         work: 0,
         family: None,
     };
-    for line in logical_lines(text).map_err(located)? {
-        reader.line(&line).map_err(located)?;
+    let lines = logical_lines(text).map_err(located)?;
+    for block in lines.chunk_by(|_, next| !begins_block(next)) {
+        let Some((head, rest)) = block.split_first() else {
+            continue;
+        };
+        if !begins_block(head) {
+            for line in block {
+                reader.line(line).map_err(located)?;
+            }
+            continue;
+        }
+        // A block of several architectures is one of each.
+        let names = names_of_block(head);
+        let again = (names.len() - 1).saturating_mul(rest.len());
+        reader.charge(head[0], again).map_err(located)?;
+        let is_shared = names.len() > 1;
+        for name in names {
+            reader.arch(head[0], &name, is_shared).map_err(located)?;
+            for line in rest {
+                reader.line(line).map_err(located)?;
+            }
+        }
     }
     Ok((reader.blocks, reader.formats.declared().to_vec()))
+}
+
+/// Whether a line is `arch NAME …`.
+fn begins_block(line: &[Field<'_>]) -> bool {
+    line.len() == 1
+        && line[0]
+            .words()
+            .first()
+            .is_some_and(|word| word.text == "arch")
+}
+
+/// The words behind `arch` for each of its architectures: `NAME, NAME` are two, without aliases.
+fn names_of_block<'a>(head: &[Field<'a>]) -> Vec<Vec<Token<'a>>> {
+    let words = head[0].words();
+    let rest = words.get(1..).unwrap_or_default();
+    let names: Vec<Vec<Token<'a>>> = rest
+        .split(|word| word.text == ",")
+        .map(<[Token<'a>]>::to_vec)
+        .collect();
+    match names.iter().all(|name| name.len() == 1) {
+        true => names,
+        false => vec![rest.to_vec()],
+    }
 }
 
 /// Joins continuation lines: each logical line is its list of fields.
@@ -177,9 +222,6 @@ impl Reader<'_> {
         }
         if keyword.text == "format" {
             return self.declare(head, rest);
-        }
-        if keyword.text == "arch" {
-            return self.arch(head, rest);
         }
         let text = head
             .text
@@ -315,7 +357,7 @@ impl Reader<'_> {
         }
     }
 
-    fn arch(&mut self, head: Field<'_>, words: &[Token<'_>]) -> Outcome<()> {
+    fn arch(&mut self, head: Field<'_>, words: &[Token<'_>], is_shared: bool) -> Outcome<()> {
         let aliases = match words {
             [_] => &[][..],
             [_, equals, aliases @ ..] if equals.text == "=" => aliases,
@@ -348,6 +390,7 @@ impl Reader<'_> {
                 column: head.column,
             },
             columns,
+            is_shared,
         });
         Ok(())
     }

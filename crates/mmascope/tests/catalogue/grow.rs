@@ -70,6 +70,35 @@ fn a_block_of_text_is_listed() {
     ));
 }
 
+#[test]
+fn several_architectures_share_a_block() {
+    let mut catalogue = Catalogue::built_in().clone();
+    let text = "\
+arch one
+first.{shape} | f16 x f16 + f32 -> f32 | m1n1k1 | e-fdpa L=1 -> rne f32 | open
+arch one, two
+let word = f16
+both.{shape}.{a} | word x word + f32 -> f32 | m1n1k2 | e-fdpa L=2 -> rne f32 | doc
+  chained k
+";
+    catalogue.extend("shared.txt", text).expect("a good text");
+    let names = |arch: &str| -> Vec<String> {
+        let rows = catalogue
+            .architecture(arch)
+            .expect("it is there")
+            .instructions();
+        rows.map(|row| row.name.clone()).collect()
+    };
+    assert_eq!(names("one"), ["first.m1n1k1", "both.m1n1k2.word"]);
+    assert_eq!(names("two"), ["both.m1n1k2.word"]);
+    // A block of its own is still there once.
+    let twice = Catalogue::built_in()
+        .clone()
+        .extend("twice.txt", "arch one\narch one, two\narch one\n");
+    let message = twice.expect_err("refused").to_string();
+    assert!(message.contains("declared twice"), "{message}");
+}
+
 /// Worked out by hand. L=2, F=3: the first block is c = 1 and the products 1.5·1 and 1/8·1/2; E = 0,
 /// so terms are multiples of 1/8: 1 + 1.5 + RNE(1/16 → 0) = 2.5. The second block is 2.5 (E = 1, multiples
 /// of 1/4), 3/8 → tie to even 1/2, and −1/16 → 0: 3.0.

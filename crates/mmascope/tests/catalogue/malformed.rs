@@ -17,6 +17,9 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     ("arch§", "expected 'arch NAME = ALIAS …'"),
     ("arch a b§", "expected 'arch NAME = ALIAS …'"),
+    ("arch a,§", "expected 'arch NAME = ALIAS …'"),
+    ("arch a, b = c§", "expected 'arch NAME = ALIAS …'"),
+    ("arch a, b\nlet x = f16 §f17", "unknown format 'f17'"),
     ("arch a\n§archh b", "unknown line 'archh'; nearest: arch"),
     (
         "arch a\n  §🦀 é",
