@@ -49,7 +49,7 @@ pub(crate) fn run(
     let mut done = Vec::new();
     for (options, named) in products.iter().zip(named) {
         if !done.is_empty() && !common.json() {
-            println_empty()?;
+            writeln!(io::stdout())?;
         }
         done.push(one(catalogue, common, options, named)?);
     }
@@ -61,11 +61,6 @@ pub(crate) fn run(
     }
     compared::report(catalogue, common, &mut done)?;
     Ok(Status::Done)
-}
-
-fn println_empty() -> Result<(), Failure> {
-    writeln!(io::stdout())?;
-    Ok(())
 }
 
 /// The product of each unit that `--arch` names, with a file of its own for D.

@@ -362,10 +362,7 @@ fn with_row<T>(
             Err(_) => return Ok(None),
         },
     };
-    // Some units take one step only: with more of them they are no candidates.
-    let Ok(product) = Product::new(unit, matrices, Modifiers::default()) else {
-        return Ok(None);
-    };
+    let product = Product::new(unit, matrices, Modifiers::default())?;
     let watch = Watch {
         progress: &|_| (),
         cancel,
