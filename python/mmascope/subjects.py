@@ -86,8 +86,7 @@ class Subject:
 def _numbers(results: Any, count: int) -> Any:
     """Results of rows as float64."""
     array = _doubles(results)
-    if array.shape != (count,):
-        raise ValueError(f"results of shape {array.shape} for {count} rows; ({count},) is needed")
+    _check_rows(array, count)
     return numpy.ascontiguousarray(array)
 
 
@@ -110,8 +109,11 @@ class _Product(Subject):
     """A matrix product: each row of the first matrix is one input, all columns of the second are alike.
 
     Outputs of one product may be summed in different orders. The rows that are used are those that give the bits of
-    the first one for equal random inputs, always in the first column.
+    the first one for equal random inputs, always in the first column. Of few numbers only the first row is used:
+    to find out which rows are alike takes longer than to ask one row after another.
     """
+
+    FEW = 64
 
     def __init__(self, name: str, multiply: Callable[..., Any], rows: int | None, columns: int | None,
                  convert: Callable[[Any], Any] | None = None) -> None:
@@ -129,14 +131,17 @@ class _Product(Subject):
             d = _doubles(multiply(left, right))
             return d[:, 0] if d.ndim == 2 else d
 
+        shape = f"{count} x {n} by {n}" + (f" x {columns}" if second.ndim == 2 else "")
+        if n < self.FEW and self.row_count is None:
+            _check_rows(outputs(), count)
+            return self.first_row(shape, first, second, lambda: multiply(left, right))
         random = numpy.random.default_rng(1)
         used = numpy.ones(count, bool)
         for _ in range(24):
             first[:] = random.standard_normal(n).astype(dtype)
             second[:] = random.standard_normal(n).astype(dtype).reshape((n, 1) if second.ndim == 2 else (n,))
             d = outputs()
-            if d.shape != (count,):
-                raise ValueError(f"results of shape {d.shape} for {count} rows")
+            _check_rows(d, count)
             used &= d == d[0]
         first[:] = 0
         chosen = numpy.flatnonzero(used)
@@ -151,9 +156,30 @@ class _Product(Subject):
             d = outputs() if is_all else outputs()[chosen]
             return d if len(d) > 1 else float(d[0])
 
-        shape = f"{count} x {n} by {n}" + (f" x {columns}" if second.ndim == 2 else "")
         return Call(f"{self.name}, {shape}", function, (), rows.view(f"u{rows.dtype.itemsize}"),
                     factors.view(f"u{factors.dtype.itemsize}"))
+
+    def first_row(self, shape: str, first: Any, second: Any, multiply: Callable[[], Any]) -> Call:
+        """The call that asks the first output alone."""
+        is_matrix = second.ndim == 2
+        factors = numpy.zeros(len(second), second.dtype) if is_matrix else second
+        column = factors[:, None] if is_matrix else None
+
+        def function() -> float:
+            if not is_matrix:
+                return float(multiply()[0])
+            second[:] = column
+            return float(multiply()[0, 0])
+
+        rows = first[:1]
+        return Call(f"{self.name}, {shape}", function, (), rows.view(f"u{rows.dtype.itemsize}"),
+                    factors.view(f"u{factors.dtype.itemsize}"))
+
+
+def _check_rows(results: Any, count: int) -> None:
+    """Refuses results of another shape than one for each row."""
+    if results.shape != (count,):
+        raise ValueError(f"results of shape {results.shape} for {count} rows; ({count},) is needed")
 
 
 def _doubles(results: Any) -> Any:

@@ -9,8 +9,8 @@ use crate::tree::{Builder, Op, Tree};
 
 /// Random pairs that a tree must foretell, for each of the unit patterns; small trees: about all.
 const PAIRS: usize = 256;
-/// The same where only the order is asked for, and masks are not in doubt: finding the order of more than a few
-/// leaves takes more.
+/// The same where only the order is asked for, and masks are not in doubt. Fewer leaves get fewer pairs, because
+/// finding their order takes as few.
 const FEW_PAIRS: usize = 8;
 
 /// The results that a tree foretells for masked inputs.
@@ -114,7 +114,7 @@ pub(super) fn foretells(
     let (patterns, pairs) = match thorough {
         true => (3, PAIRS),
         false if meter.subject.choices() > 1 => (1, PAIRS),
-        false => (1, FEW_PAIRS),
+        false => (1, (leaves / 4).clamp(1, FEW_PAIRS)),
     };
     let mut outcome = Ok(());
     for pattern in 0..patterns {
