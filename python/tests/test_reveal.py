@@ -52,6 +52,16 @@ def test_products_of_libraries():
     assert mmascope.reveal(mmascope.subjects.scipy_blas("sdot"), 32).leaves == 32
 
 
+def test_the_first_row_shows_the_order_of_all_rows():
+    for n in (7, 24, 63):
+        alone = mmascope.reveal(numpy.matmul, n, verify=False)
+        assert alone.report["calls"] > 2 and alone.report["all_calls"] < 4 * n * n
+        # The same shape, whose rows are all asked.
+        assert mmascope.reveal(mmascope.subjects.numpy_gemm(n, n), n, verify=False) == alone
+    with pytest.raises(ValueError, match="results of shape"):
+        mmascope.reveal(mmascope.subjects._Product("transposed", lambda a, b: (a @ b)[:3], None, None), 8)
+
+
 def test_sums_of_torch_and_jax():
     torch = pytest.importorskip("torch")
     for subject in (torch.sum, torch.cumsum, torch.matmul, torch.nn.functional.linear):
