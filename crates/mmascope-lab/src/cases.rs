@@ -54,6 +54,7 @@ use crate::error::{Error, Result};
 
 /// A family of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Family {
     /// Uniform bits.
     Bits,

@@ -35,6 +35,7 @@ use crate::isa::{Architecture, Instruction};
 
 /// A language of source files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Language {
     /// C99 with `unsigned __int128` (GCC, Clang): words are `uint64_t`.
     C,

@@ -129,9 +129,59 @@ pub mod exact {
     pub use mmascope_model::exact::{Dyadic, Sum};
 }
 
-/// Precision semantics: casts, block scaling, what targets take, special values.
+/// Precision semantics: casts, block scaling, what targets take, what compilers choose, special values.
 pub mod precision {
-    pub use mmascope_model::precision::{block, cast, deviations, eval, legal, resolve, specials};
+    /// Block scaling: formats with shared scales, recipes that choose the scales.
+    pub mod block {
+        pub use mmascope_model::precision::block::{
+            BlockFormat, Quantiser, Recipe, Selection, TensorScale, check_scale, check_tensor_scale,
+        };
+    }
+
+    /// Casts between formats: the reference, policies, PTX forms.
+    pub mod cast {
+        pub use mmascope_model::precision::cast::{
+            Cast, CastOptions, CastPolicy, OutOfRange, Packing, RandomBits, Shown, Slice, decimal,
+            lane_names, reversed, slice_bits,
+        };
+
+        /// The casts that PTX has.
+        pub mod ptx {
+            pub use mmascope_model::precision::cast::ptx::{PtxForm, Targets};
+        }
+    }
+
+    /// Where the source document of precision semantics is corrected.
+    pub mod deviations {
+        pub use mmascope_model::precision::deviations::{DEVIATIONS, Deviation, page};
+    }
+
+    /// Which bits a chosen instruction gives, or between which they lie.
+    pub mod eval {
+        pub use mmascope_model::precision::eval::{
+            Bound, Enclosure, Evaluator, Functions, evaluate,
+        };
+    }
+
+    /// Which targets take which instruction forms.
+    pub mod legal {
+        pub use mmascope_model::precision::legal::{
+            Finding, InstructionForm, Legality, Rule, Rules, Suffix, Target,
+        };
+    }
+
+    /// Which instructions compilers choose for an operation.
+    pub mod resolve {
+        pub use mmascope_model::precision::resolve::{
+            Denormal, DenormalMode, Fmf, Mode, Note, Origin, Policy, Preset, REFLECT_KEYS,
+            ReflectMap, Request, Resolution, Severity, Step, StepOperand, fast_names, resolve,
+        };
+    }
+
+    /// Special values in every instruction.
+    pub mod specials {
+        pub use mmascope_model::precision::specials::{Special, names, of, of_unit, page};
+    }
 }
 
 /// Slices of values cast from one format to another, with the bits of [`precision::cast`].
@@ -150,14 +200,38 @@ pub mod tensix {
         Block, Constant, Core, CoreSetting, Dst, Early, Fidelity, Flag, Fpu, Integer, Integers,
         Machine, Memory, Narrow, Phase, Relu, RoundedBlock, STICKY_ADDRESS, STICKY_NAME,
         SourceFormat, StickyFlags, Stored, TILE, TensixBlockFormat, TensixElement,
-        TensixRandomBits, Tile, Width, absolute, absolute_reciprocal, accumulate_bf16,
-        accumulate_f16, accumulate_f32, add_immediate, add_integers, bfp_to_source, cast_to_f32,
-        compare_order, divide_by_power, dst_32_to_int16, e4m3_to_f16, e5m2_to_f16, f16_to_bf16,
-        f16_to_e4m3, f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_rounded, int8_to_source,
-        int32_to_int8, int32_to_uint8, integer_add, integer_mvmul, load, load_immediate_f16,
-        lut_coefficient, lut16_coefficient, pack_block, pool_maximum, round_to_integer,
-        round_to_narrow, store, unpack,
+        TensixRandomBits, Tile, Width,
     };
+
+    /// Unpackers: from memory into the source registers.
+    pub mod unpackers {
+        pub use mmascope_model::tensix::{
+            bfp_to_source, e4m3_to_f16, e5m2_to_f16, f32_to_bf16, int8_to_source, unpack,
+        };
+    }
+
+    /// The matrix unit, beside [`Fpu`](super::Fpu): integers, and the larger of each column.
+    pub mod matrix_unit {
+        pub use mmascope_model::tensix::{integer_add, integer_mvmul, pool_maximum};
+    }
+
+    /// The vector unit: one lane of each instruction.
+    pub mod vector_unit {
+        pub use mmascope_model::tensix::{
+            absolute, absolute_reciprocal, add_immediate, add_integers, cast_to_f32, compare_order,
+            divide_by_power, load, load_immediate_f16, lut_coefficient, lut16_coefficient,
+            round_to_integer, round_to_narrow, store,
+        };
+    }
+
+    /// Packers: from the destination into memory, and sums in memory.
+    pub mod packers {
+        pub use mmascope_model::tensix::{
+            accumulate_bf16, accumulate_f16, accumulate_f32, dst_32_to_int16, f16_to_bf16,
+            f16_to_e4m3, f16_to_f32, f32_to_f16, f32_to_rounded, int32_to_int8, int32_to_uint8,
+            pack_block,
+        };
+    }
 }
 
 /// One output step by step, with the bits of every number.
@@ -189,8 +263,17 @@ pub mod gemm {
     pub use mmascope_gemm::gemm::{
         Accumulators, Arrays, ErrorStatistics, MOST_THREADS, Matrices, Matrix, Product, Region,
         SAMPLES, Schedule, ScheduledProduct, SoftwareScales, Strides, Summary, Watch, chain, dots,
-        engine, on_threads, schedule, scheduled_statistics, statistics,
+        engine, on_threads, scheduled_statistics, statistics,
     };
+
+    /// The clauses of a schedule.
+    pub mod schedule {
+        pub use mmascope_gemm::gemm::schedule::emulation::{Join, OperandSplit, Within};
+        pub use mmascope_gemm::gemm::schedule::{
+            CEntry, Emulation, MultiplyAdd, Order, OutputPlace, Promotion, Reduction,
+            ReductionOrder, SoftwareScale, Split,
+        };
+    }
 }
 
 /// What computes products: the reference, the processor's kernels, an engine of your own.

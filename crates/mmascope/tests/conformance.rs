@@ -25,6 +25,7 @@ mod conformance {
     mod sm120;
     mod subject;
     mod tiny;
+    mod tpu;
     mod valpey;
     mod value;
 }

@@ -26,7 +26,7 @@ static GO: AtomicBool = AtomicBool::new(false);
 const SHAPE: [usize; 3] = [320, 320, 128];
 
 /// Name, unit, schedule, and whether C takes part.
-const SCHEMES: [(&str, &str, &str, &str, bool); 14] = [
+const SCHEMES: [(&str, &str, &str, &str, bool); 15] = [
     (
         "pass1",
         "tpu",
@@ -53,6 +53,13 @@ const SCHEMES: [(&str, &str, &str, &str, bool); 14] = [
         "hopper",
         "mma.m16n8k16.f32.bf16.bf16.f32",
         "emulate=f32 parts=2 products=1x0,0x1,0x0",
+        true,
+    ),
+    (
+        "bf16x3-cut",
+        "hopper",
+        "mma.m16n8k16.f32.bf16.bf16.f32",
+        "emulate=f32 parts=2/rz/rne products=1x0,0x1,0x0",
         true,
     ),
     (

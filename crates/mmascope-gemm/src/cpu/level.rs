@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 
 /// A set of vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Level {
     /// Plain Rust: every machine.
     Scalar,

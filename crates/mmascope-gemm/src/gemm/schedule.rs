@@ -38,7 +38,7 @@ pub use tree::OutputPlace;
 /// 1. the steps of K in [`Order`], cut into parts ([`Split`]), each a chain of its own, with
 ///    [`Promotion`] inside;
 /// 2. the parts' sums added in the order of the [`Reduction`];
-/// 3. the epilogue ([`C`]);
+/// 3. the epilogue ([`CEntry`]);
 /// 4. the conversion of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schedule {
@@ -51,7 +51,7 @@ pub struct Schedule {
     /// A second accumulator outside the unit.
     pub promotion: Option<Promotion>,
     /// Where C enters.
-    pub c: C,
+    pub c: CEntry,
     /// What D is converted to; `None` leaves it in the format of the last stage.
     pub output: Option<Scalar>,
 }
@@ -149,12 +149,12 @@ pub struct SoftwareScale {
     /// Columns of B that share a scale (with the products of one promotion).
     pub columns: usize,
     /// How product and sum are rounded.
-    pub by: By,
+    pub by: MultiplyAdd,
 }
 
 /// How `x·y + z` is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum By {
+pub enum MultiplyAdd {
     /// Fused: rounded once.
     #[default]
     Fma,
@@ -164,7 +164,7 @@ pub enum By {
 
 /// Where C enters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum C {
+pub enum CEntry {
     /// It is what the first part starts from: the unit's c, or the outer accumulator's start.
     #[default]
     First,
@@ -179,7 +179,7 @@ pub enum C {
         /// β, a word of that format.
         beta: u64,
         /// How α·X and β·C are added.
-        by: By,
+        by: MultiplyAdd,
     },
 }
 
@@ -201,8 +201,8 @@ impl Schedule {
             (None, None, None) => unit.signature().d,
         };
         let after = match self.c {
-            C::First => sum,
-            C::Epilogue { scalar, .. } => scalar.format(),
+            CEntry::First => sum,
+            CEntry::Epilogue { scalar, .. } => scalar.format(),
         };
         self.output.map_or(after, |output| output.format())
     }

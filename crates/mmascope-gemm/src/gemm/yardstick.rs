@@ -1,7 +1,7 @@
 //! Computes the exact result of every output, from the operands as the unit gets them, with the scales and factors of a
 //! schedule.
 
-use super::schedule::C;
+use super::schedule::CEntry;
 use super::{Matrices, Schedule, SoftwareScales};
 use crate::dpa::{Addends, Codes, Modifiers, Signature, Signs, Unit};
 use crate::exact::{Dyadic, Exact, Sum};
@@ -62,8 +62,8 @@ impl<'a> Yardstick<'a> {
             })
         });
         let factors = match schedule.c {
-            C::First => None,
-            C::Epilogue {
+            CEntry::First => None,
+            CEntry::Epilogue {
                 scalar,
                 alpha,
                 beta,

@@ -13,6 +13,7 @@ use crate::isa::Catalogue;
 
 /// A device as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DeviceName {
     /// `model:ARCH:INST`
     Model {

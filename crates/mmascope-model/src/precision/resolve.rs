@@ -39,7 +39,7 @@ pub use policy::Policy;
 pub use preset::Preset;
 pub use reflect::{KEYS as REFLECT_KEYS, Origin, ReflectMap};
 pub use request::{Request, Resolution, resolve};
-pub use step::{Operand, Step};
+pub use step::{Step, StepOperand};
 
 use crate::format::{F32, Format};
 use crate::precision::legal::Target;

@@ -1,7 +1,7 @@
 //! The device library (`precision.md` §3) and who sets its keys (§1.1, §1.2).
 
 use mmascope_model::precision::resolve::{
-    Operand, Policy, REFLECT_KEYS, Request, fast_names, resolve,
+    Policy, REFLECT_KEYS, Request, StepOperand, fast_names, resolve,
 };
 
 use crate::{answer, ask, chosen};
@@ -104,7 +104,7 @@ fn rule_3_sincosf_has_two_results_and_is_gated_by_ftz() {
         assert_eq!(resolution.ptx(), names);
         assert_eq!(resolution.code()[2], "result %t0, %t1");
         let cosine = resolution.of_second().expect("a second result");
-        assert_eq!((cosine.result, cosine.second), (Operand::Step(1), None));
+        assert_eq!((cosine.result, cosine.second), (StepOperand::Step(1), None));
     }
     let inside = ask("__nv_fast_sincosf(x)*2", "f32", "sm_90", "", Policy::Llvm);
     let error = resolve(&inside).expect_err("two results").to_string();

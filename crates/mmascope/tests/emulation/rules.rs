@@ -28,6 +28,22 @@ fn texts_are_read_and_written() {
         ("emulate=f32 parts=2 products=1x0,0x1,0x0", None),
         ("emulate=f32 parts=1 products=0x0", None),
         (
+            "emulate=f32 parts=3/rz/rne products=1x0,0x1,0x0",
+            None,
+        ),
+        (
+            "emulate=f32 parts=3/rz/rne/rne products=1x0,0x1,0x0",
+            Some("emulate=f32 parts=3/rz/rne products=1x0,0x1,0x0"),
+        ),
+        (
+            "emulate=f32 parts=3/rne/rz products=1x0,0x1,0x0",
+            None,
+        ),
+        (
+            "emulate=f32 parts=2/rne/rne products=1x0,0x1,0x0",
+            Some("emulate=f32 parts=2 products=1x0,0x1,0x0"),
+        ),
+        (
             "emulate=f32 parts=2/rna shift=11 products=levels/2 join=ascending/f32",
             None,
         ),
@@ -71,6 +87,15 @@ fn errors_name_what_is_wrong() {
         ("emulate=f32 products=0x0", "parts=2, slices=8 or residues="),
         ("emulate=f32 parts=0 products=0x0", "from 1 to 64"),
         ("emulate=f32 parts=2 products=2x0", "numbered from 0"),
+        (
+            "emulate=f32 parts=2/rz/rne/rz products=0x0",
+            "'rz' is too much",
+        ),
+        ("emulate=f32 parts=2/ products=0x0", "rne"),
+        (
+            "emulate=f64 slices=2/rz/rne bits=7 products=0x0",
+            "'rne' is too much",
+        ),
         ("emulate=f32 parts=2 products=1y0", "as in 1x0"),
         ("emulate=f32 parts=2 products=level/2", "levels/N"),
         ("emulate=f32 parts=2 products=1x0+0x0", "join="),

@@ -19,6 +19,11 @@ F32, F64 = np.float32, np.float64
 # Splits of float32.
 
 
+def bf16_cut(x):
+    """Toward zero, by the bits."""
+    return (x.view(np.uint32) & np.uint32(0xFFFF0000)).view(F32)
+
+
 def bf16(x):
     """To nearest even, by the bits."""
     bits = x.view(np.uint32)
@@ -37,9 +42,10 @@ def half(x):
 
 
 def parts(x, count, narrow, gain=1):
+    """``narrow`` makes every part, or is a list with what makes each."""
     found = []
-    for _ in range(count):
-        part = narrow(x)
+    for number in range(count):
+        part = (narrow[number] if isinstance(narrow, list) else narrow)(x)
         found.append(part)
         x = (x - part) * F32(gain)
     return found
@@ -135,12 +141,12 @@ def passes(count, pairs):
     return scheme
 
 
-def in_the_unit(count, order):
+def in_the_unit(count, order, narrow=bf16):
     """Products of parts in this order for each instruction, in one accumulator of Hopper's unit."""
 
     def scheme(given):
-        a = parts(given["a32"], count, bf16)
-        b = parts(given["b32"], count, bf16)
+        a = parts(given["a32"], count, narrow)
+        b = parts(given["b32"], count, narrow)
         c = given["c32"]
         for first in range(0, a[0].shape[1], 16):
             ks = slice(first, first + 16)
@@ -305,6 +311,7 @@ SCHEMES = {
     "pass3": passes(2, [(1, 0), (0, 1), (0, 0)]),
     "pass6": passes(3, [(1, 1), (2, 0), (0, 2), (1, 0), (0, 1), (0, 0)]),
     "bf16x3": in_the_unit(2, NINE[6:]),
+    "bf16x3-cut": in_the_unit(2, NINE[6:], [bf16_cut, bf16]),
     "bf16x6": in_the_unit(3, NINE[3:]),
     "bf16x9": in_the_unit(3, NINE),
     "bf16-levels3": scaled_levels(3),

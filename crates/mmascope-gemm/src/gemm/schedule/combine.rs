@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::By;
+use super::MultiplyAdd;
 use crate::array::{Stored, Words, each_width};
 use crate::dpa::Scalar;
 use crate::error::Result;
@@ -56,7 +56,7 @@ impl Values {
     }
 }
 
-impl By {
+impl MultiplyAdd {
     /// `x·y + z`.
     pub(super) fn multiply_add(self, scalar: &Scalar, x: u64, y: u64, z: u64) -> u64 {
         match self {

@@ -49,8 +49,8 @@ pub enum OperandSplit {
     Parts {
         /// How many.
         count: usize,
-        /// How the rest is rounded.
-        rounding: Rounding,
+        /// How the rest is rounded to the first part, the second, and so on; the last one holds for all others.
+        roundings: Vec<Rounding>,
         /// Bits that a rest is moved up by.
         shift: u32,
     },
@@ -236,7 +236,7 @@ impl Emulation {
             ..schedule.clone()
         };
         if self.join.is_some() {
-            inner.c = super::C::First;
+            inner.c = super::CEntry::First;
             inner.output = None;
         }
         if group < self.unpromoted {

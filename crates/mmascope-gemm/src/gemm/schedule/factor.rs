@@ -1,6 +1,6 @@
 //! A factor outside the unit: the second scale of quantised operands, as the epilogue's α.
 
-use super::{By, C, Schedule};
+use super::{CEntry, MultiplyAdd, Schedule};
 use crate::dpa::Scalar;
 use crate::error::{Error, Result};
 use crate::format::{F32, Rounding};
@@ -19,24 +19,24 @@ impl Schedule {
         }
         let single = Scalar::new(F32, Rounding::Rne)?;
         self.c = match self.c {
-            C::First => C::Epilogue {
+            CEntry::First => CEntry::Epilogue {
                 scalar: single,
                 alpha: factor,
                 beta: if has_c { ONE } else { 0 },
-                by: By::Fma,
+                by: MultiplyAdd::Fma,
             },
-            C::Epilogue {
+            CEntry::Epilogue {
                 scalar,
                 alpha,
                 beta,
                 by,
-            } if scalar.format() == F32 => C::Epilogue {
+            } if scalar.format() == F32 => CEntry::Epilogue {
                 scalar,
                 alpha: single.multiply(alpha, factor),
                 beta,
                 by,
             },
-            C::Epilogue { scalar, .. } => {
+            CEntry::Epilogue { scalar, .. } => {
                 return Err(Error::Argument(format!(
                     "the operands' tensor scales are a factor of an epilogue in f32; the schedule's \
                      is in {}",

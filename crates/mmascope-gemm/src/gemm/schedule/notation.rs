@@ -26,7 +26,10 @@ mod write;
 
 use std::str::FromStr;
 
-use super::{By, C, Order, Promotion, Reduction, ReductionOrder, Schedule, SoftwareScale, Split};
+use super::{
+    CEntry, MultiplyAdd, Order, Promotion, Reduction, ReductionOrder, Schedule, SoftwareScale,
+    Split,
+};
 use crate::dpa::{Flaw, Scalar, Token, at, tokens};
 use crate::error::{Error, Position, Result, shortened};
 use crate::format::{F32, F64, Format, Overflow, Rounding};
@@ -161,9 +164,9 @@ impl<'a> Clause<'a, '_> {
             .ok_or_else(|| (column, format!("expected {key}=, as in {example}")))
     }
 
-    fn by(&mut self) -> Parsed<By> {
+    fn by(&mut self) -> Parsed<MultiplyAdd> {
         match self.optional("by") {
-            None => Ok(By::Fma),
+            None => Ok(MultiplyAdd::Fma),
             Some(word) => by(word),
         }
     }
@@ -208,7 +211,7 @@ fn named<T: Copy>(word: Token<'_>, what: &'static str, all: &[(&str, T)]) -> Par
     }
 }
 
-const BY: [(&str, By); 2] = [("fma", By::Fma), ("mul-add", By::MulAdd)];
+const BY: [(&str, MultiplyAdd); 2] = [("fma", MultiplyAdd::Fma), ("mul-add", MultiplyAdd::MulAdd)];
 
 const REDUCTIONS: [(&str, ReductionOrder); 3] = [
     ("ascending", ReductionOrder::Ascending),
@@ -216,7 +219,7 @@ const REDUCTIONS: [(&str, ReductionOrder); 3] = [
     ("pairwise", ReductionOrder::Pairwise),
 ];
 
-fn by(word: Token<'_>) -> Parsed<By> {
+fn by(word: Token<'_>) -> Parsed<MultiplyAdd> {
     named(word, "way to multiply and add", &BY)
 }
 
@@ -365,11 +368,11 @@ fn promotion(clause: &mut Clause<'_, '_>) -> Parsed<Promotion> {
     })
 }
 
-fn c(clause: &mut Clause<'_, '_>) -> Parsed<C> {
+fn c(clause: &mut Clause<'_, '_>) -> Parsed<CEntry> {
     let word = clause.value()?;
     let parts = slashes(word);
     match (parts[0].text, parts.len()) {
-        ("first", 1) => Ok(C::First),
+        ("first", 1) => Ok(CEntry::First),
         ("epilogue", _) => {
             let scalar = match parts.len() {
                 1 => at(word, Scalar::new(F32, Rounding::Rne))?,
@@ -391,7 +394,7 @@ fn c(clause: &mut Clause<'_, '_>) -> Parsed<C> {
                     (column, message)
                 })
             };
-            Ok(C::Epilogue {
+            Ok(CEntry::Epilogue {
                 scalar,
                 alpha: factor(clause.optional("alpha"))?,
                 beta: factor(clause.optional("beta"))?,

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::combine::Values;
 use super::emulation::Join;
 use super::plan::Extent;
-use super::{By, C, Promotion, Reduction, ReductionOrder, Schedule};
+use super::{CEntry, MultiplyAdd, Promotion, Reduction, ReductionOrder, Schedule};
 use crate::array::{Array, Casting, Element, Words};
 use crate::dpa::{Modifiers, Scalar, Signs};
 use crate::error::{Error, Result};
@@ -190,7 +190,7 @@ impl Schedule {
         sum: Values,
         c: impl FnOnce(&Scalar) -> Result<Option<Values>>,
     ) -> Result<Values> {
-        let C::Epilogue {
+        let CEntry::Epilogue {
             scalar,
             alpha,
             beta,
@@ -232,9 +232,9 @@ impl Schedule {
         };
         let mut sum = sum;
         match (self.c, c) {
-            (C::First, Some(c)) => sum.add(&c, &join.scalar()),
-            (C::First, None) => {}
-            (C::Epilogue { .. }, c) => {
+            (CEntry::First, Some(c)) => sum.add(&c, &join.scalar()),
+            (CEntry::First, None) => {}
+            (CEntry::Epilogue { .. }, c) => {
                 sum = self.epilogue(sum, |scalar| c.map(|c| c.converted(scalar)).transpose())?;
             }
         }
@@ -264,9 +264,9 @@ impl Schedule {
 
     fn check_modifiers(&self, modifiers: &Modifiers, signs: Signs) -> Result<()> {
         let outside = match (self.promotion, self.c) {
-            (_, C::Epilogue { .. }) => "the epilogue",
-            (Some(_), C::First) => "the promotion",
-            (None, C::First) => return Ok(()),
+            (_, CEntry::Epilogue { .. }) => "the epilogue",
+            (Some(_), CEntry::First) => "the promotion",
+            (None, CEntry::First) => return Ok(()),
         };
         if signs.c < 0 {
             return Err(Error::Argument(format!(
@@ -357,7 +357,7 @@ impl Run<'_> {
             Some(reduction) => self.reduced(region, parts, &reduction)?,
             None => self.part(region, parts[0].clone(), true)?,
         };
-        if let C::Epilogue { .. } = self.schedule.c {
+        if let CEntry::Epilogue { .. } = self.schedule.c {
             sum = self
                 .schedule
                 .epilogue(sum, |scalar| self.c(region, scalar))?;
@@ -409,7 +409,7 @@ impl Run<'_> {
 
     /// The sum of one part; C goes into the first one if it goes into any.
     fn part(&self, region: &Region, places: Range<usize>, is_first: bool) -> Result<Values> {
-        let with_c = is_first && self.schedule.c == C::First;
+        let with_c = is_first && self.schedule.c == CEntry::First;
         let steps = &self.sequence[places];
         match &self.schedule.promotion {
             None => self.chain(region, steps, with_c),
@@ -462,7 +462,7 @@ impl Run<'_> {
                         let (batch, i, j) = region.place(index);
                         let a = scales.a.at(batch, i / scale.rows, block);
                         let b = scales.b.at(batch, block, j / scale.columns);
-                        let by: By = scale.by;
+                        let by: MultiplyAdd = scale.by;
                         let inner = inner.words.get(index);
                         by.multiply_add(scalar, scalar.multiply(a, b), inner, sum)
                     });

@@ -1,7 +1,7 @@
 //! The summation tree that a schedule and a unit give one output.
 
 use super::plan::Extent;
-use super::{By, C, ReductionOrder, Schedule, Split};
+use super::{CEntry, MultiplyAdd, ReductionOrder, Schedule, Split};
 use crate::dpa::Unit;
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -77,8 +77,8 @@ impl Schedule {
         let own = Node::of_program(unit.program(), unit.signature());
         let own = own.ok_or_else(|| Error::Argument("the unit sums nothing".into()))?;
         let c_is_read = match self.c {
-            C::First => true,
-            C::Epilogue { scalar, beta, .. } => !scalar.is_zero(beta),
+            CEntry::First => true,
+            CEntry::Epilogue { scalar, beta, .. } => !scalar.is_zero(beta),
         };
         let mut growth = Growth {
             builder: Builder::new(k + usize::from(c_is_read)),
@@ -91,11 +91,11 @@ impl Schedule {
         let parts = self.parts(index, count, extent.steps)?;
         let mut sums = Vec::new();
         for (number, part) in parts.into_iter().enumerate() {
-            let start = c.filter(|_| number == 0 && self.c == C::First);
+            let start = c.filter(|_| number == 0 && self.c == CEntry::First);
             sums.extend(self.part_tree(&mut growth, &sequence[part], start));
         }
         let mut root = self.reduced_tree(&mut growth, sums);
-        if let (C::Epilogue { scalar, by, .. }, Some(c)) = (self.c, c) {
+        if let (CEntry::Epilogue { scalar, by, .. }, Some(c)) = (self.c, c) {
             root = growth.sum(by, scalar.format(), root, Some(c));
         }
         let root = root.ok_or_else(|| Error::Argument("nothing is summed".into()))?;
@@ -123,7 +123,9 @@ impl Schedule {
         let Some(promotion) = self.promotion else {
             return growth.chain(steps, start);
         };
-        let by = promotion.scale.map_or(By::MulAdd, |scale| scale.by);
+        let by = promotion
+            .scale
+            .map_or(MultiplyAdd::MulAdd, |scale| scale.by);
         let mut outer = start;
         for group in steps.chunks(promotion.steps) {
             let inner = growth.chain(group, None);
@@ -197,10 +199,16 @@ impl Growth {
     }
 
     /// Two sums added; one alone is itself.
-    fn sum(&mut self, by: By, format: Format, x: Option<usize>, y: Option<usize>) -> Option<usize> {
+    fn sum(
+        &mut self,
+        by: MultiplyAdd,
+        format: Format,
+        x: Option<usize>,
+        y: Option<usize>,
+    ) -> Option<usize> {
         let op = match by {
-            By::Fma => Op::Fma,
-            By::MulAdd => Op::Add,
+            MultiplyAdd::Fma => Op::Fma,
+            MultiplyAdd::MulAdd => Op::Add,
         };
         match (x, y) {
             (Some(x), Some(y)) => Some(self.builder.node(op, format, vec![x, y])),

@@ -11,6 +11,7 @@ use crate::format::{F32, F64, Format};
 
 /// A routine of BLAS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Routine {
     /// Dot product.
     Dot,

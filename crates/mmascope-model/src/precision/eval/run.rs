@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::explain::number_word;
 use crate::format::{Class, Format, Overflow};
 use crate::precision::legal::Target;
-use crate::precision::resolve::{Operand, Resolution, Step};
+use crate::precision::resolve::{Resolution, Step, StepOperand};
 
 /// Evaluates resolutions with a table of functions.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl Resolution {
             let position = step
                 .operands
                 .iter()
-                .position(|operand| *operand == Operand::Input(index))?;
+                .position(|operand| *operand == StepOperand::Input(index))?;
             Some(source_format(step, position))
         });
         taker.unwrap_or(self.format)
@@ -57,7 +57,7 @@ impl Resolution {
     #[must_use]
     pub fn result_format(&self) -> Format {
         match self.result {
-            Operand::Step(step) => self.steps[step].format,
+            StepOperand::Step(step) => self.steps[step].format,
             _ => self.format,
         }
     }
@@ -66,7 +66,7 @@ impl Resolution {
     #[must_use]
     pub fn result_lanes(&self) -> usize {
         match self.result {
-            Operand::Step(step) => self.steps[step].lanes(),
+            StepOperand::Step(step) => self.steps[step].lanes(),
             _ => 1,
         }
     }
@@ -316,11 +316,11 @@ impl Evaluator<'_> {
     }
 }
 
-fn value(operand: Operand, inputs: &[u64], values: &[Enclosure]) -> Enclosure {
+fn value(operand: StepOperand, inputs: &[u64], values: &[Enclosure]) -> Enclosure {
     match operand {
-        Operand::Input(index) => Enclosure::known(inputs[index]),
-        Operand::Word(word) => Enclosure::known(word),
-        Operand::Step(step) => values[step].clone(),
+        StepOperand::Input(index) => Enclosure::known(inputs[index]),
+        StepOperand::Word(word) => Enclosure::known(word),
+        StepOperand::Step(step) => values[step].clone(),
     }
 }
 

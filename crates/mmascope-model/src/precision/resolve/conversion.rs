@@ -1,7 +1,7 @@
 //! Conversions between the types of a function: `fpext` and `fptrunc`.
 
 use super::select::{Lowering, ROUND_BF16};
-use super::step::Operand;
+use super::step::StepOperand;
 use crate::format::{BF16, F16, F32, F64, Format};
 
 /// The instruction that widens a bf16 where there is no conversion.
@@ -60,7 +60,7 @@ const ROUND_BF16_OF_F64: &[&str] = &[
 impl Lowering<'_> {
     /// One value in the type of the operation. `.ftz` is about f32, on whichever side it stands, and never stands beside f16
     /// results.
-    pub(super) fn conversion(&mut self, from: &Format, args: &[Operand]) -> Operand {
+    pub(super) fn conversion(&mut self, from: &Format, args: &[StepOperand]) -> StepOperand {
         const RULE: &str = "operation/conversion";
         let to = self.format;
         let sm = self.context.target.sm;
@@ -101,7 +101,7 @@ impl Lowering<'_> {
     }
 
     /// A value of f16 or bf16 in f32.
-    pub(super) fn widen(&mut self, from: Format, args: &[Operand], rule: &str) -> Operand {
+    pub(super) fn widen(&mut self, from: Format, args: &[StepOperand], rule: &str) -> StepOperand {
         let flush = if self.function_flushes() { ".ftz" } else { "" };
         match from {
             BF16 if self.context.target.sm < 86 => {

@@ -4,7 +4,7 @@ use super::flags::Fmf;
 use super::graph::{Mode, Settings};
 use super::policy::Policy;
 use super::select::Lowering;
-use super::step::Operand;
+use super::step::StepOperand;
 use super::{Note, Severity};
 use crate::error::Result;
 use crate::explain::number_word;
@@ -14,9 +14,9 @@ use crate::format::{BF16, F16, F32, F64};
 pub(super) fn lower(
     lowering: &mut Lowering<'_>,
     name: &str,
-    args: &[Operand],
+    args: &[StepOperand],
     settings: Settings,
-) -> Result<Operand> {
+) -> Result<StepOperand> {
     match name {
         "abs" | "min" | "max" => Ok(lowering.selection(name, args, settings)),
         "sqrt" => Ok(root(lowering, args, settings)),
@@ -28,7 +28,7 @@ pub(super) fn lower(
 }
 
 /// A square root.
-fn root(lowering: &mut Lowering<'_>, args: &[Operand], settings: Settings) -> Operand {
+fn root(lowering: &mut Lowering<'_>, args: &[StepOperand], settings: Settings) -> StepOperand {
     let afn = settings.flags.has(Fmf::AFN);
     let policy = lowering.context.policy;
     let double = lowering.format == F64;
@@ -64,7 +64,11 @@ fn root(lowering: &mut Lowering<'_>, args: &[Operand], settings: Settings) -> Op
 }
 
 /// A reciprocal square root: PTX has the approximation alone.
-fn reciprocal_root(lowering: &mut Lowering<'_>, args: &[Operand], settings: Settings) -> Operand {
+fn reciprocal_root(
+    lowering: &mut Lowering<'_>,
+    args: &[StepOperand],
+    settings: Settings,
+) -> StepOperand {
     if let Some(mode @ (Mode::Rn | Mode::Rz | Mode::Rm | Mode::Rp)) = settings.rounding {
         return lowering.unary(
             &format!("rsqrt.{mode}"),
@@ -81,9 +85,9 @@ fn reciprocal_root(lowering: &mut Lowering<'_>, args: &[Operand], settings: Sett
 fn transcendental(
     lowering: &mut Lowering<'_>,
     name: &str,
-    args: &[Operand],
+    args: &[StepOperand],
     settings: Settings,
-) -> Operand {
+) -> StepOperand {
     let policy = lowering.context.policy;
     let afn = settings.flags.has(Fmf::AFN);
     let explicit = settings.rounding == Some(Mode::Approx);
@@ -139,7 +143,7 @@ fn transcendental(
         );
         let scaled = lowering.emit(
             &multiply,
-            &[args[0], Operand::Word(factor)],
+            &[args[0], StepOperand::Word(factor)],
             "approx/explicit",
         );
         return lowering.unary("ex2.approx", true, &[scaled], settings, "approx/explicit");
@@ -151,10 +155,10 @@ fn transcendental(
 fn approximate(
     lowering: &mut Lowering<'_>,
     stem: &str,
-    args: &[Operand],
+    args: &[StepOperand],
     settings: Settings,
     rule: &str,
-) -> Operand {
+) -> StepOperand {
     let sm = lowering.context.target.sm;
     let flush = !stem.starts_with("tanh");
     match lowering.format {
@@ -167,7 +171,7 @@ fn approximate(
 }
 
 /// The accurate body of the library: the symbol of the type.
-fn library_call(lowering: &mut Lowering<'_>, name: &str, args: &[Operand]) -> Operand {
+fn library_call(lowering: &mut Lowering<'_>, name: &str, args: &[StepOperand]) -> StepOperand {
     let symbol = if lowering.format == F64 {
         format!("call __nv_{name}")
     } else {

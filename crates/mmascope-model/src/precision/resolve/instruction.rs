@@ -1,7 +1,7 @@
 //! A PTX instruction as an operation: it is taken as it is written.
 
 use super::graph::Settings;
-use super::step::{Operand, Step, lanes_of};
+use super::step::{Step, StepOperand, lanes_of};
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::precision::legal::{InstructionForm, Rules};
@@ -40,7 +40,7 @@ pub(super) fn step(
     let step = Step {
         instruction: form.to_string(),
         emulation: Vec::new(),
-        operands: (0..names.len()).map(Operand::Input).collect(),
+        operands: (0..names.len()).map(StepOperand::Input).collect(),
         format,
         rule: "operation/as-written".to_owned(),
     };

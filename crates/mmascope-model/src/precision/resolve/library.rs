@@ -2,7 +2,7 @@
 
 use super::graph::Settings;
 use super::select::Lowering;
-use super::step::Operand;
+use super::step::StepOperand;
 use super::{Note, Severity};
 use crate::error::Result;
 
@@ -118,9 +118,9 @@ pub(super) fn is_double(name: &str) -> bool {
 pub(super) fn lower(
     lowering: &mut Lowering<'_>,
     name: &str,
-    args: &[Operand],
+    args: &[StepOperand],
     settings: Settings,
-) -> Result<Option<Operand>> {
+) -> Result<Option<StepOperand>> {
     if let Some((_, reason)) = INVENTED.iter().find(|(known, _)| *known == name) {
         let text = format!("{name} does not exist: {reason}");
         lowering.say(Note::new(Severity::Error, "library/symbol", &text).deviating(18));
@@ -157,14 +157,14 @@ pub(super) fn lower(
 fn fast(
     lowering: &mut Lowering<'_>,
     name: &str,
-    args: &[Operand],
+    args: &[StepOperand],
     settings: Settings,
     n: &str,
-) -> Operand {
+) -> StepOperand {
     const RULE: &str = "approx/fast-symbol";
     // 0x1.715476p0, 0x1.a934fp1, 0x1.62e43p-1, 0x1.344136p-2
     let constants = [0x3fb8_aa3b, 0x4054_9a78, 0x3f31_7218, 0x3e9a_209b];
-    let [log2_e, log2_10, ln_2, log10_2] = constants.map(Operand::Word);
+    let [log2_e, log2_10, ln_2, log10_2] = constants.map(StepOperand::Word);
     let x = args[0];
     // The multiplication is of the calling function: its flush, not the library's.
     let multiply = lowering.arithmetic(

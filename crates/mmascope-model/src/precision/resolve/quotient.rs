@@ -4,7 +4,7 @@ use super::flags::Fmf;
 use super::graph::{Mode, Settings};
 use super::policy::Policy;
 use super::select::Lowering;
-use super::step::Operand;
+use super::step::StepOperand;
 use super::{Note, Severity};
 use crate::explain::number_word;
 use crate::format::{BF16, F16, F32, F64, Format};
@@ -13,12 +13,12 @@ impl Lowering<'_> {
     /// A quotient: reciprocal, reciprocal root, approximations. `root` is the divisor's root, if it is one.
     pub(super) fn quotient(
         &mut self,
-        args: &[Operand],
+        args: &[StepOperand],
         settings: Settings,
         root: Option<Settings>,
-    ) -> Operand {
+    ) -> StepOperand {
         let one = number_word("one", "1", &self.format, true)
-            .map(Operand::Word)
+            .map(StepOperand::Word)
             .ok();
         let reciprocal = Some(args[0]) == one;
         let single = matches!(self.format, F32 | F16 | BF16);
@@ -125,7 +125,7 @@ impl Lowering<'_> {
     }
 
     /// What an approximate root in f32 is taken of, where the root is not rounded to a narrow type in between.
-    fn approximate_root(&self, value: Operand, flags: Fmf) -> Option<Operand> {
+    fn approximate_root(&self, value: StepOperand, flags: Fmf) -> Option<StepOperand> {
         let value = match self.format {
             F32 => value,
             _ if flags.has(Fmf::CONTRACT) => {
@@ -134,7 +134,7 @@ impl Lowering<'_> {
             _ => return None,
         };
         match value {
-            Operand::Step(step) if self.steps[step].instruction.starts_with("sqrt.approx") => {
+            StepOperand::Step(step) if self.steps[step].instruction.starts_with("sqrt.approx") => {
                 self.steps[step].operands.first().copied()
             }
             _ => None,
@@ -143,7 +143,7 @@ impl Lowering<'_> {
 }
 
 /// Whether a numerator is −1 in f64, of which LLVM makes a negated reciprocal.
-fn reciprocal_of_double(format: &Format, numerator: Operand, policy: Policy) -> bool {
-    let minus_one = number_word("minus one", "-1", format, true).map(Operand::Word);
+fn reciprocal_of_double(format: &Format, numerator: StepOperand, policy: Policy) -> bool {
+    let minus_one = number_word("minus one", "-1", format, true).map(StepOperand::Word);
     *format == F64 && policy == Policy::Llvm && minus_one.ok() == Some(numerator)
 }

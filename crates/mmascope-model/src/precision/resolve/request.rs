@@ -5,7 +5,7 @@ use super::flags::Fmf;
 use super::graph::{Graph, Mode, Settings};
 use super::reflect::{Origin, ReflectMap};
 use super::select::Lowering;
-use super::step::{Operand, Step};
+use super::step::{Step, StepOperand};
 use super::{
     Context, Note, Policy, Preset, Severity, expression, fold, instruction, sass, text, tile,
 };
@@ -75,9 +75,9 @@ pub struct Resolution {
     /// The instructions, in order.
     pub steps: Vec<Step>,
     /// Where the result comes from.
-    pub result: Operand,
+    pub result: StepOperand,
     /// The second result of a symbol that has two: of `__nv_fast_sincosf` the cosine.
-    pub second: Option<Operand>,
+    pub second: Option<StepOperand>,
     /// The names of the inputs.
     pub inputs: Vec<String>,
     /// The type of the inputs and of the result, where it is one type.
@@ -150,12 +150,12 @@ impl Resolution {
         if !self.legal && self.steps.is_empty() {
             return Vec::new();
         }
-        let name = |operand: &Operand| match operand {
-            Operand::Input(index) => {
+        let name = |operand: &StepOperand| match operand {
+            StepOperand::Input(index) => {
                 format!("%{}", self.inputs.get(*index).map_or("?", |name| name))
             }
-            Operand::Word(word) => format!("0x{word:x}"),
-            Operand::Step(step) => format!("%t{step}"),
+            StepOperand::Word(word) => format!("0x{word:x}"),
+            StepOperand::Step(step) => format!("%t{step}"),
         };
         let lines = self.steps.iter().enumerate().map(|(index, step)| {
             let operands: Vec<String> = step.operands.iter().map(name).collect();
@@ -273,7 +273,7 @@ pub fn resolve(request: &Request<'_>) -> Result<Resolution> {
         Answer {
             format: step.format,
             steps: vec![step],
-            result: Operand::Step(0),
+            result: StepOperand::Step(0),
             second: None,
             inputs,
             notes: Vec::new(),
@@ -304,8 +304,8 @@ pub fn resolve(request: &Request<'_>) -> Result<Resolution> {
 /// The parts of an answer that lowering makes.
 pub(super) struct Answer {
     pub(super) steps: Vec<Step>,
-    pub(super) result: Operand,
-    pub(super) second: Option<Operand>,
+    pub(super) result: StepOperand,
+    pub(super) second: Option<StepOperand>,
     pub(super) inputs: Vec<String>,
     pub(super) format: Format,
     pub(super) notes: Vec<Note>,

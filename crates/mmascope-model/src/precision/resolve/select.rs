@@ -3,7 +3,7 @@
 use super::flags::Fmf;
 use super::graph::{Graph, Mode, Op, Settings};
 use super::policy::Policy;
-use super::step::{Operand, Step};
+use super::step::{Step, StepOperand};
 use super::{Context, Note, Severity, library};
 use crate::error::{Error, Result};
 use crate::explain::number_word;
@@ -27,11 +27,11 @@ pub(super) struct Lowering<'a> {
     pub(super) steps: Vec<Step>,
     pub(super) notes: Vec<Note>,
     /// The second result of a symbol that has two.
-    pub(super) second: Option<Operand>,
+    pub(super) second: Option<StepOperand>,
     /// Roundings back to a narrow type that may be left out before another operation in f32: step and what was rounded.
-    pub(super) loose: Vec<(Operand, Operand)>,
+    pub(super) loose: Vec<(StepOperand, StepOperand)>,
     /// Values of a narrow type that were widened, each once.
-    widened: Vec<(Operand, Operand)>,
+    widened: Vec<(StepOperand, StepOperand)>,
 }
 
 impl<'a> Lowering<'a> {
@@ -55,7 +55,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// Adds an instruction; its result has the last type of its name, or of the graph for a call.
-    pub(super) fn emit(&mut self, instruction: &str, operands: &[Operand], rule: &str) -> Operand {
+    pub(super) fn emit(
+        &mut self,
+        instruction: &str,
+        operands: &[StepOperand],
+        rule: &str,
+    ) -> StepOperand {
         self.emit_as(instruction, &[], operands, rule)
     }
 
@@ -63,9 +68,9 @@ impl<'a> Lowering<'a> {
         &mut self,
         instruction: &str,
         emulation: &[&'static str],
-        operands: &[Operand],
+        operands: &[StepOperand],
         rule: &str,
-    ) -> Operand {
+    ) -> StepOperand {
         let format = result_format(instruction).unwrap_or(self.format);
         self.steps.push(Step {
             instruction: instruction.to_owned(),
@@ -74,11 +79,11 @@ impl<'a> Lowering<'a> {
             format,
             rule: rule.to_owned(),
         });
-        Operand::Step(self.steps.len() - 1)
+        StepOperand::Step(self.steps.len() - 1)
     }
 
     /// Chooses instructions for everything that the result needs.
-    pub(super) fn graph(&mut self, graph: &Graph) -> Result<Operand> {
+    pub(super) fn graph(&mut self, graph: &Graph) -> Result<StepOperand> {
         let two = Op::Call(library::TWO_RESULTS.to_owned());
         if graph
             .order()
@@ -90,19 +95,19 @@ impl<'a> Lowering<'a> {
                 library::TWO_RESULTS
             )));
         }
-        let mut values: Vec<Option<Operand>> = vec![None; graph.nodes.len()];
+        let mut values: Vec<Option<StepOperand>> = vec![None; graph.nodes.len()];
         for index in graph.order() {
             let node = &graph.nodes[index];
             self.format = node.format;
-            let args: Vec<Operand> = node.args.iter().filter_map(|&arg| values[arg]).collect();
+            let args: Vec<StepOperand> = node.args.iter().filter_map(|&arg| values[arg]).collect();
             let roots: Vec<bool> = node
                 .args
                 .iter()
                 .map(|&arg| is_root(&graph.nodes[arg].op))
                 .collect();
             values[index] = Some(match &node.op {
-                Op::Parameter(number) => Operand::Input(*number),
-                Op::Constant(word) => Operand::Word(*word),
+                Op::Parameter(number) => StepOperand::Input(*number),
+                Op::Constant(word) => StepOperand::Word(*word),
                 Op::Neg => {
                     let flush = self.flush_suffix(node.settings, true);
                     self.typed("neg", &flush, &args, node.settings.flags, "operation/neg")
@@ -129,10 +134,10 @@ impl<'a> Lowering<'a> {
         &mut self,
         stem: &str,
         modifiers: &str,
-        args: &[Operand],
+        args: &[StepOperand],
         flags: Fmf,
         rule: &str,
-    ) -> Operand {
+    ) -> StepOperand {
         if self.format == BF16 && self.context.target.sm < 80 {
             // A sign is turned or dropped by integers.
             let emulation: &[&'static str] = if stem == "neg" {
@@ -202,7 +207,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn binary(&mut self, stem: &str, args: &[Operand], settings: Settings) -> Operand {
+    fn binary(&mut self, stem: &str, args: &[StepOperand], settings: Settings) -> StepOperand {
         if let Some(mode @ (Mode::Approx | Mode::Full)) = settings.rounding {
             let text = format!("{stem} has no .{mode}");
             self.say(Note::new(Severity::Error, "operation/rounding", &text));
@@ -230,8 +235,9 @@ impl<'a> Lowering<'a> {
         if self.format == BF16 && sm < 90 && settings.rounding.is_none() {
             // There is no bf16 addition before sm_90, but a fused one: a*1+b, b*(-1)+a, a*b+(-0).
             const RULE: &str = "operation/bf16-by-fma";
-            let word =
-                |text: &str| Operand::Word(number_word("constant", text, &BF16, true).unwrap_or(0));
+            let word = |text: &str| {
+                StepOperand::Word(number_word("constant", text, &BF16, true).unwrap_or(0))
+            };
             let (a, b) = (args[0], args[1]);
             let operands = match stem {
                 "add" => [a, word("1"), b],
@@ -244,7 +250,7 @@ impl<'a> Lowering<'a> {
         self.emit(&name, args, rule)
     }
 
-    fn fused(&mut self, args: &[Operand], settings: Settings) -> Operand {
+    fn fused(&mut self, args: &[StepOperand], settings: Settings) -> StepOperand {
         let rounding = settings.rounding.unwrap_or(Mode::Rn);
         if self.format == BF16 && self.context.target.sm < 80 {
             let flush = if self.function_flushes() { ".ftz" } else { "" };
@@ -260,26 +266,26 @@ impl<'a> Lowering<'a> {
     /// An operation of f16 or bf16 done in f32 and rounded back.
     pub(super) fn promoted(
         &mut self,
-        args: &[Operand],
+        args: &[StepOperand],
         flags: Fmf,
         rule: &str,
         name: impl Fn(&dyn Fn(&str, &str) -> String) -> String,
-    ) -> Operand {
+    ) -> StepOperand {
         let narrow = self.format;
         let name = name(&|stem, modifiers| format!("{stem}{modifiers}.f32"));
         let is_root = name.starts_with("sqrt");
-        let wide: Vec<Operand> = args
+        let wide: Vec<StepOperand> = args
             .iter()
             .map(|&arg| {
-                if let Operand::Word(word) = arg {
+                if let StepOperand::Word(word) = arg {
                     // The compiler widens constants itself, exactly.
                     let value = narrow.decode(narrow.from_register(word)).exact();
                     let word = value.map(|value| F32.round(&value, Rounding::Rne, Overflow::Ieee));
-                    return word.map_or(arg, Operand::Word);
+                    return word.map_or(arg, StepOperand::Word);
                 }
                 let loose = self.loose.iter().find(|(rounded, _)| *rounded == arg);
-                let is_quotient = |value: &Operand| {
-                    matches!(value, Operand::Step(step)
+                let is_quotient = |value: &StepOperand| {
+                    matches!(value, StepOperand::Step(step)
                         if self.steps[*step].instruction.starts_with(['d', 'r']))
                 };
                 // Of a quotient, and before a root, the rounding stays.
@@ -312,7 +318,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A call of an f32 symbol with operands of f16 or bf16.
-    pub(super) fn promoted_call(&mut self, args: &[Operand], symbol: &str) -> Operand {
+    pub(super) fn promoted_call(&mut self, args: &[StepOperand], symbol: &str) -> StepOperand {
         self.promoted(args, Fmf::NONE, "library/accurate", |_| symbol.to_owned())
     }
 
@@ -326,7 +332,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// A function or a symbol.
-    fn call(&mut self, name: &str, args: &[Operand], settings: Settings) -> Result<Operand> {
+    fn call(
+        &mut self,
+        name: &str,
+        args: &[StepOperand],
+        settings: Settings,
+    ) -> Result<StepOperand> {
         if let Some(operand) = library::lower(self, name, args, settings)? {
             return Ok(operand);
         }
@@ -346,10 +357,10 @@ impl<'a> Lowering<'a> {
         &mut self,
         stem: &str,
         flush: bool,
-        args: &[Operand],
+        args: &[StepOperand],
         settings: Settings,
         rule: &str,
-    ) -> Operand {
+    ) -> StepOperand {
         match self.format {
             F16 | BF16 => {
                 let ftz = if flush && self.function_flushes() {
@@ -374,28 +385,28 @@ impl<'a> Lowering<'a> {
     pub(super) fn selection(
         &mut self,
         stem: &str,
-        args: &[Operand],
+        args: &[StepOperand],
         settings: Settings,
-    ) -> Operand {
+    ) -> StepOperand {
         let flush = self.flush_suffix(settings, true);
         self.typed(stem, &flush, args, settings.flags, "operation/selection")
     }
 
     /// Takes out steps that nothing needs, and gives the result its new number.
-    fn without_unused(&mut self, result: Operand) -> Operand {
+    fn without_unused(&mut self, result: StepOperand) -> StepOperand {
         let mut needed = vec![false; self.steps.len()];
         let mut open = vec![result];
         open.extend(self.second);
         while let Some(operand) = open.pop() {
-            if let Operand::Step(step) = operand
+            if let StepOperand::Step(step) = operand
                 && !std::mem::replace(&mut needed[step], true)
             {
                 open.extend(&self.steps[step].operands);
             }
         }
         let number = |step: usize| needed[..step].iter().filter(|needed| **needed).count();
-        let renumbered = |operand: Operand| match operand {
-            Operand::Step(step) => Operand::Step(number(step)),
+        let renumbered = |operand: StepOperand| match operand {
+            StepOperand::Step(step) => StepOperand::Step(number(step)),
             other => other,
         };
         let steps = std::mem::take(&mut self.steps);

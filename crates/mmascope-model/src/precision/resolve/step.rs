@@ -5,7 +5,7 @@ use crate::format::Format;
 
 /// Where an instruction takes an operand from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operand {
+pub enum StepOperand {
     /// The input of that number.
     Input(usize),
     /// A register word.
@@ -22,7 +22,7 @@ pub struct Step {
     /// The instructions that do its work where the target does not have it; empty where it has.
     pub emulation: Vec<&'static str>,
     /// Its operands.
-    pub operands: Vec<Operand>,
+    pub operands: Vec<StepOperand>,
     /// The format of its result.
     pub format: Format,
     /// The rule that chose it.

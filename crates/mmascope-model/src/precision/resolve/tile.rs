@@ -2,7 +2,7 @@
 
 use super::graph::{Mode, Settings};
 use super::request::Answer;
-use super::step::{Operand, Step};
+use super::step::{Step, StepOperand};
 use super::{Note, Severity};
 use crate::error::{Error, Result, quoted};
 use crate::format::{BF16, E4M3FN, E5M2, F16, F32, F64, Format, TF32, UE8M0};
@@ -119,7 +119,7 @@ struct Chain {
 }
 
 impl Chain {
-    fn push(&mut self, instruction: &str, format: Format, operands: Vec<Operand>, rule: &str) {
+    fn push(&mut self, instruction: &str, format: Format, operands: Vec<StepOperand>, rule: &str) {
         self.steps.push(Step {
             instruction: instruction.to_owned(),
             emulation: Vec::new(),
@@ -132,8 +132,8 @@ impl Chain {
     /// One conversion of the value so far; packed conversions take it twice.
     fn convert(&mut self, instruction: &str, format: Format, packed: bool) {
         let value = match self.steps.len() {
-            0 => Operand::Input(0),
-            length => Operand::Step(length - 1),
+            0 => StepOperand::Input(0),
+            length => StepOperand::Step(length - 1),
         };
         let operands = if packed {
             vec![value, value]
@@ -149,8 +149,8 @@ impl Chain {
 
     fn answer(self, inputs: &[&str], format: Format) -> Answer {
         let result = match self.steps.len() {
-            0 => Operand::Input(0),
-            length => Operand::Step(length - 1),
+            0 => StepOperand::Input(0),
+            length => StepOperand::Step(length - 1),
         };
         Answer {
             steps: self.steps,
@@ -305,7 +305,12 @@ fn product(a: &Tile, b: &Tile, c: &Tile, scales: Option<(&Tile, &Tile)>, target:
         let name = Rules::built_in()
             .form(&name)
             .map_or(name, |form| form.to_string());
-        chain.push(&name, fc, (0..operands).map(Operand::Input).collect(), rule);
+        chain.push(
+            &name,
+            fc,
+            (0..operands).map(StepOperand::Input).collect(),
+            rule,
+        );
     }
     if fp8(fa) && fc == F32 {
         let text = "native fp8 sums lie between f16 and f32 in precision; by default the compiler promotes partial sums (fast_acc turns that off)";

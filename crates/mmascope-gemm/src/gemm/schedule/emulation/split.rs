@@ -135,17 +135,22 @@ struct Splitter<'a> {
     split: &'a OperandSplit,
     from: Format,
     to: Format,
-    /// Rounds a rest to a part, and a part back; for parts of floating-point numbers.
-    parts: Option<(Scalar, Scalar)>,
+    /// Rounds a rest to each part, and a part back; for parts of floating-point numbers.
+    parts: Option<(Vec<Scalar>, Scalar)>,
 }
 
 impl<'a> Splitter<'a> {
     fn new(emulation: &'a Emulation, to: Format) -> Result<Self> {
-        let parts = match emulation.split {
-            OperandSplit::Parts { rounding, .. } => Some((
-                Scalar::new(to, rounding)?,
-                Scalar::new(emulation.from, Rounding::Rne)?,
-            )),
+        let parts = match &emulation.split {
+            OperandSplit::Parts {
+                count, roundings, ..
+            } => {
+                let last = roundings.last().copied().unwrap_or(Rounding::Rne);
+                let all = (0..*count).map(|part| roundings.get(part).copied().unwrap_or(last));
+                let narrow: Result<Vec<Scalar>> =
+                    all.map(|rounding| Scalar::new(to, rounding)).collect();
+                Some((narrow?, Scalar::new(emulation.from, Rounding::Rne)?))
+            }
             _ => None,
         };
         Ok(Self {
@@ -169,7 +174,7 @@ impl<'a> Splitter<'a> {
             let up = self.from.to_register(up);
             for (at, word) in words.iter().enumerate() {
                 let mut rest = *word;
-                for part in out.chunks_mut(k) {
+                for (part, narrow) in out.chunks_mut(k).zip(narrow) {
                     part[at] = narrow.convert(&self.from, rest);
                     let back = wide.convert(&self.to, part[at]);
                     rest = wide.add(rest, back ^ sign);

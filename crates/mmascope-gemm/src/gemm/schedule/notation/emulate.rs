@@ -58,36 +58,57 @@ fn limited(word: Token<'_>, least: usize, most: usize) -> Parsed<usize> {
     }
 }
 
-/// `X` or `X/ROUNDING`.
-fn rounded<'a>(word: Token<'a>, whole: bool) -> Parsed<(Token<'a>, Rounding)> {
+/// `X`, `X/ROUNDING` and so on, at most so many roundings; to nearest where none is given.
+fn rounded(word: Token<'_>, most: usize) -> Parsed<(Token<'_>, Vec<Rounding>)> {
     let parts = slashes(word);
-    let rounding = match parts[..] {
-        [_] => Rounding::Rne,
-        [_, rounding] => at(rounding, Rounding::named(rounding.text))?,
-        [_, _, extra, ..] => return Err((extra.column, format!("'{}' is too much", extra.text))),
-        [] => return Err((word.column, "expected a number".into())),
+    let [first, given @ ..] = &parts[..] else {
+        return Err((word.column, "expected a number".into()));
     };
-    if whole && !matches!(rounding, Rounding::Rne | Rounding::Rz) {
-        return Err((
-            parts[1].column,
-            format!("{rounding}: whole numbers are rounded by rne or rz"),
-        ));
+    if let Some(extra) = given.get(most) {
+        return Err((extra.column, format!("'{}' is too much", extra.text)));
     }
-    Ok((parts[0], rounding))
+    let roundings: Parsed<Vec<Rounding>> = given
+        .iter()
+        .map(|rounding| at(*rounding, Rounding::named(rounding.text)))
+        .collect();
+    let mut roundings = roundings?;
+    if roundings.is_empty() {
+        roundings.push(Rounding::Rne);
+    }
+    // Those that repeat the one before say nothing: one text for one schedule.
+    while let [.., before, last] = roundings[..]
+        && before == last
+    {
+        roundings.pop();
+    }
+    Ok((*first, roundings))
+}
+
+/// `X` or `X/ROUNDING`, for whole numbers.
+fn rounded_whole(word: Token<'_>) -> Parsed<(Token<'_>, Rounding)> {
+    let (number, roundings) = rounded(word, 1)?;
+    match roundings[0] {
+        rounding @ (Rounding::Rne | Rounding::Rz) => Ok((number, rounding)),
+        other => Err((
+            slashes(word)[1].column,
+            format!("{other}: whole numbers are rounded by rne or rz"),
+        )),
+    }
 }
 
 fn split(clause: &mut Clause<'_, '_>) -> Parsed<OperandSplit> {
     if let Some(word) = clause.optional("parts") {
-        let (count, rounding) = rounded(word, false)?;
+        let count = limited(slashes(word)[0], 1, MOST_PARTS)?;
+        let (_, roundings) = rounded(word, count)?;
         let shift = clause.optional("shift");
         return Ok(OperandSplit::Parts {
-            count: limited(count, 1, MOST_PARTS)?,
-            rounding,
+            count,
+            roundings,
             shift: shift.map_or(Ok(0), |word| limited(word, 0, 64))? as u32,
         });
     }
     if let Some(word) = clause.optional("slices") {
-        let (count, rounding) = rounded(word, true)?;
+        let (count, rounding) = rounded_whole(word)?;
         let bits = clause.required("bits", "bits=7")?;
         return Ok(OperandSplit::Slices {
             count: limited(count, 1, MOST_PARTS)?,
@@ -96,7 +117,7 @@ fn split(clause: &mut Clause<'_, '_>) -> Parsed<OperandSplit> {
         });
     }
     let word = clause.required("residues", "parts=2, slices=8 or residues=256,255,253")?;
-    let (list, rounding) = rounded(word, true)?;
+    let (list, rounding) = rounded_whole(word)?;
     let mut moduli: Vec<u32> = Vec::new();
     let mut column = list.column;
     for text in list.text.split(',') {
@@ -235,10 +256,15 @@ impl fmt::Display for OperandSplit {
         match self {
             Self::Parts {
                 count,
-                rounding,
+                roundings,
                 shift,
             } => {
-                write!(out, "parts={count}{}", suffix(rounding))?;
+                write!(out, "parts={count}")?;
+                if roundings[..] != [Rounding::Rne] {
+                    roundings
+                        .iter()
+                        .try_for_each(|rounding| write!(out, "/{rounding}"))?;
+                }
                 match shift {
                     0 => Ok(()),
                     shift => write!(out, " shift={shift}"),

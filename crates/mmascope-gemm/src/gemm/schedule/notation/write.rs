@@ -5,7 +5,7 @@ use std::fmt;
 use super::{BY, REDUCTIONS};
 use crate::dpa::Scalar;
 use crate::format::{F32, F64, Overflow, Rounding};
-use crate::gemm::schedule::{C, Order, Promotion, Reduction, Schedule, SoftwareScale, Split};
+use crate::gemm::schedule::{CEntry, Order, Promotion, Reduction, Schedule, SoftwareScale, Split};
 
 /// The shortest decimal number that is read back as the same word.
 fn value_text(scalar: &Scalar, word: u64) -> String {
@@ -92,7 +92,7 @@ impl fmt::Display for Schedule {
             )),
         }
         clauses.extend(self.promotion.map(|promotion| promotion.to_string()));
-        if let C::Epilogue {
+        if let CEntry::Epilogue {
             scalar,
             alpha,
             beta,
