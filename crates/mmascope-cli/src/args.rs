@@ -175,8 +175,8 @@ pub(crate) enum Command {
     ///
     /// Finds in which order a subject sums, from masked inputs, and replays the tree against it on
     /// random data. SUBJECT is model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH, cmd:COMMAND LINE or
-    /// lib:PATH:SYMBOL (BLAS: sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_). Exit status 1 when
-    /// there is no single tree or a trial contradicts it.
+    /// lib:PATH:SYMBOL (BLAS: sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_; sbgemm shgemm hgemm gemm_bf16bf16f32
+    /// gemm_f16f16f32). Exit status 1 when there is no single tree or a trial contradicts it.
     Reveal(Reveal),
     /// Measure the numerical features of a device, each with its inputs and outputs
     ///

@@ -330,7 +330,17 @@ fn mkl_is_revealed_and_verified() {
     let Ok(library) = std::env::var("MMASCOPE_MKL") else {
         return println!("skipped: MMASCOPE_MKL names no libmkl_rt.so");
     };
-    for symbol in ["cblas_sdot", "cblas_dgemm", "sgemm_"] {
+    for symbol in [
+        "cblas_sdot",
+        "cblas_dgemm",
+        "sgemm_",
+        "cblas_gemm_bf16bf16f32",
+        "cblas_gemm_f16f16f32",
+        "gemm_bf16bf16f32",
+        "cblas_hgemm_64",
+    ] {
+        // On processors without f16 arithmetic MKL's `hgemm` gives wrong subnormal results; it may be verified or contradicted.
+        let is_f16 = symbol.contains("hgemm");
         let subject = format!("lib:{library}:{symbol}");
         let output = Command::new(env!("CARGO_BIN_EXE_mmascope"))
             .args(["reveal", &subject, "-n", "64", "--trials", "20"])
@@ -338,6 +348,11 @@ fn mkl_is_revealed_and_verified() {
             .output()
             .expect("the program");
         let said = text(&output);
+        if is_f16 {
+            assert_ne!(output.status.code(), Some(3), "{symbol}: {said}");
+            assert!(said.contains("pattern"), "{symbol}: {said}");
+            continue;
+        }
         assert_eq!(output.status.code(), Some(0), "{symbol}: {said}");
         assert!(said.contains("verified over 20 trials"), "{symbol}: {said}");
     }

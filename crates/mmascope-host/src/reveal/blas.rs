@@ -38,8 +38,27 @@ pub struct Blas {
     used_columns: Vec<usize>,
     /// Number of threads that the library says it uses, if it says so.
     threads: Option<usize>,
+    masks: Masks,
     /// Keeps the code mapped for as long as `function` may be called.
     _library: Library,
+}
+
+/// Masks of a choice. Operands with few exponents have two: first units that are subnormal, so that masks absorb many of
+/// them in sums of f32, then normal ones, for what makes subnormal numbers 0.
+pub(super) fn masks_of(operands: Format, results: Format, choice: usize) -> Masks {
+    let masks = Masks::between(operands, results);
+    match choice + 1 < choices_of(operands) {
+        true => masks.with_least_unit(operands),
+        false => masks,
+    }
+}
+
+/// The number of choices.
+pub(super) fn choices_of(operands: Format) -> usize {
+    let is_narrow = operands
+        .float()
+        .is_some_and(|float| float.exponent_bits < 8);
+    1 + usize::from(is_narrow)
 }
 
 /// How OpenBLAS says its threads, under the names that NumPy and SciPy build it with too.
@@ -63,8 +82,8 @@ impl Blas {
     /// (`scipy_cblas_sdot64_`) or `@ilp64` stands behind it.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a symbol that is none of `sdot ddot sgemv dgemv sgemm dgemm` in
-    /// CBLAS or Fortran spelling, with any prefix, or a wrong n; [`Error::Device`] when it cannot be loaded.
+    /// [`Error::Argument`] for a symbol that is none of `sdot ddot sgemv dgemv sgemm dgemm sbgemm shgemm hgemm
+    /// gemm_bf16bf16f32 gemm_f16f16f32` in CBLAS or Fortran spelling, with any prefix, or a wrong n; [`Error::Device`] when it cannot be loaded.
     pub fn load(path: &str, symbol: &str, n: usize) -> Result<Self> {
         let name = subject(path, symbol);
         let known = Symbol::checked(&name, symbol, n)?;
@@ -108,6 +127,7 @@ impl Blas {
             n,
             function,
             threads,
+            masks: masks_of(known.operands, known.format, 0),
             _library: library,
         };
         blas.used_rows = (0..blas.rows()).collect();
@@ -129,6 +149,11 @@ impl Blas {
         Ok(Symbol::checked(&subject(path, symbol), symbol, n)?.format)
     }
 
+    /// Format of operands, likewise.
+    pub(super) fn operands_of(path: &str, symbol: &str, n: usize) -> Result<Format> {
+        Ok(Symbol::checked(&subject(path, symbol), symbol, n)?.operands)
+    }
+
     fn is_double(&self) -> bool {
         self.symbol.format == F64
     }
@@ -137,8 +162,15 @@ impl Blas {
     /// give equal bits on random data.
     fn find_shared<T: Scalar>(&mut self) {
         let mut random = super::Random::new(1);
-        // All digits of f64: sums of shorter numbers would be exact, and so equal in any order.
-        let mut number = || T::from_f64((random.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0);
+        // All digits of f64: sums of shorter numbers would be exact, and so equal in any order. Operands of 16 bits have
+        // too few, so that their exponents lie apart.
+        let apart = self.symbol.operands.bits == 16;
+        let mut number = || {
+            let bits = random.bits();
+            let number = (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
+            let exponent = if apart { (bits & 15) as i32 } else { 0 };
+            T::from_f64(number * crate::tree::power_of_two(-exponent))
+        };
         let mut trials = Vec::new();
         for _ in 0..24 {
             let row: Vec<T> = (0..self.n).map(|_| number()).collect();
@@ -361,6 +393,10 @@ impl Summation for Blas {
         self.symbol.format
     }
 
+    fn operand_format(&self) -> Format {
+        self.symbol.operands
+    }
+
     fn products(&self) -> bool {
         true
     }
@@ -394,7 +430,15 @@ impl Summation for Blas {
     }
 
     fn masks(&self) -> Masks {
-        Masks::of(self.format())
+        self.masks
+    }
+
+    fn choices(&self) -> usize {
+        choices_of(self.symbol.operands)
+    }
+
+    fn choose(&mut self, choice: usize) {
+        self.masks = masks_of(self.symbol.operands, self.symbol.format, choice);
     }
 
     fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {

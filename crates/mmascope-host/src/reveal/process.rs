@@ -3,6 +3,7 @@
 //! The host program loads the library and announces in a line of JSON how it is called; then every
 //! question is a binary message and so is its answer ([`crate::frames`]). The first byte is the kind:
 //!
+//! * `C` takes a choice of masks, a byte, and has no answer;
 //! * `U` sets the weights that the leaves have from then on, numbers of f64, and has no answer;
 //! * `M` names the leaves of the queries' masks and of their only units, three u32 a query, all ones for
 //!   none; the answer is a number a query;
@@ -57,7 +58,10 @@ struct Announcement {
 pub struct BlasProcess {
     name: String,
     n: usize,
+    operands: Format,
     format: Format,
+    /// The choice of masks, which the host has too.
+    choice: usize,
     said: Announcement,
     /// The weights that the host has.
     units: Vec<u64>,
@@ -83,6 +87,7 @@ impl BlasProcess {
     ) -> Result<Self> {
         let name = blas::subject(path, symbol);
         let format = Blas::format_of(path, symbol, n)?;
+        let operands = Blas::operands_of(path, symbol, n)?;
         let fail = |message: String| Error::Device {
             device: name.clone(),
             query: None,
@@ -107,7 +112,9 @@ impl BlasProcess {
         Ok(Self {
             name,
             n,
+            operands,
             format,
+            choice: 0,
             said,
             units: Vec::new(),
             child,
@@ -179,6 +186,10 @@ impl Summation for BlasProcess {
         self.format
     }
 
+    fn operand_format(&self) -> Format {
+        self.operands
+    }
+
     fn products(&self) -> bool {
         true
     }
@@ -192,7 +203,22 @@ impl Summation for BlasProcess {
     }
 
     fn masks(&self) -> Masks {
-        Masks::of(self.format)
+        blas::masks_of(self.operands, self.format, self.choice)
+    }
+
+    fn choices(&self) -> usize {
+        blas::choices_of(self.operands)
+    }
+
+    fn choose(&mut self, choice: usize) {
+        if choice != self.choice {
+            self.choice = choice;
+            let mut message = frames::begin(b'C');
+            message.push(choice as u8);
+            frames::finish(&mut message);
+            // A process that takes no messages says so when it is asked.
+            self.child.send(message);
+        }
     }
 
     fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
@@ -306,6 +332,13 @@ pub fn serve_blas(
         let found = match kind {
             b'U' => {
                 units = frames::numbers(content).ok_or_else(malformed)?;
+                continue;
+            }
+            b'C' => {
+                let [choice] = content else {
+                    return Err(malformed());
+                };
+                blas.choose(usize::from(*choice));
                 continue;
             }
             b'M' => {

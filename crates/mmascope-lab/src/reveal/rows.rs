@@ -49,7 +49,7 @@ impl<F: RowFunction> RowSum<F> {
     pub fn new(function: F) -> Self {
         let (rows, leaves) = (function.rows().max(1), function.leaves());
         let mut own = Self {
-            masks: Masks::of(function.operands()),
+            masks: Masks::between(function.operands(), function.results()),
             held: vec![0.0; rows * leaves],
             factors: vec![0.0; leaves],
             function,
@@ -169,29 +169,6 @@ impl<F: RowFunction> Summation for RowSum<F> {
 
     fn masks(&self) -> Masks {
         self.masks
-    }
-
-    fn random_term(&self, leaf: usize, bits: u64) -> Term {
-        let _ = leaf;
-        // Sums of narrow numbers of like size are exact in f32, whatever their order: exponents lie far apart here.
-        let operands = self.operand_format();
-        let (span, top) = match operands.float() {
-            Some(float) if operands.bits <= 16 && float.exponent_bits >= 8 => (31, 4),
-            Some(float) if operands.bits <= 16 => (1 << (float.exponent_bits - 1), 1),
-            _ => (7, 3),
-        };
-        let number = |bits: u64| {
-            let magnitude = 1.0 + (bits >> 12) as f64 / (1_u64 << 52) as f64;
-            let signed = if bits & 1 == 1 { -magnitude } else { magnitude };
-            let exponent = top - (bits >> 1 & 31) as i32 % (span + 1);
-            crate::tree::round(operands, signed * crate::tree::power_of_two(exponent))
-        };
-        if self.products() {
-            let other = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
-            Term::Product(number(bits), number(other))
-        } else {
-            Term::Value(number(bits))
-        }
     }
 
     fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {

@@ -37,6 +37,24 @@ impl Masks {
         }
     }
 
+    /// Masks and units of operands whose sums have another format, which says how many units are counted.
+    #[must_use]
+    pub fn between(operands: Format, results: Format) -> Self {
+        Self {
+            counted: Self::of(results).counted,
+            ..Self::of(operands)
+        }
+    }
+
+    /// With units as small as the format has them: its least subnormal number.
+    #[must_use]
+    pub fn with_least_unit(self, operands: Format) -> Self {
+        let unit = operands.float().map_or(self.unit, |float| {
+            crate::tree::power_of_two(float.emin() - float.fraction_bits as i32)
+        });
+        Self { unit, ..self }
+    }
+
     /// log2(M / u).
     #[must_use]
     pub fn span(&self) -> i32 {
@@ -199,11 +217,18 @@ pub trait Summation {
     /// overflow.
     fn random_term(&self, leaf: usize, bits: u64) -> Term {
         let _ = leaf;
+        // Sums of narrow numbers of like size are exact in f32, whatever their order: exponents lie far apart here.
+        let operands = self.operand_format();
+        let (span, top) = match operands.float() {
+            Some(float) if operands.bits <= 16 && float.exponent_bits >= 8 => (31, 4),
+            Some(float) if operands.bits <= 16 => (1 << (float.exponent_bits - 1), 1),
+            _ => (7, 3),
+        };
         let number = |bits: u64| {
             let magnitude = 1.0 + (bits >> 12) as f64 / (1_u64 << 52) as f64;
             let signed = if bits & 1 == 1 { -magnitude } else { magnitude };
-            let value = signed * crate::tree::power_of_two((bits >> 1 & 7) as i32 - 4);
-            crate::tree::round(self.operand_format(), value)
+            let exponent = top - (bits >> 1 & 31) as i32 % (span + 1);
+            crate::tree::round(operands, signed * crate::tree::power_of_two(exponent))
         };
         if self.products() {
             let other = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);

@@ -38,9 +38,7 @@ fn product<const K: usize>(a: [[f32; K]; 2], b: [[f32; 2]; K]) -> [[f32; 2]; 2] 
                 b: &b,
                 ..Operands::default()
             };
-            let word = row
-                .dot(&operands, &Modifiers::default())
-                .expect("a result");
+            let word = row.dot(&operands, &Modifiers::default()).expect("a result");
             *output = f32::from_bits(word as u32);
         }
     }

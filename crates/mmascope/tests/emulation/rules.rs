@@ -27,18 +27,12 @@ fn texts_are_read_and_written() {
     for (text, canonical) in [
         ("emulate=f32 parts=2 products=1x0,0x1,0x0", None),
         ("emulate=f32 parts=1 products=0x0", None),
-        (
-            "emulate=f32 parts=3/rz/rne products=1x0,0x1,0x0",
-            None,
-        ),
+        ("emulate=f32 parts=3/rz/rne products=1x0,0x1,0x0", None),
         (
             "emulate=f32 parts=3/rz/rne/rne products=1x0,0x1,0x0",
             Some("emulate=f32 parts=3/rz/rne products=1x0,0x1,0x0"),
         ),
-        (
-            "emulate=f32 parts=3/rne/rz products=1x0,0x1,0x0",
-            None,
-        ),
+        ("emulate=f32 parts=3/rne/rz products=1x0,0x1,0x0", None),
         (
             "emulate=f32 parts=2/rne/rne products=1x0,0x1,0x0",
             Some("emulate=f32 parts=2 products=1x0,0x1,0x0"),

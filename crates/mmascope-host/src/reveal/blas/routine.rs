@@ -7,7 +7,7 @@ use crate::memory::Plain;
 
 use super::super::Element;
 use crate::error::{Error, Result};
-use crate::format::{F32, F64, Format};
+use crate::format::{BF16, F16, F32, F64, Format, Overflow, Rounding};
 
 /// A routine of BLAS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,13 +30,24 @@ impl Scalar for f64 {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Symbol {
     pub(super) routine: Routine,
-    /// Type of operands and results: f32 or f64.
+    /// Type of operands.
+    pub(super) operands: Format,
+    /// Type of results.
     pub(super) format: Format,
     /// CBLAS; otherwise Fortran.
     pub(super) cblas: bool,
     /// Whether integers have 64 bits (ILP64).
     pub(super) is_wide: bool,
 }
+
+/// Matrix products of 16-bit operands: what OpenBLAS and MKL call them, the types of operands and of results.
+const NARROW: [(&str, Format, Format); 5] = [
+    ("sbgemm", BF16, F32),
+    ("shgemm", F16, F32),
+    ("hgemm", F16, F16),
+    ("gemm_bf16bf16f32", BF16, F32),
+    ("gemm_f16f16f32", F16, F32),
+];
 
 /// What a symbol ends with to say that its integers have 64 bits where its name does not.
 const WIDE: &str = "@ilp64";
@@ -63,6 +74,23 @@ impl Symbol {
             .into_iter()
             .filter_map(|(suffix, is_wide)| Some((name.strip_suffix(suffix)?, suffix, is_wide)));
         for (stem, suffix, is_wide) in stems {
+            let narrow = NARROW.into_iter().find_map(|(name, operands, format)| {
+                let prefix = stem.strip_suffix(name)?;
+                (prefix.is_empty() || prefix.ends_with('_')).then_some((prefix, operands, format))
+            });
+            if let Some((prefix, operands, format)) = narrow {
+                let cblas = prefix.ends_with("cblas_");
+                if cblas && suffix == "_" {
+                    continue;
+                }
+                return Some(Self {
+                    routine: Routine::Gemm,
+                    operands,
+                    format,
+                    cblas,
+                    is_wide: is_wide || is_said,
+                });
+            }
             let (prefix, routine) = match stem.rfind('_') {
                 Some(at) => stem.split_at(at + 1),
                 None => ("", stem),
@@ -87,6 +115,7 @@ impl Symbol {
             };
             return Some(Self {
                 routine,
+                operands: format,
                 format,
                 cblas,
                 is_wide: is_wide || is_said,
@@ -99,7 +128,8 @@ impl Symbol {
     pub(super) fn checked(subject: &str, name: &str, n: usize) -> Result<Self> {
         let Some(symbol) = Self::parse(name) else {
             return Err(Error::Argument(format!(
-                "{subject}: expected sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot, sdot_ or scipy_cblas_sdot64_"
+                "{subject}: expected sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot, sdot_ or scipy_cblas_sdot64_, or a product \
+                 of 16-bit operands: sbgemm shgemm hgemm gemm_bf16bf16f32 gemm_f16f16f32"
             )));
         };
         if n == 0 || n > 1 << 24 {
@@ -161,6 +191,20 @@ impl<T, I> Function<T, I> {
     }
 }
 
+/// The type that C gives a product of 16-bit operands, with alpha and beta of type S and results of type R.
+#[derive(Clone, Copy)]
+enum Narrow<S, R, I> {
+    #[rustfmt::skip]
+    Cblas(unsafe extern "C" fn(
+        c_int, c_int, c_int, I, I, I, S, *const u16, I, *const u16, I, S, *mut R, I,
+    )),
+    #[rustfmt::skip]
+    Fortran(unsafe extern "C" fn(
+        *const c_char, *const c_char, *const I, *const I, *const I, *const S, *const u16,
+        *const I, *const u16, *const I, *const S, *mut R, *const I,
+    )),
+}
+
 /// Integers of BLAS.
 trait Integer: Copy {
     /// A length: at most 2^24.
@@ -192,6 +236,34 @@ pub(super) unsafe fn multiply<T: Scalar>(
     a: &[T],
     b: &[T],
 ) -> Vec<T> {
+    if symbol.operands.bits == 16 {
+        let (a, b) = (words(symbol.operands, a), words(symbol.operands, b));
+        let one = word(F16, 1.0_f32);
+        // SAFETY: the caller's promise; the symbol says which integers and which results the routine has. Routines
+        // with f32 results take alpha and beta in f32, `hgemm` in f16.
+        return unsafe {
+            match (symbol.format == F16, symbol.is_wide) {
+                (true, true) => numbers(&multiply_narrow::<u16, u16, i64>(
+                    address, symbol, shape, &a, &b, one,
+                )),
+                (true, false) => numbers(&multiply_narrow::<u16, u16, c_int>(
+                    address, symbol, shape, &a, &b, one,
+                )),
+                (false, true) => {
+                    multiply_narrow::<f32, f32, i64>(address, symbol, shape, &a, &b, 1.0)
+                        .into_iter()
+                        .map(|x| T::from_f64(f64::from(x)))
+                        .collect()
+                }
+                (false, false) => {
+                    multiply_narrow::<f32, f32, c_int>(address, symbol, shape, &a, &b, 1.0)
+                        .into_iter()
+                        .map(|x| T::from_f64(f64::from(x)))
+                        .collect()
+                }
+            }
+        };
+    }
     // SAFETY: the caller's promise; the symbol says which integers the routine takes.
     unsafe {
         match symbol.is_wide {
@@ -199,6 +271,77 @@ pub(super) unsafe fn multiply<T: Scalar>(
             false => multiply_with::<T, c_int>(address, symbol, shape, a, b),
         }
     }
+}
+
+/// The code of a number in a format of 16 bits.
+fn word<T: Scalar>(format: Format, number: T) -> u16 {
+    let exact = F64.decode(number.to_f64().to_bits()).exact();
+    // Masks, units and random numbers are numbers of the format; the rounding changes none.
+    exact.map_or(0, |exact| {
+        format.round(&exact, Rounding::Rne, Overflow::Ieee) as u16
+    })
+}
+
+/// The codes of numbers. Most are like the one before: units, zeros, and a column's number in all columns.
+fn words<T: Scalar>(format: Format, numbers: &[T]) -> Vec<u16> {
+    let mut last = (0_u64, 0_u16);
+    let code = |number: &T| {
+        let bits = number.to_f64().to_bits();
+        if bits != last.0 {
+            last = (bits, word(format, *number));
+        }
+        last.1
+    };
+    numbers.iter().map(code).collect()
+}
+
+/// Numbers of codes of f16.
+fn numbers<T: Scalar>(codes: &[u16]) -> Vec<T> {
+    let number = |code: &u16| match F16.decode(u64::from(*code)).exact() {
+        Some(exact) => f64::from_bits(F64.round(&exact, Rounding::Rne, Overflow::Ieee)),
+        None => f64::NAN,
+    };
+    codes.iter().map(|code| T::from_f64(number(code))).collect()
+}
+
+/// A product of 16-bit operands.
+///
+/// # Safety
+/// As [`multiply`]; S is the routine's type of alpha and beta, R that of results, I its integer type.
+#[rustfmt::skip] // one line a call
+unsafe fn multiply_narrow<S: Copy + Default, R: Copy + Default, I: Integer>(
+    address: *const c_void,
+    symbol: &Symbol,
+    (m, n, w): (usize, usize, usize),
+    a: &[u16],
+    b: &[u16],
+    one: S,
+) -> Vec<R> {
+    assert!(
+        a.len() == m * n && b.len() == n * w,
+        "the shapes of A and B"
+    );
+    let (zero, no) = (S::default(), b'N' as c_char);
+    let mut results = vec![R::default(); m * w];
+    let (m, n, w) = (I::of(m), I::of(n), I::of(w));
+    let (a, b, d) = (a.as_ptr(), b.as_ptr(), results.as_mut_ptr());
+    // SAFETY: the function has its type by the caller's promise, and pointers to functions are as wide as other
+    // pointers. The three arrays have the lengths that the dimensions state, checked above; D overlaps neither A nor
+    // B; all outlive the call.
+    unsafe {
+        let function = match symbol.cblas {
+            true => Narrow::<S, R, I>::Cblas(std::mem::transmute(address)),
+            false => Narrow::<S, R, I>::Fortran(std::mem::transmute(address)),
+        };
+        match function {
+            Narrow::Cblas(gemm) => gemm(
+                ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, w, n, one, a, n, b, w, zero, d, w,
+            ),
+            // By columns the same numbers are transposed, and Dᵀ = Bᵀ·Aᵀ.
+            Narrow::Fortran(gemm) => gemm(&no, &no, &w, &m, &n, &one, b, &w, a, &n, &zero, d, &w),
+        }
+    }
+    results
 }
 
 /// The same with integers of type I.
@@ -266,6 +409,10 @@ mod tests {
             ("my_own_sgemv64", Routine::Gemv, false, true),
             ("scipy_cblas_sdot", Routine::Dot, true, false),
             ("cblas_sdot@ilp64", Routine::Dot, true, true),
+            ("cblas_gemm_bf16bf16f32", Routine::Gemm, true, false),
+            ("gemm_f16f16f32_", Routine::Gemm, false, false),
+            ("cblas_hgemm_64", Routine::Gemm, true, true),
+            ("scipy_cblas_sbgemm64_", Routine::Gemm, true, true),
         ];
         for (name, routine, cblas, is_wide) in known {
             let symbol = Symbol::parse(name).expect(name);
@@ -280,6 +427,8 @@ mod tests {
             "sdot32_",
             "cdot",
             "cblas_sdot@lp64",
+            "cblas_gemm_bf16bf16f32_compute",
+            "xhgemm",
             "scipy",
         ] {
             assert_eq!(Symbol::parse(name), None, "{name}");
