@@ -1,7 +1,7 @@
 /* Instructions of Arm processors as devices: one instruction for a question, the operands in every lane of it.
  *
  *   aarch64-linux-gnu-gcc -O2 -static -I crates/mmascope-host/include -o arm examples/devices/process.c examples/devices/arm.c
- *   mmascope validate "cmd:env INSTRUCTION=bfdot qemu-aarch64 -cpu max ./arm" --arch arm --inst bfdot
+ *   mmascope validate "cmd:env INSTRUCTION=bfdot qemu-aarch64 -cpu max ./arm" --against arm:bfdot
  *
  * INSTRUCTION is a name of the table at the end. An instruction that the processor lacks ends the process.
  */

@@ -2,7 +2,7 @@
  *
  *   powerpc64le-linux-gnu-gcc -O2 -static -mcpu=power10 -I crates/mmascope-host/include -o power10 \
  *       examples/devices/process.c examples/devices/power10.c
- *   mmascope validate "cmd:env INSTRUCTION=xvbf16ger2pp qemu-ppc64le -cpu power10 ./power10" --arch power10 --inst xvbf16ger2pp
+ *   mmascope validate "cmd:env INSTRUCTION=xvf32gerpp qemu-ppc64le -cpu power10 ./power10" --against power10:xvf32gerpp
  */
 #include "mmascope_plugin.h"
 

@@ -1,7 +1,7 @@
 /* VDPBF16PS, the instruction itself: a device for processors with AVX512_BF16.
  *
  *   cc -O2 -shared -fPIC -I crates/mmascope-host/include -o vdpbf16ps.so examples/devices/vdpbf16ps.c
- *   mmascope validate plugin:vdpbf16ps.so --arch x86 --inst vdpbf16ps
+ *   mmascope validate plugin:vdpbf16ps.so --against x86:vdpbf16ps
  *
  * The environment variable MXCSR is the number that the register has meanwhile (1f80, the usual one, when it is
  * not there): the instruction takes no notice of it, which the tests check.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from . import _core, subjects
-from ._arrays import numpy_dtype
+from ._arrays import _NARROW, numpy_dtype
 from ._errors import ArgumentError, DeviceError, Error
 from ._progress import Progress
 from ._tree import Tree
@@ -26,7 +26,7 @@ class NoTreeError(DeviceError):
     tree: Tree | None
 
 
-_FORMATS = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
+_FORMATS = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", **_NARROW}
 
 
 def _kind_of(dtype: Any) -> str:
@@ -127,7 +127,6 @@ def reveal(
     if not isinstance(seed, int) or not 0 <= seed < 1 << 64:
         raise ArgumentError(f"seed = {seed!r}: 0 to 2**64 - 1 is possible")
     kind = _kind_of(dtype)
-    results = kind if result is None else _kind_of(result)
     subject = fn if isinstance(fn, Subject) else subjects.known(fn)
     if subject is None:
         if not callable(fn):
@@ -136,6 +135,7 @@ def reveal(
             raise ArgumentError(f"batch = {batch!r}: 1 to {1 << 16} rows are possible")
         has_factors = _takes_two(fn) if factors is None else factors
         subject = Subject(subjects.name_of(fn), fn, factors=has_factors, rows=batch or 1)
+    results = (subject.results or kind) if result is None else _kind_of(result)
     call = subject.prepare(n, numpy_dtype(kind))
     call.operands, call.results = kind, results
     try:

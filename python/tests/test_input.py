@@ -112,13 +112,17 @@ def test_jax_in_jax_out():
     assert isinstance(d, jax.Array) and d.dtype == jax.numpy.float32 and bool((d == 16).all())
 
 
-def test_ctrl_c_ends_a_long_product():
+@pytest.mark.parametrize("call", [
+    "matmul(a, a, arch='h100', by_reference=True, progress=False)",
+    "diff('hopper:mma.m16n8k16.f32.f16.f16.f32', 'ampere:mma.m16n8k16.f32.f16.f16.f32', count=10**9)",
+])
+def test_ctrl_c_ends_long_work(call):
     code = (
         "import numpy, mmascope, signal, threading, os, time\n"
         "a = numpy.random.default_rng(1).standard_normal((4096, 4096)).astype('f2')\n"
         "threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
         "try:\n"
-        "    mmascope.matmul(a, a, arch='h100', by_reference=True, progress=False)\n"
+        f"    mmascope.{call}\n"
         "except KeyboardInterrupt:\n"
         "    print('stopped')\n"
     )

@@ -66,6 +66,8 @@ def test_sums_of_torch_and_jax():
     torch = pytest.importorskip("torch")
     for subject in (torch.sum, torch.cumsum, torch.matmul, torch.nn.functional.linear):
         assert mmascope.reveal(subject, 33).verified["mismatches"] == 0
+    tree = mmascope.reveal(torch._scaled_mm, 64, dtype=torch.float8_e5m2)
+    assert tree.verified["mismatches"] == 0 and "(add f32" in str(tree)
     for dtype in (torch.bfloat16, torch.float16):
         tree = mmascope.reveal(torch.sum, 40, dtype=dtype)
         # PyTorch sums narrow numbers in f32 and rounds at the end.

@@ -147,6 +147,9 @@ impl<'c> Findings<'c> {
         let progress = crate::progress::counter("input");
         for chosen in &chosen {
             for indices in chosen.chunks(CHUNK) {
+                if crate::interrupt::asked() {
+                    return Err(Failure::Interrupted);
+                }
                 let input =
                     |index: u64| DiffInput::new(first.instruction(), chosen.generator.case(index));
                 let compared: Vec<Compared> = indices
@@ -184,6 +187,9 @@ impl<'c> Findings<'c> {
             let chunk = check::next_chunk(&mut lines)?;
             if chunk.is_empty() {
                 break;
+            }
+            if crate::interrupt::asked() {
+                return Err(Failure::Interrupted);
             }
             let reader = || {
                 Reader::new(catalogue)

@@ -158,8 +158,9 @@ impl Array {
     fn codes(&self, operand: &Format) -> Result<Words> {
         let register = operand.register;
         // As in vector lines: the unit ignores the bits below an upper part and above an unsigned
-        // format, so they may be anything.
-        let limit = if register.shift == 0 && operand.signed {
+        // format of scales, so they may be anything. An integer that is too large is a mistake.
+        let is_integer = matches!(operand.kind, Kind::Fixed { .. });
+        let limit = if register.shift == 0 && (operand.signed || is_integer) {
             operand.mask()
         } else {
             u64::MAX >> (64 - register.bits)

@@ -12,12 +12,14 @@ use crate::format::{Format, Kind};
 use crate::gemm::{Region, Schedule, ScheduledProduct, Watch};
 
 /// Schemes that split f32. Where two stand for the same products, the orders are those of different programs.
-const OF_F32: [&str; 16] = [
+const OF_F32: [&str; 19] = [
     "parts=1 products=0x0",
     "parts=1/rz products=0x0",
     "parts=2 products=1x0,0x1,0x0",
     "parts=2/rna products=1x0,0x1,0x0",
     "parts=2/rz products=1x0,0x1,0x0",
+    "parts=2/rz/rne products=1x0,0x1,0x0",
+    "parts=2/rna products=1x0,0x1,0x0; promote=12/f32",
     "parts=2 products=1x0,0x1,0x0 within=pass",
     "parts=2 products=0x1,1x0,0x0",
     "parts=2 products=levels/2 join=ascending/f32",
@@ -28,6 +30,7 @@ const OF_F32: [&str; 16] = [
     "parts=3 products=1x1,2x0,0x2,1x0,0x1,0x0 within=pass",
     "parts=3 products=2x2,1x2,2x1,1x1,2x0,0x2,1x0,0x1,0x0",
     "parts=3 products=levels/3 join=ascending/f32",
+    "parts=3/rz products=pairs/3 join=ascending/f32",
     "parts=3 shift=8 products=levels/5 join=ascending/f32",
 ];
 

@@ -83,8 +83,11 @@ impl Program {
                 format, rounding, ..
             } = &statement.output;
             push("rounding", format!("{rounding} {format}"));
+            // Integers have neither NaN nor signed zeros nor infinities for these to speak of.
+            let has_specials = format.float().is_some();
             let of_result = statement.output.parameters().into_iter();
-            for (parameter, value) in of_result.filter(|(own, value)| !own.is_absent(*value)) {
+            let of_result = of_result.filter(|(own, value)| has_specials && !own.is_absent(*value));
+            for (parameter, value) in of_result {
                 push(parameter.symbol, value.to_string());
             }
         }

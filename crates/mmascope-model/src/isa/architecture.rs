@@ -23,11 +23,11 @@ impl Architecture {
                 return self.default_for(&types);
             }
             return Err(match &self.unmodelled {
-                Some(reason) => Error::Unmodelled {
+                Some(reason) if self.may_have(instruction) => Error::Unmodelled {
                     name: format!("{} {}", self.name, quoted(instruction)),
                     reason: reason.clone(),
                 },
-                None => self.unknown(instruction),
+                _ => self.unknown(instruction),
             });
         };
         let found = &self.instructions[index];
@@ -44,6 +44,25 @@ impl Architecture {
             )));
         }
         Ok(found)
+    }
+
+    /// Whether a name that is not listed may be an instruction's: it begins as listed ones do, and is none of
+    /// those mistyped.
+    fn may_have(&self, instruction: &str) -> bool {
+        let wanted = name::normalise(instruction).text();
+        let first = |name: &str| {
+            let end = name.find(['.', '_']).unwrap_or(name.len());
+            name[..end].to_owned()
+        };
+        let begins_alike = |row: &Instruction| first(&row.name) == first(&wanted);
+        // One or two slips of the keyboard, or a name whose end is missing.
+        let is_mistyped = |row: &Instruction| {
+            row.name.len().abs_diff(wanted.len()) <= 2
+                && strsim::damerau_levenshtein(&row.name, &wanted) <= 2
+                || row.name.starts_with(&format!("{wanted}."))
+        };
+        let known = &self.instructions;
+        known.is_empty() || known.iter().any(begins_alike) && !known.iter().any(is_mistyped)
     }
 
     fn unknown(&self, instruction: &str) -> Error {

@@ -57,9 +57,13 @@ fn known_chips_without_a_model() {
             let error = row.unit().expect_err("no model");
             assert!(matches!(error, Error::Unmodelled { .. }), "{chip} {error}");
         }
-        let error = architecture
-            .find("mma.m99n8k16.f32")
-            .expect_err("no such row");
+        let unlisted = match chip.starts_with("sm") {
+            true => "mma.m99n8k16.f32",
+            false => "v_wmma_f64_99x99x99_f64",
+        };
+        let unknown = architecture.find("hello").expect_err("no such row");
+        assert!(matches!(unknown, Error::Unknown { .. }), "{chip} {unknown}");
+        let error = architecture.find(unlisted).expect_err("no such row");
         assert!(matches!(error, Error::Unmodelled { .. }), "{chip} {error}");
         assert!(
             error.to_string().contains("known but not modelled: "),

@@ -1,4 +1,4 @@
-"""Emulated precision in NumPy, scheme by scheme, written from the papers.
+"""Emulated precision in NumPy, scheme by scheme, written from the descriptions that docs/emulation.md names.
 
     emulation_oracle.py FOLDER M N K
 
@@ -183,7 +183,7 @@ def scaled_levels(count):
 
 
 def three_tf32(given):
-    """CUTLASS: small x big, big x small, big x big for each instruction, in one accumulator."""
+    """Small x big, big x small, big x big for each instruction, in one accumulator."""
     big_a, small_a = parts(given["a32"], 2, tf32_away)
     big_b, small_b = parts(given["b32"], 2, tf32_away)
     c = given["c32"]

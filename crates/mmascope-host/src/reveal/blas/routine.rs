@@ -309,6 +309,10 @@ fn numbers<T: Scalar>(codes: &[u16]) -> Vec<T> {
 /// # Safety
 /// As [`multiply`]; S is the routine's type of alpha and beta, R that of results, I its integer type.
 #[rustfmt::skip] // one line a call
+#[expect(
+    clippy::missing_transmute_annotations,
+    reason = "each variant states its type above"
+)]
 unsafe fn multiply_narrow<S: Copy + Default, R: Copy + Default, I: Integer>(
     address: *const c_void,
     symbol: &Symbol,
