@@ -7,9 +7,11 @@ mod cases;
 mod cast;
 mod check;
 mod completions;
+mod cuda;
 mod device;
 mod diff;
 mod discriminate;
+mod doctor;
 mod error;
 mod eval;
 mod explain;
@@ -270,6 +272,8 @@ fn dispatch(args: &args::Args, catalogue: &Catalogue) -> Result<Status, Failure>
         Command::Identify(options) => identify::run(catalogue, &args.common, options),
         Command::Infer(options) => infer::run(catalogue, &args.common, options),
         Command::Validate(options) => validate::run(catalogue, &args.common, options),
+        Command::Record(options) => cuda::record(catalogue, options),
+        Command::Doctor => doctor::run(catalogue, &args.common),
         Command::Cast(options) => cast::run(catalogue, &args.common, options),
         Command::Quantize(options) => quantize::run(catalogue, &args.common, options),
         Command::Dequantize(options) => quantize::back(catalogue, &args.common, options),
