@@ -3,6 +3,8 @@
 //! The source of a product is generated from the unit: its arithmetic as device code (`mmascope_model::export`), one thread an
 //! output. No matrix unit is used, so a chip computes what any other chip's matrix units compute.
 
+mod down;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +23,8 @@ const TEXT: &str = include_str!("source/engine.cu");
 
 /// Threads of a block.
 const THREADS: u32 = 128;
+/// Rows and columns of a thread's outputs, where sums are multiply-adds (`source/down.cu`).
+const SIDE: usize = 4;
 /// Products of a launch: a person who waits can stop between launches.
 const PRODUCTS: u64 = 1 << 32;
 
@@ -28,6 +32,7 @@ const PRODUCTS: u64 = 1 << 32;
 pub struct CudaEngine {
     name: String,
     chip: Arc<dyn Chip>,
+    is_plain: bool,
 }
 
 impl fmt::Debug for CudaEngine {
@@ -62,7 +67,11 @@ pub fn product_source(unit: &Unit, name: &str) -> Result<String> {
     let text = values.iter().fold(TEXT.to_owned(), |text, (name, value)| {
         text.replace(&format!("@{name}@"), value)
     });
-    Ok(format!("{}{text}", source::model(unit, name)?))
+    let fast = match down::fits(unit) {
+        Ok(sum) => down::source(unit, &sum),
+        Err(_) => String::new(),
+    };
+    Ok(format!("{}{text}{fast}", source::model(unit, name)?))
 }
 
 /// Of c and d the one with the wider register: accumulators lie in it.
@@ -102,6 +111,16 @@ impl CudaEngine {
         Self {
             name: name.to_owned(),
             chip,
+            is_plain: false,
+        }
+    }
+
+    /// The same without fast methods: every unit in integers. The bits are the same.
+    #[must_use]
+    pub fn in_integers(self) -> Self {
+        Self {
+            is_plain: true,
+            ..self
         }
     }
 }
@@ -118,6 +137,7 @@ impl Engine for CudaEngine {
         Ok(Arc::new(CudaPlan {
             chip: Arc::clone(&self.chip),
             unit: Arc::new(unit.clone()),
+            is_down: !self.is_plain && down::fits(unit).is_ok(),
         }))
     }
 }
@@ -125,6 +145,8 @@ impl Engine for CudaEngine {
 struct CudaPlan {
     chip: Arc<dyn Chip>,
     unit: Arc<Unit>,
+    /// Whether sums are multiply-adds that round down.
+    is_down: bool,
 }
 
 impl fmt::Debug for CudaPlan {
@@ -135,7 +157,10 @@ impl fmt::Debug for CudaPlan {
 
 impl fmt::Display for CudaPlan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("the unit's steps in integers, a thread an output")
+        out.write_str(match self.is_down {
+            true => "fused sums by multiply-adds in f64 that round down",
+            false => "the unit's steps in integers, a thread an output",
+        })
     }
 }
 
@@ -213,6 +238,23 @@ impl Plan for CudaPlan {
             Ok(memory)
         };
         let operands = [place(&a)?, place(&b)?, place(&scale_a)?, place(&scale_b)?];
+        let expanded = match self.is_down {
+            true => {
+                let lines = [(operands[0], m, "expand_a"), (operands[1], n, "expand_b")];
+                let mut expanded = Vec::new();
+                for (codes, lines, kernel) in lines {
+                    expanded.extend(expand(
+                        loaded.as_mut(),
+                        &self.unit,
+                        codes,
+                        [lines, k],
+                        kernel,
+                    )?);
+                }
+                Some(expanded)
+            }
+            false => None,
+        };
         Ok(Some(Box::new(CudaOperands {
             unit: Arc::clone(&self.unit),
             state: Mutex::new(State {
@@ -220,10 +262,46 @@ impl Plan for CudaPlan {
                 accumulators: None,
             }),
             operands,
+            expanded,
+            lines: [m as u64, n as u64],
             length: k as u64,
             blocks: blocks as u64,
         })))
     }
+}
+
+/// Values, exponents, signs and marks of the lines of an operand.
+fn expand(
+    loaded: &mut dyn Loaded,
+    unit: &Unit,
+    codes: Memory,
+    [lines, k]: [usize; 2],
+    kernel: &str,
+) -> Result<[Memory; 4]> {
+    let steps = k / unit.signature().k;
+    let block = down::fits(unit).map_or(1, |sum| sum.l as usize);
+    let groups = steps * unit.signature().k.div_ceil(block);
+    let memory = [
+        loaded.allocate(lines * k * 8)?,
+        loaded.allocate(lines * k * 2)?,
+        loaded.allocate(lines * groups * 4)?,
+        loaded.allocate(lines * steps)?,
+    ];
+    let [values, exponents, signs, marks] = memory.map(Argument::Memory);
+    let word = |number: usize| Argument::Word(number as u64);
+    let blocks =
+        u32::try_from(((lines * steps) as u64).div_ceil(THREADS.into())).unwrap_or(u32::MAX);
+    let arguments = [
+        Argument::Memory(codes),
+        word(lines),
+        word(k),
+        values,
+        exponents,
+        signs,
+        marks,
+    ];
+    loaded.launch(kernel, blocks, THREADS, &arguments)?;
+    Ok(memory)
 }
 
 /// Appends words in as few bytes as their registers take.
@@ -246,6 +324,10 @@ struct CudaOperands {
     state: Mutex<State>,
     /// A, B and their scales.
     operands: [Memory; 4],
+    /// Values, exponents, signs and marks of A, then those of B, where sums are multiply-adds.
+    expanded: Option<Vec<Memory>>,
+    /// Rows of A and columns of B.
+    lines: [u64; 2],
     /// Words of a row of A.
     length: u64,
     /// Scales of a row of A.
@@ -321,24 +403,52 @@ impl Prepared for CudaOperands {
         while !range.is_empty() {
             watch.check()?;
             let own = at_once.min(range.len());
-            let arguments = [
-                a,
-                b,
-                scale_a,
-                scale_b,
-                Argument::Memory(memory),
-                Argument::Word(self.length),
-                Argument::Word(self.blocks),
-                word(steps.rows.start),
-                word(steps.columns.start),
-                word(range.start),
-                word(own),
-                word(columns),
-                word(count),
-            ];
-            state
-                .loaded
-                .launch("product", blocks, THREADS, &arguments)?;
+            match &self.expanded {
+                None => {
+                    let arguments = [
+                        a,
+                        b,
+                        scale_a,
+                        scale_b,
+                        Argument::Memory(memory),
+                        Argument::Word(self.length),
+                        Argument::Word(self.blocks),
+                        word(steps.rows.start),
+                        word(steps.columns.start),
+                        word(range.start),
+                        word(own),
+                        word(columns),
+                        word(count),
+                    ];
+                    state
+                        .loaded
+                        .launch("product", blocks, THREADS, &arguments)?;
+                }
+                Some(expanded) => {
+                    let mut arguments: Vec<Argument> =
+                        expanded.iter().copied().map(Argument::Memory).collect();
+                    arguments.extend([
+                        a,
+                        b,
+                        Argument::Memory(memory),
+                        Argument::Word(self.lines[0]),
+                        Argument::Word(self.lines[1]),
+                        Argument::Word(self.length),
+                        word(steps.rows.start),
+                        word(steps.columns.start),
+                        word(range.start),
+                        word(own),
+                        word(rows),
+                        word(columns),
+                    ]);
+                    let threads = (rows.div_ceil(SIDE) * columns.div_ceil(SIDE)) as u64;
+                    let blocks =
+                        u32::try_from(threads.div_ceil(THREADS.into())).unwrap_or(u32::MAX);
+                    state
+                        .loaded
+                        .launch("product_down", blocks, THREADS, &arguments)?;
+                }
+            }
             (watch.progress)((count * own) as u64);
             range.start += own;
         }

@@ -10,6 +10,10 @@ static void call(const Kernel &k, const Word *a) {
     case 13:
       ((void (*)(W, W, W, W, W, W, W, W, W, W, W, W, W))f)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
       break;
+    case 20:
+      ((void (*)(W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W))f)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10],
+        a[11], a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19]);
+      break;
     default: fprintf(stderr, "a kernel of %d parameters\n", k.parameters), exit(9);
   }
 }
@@ -58,7 +62,7 @@ int main() {
     case 4: {
       const Kernel &kernel = kernels[next()];
       unsigned blocks = next(), threads = next();
-      Word arguments[16], count = next();
+      Word arguments[32], count = next();
       for (Word i = 0; i < count; i++) {
         bool is_memory = next();
         arguments[i] = next();

@@ -2,6 +2,7 @@
 // describes them, on whole numbers. Inline assembly becomes a call of `instruction` (tests/runners.rs).
 #include <barrier>
 #include <chrono>
+#include <cfenv>
 #include <cmath>
 #include <condition_variable>
 #include <cstdint>
@@ -28,6 +29,24 @@ static void __syncthreads() { all_threads->arrive_and_wait(); }
 static void __syncwarp() {}
 [[maybe_unused]] static int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((Word)x); }
 [[maybe_unused]] static Word __umul64hi(Word x, Word y) { return (Word)((unsigned __int128)x * y >> 64); }
+[[maybe_unused]] static int __popc(unsigned x) { return __builtin_popcount(x); }
+// Roundings by instruction: the mode is this thread's own for one operation.
+template <class Do> static auto rounded_so(int mode, Do what) {
+  const int before = fegetround();
+  fesetround(mode);
+  const auto result = what();
+  fesetround(before);
+  return result;
+}
+[[maybe_unused]] static __attribute__((noinline)) double __fma_rd(double x, double y, double z) {
+  volatile double u = x, v = y, w = z;
+  return rounded_so(FE_DOWNWARD, [&] { volatile double r = std::fma(u, v, w); return (double)r; });
+}
+[[maybe_unused]] static __attribute__((noinline)) float __double2float_rz(double x) {
+  volatile double u = x;
+  return rounded_so(FE_TOWARDZERO, [&] { volatile float r = (float)u; return (float)r; });
+}
+[[maybe_unused]] static float __double2float_rn(double x) { return (float)x; }
 // Threads that meet nobody run one after the other here.
 [[maybe_unused]] static Word atomicAdd(Word *at, Word by) { Word before = *at; *at += by; return before; }
 static size_t __cvta_generic_to_shared(const void *p) { return (const unsigned char *)p - __start_shared_memory; }
@@ -325,6 +344,7 @@ static void instruction(const std::string &text, Outs outs, Ins ins) {
   else if (has("wgmma.mma_async")) wgmma(text, outs, ins);
   else if (has("wmma.load")) wmma(text, ins);
   else if (has("mma.sync")) mma(text, outs, ins);
+  else if (has("cvt.rn.f16.f64")) { unsigned short half = same_bits<unsigned short>((_Float16)same_bits<double>(ins[0])); memcpy(outs[0], &half, 2); }
   else if (has("dp4a") || has("dp2a")) lane_dot(text, outs, ins);
   else if (has("trap")) fprintf(stderr, "trap\n"), exit(9);
   else if (!has("fence") && !has("tcgen05.wait") && !has("tcgen05.dealloc") && !has("tcgen05.relinquish"))
