@@ -15,6 +15,7 @@ use mmascope::dut::{Batch, Dut};
 use mmascope::isa::{Architecture, Catalogue, Instruction};
 use mmascope::vector::{self, Answer};
 use mmascope_cuda::chip::{Chip, Description};
+use mmascope_cuda::cublas::CublasDut;
 use mmascope_cuda::dut::CudaDut;
 use mmascope_cuda::gpu::Gpu;
 use mmascope_cuda::source::{DeviceCode, OperandSource};
@@ -50,6 +51,29 @@ pub(crate) fn open(
         ));
     }
     Ok(Box::new(device))
+}
+
+/// The GPU and the product that `cuda:N:cublas:PRODUCT` names.
+pub(crate) fn product_of_cublas(subject: &str) -> Result<Option<(usize, &str)>, Failure> {
+    let parts = subject
+        .strip_prefix("cuda:")
+        .and_then(|rest| rest.split_once(":cublas:"));
+    let Some((ordinal, routine)) = parts else {
+        return Ok(None);
+    };
+    let ordinal = ordinal
+        .parse()
+        .map_err(|_| Failure::Input(format!("{subject}: expected cuda:N:cublas:PRODUCT")))?;
+    Ok(Some((ordinal, routine)))
+}
+
+/// Opens a product of cuBLAS as a device.
+pub(crate) fn open_cublas(
+    ordinal: usize,
+    routine: &str,
+    n: usize,
+) -> Result<Box<dyn Dut>, Failure> {
+    Ok(Box::new(CublasDut::new(ordinal, routine, n)?))
 }
 
 /// The number of the GPU that a subject without an instruction names: `cuda:0`.

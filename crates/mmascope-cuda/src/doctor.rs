@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::cublas;
 use crate::gpu;
 use crate::nvrtc::{self, Nvrtc};
 use crate::sass;
@@ -94,6 +95,16 @@ pub fn parts() -> Vec<Part> {
             )
         }),
         "checking which machine instruction really ran",
+    ));
+    parts.push(Part::new(
+        "cuBLAS",
+        cublas::found().ok_or_else(|| {
+            format!(
+                "none was found; it comes with CUDA, with PyTorch or with `pip install nvidia-cublas-cu12`; {} may name it",
+                cublas::VARIABLE
+            )
+        }),
+        "reveal cuda:N:cublas:PRODUCT",
     ));
     parts
 }

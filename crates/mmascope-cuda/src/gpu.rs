@@ -39,7 +39,7 @@ pub fn has_driver() -> bool {
 }
 
 /// An error of the driver about a device.
-fn driver(device: &str) -> impl Fn(DriverError) -> crate::Error + '_ {
+pub(crate) fn driver(device: &str) -> impl Fn(DriverError) -> crate::Error + '_ {
     move |error| {
         let name = error
             .error_name()

@@ -11,10 +11,14 @@
 //! | [`dut`] | an instruction of a chip as a [`Dut`](mmascope_lab::dut::Dut) |
 //! | [`trial`] | millions of operands made, computed and compared on the chip |
 //! | [`engine`] | matrix products with the bits of any unit, by a chip's ordinary instructions |
+//! | [`cublas`] | products of cuBLAS as devices |
+//! | [`default`] | a GPU as the engine of everything that a program computes |
 //! | [`function`] | conversions and approximate functions of a chip |
 //! | [`doctor`] | what this machine has |
 
 pub mod chip;
+pub mod cublas;
+pub mod default;
 pub mod doctor;
 pub mod dut;
 pub mod engine;

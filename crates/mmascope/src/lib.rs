@@ -188,8 +188,8 @@ pub mod tree {
 pub mod gemm {
     pub use mmascope_gemm::gemm::{
         Accumulators, Arrays, ErrorStatistics, MOST_THREADS, Matrices, Matrix, Product, Region,
-        SAMPLES, Schedule, ScheduledProduct, SoftwareScales, Strides, Summary, Watch, chain, dots,
-        engine, on_threads, schedule, scheduled_statistics, statistics,
+        SAMPLES, Schedule, ScheduledProduct, SoftwareScales, Strides, Summary, Watch, chain,
+        choose_engine, dots, engine, on_threads, schedule, scheduled_statistics, statistics,
     };
 }
 
