@@ -23,8 +23,8 @@ const TEXT: &str = include_str!("source/engine.cu");
 
 /// Threads of a block.
 const THREADS: u32 = 128;
-/// Rows and columns of a thread's outputs, where sums are multiply-adds (`source/down.cu`).
-const SIDE: usize = 4;
+/// Rows and columns of a warp's outputs, where sums are multiply-adds, and its threads (`source/down.cu`).
+const WARP: [usize; 3] = [4, 128, 32];
 /// Products of a launch: a person who waits can stop between launches.
 const PRODUCTS: u64 = 1 << 32;
 
@@ -281,11 +281,13 @@ fn expand(
     let steps = k / unit.signature().k;
     let block = down::fits(unit).map_or(1, |sum| sum.l as usize);
     let groups = steps * unit.signature().k.div_ceil(block);
+    // Threads read a tile of lines, beyond the last one too.
+    let stride = lines + WARP[1];
     let memory = [
-        loaded.allocate(lines * k * 8)?,
-        loaded.allocate(lines * k * 2)?,
-        loaded.allocate(lines * groups * 4)?,
-        loaded.allocate(lines * steps)?,
+        loaded.allocate(stride * k * 8)?,
+        loaded.allocate(stride * k * 2)?,
+        loaded.allocate(stride * groups * 4)?,
+        loaded.allocate(stride * steps)?,
     ];
     let [values, exponents, signs, marks] = memory.map(Argument::Memory);
     let word = |number: usize| Argument::Word(number as u64);
@@ -441,7 +443,8 @@ impl Prepared for CudaOperands {
                         word(rows),
                         word(columns),
                     ]);
-                    let threads = (rows.div_ceil(SIDE) * columns.div_ceil(SIDE)) as u64;
+                    let [high, wide, lanes] = WARP;
+                    let threads = (rows.div_ceil(high) * columns.div_ceil(wide) * lanes) as u64;
                     let blocks =
                         u32::try_from(threads.div_ceil(THREADS.into())).unwrap_or(u32::MAX);
                     state

@@ -186,3 +186,32 @@ fn trials_and_products_become_machine_code() {
         }
     }
 }
+
+/// The fast sums are what they are said to be: multiply-adds that round down. `MMASCOPE_LISTING` names a folder for the machine code.
+#[test]
+fn fast_sums_are_multiply_adds_that_round_down() {
+    for sm in [80, 90, 100] {
+        let Some(compiler) = compiler(sm) else {
+            continue;
+        };
+        let row = Catalogue::built_in()
+            .find("hopper", "mma.m16n8k16.f32.f16.f16.f32")
+            .expect("a row");
+        let text = engine::product_source(row.unit().expect("a unit"), "unit").expect("a source");
+        let binary = compiler
+            .compile(&text, &format!("sm_{sm}"))
+            .expect("compiles");
+        if let Ok(folder) = std::env::var("MMASCOPE_LISTING") {
+            std::fs::write(format!("{folder}/sm_{sm}.cubin"), &binary).expect("written");
+        }
+        let Some(found) = sass::instructions(&binary).expect("a listing") else {
+            println!("skipped: no nvdisasm");
+            return;
+        };
+        // Sixteen outputs a thread, each with a multiply-add a product.
+        let adds = found.iter().filter(|(name, _)| name.starts_with("DFMA.RM"));
+        let count: usize = adds.map(|(_, count)| count).sum();
+        assert!(count >= 16, "sm_{sm}: {}", sass::line(&found));
+        println!("sm_{sm}: {}", sass::line(&found));
+    }
+}

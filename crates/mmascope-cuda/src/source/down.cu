@@ -25,11 +25,15 @@ static __device__ Number number_of(const Format &f, word register_word) {
   return Number{negative ? -magnitude : magnitude, significand ? exponent : NOTHING, special, negative};
 }
 
+// A thread has ROWS rows, which follow each other, and COLUMNS columns, WARP apart: all its addresses are two and constants. What it
+// reads beyond the last row or column stands for nothing, and is not kept.
+enum { ROWS = 4, COLUMNS = 4, WARP = 32, BEYOND = COLUMNS * WARP };
+
 // One thread a step of a line (a row of A, or a column of B): values and exponents by k, signs by blocks, a mark for what is not finite.
 template <class T>
 static __device__ void expand(const T *codes, const Format &f, bool is_a, word lines, word length, double *values, short *exponents, unsigned *signs,
                               unsigned char *marks) {
-  const word t = (word)blockIdx.x * blockDim.x + threadIdx.x, steps = length / K;
+  const word t = (word)blockIdx.x * blockDim.x + threadIdx.x, steps = length / K, stride = lines + BEYOND;
   if (t >= lines * steps) return;
   const word line = t % lines, step = t / lines;
   bool special = false;
@@ -39,14 +43,14 @@ static __device__ void expand(const T *codes, const Format &f, bool is_a, word l
       const word k = step * K + group * L + i;
       const Number x = number_of(f, codes[line * length + k]);
       const double zero = x.negative ? -power_of_two(-300) : power_of_two(-300);
-      values[k * lines + line] = x.exponent == NOTHING ? zero : is_a ? x.value * (1 + power_of_two(-30)) : x.value;
-      exponents[k * lines + line] = (short)x.exponent;
+      values[k * stride + line] = x.exponent == NOTHING ? zero : is_a ? x.value * (1 + power_of_two(-30)) : x.value;
+      exponents[k * stride + line] = (short)x.exponent;
       negative |= (unsigned)x.negative << i;
       special |= x.special;
     }
-    signs[(step * GROUPS + group) * lines + line] = negative;
+    signs[(step * GROUPS + group) * stride + line] = negative;
   }
-  marks[step * lines + line] = special;
+  marks[step * stride + line] = special;
 }
 extern "C" __global__ void expand_a(const a_type *codes, word lines, word length, double *values, short *exponents, unsigned *signs, unsigned char *marks) {
   expand(codes, format_a, true, lines, length, values, exponents, signs, marks);
@@ -62,28 +66,28 @@ static __device__ word result_of(double sum, int grid) {
 @FINISH@
 }
 
-enum { ROWS = 4, COLUMNS = 4 };
-// One thread ROWS x COLUMNS outputs. Threads next to each other have columns next to each other.
+// One warp ROWS x (COLUMNS * WARP) outputs.
 extern "C" __global__ void product_down(const double *x, const short *x_exponents, const unsigned *x_signs, const unsigned char *x_marks,
                                         const double *y, const short *y_exponents, const unsigned *y_signs, const unsigned char *y_marks,
                                         const a_type *a, const b_type *b, d_type *d, word lines_a, word lines_b, word length,
                                         word first_row, word first_column, word first_step, word steps, word rows, word columns) {
-  const word t = (word)blockIdx.x * blockDim.x + threadIdx.x, across = (columns + COLUMNS - 1) / COLUMNS;
-  if (t >= across * ((rows + ROWS - 1) / ROWS)) return;
-  const word own_row = t / across * ROWS, own_column = t % across;
-  word row[ROWS], column[COLUMNS], sum[ROWS][COLUMNS];
-  // What lies beyond the last row or column is computed and not kept.
-  for (int r = 0; r < ROWS; r++) row[r] = first_row + (own_row + r < rows ? own_row + r : rows - 1);
-  for (int s = 0; s < COLUMNS; s++) column[s] = first_column + (own_column + s * across < columns ? own_column + s * across : columns - 1);
+  const word t = (word)blockIdx.x * blockDim.x + threadIdx.x, warp = t / WARP, across = (columns + BEYOND - 1) / BEYOND;
+  const word own_row = warp / across * ROWS, own_column = warp % across * BEYOND + t % WARP;
+  if (own_row >= rows) return;
+  const word stride_a = lines_a + BEYOND, stride_b = lines_b + BEYOND, row = first_row + own_row, column = first_column + own_column;
+  x += row, x_exponents += row, x_signs += row, x_marks += row;
+  y += column, y_exponents += column, y_signs += column, y_marks += column;
+  word sum[ROWS][COLUMNS];
   for (int r = 0; r < ROWS; r++)
-    for (int s = 0; s < COLUMNS; s++) sum[r][s] = d[(row[r] - first_row) * columns + column[s] - first_column];
+    for (int s = 0; s < COLUMNS; s++)
+      sum[r][s] = own_row + r < rows && own_column + s * WARP < columns ? d[(own_row + r) * columns + own_column + s * WARP] : 0;
   for (word step = first_step; step < first_step + steps; step++) {
     // What is not finite in a step's operands or in c is left to the model itself.
     bool special[ROWS][COLUMNS];
     word before[ROWS][COLUMNS];
     for (int r = 0; r < ROWS; r++)
       for (int s = 0; s < COLUMNS; s++) {
-        special[r][s] = x_marks[step * lines_a + row[r]] || y_marks[step * lines_b + column[s]];
+        special[r][s] = x_marks[step * stride_a + r] || y_marks[step * stride_b + s * WARP];
         before[r][s] = sum[r][s];
       }
     for (int group = 0; group < GROUPS; group++) {
@@ -99,25 +103,25 @@ extern "C" __global__ void product_down(const double *x, const short *x_exponent
           largest[r][s] = own.exponent > E0 ? own.exponent : E0;
         }
       for (int i = 0; i < count; i++) {
-        const short *xs = x_exponents + (first + i) * lines_a, *ys = y_exponents + (first + i) * lines_b;
+        const short *xs = x_exponents + (first + i) * stride_a, *ys = y_exponents + (first + i) * stride_b;
         for (int r = 0; r < ROWS; r++)
           for (int s = 0; s < COLUMNS; s++) {
-            const int e = xs[row[r]] + ys[column[s]];
+            const int e = xs[r] + ys[s * WARP];
             largest[r][s] = e > largest[r][s] ? e : largest[r][s];
           }
       }
       for (int r = 0; r < ROWS; r++)
         for (int s = 0; s < COLUMNS; s++) total[r][s] = 1.5 * power_of_two(largest[r][s] + 52 - F);
       for (int i = 0; i < count; i++) {
-        const double *xs = x + (first + i) * lines_a, *ys = y + (first + i) * lines_b;
+        const double *xs = x + (first + i) * stride_a, *ys = y + (first + i) * stride_b;
         for (int r = 0; r < ROWS; r++)
-          for (int s = 0; s < COLUMNS; s++) total[r][s] = __fma_rd(xs[row[r]], ys[column[s]], total[r][s]);
+          for (int s = 0; s < COLUMNS; s++) total[r][s] = __fma_rd(xs[r], ys[s * WARP], total[r][s]);
       }
       for (int r = 0; r < ROWS; r++)
         for (int s = 0; s < COLUMNS; s++) {
           const int grid = largest[r][s] - F;
           const word at = step * GROUPS + group;
-          const int negative = __popc(x_signs[at * lines_a + row[r]] ^ y_signs[at * lines_b + column[s]]);
+          const int negative = __popc(x_signs[at * stride_a + r] ^ y_signs[at * stride_b + s * WARP]);
           const double up = power_of_two(-grid);
           // Exact: whole numbers below 2^53.
           const double c = (double)(long long)(number_of(format_c, sum[r][s]).value * up);
@@ -127,13 +131,15 @@ extern "C" __global__ void product_down(const double *x, const short *x_exponent
     }
     for (int r = 0; r < ROWS; r++)
       for (int s = 0; s < COLUMNS; s++) {
-        if (!special[r][s]) continue;
+        if (!special[r][s] || own_row + r >= rows || own_column + s * WARP >= columns) continue;
         model::word_of_model u[K], v[K];
-        for (int k = 0; k < K; k++) u[k] = a[row[r] * length + step * K + k], v[k] = b[column[s] * length + step * K + k];
+        const a_type *own_a = a + (row + r) * length + step * K;
+        const b_type *own_b = b + (column + s * WARP) * length + step * K;
+        for (int k = 0; k < K; k++) u[k] = own_a[k], v[k] = own_b[k];
         sum[r][s] = model::dot(u, v, before[r][s]);
       }
   }
   for (int r = 0; r < ROWS; r++)
     for (int s = 0; s < COLUMNS; s++)
-      if (own_row + r < rows && own_column + s * across < columns) d[(row[r] - first_row) * columns + column[s] - first_column] = (d_type)sum[r][s];
+      if (own_row + r < rows && own_column + s * WARP < columns) d[(own_row + r) * columns + own_column + s * WARP] = (d_type)sum[r][s];
 }
