@@ -18,6 +18,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
+            cuda     every unit by the GPU engine's kernels, on a chip in C++, equals the reference on 10^5 outputs
             miri     every kind of kernel over the portable lanes, in miri (nightly Rust)
             tensix   every row of Tensix equals exact numbers on 10^6 cases
             tensix-engine  their kernel equals the reference on 10^6 outputs a row
