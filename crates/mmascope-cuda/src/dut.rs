@@ -106,6 +106,16 @@ impl CudaDut {
             let (part, place) = (index / side, index % side);
             let own = |row: usize, column: usize| d[(part * m + row) * n + column];
             let word = own(place, place);
+            if word > signature.d.widest_word() {
+                return Err(crate::Error::Device {
+                    device: self.name.clone(),
+                    query: Some(first + index),
+                    message: format!(
+                        "{word:x} is no word of {}: the kernel left it out",
+                        signature.d
+                    ),
+                });
+            }
             for row in (place..m).step_by(side) {
                 for column in (place..n).step_by(side) {
                     let other = own(row, column);
@@ -212,6 +222,6 @@ impl Dut for CudaDut {
                 }
             }
         }
-        Ok(Answers::Words(Words::of(&signature.d, d.into_iter())?))
+        Ok(Answers::Words(Words::of(&signature.d, d)?))
     }
 }

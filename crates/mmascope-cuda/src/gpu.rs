@@ -22,7 +22,7 @@ pub struct Gpu {
     compiler: Nvrtc,
     description: Description,
     /// What has been compiled, by target and source: compiling takes seconds.
-    compiled: Mutex<HashMap<(String, String), (Arc<CudaModule>, Arc<Vec<u8>>)>>,
+    compiled: Mutex<HashMap<(String, String), Compiled>>,
 }
 
 impl fmt::Debug for Gpu {
@@ -30,6 +30,9 @@ impl fmt::Debug for Gpu {
         write!(out, "{:?}", self.description)
     }
 }
+
+/// A module, and its machine code.
+type Compiled = (Arc<CudaModule>, Arc<Vec<u8>>);
 
 /// Whether the driver's library is there. Nothing else here asks the driver before this has said yes.
 #[must_use]

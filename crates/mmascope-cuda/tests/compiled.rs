@@ -113,13 +113,13 @@ fn instructions_become_machine_code() {
             None
         });
         if let Some(found) = listing {
-            let has = |name: &&str| {
+            let has = |name: &str| {
                 found
                     .keys()
                     .any(|opcode| opcode.split('.').next() == Some(name))
             };
             assert!(
-                expected(row).iter().any(|name| has(&name)),
+                expected(row).iter().any(|name| has(name)),
                 "{} {}: {}",
                 architecture.name,
                 row.name,
