@@ -17,11 +17,14 @@ use mmascope::vector::{self, Answer};
 use mmascope_cuda::chip::{Chip, Description};
 use mmascope_cuda::cublas::CublasDut;
 use mmascope_cuda::dut::CudaDut;
+use mmascope_cuda::function::{FunctionReport, compare, functions};
 use mmascope_cuda::gpu::Gpu;
 use mmascope_cuda::source::{DeviceCode, OperandSource};
 use mmascope_cuda::trial::{RowReport, compare_row};
 use mmascope_cuda::{sass, source};
 
+/// Inputs of a conversion when no number is given.
+const INPUTS: u64 = 1 << 24;
 /// Elements that are compared of a row when no number is given.
 const ELEMENTS: u64 = 100_000_000;
 
@@ -131,6 +134,9 @@ pub(crate) fn validate(
         )));
     }
     let gpu = Gpu::open(ordinal)?;
+    if options.conversions {
+        return conversions(catalogue, common, options, &gpu);
+    }
     let architecture = architecture(catalogue, gpu.description())?;
     let rows = rows(architecture, inst, options.all)?;
     let asked = interrupt::deferred();
@@ -174,6 +180,82 @@ pub(crate) fn validate(
         true => status,
         false => Status::DeviceFailed,
     })
+}
+
+/// `validate cuda:N --conversions`: every conversion that the GPU has, against its model.
+fn conversions(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Validate,
+    gpu: &Gpu,
+) -> Result<Status, Failure> {
+    let chip = gpu.description();
+    let (mut reports, mut failures) = (Vec::new(), Vec::new());
+    let modelled = functions(&chip.target(true))?
+        .into_iter()
+        .filter(|function| function.cast.is_some());
+    for function in modelled {
+        match compare(gpu, &function, options.trials.unwrap_or(INPUTS)) {
+            Ok(report) => reports.push(report),
+            Err(error) => failures.push((function.name.clone(), error.to_string())),
+        }
+    }
+    let body = json!({
+        "subject": options.subject,
+        "device": of_gpu(chip),
+        "conversions": reports,
+        "failed": failures,
+    });
+    let Value::Object(body) = body else {
+        return Ok(Status::Done);
+    };
+    if let Some(file) = &options.output {
+        let mut output = Output::create("-o", file)?;
+        output.line(&report::json_text(catalogue, body.clone())?)?;
+        output.finish()?;
+    }
+    let holds = reports.iter().all(|report| report.differences == 0);
+    let printed = match common.json() {
+        true => report::print_json(catalogue, body),
+        false => print_conversions(&reports, &failures),
+    };
+    let status = report::answer(holds, printed)?;
+    Ok(match failures.is_empty() {
+        true => status,
+        false => Status::DeviceFailed,
+    })
+}
+
+fn print_conversions(
+    reports: &[FunctionReport],
+    failures: &[(String, String)],
+) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let mut table = Table::new(&[
+        "conversion",
+        "inputs",
+        "differences",
+        "first: input, device, model",
+    ]);
+    for report in reports {
+        let first = report
+            .examples
+            .first()
+            .map_or_else(String::new, |[input, got, expected]| {
+                format!("{input:x}, {got:x}, {expected:x}")
+            });
+        table.add_row([
+            report.name.clone(),
+            report.inputs.to_string(),
+            report.differences.to_string(),
+            first,
+        ]);
+    }
+    writeln!(out, "{table}")?;
+    for (name, why) in failures {
+        writeln!(out, "failed: {name}: {why}")?;
+    }
+    Ok(())
 }
 
 /// What is known of a GPU.

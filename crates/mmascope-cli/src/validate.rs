@@ -33,9 +33,9 @@ pub(crate) fn run(
     if let Some(ordinal) = crate::cuda::ordinal(&options.subject) {
         return crate::cuda::validate(catalogue, common, options, ordinal);
     }
-    if options.all || options.dry_run {
+    if options.all || options.dry_run || options.conversions {
         return Err(Failure::Input(format!(
-            "validate {}: --all and --dry-run go with cuda:N",
+            "validate {}: --all, --conversions and --dry-run go with cuda:N",
             options.subject
         )));
     }

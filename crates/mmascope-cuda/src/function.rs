@@ -2,6 +2,7 @@
 
 use mmascope_model::format::{self, Format, Rounding};
 use mmascope_model::precision::cast::{Cast, CastOptions, OutOfRange};
+use serde::Serialize;
 
 use crate::chip::{Argument, Chip, Loaded, Memory, failed, read_words, write_words};
 use crate::{Error, Result};
@@ -271,4 +272,66 @@ impl FunctionOnChip {
         }
         Ok(results)
     }
+}
+
+/// What the comparison of a conversion came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct FunctionReport {
+    /// The instruction.
+    pub name: String,
+    /// Inputs that were compared.
+    pub inputs: u64,
+    /// Those whose result is not the model's.
+    pub differences: u64,
+    /// The first of them: input, the chip's result, the model's.
+    pub examples: Vec<[u64; 3]>,
+}
+
+/// Differences that a report keeps.
+const KEPT: usize = 8;
+
+/// Compares a conversion on a chip with its model: every input where there are no more than `most`, else so many of them, spread
+/// over all.
+///
+/// # Errors
+/// [`Error::Argument`] for a function without a model; as [`FunctionOnChip::new`].
+pub fn compare(chip: &dyn Chip, function: &DeviceFunction, most: u64) -> Result<FunctionReport> {
+    let Some(cast) = &function.cast else {
+        return Err(Error::Argument(format!(
+            "{}: nobody has published its bits",
+            function.name
+        )));
+    };
+    let mut device = FunctionOnChip::new(chip, function)?;
+    let bits = function.from.register.bits;
+    let all = 1_u64.checked_shl(bits).unwrap_or(u64::MAX);
+    let count = all.min(most.max(1));
+    let mask = u64::MAX >> (64 - bits);
+    // An odd factor meets every input once, in an order of no pattern.
+    let input = |index: u64| match count == all {
+        true => index,
+        false => index.wrapping_mul(0x9e37_79b9_7f4a_7c15) & mask,
+    };
+    let mut report = FunctionReport {
+        name: function.name.clone(),
+        inputs: 0,
+        differences: 0,
+        examples: Vec::new(),
+    };
+    while report.inputs < count {
+        let end = count.min(report.inputs + AT_ONCE as u64);
+        let inputs: Vec<u64> = (report.inputs..end).map(input).collect();
+        let got = device.words(&inputs)?;
+        for (input, got) in inputs.iter().zip(got) {
+            let expected = cast.word(*input);
+            if got != expected {
+                report.differences += 1;
+                if report.examples.len() < KEPT {
+                    report.examples.push([*input, got, expected]);
+                }
+            }
+        }
+        report.inputs = end;
+    }
+    Ok(report)
 }

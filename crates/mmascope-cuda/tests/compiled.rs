@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use mmascope_cuda::function::functions;
 use mmascope_cuda::nvrtc::Nvrtc;
 use mmascope_cuda::{engine, sass, source};
 use mmascope_lab::device_code::{DeviceCode, OperandSource};
@@ -214,4 +215,27 @@ fn fast_sums_are_multiply_adds_that_round_down() {
         assert!(count >= 16, "sm_{sm}: {}", sass::line(&found));
         println!("sm_{sm}: {}", sass::line(&found));
     }
+}
+
+/// Conversions and approximate functions become machine code on the targets that the rules of legality name.
+#[test]
+fn functions_become_machine_code() {
+    let mut count = 0;
+    for (sm, target) in [
+        (80, "sm_80"),
+        (90, "sm_90a"),
+        (100, "sm_100a"),
+        (120, "sm_120a"),
+    ] {
+        let Some(compiler) = compiler(sm) else {
+            continue;
+        };
+        for function in functions(target).expect("a target").iter().step_by(step(7)) {
+            let text = function.source().unwrap_or_else(|error| panic!("{error}"));
+            let compiled = compiler.compile(&text, target);
+            compiled.unwrap_or_else(|error| panic!("{target} {}: {error}\n{text}", function.name));
+            count += 1;
+        }
+    }
+    println!("{count} functions compiled");
 }

@@ -127,6 +127,10 @@ pub(crate) struct Validate {
     /// With cuda:N: every row of the GPU's architecture that has a model
     #[arg(long, conflicts_with = "inst")]
     pub(crate) all: bool,
+    /// With cuda:N: the conversions (PTX cvt) that the GPU has, instead of matrix instructions; --trials inputs of each,
+    /// all inputs of 16 bits and fewer [default: 16777216]
+    #[arg(long, conflicts_with_all = ["inst", "all", "dry_run"])]
+    pub(crate) conversions: bool,
     /// With cuda:N, --arch and --inst: print the kernels instead of running them; no GPU is needed
     #[arg(long, requires = "inst")]
     pub(crate) dry_run: bool,
