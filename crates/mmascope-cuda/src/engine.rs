@@ -13,7 +13,7 @@ use mmascope_gemm::array::WordsMut;
 use mmascope_gemm::engine::{Dots, Elements, Engine, Layout, Plan, Prepared, Reason, Steps, Watch};
 use mmascope_model::dpa::{Modifiers, Unit};
 use mmascope_model::export::{self, Language};
-use mmascope_model::format::Format;
+use mmascope_model::format::{Format, Specials};
 
 use crate::Result;
 use crate::chip::{Argument, Chip, Loaded, Memory};
@@ -204,7 +204,11 @@ impl Plan for CudaPlan {
                 let mut all = Vec::with_capacity(count * k * bytes(format));
                 for at in 0..count {
                     of(at, &mut line);
-                    put(&mut all, line.iter().map(|word| word ^ sign), format);
+                    put(
+                        &mut all,
+                        line.iter().map(|word| negated(*word, sign, format)),
+                        format,
+                    );
                 }
                 all
             };
@@ -267,6 +271,17 @@ impl Plan for CudaPlan {
             length: k as u64,
             blocks: blocks as u64,
         })))
+    }
+}
+
+/// The word with its sign changed; `sign` is the bit, or nothing. In formats that have no −0 that code is NaN, and a zero stays.
+fn negated(word: u64, sign: u64, format: &Format) -> u64 {
+    let has_no_negative_zero = format
+        .float()
+        .is_some_and(|float| float.specials == Specials::NegativeZeroNan);
+    match has_no_negative_zero && word & !sign == 0 {
+        true => word,
+        false => word ^ sign,
     }
 }
 

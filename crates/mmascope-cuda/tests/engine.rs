@@ -74,11 +74,9 @@ fn compare(name: &str, engine: &dyn Engine, unit: &Unit, outputs: usize) -> usiz
             break;
         }
         let family = families[turn % families.len()];
-        let steps = if unit.signature().c == unit.signature().d {
-            2
-        } else {
-            1
-        };
+        let is_chain = unit.signature().c == unit.signature().d
+            && unit.check_chain(2 * unit.signature().k).is_ok();
+        let steps = if is_chain { 2 } else { 1 };
         let matrices = matrices(
             unit,
             family,
