@@ -177,5 +177,6 @@ fn all_units(outputs: usize, every: usize) {
         "{count} units of {}, {fast} of them by multiply-adds, {all} outputs",
         units.len()
     );
-    assert!(count > 0 && fast > 0);
+    // A part of them may have none that is fast.
+    assert!(count > 0 && (fast > 0 || from > 0));
 }
