@@ -13,11 +13,12 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | api | record NAME | wheel
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels miri tensix tensix-engine vdpbf16ps emulators casts quantise functions
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels cuda miri tensix tensix-engine vdpbf16ps emulators casts quantise functions
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
+            cuda     every unit by the GPU engine's kernels, on a chip in C++, equals the reference on 10^5 outputs
             miri     every kind of kernel over the portable lanes, in miri (nightly Rust)
             tensix   every row of Tensix equals exact numbers on 10^6 cases
             tensix-engine  their kernel equals the reference on 10^6 outputs a row
@@ -151,6 +152,7 @@ fn main() -> ExitCode {
         ["prove", "emulators"] => prove("mmascope-cli", "emulators", "emulators"),
         ["prove", "casts"] => prove("mmascope-model", "casts", "casts"),
         ["prove", "quantise"] => prove("mmascope", "quantise", "quantise"),
+        ["prove", "cuda"] => prove("mmascope-cuda", "engine", "cuda"),
         ["prove", "functions"] => prove("mmascope-model", "evaluation", "functions"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),

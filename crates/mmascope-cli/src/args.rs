@@ -174,7 +174,7 @@ pub(crate) enum Command {
     /// Find the summation tree of a subject, and verify it
     ///
     /// Finds in which order a subject sums, from masked inputs, and replays the tree against it on
-    /// random data. SUBJECT is model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH, cmd:COMMAND LINE or
+    /// random data. SUBJECT is model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH, cuda:N:INST, cmd:COMMAND LINE or
     /// lib:PATH:SYMBOL (BLAS: sdot ddot sgemv dgemv sgemm dgemm, as cblas_sdot or sdot_; sbgemm shgemm hgemm gemm_bf16bf16f32
     /// gemm_f16f16f32). Exit status 1 when there is no single tree or a trial contradicts it.
     Reveal(Reveal),
@@ -206,7 +206,20 @@ pub(crate) enum Command {
     /// Replayable: a case is family, seed and index. Resumable: with --state, an interrupted run goes on
     /// where it was. The first mismatches are shrunk to minimal inputs and explained. Exit status 1 when
     /// device and model differ.
+    ///
+    /// With cuda:N the GPU itself makes the operands, computes them by the instruction (--inst, or --all of them) and compares
+    /// every element with its row, which it computes too. No --against is needed.
     Validate(Validate),
+    /// Record what a GPU answers: vector lines with its results
+    ///
+    /// Writes cases of every family with the GPU's own results, for `check`. A second file, FILE.about.json, says which GPU,
+    /// driver and compiler gave them, when, and which machine instructions ran.
+    Record(Record),
+    /// Say what this machine has, and what each missing part is for
+    ///
+    /// Vector instructions, the CUDA driver and its GPUs, NVIDIA's compiler (NVRTC) and disassembler, Python. Nothing of it is
+    /// needed for the model itself; the exit status is 0 whatever is missing.
+    Doctor,
     /// Say which targets take a PTX instruction
     ///
     /// The answer comes from rules (least SM, family, suffix) that generalise what NVIDIA's assembler accepts;
@@ -311,7 +324,7 @@ pub(crate) struct Export {
     /// The instruction
     #[arg(long)]
     pub(crate) inst: String,
-    /// c, rust, python, systemverilog or smt2
+    /// c, cuda, rust, python, systemverilog or smt2
     #[arg(long)]
     pub(crate) language: String,
     /// The file [default: standard output]

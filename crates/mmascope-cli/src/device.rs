@@ -26,6 +26,20 @@ pub(crate) fn open(
     options: &DeviceOptions,
 ) -> Result<Box<dyn Dut>, Failure> {
     let timeout = timeout(options)?;
+    if let DeviceName::Cuda { ordinal, inst } = subject {
+        let device = crate::cuda::open(catalogue, *ordinal, inst)?;
+        return match interface {
+            Some(interface) if interface.signature != *device.signature() => {
+                Err(Failure::Input(format!(
+                    "{} has the signature {}, not {}",
+                    device.name(),
+                    device.signature(),
+                    interface.signature
+                )))
+            }
+            _ => Ok(device),
+        };
+    }
     if options.in_process {
         return Ok(subject.open(catalogue, interface, timeout)?);
     }

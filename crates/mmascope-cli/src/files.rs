@@ -53,6 +53,7 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
     match command {
         Command::Explain(options) => (vec![("--html", options.html.as_deref())], vec![]),
         Command::Export(options) => (vec![("-o", options.output.as_deref())], vec![]),
+        Command::Record(options) => (vec![("-o", Some(&*options.output))], vec![]),
         Command::Gen(options) => (
             vec![
                 // (A folder is checked by itself.)
@@ -126,6 +127,7 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
         | Command::Legal(_)
         | Command::Tree(TreeCommand::Diff(_) | TreeCommand::Run(_))
         | Command::Completions(_)
+        | Command::Doctor
         | Command::ManPages(_)
         | Command::PluginHost(_)
         | Command::LibraryHost(_) => (vec![], vec![]),

@@ -7,9 +7,11 @@ mod cases;
 mod cast;
 mod check;
 mod completions;
+mod cuda;
 mod device;
 mod diff;
 mod discriminate;
+mod doctor;
 mod error;
 mod eval;
 mod explain;
@@ -193,6 +195,14 @@ pub mod parts {
     }
 }
 
+/// Makes the GPU that `MMASCOPE_ENGINE` names the engine of all products of this process, once.
+///
+/// # Errors
+/// What is missing for it.
+pub fn choose_engine() -> mmascope::Result<()> {
+    mmascope_cuda::default::choose_from_environment()
+}
+
 /// Asks commands that run by [`said`] to stop, or takes that back.
 pub fn cancel(is_asked: bool) {
     interrupt::ask(is_asked);
@@ -253,6 +263,10 @@ fn command(args: &args::Args) -> Result<Status, Failure> {
 }
 
 fn dispatch(args: &args::Args, catalogue: &Catalogue) -> Result<Status, Failure> {
+    // What is missing is for `doctor` to say, whatever was asked for.
+    if !matches!(args.command, Command::Doctor) {
+        choose_engine()?;
+    }
     match &args.command {
         Command::List(options) => list::run(catalogue, &args.common, options),
         Command::Formats(options) => formats::run(catalogue, &args.common, options),
@@ -270,6 +284,8 @@ fn dispatch(args: &args::Args, catalogue: &Catalogue) -> Result<Status, Failure>
         Command::Identify(options) => identify::run(catalogue, &args.common, options),
         Command::Infer(options) => infer::run(catalogue, &args.common, options),
         Command::Validate(options) => validate::run(catalogue, &args.common, options),
+        Command::Record(options) => cuda::record(catalogue, options),
+        Command::Doctor => doctor::run(catalogue, &args.common),
         Command::Cast(options) => cast::run(catalogue, &args.common, options),
         Command::Quantize(options) => quantize::run(catalogue, &args.common, options),
         Command::Dequantize(options) => quantize::back(catalogue, &args.common, options),

@@ -16,7 +16,7 @@ pub(crate) struct Tested {
     #[arg(long, requires = "inst")]
     pub(crate) arch: Option<String>,
     /// Instruction whose interface a process has
-    #[arg(long, requires = "arch")]
+    #[arg(long)]
     pub(crate) inst: Option<String>,
     #[command(flatten)]
     pub(crate) options: DeviceOptions,
@@ -30,6 +30,9 @@ impl Tested {
         }
         match (&self.arch, &self.inst) {
             (Some(arch), Some(inst)) => Ok(Some(Interface::of_row(catalogue, arch, inst)?)),
+            (None, Some(inst)) => Err(Failure::Input(format!(
+                "--inst {inst}: of which architecture? --arch ARCH goes with it"
+            ))),
             _ => Ok(None),
         }
     }

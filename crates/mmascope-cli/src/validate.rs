@@ -30,7 +30,22 @@ pub(crate) fn run(
     common: &Common,
     options: &Validate,
 ) -> Result<Status, Failure> {
-    let (arch, inst) = tested::row("--against", &options.against)?;
+    if let Some(ordinal) = crate::cuda::ordinal(&options.subject) {
+        return crate::cuda::validate(catalogue, common, options, ordinal);
+    }
+    if options.all || options.dry_run || options.conversions {
+        return Err(Failure::Input(format!(
+            "validate {}: --all, --conversions and --dry-run go with cuda:N",
+            options.subject
+        )));
+    }
+    let Some(against) = &options.against else {
+        return Err(Failure::Input(format!(
+            "validate {}: which model? --against ARCH:INST names it",
+            options.subject
+        )));
+    };
+    let (arch, inst) = tested::row("--against", against)?;
     let row = catalogue.find(&arch, &inst)?;
     let unit = row.unit()?;
     let interface = Interface::of_row(catalogue, &arch, &inst)?;

@@ -37,7 +37,7 @@ mod yardstick;
 
 pub use accumulators::{Accumulators, Region};
 pub use arrays::Arrays;
-pub use choice::engine;
+pub use choice::{choose_engine, engine};
 pub use dots::dots;
 pub use matrices::Matrices;
 pub use matrix::{Matrix, Strides};

@@ -32,6 +32,7 @@
 mod boundary;
 mod clustered;
 mod code;
+mod device;
 mod draw;
 mod exhaustive;
 mod hints;
@@ -281,6 +282,14 @@ impl Generator {
         let mut maker = Maker::new(self);
         maker.make(index);
         maker.case
+    }
+
+    /// The generator as CUDA C++ for all families of this signature and these hints: after `typedef unsigned long long
+    /// word`, it defines `struct Case` and `make_case(family, seed, index, case)`. Families are numbered as in
+    /// [`Family::ALL`].
+    #[must_use]
+    pub fn device_source(&self) -> String {
+        device::source(&self.operands, &self.hints)
     }
 
     /// The same one after the other, in memory that is used again.

@@ -5,6 +5,7 @@
 
 pub mod accuracy;
 pub mod cases;
+pub mod device_code;
 pub mod diff;
 pub mod discriminate;
 pub mod dut;

@@ -1,4 +1,4 @@
-//! Writes a unit's arithmetic as one source file that depends on nothing: C, Rust, Python, SystemVerilog,
+//! Writes a unit's arithmetic as one source file that depends on nothing: C, CUDA C++, Rust, Python, SystemVerilog,
 //! SMT-LIB 2.
 //!
 //! Every algorithm has a general form ([`Dpa::general`](crate::dpa::Dpa::general)). `run` walks a unit's program in
@@ -39,6 +39,8 @@ use crate::isa::{Architecture, Instruction};
 pub enum Language {
     /// C99 with `unsigned __int128` (GCC, Clang): words are `uint64_t`.
     C,
+    /// CUDA C++, whose `dot` is a function for a GPU; plain C++ takes the file too. Words are `uint64_t`.
+    Cuda,
     /// Rust: words are `u64`.
     Rust,
     /// Python 3: words are integers.
@@ -51,8 +53,9 @@ pub enum Language {
 
 impl Language {
     /// Every language.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::C,
+        Self::Cuda,
         Self::Rust,
         Self::Python,
         Self::SystemVerilog,
@@ -64,6 +67,7 @@ impl Language {
     pub fn name(self) -> &'static str {
         match self {
             Self::C => "c",
+            Self::Cuda => "cuda",
             Self::Rust => "rust",
             Self::Python => "python",
             Self::SystemVerilog => "systemverilog",
@@ -135,7 +139,8 @@ fn write(unit: &Unit, name: &str, mut heading: Vec<String>, language: Language) 
     module.heading = heading;
     module.name = format!("unit_{}", numbers::identifier(name));
     Ok(match language {
-        Language::C => c::source(&module),
+        Language::C => c::source(&module, c::Variant::C),
+        Language::Cuda => c::source(&module, c::Variant::Cuda),
         Language::Rust => rust::source(&module),
         Language::Python => python::source(&module),
         Language::SystemVerilog => systemverilog::source(&module),

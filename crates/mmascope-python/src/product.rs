@@ -171,7 +171,10 @@ pub(crate) fn multiply<'py>(
     let words = interrupt::run(py, &work, |watch| {
         let product = match by_reference {
             true => ScheduledProduct::by_reference(&schedule, unit, &matrices, modifiers)?,
-            false => ScheduledProduct::new(&schedule, unit, &matrices, modifiers)?,
+            false => {
+                mmascope_cli::choose_engine()?;
+                ScheduledProduct::new(&schedule, unit, &matrices, modifiers)?
+            }
         };
         product.run(software.as_ref(), watch)
     })?;

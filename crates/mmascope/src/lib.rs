@@ -262,8 +262,8 @@ pub mod tree {
 pub mod gemm {
     pub use mmascope_gemm::gemm::{
         Accumulators, Arrays, ErrorStatistics, MOST_THREADS, Matrices, Matrix, Product, Region,
-        SAMPLES, Schedule, ScheduledProduct, SoftwareScales, Strides, Summary, Watch, chain, dots,
-        engine, on_threads, scheduled_statistics, statistics,
+        SAMPLES, Schedule, ScheduledProduct, SoftwareScales, Strides, Summary, Watch, chain,
+        choose_engine, dots, engine, on_threads, scheduled_statistics, statistics,
     };
 
     /// The clauses of a schedule.

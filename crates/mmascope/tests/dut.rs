@@ -408,7 +408,17 @@ fn subjects_split_on_single_colons() {
         "cmd:ssh h x::y".parse(),
         Ok(DeviceName::Command("ssh h x::y".into()))
     );
+    assert_eq!(
+        format!("cuda:1:{kind}").parse(),
+        Ok(DeviceName::Cuda {
+            ordinal: 1,
+            inst: kind.into()
+        })
+    );
     for wrong in [
+        "cuda:0",
+        "cuda:x:mma",
+        "cuda:0:",
         "",
         "model",
         "model:",

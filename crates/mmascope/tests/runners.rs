@@ -1,6 +1,8 @@
 //! Programs that ask a chip: every row of the catalogue has one or a reason; they compile, and run on a chip in
 //! C++ that does what the PTX manual says (`runners/device.hpp`).
 
+#[path = "runners/assembly.rs"]
+mod assembly;
 #[path = "runners/compilers.rs"]
 mod compilers;
 #[path = "runners/emulated.rs"]

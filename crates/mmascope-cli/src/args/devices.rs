@@ -33,7 +33,7 @@ pub(crate) struct Reveal {
 
 #[derive(clap::Args)]
 pub(crate) struct Probe {
-    /// model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH or cmd:COMMAND LINE
+    /// model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH, cuda:N:INST or cmd:COMMAND LINE
     #[arg(required_unless_present = "compare", conflicts_with = "compare")]
     pub(crate) subject: Option<String>,
     /// Two subjects side by side, in place of SUBJECT; exit status 1 when a feature differs
@@ -96,7 +96,7 @@ pub(crate) struct Identify {
 
 #[derive(clap::Args)]
 pub(crate) struct Infer {
-    /// model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH or cmd:COMMAND LINE
+    /// model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH, cuda:N:INST or cmd:COMMAND LINE
     pub(crate) subject: String,
     #[command(flatten)]
     pub(crate) device: Tested,
@@ -116,14 +116,25 @@ pub(crate) struct Infer {
 
 #[derive(clap::Args)]
 pub(crate) struct Validate {
-    /// model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH or cmd:COMMAND LINE
+    /// model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH, cuda:N:INST or cmd:COMMAND LINE; or cuda:N, which makes and
+    /// compares its operands itself
     pub(crate) subject: String,
     #[command(flatten)]
     pub(crate) device: Tested,
     /// The model: a row of the catalogue or of an --isa file
     #[arg(long, value_name = "ARCH:INST")]
-    pub(crate) against: String,
-    /// Cases in all, every family in turn [default: 1000000]
+    pub(crate) against: Option<String>,
+    /// With cuda:N: every row of the GPU's architecture that has a model
+    #[arg(long, conflicts_with = "inst")]
+    pub(crate) all: bool,
+    /// With cuda:N: the conversions (PTX cvt) that the GPU has, instead of matrix instructions; --trials inputs of each,
+    /// all inputs of 16 bits and fewer [default: 16777216]
+    #[arg(long, conflicts_with_all = ["inst", "all", "dry_run"])]
+    pub(crate) conversions: bool,
+    /// With cuda:N, --arch and --inst: print the kernels instead of running them; no GPU is needed
+    #[arg(long, requires = "inst")]
+    pub(crate) dry_run: bool,
+    /// Cases in all, every family in turn [default: 1000000; of cuda:N 100000000 a row]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
     /// Minutes to run
@@ -141,6 +152,27 @@ pub(crate) struct Validate {
     /// Write the summary to a file, as JSON
     #[arg(short = 'o', value_name = "FILE")]
     pub(crate) output: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Record {
+    /// cuda:N, a GPU
+    pub(crate) subject: String,
+    /// Only this instruction
+    #[arg(long, conflicts_with = "all", required_unless_present = "all")]
+    pub(crate) inst: Option<String>,
+    /// Every row of the GPU's architecture that has a model
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Cases of each family
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) count: u64,
+    /// Seed of every family
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The vector file; FILE.about.json beside it says which GPU, driver and compiler gave it
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) output: String,
 }
 
 /// A positive number of minutes.

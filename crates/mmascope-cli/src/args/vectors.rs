@@ -15,7 +15,7 @@ pub(crate) struct Eval {
     #[arg(long, value_delimiter = ',', conflicts_with = "subject")]
     pub(crate) mods: Vec<String>,
     /// Let a device answer instead of the model: model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE],
-    /// plugin:PATH or cmd:COMMAND LINE.
+    /// plugin:PATH, cuda:N:INST or cmd:COMMAND LINE.
     /// One in 64 questions is asked twice, so that noise is found
     #[arg(long)]
     pub(crate) subject: Option<String>,
@@ -49,7 +49,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) flags: bool,
     /// Ask a device instead of reading recorded results: model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE],
-    /// plugin:PATH or cmd:COMMAND LINE
+    /// plugin:PATH, cuda:N:INST or cmd:COMMAND LINE
     #[arg(long, conflicts_with_all = ["engine", "flags"])]
     pub(crate) subject: Option<String>,
     #[command(flatten)]

@@ -37,6 +37,13 @@ pub enum DeviceName {
     Plugin(String),
     /// `cmd:COMMAND LINE`
     Command(String),
+    /// `cuda:N:INST`, an instruction of a GPU. `mmascope-cuda` opens it.
+    Cuda {
+        /// Number of the GPU.
+        ordinal: usize,
+        /// Instruction.
+        inst: String,
+    },
 }
 
 /// What a process is asked in: the formats, and the names that its lines carry.
@@ -106,8 +113,7 @@ impl std::str::FromStr for DeviceName {
 
     /// Fields split on a single `:`; `::` never separates; `plugin:` and `cmd:` take the rest.
     fn from_str(text: &str) -> Result<Self> {
-        let expected =
-            "model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH or cmd:COMMAND LINE";
+        let expected = "model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH, cuda:N:INST or cmd:COMMAND LINE";
         let wrong = || {
             let meant =
                 prefixed(text).map_or_else(String::new, |it| format!("; did you mean '{it}'?"));
@@ -143,9 +149,17 @@ impl std::str::FromStr for DeviceName {
                 "subject '{text}': lib: is a routine that sums and no device: it can be revealed; \
                  expected {expected}"
             ))),
-            "cuda" => Err(Error::Argument(format!(
-                "subject '{text}': {kind}: subjects are not available yet; expected {expected}"
-            ))),
+            "cuda" => {
+                let (ordinal, inst) = rest.split_once(':').ok_or_else(wrong)?;
+                let ordinal = ordinal.parse().map_err(|_| wrong())?;
+                if inst.is_empty() || inst.starts_with(':') {
+                    return Err(wrong());
+                }
+                Ok(Self::Cuda {
+                    ordinal,
+                    inst: inst.to_owned(),
+                })
+            }
             _ => Err(wrong()),
         }
     }
@@ -284,6 +298,11 @@ impl DeviceName {
                     )));
                 };
                 Box::new(ProcessDut::spawn(command, interface.clone(), timeout)?)
+            }
+            Self::Cuda { ordinal, inst } => {
+                return Err(Error::Argument(format!(
+                    "cuda:{ordinal}:{inst}: this program was built without GPUs"
+                )));
             }
         };
         match interface {

@@ -38,6 +38,29 @@ impl Code {
         })
     }
 
+    /// What the format says of itself, as an initialiser of the device's `Code`.
+    pub(super) fn initialiser(&self) -> String {
+        let specials = match self.float.specials {
+            Specials::Ieee => "IEEE",
+            Specials::AllOnesNan => "ALL_ONES_NAN",
+            Specials::NegativeZeroNan => "NEGATIVE_ZERO_NAN",
+            Specials::None => "NO_SPECIALS",
+        };
+        format!(
+            "{{{}, {}, {}, {}, {}, {}, {}, {specials}, {}, {}, {:#x}ull}}",
+            self.format.bits,
+            self.m,
+            self.e_min,
+            self.e_max,
+            self.float.bias,
+            u8::from(self.format.signed),
+            u8::from(self.float.subnormals),
+            self.format.register.shift,
+            uniform_bits(&self.format),
+            self.largest
+        )
+    }
+
     fn signed(&self, negative: bool, magnitude: u64) -> u64 {
         magnitude | u64::from(negative && self.format.signed) << (self.format.bits - 1)
     }
@@ -163,13 +186,18 @@ pub(super) fn split(a: &Code, b: &Code, e: i32, word: u32) -> (i32, i32) {
     }
 }
 
-/// Uniform bits of a word: of the code, or of the whole register word where bits of it are ignored.
-pub(super) fn uniform(format: &Format, draw: [u32; 4]) -> u64 {
-    let bits = if format.register.shift > 0 || !format.signed {
+/// How many bits [`uniform`] draws.
+pub(super) fn uniform_bits(format: &Format) -> u32 {
+    if format.register.shift > 0 || !format.signed {
         format.register.bits
     } else {
         format.bits
-    };
+    }
+}
+
+/// Uniform bits of a word: of the code, or of the whole register word where bits of it are ignored.
+pub(super) fn uniform(format: &Format, draw: [u32; 4]) -> u64 {
+    let bits = uniform_bits(format);
     (u64::from(draw[0]) | u64::from(draw[1]) << 32) & (u64::MAX >> (64 - bits))
 }
 

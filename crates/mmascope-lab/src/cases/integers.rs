@@ -12,7 +12,7 @@ pub(super) struct Layout {
     pub(super) k: usize,
     pub(super) a: Format,
     pub(super) b: Format,
-    c: Format,
+    pub(super) c: Format,
 }
 
 /// Chosen c for every pair of operands.

@@ -4,11 +4,10 @@
 //! arithmetic, and reports nothing where one of them is wrong: a layout that is not the chip's is never
 //! taken for arithmetic. Then each vector fills all rows, columns and c, and every element of D is compared.
 
-mod cuda;
-mod hip;
 mod program;
 
 use super::Vectors;
+use crate::device_code::{DeviceCode, OperandSource};
 use crate::error::{Error, Result};
 use crate::isa::{Architecture, Instruction};
 
@@ -36,33 +35,13 @@ pub fn runner(
     }
 }
 
-/// Device code and what the host has to know of it.
-struct Kernel {
-    /// Threads that work together.
-    lanes: u32,
-    /// Thread blocks that work together.
-    ctas: u32,
-    /// Rows and columns of a tile, independent products of one instruction.
-    tile: [u32; 3],
-    /// Whether only this architecture has the instruction, not the later ones too.
-    is_own: bool,
-    /// The source before the kernel.
-    head: String,
-    /// The kernel, `tile`.
-    body: String,
-}
-
 /// The device code, or why there is none.
-fn kernel(row: &Instruction, language: &str) -> std::result::Result<Kernel, String> {
+fn kernel(row: &Instruction, language: &str) -> std::result::Result<DeviceCode, String> {
     // Operands travel as floats' registers do, and the program's own check counts in f32.
     if row.signature.a.float().is_none() {
         return Err("programs for integer operands are not written down here".to_owned());
     }
-    match language {
-        "cuda" => cuda::kernel(row),
-        "hip" => hip::kernel(row),
-        _ => Err("the languages are cuda and hip".to_owned()),
-    }
+    DeviceCode::or_reason(row, language, OperandSource::Shared)
 }
 
 /// Names the row of the same chip with a runner that has the most in common.
@@ -94,25 +73,4 @@ fn nearest(architecture: &Architecture, row: &Instruction, language: &str) -> St
             architecture.name
         ),
     }
-}
-
-/// A text with `@NAME@` replaced.
-fn fill(text: &str, values: &[(&str, String)]) -> String {
-    values.iter().fold(text.to_owned(), |text, (name, value)| {
-        text.replace(&format!("@{name}@"), value)
-    })
-}
-
-/// `{%first,…}`.
-fn list(first: usize, count: usize) -> String {
-    let names: Vec<String> = (first..first + count).map(|i| format!("%{i}")).collect();
-    format!("{{{}}}", names.join(","))
-}
-
-/// Operands of inline assembly: `"constraint"(name[0]), …`.
-fn operands(constraint: &str, name: &str, count: usize) -> String {
-    let all: Vec<String> = (0..count)
-        .map(|i| format!("\"{constraint}\"({name}[{i}])"))
-        .collect();
-    all.join(", ")
 }

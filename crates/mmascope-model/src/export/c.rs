@@ -1,5 +1,5 @@
-//! C: fixed-width integers, `unsigned __int128` where 64 bits are too few, and an array of 64-bit parts where
-//! 128 are.
+//! C and CUDA C++: fixed-width integers, `unsigned __int128` where 64 bits are too few, and an array of 64-bit parts
+//! where 128 are.
 
 use std::fmt::Write;
 
@@ -48,7 +48,26 @@ pub(super) fn parts(module: &Module) -> u32 {
     if most > 128 { most.div_ceil(64) } else { 0 }
 }
 
-struct C;
+/// What of C and CUDA C++ differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variant {
+    /// C99.
+    C,
+    /// C++ with functions for a GPU.
+    Cuda,
+}
+
+impl Variant {
+    /// What stands before a function that only this file calls, and before a table.
+    fn local(self) -> &'static str {
+        match self {
+            Self::C => "static ",
+            Self::Cuda => "static __device__ ",
+        }
+    }
+}
+
+struct C(Variant);
 
 /// The name of a type.
 fn type_name(ty: &Ty) -> String {
@@ -103,11 +122,10 @@ impl Dialect for C {
                 }
                 _ => Text::atom(number.to_string()),
             },
-            Node::Made(fields) => Text::atom(format!(
-                "({}){{{}}}",
-                type_name(&expr.ty),
-                self.list(fields)
-            )),
+            Node::Made(fields) => Text::atom(match self.0 {
+                Variant::C => format!("({}){{{}}}", type_name(&expr.ty), self.list(fields)),
+                Variant::Cuda => format!("{}{{{}}}", type_name(&expr.ty), self.list(fields)),
+            }),
             Node::Left(x, places) => call(&format!("left{}", held.suffix()), &[x, places]),
             Node::Right(x, places) => call(&format!("right{}", held.suffix()), &[x, places]),
             Node::Length(x) => call(&format!("length{}", Held::of(&x.ty).suffix()), &[x]),
@@ -241,18 +259,46 @@ const HELPERS: &[(&str, &str)] = &[
     ),
 ];
 
+/// The lengths of numbers by the instruction that GPUs have for it.
+const CUDA_HELPERS: [(&str, &str); 2] = [
+    (
+        "length64",
+        "/* How many bits a number needs. */\nstatic int length64(uint64_t x) {\n    return 64 - __clzll((long long)x);\n}",
+    ),
+    (
+        "length128",
+        "/* How many bits a number needs. */\nstatic int length128(u128 x) {\n    const uint64_t high = (uint64_t)(x >> 64);\n    return high != 0 ? 128 - __clzll((long long)high) : 64 - __clzll((long long)(uint64_t)x);\n}",
+    ),
+];
+
+/// What a CUDA file begins with. A compiler of plain C++ takes it too.
+const CUDA_HEAD: &str = include_str!("cuda_head.cpp");
+
 /// The source file of a module.
-pub(super) fn source(module: &Module) -> String {
-    let body = written(module, write_function);
+pub(super) fn source(module: &Module, variant: Variant) -> String {
+    let body = written(module, |out, function| {
+        write_function(out, function, variant)
+    });
     let mut out = String::new();
     for line in &module.heading {
         out += &commented(line, "// ");
     }
-    out += "\n#include <stdbool.h>\n#include <stdint.h>\n\n";
+    out += match variant {
+        Variant::C => "\n#include <stdbool.h>\n#include <stdint.h>\n\n",
+        Variant::Cuda => CUDA_HEAD,
+    };
     let parts = parts(module);
     let helpers: Vec<(&str, String)> = HELPERS
         .iter()
-        .map(|(name, code)| (*name, (*code).to_owned()))
+        .map(|(name, code)| {
+            let own = CUDA_HELPERS.iter().find(|(own, _)| own == name);
+            let code = match (variant, own) {
+                (Variant::Cuda, Some((_, code))) => code,
+                _ => code,
+            };
+            // A helper is one function; a remark may stand before it.
+            (*name, code.replacen("static ", variant.local(), 1))
+        })
         .collect();
     let helpers = with_helpers(&helpers, &body);
     let mut types = String::new();
@@ -289,7 +335,8 @@ pub(super) fn source(module: &Module) -> String {
         let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
         let _ = writeln!(
             out,
-            "static const int {name}[{}] = {{{}}};",
+            "{}const int {name}[{}] = {{{}}};",
+            variant.local(),
             numbers.len(),
             numbers.join(", ")
         );
@@ -301,7 +348,7 @@ pub(super) fn source(module: &Module) -> String {
     out + "\n"
 }
 
-fn write_function(out: &mut String, function: &Function) {
+fn write_function(out: &mut String, function: &Function, variant: Variant) {
     *out += &commented(&function.comment, "// ");
     let parameters: Vec<String> = function
         .parameters
@@ -311,14 +358,14 @@ fn write_function(out: &mut String, function: &Function) {
             _ => declared(name, ty),
         })
         .collect();
-    let is_static = if function.name == "dot" {
-        ""
-    } else {
-        "static "
+    let before = match (function.name == "dot", variant) {
+        (true, Variant::C) => "",
+        (true, Variant::Cuda) => "__device__ ",
+        (false, _) => variant.local(),
     };
     let _ = writeln!(
         out,
-        "{is_static}{} {}({}) {{",
+        "{before}{} {}({}) {{",
         type_name(&function.value.ty),
         function.name,
         parameters.join(", ")
@@ -326,11 +373,16 @@ fn write_function(out: &mut String, function: &Function) {
     for name in function.unread() {
         let _ = writeln!(out, "    (void){name}; // takes no part");
     }
-    write_steps(out, &function.body, 1);
-    let _ = writeln!(out, "    return {};\n}}\n", C.whole(&function.value));
+    write_steps(out, &function.body, 1, variant);
+    let _ = writeln!(
+        out,
+        "    return {};\n}}\n",
+        C(variant).whole(&function.value)
+    );
 }
 
-fn write_steps(out: &mut String, steps: &[Step], depth: usize) {
+fn write_steps(out: &mut String, steps: &[Step], depth: usize, variant: Variant) {
+    let c = C(variant);
     let indent = "    ".repeat(depth);
     for step in steps {
         let _ = match step {
@@ -342,39 +394,39 @@ fn write_steps(out: &mut String, steps: &[Step], depth: usize) {
                 out,
                 "{indent}const {} = {};",
                 declared(name, &value.ty),
-                C.whole(value)
+                c.whole(value)
             ),
             Step::Var(name, value) => {
                 writeln!(
                     out,
                     "{indent}{} = {};",
                     declared(name, &value.ty),
-                    C.whole(value)
+                    c.whole(value)
                 )
             }
-            Step::Set(name, value) => writeln!(out, "{indent}{name} = {};", C.whole(value)),
+            Step::Set(name, value) => writeln!(out, "{indent}{name} = {};", c.whole(value)),
             Step::Array(name, of, count) => {
                 writeln!(out, "{indent}{} {name}[{count}];", type_name(of))
             }
             Step::Put(name, index, value) => writeln!(
                 out,
                 "{indent}{name}[{}] = {};",
-                C.index(index),
-                C.whole(value)
+                c.index(index),
+                c.whole(value)
             ),
             Step::For(index, count, steps) => {
                 let _ = writeln!(
                     out,
                     "{indent}for (int {index} = 0; {index} < {count}; {index}++) {{"
                 );
-                write_steps(out, steps, depth + 1);
+                write_steps(out, steps, depth + 1, variant);
                 writeln!(out, "{indent}}}")
             }
             Step::ReturnIf(condition, value) => writeln!(
                 out,
                 "{indent}if ({}) {{\n{indent}    return {};\n{indent}}}",
-                C.whole(condition),
-                C.whole(value)
+                c.whole(condition),
+                c.whole(value)
             ),
         };
     }

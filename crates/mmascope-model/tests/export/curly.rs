@@ -52,12 +52,30 @@ fn c_gives_the_bits() {
     let subjects = rows();
     let all = of_all(&subjects, |_| 150, 3);
     assert!(count(&all) >= 100_000, "{}", count(&all));
-    in_c("c", &subjects, &all);
+    in_c("c", Language::C, &subjects, &all);
 }
 
-fn in_c(name: &str, subjects: &[Subject], all: &[Cases]) {
+/// A compiler of plain C++ takes the files for GPUs.
+#[test]
+fn cuda_gives_the_bits() {
+    if !is_here("g++", "--version", "CUDA C++") {
+        return;
+    }
+    let subjects = representatives(120);
+    let all = of_all(&subjects, |_| 150, 3);
+    in_c("cuda", Language::Cuda, &subjects, &all);
+}
+
+fn in_c(name: &str, language: Language, subjects: &[Subject], all: &[Cases]) {
     let folder = folder(name);
-    files(&folder, Language::C, "c", subjects, all);
+    let is_cuda = language == Language::Cuda;
+    files(
+        &folder,
+        language,
+        if is_cuda { "cpp" } else { "c" },
+        subjects,
+        all,
+    );
     let mut main = "#include <inttypes.h>\n#include <stdint.h>\n#include <stdio.h>\nstatic uint64_t w[4096];\n".to_owned();
     let mut body = String::new();
     for (place, (subject, cases)) in subjects.iter().zip(all).enumerate() {
@@ -91,14 +109,25 @@ fn in_c(name: &str, subjects: &[Subject], all: &[Cases]) {
     std::fs::write(folder.join("main.c"), main).expect("a file");
     // Every unit's own file has a function of the same name.
     let mut script = "set -e\n".to_owned();
-    let flags = "-std=c11 -O0 -Wall -Wextra -Werror -fsanitize-undefined-trap-on-error -fsanitize=undefined";
+    let (compiler, ending, standard) = match is_cuda {
+        true => ("g++ -x c++", "cpp", "c++17"),
+        false => ("gcc", "c", "c11"),
+    };
+    let flags = "-O0 -Wall -Wextra -Werror -fsanitize-undefined-trap-on-error -fsanitize=undefined";
     for place in 0..subjects.len() {
-        let _ = writeln!(script, "gcc {flags} -Ddot=dot_{place} -c row_{place}.c");
+        let _ = writeln!(
+            script,
+            "{compiler} -std={standard} {flags} -Ddot=dot_{place} -c row_{place}.{ending}"
+        );
     }
-    script += "gcc -O1 main.c row_*.o -o rows\n./rows\n";
+    let _ = writeln!(
+        script,
+        "{compiler} -O1 -c main.c\n{} main.o row_*.o -o rows\n./rows",
+        compiler.split(' ').next().unwrap_or_default()
+    );
     std::fs::write(folder.join("build.sh"), script).expect("a file");
     let printed = run(Command::new("sh").arg("build.sh").current_dir(&folder));
-    check("C", subjects, all, &printed);
+    check(language.name(), subjects, all, &printed);
 }
 
 /// Parameters that no row has: groups, joined sums, other roundings, flushes, short blocks, other results.
@@ -110,7 +139,7 @@ fn c_gives_the_bits_of_drawn_parameters() {
     let (subjects, reasons) = drawn(3);
     println!("{} units; without a source: {reasons:#?}", subjects.len());
     let all = of_all(&subjects, |_| 40, 10);
-    in_c("drawn", &subjects, &all);
+    in_c("drawn", Language::C, &subjects, &all);
     assert!(reasons.len() * 5 < subjects.len(), "{reasons:#?}");
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Kernel, fill};
+use crate::device_code::{DeviceCode, fill};
 use crate::discriminate::Vectors;
 use crate::error::{Error, Result};
 use crate::format::{Exact, Format, Overflow, Rounding};
@@ -15,7 +15,7 @@ pub(super) fn program(
     architecture: &Architecture,
     row: &Instruction,
     vectors: &Vectors,
-    kernel: &Kernel,
+    kernel: &DeviceCode,
     language: &str,
 ) -> Result<String> {
     let (unit, signature) = (row.unit()?, &row.signature);
@@ -37,7 +37,6 @@ pub(super) fn program(
             u8::from(nan),
         );
     }
-    let [m, n, blocks] = kernel.tile;
     let powers = match &signature.scale {
         Some(scale) => codes(&scale.format, &[1, 2, 4]),
         None => "0".to_owned(),
@@ -47,9 +46,7 @@ pub(super) fn program(
     let text = fill(
         TEXT,
         &[
-            // The parts first: they use the names below.
-            ("HEAD", kernel.head.clone()),
-            ("KERNEL", kernel.body.clone()),
+            ("DEVICE", kernel.source()),
             ("WHAT", format!("{} {}", row.architecture, row.name)),
             ("MODEL", unit.program().to_string()),
             ("COMPILE", compile(architecture, row, kernel, language)),
@@ -57,11 +54,6 @@ pub(super) fn program(
             ("PREFIX", prefix.to_owned()),
             ("LANES", number(kernel.lanes)),
             ("CTAS", number(kernel.ctas)),
-            ("M", number(m)),
-            ("N", number(n)),
-            ("K", signature.k.to_string()),
-            ("SCALES", signature.scales().to_string()),
-            ("BLOCKS", number(blocks)),
             ("EXPONENT", number(d.0)),
             ("FRACTION", number(d.1)),
             ("C_EXPONENT", number(c.0)),
@@ -83,7 +75,7 @@ pub(super) fn program(
 fn compile(
     architecture: &Architecture,
     row: &Instruction,
-    kernel: &Kernel,
+    kernel: &DeviceCode,
     language: &str,
 ) -> String {
     if language == "hip" {

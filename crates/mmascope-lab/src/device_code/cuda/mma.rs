@@ -1,7 +1,7 @@
 //! CUDA device code for `mma.sync`: operands in registers, with kinds and block scales.
 
-use super::super::{Kernel, fill, list, operands};
-use super::no_place;
+use super::super::{DeviceCode, fill, list, operands};
+use super::{no_place, packed_bits};
 use crate::isa::Instruction;
 
 const ROWS: &str = include_str!("mma.cu");
@@ -10,15 +10,10 @@ const QUADS: &str = include_str!("quads.cu");
 /// Bits that an operand has in a register, and how far its code is shifted there.
 fn place(name: &str, in_bytes: bool) -> Option<(u32, u32)> {
     match name {
-        "e4m3fn" | "e5m2" => Some((8, 0)),
         // Four bits in the middle of a byte, six at its low end.
         "e2m1fn" if in_bytes => Some((8, 2)),
         "e3m2fn" | "e2m3fn" if in_bytes => Some((8, 0)),
-        "e2m1fn" => Some((4, 0)),
-        "f16" | "bf16" => Some((16, 0)),
-        "tf32" => Some((32, 0)),
-        "f64" => Some((64, 0)),
-        _ => None,
+        _ => packed_bits(name).map(|bits| (bits, 0)),
     }
 }
 
@@ -42,12 +37,12 @@ fn words(types: &str) -> Option<(String, &str)> {
     ))
 }
 
-pub(super) fn kernel(row: &Instruction, rest: &str) -> Result<Kernel, String> {
+pub(super) fn kernel(row: &Instruction, rest: &str) -> Result<DeviceCode, String> {
     let (shape, types) = rest.split_once('.').unwrap_or((rest, ""));
     let is_half = row.signature.a.name == "f16";
     match shape {
         "m8n8k4" if is_half => Ok(quads(row, shape, types)),
-        _ if shape.starts_with("m16n8k") || shape == "m8n8k4" => {
+        _ if shape.starts_with("m16n8k") || shape.starts_with("m8n8k") => {
             rows(row, shape, types).ok_or_else(|| no_place(row))
         }
         _ => Err(format!(
@@ -57,7 +52,7 @@ pub(super) fn kernel(row: &Instruction, rest: &str) -> Result<Kernel, String> {
 }
 
 /// Four products of eight lanes each.
-fn quads(row: &Instruction, shape: &str, types: &str) -> Kernel {
+fn quads(row: &Instruction, shape: &str, types: &str) -> DeviceCode {
     let count = |bits: u32| if bits == 32 { 8 } else { 4 };
     let (rc, rd) = (count(row.signature.c.bits), count(row.signature.d.bits));
     let text = format!(
@@ -83,7 +78,8 @@ fn quads(row: &Instruction, shape: &str, types: &str) -> Kernel {
             ("RD", rd.to_string()),
         ],
     );
-    Kernel {
+    DeviceCode {
+        signature: row.signature,
         lanes: 32,
         ctas: 1,
         tile: [8, 8, 4],
@@ -94,7 +90,7 @@ fn quads(row: &Instruction, shape: &str, types: &str) -> Kernel {
 }
 
 /// One product of the warp.
-fn rows(row: &Instruction, shape: &str, types: &str) -> Option<Kernel> {
+fn rows(row: &Instruction, shape: &str, types: &str) -> Option<DeviceCode> {
     let (kind, types) = words(types)?;
     let signature = &row.signature;
     let in_bytes = kind.contains("f8f6f4");
@@ -159,7 +155,8 @@ fn rows(row: &Instruction, shape: &str, types: &str) -> Option<Kernel> {
             ("RD", rd.to_string()),
         ],
     );
-    Some(Kernel {
+    Some(DeviceCode {
+        signature: row.signature,
         lanes: 32,
         ctas: 1,
         tile: [8 * u32::try_from(tall).ok()?, 8, 1],

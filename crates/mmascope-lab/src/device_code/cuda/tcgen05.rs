@@ -1,6 +1,6 @@
 //! CUDA device code for `tcgen05.mma`: operands in shared memory, sums and scales in tensor memory; one thread block or a pair.
 
-use super::super::{Kernel, fill};
+use super::super::{DeviceCode, fill};
 use super::{SHARED, no_place};
 use crate::isa::Instruction;
 
@@ -29,16 +29,18 @@ fn operand(kind: &str, name: &str) -> Option<Operand> {
         ("f8f6f4" | "mxf8f6f4", "e3m2fn") => (6, 16, 4),
         ("f8f6f4" | "mxf8f6f4", "e2m1fn") => (4, 16, 5),
         ("mxf4" | "mxf4nvf4", "e2m1fn") => (4, 32, 1),
+        ("i8", "uint8") => (8, 16, 0),
+        ("i8", "int8") => (8, 16, 1),
         _ => return None,
     };
     Some(Operand { bits, per, number })
 }
 
-pub(super) fn kernel(row: &Instruction, rest: &str) -> Result<Kernel, String> {
+pub(super) fn kernel(row: &Instruction, rest: &str) -> Result<DeviceCode, String> {
     dense(row, rest).ok_or_else(|| no_place(row))
 }
 
-fn dense(row: &Instruction, rest: &str) -> Option<Kernel> {
+fn dense(row: &Instruction, rest: &str) -> Option<DeviceCode> {
     let signature = &row.signature;
     let rest = rest.strip_prefix("mma.")?;
     let (form, rest) = match rest.strip_prefix("ws.") {
@@ -49,7 +51,7 @@ fn dense(row: &Instruction, rest: &str) -> Option<Kernel> {
         Some(rest) => (2, rest),
         None => (1, rest),
     };
-    let (kind, _) = rest.split_once("kind::")?.1.split_once('.')?;
+    let (kind, types) = rest.split_once("kind::")?.1.split_once('.')?;
     let (a, b) = (
         operand(kind, signature.a.name)?,
         operand(kind, signature.b.name)?,
@@ -85,6 +87,11 @@ fn dense(row: &Instruction, rest: &str) -> Option<Kernel> {
             "scales are powers of two",
         ));
         (scale, factors) = (SCALES, ", [%4], [%5]");
+    } else if kind == "i8" {
+        descriptor.insert(0, (2 << 4, "D is s32"));
+        if types.starts_with("satfinite") {
+            descriptor.insert(1, (1 << 3, "sums saturate"));
+        }
     } else {
         descriptor.insert(0, (u32::from(wide) << 4, "D is f32"));
     }
@@ -119,7 +126,8 @@ fn dense(row: &Instruction, rest: &str) -> Option<Kernel> {
             ("MASK", if wide { "" } else { " & 0xffff" }.to_owned()),
         ],
     );
-    Some(Kernel {
+    Some(DeviceCode {
+        signature: *signature,
         lanes: 128,
         ctas,
         tile: [m, n, 1],

@@ -1,11 +1,11 @@
 //! HIP device code for MFMA: operands in vector registers, one block or several.
 
-use super::{Kernel, fill};
+use super::{DeviceCode, fill};
 use crate::isa::Instruction;
 
 const TEXT: &str = include_str!("hip/mfma.hip");
 
-pub(super) fn kernel(row: &Instruction) -> Result<Kernel, String> {
+pub(super) fn code(row: &Instruction) -> Result<DeviceCode, String> {
     let Some(rest) = row.name.strip_prefix("v_mfma_") else {
         return Err("it is no v_mfma_ instruction of AMD".to_owned());
     };
@@ -18,7 +18,7 @@ pub(super) fn kernel(row: &Instruction) -> Result<Kernel, String> {
     })
 }
 
-fn mfma(row: &Instruction, rest: &str) -> Option<Kernel> {
+fn mfma(row: &Instruction, rest: &str) -> Option<DeviceCode> {
     let (result, rest) = rest.split_once('_')?;
     let (_, types) = rest.split_once('_')?;
     let (shape, k) = (&row.shapes[0], u32::try_from(row.signature.k).ok()?);
@@ -88,7 +88,8 @@ fn mfma(row: &Instruction, rest: &str) -> Option<Kernel> {
             ("BLOCK", block_of.to_owned()),
         ],
     );
-    Some(Kernel {
+    Some(DeviceCode {
+        signature: row.signature,
         lanes: 64,
         ctas: 1,
         tile: [m, n, blocks],

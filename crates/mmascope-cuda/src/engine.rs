@@ -1,0 +1,481 @@
+//! Matrix products with the bits of any unit, by the ordinary integer and floating-point instructions of a chip.
+//!
+//! The source of a product is generated from the unit: its arithmetic as device code (`mmascope_model::export`), one thread an
+//! output. No matrix unit is used, so a chip computes what any other chip's matrix units compute.
+
+mod down;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mmascope_gemm::array::WordsMut;
+use mmascope_gemm::engine::{Dots, Elements, Engine, Layout, Plan, Prepared, Reason, Steps, Watch};
+use mmascope_model::dpa::{Modifiers, Unit};
+use mmascope_model::export::{self, Language};
+use mmascope_model::format::{Format, Specials};
+
+use crate::Result;
+use crate::chip::{Argument, Chip, Loaded, Memory};
+use crate::source;
+
+const TEXT: &str = include_str!("source/engine.cu");
+
+/// Threads of a block.
+const THREADS: u32 = 128;
+/// Rows and columns of a warp's outputs, where sums are multiply-adds, and its threads (`source/down.cu`).
+const WARP: [usize; 3] = [4, 128, 32];
+/// Products of a launch: a person who waits can stop between launches.
+const PRODUCTS: u64 = 1 << 32;
+
+/// A chip as an engine of matrix products.
+pub struct CudaEngine {
+    name: String,
+    chip: Arc<dyn Chip>,
+    is_plain: bool,
+}
+
+impl fmt::Debug for CudaEngine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.name)
+    }
+}
+
+/// The source of the products of a unit.
+///
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) where the unit has no source.
+pub fn product_source(unit: &Unit, name: &str) -> Result<String> {
+    let signature = unit.signature();
+    let element = |format: &Format| element(format).to_owned();
+    let scale = signature.scale.map(|scale| scale.format);
+    let values = [
+        ("K", signature.k.to_string()),
+        ("SCALES", signature.scales().to_string()),
+        ("A_TYPE", element(&signature.a)),
+        ("B_TYPE", element(&signature.b)),
+        (
+            "S_TYPE",
+            scale.as_ref().map_or("unsigned char".to_owned(), element),
+        ),
+        ("D_TYPE", element(&wider(unit))),
+        (
+            "SCALE_ARGUMENTS",
+            if scale.is_some() { ", sx, sy" } else { "" }.to_owned(),
+        ),
+    ];
+    let text = values.iter().fold(TEXT.to_owned(), |text, (name, value)| {
+        text.replace(&format!("@{name}@"), value)
+    });
+    let fast = match down::fits(unit) {
+        Ok(sum) => down::source(unit, &sum),
+        Err(_) => String::new(),
+    };
+    Ok(format!("{}{text}{fast}", source::model(unit, name)?))
+}
+
+/// Of c and d the one with the wider register: accumulators lie in it.
+fn wider(unit: &Unit) -> Format {
+    let signature = unit.signature();
+    let (c, d) = (signature.c.container(), signature.d.container());
+    if c.register.bits > d.register.bits {
+        c
+    } else {
+        d
+    }
+}
+
+/// Bytes of a register word in memory.
+fn bytes(format: &Format) -> usize {
+    match format.register.bits {
+        0..=8 => 1,
+        9..=16 => 2,
+        17..=32 => 4,
+        _ => 8,
+    }
+}
+
+fn element(format: &Format) -> &'static str {
+    match bytes(format) {
+        1 => "unsigned char",
+        2 => "unsigned short",
+        4 => "unsigned",
+        _ => "unsigned long long",
+    }
+}
+
+impl CudaEngine {
+    /// The engine of a chip; the name stands in messages.
+    #[must_use]
+    pub fn new(name: &str, chip: Arc<dyn Chip>) -> Self {
+        Self {
+            name: name.to_owned(),
+            chip,
+            is_plain: false,
+        }
+    }
+
+    /// The same without fast methods: every unit in integers. The bits are the same.
+    #[must_use]
+    pub fn in_integers(self) -> Self {
+        Self {
+            is_plain: true,
+            ..self
+        }
+    }
+}
+
+impl Engine for CudaEngine {
+    fn name(&self) -> Cow<'static, str> {
+        self.name.clone().into()
+    }
+
+    fn plan(&self, unit: &Unit) -> std::result::Result<Arc<dyn Plan>, Reason> {
+        // Whether it has a source is known without a compiler.
+        export::unit(unit, "unit", Language::Cuda)
+            .map_err(|error| Reason::new(error.to_string()))?;
+        Ok(Arc::new(CudaPlan {
+            chip: Arc::clone(&self.chip),
+            unit: Arc::new(unit.clone()),
+            is_down: !self.is_plain && down::fits(unit).is_ok(),
+        }))
+    }
+}
+
+struct CudaPlan {
+    chip: Arc<dyn Chip>,
+    unit: Arc<Unit>,
+    /// Whether sums are multiply-adds that round down.
+    is_down: bool,
+}
+
+impl fmt::Debug for CudaPlan {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{self}")
+    }
+}
+
+impl fmt::Display for CudaPlan {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self.is_down {
+            true => "fused sums by multiply-adds in f64 that round down",
+            false => "the unit's steps in integers, a thread an output",
+        })
+    }
+}
+
+impl Plan for CudaPlan {
+    fn unit(&self) -> &Unit {
+        &self.unit
+    }
+
+    fn bytes(&self, _rows: usize, _columns: usize, _layout: Layout) -> usize {
+        // They lie on the chip.
+        0
+    }
+
+    fn prepare(
+        &self,
+        elements: &dyn Elements,
+        modifiers: &Modifiers,
+        _layout: Layout,
+    ) -> Result<Option<Box<dyn Prepared>>> {
+        let signature = self.unit.signature();
+        let integers = signature.a.float().is_none() || signature.b.float().is_none();
+        if integers && (modifiers.negate_a || modifiers.negate_b) {
+            // A negative has no bit of its own there.
+            return Ok(None);
+        }
+        let mut loaded = self
+            .chip
+            .load(&product_source(&self.unit, "unit")?, false)?;
+        let (m, n, k) = (elements.m(), elements.n(), elements.k());
+        let sign = |format: &Format, is_negated: bool| match is_negated && format.signed {
+            true => format.to_register(1 << (format.bits - 1)),
+            false => 0,
+        };
+        let (sign_a, sign_b) = (
+            sign(&signature.a, modifiers.negate_a),
+            sign(&signature.b, modifiers.negate_b),
+        );
+        let mut line = vec![0; k];
+        let mut packed =
+            |count: usize, format: &Format, sign: u64, of: &dyn Fn(usize, &mut [u64])| {
+                let mut all = Vec::with_capacity(count * k * bytes(format));
+                for at in 0..count {
+                    of(at, &mut line);
+                    put(
+                        &mut all,
+                        line.iter().map(|word| negated(*word, sign, format)),
+                        format,
+                    );
+                }
+                all
+            };
+        let a = packed(m, &signature.a, sign_a, &|i, line| {
+            elements.a_row(i, 0, line)
+        });
+        let b = packed(n, &signature.b, sign_b, &|j, line| {
+            elements.b_column(j, 0, line)
+        });
+        let blocks = k / signature.k.max(1) * signature.scales();
+        let (mut scale_a, mut scale_b) = (Vec::new(), Vec::new());
+        if let Some(scale) = signature.scale {
+            for i in 0..m {
+                put(
+                    &mut scale_a,
+                    (0..blocks).map(|block| elements.scale_a(i, block)),
+                    &scale.format,
+                );
+            }
+            for j in 0..n {
+                put(
+                    &mut scale_b,
+                    (0..blocks).map(|block| elements.scale_b(block, j)),
+                    &scale.format,
+                );
+            }
+        }
+        let mut place = |bytes: &[u8]| -> Result<Memory> {
+            let memory = loaded.allocate(bytes.len())?;
+            loaded.write(memory, bytes)?;
+            Ok(memory)
+        };
+        let operands = [place(&a)?, place(&b)?, place(&scale_a)?, place(&scale_b)?];
+        let expanded = match self.is_down {
+            true => {
+                let lines = [(operands[0], m, "expand_a"), (operands[1], n, "expand_b")];
+                let mut expanded = Vec::new();
+                for (codes, lines, kernel) in lines {
+                    expanded.extend(expand(
+                        loaded.as_mut(),
+                        &self.unit,
+                        codes,
+                        [lines, k],
+                        kernel,
+                    )?);
+                }
+                Some(expanded)
+            }
+            false => None,
+        };
+        Ok(Some(Box::new(CudaOperands {
+            unit: Arc::clone(&self.unit),
+            state: Mutex::new(State {
+                loaded,
+                accumulators: None,
+            }),
+            operands,
+            expanded,
+            lines: [m as u64, n as u64],
+            length: k as u64,
+            blocks: blocks as u64,
+        })))
+    }
+}
+
+/// The word with its sign changed; `sign` is the bit, or nothing. In formats that have no −0 that code is NaN, and a zero stays.
+fn negated(word: u64, sign: u64, format: &Format) -> u64 {
+    let has_no_negative_zero = format
+        .float()
+        .is_some_and(|float| float.specials == Specials::NegativeZeroNan);
+    match has_no_negative_zero && word & !sign == 0 {
+        true => word,
+        false => word ^ sign,
+    }
+}
+
+/// Values, exponents, signs and marks of the lines of an operand.
+fn expand(
+    loaded: &mut dyn Loaded,
+    unit: &Unit,
+    codes: Memory,
+    [lines, k]: [usize; 2],
+    kernel: &str,
+) -> Result<[Memory; 4]> {
+    let steps = k / unit.signature().k;
+    let block = down::fits(unit).map_or(1, |sum| sum.l as usize);
+    let groups = steps * unit.signature().k.div_ceil(block);
+    // Threads read a tile of lines, beyond the last one too.
+    let stride = lines + WARP[1];
+    let memory = [
+        loaded.allocate(stride * k * 8)?,
+        loaded.allocate(stride * k * 2)?,
+        loaded.allocate(stride * groups * 4)?,
+        loaded.allocate(stride * steps)?,
+    ];
+    let [values, exponents, signs, marks] = memory.map(Argument::Memory);
+    let word = |number: usize| Argument::Word(number as u64);
+    let blocks =
+        u32::try_from(((lines * steps) as u64).div_ceil(THREADS.into())).unwrap_or(u32::MAX);
+    let arguments = [
+        Argument::Memory(codes),
+        word(lines),
+        word(k),
+        values,
+        exponents,
+        signs,
+        marks,
+    ];
+    loaded.launch(kernel, blocks, THREADS, &arguments)?;
+    Ok(memory)
+}
+
+/// Appends words in as few bytes as their registers take.
+fn put(all: &mut Vec<u8>, words: impl Iterator<Item = u64>, format: &Format) {
+    let size = bytes(format);
+    for word in words {
+        all.extend_from_slice(&word.to_le_bytes()[..size]);
+    }
+}
+
+/// A program with operands; one caller at a time.
+struct State {
+    loaded: Box<dyn Loaded>,
+    /// Memory for accumulators, and how many bytes it has.
+    accumulators: Option<(Memory, usize)>,
+}
+
+struct CudaOperands {
+    unit: Arc<Unit>,
+    state: Mutex<State>,
+    /// A, B and their scales.
+    operands: [Memory; 4],
+    /// Values, exponents, signs and marks of A, then those of B, where sums are multiply-adds.
+    expanded: Option<Vec<Memory>>,
+    /// Rows of A and columns of B.
+    lines: [u64; 2],
+    /// Words of a row of A.
+    length: u64,
+    /// Scales of a row of A.
+    blocks: u64,
+}
+
+impl fmt::Debug for CudaOperands {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("operands on a chip")
+    }
+}
+
+impl CudaOperands {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Prepared for CudaOperands {
+    fn advance(
+        &self,
+        steps: &Steps<'_>,
+        mut accumulators: WordsMut<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<()> {
+        let (rows, columns, count) = (steps.rows.len(), steps.columns.len(), accumulators.len());
+        let mut range = steps.steps.clone();
+        debug_assert_eq!(rows * columns, count);
+        let Modifiers {
+            no_c,
+            negate_c,
+            scale_d,
+            ..
+        } = *steps.modifiers;
+        if steps.first && (no_c || negate_c || scale_d != 0) {
+            // What these modifiers make of c in the first step, the reference knows.
+            let mut dots = Dots::new(&self.unit, steps.elements, steps.modifiers);
+            for at in 0..count {
+                watch.check()?;
+                let (i, j) = (
+                    steps.rows.start + at / columns,
+                    steps.columns.start + at % columns,
+                );
+                accumulators.set(
+                    at,
+                    dots.step(i, j, range.start, true, accumulators.get(at))?,
+                );
+            }
+            (watch.progress)(count as u64);
+            range.start += 1;
+            if range.is_empty() {
+                return Ok(());
+            }
+        }
+        let format = wider(&self.unit);
+        let mut all = Vec::with_capacity(count * bytes(&format));
+        put(&mut all, (0..count).map(|at| accumulators.get(at)), &format);
+        let state = &mut *self.state();
+        let memory = match state.accumulators {
+            Some((memory, size)) if size >= all.len() => memory,
+            _ => {
+                let memory = state.loaded.allocate(all.len())?;
+                state.accumulators = Some((memory, all.len()));
+                memory
+            }
+        };
+        state.loaded.write(memory, &all)?;
+        let word = |number: usize| Argument::Word(number as u64);
+        let [a, b, scale_a, scale_b] = self.operands.map(Argument::Memory);
+        let blocks = u32::try_from((count as u64).div_ceil(THREADS.into())).unwrap_or(u32::MAX);
+        let k = self.unit.signature().k as u64;
+        let at_once = (PRODUCTS / (count as u64 * k).max(1)).max(1) as usize;
+        while !range.is_empty() {
+            watch.check()?;
+            let own = at_once.min(range.len());
+            match &self.expanded {
+                None => {
+                    let arguments = [
+                        a,
+                        b,
+                        scale_a,
+                        scale_b,
+                        Argument::Memory(memory),
+                        Argument::Word(self.length),
+                        Argument::Word(self.blocks),
+                        word(steps.rows.start),
+                        word(steps.columns.start),
+                        word(range.start),
+                        word(own),
+                        word(columns),
+                        word(count),
+                    ];
+                    state
+                        .loaded
+                        .launch("product", blocks, THREADS, &arguments)?;
+                }
+                Some(expanded) => {
+                    let mut arguments: Vec<Argument> =
+                        expanded.iter().copied().map(Argument::Memory).collect();
+                    arguments.extend([
+                        a,
+                        b,
+                        Argument::Memory(memory),
+                        Argument::Word(self.lines[0]),
+                        Argument::Word(self.lines[1]),
+                        Argument::Word(self.length),
+                        word(steps.rows.start),
+                        word(steps.columns.start),
+                        word(range.start),
+                        word(own),
+                        word(rows),
+                        word(columns),
+                    ]);
+                    let [high, wide, lanes] = WARP;
+                    let threads = (rows.div_ceil(high) * columns.div_ceil(wide) * lanes) as u64;
+                    let blocks =
+                        u32::try_from(threads.div_ceil(THREADS.into())).unwrap_or(u32::MAX);
+                    state
+                        .loaded
+                        .launch("product_down", blocks, THREADS, &arguments)?;
+                }
+            }
+            (watch.progress)((count * own) as u64);
+            range.start += own;
+        }
+        state.loaded.read(memory, &mut all)?;
+        for (at, bytes) in all.chunks(bytes(&format)).enumerate() {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            accumulators.set(at, u64::from_le_bytes(word));
+        }
+        Ok(())
+    }
+}
