@@ -21,17 +21,13 @@
   let source = null;
   let exports = null;
   const bytesOfModule = async () => {
-    if (location.protocol !== "file:") {
-      try {
-        const answer = await fetch("atlas.wasm");
-        if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
-      } catch { /* the script has it too */ }
-    }
     await new Promise((done, failed) => {
       const tag = make("script", { src: "atlas-module.js", onload: done, onerror: () => failed(new Error("atlas-module.js is missing")) });
       document.head.append(tag);
     });
-    return Uint8Array.from(atob(window.atlasModule), (digit) => digit.charCodeAt(0));
+    const zipped = Uint8Array.from(atob(window.atlasModule), (digit) => digit.charCodeAt(0));
+    const plain = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(plain).arrayBuffer();
   };
   const start = async () => {
     source ??= await WebAssembly.compile(await bytesOfModule());

@@ -31,12 +31,7 @@ pub(crate) fn assets(study: &Study<'_>, module: Option<&[u8]>) -> Vec<File> {
         File::text("atlas.json", about(study.catalogue, module)),
     ];
     if let Some(module) = module {
-        // A page that was opened from a folder cannot read other files, but can run their scripts.
         files.push(File::text("atlas-module.js", search::as_script(module)));
-        files.push(File {
-            name: "atlas.wasm".to_owned(),
-            bytes: module.to_vec(),
-        });
     }
     files
 }

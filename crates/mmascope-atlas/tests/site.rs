@@ -64,7 +64,9 @@ fn attributes(tag: &str) -> BTreeMap<String, String> {
 }
 
 fn parsed(text: &str) -> Parsed {
-    const EMPTY: [&str; 8] = ["meta", "link", "input", "img", "br", "!doctype", "rect", "path"];
+    const EMPTY: [&str; 8] = [
+        "meta", "link", "input", "img", "br", "!doctype", "rect", "path",
+    ];
     let mut page = Parsed {
         title: String::new(),
         headings: 0,
@@ -82,7 +84,8 @@ fn parsed(text: &str) -> Parsed {
         let name = tag.split_whitespace().next().unwrap_or("").to_lowercase();
         if let Some(name) = name.strip_prefix('/') {
             if open.pop().as_deref() != Some(name) {
-                page.faults.push(format!("</{name}> closes another element"));
+                page.faults
+                    .push(format!("</{name}> closes another element"));
             }
             continue;
         }
@@ -132,7 +135,10 @@ fn every_link_and_anchor_leads_somewhere_and_titles_differ() {
             ));
         }
         if let Some(other) = titles.insert(&page.title, name) {
-            faults.push(format!("{name} and {other}: the same title '{}'", page.title));
+            faults.push(format!(
+                "{name} and {other}: the same title '{}'",
+                page.title
+            ));
         }
         if ids[name].len() < page.ids.len() {
             let mut seen = BTreeSet::new();
@@ -155,7 +161,12 @@ fn every_link_and_anchor_leads_somewhere_and_titles_differ() {
             }
         }
     }
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults[..faults.len().min(20)].join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} faults:\n{}",
+        faults.len(),
+        faults[..faults.len().min(20)].join("\n")
+    );
     assert!(links > 5000, "{links} links");
 }
 
@@ -177,7 +188,12 @@ fn deep_link(anchor: &str) -> Option<String> {
         let (key, value) = part.split_once('=')?;
         parts.push((key.to_owned(), decoded(value)?));
     }
-    let get = |key: &str| parts.iter().find(|(known, _)| known == key).map(|(_, value)| value);
+    let get = |key: &str| {
+        parts
+            .iter()
+            .find(|(known, _)| known == key)
+            .map(|(_, value)| value)
+    };
     let catalogue = Catalogue::built_in();
     let arch = get("arch")?;
     let row = match catalogue.find(arch, get("inst").map_or("", String::as_str)) {
@@ -233,12 +249,21 @@ fn nothing_is_loaded_from_outside_and_the_site_is_small() {
     for file in made() {
         total += file.bytes.len();
         assert!(mmascope_atlas::is_own(&file.name), "{}", file.name);
-        let is_text = [".html", ".css", ".js"].iter().any(|end| file.name.ends_with(end));
+        let is_text = [".html", ".css", ".js"]
+            .iter()
+            .any(|end| file.name.ends_with(end));
         if !is_text {
             continue;
         }
         let text = String::from_utf8_lossy(&file.bytes);
-        for mark in ["src=\"http", "href=\"http", "url(http", "@import", "src=\"//", "fetch(\"http"] {
+        for mark in [
+            "src=\"http",
+            "href=\"http",
+            "url(http",
+            "@import",
+            "src=\"//",
+            "fetch(\"http",
+        ] {
             assert!(!text.contains(mark), "{}: {mark}", file.name);
         }
     }
@@ -253,27 +278,55 @@ fn the_published_tables_are_those_of_the_papers() {
     let text = String::from_utf8_lossy(&file.expect("the page").bytes).into_owned();
     let row = |title: &str, table: usize| -> Vec<String> {
         let table = text.split("<table>").nth(table).expect("a table");
-        let line = table.split("<tr>").find(|row| row.contains(&format!(">{title}</th>")));
+        let line = table
+            .split("<tr>")
+            .find(|row| row.contains(&format!(">{title}</th>")));
         let line = line.unwrap_or_else(|| panic!("no row '{title}'"));
         let cells = line.split("<td>").skip(1);
-        cells.map(|cell| cell.split("</td>").next().expect("a cell").to_owned()).collect()
+        cells
+            .map(|cell| cell.split("</td>").next().expect("a cell").to_owned())
+            .collect()
     };
     // Fasi et al. 2021: blocks of 4 on V100 and of 8 on A100, no extra bit on V100 and one on T4 and A100.
     let title = |name: &str| {
-        let unit = Catalogue::built_in().find("V100", "mma.m8n8k4.f32.f16.f16.f32").expect("a row").unit().expect("a unit").clone();
-        let report = mmascope::probe::probe(&mut mmascope::dut::ModelDut::new("x", unit)).expect("answers");
-        report.features.iter().find(|feature| feature.name == name).expect("a feature").title.clone()
+        let unit = Catalogue::built_in()
+            .find("V100", "mma.m8n8k4.f32.f16.f16.f32")
+            .expect("a row")
+            .unit()
+            .expect("a unit")
+            .clone();
+        let report =
+            mmascope::probe::probe(&mut mmascope::dut::ModelDut::new("x", unit)).expect("answers");
+        report
+            .features
+            .iter()
+            .find(|feature| feature.name == name)
+            .expect("a feature")
+            .title
+            .clone()
     };
-    assert_eq!(row(&title("bits-products"), 1)[..4], ["23", "23", "24", "24"]);
-    assert_eq!(row(&title("products-per-step"), 1), ["4", "4", "8", "8", "8", "8", "4", "1"]);
-    assert_eq!(row(&title("rounding-result"), 1), ["rz", "rne", "rz", "rz", "rne", "rz", "rz", "rne"]);
+    assert_eq!(
+        row(&title("bits-products"), 1)[..4],
+        ["23", "23", "24", "24"]
+    );
+    assert_eq!(
+        row(&title("products-per-step"), 1),
+        ["4", "4", "8", "8", "8", "8", "4", "1"]
+    );
+    assert_eq!(
+        row(&title("rounding-result"), 1),
+        ["rz", "rne", "rz", "rz", "rne", "rz", "rz", "rne"]
+    );
 }
 
 #[test]
 fn a_site_says_what_it_was_made_from() {
     let catalogue = Catalogue::built_in();
     let one = stamp(catalogue, Some(b"\0asm, not really"));
-    let file = made().iter().find(|file| file.name == "atlas.json").expect("the stamp");
+    let file = made()
+        .iter()
+        .find(|file| file.name == "atlas.json")
+        .expect("the stamp");
     assert_eq!(String::from_utf8_lossy(&file.bytes), one);
     assert_ne!(stamp(catalogue, None), one);
     let mut other = catalogue.clone();
@@ -294,9 +347,20 @@ fn facts_that_change_are_told() {
     assert_eq!(lines.len(), 1);
     assert!(lines[0].starts_with("+ mine dot (a=f16"), "{lines:?}");
     let between = catalogue.facts();
-    catalogue.extend("own", &text.replace("F=20", "F=21")).expect("a text");
+    catalogue
+        .extend("own", &text.replace("F=20", "F=21"))
+        .expect("a text");
     let lines = catalogue.facts_since(&between);
-    assert!(lines.len() == 1 && lines[0].starts_with("~ mine dot") && lines[0].contains("F=20") && lines[0].contains("=> t-fdpa L=4 F=21"), "{lines:?}");
+    assert!(
+        lines.len() == 1
+            && lines[0].starts_with("~ mine dot")
+            && lines[0].contains("F=20")
+            && lines[0].contains("=> t-fdpa L=4 F=21"),
+        "{lines:?}"
+    );
     let gone = Catalogue::built_in().facts_since(&between);
-    assert!(gone.len() == 1 && gone[0].starts_with("- mine dot"), "{gone:?}");
+    assert!(
+        gone.len() == 1 && gone[0].starts_with("- mine dot"),
+        "{gone:?}"
+    );
 }

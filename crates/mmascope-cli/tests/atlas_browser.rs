@@ -79,7 +79,8 @@ impl Drop for Server {
 /// One browser at a time: two cores are not enough for more.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    TURN.lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// A browser and a server; `None`, printed, where something is missing.
@@ -94,14 +95,21 @@ fn explorer(browser: &mut Browser, server: &Server, fragment: &str) {
     browser.open(&server.page(&format!("explorer.html{fragment}")));
     browser.until("document.documentElement.dataset.ready === 'true'");
     let status = browser.text("document.getElementById('status').textContent");
-    assert_eq!(status, "", "`cargo xtask atlas module` builds the module again");
+    assert_eq!(
+        status, "",
+        "`cargo xtask atlas module` builds the module again"
+    );
 }
 
 fn rows() -> Vec<Value> {
     let list: Value = serde_json::from_str(&mmascope(&["list", "--json"], "")).expect("JSON");
     let architectures = list["architectures"].as_array().expect("a list");
-    let rows = architectures.iter().flat_map(|it| it["instructions"].as_array().expect("a list"));
-    rows.filter(|row| row["modelled"] == true).cloned().collect()
+    let rows = architectures
+        .iter()
+        .flat_map(|it| it["instructions"].as_array().expect("a list"));
+    rows.filter(|row| row["modelled"] == true)
+        .cloned()
+        .collect()
 }
 
 /// The results of vector lines, as the program gives them.
@@ -109,9 +117,15 @@ fn evaluated(lines: &[String]) -> Vec<String> {
     let out = mmascope(&["eval"], &(lines.join("\n") + "\n"));
     let word = |line: &str| {
         let value: Value = serde_json::from_str(line).expect("JSON");
-        value["d"].as_str().unwrap_or_else(|| panic!("{line}")).to_owned()
+        value["d"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{line}"))
+            .to_owned()
     };
-    out.lines().filter(|line| !line.is_empty()).map(word).collect()
+    out.lines()
+        .filter(|line| !line.is_empty())
+        .map(word)
+        .collect()
 }
 
 fn line(unit: &str, operands: &Value) -> String {
@@ -137,7 +151,13 @@ fn the_browser_gives_the_programs_bits_on_every_row() {
     let rows = rows();
     let names: Vec<String> = rows
         .iter()
-        .map(|row| format!("{}:{}", row["arch"].as_str().unwrap_or(""), row["inst"].as_str().unwrap_or("")))
+        .map(|row| {
+            format!(
+                "{}:{}",
+                row["arch"].as_str().unwrap_or(""),
+                row["inst"].as_str().unwrap_or("")
+            )
+        })
         .collect();
     let (mut cases, mut lines, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for (chunk, names) in names.chunks(100).enumerate() {
@@ -154,7 +174,12 @@ fn the_browser_gives_the_programs_bits_on_every_row() {
         for answer in answers.as_array().expect("a list") {
             let unit = answer[0].as_str().expect("a unit");
             lines.push(line(unit, &answer[3]));
-            found.push(answer[4].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned());
+            found.push(
+                answer[4]
+                    .as_str()
+                    .unwrap_or_else(|| panic!("{answer}"))
+                    .to_owned(),
+            );
             cases.push(answer.clone());
         }
     }
@@ -170,11 +195,18 @@ fn the_browser_gives_the_programs_bits_on_every_row() {
         let (arch, inst) = unit.split_once(':').expect("a unit");
         let (family, index) = (case[1].as_str().expect("a family"), case[2].to_string());
         let made = mmascope(
-            &["gen", "--arch", arch, "--inst", inst, "--family", family, "--seed", "7", "--start", &index, "-n", "1"],
+            &[
+                "gen", "--arch", arch, "--inst", inst, "--family", family, "--seed", "7",
+                "--start", &index, "-n", "1",
+            ],
             "",
         );
         let made: Value = serde_json::from_str(made.trim()).expect("JSON");
-        assert_eq!((&made["a"], &made["b"], &made["c"]), (&case[3]["a"], &case[3]["b"], &case[3]["c"]), "{unit}");
+        assert_eq!(
+            (&made["a"], &made["b"], &made["c"]),
+            (&case[3]["a"], &case[3]["b"], &case[3]["c"]),
+            "{unit}"
+        );
     }
     println!("{} cases of {} rows agree", found.len(), names.len());
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
@@ -202,25 +234,49 @@ fn deep_links_keyboard_and_mouse() {
     let link = format!(
         "#arch=turing&inst=mma.m16n8k8.f32.f16.f16.f32&a=f000b800b400b000{zeros}&b=64003c003c003c00{zeros}&c=4b000000"
     );
-    explorer(&mut browser, &server, &format!("{link}&against=hopper:mma.m16n8k8.f32.f16.f16.f32"));
+    explorer(
+        &mut browser,
+        &server,
+        &format!("{link}&against=hopper:mma.m16n8k8.f32.f16.f16.f32"),
+    );
     let results = shown(&mut browser);
-    assert_eq!(results[0], ("turing:mma.m16n8k8.f32.f16.f16.f32".to_owned(), "bf000000".to_owned()));
+    assert_eq!(
+        results[0],
+        (
+            "turing:mma.m16n8k8.f32.f16.f16.f32".to_owned(),
+            "bf000000".to_owned()
+        )
+    );
     assert_eq!(results[1].1, "bf400000");
     let words = browser.text("document.querySelector('.parting-words').textContent");
     assert!(words.contains("bit 2^-2"), "{words}");
-    let drawn = browser.value("document.getElementById('picture').shadowRoot.querySelectorAll('svg rect').length");
+    let drawn = browser
+        .value("document.getElementById('picture').shadowRoot.querySelectorAll('svg rect').length");
     assert!(drawn.as_u64().is_some_and(|count| count > 100), "{drawn}");
     // Typing a value: everything follows at once.
     browser.write("#operands [aria-label='c, value']", "0");
-    assert_eq!(shown(&mut browser)[0].1, "cb000000", "-2^23 - 0.875 rounds to -2^23");
+    assert_eq!(
+        shown(&mut browser)[0].1,
+        "cb000000",
+        "-2^23 - 0.875 rounds to -2^23"
+    );
     // The bits of the operand that has the cursor: a switch, by mouse and by keyboard.
     browser.click("#bits [data-bit='31']");
-    assert_eq!(browser.text("document.querySelector('#operands [aria-label=\"c, word\"]').value"), "80000000");
+    assert_eq!(
+        browser.text("document.querySelector('#operands [aria-label=\"c, word\"]').value"),
+        "80000000"
+    );
     browser.press("Space");
-    assert_eq!(browser.text("document.querySelector('#operands [aria-label=\"c, word\"]').value"), "00000000");
+    assert_eq!(
+        browser.text("document.querySelector('#operands [aria-label=\"c, word\"]').value"),
+        "00000000"
+    );
     browser.press("Tab");
     browser.press("Enter");
-    assert_eq!(browser.text("document.querySelector('#operands [aria-label=\"c, word\"]').value"), "40000000");
+    assert_eq!(
+        browser.text("document.querySelector('#operands [aria-label=\"c, word\"]').value"),
+        "40000000"
+    );
     // The address is the link: the same results again.
     let address = browser.text("location.href");
     let before = shown(&mut browser);
@@ -229,11 +285,19 @@ fn deep_links_keyboard_and_mouse() {
     assert_eq!(shown(&mut browser), before);
     // Views by keyboard.
     browser.value("document.getElementById('tab-dot').focus()");
-    for (view, key) in [("matrix", "ArrowRight"), ("cast", "ArrowRight"), ("reveal", "ArrowRight"), ("dot", "ArrowRight")] {
+    for (view, key) in [
+        ("matrix", "ArrowRight"),
+        ("cast", "ArrowRight"),
+        ("reveal", "ArrowRight"),
+        ("dot", "ArrowRight"),
+    ] {
         browser.press(key);
         let selected = browser.text("document.querySelector('[role=tab][aria-selected=true]').id");
         assert_eq!(selected, format!("tab-{view}"));
-        assert_eq!(browser.value(&format!("document.getElementById('view-{view}').hidden")), false);
+        assert_eq!(
+            browser.value(&format!("document.getElementById('view-{view}').hidden")),
+            false
+        );
     }
     // Drawn cases.
     browser.click("#draw");
@@ -244,7 +308,10 @@ fn deep_links_keyboard_and_mouse() {
     browser.click("#add-unit");
     browser.click("#add-unit");
     assert_eq!(shown(&mut browser).len(), 4);
-    assert_eq!(browser.value("document.getElementById('add-unit').disabled"), true);
+    assert_eq!(
+        browser.value("document.getElementById('add-unit').disabled"),
+        true
+    );
     // How long an edit takes, with four units and their pictures.
     let time = browser.value(
         "(() => { const it = document.querySelector('#operands [aria-label=\"a0, value\"]'); it.focus(); const times = []; \
@@ -264,17 +331,32 @@ fn unknown_units_own_units_casts_and_reveal() {
     let Some((mut browser, server)) = stage(folder.path()) else {
         return;
     };
-    explorer(&mut browser, &server, "#arch=hoper&inst=mma.m16n8k16.f32.f16.f16.f32");
+    explorer(
+        &mut browser,
+        &server,
+        "#arch=hoper&inst=mma.m16n8k16.f32.f16.f16.f32",
+    );
     let problem = browser.text("document.getElementById('problem').textContent");
-    assert!(problem.contains("hoper") && problem.contains("hopper"), "{problem}");
+    assert!(
+        problem.contains("hoper") && problem.contains("hopper"),
+        "{problem}"
+    );
     // An instruction that is known and has no model is refused with its reason.
     let row = "rubin";
-    let refused = browser.value(&format!("atlasAsk({{do: 'suggest', text: '{row}'}}).units.length > 0"));
+    let refused = browser.value(&format!(
+        "atlasAsk({{do: 'suggest', text: '{row}'}}).units.length > 0"
+    ));
     assert_eq!(refused, true);
-    browser.write("#unit-0", "H100:mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
+    browser.write(
+        "#unit-0",
+        "H100:mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+    );
     browser.press("Tab");
     browser.until("document.getElementById('problem').hidden");
-    assert_eq!(shown(&mut browser)[0].0, "hopper:mma.m16n8k16.f32.f16.f16.f32");
+    assert_eq!(
+        shown(&mut browser)[0].0,
+        "hopper:mma.m16n8k16.f32.f16.f16.f32"
+    );
     // A unit of one's own: an error has its place, and a right text computes.
     let text = "arch mychip\ndot.{shape}.{d}.{a} | f16 x f16 + f32 -> f32 | m8n8k12\n  | t-fdpa L=12 F=x e0=-126 -> rne f32 | open";
     browser.value(&format!("document.getElementById('own').open = true; document.getElementById('own-text').value = {}", json!(text)));
@@ -284,30 +366,61 @@ fn unknown_units_own_units_casts_and_reveal() {
     browser.value("document.getElementById('own-text').value = document.getElementById('own-text').value.replace('F=x', 'F=20')");
     browser.click("#own-load");
     assert_eq!(shown(&mut browser)[0].0, "mychip:dot.m8n8k12.f32.f16");
-    assert_eq!(browser.value("document.querySelectorAll('#operands tbody tr').length"), 13);
+    assert_eq!(
+        browser.value("document.querySelectorAll('#operands tbody tr').length"),
+        13
+    );
     let address = browser.text("location.href");
-    explorer(&mut browser, &server, address.split_once("explorer.html").expect("a page").1);
+    explorer(
+        &mut browser,
+        &server,
+        address.split_once("explorer.html").expect("a page").1,
+    );
     assert_eq!(shown(&mut browser)[0].0, "mychip:dot.m8n8k12.f32.f16");
     // Casts: what the program gives, bit for bit.
-    explorer(&mut browser, &server, "#view=cast&from=f32&to=e4m3&value=0.1");
-    let cast: Value = serde_json::from_str(&mmascope(&["cast", "--json", "--from", "f32", "--to", "e4m3", "0.1"], "")).expect("JSON");
-    let shown_word = browser.text("[...document.querySelectorAll('#cast-bits code')].at(-1).textContent");
-    assert!(cast.to_string().contains(&format!("\"{shown_word}\"")), "{cast}: {shown_word}");
+    explorer(
+        &mut browser,
+        &server,
+        "#view=cast&from=f32&to=e4m3&value=0.1",
+    );
+    let cast: Value = serde_json::from_str(&mmascope(
+        &["cast", "--json", "--from", "f32", "--to", "e4m3", "0.1"],
+        "",
+    ))
+    .expect("JSON");
+    let shown_word =
+        browser.text("[...document.querySelectorAll('#cast-bits code')].at(-1).textContent");
+    assert!(
+        cast.to_string().contains(&format!("\"{shown_word}\"")),
+        "{cast}: {shown_word}"
+    );
     let bits = browser.value("document.querySelectorAll('#cast-bits .bit').length");
     assert_eq!(bits, 40);
     browser.click("#cast-bits [data-bit='31']");
-    let negative = browser.text("[...document.querySelectorAll('#cast-bits code')].at(-1).textContent");
+    let negative =
+        browser.text("[...document.querySelectorAll('#cast-bits code')].at(-1).textContent");
     assert_ne!(negative, shown_word);
     // Reveal, step by step.
-    explorer(&mut browser, &server, "#arch=volta&inst=mma.m8n8k4.f32.f16.f16.f32&view=reveal");
+    explorer(
+        &mut browser,
+        &server,
+        "#arch=volta&inst=mma.m8n8k4.f32.f16.f16.f32&view=reveal",
+    );
     browser.click("#reveal");
     browser.until("!document.getElementById('revealed').hidden");
     let facts = browser.text("document.getElementById('reveal-facts').textContent");
-    assert!(facts.contains("0 of 100 random inputs contradict"), "{facts}");
+    assert!(
+        facts.contains("0 of 100 random inputs contradict"),
+        "{facts}"
+    );
     let first = browser.text("document.getElementById('step-words').textContent");
     assert!(first.contains("+M") || first.contains("M at"), "{first}");
     browser.click("#step-on");
-    assert!(browser.text("document.getElementById('step-number').textContent").starts_with("2 of "));
+    assert!(
+        browser
+            .text("document.getElementById('step-number').textContent")
+            .starts_with("2 of ")
+    );
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
 
@@ -321,7 +434,11 @@ fn files_are_dropped_multiplied_and_refused() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let examples = std::fs::canonicalize(examples).expect("the examples");
     let (a, b) = (examples.join("signal.npy"), examples.join("dct.npy"));
-    explorer(&mut browser, &server, "#arch=ampere&inst=f16,f16,f32&against=hopper:f16,f16,f32&view=matrix");
+    explorer(
+        &mut browser,
+        &server,
+        "#arch=ampere&inst=f16,f16,f32&against=hopper:f16,f16,f32&view=matrix",
+    );
     // A damaged file first: half of A.
     let damaged = folder.path().join("half.npy");
     let bytes = std::fs::read(&a).expect("a file");
@@ -330,19 +447,48 @@ fn files_are_dropped_multiplied_and_refused() {
     browser.until("!document.getElementById('file-problem').hidden");
     let problem = browser.text("document.getElementById('file-problem').textContent");
     assert!(problem.contains("half.npy"), "{problem}");
-    assert_eq!(browser.value("document.querySelectorAll('#arrays button').length"), 0);
+    assert_eq!(
+        browser.value("document.querySelectorAll('#arrays button').length"),
+        0
+    );
     browser.drop_files("#drop", &[&a, &b]);
     browser.until("document.querySelectorAll('#products table').length === 2");
-    assert_eq!(browser.value("document.getElementById('file-problem').hidden"), true);
+    assert_eq!(
+        browser.value("document.getElementById('file-problem').hidden"),
+        true
+    );
     // Every element is the program's.
     let d = folder.path().join("d.npy");
-    let (a, b, d) = (a.display().to_string(), b.display().to_string(), d.display().to_string());
-    mmascope(&["matmul", &a, &b, "--arch", "ampere", "--types", "f16,f16,f32", "--pad", "-o", &d], "");
+    let (a, b, d) = (
+        a.display().to_string(),
+        b.display().to_string(),
+        d.display().to_string(),
+    );
+    mmascope(
+        &[
+            "matmul",
+            &a,
+            &b,
+            "--arch",
+            "ampere",
+            "--types",
+            "f16,f16,f32",
+            "--pad",
+            "-o",
+            &d,
+        ],
+        "",
+    );
     let file = std::fs::read(&d).expect("the product");
     let start = 10 + usize::from(u16::from_le_bytes([file[8], file[9]]));
     let words: Vec<String> = file[start..]
         .chunks_exact(4)
-        .map(|four| format!("{:08x}", u32::from_le_bytes(four.try_into().expect("4 bytes"))))
+        .map(|four| {
+            format!(
+                "{:08x}",
+                u32::from_le_bytes(four.try_into().expect("4 bytes"))
+            )
+        })
         .collect();
     let shown_words = browser.value("[...document.querySelectorAll('#products table')[0].querySelectorAll('button')].map(it => it.title)");
     let shown_words: Vec<String> = serde_json::from_value(shown_words).expect("words");
@@ -351,7 +497,10 @@ fn files_are_dropped_multiplied_and_refused() {
     let count = browser.value("document.querySelectorAll('#products button.differs').length");
     assert!(count.as_u64().is_some_and(|count| count > 0), "{count}");
     browser.click("#products button.differs");
-    assert_eq!(browser.value("document.getElementById('view-dot').hidden"), false);
+    assert_eq!(
+        browser.value("document.getElementById('view-dot').hidden"),
+        false
+    );
     let results = shown(&mut browser);
     assert_ne!(results[0].1, results[1].1, "{results:?}");
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
@@ -388,11 +537,21 @@ fn pages_fit_phones_and_laptops_in_light_and_dark() {
     let Some((mut browser, server)) = stage(folder.path()) else {
         return;
     };
-    let row = rows().into_iter().find(|row| row["k"] == 64 && row["arch"] == "blackwell").expect("64 products");
+    let row = rows()
+        .into_iter()
+        .find(|row| row["k"] == 64 && row["arch"] == "blackwell")
+        .expect("64 products");
     let inst = row["inst"].as_str().expect("a name");
     let drawn = format!("explorer.html#arch=blackwell&inst={inst}&against=hopper:f16,f16,f32");
-    let index = std::fs::read_to_string(Path::new(env!("CARGO_TARGET_TMPDIR")).join("atlas-site/atlas-search.js")).expect("the index");
-    let unit = index.split("\"unit-").nth(1).and_then(|rest| rest.split('"').next()).expect("a unit");
+    let index = std::fs::read_to_string(
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("atlas-site/atlas-search.js"),
+    )
+    .expect("the index");
+    let unit = index
+        .split("\"unit-")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .expect("a unit");
     let pages = [
         "index.html".to_owned(),
         "arch-blackwell.html".to_owned(),
@@ -406,15 +565,26 @@ fn pages_fit_phones_and_laptops_in_light_and_dark() {
         "explorer.html".to_owned(),
         drawn,
     ];
-    let axe = std::env::var("MMASCOPE_AXE").ok().and_then(|file| std::fs::read_to_string(file).ok());
+    let axe = std::env::var("MMASCOPE_AXE")
+        .ok()
+        .and_then(|file| std::fs::read_to_string(file).ok());
     if axe.is_none() {
         println!("skipped: axe-core is asked only where MMASCOPE_AXE names its axe.min.js");
     }
     for page in &pages {
-        for (width, height, dark) in [(1280, 800, false), (390, 844, false), (1280, 800, true), (390, 844, true)] {
+        for (width, height, dark) in [
+            (1280, 800, false),
+            (390, 844, false),
+            (1280, 800, true),
+            (390, 844, true),
+        ] {
             browser.look(width, height, dark);
             if page.starts_with("explorer") {
-                explorer(&mut browser, &server, page.strip_prefix("explorer.html").unwrap_or(""));
+                explorer(
+                    &mut browser,
+                    &server,
+                    page.strip_prefix("explorer.html").unwrap_or(""),
+                );
                 if page.contains("blackwell") {
                     browser.value("document.getElementById('draw').click()");
                 }
@@ -423,10 +593,25 @@ fn pages_fit_phones_and_laptops_in_light_and_dark() {
             }
             let layout = browser.value(LAYOUT);
             let what = format!("{page} at {width}, dark {dark}: {layout}");
-            assert!(layout["wide"].as_i64().is_some_and(|wide| wide <= 0), "{what}");
-            assert_eq!((&layout["cut"], &layout["over"]), (&json!([]), &json!([])), "{what}");
+            assert!(
+                layout["wide"].as_i64().is_some_and(|wide| wide <= 0),
+                "{what}"
+            );
+            assert_eq!(
+                (&layout["cut"], &layout["over"]),
+                (&json!([]), &json!([])),
+                "{what}"
+            );
             let ground = browser.text("getComputedStyle(document.body).backgroundColor");
-            assert_eq!(ground, if dark { "rgb(18, 21, 27)" } else { "rgb(251, 250, 247)" }, "{what}");
+            assert_eq!(
+                ground,
+                if dark {
+                    "rgb(18, 21, 27)"
+                } else {
+                    "rgb(251, 250, 247)"
+                },
+                "{what}"
+            );
             if let Some(axe) = &axe {
                 browser.value(&format!("{axe};0"));
                 let found = browser.value(
@@ -440,7 +625,10 @@ fn pages_fit_phones_and_laptops_in_light_and_dark() {
     browser.open(&server.page("index.html"));
     let interactive = browser.value("performance.getEntriesByType('navigation')[0].domInteractive");
     println!("the first page is interactive after {interactive} ms");
-    assert!(interactive.as_f64().is_some_and(|time| time < 1000.0), "{interactive}");
+    assert!(
+        interactive.as_f64().is_some_and(|time| time < 1000.0),
+        "{interactive}"
+    );
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
 
@@ -453,18 +641,36 @@ fn the_search_finds_instructions_by_any_accepted_name() {
     };
     browser.open(&server.page("index.html"));
     for (query, expected) in [
-        ("H100 mma.m16n8k16.f32.f16.f16.f32", "hopper-mma.m16n8k16.f32.f16.f16.f32"),
-        ("sm_90 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "hopper-mma.m16n8k16.f32.f16.f16.f32"),
-        ("h100:wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", "hopper-wgmma.m64n8k16.f32.f16.f16"),
-        ("MI300X v_mfma_f32_32x32x8f16", "cdna3-v-mfma-f32-32x32x8-f16"),
-        ("gfx908 v_mfma_f32_32x32x8_f16", "cdna1-v-mfma-f32-32x32x8-f16"),
+        (
+            "H100 mma.m16n8k16.f32.f16.f16.f32",
+            "hopper-mma.m16n8k16.f32.f16.f16.f32",
+        ),
+        (
+            "sm_90 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+            "hopper-mma.m16n8k16.f32.f16.f16.f32",
+        ),
+        (
+            "h100:wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16",
+            "hopper-wgmma.m64n8k16.f32.f16.f16",
+        ),
+        (
+            "MI300X v_mfma_f32_32x32x8f16",
+            "cdna3-v-mfma-f32-32x32x8-f16",
+        ),
+        (
+            "gfx908 v_mfma_f32_32x32x8_f16",
+            "cdna1-v-mfma-f32-32x32x8-f16",
+        ),
         ("L40 e4m3", "ada-"),
     ] {
         browser.write("#search", query);
         browser.until("document.getElementById('search-count').textContent !== ''");
         let links = browser.value("[...document.querySelectorAll('#search-results a')].map(it => it.getAttribute('href'))");
         let links: Vec<String> = serde_json::from_value(links).expect("links");
-        assert!(links.iter().any(|link| link.contains(expected)), "{query}: {links:?}");
+        assert!(
+            links.iter().any(|link| link.contains(expected)),
+            "{query}: {links:?}"
+        );
         browser.value("document.getElementById('search-count').textContent = ''");
     }
     // By keyboard: down to a result, and there.

@@ -1,5 +1,9 @@
 //! The index that the search box reads, and the module as a script.
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::html::slug;
@@ -98,12 +102,22 @@ fn shapes(row: &mmascope::Instruction) -> Vec<String> {
     found
 }
 
-/// The module as a script, in base64.
+/// The module as a script: zipped, and in base64. A page that was opened from a folder can read no other files, but can
+/// run their scripts.
 pub(super) fn as_script(module: &[u8]) -> String {
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::best());
+    // Writing to memory does not fail.
+    let zipped = match zipped.write_all(module).and_then(|()| zipped.finish()) {
+        Ok(zipped) => zipped,
+        Err(_) => Vec::new(),
+    };
+    format!("window.atlasModule=\"{}\";\n", base64(&zipped))
+}
+
+fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(module.len() * 4 / 3 + 64);
-    text.push_str("window.atlasModule=\"");
-    for three in module.chunks(3) {
+    let mut text = String::with_capacity(bytes.len() * 4 / 3 + 4);
+    for three in bytes.chunks(3) {
         let byte = |index: usize| u32::from(three.get(index).copied().unwrap_or(0));
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for place in 0..4 {
@@ -114,6 +128,5 @@ pub(super) fn as_script(module: &[u8]) -> String {
             });
         }
     }
-    text.push_str("\";\n");
     text
 }

@@ -40,10 +40,23 @@ impl Browser {
         };
         // The protocol's pipes are 3 and 4; the shell makes them of this process's two.
         let mut child = Command::new("sh")
-            .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh"])
+            .args([
+                "-c",
+                "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1",
+                "sh",
+            ])
             .arg(program)
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
-            .args(["--remote-debugging-pipe", "--disable-dev-shm-usage", "--no-first-run"])
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+            ])
+            .args([
+                "--remote-debugging-pipe",
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+            ])
             .arg(format!("--window-size={width},{height}"))
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg("about:blank")
@@ -51,12 +64,18 @@ impl Browser {
             .stdout(Stdio::piped())
             .spawn()
             .expect("a shell");
-        let (to, out) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+        let (to, out) = (
+            child.stdin.take().expect("a pipe"),
+            child.stdout.take().expect("a pipe"),
+        );
         let (send, from) = channel();
         thread::spawn(move || {
             let mut reader = BufReader::new(out);
             let mut message = Vec::new();
-            while reader.read_until(0, &mut message).is_ok_and(|length| length > 0) {
+            while reader
+                .read_until(0, &mut message)
+                .is_ok_and(|length| length > 0)
+            {
                 message.pop();
                 if let Ok(value) = serde_json::from_slice(&message)
                     && send.send(value).is_err()
@@ -79,7 +98,12 @@ impl Browser {
             "Target.attachToTarget",
             json!({"targetId": target["targetId"], "flatten": true}),
         );
-        browser.session = Some(attached["sessionId"].as_str().expect("a session").to_owned());
+        browser.session = Some(
+            attached["sessionId"]
+                .as_str()
+                .expect("a session")
+                .to_owned(),
+        );
         for domain in ["Page.enable", "Runtime.enable", "Log.enable", "DOM.enable"] {
             browser.call(domain, json!({}));
         }
@@ -95,11 +119,16 @@ impl Browser {
             message["sessionId"] = json!(session);
         }
         let text = message.to_string();
-        self.to.write_all(text.as_bytes()).expect("the browser listens");
+        self.to
+            .write_all(text.as_bytes())
+            .expect("the browser listens");
         self.to.write_all(&[0]).expect("the browser listens");
         self.to.flush().expect("the browser listens");
         loop {
-            let answer = self.from.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("{method}: {error}"));
+            let answer = self
+                .from
+                .recv_timeout(PATIENCE)
+                .unwrap_or_else(|error| panic!("{method}: {error}"));
             if answer["id"] == id {
                 assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
                 return answer["result"].clone();
@@ -111,7 +140,9 @@ impl Browser {
     fn note(&mut self, event: &Value) {
         let parameters = &event["params"];
         match event["method"].as_str() {
-            Some("Runtime.exceptionThrown") => self.complaints.push(parameters["exceptionDetails"].to_string()),
+            Some("Runtime.exceptionThrown") => self
+                .complaints
+                .push(parameters["exceptionDetails"].to_string()),
             Some("Log.entryAdded") if parameters["entry"]["level"] == "error" => {
                 self.complaints.push(parameters["entry"].to_string());
             }
@@ -125,14 +156,21 @@ impl Browser {
             "Runtime.evaluate",
             json!({"expression": expression, "returnByValue": true, "awaitPromise": true}),
         );
-        assert!(answer["exceptionDetails"].is_null(), "{expression}: {}", answer["exceptionDetails"]);
+        assert!(
+            answer["exceptionDetails"].is_null(),
+            "{expression}: {}",
+            answer["exceptionDetails"]
+        );
         answer["result"]["value"].clone()
     }
 
     /// A text in the page.
     pub(crate) fn text(&mut self, expression: &str) -> String {
         let value = self.value(expression);
-        value.as_str().unwrap_or_else(|| panic!("{expression}: {value}")).to_owned()
+        value
+            .as_str()
+            .unwrap_or_else(|| panic!("{expression}: {value}"))
+            .to_owned()
     }
 
     /// Waits until an expression holds.
@@ -163,7 +201,11 @@ impl Browser {
              const box = it.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()",
             json!(selector)
         ));
-        let number = |at: usize| found[at].as_f64().unwrap_or_else(|| panic!("{selector}: {found}"));
+        let number = |at: usize| {
+            found[at]
+                .as_f64()
+                .unwrap_or_else(|| panic!("{selector}: {found}"))
+        };
         (number(0), number(1))
     }
 
@@ -191,7 +233,8 @@ impl Browser {
             "ArrowDown" => ("ArrowDown", None, 40),
             other => panic!("{other}: no such key"),
         };
-        let mut down = json!({"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code});
+        let mut down =
+            json!({"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code});
         if let Some(text) = text {
             down["text"] = json!(text);
         }
@@ -205,17 +248,26 @@ impl Browser {
     /// Types a text where the cursor is, in place of what is there.
     pub(crate) fn write(&mut self, selector: &str, text: &str) {
         self.click(selector);
-        self.value(&format!("document.querySelector({}).select()", json!(selector)));
+        self.value(&format!(
+            "document.querySelector({}).select()",
+            json!(selector)
+        ));
         self.call("Input.insertText", json!({"text": text}));
     }
 
     /// Drops files on an element.
     pub(crate) fn drop_files(&mut self, selector: &str, files: &[&Path]) {
         let (x, y) = self.place(selector);
-        let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        let files: Vec<String> = files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect();
         let data = json!({"items": [], "files": files, "dragOperationsMask": 1});
         for kind in ["dragEnter", "dragOver", "drop"] {
-            self.call("Input.dispatchDragEvent", json!({"type": kind, "x": x, "y": y, "data": data}));
+            self.call(
+                "Input.dispatchDragEvent",
+                json!({"type": kind, "x": x, "y": y, "data": data}),
+            );
         }
     }
 

@@ -29,7 +29,6 @@ pub(super) fn read(title: &str, file: &[u8]) -> Result<Array> {
     };
     let ending = title.rsplit('.').next().unwrap_or_default();
     let array = match ending {
-        "npz" => array::npz_of_bytes(file, None),
         "safetensors" => {
             let names = array::safetensors_names(file).map_err(named)?;
             let first = names.first().cloned().unwrap_or_default();
