@@ -86,7 +86,12 @@
     if (first) state.units = [first, ...link.getAll("against")].slice(0, MOST_UNITS);
     state.mods = new Set((link.get("mods") ?? "").split(",").filter(Boolean));
     state.picture = Number(link.get("picture") ?? (state.units.length > 1 ? 1 : 0)) || 0;
-    for (const name of CAST) if (link.has(name)) $("cast-" + name).value = link.get(name);
+    for (const name of CAST) {
+      if (!link.has(name)) continue;
+      const value = link.get(name);
+      // A format may be named by another of its names.
+      $("cast-" + name).value = name === "from" || name === "to" ? ask({ do: "bits", format: value, word: "0" }).format ?? value : value;
+    }
     show(["dot", "matrix", "cast", "reveal"].includes(link.get("view")) ? link.get("view") : "dot", false);
     drawUnits();
     const given = Object.fromEntries(SIDES.filter((side) => link.has(side)).map((side) => [side, link.get(side)]));
@@ -163,7 +168,7 @@
     const format = side === "sa" || side === "sb" ? state.unit.scale : state.unit[side];
     const value = make("input", { class: "value", "aria-label": `${name}, value`, spellcheck: "false", autocomplete: "off" });
     const word = make("input", { class: "hex mono", "aria-label": `${name}, word`, spellcheck: "false", autocomplete: "off", style: `--digits:${format.digits}` });
-    const edited = (input, text) => () => { if (input.value !== input.shown) edit(side, at, text(input.value)); };
+    const edited = (input, text) => () => edit(side, at, text(input.value));
     value.addEventListener("input", edited(value, (text) => text));
     word.addEventListener("input", edited(word, (text) => (text.startsWith("0x") ? text : "0x" + text)));
     for (const input of [value, word]) {
@@ -199,8 +204,8 @@
     const shown = state.shown?.[side]?.[at];
     if (!field || !shown) return;
     const active = document.activeElement;
-    if (field.value !== active) field.value.value = field.value.shown = shown[1];
-    if (field.word !== active) field.word.value = field.word.shown = shown[0];
+    if (field.value !== active) field.value.value = shown[1];
+    if (field.word !== active) field.word.value = shown[0];
   };
   const choose = (side, at, name) => {
     state.chosen = { side, at, name };
@@ -211,7 +216,7 @@
       const bit = field.low + field.digits.length - 1 - place;
       return flip
         ? make("button", { type: "button", class: "bit", role: "switch", "aria-checked": String(digit === "1"), "aria-label": `bit ${bit}, ${field.name}`, "data-bit": String(bit), onclick: () => flip(bit) }, digit)
-        : make("span", { class: "bit button", "aria-checked": String(digit === "1"), role: "img", "aria-label": `bit ${bit}: ${digit}` }, digit);
+        : make("span", { class: `bit button${digit === "1" ? " set" : ""}`, title: `bit ${bit}` }, digit);
     }))));
   const drawBits = () => {
     if (!state.chosen) return;
@@ -368,7 +373,7 @@
     if (problem("reveal-problem", answer)) return;
     state.steps = answer.steps;
     const facts = [`${answer.unit}: ${answer.nature === "tree" ? `the order is ${answer.pattern}` : `${answer.nature}: ${answer.reason}`}.`];
-    facts.push(answer.steps ? `${answer.steps} masked inputs found it.` : "Its order was found without masks.");
+    facts.push(answer.steps ? `${answer.steps} masked inputs were asked, checks included.` : "Its order was found without masks.");
     if (answer.trials) facts.push(`${answer.mismatches} of ${answer.trials} random inputs contradict the tree (${answer.arithmetic}).`);
     $("reveal-facts").textContent = [...facts, ...answer.notes].join(" ");
     $("tree").innerHTML = answer.tree;
@@ -428,7 +433,7 @@
     $("family").value = "normal";
     options("cast-from", state.about.formats);
     options("cast-to", state.about.formats);
-    [$("cast-from").value, $("cast-to").value] = ["f32", "e4m3"];
+    [$("cast-from").value, $("cast-to").value] = ["f32", ask({ do: "bits", format: "e4m3", word: "0" }).format];
     options("cast-rounding", state.about.roundings, "nearest even");
     options("cast-policy", state.about.policies, "PTX, else IEEE");
     options("cast-overflow", state.about.overflows, "by the rules");

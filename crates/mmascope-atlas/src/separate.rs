@@ -1,6 +1,6 @@
 //! The nearest other units, and the smallest input found on which two units differ.
 
-use mmascope::cases::{Family, Generator};
+use mmascope::cases::{Family, Generator, Hints};
 use mmascope::diff::{self, Contender, DiffInput, Explanation};
 use mmascope::dpa::{ProgramParameter, Unit};
 use mmascope::isa::Instruction;
@@ -10,7 +10,7 @@ use crate::study::Entry;
 
 /// Units that a unit is compared with.
 const NEAREST: usize = 4;
-/// The families whose cases are tried, and how many of each, until two units differ.
+/// The families whose cases are tried, and how many of each.
 const TRIED: [(Family, u64); 5] = [
     (Family::Close, 160),
     (Family::Boundary, 320),
@@ -84,40 +84,56 @@ fn distance(one: &Unit, other: &Unit) -> usize {
     2 * (missing(&left, &right) + missing(&right, &left)) + is_other_k
 }
 
-/// Looks for an input on which two instructions differ, and makes it small.
+/// Looks for inputs on which two instructions differ, one of each family, makes each small, and keeps the smallest.
 pub(crate) fn separation(left: &Instruction, right: &Instruction) -> Result<Separation> {
-    let (left, right) = (Contender::new(left)?, Contender::new(right)?);
-    let units = [left, right];
+    let units = [Contender::new(left)?, Contender::new(right)?];
+    let mut smallest: Option<DiffInput> = None;
     let mut compared = 0;
     for (family, count) in TRIED {
-        // Both units' parameters lead to inputs at their own edges.
-        for unit in [left.unit(), right.unit()] {
-            let Ok(generator) = Generator::new(
-                family,
-                1,
-                left.unit().signature(),
-                mmascope::cases::Hints::of_unit(unit),
-            ) else {
-                continue;
+        let Some(input) = first(&units, family, count, &mut compared)? else {
+            continue;
+        };
+        let input = diff::shrink(&units[0], &units[1], &input)?;
+        let is_smaller = |known: &DiffInput| diff::size(&input) < diff::size(known);
+        if smallest.as_ref().is_none_or(is_smaller) {
+            smallest = Some(input);
+        }
+    }
+    let Some(input) = smallest else {
+        return Ok(match compared {
+            0 => Separation::Apart,
+            _ => Separation::None(compared),
+        });
+    };
+    let explanation = diff::explain(&units[0], &units[1], &input)?;
+    Ok(Separation::Input(Box::new(Shown { input, explanation })))
+}
+
+/// The first case of a family on which two units differ; both units' parameters lead to cases at their own edges.
+fn first(
+    units: &[Contender<'_>; 2],
+    family: Family,
+    count: u64,
+    compared: &mut u64,
+) -> Result<Option<DiffInput>> {
+    let signature = units[0].unit().signature();
+    for unit in units {
+        let hints = Hints::of_unit(unit.unit());
+        let Ok(generator) = Generator::new(family, 1, signature, hints) else {
+            continue;
+        };
+        for index in 0..count {
+            let input = DiffInput::new(units[0].instruction(), generator.case(index));
+            let verdict = match diff::verdict(&units[0], &units[1], &input) {
+                Ok(Some(verdict)) => verdict,
+                Ok(None) | Err(Error::Argument(_)) => continue,
+                Err(error) => return Err(error),
             };
-            for index in 0..count {
-                let input = DiffInput::new(left.instruction(), generator.case(index));
-                let verdict = match diff::verdict(&left, &right, &input) {
-                    Ok(Some(verdict)) => verdict,
-                    Ok(None) | Err(Error::Argument(_)) => continue,
-                    Err(error) => return Err(error),
-                };
-                compared += 1;
-                if verdict.differs() {
-                    let input = diff::shrink(&units[0], &units[1], &input)?;
-                    let explanation = diff::explain(&left, &right, &input)?;
-                    return Ok(Separation::Input(Box::new(Shown { input, explanation })));
-                }
+            *compared += 1;
+            if verdict.differs() {
+                return Ok(Some(input));
             }
         }
     }
-    Ok(match compared {
-        0 => Separation::Apart,
-        _ => Separation::None(compared),
-    })
+    Ok(None)
 }

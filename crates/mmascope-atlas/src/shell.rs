@@ -23,7 +23,7 @@ const NAVIGATION: [(&str, &str); 8] = [
     ("explorer.html", "Explorer"),
     ("algorithms.html", "Algorithms"),
     ("formats.html", "Formats"),
-    ("published.html", "Published tables"),
+    ("published.html", "Tables"),
     ("emulation.html", "Emulation"),
     ("how-we-know.html", "How we know"),
     ("changes.html", "Changes"),
@@ -79,7 +79,7 @@ impl Page {
              <nav aria-label=\"Pages\"><ul>{links}</ul></nav>\
              <form class=\"search\" role=\"search\" action=\"index.html\"><label for=\"search\">Search</label>\
              <input id=\"search\" type=\"search\" name=\"q\" autocomplete=\"off\" spellcheck=\"false\" \
-             placeholder=\"H100 f16, mma.m16n8k16…\" aria-describedby=\"search-count\">\
+             placeholder=\"H100 f16, wgmma…\" aria-describedby=\"search-count\">\
              <p id=\"search-count\" class=\"hidden\" role=\"status\"></p><ul id=\"search-results\" hidden></ul></form></header>\n\
              <main id=\"main\" tabindex=\"-1\"><h1>{title}</h1>\n{body}</main>\n\
              <footer>Made by mmascope {version} from catalogue <code>{hash}</code>; every number is computed by the models. \

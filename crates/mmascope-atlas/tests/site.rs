@@ -280,7 +280,7 @@ fn the_published_tables_are_those_of_the_papers() {
         let table = text.split("<table>").nth(table).expect("a table");
         let line = table
             .split("<tr>")
-            .find(|row| row.contains(&format!(">{title}</th>")));
+            .find(|row| row.contains(&format!(">{title}</span></th>")));
         let line = line.unwrap_or_else(|| panic!("no row '{title}'"));
         let cells = line.split("<td>").skip(1);
         cells

@@ -112,7 +112,7 @@ fn row(
         unit,
         mean,
         largest,
-        markdown::inline(source),
+        format!("<span class=\"long\">{}</span>", markdown::inline(source)),
     ])
 }
 

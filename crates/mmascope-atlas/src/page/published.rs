@@ -122,7 +122,10 @@ fn findings(study: &Study<'_>, caption: &str, columns: &[Column]) -> Result<Stri
             .find(|feature| feature.name == name)
             .map(|feature| feature.title.clone());
         let Some(title) = title else { continue };
-        let mut row = vec![escaped(&title)];
+        let mut row = vec![format!(
+            "<span class=\"finding\">{}</span>",
+            escaped(&title)
+        )];
         row.extend(found.iter().map(|features| {
             let value = features.and_then(|features| features.value(name));
             escaped(value.unwrap_or("–"))

@@ -263,12 +263,17 @@ impl Summation for Recording<'_> {
     }
     fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {
         let results = self.inner.measure(units, queries)?;
+        let units: Vec<bool> = units.iter().map(|weight| *weight != 0.0).collect();
         for (query, result) in queries.iter().zip(&results) {
-            // Checks of single leaves are no steps of the search.
-            if query.only.is_none() && self.steps.len() < MOST {
+            let masks = [query.plus, query.minus];
+            let others =
+                (0..units.len()).filter(|leaf| units[*leaf] && !masks.contains(&Some(*leaf)));
+            // Checks of single leaves, and of masks alone, are no steps of the search.
+            let says_something = query.only.is_none() && others.count() > 0;
+            if says_something && self.steps.len() < MOST {
                 self.steps.push(Step {
                     query: *query,
-                    units: units.iter().map(|weight| *weight != 0.0).collect(),
+                    units: units.clone(),
                     result: *result,
                 });
             }
