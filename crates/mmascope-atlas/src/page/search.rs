@@ -107,10 +107,8 @@ fn shapes(row: &mmascope::Instruction) -> Vec<String> {
 pub(super) fn as_script(module: &[u8]) -> String {
     let mut zipped = GzEncoder::new(Vec::new(), Compression::best());
     // Writing to memory does not fail.
-    let zipped = match zipped.write_all(module).and_then(|()| zipped.finish()) {
-        Ok(zipped) => zipped,
-        Err(_) => Vec::new(),
-    };
+    let written = zipped.write_all(module).and_then(|()| zipped.finish());
+    let zipped = written.unwrap_or_default();
     format!("window.atlasModule=\"{}\";\n", base64(&zipped))
 }
 

@@ -52,11 +52,15 @@ pub fn fragment_against(difference: &Comparison<'_>) -> String {
     )
 }
 
-/// The title as a heading of the second level: a part of a page does not have the page's own heading. (Texts have no
-/// brackets of their own, because they are escaped.)
+/// The title as a heading of the second level, because a part of a page does not have the page's own heading, and what is
+/// wider than the page can be moved by keyboard. (Texts have no brackets of their own, because they are escaped.)
 fn lowered(body: &str) -> String {
     let body = body.replace("<h1>", "<h2 class=\"title\">");
-    body.replace("</h1>", "</h2>")
+    let body = body.replace("</h1>", "</h2>");
+    body.replace(
+        "<div class=\"scroll\">",
+        "<div class=\"scroll\" tabindex=\"0\">",
+    )
 }
 
 /// The style of fragments, for the shadow tree that they stand in: the page around them has its own.

@@ -89,13 +89,11 @@ pub(super) fn run(catalogue: &Catalogue, question: &Question) -> Result<Value> {
         case: read.words,
         modifiers,
     };
-    let rest =
-        names.map(|name| units::find(catalogue, name).map_err(|error| (name.clone(), error)));
     let mut sides = vec![side(first, &input)];
-    sides.extend(rest.map(|found| match found {
+    sides.extend(names.map(|name| match units::find(catalogue, name) {
         Ok(row) => side(row, &input),
-        Err((name, error)) => Side {
-            name,
+        Err(error) => Side {
+            name: name.clone(),
             contender: None,
             trace: Err(error_json(&error)),
         },
