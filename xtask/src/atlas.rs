@@ -50,6 +50,15 @@ pub(crate) fn site() -> bool {
         .concat())
 }
 
+/// Builds the module where some compiler for it is there; that none is, is said and is no failure.
+pub(crate) fn module_if_possible() -> bool {
+    let possible = is_there(&OF_RUSTUP) || is_there(&OF_DEBIAN);
+    if !possible {
+        println!("skipped: the explorer's module: no compiler for WebAssembly is here");
+    }
+    !possible || module()
+}
+
 /// Builds the module, by rustup's compiler or by Debian's.
 pub(crate) fn module() -> bool {
     let built = if is_there(&OF_RUSTUP) {
