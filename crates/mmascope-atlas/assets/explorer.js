@@ -32,6 +32,9 @@
   const start = async () => {
     source ??= await WebAssembly.compile(await bytesOfModule());
     exports = (await WebAssembly.instantiate(source, {})).exports;
+    // The units of a catalogue with texts beside the shipped ones.
+    const texts = JSON.parse($("texts")?.textContent ?? "[]");
+    if (texts.length) ask({ do: "base", texts });
   };
   const ask = (question, file = new Uint8Array(0)) => {
     const text = new TextEncoder().encode(JSON.stringify(question));
@@ -377,7 +380,7 @@
     if (answer.trials) facts.push(`${answer.mismatches} of ${answer.trials} random inputs contradict the tree (${answer.arithmetic}).`);
     $("reveal-facts").textContent = [...facts, ...answer.notes].join(" ");
     $("tree").innerHTML = answer.tree;
-    $("step").max = Math.max(answer.steps, 1);
+    $("step").max = answer.steps || 1;
     $("step").value = 1;
     step();
   };

@@ -7,7 +7,7 @@
 //! use std::sync::atomic::AtomicBool;
 //! use mmascope_atlas::{Making, site};
 //!
-//! let making = Making { module: None, progress: &|_| (), cancel: &AtomicBool::new(false) };
+//! let making = Making { module: None, texts: &[], progress: &|_| (), cancel: &AtomicBool::new(false) };
 //! for file in site(mmascope::Catalogue::built_in(), &making)? {
 //!     std::fs::write(&file.name, &file.bytes).unwrap();
 //! }
@@ -53,6 +53,8 @@ pub struct Making<'a> {
     /// The WebAssembly module of `mmascope-wasm`, which computes in the explorer. Without it the pages say how it is
     /// made.
     pub module: Option<&'a [u8]>,
+    /// The texts that the catalogue has beside the shipped ones, in order: the explorer reads them too.
+    pub texts: &'a [String],
     /// Told how many more steps of [`work`] are done.
     pub progress: &'a (dyn Fn(u64) + Sync),
     /// Set to stop early.
@@ -109,7 +111,7 @@ pub fn site(catalogue: &Catalogue, making: &Making<'_>) -> Result<Vec<File>> {
     files.push(page::emulation::page(&study, making)?);
     files.push(page::formats::page(&study));
     files.push(changes::page(&study));
-    files.push(page::explorer::page(&study, making.module.is_some()));
+    files.push(page::explorer::page(&study, making));
     files.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(files)
 }

@@ -16,6 +16,7 @@ fn made() -> &'static [File] {
         let done = AtomicU64::new(0);
         let making = Making {
             module: Some(b"\0asm, not really"),
+            texts: &[],
             progress: &|steps| {
                 done.fetch_add(steps, Ordering::Relaxed);
             },
@@ -269,6 +270,28 @@ fn nothing_is_loaded_from_outside_and_the_site_is_small() {
     }
     println!("{} files, {total} bytes", made().len());
     assert!(total <= MOST, "{total} bytes");
+}
+
+/// The script of the explorer asks the module; numbers are its affair.
+#[test]
+fn the_scripts_do_no_arithmetic() {
+    for file in ["atlas.js", "atlas-explorer.js"] {
+        let file = made().iter().find(|it| it.name == file).expect("a script");
+        let text = String::from_utf8_lossy(&file.bytes);
+        for word in [
+            "Math.",
+            "parseFloat",
+            "parseInt",
+            "BigInt",
+            "Float32",
+            "Float64",
+            "DataView",
+            "toFixed",
+            "toPrecision",
+        ] {
+            assert!(!text.contains(word), "{}: {word}", file.name);
+        }
+    }
 }
 
 /// What the catalogue states stands on the pages: facts that were looked up in the papers.

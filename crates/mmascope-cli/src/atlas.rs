@@ -37,6 +37,9 @@ pub(crate) fn run(
             "without the explorer: its module is built by `cargo xtask atlas` in a clone of the project, and named by --module",
         );
     }
+    let texts = common.isa.iter();
+    let texts = texts.map(|file| report::read_whole("--isa", file, crate::LONGEST_CATALOGUE));
+    let texts = texts.collect::<Result<Vec<String>, Failure>>()?;
     // A port that is taken is found before the long work.
     let listener = options.serve.map(server::Listener::open).transpose()?;
     let stamp = mmascope_atlas::stamp(catalogue, module.as_deref());
@@ -44,7 +47,7 @@ pub(crate) fn run(
     let files = match fresh.and_then(|folder| read(Path::new(folder), &stamp)) {
         Some(files) => files,
         None => {
-            let files = make(catalogue, module.as_deref())?;
+            let files = make(catalogue, &texts, module.as_deref())?;
             if let Some(folder) = &options.output {
                 write(folder, &files)?;
             }
@@ -60,10 +63,15 @@ pub(crate) fn run(
     }
 }
 
-fn make(catalogue: &Catalogue, module: Option<&[u8]>) -> Result<Vec<File>, Failure> {
+fn make(
+    catalogue: &Catalogue,
+    texts: &[String],
+    module: Option<&[u8]>,
+) -> Result<Vec<File>, Failure> {
     let bar = crate::progress::bar(mmascope_atlas::work(catalogue), "studying units");
     let making = Making {
         module,
+        texts,
         progress: &|done| bar.inc(done),
         cancel: interrupt::deferred(),
     };

@@ -114,7 +114,10 @@ fn the_site_is_offered_on_this_machine_alone_and_kept_while_it_is_fresh() {
         true => "id=\"explorer\"",
         false => "needs its module",
     };
-    assert!(get("/explorer.html").contains(expected));
+    let explorer = get("/explorer.html");
+    assert!(explorer.contains(expected));
+    // The explorer computes with the user's units, too.
+    assert_eq!(explorer.contains("arch mychip"), module.is_file());
     assert!(
         get("/changes.html").contains("mychip"),
         "the user's unit is a change of the facts"

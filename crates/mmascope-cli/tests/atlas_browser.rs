@@ -384,6 +384,13 @@ fn unknown_units_own_units_casts_and_reveal() {
         address.split_once("explorer.html").expect("a page").1,
     );
     assert_eq!(shown(&mut browser)[0].0, "mychip:dot.m8n8k12.f32.f16");
+    // The units of the site's own texts are there beside those.
+    let text = "arch mine\ndot | f16 x f16 + f32 -> f32 | m8n8k4 | t-fdpa L=4 F=20 e0=-126 -> rz f32 | open";
+    let found = browser.value(&format!(
+        "(() => {{ const told = atlasAsk({{do: 'base', texts: [{}]}}); return told.error ?? atlasAsk({{do: 'compute', units: ['mine:dot'], a: '1,2', b: '3,4'}}).results[0].word; }})()",
+        json!(text)
+    ));
+    assert_eq!(found, "41300000");
     // Casts: what the program gives, bit for bit.
     explorer(
         &mut browser,

@@ -59,6 +59,8 @@ enum Request {
     Reveal { unit: String },
     /// The picture of one of its steps.
     Step { index: usize },
+    /// The texts that the site's catalogue has beside the shipped ones.
+    Base { texts: Vec<String> },
     /// A text in the notation of the catalogue.
     Load { text: String },
 }
@@ -66,6 +68,7 @@ enum Request {
 /// What is remembered between questions: the catalogue with the reader's own units, matrices, the last revelation.
 #[derive(Default)]
 pub struct Desk {
+    base: Option<Catalogue>,
     own: Option<Catalogue>,
     arrays: [Option<Array>; 3],
     revealed: Option<reveal::Revealed>,
@@ -119,12 +122,25 @@ impl Desk {
                 Some(revealed) => revealed.step(index),
                 None => Err(Error::Argument("step: nothing was revealed".to_owned())),
             },
+            Request::Base { texts } => {
+                let mut catalogue = Catalogue::built_in().clone();
+                for text in &texts {
+                    catalogue.extend("text of the site", text)?;
+                }
+                (self.base, self.own) = (Some(catalogue), None);
+                Ok(json!({}))
+            }
             Request::Load { text } => self.load(&text),
         }
     }
 
     fn catalogue(&self) -> &Catalogue {
-        self.own.as_ref().unwrap_or(Catalogue::built_in())
+        self.own.as_ref().unwrap_or(self.site())
+    }
+
+    /// The catalogue of the site, without the reader's own units.
+    fn site(&self) -> &Catalogue {
+        self.base.as_ref().unwrap_or(Catalogue::built_in())
     }
 
     /// The instruction of `ARCH:INST`.
@@ -191,7 +207,7 @@ impl Desk {
     /// Takes units in the notation of the catalogue; they stay until the next text.
     fn load(&mut self, text: &str) -> Result<Value> {
         const FILE: &str = "own unit";
-        let mut catalogue = Catalogue::built_in().clone();
+        let mut catalogue = self.site().clone();
         catalogue.extend(FILE, text)?;
         let units: Vec<String> = catalogue
             .instructions()

@@ -1,8 +1,8 @@
 //! The page of the explorer: the elements that its script fills. What it computes is computed by the module.
 
-use crate::File;
 use crate::shell::Page;
 use crate::study::Study;
+use crate::{File, Making};
 
 const BODY: &str = include_str!("../../assets/explorer.html");
 
@@ -13,14 +13,21 @@ const OFFLINE: &str = "<div class=\"panel offline\"><h2>The explorer needs its m
     <p>The program computes the same: <code>mmascope explain</code>, <code>diff</code>, <code>matmul</code>, <code>cast</code>, \
     <code>reveal</code>.</p></div>";
 
-pub(crate) fn page(study: &Study<'_>, has_module: bool) -> File {
+pub(crate) fn page(study: &Study<'_>, making: &Making<'_>) -> File {
     let mut page = Page::new(
         "explorer.html",
         "Explorer",
         "Compute with every unit in this browser: operands bit by bit, results of up to four units, and where they part.",
     );
-    if has_module {
+    if making.module.is_some() {
         page.body.push_str(BODY);
+        if !making.texts.is_empty() {
+            // `</script>` in a text must not end the script.
+            let texts = serde_json::json!(making.texts).to_string();
+            let texts = texts.replace('<', "\\u003c");
+            page.body +=
+                &format!("<script type=\"application/json\" id=\"texts\">{texts}</script>");
+        }
         page.head = format!(
             "<script src=\"atlas-explorer.js\" defer data-catalogue=\"{}\"></script>",
             study.hash()
