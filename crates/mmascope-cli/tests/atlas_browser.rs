@@ -698,6 +698,36 @@ fn the_search_finds_instructions_by_any_accepted_name() {
         );
         browser.value("document.getElementById('search-count').textContent = ''");
     }
+    // Rows of every architecture by every name of it, whether they have a model or not.
+    let list: Value = serde_json::from_str(&mmascope(&["list", "--json"], "")).expect("JSON");
+    let mut asked = Vec::new();
+    for (number, it) in list["architectures"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .enumerate()
+    {
+        let rows = it["instructions"].as_array().expect("a list");
+        let mut names = vec![it["name"].clone()];
+        names.extend(it["aliases"].as_array().expect("a list").iter().cloned());
+        for (at, name) in names.iter().enumerate() {
+            let row = &rows[(37 * at + 11 * number) % rows.len()];
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            asked.push((
+                format!("{} {}", text(name), text(&row["inst"])),
+                format!("{}:{}", text(&it["name"]), text(&row["inst"])),
+            ));
+        }
+    }
+    let missed = browser.value(&format!(
+        "(async () => {{ const missed = []; const slug = (text) => text.toLowerCase().replace(/[^a-z0-9.]+/g, '-').replace(/^-+|-+$/g, ''); \
+         const input = document.getElementById('search'); for (const [query, unit] of {}) {{ input.value = query; input.dispatchEvent(new Event('input')); \
+         await new Promise(done => setTimeout(done)); const links = [...document.querySelectorAll('#search-results a')].map(it => it.getAttribute('href')); \
+         if (!links.some(link => link.endsWith('#' + slug(unit)))) missed.push(query); }} return missed; }})()",
+        json!(asked)
+    ));
+    assert!(asked.len() > 80, "{} names", asked.len());
+    assert_eq!(missed, json!([]));
     // By keyboard: down to a result, and there.
     browser.write("#search", "published tables");
     browser.until("!document.getElementById('search-results').hidden");
