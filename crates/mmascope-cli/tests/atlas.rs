@@ -68,8 +68,13 @@ fn asked(port: u16, request: &str) -> String {
 
 #[test]
 fn the_site_is_offered_on_this_machine_alone_and_kept_while_it_is_fresh() {
-    // (The folder stays between runs of the tests: a site that is up to date is not made again.)
+    // (The folder stays between runs of the tests, as long as the program does: a site that is up to date is not made
+    // again.)
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("atlas-plain");
+    let changed = |path: PathBuf| std::fs::metadata(path).and_then(|it| it.modified()).ok();
+    if changed(folder.join("atlas.json")) < changed(env!("CARGO_BIN_EXE_mmascope").into()) {
+        let _ = std::fs::remove_dir_all(&folder);
+    }
     let isa = folder.with_extension("txt");
     std::fs::write(
         &isa,

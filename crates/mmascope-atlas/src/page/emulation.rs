@@ -54,10 +54,10 @@ pub(crate) fn page(study: &Study<'_>, making: &Making<'_>) -> Result<File> {
         "Schemes and their errors",
         &[
             "scheme",
-            "text",
-            "unit",
             "mean error / Σ|a·b|",
             "largest",
+            "unit",
+            "text",
             "source",
         ],
         rows,
@@ -108,10 +108,10 @@ fn row(
     });
     Ok(vec![
         markdown::inline(name),
-        format!("<code>{}</code>", escaped(text)),
-        unit,
         mean,
         largest,
+        unit,
+        format!("<code>{}</code>", escaped(text)),
         format!("<span class=\"long\">{}</span>", markdown::inline(source)),
     ])
 }
