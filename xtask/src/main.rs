@@ -2,6 +2,7 @@
 //! the long proofs, `cargo xtask emulate` those of instruction sets that this machine lacks.
 
 mod api;
+mod atlas;
 mod bounds;
 mod header;
 mod picture;
@@ -11,7 +12,7 @@ mod rtl;
 
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | api | record NAME | wheel
+const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | api | record NAME | wheel | atlas
   test    build, format, lint, documentation, licence and test checks; skips are printed
   prove   long proofs; NAME is one of: fp8 infer drawn kernels cuda miri tensix tensix-engine vdpbf16ps emulators casts quantise functions
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
@@ -35,6 +36,8 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
   api [--check]
           writes the lists of public items in docs/api (cargo-public-api and nightly Rust); --check compares them
   wheel   builds the Python wheel into dist, with the maturin of the Python that MMASCOPE_PYTHON names
+  atlas [module]
+          builds the explorer's module into target/atlas, and with it the site into target/atlas/site
   record  runs a measurement and writes docs/measured/NAME-DATE.md; without a known NAME it lists them";
 
 /// What runs in an emulator: every operation of the lanes, then some outputs of every row.
@@ -86,7 +89,7 @@ const OPTIONAL: [Optional; 7] = [
         ],
     },
     Optional {
-        what: "products without threads, for WebAssembly",
+        what: "the explorer's module, for WebAssembly",
         probes: &[&[
             "sh",
             "-c",
@@ -96,8 +99,7 @@ const OPTIONAL: [Optional; 7] = [
             "cargo",
             "check",
             "--package",
-            "mmascope-gemm",
-            "--no-default-features",
+            "mmascope-wasm",
             "--target",
             "wasm32-unknown-unknown",
             "--quiet",
@@ -110,7 +112,7 @@ const OPTIONAL: [Optional; 7] = [
             "-c",
             "dpkg --status rustc-web cargo-web rust-web-src >/dev/null 2>&1",
         ]],
-        command: &["xtask/check-web.sh"],
+        command: &["xtask/web.sh", "check"],
     },
     Optional {
         what: "public items",
@@ -162,6 +164,8 @@ fn main() -> ExitCode {
         ["api", "--check"] => api::list(true),
         ["record", name] => record::record(name),
         ["wheel"] => python::wheel(),
+        ["atlas"] => atlas::site(),
+        ["atlas", "module"] => atlas::module(),
         ["bounds"] => with_lines() && bounds::bounds("target/lines/mmascope"),
         ["bounds", program] => bounds::bounds(program),
         _ => {
@@ -195,6 +199,15 @@ fn test() -> bool {
             Some(probe) => println!("skipped: {what}: `{}` does not run here", probe.join(" ")),
         }
     }
+    // The tests in a browser need it; where no compiler for it is there, they say that they are skipped.
+    if !atlas::module_if_possible() {
+        failed.push("the explorer's module".to_owned());
+    }
+    let check = &mut |command: &[&str]| {
+        if !run(command) {
+            failed.push(command.join(" "));
+        }
+    };
     // Without kernels: that it compiles, tests and all.
     check(&[
         "cargo",

@@ -4,6 +4,7 @@
 
 mod architectures;
 mod crates;
+mod facts;
 mod generations;
 mod svg;
 
@@ -12,10 +13,13 @@ use std::path::Path;
 /// A file, and what makes its text.
 type Generated = (&'static str, fn(&Path) -> Result<String, String>);
 
-const GENERATED: [Generated; 3] = [
+const GENERATED: [Generated; 5] = [
     ("README.md", architectures::readme),
     ("docs/pictures/crates.svg", crates::draw),
     ("docs/pictures/generations.svg", generations::draw),
+    // The changes are those since the facts that are recorded, and so come before them.
+    (facts::CHANGES, facts::changes),
+    (facts::FACTS, facts::facts),
 ];
 
 /// Writes every file, or compares it with the committed one. Says which failed.

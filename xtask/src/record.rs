@@ -150,7 +150,8 @@ fn machine() -> String {
     }
 }
 
-fn date() -> Result<String, String> {
+/// Today, as `2026-11-25`.
+pub(crate) fn date() -> Result<String, String> {
     let output = Command::new("date").args(["-u", "+%F"]).output();
     let output = output.map_err(|error| format!("date: {error}"))?;
     let date = String::from_utf8_lossy(&output.stdout).trim().to_owned();

@@ -259,6 +259,12 @@ pub(crate) enum Command {
     /// Every result is computed from the unit's model; nothing is typed in. `nan` stands for a NaN whose
     /// payload the unit does not fix.
     Specials(Specials),
+    /// Write the atlas: a site of everything that the catalogue and the models know, to read and to play with
+    ///
+    /// A page for every architecture, every unit with its instructions and every algorithm, made from the catalogue and computed by
+    /// the models; the explorer computes in the browser, with the WebAssembly module that `cargo xtask atlas` builds. The site
+    /// is a folder of files that load nothing from elsewhere: any web server can offer it, and a browser can open it as it is.
+    Atlas(Atlas),
     /// Print the completions of a shell
     ///
     /// For bash: mmascope completions bash > ~/.local/share/bash-completion/completions/mmascope
@@ -272,6 +278,26 @@ pub(crate) enum Command {
     /// Load a library and answer for one of its routines; the program starts itself like this
     #[command(hide = true)]
     LibraryHost(LibraryHost),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Atlas {
+    /// The folder; an older atlas there is replaced
+    #[arg(short = 'o', value_name = "FOLDER")]
+    pub(crate) output: Option<String>,
+    /// Offer the site to the browsers of this machine, on 127.0.0.1 alone, until Ctrl-C; without -o nothing is written. A site
+    /// in the folder that is up to date is not made again
+    #[arg(
+        long,
+        value_name = "PORT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "8410"
+    )]
+    pub(crate) serve: Option<u16>,
+    /// The module of the explorer [default: mmascope.wasm beside the program, in ../share/mmascope, or in ../atlas]
+    #[arg(long, value_name = "FILE.wasm")]
+    pub(crate) module: Option<String>,
 }
 
 #[derive(clap::Args)]

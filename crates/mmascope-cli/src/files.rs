@@ -22,6 +22,12 @@ pub(crate) fn check(args: &Args) -> Result<(), Failure> {
         Folder::check("-o", &options.output, &readmemh::is_own)?;
         outputs.push(("-o", Some(&options.output)));
     }
+    if let Command::Atlas(options) = &args.command
+        && let Some(output) = &options.output
+    {
+        Folder::check("-o", output, &mmascope_atlas::is_own)?;
+        outputs.push(("-o", Some(output)));
+    }
     let isa = args.common.isa.iter();
     inputs.extend(isa.map(|file| ("--isa", Some(file.as_str()))));
     output::distinct(&outputs, &inputs)
@@ -118,6 +124,8 @@ fn of_command(command: &Command) -> (Vec<Named<'_>>, Vec<Named<'_>>) {
             vec![("", Some(&options.input))],
         ),
         Command::Resolve(options) => (vec![], vec![("--input", options.input.as_deref())]),
+        // (A folder is checked by itself.)
+        Command::Atlas(options) => (vec![], vec![("--module", options.module.as_deref())]),
         Command::List(_)
         | Command::Formats(_)
         | Command::Show(_)

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod atlas;
 mod cases;
 mod cast;
 mod check;
@@ -290,6 +291,7 @@ fn dispatch(args: &args::Args, catalogue: &Catalogue) -> Result<Status, Failure>
         Command::Quantize(options) => quantize::run(catalogue, &args.common, options),
         Command::Dequantize(options) => quantize::back(catalogue, &args.common, options),
         Command::Specials(options) => specials::run(catalogue, &args.common, options),
+        Command::Atlas(options) => atlas::run(catalogue, &args.common, options),
         Command::Completions(options) => completions::print(options),
         Command::ManPages(options) => completions::write_pages(options),
         Command::PluginHost(options) => device::host(options),

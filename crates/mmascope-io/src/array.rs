@@ -3,9 +3,13 @@
 mod header;
 mod named;
 mod npy;
+// A browser has no need of archives, and the crate that reads them asks the host for random numbers.
+#[cfg(not(target_family = "wasm"))]
 mod npz;
 mod quantised;
 mod safetensors;
+// (Archives use all of it.)
+#[cfg_attr(target_family = "wasm", allow(dead_code))]
 mod source;
 mod write;
 
@@ -33,7 +37,10 @@ pub fn read(file: &str) -> Result<Array> {
     let array = match tensor {
         Tensor::OfSafetensors(Some(tensor)) => safetensors::read(path, &mut source, tensor)?,
         Tensor::OfSafetensors(None) => return Err(safetensors::name_missing(path, &mut source)),
+        #[cfg(not(target_family = "wasm"))]
         Tensor::OfNpz(name) => npz::read(path, source, name)?,
+        #[cfg(target_family = "wasm")]
+        Tensor::OfNpz(_) => return Err(io_error(path, "archives are not read here")),
         Tensor::Only => npy::read(&mut source).map_err(|message| io_error(path, &message))?,
     };
     Ok(array.with_name(file))
@@ -67,6 +74,7 @@ pub fn safetensors_names(bytes: &[u8]) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// As [`read`].
+#[cfg(not(target_family = "wasm"))]
 pub fn npz_of_bytes(bytes: &[u8], name: Option<&str>) -> Result<Array> {
     npz::read(BYTES, Source::of_bytes(bytes), name)
 }
@@ -75,6 +83,7 @@ pub fn npz_of_bytes(bytes: &[u8], name: Option<&str>) -> Result<Array> {
 ///
 /// # Errors
 /// [`Error::Io`] as [`read`].
+#[cfg(not(target_family = "wasm"))]
 pub fn npz_names(bytes: &[u8]) -> Result<Vec<String>> {
     npz::names(Source::of_bytes(bytes)).map_err(|message| io_error(BYTES, &message))
 }

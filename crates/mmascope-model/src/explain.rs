@@ -74,7 +74,7 @@ mod value;
 pub use against::{Comparison, Parting, TracedPart};
 pub use facts::Facts;
 pub(crate) use html::escaped;
-pub use html::{page, page_against};
+pub use html::{fragment, fragment_against, fragment_style, page, page_against};
 pub use input::{TraceRequest, TracedInput};
 pub(crate) use number::word as number_word;
 pub use trace::{

@@ -6,6 +6,7 @@
 mod architecture;
 mod default;
 mod evidence;
+mod facts;
 mod flags;
 mod instruction;
 mod name;

@@ -24,18 +24,65 @@ const CARD_DIGITS: usize = 9;
 /// The page of one trace; `title` names the unit.
 #[must_use]
 pub fn page(title: &str, trace: &Trace) -> String {
+    document(title, "one", &one(title, trace))
+}
+
+/// The page of two traces and where they part.
+#[must_use]
+pub fn page_against(difference: &Comparison<'_>) -> String {
+    let (left, right) = (difference.left_name, difference.right_name);
+    document(&format!("{left} against {right}"), "two", &two(difference))
+}
+
+/// What [`page`] shows, as a part of another page: an element that is to stand in a shadow tree with [`fragment_style`].
+#[must_use]
+pub fn fragment(title: &str, trace: &Trace) -> String {
+    format!(
+        "<div class=\"explained one\">{HATCH}{}</div>",
+        lowered(&one(title, trace))
+    )
+}
+
+/// What [`page_against`] shows, as a part of another page; see [`fragment`].
+#[must_use]
+pub fn fragment_against(difference: &Comparison<'_>) -> String {
+    format!(
+        "<div class=\"explained two\">{HATCH}{}</div>",
+        lowered(&two(difference))
+    )
+}
+
+/// The title as a heading of the second level, because a part of a page does not have the page's own heading, and what is
+/// wider than the page can be moved by keyboard. (Texts have no brackets of their own, because they are escaped.)
+fn lowered(body: &str) -> String {
+    let body = body.replace("<h1>", "<h2 class=\"title\">");
+    let body = body.replace("</h1>", "</h2>");
+    body.replace(
+        "<div class=\"scroll\">",
+        "<div class=\"scroll\" tabindex=\"0\">",
+    )
+}
+
+/// The style of fragments, for the shadow tree that they stand in: the page around them has its own.
+#[must_use]
+pub fn fragment_style() -> String {
+    let style = STYLE.replace(":root", ":host");
+    let style = style.replace("\nbody {", "\n.explained {");
+    // The ground is that of the page around it.
+    style + ".explained { background: none; }\n.title { font-size: 19px; }\n"
+}
+
+fn one(title: &str, trace: &Trace) -> String {
     let mut body = String::new();
     write!(body, "<header><h1>{}</h1>", escaped(title)).ok();
     summary(&mut body, trace);
     body.push_str("</header>");
     legend(&mut body);
     details(&mut body, trace, None);
-    document(title, "one", &body)
+    body
 }
 
-/// The page of two traces and where they part.
-#[must_use]
-pub fn page_against(difference: &Comparison<'_>) -> String {
+fn two(difference: &Comparison<'_>) -> String {
     let mut body = String::new();
     let (left, right) = (difference.left_name, difference.right_name);
     write!(
@@ -61,7 +108,7 @@ pub fn page_against(difference: &Comparison<'_>) -> String {
         body.push_str("</section>");
     }
     body.push_str("</div>");
-    document(&format!("{left} against {right}"), "two", &body)
+    body
 }
 
 /// The step of one side at which they part, and the digit there.

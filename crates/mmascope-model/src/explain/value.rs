@@ -5,7 +5,7 @@ use std::fmt;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::exact::Dyadic;
-use crate::format::{Class, Unpacked};
+use crate::format::{Class, Format, Unpacked};
 
 /// What a word or an intermediate result means, exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +37,12 @@ impl TracedValue {
             (Class::Infinite, _) => Self::Infinite { negative },
             (Class::Nan, _) | (Class::Finite, None) => Self::Nan,
         }
+    }
+
+    /// The value of a register word of a format.
+    #[must_use]
+    pub fn of_word(format: &Format, word: u64) -> Self {
+        Self::of(&format.decode(format.from_register(word)))
     }
 
     /// A sum's value; a zero is +0.

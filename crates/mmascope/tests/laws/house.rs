@@ -224,7 +224,12 @@ fn arithmetic_and_formats_use_no_host_floats() {
 fn front_doors_do_no_arithmetic() {
     // Naming a format, a rounding or what an overflow gives, for a library call, is no arithmetic.
     const FORBIDDEN: [&str; 6] = ["Exact", "Unpacked", "Conversion", "decode", "ieee", "Pair"];
-    for (path, text) in sources(&["../mmascope-cli/src", "../mmascope-python/src"]) {
+    for (path, text) in sources(&[
+        "../mmascope-cli/src",
+        "../mmascope-python/src",
+        "../mmascope-wasm/src",
+        "../mmascope-atlas/src",
+    ]) {
         let code: String = code(&text, false)
             .lines()
             .filter(|line| !line.trim_start().starts_with("use "))
