@@ -210,7 +210,7 @@ pub mod tensix {
         };
     }
 
-    /// The matrix unit, beside [`Fpu`](super::Fpu): integers, and the larger of each column.
+    /// The matrix unit, beside [`Fpu`]: integers, and the larger of each column.
     pub mod matrix_unit {
         pub use mmascope_model::tensix::{integer_add, integer_mvmul, pool_maximum};
     }
