@@ -14,7 +14,7 @@ import numpy
 from . import _core
 from ._arrays import numpy_dtype, operand
 from ._catalogue import Instruction, current
-from ._errors import ArgumentError
+from ._errors import ArgumentError, FileError
 from ._products import _Given, _Op
 from ._report import Report, Rows
 
@@ -116,6 +116,15 @@ def diff(
     -------
     Difference
         True where no input shows a difference.
+
+    Raises
+    ------
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
     """
     arguments = _diff_arguments(units, instruction, types, family, count, seed, start)
     return _difference(lambda more: _said([*arguments, *more], stacklevel=5))
@@ -198,6 +207,15 @@ def error(
     Returns
     -------
     Errors
+
+    Raises
+    ------
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
     """
     arguments = ["error", "--arch", ",".join(_names(units, "units"))]
     if instruction is not None:
@@ -260,6 +278,17 @@ def check(
     Report
         ``passed``, ``failed``, ``bad``, ``left_out``, and the first 20 ``mismatches`` and ``bad_lines``. True where
         every line passed.
+
+    Raises
+    ------
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
+    FileError
+        The file cannot be read.
     """
     return Report(*_checked([os.fspath(file) for file in files], _check_options(arch, instruction, against, flags, engine)))
 
@@ -276,6 +305,9 @@ def _check_options(arch: str | None, instruction: str | None, against: str | Non
 def _checked(files: list[str], options: list[str]) -> tuple[dict[str, Any], bool]:
     if not files:
         raise ArgumentError("files: none is named; one or more are needed")
+    for name in files:
+        if name != "-" and not os.path.exists(name):
+            raise FileError(f"{name}: there is no such file")
     # Names are never options. What the program warns of are the bad lines, which the report has.
     names = [f"./{name}" if name.startswith("-") else name for name in files]
     text, _, holds = _core.said(current(), ["check", *options, *names], None)
@@ -304,6 +336,13 @@ def identify(
     -------
     Report
         True where something was identified; ``identified`` and ``runners_up`` have the candidates.
+
+    Raises
+    ------
+    DtypeError
+        An array's elements mean nothing here.
+    ArgumentError
+        Shapes do not fit, or a scalar is out of range.
     """
     items = []
     for value, name in ((a, "a"), (b, "b"), (c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b"), (d, "d")):
@@ -337,6 +376,13 @@ def resolve(operation: str, *, target: str, type: str | None = None, policy: str
     -------
     Report
         False where the combination is illegal.
+
+    Raises
+    ------
+    UnknownNameError
+        An operation, a type, a target or a mode is not known; the message has the nearest ones.
+    ArgumentError
+        Naming the argument.
     """
     arguments = ["resolve", operation, "--target", target, "--policy", policy]
     flags = fmf if isinstance(fmf, str) else ",".join(fmf)
@@ -355,7 +401,17 @@ def resolve(operation: str, *, target: str, type: str | None = None, policy: str
 
 
 def specials(arch: str | None = None, instruction: str | None = None) -> Report:
-    """What each unit makes of special operands: NaN, infinities, subnormal numbers, -0."""
+    """What each unit makes of special operands: NaN, infinities, subnormal numbers, -0.
+
+    Raises
+    ------
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
+    """
     arguments = ["specials"]
     if arch is not None:
         arguments += ["--arch", arch]

@@ -246,6 +246,17 @@ def infer(
     Returns
     -------
     Inference
+
+    Raises
+    ------
+    DeviceError
+        The callable raised, or gave something else than numbers of its format.
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
     """
     asked, _ = _asked(fn, signature, like, batch, arrays, timeout)
     with Progress(budget, "inferring", progress) as bar:
@@ -294,6 +305,17 @@ def infer_all(
     Inferences
         True where a model was found of each. ``inferences`` has a dictionary for each instruction: arch, inst, found,
         row (a text for :func:`mmascope.load_isa`) and the inference without its seconds.
+
+    Raises
+    ------
+    DeviceError
+        The callable raised, or gave something else than numbers of its format.
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
     """
     from ._parts import InferAll, run_here
 
@@ -337,6 +359,17 @@ def validate(
     -------
     Validation
         False where a case differs.
+
+    Raises
+    ------
+    DeviceError
+        The callable raised, or gave something else than numbers of its format.
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
     """
     if not isinstance(trials, int) or not 1 <= trials < 1 << 63:
         raise ArgumentError(f"trials = {trials!r}: 1 or more are possible")

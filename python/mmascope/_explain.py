@@ -81,6 +81,17 @@ def explain(
     -------
     Explanation
         Text in a terminal, a page in a notebook.
+
+    Raises
+    ------
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
+    DtypeError
+        An array's elements mean nothing here.
     """
     from ._arrays import operand
     from ._catalogue import find

@@ -63,6 +63,15 @@ def cast(
     -------
     array
         In the caller's library and the dtype of ``to`` (codes, where the library has none).
+
+    Raises
+    ------
+    DtypeError
+        An array's elements mean nothing here.
+    UnknownNameError
+        A format, policy or target is not known; the message has the nearest ones.
+    ArgumentError
+        A value or combination is not possible.
     """
     item, library = operand(array, "array")
     kind = item[1]
@@ -169,6 +178,15 @@ def quantize(
     -------
     Quantized
         :func:`mmascope.matmul` takes it as an operand, with its scales.
+
+    Raises
+    ------
+    DtypeError
+        An array's elements mean nothing here.
+    UnknownNameError
+        A format or recipe is not known; the message has the nearest ones.
+    ArgumentError
+        A length is no whole number of blocks, or a value is not possible.
     """
     item, library = operand(array, "array")
     if item[1] in ("unsigned", "signed"):
@@ -182,7 +200,13 @@ def quantize(
 
 
 def dequantize(quantized: Quantized) -> Any:
-    """The numbers of what :func:`quantize` made, in float32 and the caller's library."""
+    """The numbers of what :func:`quantize` made, in float32 and the caller's library.
+
+    Raises
+    ------
+    ArgumentError
+        ``quantized`` is nothing that :func:`quantize` made.
+    """
     if not isinstance(quantized, Quantized):
         raise ArgumentError(f"quantized: {type(quantized).__name__} is nothing that quantize() made")
     return quantized.dequantize()

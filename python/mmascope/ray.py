@@ -170,6 +170,15 @@ def diff(
     -------
     Difference
         The same bytes as :func:`mmascope.diff` gives.
+
+    Raises
+    ------
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
     """
     found: Difference = _run(Diff(units, instruction, types, family, count, seed, start, part), cpus, None, journal, progress)
     return found
@@ -202,6 +211,15 @@ def error(
     -------
     Errors
         The same data as :func:`mmascope.error` gives. ``plot()`` draws them; ``svg()`` is of one machine.
+
+    Raises
+    ------
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
     """
     options = {"shape": tuple(shape), "instruction": instruction, "types": types, "distribution": distribution, "c": c,
                "seed": seed, "full": full}
@@ -232,6 +250,17 @@ def infer_all(
     -------
     Inferences
         The same bytes as :func:`mmascope.infer_all` gives.
+
+    Raises
+    ------
+    DeviceError
+        The callable raised, or gave something else than numbers of its format.
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
     """
     found: Inferences = _run(InferAll(archs, budget, seed, catalogue), cpus, None, journal, progress)
     return found
@@ -264,6 +293,17 @@ def check(
     -------
     Report
         The same bytes as :func:`mmascope.check` gives.
+
+    Raises
+    ------
+    UnknownNameError
+        A name is not known; the message has the nearest ones.
+    UnmodelledError
+        Nobody has published the instruction's arithmetic.
+    ArgumentError
+        Naming the argument.
+    FileError
+        The file cannot be read.
     """
     work = Check(files, _check_options(arch, instruction, against, flags, engine), lines)
     found: Report = _run(work, cpus, None, journal, progress)

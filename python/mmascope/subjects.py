@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy
 
+from ._errors import ArgumentError
+
 
 class Call:
     """A subject with its memory, as the extension takes it."""
@@ -213,6 +215,8 @@ def scipy_blas(routine: str) -> Subject:
     """A dot product of SciPy's BLAS: ``sdot`` or ``ddot``."""
     from scipy.linalg import blas
 
+    if not hasattr(blas, routine):
+        raise ArgumentError(f"routine = {routine!r}: scipy.linalg.blas has no such routine; sdot and ddot are dot products")
     return Subject(f"scipy.linalg.blas.{routine}", getattr(blas, routine), factors=True)
 
 

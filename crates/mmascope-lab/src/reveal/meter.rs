@@ -236,9 +236,9 @@ impl<'a> Meter<'a> {
             let results = self.measure(&all, &each)?;
             if let Some(leaf) = results.iter().position(|&result| result != 1.0) {
                 return Ok(describe(format!(
-                    "a lone unit at {} gives {} units",
+                    "a lone unit at {} gives {} units; is it a sum?",
                     self.subject.leaf_name(leaf),
-                    results[leaf]
+                    shown(results[leaf])
                 )));
             }
         }
@@ -259,8 +259,10 @@ impl<'a> Meter<'a> {
         let bad = results.iter().position(|&result| result != 0.0);
         Ok(bad.and_then(|at| {
             describe(format!(
-                "masks alone at leaves {:?} and {:?} give {} units, not 0",
-                queries[at].plus, queries[at].minus, results[at]
+                "masks alone at {} and {} give {} units, not 0; is it a sum?",
+                self.subject.leaf_name(queries[at].plus.unwrap_or(0)),
+                self.subject.leaf_name(queries[at].minus.unwrap_or(0)),
+                shown(results[at])
             ))
         }))
     }
@@ -273,5 +275,13 @@ impl<'a> Meter<'a> {
             && self
                 .measure(&all, &[Query::default()])
                 .is_ok_and(|results| results[0] == leaves)
+    }
+}
+
+/// A number of units; a large one in few digits.
+fn shown(units: f64) -> String {
+    match units.abs() < 1e9 {
+        true => units.to_string(),
+        false => format!("{units:e}"),
     }
 }
