@@ -6,4 +6,4 @@ mod process;
 pub use blas::{Blas, Routine};
 pub use process::{BlasProcess, serve_blas};
 
-use mmascope_lab::reveal::{Element, Masks, Query, Random, Summation};
+use mmascope_lab::reveal::{Element, Masks, Query, Random, Summation, spread_term};

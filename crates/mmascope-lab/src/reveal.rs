@@ -34,7 +34,7 @@ pub use device::DeviceSum;
 pub use report::{Nature, Revelation, Verified};
 pub use rows::{RowFunction, RowSum};
 pub use slice::{Element, SliceSum};
-pub use subject::{Masks, Query, Summation};
+pub use subject::{Masks, Query, Summation, spread_term};
 
 use crate::error::{Error, Result};
 use crate::tree::Tree;

@@ -18,7 +18,7 @@ use routine::{Symbol, exported, multiply};
 
 use crate::memory::Memory;
 
-use super::{Masks, Query, Summation};
+use super::{Masks, Query, Summation, spread_term};
 use crate::error::{Error, Result};
 use crate::format::{F64, Format};
 use crate::tree::Term;
@@ -431,6 +431,10 @@ impl Summation for Blas {
 
     fn masks(&self) -> Masks {
         self.masks
+    }
+
+    fn random_term(&self, _leaf: usize, bits: u64) -> Term {
+        spread_term(self.operand_format(), true, bits)
     }
 
     fn choices(&self) -> usize {

@@ -21,7 +21,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::blas::{self, Blas, Scalar};
-use super::{Masks, Query, Summation};
+use super::{Masks, Query, Summation, spread_term};
 use crate::dut::{Child, Speech};
 use crate::error::{Error, Result};
 use crate::format::{F64, Format};
@@ -204,6 +204,10 @@ impl Summation for BlasProcess {
 
     fn masks(&self) -> Masks {
         blas::masks_of(self.operands, self.format, self.choice)
+    }
+
+    fn random_term(&self, _leaf: usize, bits: u64) -> Term {
+        spread_term(self.operand_format(), true, bits)
     }
 
     fn choices(&self) -> usize {

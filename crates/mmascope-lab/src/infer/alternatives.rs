@@ -4,16 +4,21 @@
 use super::settings::{Part, Setting, domains};
 use super::shapes::{self, Place, Step};
 use super::{canonical_form, space};
-use crate::dpa::schema::PARAMETERS;
 use crate::dpa::{
     AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Start,
 };
 
-/// The name for a parameter whose symbol a named algorithm has for another one: steps' parameters are then those of `fused`.
-fn of_general(symbol: &str) -> String {
-    match PARAMETERS.iter().any(|own| own.symbol == symbol) {
-        true => format!("fused {symbol}"),
-        false => symbol.to_owned(),
+/// The name for a parameter of `fused`, if a named algorithm has another parameter of the same name.
+fn of_general(name: &'static str) -> &'static str {
+    match name {
+        "L" => "fused L",
+        "F" => "fused F",
+        "Fc" => "fused Fc",
+        "F2" => "fused F2",
+        "e0" => "fused e0",
+        "G" => "fused G",
+        "align" => "fused align",
+        other => other,
     }
 }
 
@@ -64,12 +69,8 @@ pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Valu
                 *known == name && stated(known_values) != stated(&values)
             });
             if values.iter().any(|(_, program)| program.is_some()) {
-                let name = if other {
-                    of_general(name)
-                } else {
-                    name.to_owned()
-                };
-                found.push((name, values));
+                let name = if other { of_general(name) } else { name };
+                found.push((name.to_owned(), values));
             }
         }
         if own == base {

@@ -1,6 +1,6 @@
 //! Makes a function over rows of numbers a subject: one that sums each row, or multiplies it by a vector.
 
-use super::subject::{Masks, Query, Summation};
+use super::subject::{Masks, Query, Summation, spread_term};
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::tree::Term;
@@ -169,6 +169,10 @@ impl<F: RowFunction> Summation for RowSum<F> {
 
     fn masks(&self) -> Masks {
         self.masks
+    }
+
+    fn random_term(&self, _leaf: usize, bits: u64) -> Term {
+        spread_term(self.operand_format(), self.products(), bits)
     }
 
     fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {

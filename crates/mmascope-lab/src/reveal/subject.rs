@@ -217,18 +217,11 @@ pub trait Summation {
     /// overflow.
     fn random_term(&self, leaf: usize, bits: u64) -> Term {
         let _ = leaf;
-        // Sums of narrow numbers of like size are exact in f32, whatever their order: exponents lie far apart here.
-        let operands = self.operand_format();
-        let (span, top) = match operands.float() {
-            Some(float) if operands.bits <= 16 && float.exponent_bits >= 8 => (31, 4),
-            Some(float) if operands.bits <= 16 => (1 << (float.exponent_bits - 1), 1),
-            _ => (7, 3),
-        };
         let number = |bits: u64| {
             let magnitude = 1.0 + (bits >> 12) as f64 / (1_u64 << 52) as f64;
             let signed = if bits & 1 == 1 { -magnitude } else { magnitude };
-            let exponent = top - (bits >> 1 & 31) as i32 % (span + 1);
-            crate::tree::round(operands, signed * crate::tree::power_of_two(exponent))
+            let value = signed * crate::tree::power_of_two((bits >> 1 & 7) as i32 - 4);
+            crate::tree::round(self.operand_format(), value)
         };
         if self.products() {
             let other = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
@@ -236,5 +229,28 @@ pub trait Summation {
         } else {
             Term::Value(number(bits))
         }
+    }
+}
+
+/// A random term of functions that may sum narrow numbers in f32: sums of such numbers of like size are exact there,
+/// whatever their order, so that their exponents lie far apart.
+#[must_use]
+pub fn spread_term(operands: Format, products: bool, bits: u64) -> Term {
+    let (span, top) = match operands.float() {
+        Some(float) if operands.bits <= 16 && float.exponent_bits >= 8 => (31, 4),
+        Some(float) if operands.bits <= 16 => (1 << (float.exponent_bits - 1), 1),
+        _ => (7, 3),
+    };
+    let number = |bits: u64| {
+        let magnitude = 1.0 + (bits >> 12) as f64 / (1_u64 << 52) as f64;
+        let signed = if bits & 1 == 1 { -magnitude } else { magnitude };
+        let exponent = top - (bits >> 1 & 31) as i32 % (span + 1);
+        crate::tree::round(operands, signed * crate::tree::power_of_two(exponent))
+    };
+    if products {
+        let other = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+        Term::Product(number(bits), number(other))
+    } else {
+        Term::Value(number(bits))
     }
 }

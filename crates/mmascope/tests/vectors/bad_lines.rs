@@ -92,7 +92,7 @@ const LINES: &[(&str, &str)] = &[
         "is known but not modelled",
     ),
     (
-        "{\"arch\":\"gfx950\",\"inst\":\"§anything\"}",
+        "{\"arch\":\"gfx950\",\"inst\":\"§v_mfma_anything\"}",
         "is known but not modelled",
     ),
     // Elements.
