@@ -1,7 +1,7 @@
 //! NVIDIA GPUs as devices under test, and as an engine of matrix products.
 //!
 //! Driver and compiler (NVRTC) are loaded at run time. A machine without them builds and starts this crate all the same, and
-//! [`doctor::Doctor`] says what is missing. Everything above [`chip::Chip`] knows no driver: the tests run it on a chip in C++.
+//! [`doctor`] says what is missing. Everything above [`chip::Chip`] knows no driver: the tests run it on a chip in C++.
 //!
 //! | module | what it does |
 //! |---|---|
