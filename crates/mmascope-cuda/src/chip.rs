@@ -19,7 +19,7 @@ impl Description {
     /// The compiler's target: `sm_90`, or `sm_90a` with the instructions that later chips do not have.
     #[must_use]
     pub fn target(&self, is_own: bool) -> String {
-        // Only from Hopper on there are such instructions.
+        // PTX ISA: targets with instructions of their own begin at 90.
         let own = if is_own && self.sm >= 90 { "a" } else { "" };
         format!("sm_{}{own}", self.sm)
     }

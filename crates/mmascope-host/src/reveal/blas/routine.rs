@@ -191,17 +191,17 @@ impl<T, I> Function<T, I> {
     }
 }
 
-/// The type that C gives a product of 16-bit operands, with alpha and beta of type S and results of type R.
+/// The type that C gives a product of 16-bit operands, with alpha, beta and results of type R.
 #[derive(Clone, Copy)]
-enum Narrow<S, R, I> {
+enum Narrow<R, I> {
     #[rustfmt::skip]
     Cblas(unsafe extern "C" fn(
-        c_int, c_int, c_int, I, I, I, S, *const u16, I, *const u16, I, S, *mut R, I,
+        c_int, c_int, c_int, I, I, I, R, *const u16, I, *const u16, I, R, *mut R, I,
     )),
     #[rustfmt::skip]
     Fortran(unsafe extern "C" fn(
-        *const c_char, *const c_char, *const I, *const I, *const I, *const S, *const u16,
-        *const I, *const u16, *const I, *const S, *mut R, *const I,
+        *const c_char, *const c_char, *const I, *const I, *const I, *const R, *const u16,
+        *const I, *const u16, *const I, *const R, *mut R, *const I,
     )),
 }
 
@@ -241,26 +241,24 @@ pub(super) unsafe fn multiply<T: Scalar>(
         let one = word(F16, 1.0_f32);
         // SAFETY: the caller's promise; the symbol says which integers and which results the routine has. Routines
         // with f32 results take alpha and beta in f32, `hgemm` in f16.
+        let wide = |results: Vec<f32>| {
+            let numbers = results.into_iter().map(f64::from);
+            numbers.map(T::from_f64).collect()
+        };
         return unsafe {
             match (symbol.format == F16, symbol.is_wide) {
-                (true, true) => numbers(&multiply_narrow::<u16, u16, i64>(
+                (true, true) => numbers(&multiply_narrow::<u16, i64>(
                     address, symbol, shape, &a, &b, one,
                 )),
-                (true, false) => numbers(&multiply_narrow::<u16, u16, c_int>(
+                (true, false) => numbers(&multiply_narrow::<u16, c_int>(
                     address, symbol, shape, &a, &b, one,
                 )),
-                (false, true) => {
-                    multiply_narrow::<f32, f32, i64>(address, symbol, shape, &a, &b, 1.0)
-                        .into_iter()
-                        .map(|x| T::from_f64(f64::from(x)))
-                        .collect()
-                }
-                (false, false) => {
-                    multiply_narrow::<f32, f32, c_int>(address, symbol, shape, &a, &b, 1.0)
-                        .into_iter()
-                        .map(|x| T::from_f64(f64::from(x)))
-                        .collect()
-                }
+                (false, true) => wide(multiply_narrow::<f32, i64>(
+                    address, symbol, shape, &a, &b, 1.0,
+                )),
+                (false, false) => wide(multiply_narrow::<f32, c_int>(
+                    address, symbol, shape, &a, &b, 1.0,
+                )),
             }
         };
     }
@@ -307,26 +305,26 @@ fn numbers<T: Scalar>(codes: &[u16]) -> Vec<T> {
 /// A product of 16-bit operands.
 ///
 /// # Safety
-/// As [`multiply`]; S is the routine's type of alpha and beta, R that of results, I its integer type.
+/// As [`multiply`]; R is the routine's type of alpha, beta and results, I its integer type.
 #[rustfmt::skip] // one line a call
 #[expect(
     clippy::missing_transmute_annotations,
     reason = "each variant states its type above"
 )]
-unsafe fn multiply_narrow<S: Copy + Default, R: Copy + Default, I: Integer>(
+unsafe fn multiply_narrow<R: Copy + Default, I: Integer>(
     address: *const c_void,
     symbol: &Symbol,
     (m, n, w): (usize, usize, usize),
     a: &[u16],
     b: &[u16],
-    one: S,
+    one: R,
 ) -> Vec<R> {
     assert!(
         a.len() == m * n && b.len() == n * w,
         "the shapes of A and B"
     );
-    let (zero, no) = (S::default(), b'N' as c_char);
-    let mut results = vec![R::default(); m * w];
+    let (zero, no) = (R::default(), b'N' as c_char);
+    let mut results = vec![zero; m * w];
     let (m, n, w) = (I::of(m), I::of(n), I::of(w));
     let (a, b, d) = (a.as_ptr(), b.as_ptr(), results.as_mut_ptr());
     // SAFETY: the function has its type by the caller's promise, and pointers to functions are as wide as other
@@ -334,8 +332,8 @@ unsafe fn multiply_narrow<S: Copy + Default, R: Copy + Default, I: Integer>(
     // B; all outlive the call.
     unsafe {
         let function = match symbol.cblas {
-            true => Narrow::<S, R, I>::Cblas(std::mem::transmute(address)),
-            false => Narrow::<S, R, I>::Fortran(std::mem::transmute(address)),
+            true => Narrow::<R, I>::Cblas(std::mem::transmute(address)),
+            false => Narrow::<R, I>::Fortran(std::mem::transmute(address)),
         };
         match function {
             Narrow::Cblas(gemm) => gemm(
