@@ -239,12 +239,12 @@ pub(super) unsafe fn multiply<T: Scalar>(
     if symbol.operands.bits == 16 {
         let (a, b) = (words(symbol.operands, a), words(symbol.operands, b));
         let one = word(F16, 1.0_f32);
-        // SAFETY: the caller's promise; the symbol says which integers and which results the routine has. Routines
-        // with f32 results take alpha and beta in f32, `hgemm` in f16.
         let wide = |results: Vec<f32>| {
             let numbers = results.into_iter().map(f64::from);
             numbers.map(T::from_f64).collect()
         };
+        // SAFETY: the caller's promise; the symbol says which integers and which results the routine has. Routines
+        // with f32 results take alpha and beta in f32, `hgemm` in f16.
         return unsafe {
             match (symbol.format == F16, symbol.is_wide) {
                 (true, true) => numbers(&multiply_narrow::<u16, i64>(
