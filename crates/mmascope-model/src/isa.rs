@@ -14,7 +14,7 @@ mod parse;
 mod shape;
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 
@@ -74,7 +74,8 @@ pub struct Architecture {
     pub unmodelled: Option<String>,
     /// Names of what the architecture has beside its instructions, for the rooms that model it.
     pub features: Vec<String>,
-    instructions: Vec<Instruction>,
+    /// Shared, so that a catalogue with a text more costs no second copy of the rows.
+    instructions: Vec<Arc<Instruction>>,
     /// Normalised name → index.
     keys: HashMap<String, usize>,
     /// Operand types → index of their default.
@@ -137,7 +138,7 @@ impl Catalogue {
             let mut catalogue = Self::empty();
             for (file, text) in BUILT_IN {
                 catalogue
-                    .extend(file, text)
+                    .take_over(file, text)
                     .expect("the shipped catalogue is well formed");
             }
             catalogue
@@ -175,19 +176,26 @@ impl Catalogue {
     /// ```
     pub fn extend(&mut self, file: &str, text: &str) -> Result<()> {
         let mut extended = self.clone();
+        extended.take_over(file, text)?;
+        *self = extended;
+        Ok(())
+    }
+
+    /// The same in place: after an error a part of the text is in.
+    fn take_over(&mut self, file: &str, text: &str) -> Result<()> {
         // An architecture has one block of its own in a text, whatever alias the block names, and any number that it
         // shares with others.
         let mut declared = HashMap::new();
         let (blocks, formats) = parse::parse(file, text)?;
         for format in formats {
-            if !extended.formats.contains(&format) {
-                extended.formats.push(format);
+            if !self.formats.contains(&format) {
+                self.formats.push(format);
             }
         }
         for block in blocks {
             let (name, position) = (block.architecture.name.clone(), block.position.clone());
             let is_shared = block.is_shared;
-            let index = extended.merge(block)?;
+            let index = self.merge(block)?;
             if is_shared {
                 continue;
             }
@@ -201,8 +209,7 @@ impl Catalogue {
                 });
             }
         }
-        extended.hasher.update(text.as_bytes());
-        *self = extended;
+        self.hasher.update(text.as_bytes());
         Ok(())
     }
 
@@ -304,10 +311,8 @@ impl Catalogue {
         let index = match self.names.get(&fold(&architecture.name)) {
             Some(&index) => index,
             None => {
-                let mut empty = architecture.clone();
-                (empty.aliases, empty.instructions) = (Vec::new(), Vec::new());
-                (empty.keys, empty.defaults) = (HashMap::new(), HashMap::new());
-                self.architectures.push(empty);
+                self.architectures
+                    .push(Architecture::empty(&architecture.name));
                 self.architectures.len() - 1
             }
         };

@@ -8,19 +8,23 @@ use crate::dpa::{
     AddMul, Dpa, Fused, General, Nan, Operation, Output, Program, Select, Signature, Start,
 };
 
-/// The name for a parameter of `fused`, if a named algorithm has another parameter of the same name.
-fn of_general(name: &'static str) -> &'static str {
-    match name {
-        "L" => "fused L",
-        "F" => "fused F",
-        "Fc" => "fused Fc",
-        "F2" => "fused F2",
-        "e0" => "fused e0",
-        "G" => "fused G",
-        "align" => "fused align",
-        other => other,
+/// The name for a parameter of the general form, where the named algorithm has another parameter of the same symbol.
+fn of_general(symbol: &str, own: &Program) -> String {
+    let mut steps = own
+        .statements
+        .iter()
+        .filter_map(|statement| match statement.operation {
+            Operation::Dot { algorithm, .. } => Some(algorithm),
+            _ => None,
+        });
+    match steps.any(|step| !matches!(step, Dpa::General(_)) && step.get(symbol).is_some()) {
+        true => format!("{GENERAL}{symbol}"),
+        false => symbol.to_owned(),
     }
 }
+
+/// What stands before the names that [`of_general`] makes.
+pub(super) const GENERAL: &str = "fused ";
 
 /// A parameter with its values: the text of each, and the program with it; `None` for the current value.
 pub(crate) type Values = (String, Vec<(String, Option<Program>)>);
@@ -69,8 +73,11 @@ pub(crate) fn alternatives(signature: &Signature, program: &Program) -> Vec<Valu
                 *known == name && stated(known_values) != stated(&values)
             });
             if values.iter().any(|(_, program)| program.is_some()) {
-                let name = if other { of_general(name) } else { name };
-                found.push((name.to_owned(), values));
+                let name = match other {
+                    true => of_general(name, &own),
+                    false => name.to_owned(),
+                };
+                found.push((name, values));
             }
         }
         if own == base {

@@ -1,7 +1,7 @@
 //! A model beside its neighbours in the model space: every value of every parameter is refuted by an
 //! answer, or no input tells it apart.
 
-use super::alternatives::alternatives;
+use super::alternatives::{GENERAL, alternatives};
 use super::asker::Asker;
 use super::distinguish::Distinguisher;
 use super::run::Run;
@@ -52,7 +52,7 @@ const TELLING: usize = 64;
 
 /// Whether a parameter's values are an ordered scale, along which the search stops at a rejection.
 fn is_scale(name: &str) -> bool {
-    let name = name.strip_prefix("fused ").unwrap_or(name);
+    let name = name.strip_prefix(GENERAL).unwrap_or(name);
     // Of a part of the steps, perhaps.
     let whole = || name.split('-').next().and_then(parameter);
     parameter(name)

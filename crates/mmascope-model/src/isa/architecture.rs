@@ -1,12 +1,33 @@
 //! An architecture: looks up its instructions, and takes over what further texts say.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use super::{Architecture, Instruction, name};
 use crate::error::{Error, LONGEST_NAME, Result, quoted};
 
 impl Architecture {
+    /// One of which nothing is known but its name.
+    pub(super) fn empty(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            aliases: Vec::new(),
+            title: String::new(),
+            vendor: String::new(),
+            sources: Vec::new(),
+            notes: Vec::new(),
+            unmodelled: None,
+            features: Vec::new(),
+            instructions: Vec::new(),
+            keys: HashMap::new(),
+            defaults: HashMap::new(),
+            types: HashMap::new(),
+        }
+    }
+
     /// The rows in the order of the file.
     pub fn instructions(&self) -> impl Iterator<Item = &Instruction> {
-        self.instructions.iter()
+        self.instructions.iter().map(|row| &**row)
     }
 
     /// See [`Catalogue::find`](super::Catalogue::find).
@@ -54,9 +75,9 @@ impl Architecture {
             let end = name.find(['.', '_']).unwrap_or(name.len());
             name[..end].to_owned()
         };
-        let begins_alike = |row: &Instruction| first(&row.name) == first(&wanted);
+        let begins_alike = |row: &Arc<Instruction>| first(&row.name) == first(&wanted);
         // One or two slips of the keyboard, or a name whose end is missing.
-        let is_mistyped = |row: &Instruction| {
+        let is_mistyped = |row: &Arc<Instruction>| {
             row.name.len().abs_diff(wanted.len()) <= 2
                 && strsim::damerau_levenshtein(&row.name, &wanted) <= 2
                 || row.name.starts_with(&format!("{wanted}."))
@@ -112,7 +133,13 @@ impl Architecture {
                 *mine = theirs;
             }
         }
-        for mut instruction in other.instructions {
+        if self.instructions.is_empty() && self.name == other.name {
+            (self.instructions, self.keys) = (other.instructions, other.keys);
+            self.defaults = other.defaults;
+            return;
+        }
+        for mut shared in other.instructions {
+            let instruction = Arc::make_mut(&mut shared);
             // The text may have used an alias of the architecture.
             instruction.architecture.clone_from(&self.name);
             let same = instruction
@@ -130,15 +157,15 @@ impl Architecture {
             });
             let default = instruction.is_default.then(|| instruction.types());
             match same {
-                Some(index) => self.instructions[index] = instruction,
-                None => self.instructions.push(instruction),
+                Some(index) => self.instructions[index] = shared,
+                None => self.instructions.push(shared),
             }
             // The later default of the same types is the default.
             if let Some(types) = default
                 && let Some(before) = self.defaults.insert(types, index)
                 && before != index
             {
-                self.instructions[before].is_default = false;
+                Arc::make_mut(&mut self.instructions[before]).is_default = false;
             }
         }
     }

@@ -3,6 +3,7 @@
 //! The notation is described at the head of `isa/nvidia.txt`.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 mod family;
 mod format;
@@ -236,7 +237,10 @@ impl Reader<'_> {
             self.charge(head, rows.len().saturating_mul(text.len()))?;
         }
         let block = self.block(head)?;
-        let rows = family.map(|range| &mut block.architecture.instructions[range]);
+        let rows = family.map(|range| {
+            let rows = block.architecture.instructions[range].iter_mut();
+            rows.map(Arc::make_mut).collect::<Vec<_>>()
+        });
         match keyword.text {
             "title" | "vendor" | "unmodelled" | "note" | "source" | "mods" | "let" | "features"
             | "chained" | "flags"
@@ -262,7 +266,9 @@ impl Reader<'_> {
             }
             "note" => {
                 match rows {
-                    Some(rows) => rows.iter_mut().for_each(|row| row.notes.push(text.clone())),
+                    Some(rows) => rows
+                        .into_iter()
+                        .for_each(|row| row.notes.push(text.clone())),
                     None => block.architecture.notes.push(text),
                 }
                 Ok(())
@@ -270,14 +276,14 @@ impl Reader<'_> {
             "source" => {
                 match rows {
                     Some(rows) => rows
-                        .iter_mut()
+                        .into_iter()
                         .for_each(|row| row.sources.push(text.clone())),
                     None => block.architecture.sources.push(text),
                 }
                 Ok(())
             }
             "mods" => {
-                let Some(rows) = rows else {
+                let Some(mut rows) = rows else {
                     return fault(
                         head.line,
                         keyword.column,
@@ -304,7 +310,7 @@ impl Reader<'_> {
             }
             "chained" => match (rows, rest) {
                 (Some(rows), [k]) if k.text == "k" => {
-                    rows.iter_mut().for_each(|row| row.chained = true);
+                    rows.into_iter().for_each(|row| row.chained = true);
                     Ok(())
                 }
                 _ => fault(
@@ -314,7 +320,7 @@ impl Reader<'_> {
                 ),
             },
             "flags" => {
-                let Some(rows) = rows else {
+                let Some(mut rows) = rows else {
                     return fault(
                         head.line,
                         keyword.column,
@@ -371,18 +377,8 @@ impl Reader<'_> {
             .collect();
         self.blocks.push(Block {
             architecture: Architecture {
-                name: words[0].text.to_owned(),
                 aliases: aliases.iter().map(|word| word.text.to_owned()).collect(),
-                title: String::new(),
-                vendor: String::new(),
-                sources: Vec::new(),
-                notes: Vec::new(),
-                unmodelled: None,
-                features: Vec::new(),
-                instructions: Vec::new(),
-                keys: HashMap::new(),
-                defaults: HashMap::new(),
-                types: HashMap::new(),
+                ..Architecture::empty(words[0].text)
             },
             position: Position {
                 file: self.file.to_owned(),

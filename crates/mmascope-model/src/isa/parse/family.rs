@@ -1,5 +1,7 @@
 //! Reads a line of the catalogue that is a family of instructions: names, types, shapes, arithmetic, evidence.
 
+use std::sync::Arc;
+
 use super::row::{Row, Types};
 use super::{Field, MAX_WORK, Outcome, Reader, TypeName, fault, on_line};
 use crate::dpa::{self, Token, at};
@@ -46,13 +48,15 @@ impl Reader<'_> {
         }
         // Of the rows of one family the default is the one with the most products.
         let widest = shapes.iter().map(|group| group[0].k).max();
-        let mut rows = Vec::new();
+        let templates = names.words();
+        let mut rows = Vec::with_capacity(types.len() * shapes.len());
         for types in &types {
             for shapes in &shapes {
                 let row = Row {
                     types,
                     shapes,
                     names,
+                    templates: &templates,
                     arithmetic,
                     architecture: &architecture,
                 };
@@ -67,7 +71,8 @@ impl Reader<'_> {
             let index = architecture.instructions.len();
             if row.is_default {
                 let before = architecture.defaults.get(&row.types()).copied();
-                let other = before.map(|before| &mut architecture.instructions[before]);
+                let other =
+                    before.map(|before| Arc::make_mut(&mut architecture.instructions[before]));
                 match other {
                     // Of several marked families the one with the most products.
                     Some(other) if other.signature.k < row.signature.k => other.is_default = false,
@@ -91,7 +96,7 @@ impl Reader<'_> {
                     return fault(head.line, head.column, message);
                 }
             }
-            architecture.instructions.push(row);
+            architecture.instructions.push(Arc::new(row));
         }
         self.family = Some(start..architecture.instructions.len());
         Ok(())

@@ -20,6 +20,8 @@ pub(super) struct Row<'a> {
     pub(super) types: &'a Types,
     pub(super) shapes: &'a [Shape],
     pub(super) names: Field<'a>,
+    /// The words of `names`.
+    pub(super) templates: &'a [Token<'a>],
     pub(super) arithmetic: Field<'a>,
     pub(super) architecture: &'a str,
 }
@@ -45,14 +47,9 @@ impl Row<'_> {
         let (model, evidence) = match model {
             Arithmetic::Known(program, evidence) => {
                 let unit = Unit::new(signature, program.clone());
-                let first = self
-                    .arithmetic
-                    .words()
-                    .first()
-                    .map_or(1, |word| word.column);
                 let unit = unit.map_err(|error| Fault {
                     line: self.arithmetic.line,
-                    column: first,
+                    column: (self.arithmetic.words().first()).map_or(1, |word| word.column),
                     message: error.to_string(),
                 })?;
                 (Model::Known(Box::new(unit)), evidence.clone())
@@ -66,8 +63,8 @@ impl Row<'_> {
             ),
         };
         let mut names = Vec::new();
-        for template in self.names.words() {
-            names.push(self.name(template)?);
+        for template in self.templates {
+            names.push(self.name(*template)?);
         }
         let Some(name) = names.first().cloned() else {
             return fault(
@@ -99,22 +96,31 @@ impl Row<'_> {
     /// Fills a template in.
     fn name(&self, template: Token<'_>) -> Outcome<String> {
         let Types { a, b, c, d, scale } = self.types;
-        let mut name = template
-            .text
-            .replace("{shape}", &self.shapes[0].canonical());
-        for (mark, spelling) in [("{a}", a), ("{b}", b), ("{c}", c), ("{d}", d)] {
-            name = name.replace(mark, &spelling.spelling);
+        let mut name = String::with_capacity(template.text.len() + 16);
+        let mut rest = template.text;
+        while let Some(start) = rest.find(['{', '}']) {
+            name.push_str(&rest[..start]);
+            let mark = rest[start..]
+                .find('}')
+                .map(|end| &rest[start..=start + end]);
+            match (mark, scale) {
+                (Some("{shape}"), _) => name.push_str(&self.shapes[0].canonical()),
+                (Some("{a}"), _) => name.push_str(&a.spelling),
+                (Some("{b}"), _) => name.push_str(&b.spelling),
+                (Some("{c}"), _) => name.push_str(&c.spelling),
+                (Some("{d}"), _) => name.push_str(&d.spelling),
+                (Some("{s}"), Some((scale, _))) => name.push_str(&scale.spelling),
+                _ => {
+                    let message = format!(
+                        "'{}': the marks are {{shape}} {{a}} {{b}} {{c}} {{d}} and, with scales, {{s}}",
+                        template.text
+                    );
+                    return fault(self.names.line, template.column, message);
+                }
+            }
+            rest = &rest[start + mark.map_or(0, str::len)..];
         }
-        if let Some((scale, _)) = scale {
-            name = name.replace("{s}", &scale.spelling);
-        }
-        if name.contains(['{', '}']) {
-            let message = format!(
-                "'{}': the marks are {{shape}} {{a}} {{b}} {{c}} {{d}} and, with scales, {{s}}",
-                template.text
-            );
-            return fault(self.names.line, template.column, message);
-        }
+        name.push_str(rest);
         Ok(name)
     }
 }
