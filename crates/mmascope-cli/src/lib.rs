@@ -253,13 +253,14 @@ pub fn run(arguments: impl Iterator<Item = OsString>, host: Option<PathBuf>) -> 
 fn command(args: &args::Args) -> Result<Status, Failure> {
     files::check(args)?;
     progress::set_lines(args.common.progress);
-    let catalogue = catalogue(&args.common)?;
-    if !matches!(
-        args.command,
-        Command::PluginHost(_) | Command::LibraryHost(_)
-    ) {
-        threads::start(args.common.threads)?;
+    // A host waits for its questions; it needs no catalogue and no threads, and every isolated device waits for its start.
+    match &args.command {
+        Command::PluginHost(options) => return device::host(options),
+        Command::LibraryHost(options) => return device::library_host(options),
+        _ => {}
     }
+    let catalogue = catalogue(&args.common)?;
+    threads::start(args.common.threads)?;
     dispatch(args, &catalogue)
 }
 
