@@ -52,6 +52,45 @@ pub(crate) trait Lanes: Copy {
     unsafe fn splat(word: u32) -> Self;
     unsafe fn load(from: *const u32) -> Self;
     unsafe fn store(self, to: *mut u32);
+    /// Bytes, the first one lowest in its lane.
+    #[inline(always)]
+    unsafe fn load_bytes(from: *const u8) -> Self {
+        // SAFETY: as the caller promises.
+        let words = unsafe { Self::load(from.cast()) };
+        if cfg!(target_endian = "little") {
+            return words;
+        }
+        // SAFETY: as the caller promises.
+        unsafe { lane_by_lane([words; 3], |[word, ..]| word.swap_bytes()) }
+    }
+    /// f64 lanes.
+    #[inline(always)]
+    unsafe fn d_load(from: *const f64) -> Self {
+        // SAFETY: as the caller promises.
+        let words = unsafe { Self::load(from.cast()) };
+        // SAFETY: as the caller promises.
+        unsafe { words.in_order_of_memory() }
+    }
+    /// f64 lanes.
+    #[inline(always)]
+    unsafe fn d_store(self, to: *mut f64) {
+        // SAFETY: as the caller promises.
+        unsafe { self.in_order_of_memory().store(to.cast()) }
+    }
+    /// The halves of f64 lanes, low and high, in the order in which they lie in memory; and back.
+    #[inline(always)]
+    unsafe fn in_order_of_memory(self) -> Self {
+        if cfg!(target_endian = "little") {
+            return self;
+        }
+        let mut words = [0; 16];
+        // SAFETY: as the caller promises; a register has at most 16 lanes.
+        unsafe {
+            self.store(words.as_mut_ptr());
+            words.as_chunks_mut::<2>().0.iter_mut().for_each(|two| two.reverse());
+            Self::load(words.as_ptr())
+        }
+    }
 
     /// The byte in every byte.
     unsafe fn b_splat(byte: u8) -> Self;

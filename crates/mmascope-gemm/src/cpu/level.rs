@@ -78,7 +78,7 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             Self::Vnni => Self::Avx512.is_there() && is_x86_feature_detected!("avx512vnni"),
             #[cfg(target_arch = "aarch64")]
-            Self::Neon => true,
+            Self::Neon => cfg!(target_endian = "little"),
             #[allow(unreachable_patterns)]
             _ => false,
         }

@@ -192,7 +192,7 @@ unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
     // the caller promises. The prefetched addresses are computed by `wrapping_add` and never read.
     unsafe {
         let at = |row: usize, v: usize| row * stride + v * width;
-        let load = |from: *const f64| V::load(from.cast());
+        let load = |from: *const f64| V::d_load(from);
         // (The compiler leaves out the registers that are not used.)
         let zero = V::splat(0);
         let mut c = [[zero; 4]; ROWS];
@@ -239,7 +239,7 @@ unsafe fn micro<V: Lanes>(a: &[f64], b: &[f64], sums: *mut f64, stride: usize) {
         }
         for (row, c) in c.iter().enumerate() {
             for (v, c) in c[..V::DOUBLES].iter().enumerate() {
-                c.store(sums.add(at(row, v)).cast());
+                c.d_store(sums.add(at(row, v)));
             }
         }
     }

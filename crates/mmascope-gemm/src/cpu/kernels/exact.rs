@@ -44,7 +44,7 @@ pub(super) unsafe fn chain<V: Lanes>(
             let mut bytes = start;
             let mut least = V::splat(0);
             for k in 0..l {
-                let b = V::load(at.b_exponents.add(k * VECTORS * V::WIDTH).cast());
+                let b = V::load_bytes(at.b_exponents.add(k * VECTORS * V::WIDTH));
                 let sum = V::b_splat(*at.a_exponents.add(k)).b_add(b);
                 bytes = bytes.b_max(sum);
                 least = least.b_max(sum.not_and(ones));

@@ -130,7 +130,7 @@ pub(super) unsafe fn largest<V: Lanes>(at: At, slots: std::ops::Range<usize>, st
     unsafe {
         let mut found = start;
         for k in slots {
-            let bytes = V::load(at.b_exponents.add(k * VECTORS * V::WIDTH).cast());
+            let bytes = V::load_bytes(at.b_exponents.add(k * VECTORS * V::WIDTH));
             found = found.b_max(bytes.b_add(V::b_splat(*at.a_exponents.add(k))));
         }
         found

@@ -33,7 +33,7 @@ pub(super) unsafe fn first<V: Lanes>(rows: &Rows, slots: usize, start: u8) -> [V
     unsafe {
         let mut found = [V::b_splat(start); 2];
         for k in 0..slots {
-            let columns = V::load(rows.slots.b_exponents.add(k * VECTORS * V::WIDTH).cast());
+            let columns = V::load_bytes(rows.slots.b_exponents.add(k * VECTORS * V::WIDTH));
             two!(|r| {
                 let row = V::splat(*rows.slots.a_exponents[r].add(k));
                 found[r] = found[r].b_max(columns.b_add(row));

@@ -106,7 +106,7 @@ pub(super) unsafe fn sum<V: Lanes>(pair: &Pair, ahead: &mut Option<[V; 2]>, c: &
                 )
             };
             for k in 0..pair.slots {
-                let columns = V::load(panel.add(k * row).cast());
+                let columns = V::load_bytes(panel.add(k * row));
                 two!(|r| {
                     let a = V::splat((*at.a.add(r * at.apart + k)).to_bits());
                     let b = at.b.add(k * row).cast::<u32>();
@@ -141,7 +141,7 @@ unsafe fn first<V: Lanes>(pair: &Pair) -> [V; 2] {
     unsafe {
         let mut found = [V::b_splat(pair.start); 2];
         for k in 0..pair.slots {
-            let columns = V::load(pair.b_exponents.add(k * 4 * V::WIDTH).cast());
+            let columns = V::load_bytes(pair.b_exponents.add(k * 4 * V::WIDTH));
             two!(|r| {
                 let byte = V::b_splat(*pair.a_exponents.add(r * pair.apart + k));
                 found[r] = found[r].b_max(columns.b_add(byte));

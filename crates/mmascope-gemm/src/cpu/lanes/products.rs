@@ -84,7 +84,7 @@ pub(super) unsafe fn add<V: Lanes, const NEAREST: bool>(
                     sums[v] = sums[v].i_add(term);
                 });
                 let byte = V::b_splat(*at.a_exponents.add($k));
-                let bytes = V::load(at.b_exponents.add($k * row).cast());
+                let bytes = V::load_bytes(at.b_exponents.add($k * row));
                 *found = found.b_max(bytes.b_add(byte));
             };
         }
