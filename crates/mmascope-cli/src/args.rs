@@ -316,6 +316,9 @@ pub(crate) struct ManPages {
 #[derive(clap::Args)]
 pub(crate) struct List {
     /// Only this architecture, with its instructions
+    #[arg(value_name = "ARCH", conflicts_with = "arch")]
+    pub(crate) name: Option<String>,
+    /// The same
     #[arg(long)]
     pub(crate) arch: Option<String>,
     /// Only instructions whose name contains this

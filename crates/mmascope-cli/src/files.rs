@@ -49,6 +49,24 @@ pub(crate) fn by_ending(command: &mut Command) -> Result<(), String> {
             Some(file) => return wrong(&file, ".html"),
             None => {}
         },
+        Command::Quantize(options) => {
+            let outputs = std::mem::take(&mut options.outputs);
+            let (drawings, codes): (Vec<String>, Vec<String>) =
+                outputs.into_iter().partition(|file| file.ends_with(".svg"));
+            let mut drawings = options.svg.take().into_iter().chain(drawings);
+            (options.svg, options.output) = match (drawings.next(), drawings.next(), &codes[..]) {
+                (svg, None, [codes]) => (svg, codes.clone()),
+                (_, Some(second), _) => return Err(format!("-o {second}: one drawing is made")),
+                (_, _, []) => {
+                    return Err("-o: expected X.safetensors for codes and scales".to_owned());
+                }
+                (_, _, [_, second, ..]) => {
+                    return Err(format!(
+                        "-o {second}: codes and scales are written to one file"
+                    ));
+                }
+            };
+        }
         _ => {}
     }
     Ok(())

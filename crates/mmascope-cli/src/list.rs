@@ -15,7 +15,8 @@ pub(crate) fn run(
     common: &Common,
     options: &List,
 ) -> Result<Status, Failure> {
-    let chosen = match &options.arch {
+    let only = options.name.as_ref().or(options.arch.as_ref());
+    let chosen = match only {
         Some(name) => std::slice::from_ref(catalogue.architecture(name)?),
         None => catalogue.architectures(),
     };
@@ -28,7 +29,7 @@ pub(crate) fn run(
         let mut body = Map::new();
         body.insert("architectures".into(), list.into());
         report::print_json(catalogue, body)?;
-    } else if options.arch.is_some() {
+    } else if only.is_some() {
         chosen.iter().try_for_each(print_instructions)?;
     } else {
         print_architectures(chosen)?;
@@ -118,7 +119,7 @@ fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
     writeln!(
         io::stdout(),
         "{table}\n{}",
-        layout::paragraph("Instructions of one: mmascope list --arch NAME")
+        layout::paragraph("Instructions of one: mmascope list NAME")
     )?;
     Ok(())
 }

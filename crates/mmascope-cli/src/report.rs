@@ -55,7 +55,7 @@ pub(crate) fn told(error: &mmascope::Error) -> String {
             ..
         } if nearest.is_empty() && allowed.is_empty() => match *what {
             "architecture" => "; `mmascope list` has all",
-            "instruction" => "; `mmascope list --arch ARCH` has all of an architecture",
+            "instruction" => "; `mmascope list ARCH` has all of an architecture",
             _ => "",
         },
         _ => "",

@@ -1,6 +1,6 @@
 //! `mmascope resolve`: which instructions a compiler chooses for an operation, and what they compute.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
@@ -148,17 +148,14 @@ fn kind(name: &str) -> Result<Format, mmascope::Error> {
         .map_err(|_| mmascope::Error::unknown("type", name, ["f32", "f64", "f16", "bf16"]))
 }
 
+/// The longest description of an operation in bytes.
+const LONGEST_INPUT: u64 = 1 << 20;
+
 fn operation(options: &Resolve) -> Result<String, Failure> {
     let Some(file) = &options.input else {
         return Ok(options.operation.clone().unwrap_or_default());
     };
-    let mut text = String::new();
-    let read = match file.as_str() {
-        "-" => io::stdin().read_to_string(&mut text),
-        file => std::fs::File::open(file).and_then(|mut file| file.read_to_string(&mut text)),
-    };
-    read.map_err(|error| Failure::Input(format!("--input {file}: {error}")))?;
-    Ok(text)
+    report::read_whole("--input", file, LONGEST_INPUT)
 }
 
 /// Evaluates groups of as many values as there are inputs.

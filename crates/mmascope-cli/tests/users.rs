@@ -76,7 +76,10 @@ fn piped_tables_have_no_blanks_at_the_end_and_no_broken_rows() {
             assert_eq!(line, line.trim_end(), "{arguments:?}");
         }
     }
+    let of_one = printed(&["list", "power10"], 0);
+    assert_eq!(of_one, printed(&["list", "--arch", "power10"], 0));
     let rows = printed(&["list"], 0);
+    assert_ne!(of_one, rows);
     assert!(
         rows.lines().any(|line| line.contains("volta")
             && line.contains("NVIDIA Volta: V100, Titan V (sm_70), Xavier (sm_72)")),

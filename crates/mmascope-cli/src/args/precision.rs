@@ -82,11 +82,20 @@ pub(crate) struct Quantize {
     /// By which error four-over-six chooses: mse (squared) or mae (absolute) [default: mse]
     #[arg(long, value_name = "MEASURE")]
     pub(crate) selection: Option<String>,
-    /// Draw a histogram of the errors to a file
+    /// Draw a histogram of the errors to a file: the same as -o FILE.svg
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) svg: Option<String>,
-    /// Where codes and scales are written
-    #[arg(short, long, value_name = "X.safetensors")]
+    /// Where codes and scales are written; given once more with a name that ends with .svg, where a histogram of the errors
+    /// is drawn
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "X.safetensors",
+        required = true
+    )]
+    pub(crate) outputs: Vec<String>,
+    /// The one of them that is no drawing.
+    #[arg(skip)]
     pub(crate) output: String,
 }
 

@@ -87,7 +87,11 @@ pub(crate) trait Lanes: Copy {
         // SAFETY: as the caller promises; a register has at most 16 lanes.
         unsafe {
             self.store(words.as_mut_ptr());
-            words.as_chunks_mut::<2>().0.iter_mut().for_each(|two| two.reverse());
+            words
+                .as_chunks_mut::<2>()
+                .0
+                .iter_mut()
+                .for_each(|two| two.reverse());
             Self::load(words.as_ptr())
         }
     }
