@@ -10,12 +10,25 @@ use crate::format::Format;
 /// ```
 #[must_use]
 pub fn hex(words: &[u64], format: &Format) -> String {
-    let width = format.digits();
-    words
-        .iter()
-        .map(|word| format!("{word:0width$x}"))
-        .collect()
+    let mut text = String::new();
+    push_hex(&mut text, words, format);
+    text
 }
+
+/// The same behind what a text has: lines are written by the million.
+fn push_hex(text: &mut String, words: &[u64], format: &Format) {
+    let width = format.digits();
+    text.reserve(words.len() * width);
+    for word in words {
+        let own = (u64::BITS - word.leading_zeros()).div_ceil(4) as usize;
+        let places = (0..width.max(own)).rev();
+        text.extend(places.map(|place| DIGITS[(word >> (4 * place)) as usize & 15]));
+    }
+}
+
+const DIGITS: [char; 16] = [
+    '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+];
 
 /// A line that asks for the result of these operands. `extra` is further keys, each a name and its
 /// value as JSON text, which stand between the names and the operands.
@@ -44,7 +57,11 @@ pub fn question(
         line += &format!(",{}:{value}", text(key));
     }
     let mut operand = |key: &str, words: &[u64], format: &Format| {
-        line += &format!(",\"{key}\":\"{}\"", hex(words, format));
+        for part in [",\"", key, "\":\""] {
+            line.push_str(part);
+        }
+        push_hex(&mut line, words, format);
+        line.push('"');
     };
     operand("a", operands.a, &signature.a);
     operand("b", operands.b, &signature.b);
