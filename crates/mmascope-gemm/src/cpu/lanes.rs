@@ -34,6 +34,18 @@ pub(crate) use products::Slots;
 pub(crate) use products::{four, two};
 pub(crate) use wide::WideSlots;
 
+/// How terms become whole numbers.
+pub(crate) mod terms {
+    /// Toward zero.
+    pub(crate) const ZERO: u8 = 0;
+    /// To nearest, ties to even.
+    pub(crate) const NEAREST: u8 = 1;
+    /// Toward −∞.
+    pub(crate) const DOWN: u8 = 2;
+    /// Toward +∞.
+    pub(crate) const UP: u8 = 3;
+}
+
 /// Registers of a tile: the columns that one row meets at a time.
 pub(crate) const VECTORS: usize = 4;
 
@@ -174,6 +186,34 @@ pub(crate) trait Lanes: Copy {
     unsafe fn f_to_i_nearest(self) -> Self;
     /// Toward −∞, as a float.
     unsafe fn f_floor(self) -> Self;
+    /// Toward −∞; any value where i32 has none.
+    #[inline(always)]
+    unsafe fn f_to_i_down(self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe { self.f_floor().f_to_i() }
+    }
+    /// Toward +∞; any value where i32 has none.
+    #[inline(always)]
+    unsafe fn f_to_i_up(self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let down = self.xor(Self::splat(1 << 31)).f_to_i_down();
+            Self::splat(0).i_sub(down)
+        }
+    }
+    /// One of the four, by a constant of [`terms`].
+    #[inline(always)]
+    unsafe fn converted<const TERMS: u8>(self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match TERMS {
+                terms::NEAREST => self.f_to_i_nearest(),
+                terms::DOWN => self.f_to_i_down(),
+                terms::UP => self.f_to_i_up(),
+                _ => self.f_to_i(),
+            }
+        }
+    }
     /// To nearest, ties to even.
     unsafe fn i_to_f(self) -> Self;
     /// Toward zero. (Clearing bits of x>>24 clears the first bit that is discarded and none that is kept, so that
@@ -261,16 +301,16 @@ pub(crate) trait Lanes: Copy {
     unsafe fn w_pairs(self) -> Self;
 
     /// Products of a row by four registers of columns, slot by slot: multiplied, scaled, converted as
-    /// [`Lanes::f_to_i`] does or `NEAREST`, and added to `sums`; and the largest byte sums, with `found`.
+    /// [`Lanes::converted`] does by `TERMS`, and added to `sums`; and the largest byte sums, with `found`.
     #[inline(always)]
-    unsafe fn add_products<const NEAREST: bool>(
+    unsafe fn add_products<const TERMS: u8>(
         slots: &Slots,
         scales: &[Self; 4],
         sums: &mut [Self; 4],
         found: &mut Self,
     ) {
         // SAFETY: as the caller promises.
-        unsafe { products::add::<Self, NEAREST>(slots, scales, sums, found) }
+        unsafe { products::add::<Self, TERMS>(slots, scales, sums, found) }
     }
 
     /// Whether `i_to_f_toward_zero` is one instruction.

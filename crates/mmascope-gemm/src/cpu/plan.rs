@@ -176,7 +176,7 @@ impl Plan {
                         return Err("sums with different F or e0".into());
                     }
                     (plan.f, plan.e0) = (sum.f, e0);
-                    plan.vanishes &= sum.kind == Kind::Fused;
+                    plan.vanishes &= sum.kind == Kind::Fused && !sum.terms.is_directed();
                     fill(&mut plan.order, over, signature.k, algorithm.block(), &sum);
                     let groups = (plan.order.len() - slot) / sum.slots;
                     (

@@ -156,6 +156,8 @@ pub(super) fn describe(plan: &Plan, ways: Ways) -> String {
     };
     let finish = match sum.finish {
         Finish::TowardZero { .. } => "toward zero",
+        Finish::Directed { up: false, .. } => "down",
+        Finish::Directed { up: true, .. } => "up",
         Finish::Nearest | Finish::NearestAt(_) => "to nearest",
     };
     let lanes = match ways.of(plan) {

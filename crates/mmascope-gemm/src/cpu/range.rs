@@ -10,6 +10,9 @@
 //! * a c that is 0, or at least 2^floor, or a multiple of 2^(floor − F), and below 2^100, stays so:
 //!   results are multiples of 2^(E − F), and 2^28 products add less than 2^100.
 //!
+//! Where terms are rounded toward an infinity, the smallest product counts however far it lies below the grid, so that it
+//! must not vanish in f32 when it is scaled: 2^(low + F − E) ≥ 2^-149.
+//!
 //! Products so small that every sum of them rounds to a zero leave nothing of a result but its sign. Operands are
 //! then moved up by powers of two, each result becomes a zero with its sign, and c has to be a zero.
 
@@ -91,9 +94,10 @@ impl Ranges {
         if let Some(ranges) = Self::vanishing(plan, [a, b]) {
             return Some(ranges);
         }
+        let below = if is_directed(plan) { BELOW / 2 } else { BELOW };
         let narrowed = |(low, high): (i32, i32), counts: &[u64]| {
             let median = median(counts);
-            (low.max(median - BELOW), high.min(median + ABOVE).max(low))
+            (low.max(median - below), high.min(median + ABOVE).max(low))
         };
         let a = narrowed(a, &exponents::histogram_a(elements, &plan.a));
         let b = narrowed(b, &exponents::histogram_b(elements, &plan.b));
@@ -167,6 +171,10 @@ impl Ranges {
         if range_a < 0 || range_b < 0 || range_a + range_b > SPAN || low < LOW || high > HIGH {
             return None;
         }
+        // (Sums that begin below 2^C_HIGH may end a little above it.)
+        if is_directed(plan) && low + f - (C_HIGH + 4) < -148 {
+            return None;
+        }
         let kind = plan.stages.iter().find_map(|stage| match stage {
             Stage::Sum { sum, .. } => Some(sum.kind),
             Stage::Exact { .. } => Some(Kind::Late),
@@ -228,6 +236,12 @@ impl Ranges {
             vanishing: None,
         })
     }
+}
+
+/// Whether a sum rounds its terms toward an infinity.
+fn is_directed(plan: &Plan) -> bool {
+    (plan.stages.iter())
+        .any(|stage| matches!(stage, Stage::Sum { sum, .. } if sum.terms.is_directed()))
 }
 
 fn median(counts: &[u64]) -> i32 {

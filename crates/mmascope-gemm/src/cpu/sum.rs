@@ -13,11 +13,32 @@ pub(super) enum Kind {
     Parity,
 }
 
+/// How the terms of a sum are rounded to its grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Terms {
+    TowardZero,
+    /// Ties to even.
+    Nearest,
+    /// Toward −∞.
+    Down,
+    /// Toward +∞.
+    Up,
+}
+
+impl Terms {
+    /// Whether the smallest term that is no zero may still count.
+    pub(super) fn is_directed(self) -> bool {
+        matches!(self, Self::Down | Self::Up)
+    }
+}
+
 /// The final rounding of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finish {
     /// Toward zero, keeping these bits of an f32.
     TowardZero { mask: u32 },
+    /// Toward −∞ or +∞, keeping these bits of an f32.
+    Directed { up: bool, mask: u32 },
     /// To nearest even, f32.
     Nearest,
     /// To nearest even at fewer bits than f32 has.
@@ -45,8 +66,8 @@ pub(super) struct Sum {
     pub(super) slots: usize,
     /// F.
     pub(super) f: u32,
-    /// Terms are rounded to nearest even instead of toward zero.
-    pub(super) nearest: bool,
+    /// How terms are rounded to the grid.
+    pub(super) terms: Terms,
     /// The two half sums may together leave i32, and what comes of that is not told by its size.
     pub(super) may_overflow: bool,
     /// Sums whose magnitude has at least this first byte may have left i32; 256 when none can.
@@ -77,7 +98,7 @@ impl Sum {
     pub(super) fn is_half(&self) -> bool {
         self.finish == Finish::NearestAt(HALF)
             && self.kind == Kind::Fused
-            && !self.nearest
+            && self.terms == Terms::TowardZero
             && !self.may_overflow
             && self.sticky
     }

@@ -71,6 +71,8 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     });
     operation!("f_to_i", |a, _b, _c| small(a).f_to_i());
     operation!("f_to_i_nearest", |a, _b, _c| small(a).f_to_i_nearest());
+    operation!("f_to_i_down", |a, _b, _c| small(a).f_to_i_down());
+    operation!("f_to_i_up", |a, _b, _c| small(a).f_to_i_up());
     operation!("f_floor", |a, _b, _c| small(a).f_floor());
     operation!("i_to_f", |a, _b, _c| a.i_to_f());
     operation!("i_to_f_toward_zero", |a, _b, _c| a.i_to_f_toward_zero());

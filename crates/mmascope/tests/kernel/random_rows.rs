@@ -24,7 +24,7 @@ fn algorithm(k: u64, random: &mut Random) -> String {
         10 => format!(
             "fused L={l} F={}{}",
             random.between(1, 28),
-            one(&["", " align=rne", " normalised", " Fc=20"], random)
+            one(&["", " align=rne", " align=rd", " normalised", " Fc=20"], random)
         ),
         11 => format!("fused L={l} F=24 e0=-133"),
         2 => format!(
@@ -39,7 +39,7 @@ fn algorithm(k: u64, random: &mut Random) -> String {
             "t-fdpa L={l} F={} e0={}{}",
             random.between(1, 28),
             one(&["-133", "-20", "0", "-60", "-149"], random),
-            one(&["", "", " align=rne"], random)
+            one(&["", "", " align=rne", " align=rd", " align=ru"], random)
         ),
     }
 }
@@ -47,7 +47,7 @@ fn algorithm(k: u64, random: &mut Random) -> String {
 fn output(formats: &[&str], random: &mut Random) -> String {
     format!(
         "{} {}{}{}",
-        one(&["rz", "rne", "rne"], random),
+        one(&["rz", "rne", "rne", "rd", "ru"], random),
         one(formats, random),
         one(&["", "", " zero=plus", " zero=ieee", " zero=exact"], random),
         one(

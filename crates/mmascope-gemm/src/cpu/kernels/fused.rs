@@ -2,7 +2,7 @@
 //!
 //! A product of two significands of together at most 24 bits is exact in f32. Multiplied by
 //! 2^(F−E) it is again exact, or far below 1; the conversion to an integer is then the alignment of
-//! §2.2 step 4 itself: toward zero, or to nearest even. The sum is a sum of i32, and one conversion
+//! §2.2 step 4 itself: toward zero, to nearest even, down or up. The sum is a sum of i32, and one conversion
 //! back rounds it. E comes from one byte a product, added and compared for four vectors at once.
 //!
 //! Each register holds as many columns as it has lanes; a tile is one row by four registers.
@@ -10,8 +10,8 @@
 use super::late::late;
 use super::rounding::finish;
 use super::truncated::{self, overflow};
-use crate::cpu::lanes::{Lanes, Slots, VECTORS, four};
-use crate::cpu::sum::{Finish, Kind, Offsets, Sum};
+use crate::cpu::lanes::{Lanes, Slots, VECTORS, four, terms};
+use crate::cpu::sum::{Finish, Kind, Offsets, Sum, Terms};
 
 /// Sign bit of an f32.
 pub(super) const SIGN: u32 = 1 << 31;
@@ -78,36 +78,46 @@ pub(super) unsafe fn chain<V: Lanes>(
         };
         let plain = whole.filter(|_| !sum.sticky && sum.c_smallest == 0 && sum.smallest == 0);
         let told = sum.suspicious < 256;
-        match (sum.kind, sum.nearest, sum.may_overflow) {
-            (Kind::Fused, false, false) if plain == Some(true) && told => {
+        match (sum.kind, sum.terms, sum.may_overflow) {
+            (Kind::Fused, Terms::TowardZero, false) if plain == Some(true) && told => {
                 truncated::chain::<V, false, { overflow::TOLD }, false>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, false, false) if plain == Some(true) => {
+            (Kind::Fused, Terms::TowardZero, false) if plain == Some(true) => {
                 truncated::chain::<V, false, { overflow::NEVER }, false>(
                     sum, offsets, at, groups, c,
                 )
             }
-            (Kind::Fused, false, false) if plain == Some(false) && !told => {
+            (Kind::Fused, Terms::TowardZero, false) if plain == Some(false) && !told => {
                 truncated::chain::<V, false, { overflow::NEVER }, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, false, true) if plain == Some(true) => {
+            (Kind::Fused, Terms::TowardZero, true) if plain == Some(true) => {
                 truncated::chain::<V, false, { overflow::HALVES }, false>(
                     sum, offsets, at, groups, c,
                 )
             }
-            (Kind::Scaled, false, _) if plain == Some(true) => {
+            (Kind::Scaled, Terms::TowardZero, _) if plain == Some(true) => {
                 truncated::chain::<V, true, { overflow::HALVES }, false>(
                     sum, offsets, at, groups, c,
                 )
             }
-            (Kind::Fused, false, false) => {
-                fused::<V, false, false, false>(sum, offsets, at, groups, c)
+            (Kind::Fused, Terms::TowardZero, false) => {
+                fused::<V, false, { terms::ZERO }, false>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, false, true) => {
-                fused::<V, false, false, true>(sum, offsets, at, groups, c)
+            (Kind::Fused, Terms::TowardZero, true) => {
+                fused::<V, false, { terms::ZERO }, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, true, _) => fused::<V, false, true, true>(sum, offsets, at, groups, c),
-            (Kind::Scaled, _, _) => fused::<V, true, false, true>(sum, offsets, at, groups, c),
+            (Kind::Fused, Terms::Nearest, _) => {
+                fused::<V, false, { terms::NEAREST }, true>(sum, offsets, at, groups, c)
+            }
+            (Kind::Fused, Terms::Down, _) => {
+                fused::<V, false, { terms::DOWN }, true>(sum, offsets, at, groups, c)
+            }
+            (Kind::Fused, Terms::Up, _) => {
+                fused::<V, false, { terms::UP }, true>(sum, offsets, at, groups, c)
+            }
+            (Kind::Scaled, _, _) => {
+                fused::<V, true, { terms::ZERO }, true>(sum, offsets, at, groups, c)
+            }
             (Kind::Late, _, _) if sum.lies_at_29() => {
                 late::<V, false, true>(sum, offsets, at, groups, c)
             }
@@ -200,7 +210,7 @@ impl At {
 /// # Safety
 /// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
-unsafe fn group<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES: bool>(
+unsafe fn group<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: bool>(
     sum: &Sum,
     constants: &Constants<V>,
     at: &At,
@@ -237,21 +247,27 @@ unsafe fn group<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES:
                 units[v]
             };
             let aligned = tile[v].f_mul(units[v]);
-            sums[v] = if NEAREST {
-                aligned.f_to_i_nearest()
-            } else {
-                aligned.f_to_i()
-            };
+            sums[v] = aligned.converted::<TERMS>();
+            // A c far below the grid may vanish in f32; toward its own infinity it still counts as one.
+            let is_zero = tile[v].and(V::splat(!SIGN)).i_equal(zero);
+            let negative = tile[v].sar_by(V::splat(31));
+            if TERMS == terms::DOWN {
+                let least = sums[v].i_min(V::splat(u32::MAX));
+                sums[v] = V::select(is_zero.not_and(negative), least, sums[v]);
+            } else if TERMS == terms::UP {
+                let least = sums[v].i_max(V::splat(1));
+                sums[v] = V::select(is_zero.or(negative), sums[v], least);
+            }
         });
         let (half, all) = (constants.half, constants.slots);
         let mut found = constants.start;
         let slots = at.slots::<V>(0..half, all);
-        V::add_products::<NEAREST>(&slots, &scales, &mut sums, &mut found);
+        V::add_products::<TERMS>(&slots, &scales, &mut sums, &mut found);
         if HALVES {
             let first = sums;
             sums = [zero; VECTORS];
             let slots = at.slots::<V>(half..all, all);
-            V::add_products::<NEAREST>(&slots, &scales, &mut sums, &mut found);
+            V::add_products::<TERMS>(&slots, &scales, &mut sums, &mut found);
             four!(|v| {
                 let second = sums[v];
                 sums[v] = first[v].i_add(second);
@@ -282,7 +298,7 @@ unsafe fn group<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES:
 /// # Safety
 /// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
-unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES: bool>(
+unsafe fn fused<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: bool>(
     sum: &Sum,
     offsets: &Offsets,
     mut at: At,
@@ -306,7 +322,7 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const NEAREST: bool, const HALVES:
         let mut smallest = sum.c_smallest;
         let mut tile = *c;
         for _ in 0..groups {
-            group::<V, SCALED, NEAREST, HALVES>(
+            group::<V, SCALED, TERMS, HALVES>(
                 sum, &constants, &at, smallest, &mut bytes, &mut tile, &mut bad,
             );
             at = at.on::<V>(sum.slots, 1, SCALED);

@@ -2,7 +2,7 @@
 //! a long chain of operations; the other row's products run beside it.
 
 use super::fused::{At, FIELD, INFINITY, SIGN, Tile, largest};
-use crate::cpu::lanes::{Lanes, VECTORS, four};
+use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
 use crate::cpu::sum::{Offsets, Sum};
 
 /// `groups` groups of every row, as [`super::fused::chain`].
@@ -90,7 +90,7 @@ unsafe fn group<V: Lanes>(
         });
         let mut found = constants.start;
         let slots = at.slots::<V>(0..constants.slots, constants.slots);
-        V::add_products::<false>(&slots, &units, &mut sums, &mut found);
+        V::add_products::<{ terms::ZERO }>(&slots, &units, &mut sums, &mut found);
         *bytes = found;
         four!(|v| {
             // 2^(E − F), when the unit is 2^(F − E).

@@ -1,7 +1,7 @@
 //! Fused sums that take c after their products (TR-FDPA, GTR-FDPA) in 32-bit lanes.
 
 use super::fused::{At, FIELD, Tile, fields, largest};
-use crate::cpu::lanes::{Lanes, VECTORS, four};
+use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
 use crate::cpu::sum::{Kind, Offsets, Sum};
 
 /// Binades above the products' exponent up to which c's first bit lies at bit 29 at most, F being 24.
@@ -77,7 +77,7 @@ pub(super) unsafe fn late<V: Lanes, const PARITY: bool, const AT_29: bool>(
                     // The even k of a group come first, then the odd.
                     let from = parity * slots / 2;
                     let half = at.slots::<V>(from..from + slots / 2, slots);
-                    V::add_products::<false>(&half, &scale, &mut sums, &mut found);
+                    V::add_products::<{ terms::ZERO }>(&half, &scale, &mut sums, &mut found);
                     *bytes = found;
                     four!(|v| {
                         let down = e[v].i_sub(own[v]).shr::<23>();
@@ -88,7 +88,7 @@ pub(super) unsafe fn late<V: Lanes, const PARITY: bool, const AT_29: bool>(
             } else {
                 let mut found = start;
                 let all = at.slots::<V>(0..slots, slots);
-                V::add_products::<false>(&all, &scale, &mut sums, &mut found);
+                V::add_products::<{ terms::ZERO }>(&all, &scale, &mut sums, &mut found);
                 bytes = [found; 2];
             }
             at = at.on::<V>(slots, 0, false);

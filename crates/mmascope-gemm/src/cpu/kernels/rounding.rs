@@ -24,6 +24,18 @@ pub(super) unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
                 // the sum's first bit is kept.
                 result.and(V::splat(mask))
             }
+            Finish::Directed { up, mask } => {
+                let kept = total.i_to_f_toward_zero().and(V::splat(mask));
+                let exact = kept.f_to_i().i_equal(total);
+                // All ones where a result moves away from zero. (Sums of i32 are positive, negative, or exact.)
+                let negative = total.sar_by(V::splat(31));
+                let away = match up {
+                    false => exact.not_and(negative),
+                    true => exact.or(negative).not_and(V::splat(u32::MAX)),
+                };
+                let step = away.and(V::splat(mask & mask.wrapping_neg()));
+                kept.i_add(step).f_mul(unit)
+            }
             Finish::NearestAt(narrow) => {
                 // To odd at 24 bits, so that the second rounding sees what was lost.
                 let magnitude = total.i_abs();

@@ -6,7 +6,7 @@
 
 use super::fused::{At, FIELD, SIGN, Tile, largest};
 use super::rounding::toward_zero;
-use crate::cpu::lanes::{Lanes, VECTORS, four};
+use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
 use crate::cpu::sum::{Finish, Offsets, Sum};
 
 /// The sign by which a sum that leaves i32 shows.
@@ -96,12 +96,12 @@ pub(super) unsafe fn chain<V: Lanes, const SCALED: bool, const OVERFLOW: u8, con
             });
             let mut found = start;
             let slots = at.slots::<V>(0..half, sum.slots);
-            V::add_products::<false>(&slots, &scales, &mut sums, &mut found);
+            V::add_products::<{ terms::ZERO }>(&slots, &scales, &mut sums, &mut found);
             if OVERFLOW == overflow::HALVES {
                 let first = sums;
                 sums = [zero; VECTORS];
                 let slots = at.slots::<V>(half..sum.slots, sum.slots);
-                V::add_products::<false>(&slots, &scales, &mut sums, &mut found);
+                V::add_products::<{ terms::ZERO }>(&slots, &scales, &mut sums, &mut found);
                 four!(|v| {
                     let second = sums[v];
                     sums[v] = first[v].i_add(second);

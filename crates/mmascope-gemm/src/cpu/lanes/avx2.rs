@@ -150,7 +150,7 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn add_products<const NEAREST: bool>(
+    unsafe fn add_products<const TERMS: u8>(
         slots: &Slots,
         scales: &[Self; 4],
         sums: &mut [Self; 4],
@@ -159,7 +159,7 @@ impl Lanes for Avx2 {
         let words = |tile: &[Self; 4]| [tile[0].0, tile[1].0, tile[2].0, tile[3].0];
         let mut all = words(sums);
         // SAFETY: the caller has AVX2 and gives readable slots.
-        unsafe { products::avx2::<NEAREST>(slots, &words(scales), &mut all, &mut found.0) };
+        unsafe { products::avx2::<TERMS>(slots, &words(scales), &mut all, &mut found.0) };
         *sums = [Self(all[0]), Self(all[1]), Self(all[2]), Self(all[3])];
     }
 

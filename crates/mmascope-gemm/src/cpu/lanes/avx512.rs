@@ -145,6 +145,8 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         f_fma_down(x, y, z) => Self::of(_mm512_fmadd_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f(), y.f(), z.f()));
         f_to_i(x) => Self(_mm512_cvttps_epi32(x.f()));
         f_to_i_nearest(x) => Self(_mm512_cvtps_epi32(x.f()));
+        f_to_i_down(x) => Self(_mm512_cvt_roundps_epi32::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
+        f_to_i_up(x) => Self(_mm512_cvt_roundps_epi32::<{ _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC }>(x.f()));
         f_floor(x) => Self::of(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
         i_to_f(x) => Self::of(_mm512_cvtepi32_ps(x.0));
         i_to_f_toward_zero(x) => Self::of(_mm512_cvt_roundepi32_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x.0));
@@ -191,7 +193,7 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
     }
 
     #[inline(always)]
-    unsafe fn add_products<const NEAREST: bool>(
+    unsafe fn add_products<const TERMS: u8>(
         slots: &Slots,
         scales: &[Self; 4],
         sums: &mut [Self; 4],
@@ -200,7 +202,7 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         let words = |tile: &[Self; 4]| [tile[0].0, tile[1].0, tile[2].0, tile[3].0];
         let mut all = words(sums);
         // SAFETY: the caller has AVX-512 and gives readable slots.
-        unsafe { products::avx512::<NEAREST>(slots, &words(scales), &mut all, &mut found.0) };
+        unsafe { products::avx512::<TERMS>(slots, &words(scales), &mut all, &mut found.0) };
         *sums = [Self(all[0]), Self(all[1]), Self(all[2]), Self(all[3])];
     }
 

@@ -59,7 +59,7 @@ pub(crate) use two;
 /// # Safety
 /// The instruction set of `V`; all slots are readable.
 #[inline(always)]
-pub(super) unsafe fn add<V: Lanes, const NEAREST: bool>(
+pub(super) unsafe fn add<V: Lanes, const TERMS: u8>(
     slots: &Slots,
     scales: &[V; 4],
     sums: &mut [V; 4],
@@ -76,12 +76,7 @@ pub(super) unsafe fn add<V: Lanes, const NEAREST: bool>(
                 four!(|v| {
                     let product = a.f_mul(V::load(b.add(v * V::WIDTH)));
                     let aligned = product.f_mul(scales[v]);
-                    let term = if NEAREST {
-                        aligned.f_to_i_nearest()
-                    } else {
-                        aligned.f_to_i()
-                    };
-                    sums[v] = sums[v].i_add(term);
+                    sums[v] = sums[v].i_add(aligned.converted::<TERMS>());
                 });
                 let byte = V::b_splat(*at.a_exponents.add($k));
                 let bytes = V::load_bytes(at.b_exponents.add($k * row));
@@ -120,10 +115,53 @@ mod instructions {
     use std::arch::x86_64::{__m256i, __m512i};
 
     use super::Slots;
+    use crate::cpu::lanes::terms;
+
+    /// A conversion in place, of registers of 256 or of 512 bits.
+    macro_rules! convert {
+        (zero, $width:tt, $t:literal) => {
+            concat!("vcvttps2dq ", $t, ", ", $t, "\n")
+        };
+        (nearest, $width:tt, $t:literal) => {
+            concat!("vcvtps2dq ", $t, ", ", $t, "\n")
+        };
+        (down, 32, $t:literal) => {
+            concat!(
+                "vroundps ",
+                $t,
+                ", ",
+                $t,
+                ", 9\nvcvttps2dq ",
+                $t,
+                ", ",
+                $t,
+                "\n"
+            )
+        };
+        (up, 32, $t:literal) => {
+            concat!(
+                "vroundps ",
+                $t,
+                ", ",
+                $t,
+                ", 10\nvcvttps2dq ",
+                $t,
+                ", ",
+                $t,
+                "\n"
+            )
+        };
+        (down, 64, $t:literal) => {
+            concat!("vcvtps2dq ", $t, ", ", $t, ", {{rd-sae}}\n")
+        };
+        (up, 64, $t:literal) => {
+            concat!("vcvtps2dq ", $t, ", ", $t, ", {{ru-sae}}\n")
+        };
+    }
 
     /// The k-th slot from here: stage by stage, all four registers of `width` bytes.
     macro_rules! slot {
-        ($convert:literal, $k:literal) => {
+        ($convert:ident, $width:tt, $k:literal) => {
             concat!(
                 "vbroadcastss {x}, dword ptr [{a} + 4 * ",
                 $k,
@@ -144,14 +182,10 @@ mod instructions {
                 "vmulps {t1}, {t1}, {f1}\n",
                 "vmulps {t2}, {t2}, {f2}\n",
                 "vmulps {t3}, {t3}, {f3}\n",
-                $convert,
-                " {t0}, {t0}\n",
-                $convert,
-                " {t1}, {t1}\n",
-                $convert,
-                " {t2}, {t2}\n",
-                $convert,
-                " {t3}, {t3}\n",
+                convert!($convert, $width, "{t0}"),
+                convert!($convert, $width, "{t1}"),
+                convert!($convert, $width, "{t2}"),
+                convert!($convert, $width, "{t3}"),
                 "vpaddd {s0}, {s0}, {t0}\n",
                 "vpaddd {s1}, {s1}, {t1}\n",
                 "vpaddd {s2}, {s2}, {t2}\n",
@@ -169,7 +203,7 @@ mod instructions {
 
     /// All slots, four a turn, then one a turn.
     macro_rules! all {
-        ($convert:literal, $class:ident, $width:literal, $register:ty, $slots:ident, $scales:ident, $sums:ident, $found:ident) => {{
+        ($convert:ident, $class:ident, $width:tt, $register:ty, $slots:ident, $scales:ident, $sums:ident, $found:ident) => {{
             // (Of 512 bits what is written to nobody has no name in the text.)
             let (x, t0, t1, t2, t3): ($register, $register, $register, $register, $register);
             asm!(
@@ -177,10 +211,10 @@ mod instructions {
                 "jb 3f",
                 ".p2align 4",
                 "2:",
-                slot!($convert, 0),
-                slot!($convert, 1),
-                slot!($convert, 2),
-                slot!($convert, 3),
+                slot!($convert, $width, 0),
+                slot!($convert, $width, 1),
+                slot!($convert, $width, 2),
+                slot!($convert, $width, 3),
                 "add {a}, 16",
                 "add {b}, 16 * {width}",
                 "add {a_byte}, 4",
@@ -191,7 +225,7 @@ mod instructions {
                 "add {n}, 4",
                 "je 5f",
                 "4:",
-                slot!($convert, 0),
+                slot!($convert, $width, 0),
                 "add {a}, 4",
                 "add {b}, 4 * {width}",
                 "add {a_byte}, 1",
@@ -229,7 +263,7 @@ mod instructions {
     /// AVX2; all slots are readable.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(in super::super) unsafe fn avx2<const NEAREST: bool>(
+    pub(in super::super) unsafe fn avx2<const TERMS: u8>(
         slots: &Slots,
         scales: &[__m256i; 4],
         sums: &mut [__m256i; 4],
@@ -237,28 +271,11 @@ mod instructions {
     ) {
         // SAFETY: reads the slots, all readable, and nothing else; the instructions are AVX2's.
         unsafe {
-            if NEAREST {
-                all!(
-                    "vcvtps2dq",
-                    ymm_reg,
-                    32,
-                    __m256i,
-                    slots,
-                    scales,
-                    sums,
-                    found
-                );
-            } else {
-                all!(
-                    "vcvttps2dq",
-                    ymm_reg,
-                    32,
-                    __m256i,
-                    slots,
-                    scales,
-                    sums,
-                    found
-                );
+            match TERMS {
+                terms::NEAREST => all!(nearest, ymm_reg, 32, __m256i, slots, scales, sums, found),
+                terms::DOWN => all!(down, ymm_reg, 32, __m256i, slots, scales, sums, found),
+                terms::UP => all!(up, ymm_reg, 32, __m256i, slots, scales, sums, found),
+                _ => all!(zero, ymm_reg, 32, __m256i, slots, scales, sums, found),
             }
         }
     }
@@ -267,7 +284,7 @@ mod instructions {
     /// AVX-512 F and BW; all slots are readable.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
-    pub(in super::super) unsafe fn avx512<const NEAREST: bool>(
+    pub(in super::super) unsafe fn avx512<const TERMS: u8>(
         slots: &Slots,
         scales: &[__m512i; 4],
         sums: &mut [__m512i; 4],
@@ -275,28 +292,11 @@ mod instructions {
     ) {
         // SAFETY: reads the slots, all readable, and nothing else; the instructions are AVX-512 F's and BW's.
         unsafe {
-            if NEAREST {
-                all!(
-                    "vcvtps2dq",
-                    zmm_reg,
-                    64,
-                    __m512i,
-                    slots,
-                    scales,
-                    sums,
-                    found
-                );
-            } else {
-                all!(
-                    "vcvttps2dq",
-                    zmm_reg,
-                    64,
-                    __m512i,
-                    slots,
-                    scales,
-                    sums,
-                    found
-                );
+            match TERMS {
+                terms::NEAREST => all!(nearest, zmm_reg, 64, __m512i, slots, scales, sums, found),
+                terms::DOWN => all!(down, zmm_reg, 64, __m512i, slots, scales, sums, found),
+                terms::UP => all!(up, zmm_reg, 64, __m512i, slots, scales, sums, found),
+                _ => all!(zero, zmm_reg, 64, __m512i, slots, scales, sums, found),
             }
         }
     }

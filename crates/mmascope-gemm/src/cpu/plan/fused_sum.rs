@@ -3,7 +3,7 @@
 use super::shape::Alignment;
 use super::{Refusal, Round};
 use crate::cpu::exponents::power_of_two;
-use crate::cpu::sum::{Finish, Kind, Narrow, Sum};
+use crate::cpu::sum::{Finish, Kind, Narrow, Sum, Terms};
 use crate::dpa::{Output, Select, Signature, ZeroSign};
 use crate::format::{Overflow, Rounding};
 
@@ -62,6 +62,10 @@ fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
         Rounding::Rz if wide => Finish::TowardZero {
             mask: u32::MAX << (23 - float.fraction_bits),
         },
+        Rounding::Rd | Rounding::Ru if wide => Finish::Directed {
+            up: output.rounding == Rounding::Ru,
+            mask: u32::MAX << (23 - float.fraction_bits),
+        },
         Rounding::Rne if wide && float.fraction_bits == 23 => Finish::Nearest,
         Rounding::Rne => Finish::NearestAt(narrow(output)?),
         _ => return refuse(),
@@ -89,9 +93,11 @@ pub(super) fn fused_sum(
         f2,
     } = *alignment;
     let late = matches!(kind, Kind::Late | Kind::Parity);
-    let nearest = match align {
-        Rounding::Rz => false,
-        Rounding::Rne => true,
+    let terms = match align {
+        Rounding::Rz => Terms::TowardZero,
+        Rounding::Rne => Terms::Nearest,
+        Rounding::Rd => Terms::Down,
+        Rounding::Ru => Terms::Up,
         other => return Err(format!("terms rounded {other}")),
     };
     let bits = |format: &crate::format::Format| format.float().map_or(64, |x| x.fraction_bits);
@@ -116,7 +122,7 @@ pub(super) fn fused_sum(
     // A sum that leaves i32 comes back as itself minus 2^32: at least so large a number that hardly any
     // other sum is suspected, or else the halves are kept apart.
     let most = whole + 2.0 * unit + 1.0;
-    let apart = nearest || kind == Kind::Scaled;
+    let apart = terms != Terms::TowardZero || kind == Kind::Scaled;
     let (may_overflow, suspicious) = match ((2.0 * limit - most) / power_of_two(24)).floor() {
         _ if late || most < limit => (false, 256),
         first if first >= f64::from(SUSPICIOUS) && !apart => (false, first as u32),
@@ -139,7 +145,7 @@ pub(super) fn fused_sum(
         let fits = signature
             .scale
             .is_some_and(|scale| scale.block == signature.k);
-        if !fits || signature.k > l as usize || *over != Select::All || nearest {
+        if !fits || signature.k > l as usize || *over != Select::All || terms != Terms::TowardZero {
             return Err("several block scales in a sum".into());
         }
     }
@@ -155,7 +161,7 @@ pub(super) fn fused_sum(
         kind,
         slots,
         f,
-        nearest,
+        terms,
         may_overflow,
         suspicious,
         finish,
