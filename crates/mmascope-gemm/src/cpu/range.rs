@@ -11,7 +11,8 @@
 //!   results are multiples of 2^(E − F), and 2^28 products add less than 2^100.
 //!
 //! Where terms are rounded toward an infinity, the smallest product counts however far it lies below the grid, so that it
-//! must not vanish in f32 when it is scaled: 2^(low + F − E) ≥ 2^-149.
+//! must not vanish in f32 when it is scaled: 2^(low + F − E) ≥ 2^-149. (Then c does not vanish either: it is at least
+//! 2^(low − F), and only c itself lifts E above products.)
 //!
 //! Products so small that every sum of them rounds to a zero leave nothing of a result but its sign. Operands are
 //! then moved up by powers of two, each result becomes a zero with its sign, and c has to be a zero.

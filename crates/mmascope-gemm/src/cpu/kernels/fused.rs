@@ -248,16 +248,6 @@ unsafe fn group<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: boo
             };
             let aligned = tile[v].f_mul(units[v]);
             sums[v] = aligned.converted::<TERMS>();
-            // A c far below the grid may vanish in f32; toward its own infinity it still counts as one.
-            let is_zero = tile[v].and(V::splat(!SIGN)).i_equal(zero);
-            let negative = tile[v].sar_by(V::splat(31));
-            if TERMS == terms::DOWN {
-                let least = sums[v].i_min(V::splat(u32::MAX));
-                sums[v] = V::select(is_zero.not_and(negative), least, sums[v]);
-            } else if TERMS == terms::UP {
-                let least = sums[v].i_max(V::splat(1));
-                sums[v] = V::select(is_zero.or(negative), sums[v], least);
-            }
         });
         let (half, all) = (constants.half, constants.slots);
         let mut found = constants.start;
