@@ -35,11 +35,13 @@ _NARROW = {
     "float6_e3m2fn": "e3m2fn",
     "float4_e2m1fn": "e2m1fn",
 }
-_NARROW_NAMES = {kind: name for name, kind in _NARROW.items()}
+#: Integers of ``ml_dtypes`` and JAX, whose names are those of the formats.
+_INTEGERS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (1, 2, 4)}
+_NARROW_NAMES = {**{kind: name for name, kind in _NARROW.items()}, **{name: name for name in _INTEGERS}}
 _FLOATS = {"f16": "float16", "f32": "float32", "f64": "float64"}
 _ALLOWED = (
-    "float16, float32, float64, bfloat16, float8_*, float6_*, float4_e2m1fn, and integers as codes "
-    "of the operand's format"
+    "float16, float32, float64, bfloat16, float8_*, float6_*, float4_e2m1fn, and integers: numbers for an operand "
+    "that is an integer, else codes of its format"
 )
 
 
@@ -85,7 +87,8 @@ class _Torch:
         if not words.flags.writeable:
             signed = signed.copy()
         tensor = torch.from_numpy(signed)
-        dtype = getattr(torch, name, None) if name else None
+        # Unsigned integers of more than a byte are younger than PyTorch.
+        dtype = getattr(torch, name or kind, None) if name or kind.startswith("uint") else None
         return tensor if dtype is None else tensor.view(dtype)
 
 
@@ -118,6 +121,10 @@ def bits_of(array: numpy.ndarray[Any, Any], argument: str, any_layout: bool) -> 
         kind = _NARROW.get(name)
         if kind is not None:
             array = array.view(f"uint{8 * array.dtype.itemsize}")
+        elif name in _INTEGERS:
+            # One in a byte; the bits above are its sign, or anything.
+            kind = name
+            array = array.view("uint8") & numpy.uint8((1 << _INTEGERS[name]) - 1)
         else:
             native = array.dtype.newbyteorder("=")
             kind = _PLAIN.get(native)

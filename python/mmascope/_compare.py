@@ -13,7 +13,7 @@ import numpy
 
 from . import _core
 from ._arrays import numpy_dtype, operand
-from ._catalogue import Instruction, current
+from ._catalogue import Instruction, current, find
 from ._errors import ArgumentError, FileError
 from ._products import _Given, _Op
 from ._report import Report, Rows
@@ -36,7 +36,8 @@ def _names(units: Sequence[Any], argument: str) -> list[str]:
                 )
             names.append(f"{unit.arch}:{unit.name}")
         elif isinstance(unit, str):
-            names.append(unit)
+            # Operand types have commas, as lists of units do.
+            names.extend(_names([find(unit)], argument) if ":" in unit and "," in unit else [unit])
         else:
             raise ArgumentError(f"{argument}: {unit!r} is no instruction and no name ARCH:INST")
     return names
@@ -236,7 +237,7 @@ def error(
             for value, name in ((a, "a"), (b, "b")):
                 (array, kind, _), _ = operand(value, name)
                 path = os.path.join(folder, f"{name}.npy")
-                numpy.save(path, array.view(numpy_dtype(kind)) if kind not in ("signed", "unsigned") else array)
+                numpy.save(path, array if "signed" in kind or "int" in kind else array.view(numpy_dtype(kind)))
                 arguments.append(path)
             if saturate:
                 arguments.append("--saturate")

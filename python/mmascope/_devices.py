@@ -37,7 +37,7 @@ def _words(answer: Any, count: int, kind: str, name: str) -> Any:
     (array, own, _), _ = operand(answer, "fn's result")
     if array.shape != (count,):
         raise DeviceError(f"fn: {name} gave a result of shape {array.shape} for {count} queries; ({count},) is needed")
-    is_code = own == "unsigned"
+    is_code = own == "unsigned" or own == "signed" and kind == f"int{8 * array.dtype.itemsize}"
     is_container = own == "f32" and kind in ("tf32", "e8m13")
     if own != kind and not is_code and not is_container:
         raise DtypeError(f"fn: {name} gave elements of {own}; d is {kind}")

@@ -95,10 +95,10 @@ def explain(
     """
     from ._arrays import operand
     from ._catalogue import find
-    from ._products import _row
+    from ._products import _row, type_of
 
-    kinds = [operand(value, name)[0][1] for value, name in ((a, "a"), (b, "b"))]
-    addend = None if c is None or isinstance(c, (int, float)) else operand(c, "c")[0][1]
+    kinds = [type_of(operand(value, name)[0]) for value, name in ((a, "a"), (b, "b"))]
+    addend = None if c is None or isinstance(c, (int, float)) else type_of(operand(c, "c")[0])
     row = _row(arch, instruction, kinds[0], kinds[1], addend, scale_a is not None)
     other = find(against) if isinstance(against, str) else against
     return explain_of(row, a, b, c, scale_a=scale_a, scale_b=scale_b, mods=mods, against=other)

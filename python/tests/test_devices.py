@@ -60,6 +60,18 @@ def test_callables_that_fail(function, message):
         mmascope.probe(function, like=ROW)
 
 
+@pytest.mark.parametrize("types", ["s8,s8,s32", "s4,s4,s32"])
+def test_a_callable_of_integers(types):
+    pytest.importorskip("ml_dtypes", reason="without ml_dtypes NumPy has no int4")
+
+    def integers(a, b, c):
+        return (a.astype("i4") * b.astype("i4")).sum(-1, dtype="i4") + c
+
+    row = mmascope.find("a100", types)
+    assert mmascope.validate(integers, row, trials=2000)
+    assert not mmascope.validate(lambda a, b, c: integers(a, b, c) | 1, row, trials=2000)
+
+
 def test_noise_is_no_model():
     random = numpy.random.default_rng()
     assert not mmascope.infer(lambda a, b, c: random.standard_normal(len(c)).astype("f4"), like=ROW)
