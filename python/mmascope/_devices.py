@@ -208,7 +208,8 @@ def probe(
     Raises
     ------
     DeviceError
-        ``fn`` raised, or gave something else than the answers.
+        ``fn`` raised, gave something else than the answers, or gave other outputs for the same inputs: some questions
+        are asked twice.
     """
     asked, _ = _asked(fn, signature, like, batch, arrays, timeout)
     text, html = _run(asked.name, lambda: _core.probe(asked))
@@ -250,7 +251,8 @@ def infer(
     Raises
     ------
     DeviceError
-        The callable raised, or gave something else than numbers of its format.
+        The callable raised, gave something else than numbers of its format, or gave other outputs for the same inputs:
+        some questions are asked twice.
     UnknownNameError
         A name is not known; the message has the nearest ones.
     UnmodelledError
@@ -308,8 +310,6 @@ def infer_all(
 
     Raises
     ------
-    DeviceError
-        The callable raised, or gave something else than numbers of its format.
     UnknownNameError
         A name is not known; the message has the nearest ones.
     UnmodelledError
@@ -363,7 +363,8 @@ def validate(
     Raises
     ------
     DeviceError
-        The callable raised, or gave something else than numbers of its format.
+        The callable raised, gave something else than numbers of its format, or gave other outputs for the same inputs:
+        some questions are asked twice.
     UnknownNameError
         A name is not known; the message has the nearest ones.
     UnmodelledError
