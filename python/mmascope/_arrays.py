@@ -79,17 +79,34 @@ class _NumPy:
         return words.view(dtype)
 
 
+def dtype_of_torch(kind: str) -> Any:
+    """PyTorch's dtype of a format; integers of its width where PyTorch has none."""
+    torch = sys.modules["torch"]
+    name = _FLOATS.get(kind) or _NARROW_NAMES.get(kind) or {"tf32": "float32", "e8m13": "float32"}.get(kind, kind)
+    dtype = getattr(torch, name, None)
+    if dtype is not None:
+        return dtype
+    # Unsigned integers of more than a byte are younger than PyTorch.
+    return getattr(torch, {"uint16": "int16", "uint32": "int32", "uint64": "int64"}.get(kind, "uint8"))
+
+
+def kind_of_torch(dtype: Any) -> str:
+    """The format of PyTorch's dtype; its own name where there is none."""
+    name = str(dtype).removeprefix("torch.")
+    own = {value: key for key, value in _FLOATS.items()}
+    return "e2m1fn" if name == "float4_e2m1fn_x2" else own.get(name, _NARROW.get(name, name))
+
+
 class _Torch:
     def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
         torch = sys.modules["torch"]
-        name = _FLOATS.get(kind) or _NARROW_NAMES.get(kind) or {"tf32": "float32", "e8m13": "float32"}.get(kind)
         signed = words.view(f"int{8 * words.dtype.itemsize}" if words.dtype.itemsize > 1 else "uint8")
         if not words.flags.writeable:
             signed = signed.copy()
+        dtype = dtype_of_torch(kind)
         tensor = torch.from_numpy(signed)
-        # Unsigned integers of more than a byte are younger than PyTorch.
-        dtype = getattr(torch, name or kind, None) if name or kind.startswith("uint") else None
-        return tensor if dtype is None else tensor.view(dtype)
+        # Formats without a dtype, such as a tensix word, stay words.
+        return tensor.view(dtype) if dtype.itemsize == words.dtype.itemsize else tensor
 
 
 class _Jax:

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from .._arrays import kind_of_torch
 from .._errors import ArgumentError
 from .._report import Rows
 from ._simulate import SimulationReport, simulate
@@ -109,13 +110,11 @@ def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], a
     """The dot product of a linear layer, the step of which the two architectures part, step by step."""
     from .._catalogue import Instruction, current
     from .._explain import explain_of
-    from ._simulate import _kind
-
     if not isinstance(module, torch.nn.Linear) or not given:
         return None
     a = given[0][index[:-1]]
     b = module.weight.detach()[index[-1]]
-    kind = _kind(a.dtype)
+    kind = kind_of_torch(a.dtype)
     try:
         rows = [Instruction(current().default(arch, kind, kind, None, False)) for arch in archs]
     except Exception:

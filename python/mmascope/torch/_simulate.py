@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .._arrays import kind_of_torch
 from .._catalogue import Instruction, find
 from .._errors import ArgumentError, Error
 from .._products import matmul
@@ -229,7 +230,7 @@ class Simulation(TorchDispatchMode):
                 else:
                     from .._catalogue import current
 
-                    row = Instruction(current().default(self.arch, _kind(call.a), _kind(call.b), None, False))
+                    row = Instruction(current().default(self.arch, kind_of_torch(call.a), kind_of_torch(call.b), None, False))
             except Error as error:
                 row = str(error)
             self._rows[key] = row
@@ -239,7 +240,7 @@ class Simulation(TorchDispatchMode):
     def _fitting(row: Instruction, call: Call) -> Instruction | str:
         """A named instruction takes its own operand types only; f32 numbers may go to tf32."""
         own = (row._kinds[0], row._kinds[1])
-        given = (_kind(call.a), _kind(call.b))
+        given = (kind_of_torch(call.a), kind_of_torch(call.b))
         widened = tuple("f32" if kind == "tf32" else kind for kind in own)
         if given in (own, widened):
             return row
@@ -406,14 +407,6 @@ class Simulation(TorchDispatchMode):
 
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
-
-
-def _kind(dtype: torch.dtype) -> str:
-    from .._arrays import _NARROW
-
-    name = _name(dtype)
-    return {"float16": "f16", "float32": "f32", "float64": "f64", "float4_e2m1fn_x2": "e2m1fn"}.get(
-        name, _NARROW.get(name, name))
 
 
 def simulate(*, arch: str, instruction: Rule = None, schedule: Any = None, threads: int | None = None) -> Simulation:
