@@ -155,6 +155,8 @@ def bits_of(array: numpy.ndarray[Any, Any], argument: str, any_layout: bool) -> 
 
 def _of_torch(tensor: Any, argument: str, any_layout: bool) -> tuple[numpy.ndarray[Any, Any], str]:
     torch = sys.modules["torch"]
+    if tensor.is_nested:
+        raise DtypeError(f"{argument}: a nested tensor; dense ones are taken, such as {argument}.to_padded_tensor(0)")
     if tensor.device.type != "cpu":
         raise DtypeError(f"{argument}: a tensor on {tensor.device}; tensors on cpu are taken: {argument}.cpu()")
     if tensor.layout != torch.strided:
@@ -177,6 +179,8 @@ def _of_torch(tensor: Any, argument: str, any_layout: bool) -> tuple[numpy.ndarr
         array = tensor.numpy()
     except TypeError as error:
         raise DtypeError(f"{argument}: elements of {tensor.dtype}; allowed: {_ALLOWED}") from error
+    except RuntimeError as error:
+        raise DtypeError(f"{argument}: a {type(tensor).__name__} without memory that can be read: {error}") from error
     return bits_of(array, argument, any_layout)
 
 

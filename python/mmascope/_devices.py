@@ -13,7 +13,7 @@ from ._arrays import numpy_dtype, operand
 from ._catalogue import Instruction, Unit, current, find
 from ._errors import ArgumentError, DeviceError, DtypeError, Error
 from ._progress import Progress
-from ._report import Report, Rows, page
+from ._report import Report, Rows, Table, page
 from .subjects import name_of
 
 
@@ -132,13 +132,14 @@ class Features(Rows, Report):
         """The value of each feature by its name."""
         return {feature["feature"]: feature["value"] for feature in self.data["features"]}
 
-    def _lines(self) -> list[tuple[str, str]]:
-        return [(feature["feature"], f"{feature['value']}: {feature['conclusion']}") for feature in self.data["features"]]
-
     def _rows(self) -> list[dict[str, Any]]:
         """A row for each feature."""
         return [{key: value for key, value in feature.items() if isinstance(value, str)}
                 for feature in self.data["features"]]
+
+    def _parts(self) -> list[str | Table]:
+        rows = [[item["feature"], item["value"], item["conclusion"]] for item in self.data["features"]]
+        return [Table(("feature", "value", "conclusion"), rows, most=200)]
 
     def _repr_html_(self) -> str:
         return page(self.html)
@@ -152,6 +153,27 @@ class Inference(Report):
         #: A text for :func:`mmascope.load_isa`, where a model was found.
         self.row: str | None = found[0] if found else None
         self._notation = tuple(found[1:]) if found else None
+
+    def _headline(self) -> str:
+        data = self.data
+        if data["outcome"] == "model":
+            return f"{data['subject']}: {data['notation']}"
+        return f"{data['subject']}: {data['outcome']}: {data['reason']}"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        data = self.data
+        lines = [("signature", data["signature"])]
+        lines += [("nearest", str(data["nearest"]))] if data.get("nearest") else []
+        lines += [(name, str(value)) for name, value in data["parameters"].items()]
+        lines += [("as in" if not place else "", row) for place, row in enumerate(data["equivalent"])]
+        lines += [("not seen", f"{item['parameter']}: {', '.join(item['values'])}") for item in data["unobservable"]]
+        verified = data["verified"]
+        lines += [("verified", f"{verified['trials']} answers, {verified['mismatches']} mismatches"),
+                  ("queries", str(data["queries"]))]
+        return lines
+
+    def _parts(self) -> list[str | Table]:
+        return [Table(("", ""), self._lines(), most=200)]
 
     @property
     def unit(self) -> Unit | None:
@@ -171,6 +193,25 @@ class Validation(Rows, Report):
         """A row for each family."""
         rows: list[dict[str, Any]] = self.data["families"]
         return rows
+
+    def _headline(self) -> str:
+        return f"{self.data['trials']} cases compared, {self.data['mismatches']} mismatches"
+
+    def _parts(self) -> list[str | Table]:
+        data = self.data
+        families = [[item["family"], f"0..{item['done']}", item["tiles"], item["mismatches"]] for item in data["families"]]
+        parts: list[str | Table] = [
+            f"subject     {data['subject']}\nagainst     {data['against']}\n",
+            Table(("family", "indices", "tiles", "mismatches"), families),
+        ]
+        parts += [f"left out: {family}: {why}" for family, why in data["left_out"]]
+        if data["examples"]:
+            keys = ("family", "seed", "index", "device", "model")
+            rows = [[item[key] for key in keys] for item in data["examples"]]
+            parts += ["", Table(("mismatch: family", *keys[1:]), rows)]
+        for item in data["smallest"]:
+            parts.append(f"\nsmallest: device {item['device']}, model {item['model']}\n{item['input']}")
+        return parts
 
 
 def probe(

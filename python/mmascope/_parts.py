@@ -16,8 +16,6 @@ from typing import Any, Protocol
 from . import _core
 from ._catalogue import Instruction, catalogue, current, find, load_isa, loaded
 from ._compare import (
-    Difference,
-    Errors,
     _check_options,
     _checked,
     _diff_arguments,
@@ -28,7 +26,7 @@ from ._compare import (
 from ._devices import Inferences, Validation, _asked, _run, infer
 from ._errors import ArgumentError, Error, FileError
 from ._progress import Progress
-from ._report import Report
+from ._results import Checked, Difference, Errors
 
 #: What a part is, for the process that computes it: a kind and what the kind takes.
 Part = tuple[str, dict[str, Any]]
@@ -300,7 +298,7 @@ class Check:
                     yield "check", {"lines": b"".join(block), "name": name, "before": before, "options": self.options}
                     before += len(block)
 
-    def join(self, results: list[str], elsewhere: Callable[[Part], str]) -> Report:
+    def join(self, results: list[str], elsewhere: Callable[[Part], str]) -> Checked:
         # Without a line the program still says what it compares with.
         found = [json.loads(result) for result in results] or [
             json.loads(_check_part(lines=b"", name="", before=0, options=self.options))
@@ -310,7 +308,7 @@ class Check:
             data[key] = sum(item[key] for item in found)
         for key in ("mismatches", "bad_lines"):
             data[key] = [line for item in found for line in item[key]][: self.SHOWN]
-        return Report(data, data["failed"] == 0 and data["bad"] == 0)
+        return Checked(data, data["failed"] == 0 and data["bad"] == 0)
 
 
 def _lines(file: Any, most: int) -> list[bytes]:

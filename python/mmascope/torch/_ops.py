@@ -153,6 +153,8 @@ def matmul(
     for tensor, argument in ((a, "a"), (b, "b"), (c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b")):
         if not isinstance(tensor, torch.Tensor) and (tensor is not None or argument in "ab"):
             raise ArgumentError(f"{argument}: {type(tensor).__name__} is no tensor")
+        if tensor is not None and tensor.is_nested:
+            raise ArgumentError(f"{argument}: a nested tensor; dense ones are taken")
     unit = arch if instruction is None else f"{arch}:{instruction}"
     if (scale_a is None) != (scale_b is None):
         raise ArgumentError("scale_a and scale_b go together: give both or none")

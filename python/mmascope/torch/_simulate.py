@@ -207,6 +207,9 @@ class Simulation(TorchDispatchMode):
                 dtypes = ", ".join(_name(item.dtype) for item in args if isinstance(item, torch.Tensor))
                 self.report._add(str(func).split(".")[1], dtypes, "", reason, 0, 0.0)
             return func(*args, **kwargs)
+        if any(isinstance(item, torch.Tensor) and item.is_nested for item in args):
+            self.report._add(str(func).split(".")[1], "", "", "nested tensors are not taken apart", 0, 0.0)
+            return func(*args, **kwargs)
         result = handler(*args, **kwargs)
         return func(*args, **kwargs) if result is NotImplemented else result
 
