@@ -72,6 +72,9 @@ _viewed: dict[str, numpy.dtype[Any]] = {}
 
 
 class _NumPy:
+    def __reduce__(self) -> str:
+        return "NUMPY"
+
     def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
         dtype = _viewed.get(kind)
         if dtype is None:
@@ -98,6 +101,9 @@ def kind_of_torch(dtype: Any) -> str:
 
 
 class _Torch:
+    def __reduce__(self) -> str:
+        return "TORCH"
+
     def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
         torch = sys.modules["torch"]
         signed = words.view(f"int{8 * words.dtype.itemsize}" if words.dtype.itemsize > 1 else "uint8")
@@ -110,6 +116,9 @@ class _Torch:
 
 
 class _Jax:
+    def __reduce__(self) -> str:
+        return "JAX"
+
     def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
         jax = sys.modules["jax"]
         return jax.numpy.asarray(NUMPY.wrap(words, kind))

@@ -197,8 +197,10 @@ def _unpickled(arch: str | None, name: str | None, signature: str, arithmetic: s
 class Catalogue(Rows, Sequence[Instruction]):
     """Every instruction of every architecture, as a sequence."""
 
-    def __init__(self, inner: _core.Catalogue) -> None:
+    def __init__(self, inner: _core.Catalogue, texts: Sequence[tuple[str, str]] = ()) -> None:
         self._inner = inner
+        #: Names and texts of files beyond the shipped catalogue.
+        self._texts = tuple(texts)
         self._made: list[Instruction] | None = None
 
     def _all(self) -> list[Instruction]:
@@ -237,6 +239,9 @@ class Catalogue(Rows, Sequence[Instruction]):
     def __getitem__(self, index: Any) -> Any:
         return self._all()[index]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _catalogue_unpickled, (self._texts, self.hash)
+
     def __repr__(self) -> str:
         return f"<mmascope.Catalogue of {len(self)} instructions, {self.hash}>"
 
@@ -252,6 +257,16 @@ class Catalogue(Rows, Sequence[Instruction]):
             "<details><summary>" + escape(repr(self)) + "</summary><table>"
             "<tr><th>arch</th><th>instruction</th><th>arithmetic</th></tr>" + rows + "</table></details>"
         )
+
+
+def _catalogue_unpickled(texts: Sequence[tuple[str, str]], hash: str) -> Catalogue:
+    """The catalogue that another process had, or an error where this one's version ships another."""
+    inner = _core.Catalogue.built_in()
+    for name, text in texts:
+        inner = inner.extended(name, text)
+    if inner.hash() != hash:
+        raise ArgumentError("this process has another shipped catalogue than the one that pickled this")
+    return Catalogue(inner, texts)
 
 
 def _texts(isa: Any) -> list[tuple[str, str]]:
@@ -290,10 +305,13 @@ def catalogue(isa: Any = None) -> Catalogue:
     TextError
         With file, line and column.
     """
-    inner = current()
+    with _lock:
+        inner, texts = _current, [*_loaded]
+    inner = inner or current()
     for name, text in _texts(isa if isa is not None else ()):
         inner = inner.extended(name, text)
-    return Catalogue(inner)
+        texts.append((name, text))
+    return Catalogue(inner, texts)
 
 
 def load_isa(isa: Any) -> Catalogue:
@@ -322,7 +340,7 @@ def load_isa(isa: Any) -> Catalogue:
             inner = inner.extended(name, text)
         _current = inner
         _loaded.extend(texts)
-    return Catalogue(inner)
+        return Catalogue(inner, _loaded)
 
 
 def loaded() -> list[tuple[str, str]]:

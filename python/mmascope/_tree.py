@@ -190,6 +190,15 @@ class Tree:
     def __hash__(self) -> int:
         return hash(str(self))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The flat form has no depth that a reader could not follow.
+        return _unpickled, (self.to_text(flat=True), self.names, self.report)
+
+
+def _unpickled(text: str, names: list[str], report: dict[str, Any]) -> Tree:
+    """The tree that another process had."""
+    return Tree(_core.Tree.read(text).renamed(names), report)
+
 
 def _loads_deep(text: str) -> Any:
     """JSON that may nest up to 1,000 levels."""
