@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from . import _checks, _core
 from ._errors import ArgumentError, UnknownNameError
 from ._report import Rows
 
@@ -107,12 +107,12 @@ class Instruction:
         return matmul_of(self, a, b, c, **options)
 
     def explain(self, a: Any, b: Any, c: Any = None, *, scale_a: Any = None, scale_b: Any = None,
-                mods: Sequence[str] = (), against: Instruction | None = None) -> Explanation:
+                mods: Sequence[str] = (), against: str | Instruction | None = None) -> Explanation:
         """One dot product step by step; text in a terminal, a page in a notebook.
 
         Parameters
         ----------
-        against : Instruction, optional
+        against : str or Instruction, optional
             Another instruction that is given the same operands; the explanation says where they part.
         """
         from ._explain import explain_of
@@ -181,6 +181,8 @@ class Unit(Instruction):
     """
 
     def __init__(self, signature: str, program: str) -> None:
+        _checks.text(signature, "signature", "a=f16 b=f16 c=f32 d=f32 k=16", optional=False)
+        _checks.text(program, "program", "t-fdpa L=16 F=25 e0=-133 -> rz f32", optional=False)
         super().__init__(_core.Row.from_notation(signature, program))
 
 
@@ -273,8 +275,12 @@ def _texts(isa: Any) -> list[tuple[str, str]]:
     """Names and texts of what the user calls a catalogue: paths, or text itself."""
     if isinstance(isa, (str, os.PathLike)):
         isa = [isa]
+    if not isinstance(isa, Sequence):
+        raise ArgumentError(f"isa: {isa!r} is no path, no text and no sequence of them")
     found = []
     for item in isa:
+        if not isinstance(item, (str, os.PathLike)):
+            raise ArgumentError(f"isa: {item!r} is no path and no text")
         if isinstance(item, str) and "\n" in item:
             found.append(("(text)", item))
             continue
@@ -384,4 +390,13 @@ def find(arch: str, instruction: str | None = None) -> Instruction:
     return Instruction(current().find(arch, instruction))
 
 
-__all__ = ["Catalogue", "Instruction", "Unit", "UnknownNameError", "catalogue", "current", "find", "load_isa"]
+def instruction_of(value: Any, argument: str) -> Instruction:
+    """An instruction, or the one of that name."""
+    if isinstance(value, str):
+        return find(value)
+    if not isinstance(value, Instruction):
+        raise ArgumentError(f"{argument}: {value!r} is no instruction and no name ARCH:INST")
+    return value
+
+
+__all__ = ["Catalogue", "Instruction", "Unit", "UnknownNameError", "catalogue", "current", "find", "instruction_of", "load_isa"]

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy
+
 from ._errors import ArgumentError, Error, UnknownNameError
 
 
@@ -30,6 +32,15 @@ def number(value: Any, argument: str) -> float:
         return float(value)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{argument}: {value!r} is no number") from error
+
+
+def flag(value: Any, argument: str) -> bool:
+    """A yes or no."""
+    if value is True or value is False:
+        return bool(value)
+    if isinstance(value, (bool, numpy.bool_)):
+        return bool(value)
+    raise ArgumentError(f"{argument}: {value!r} is neither True nor False")
 
 
 def texts(value: Any, argument: str, example: str) -> list[str]:

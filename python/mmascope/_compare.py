@@ -202,7 +202,8 @@ def error(
         arguments += ["--c", c]
     if seed is not None:
         arguments += ["--seed", str(seed)]
-    arguments += ["--stats", "full" if full else "sampled"]
+    saturate = _checks.flag(saturate, "saturate")
+    arguments += ["--stats", "full" if _checks.flag(full, "full") else "sampled"]
     with tempfile.TemporaryDirectory() as folder:
         if shape is not None and a is None and b is None:
             lengths = list(shape) if isinstance(shape, Sequence) else []
@@ -306,7 +307,11 @@ def _check_options(arch: str | None, instruction: str | None, against: str | Non
     for name, text in (("--arch", arch), ("--inst", instruction), ("--as", against)):
         if text is not None:
             options += [name, text]
-    return options + [name for name, asked in (("--flags", flags), ("--engine", engine)) if asked]
+    if _checks.flag(flags, "flags"):
+        options.append("--flags")
+    if _checks.flag(engine, "engine"):
+        options.append("--engine")
+    return options
 
 
 def _checked(files: list[str], options: list[str]) -> tuple[dict[str, Any], bool]:
@@ -356,7 +361,8 @@ def identify(
     """
     items = []
     for value, name in ((a, "a"), (b, "b"), (c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b"), (d, "d")):
-        items.append(None if value is None else _Op(*operand(value, name)[0]))
+        is_needed = name in ("a", "b", "d")
+        items.append(None if value is None and not is_needed else _Op(*operand(value, name)[0]))
     factors = _checks.number(alpha, "alpha"), _checks.number(beta, "beta")
     data = json.loads(_core.identify(current(), _Given(*items[:5]), items[5], *factors))
     return Identification(data, data["answer"] == "identified")
@@ -401,6 +407,9 @@ def resolve(operation: str, *, target: str, type: str | None = None, policy: str
     for value_of, argument, example in ((type, "type", "f32"), (round, "round", "rn"), (denormal, "denormal", "ieee"),
                                         (preset, "preset", "inference")):
         _checks.text(value_of, argument, example)
+    approx, ftz = _checks.flag(approx, "approx"), _checks.flag(ftz, "ftz")
+    if reflect is not None and not isinstance(reflect, Mapping):
+        raise ArgumentError(f"reflect: {reflect!r} is no dictionary of names and whole numbers")
     if round is not None and approx:
         raise ArgumentError("round and approx: one of the two is possible")
     # An operation may begin with a minus sign, as options do.
@@ -413,9 +422,15 @@ def resolve(operation: str, *, target: str, type: str | None = None, policy: str
             arguments += [name, text]
     arguments += [name for name, asked in (("--approx", approx), ("--ftz", ftz)) if asked]
     for key, number in (reflect or {}).items():
+        _checks.text(key, "reflect", "__CUDA_FTZ", optional=False)
+        _checks.whole(number, f"reflect[{key!r}]", -(1 << 63), most=(1 << 63) - 1)
         arguments += ["--reflect", f"{key}={number}"]
-    values = [value] if isinstance(value, (str, int, float)) else list(value)
+    values = [value] if isinstance(value, (str, int, float, numpy.number)) else value
+    if not isinstance(values, (Sequence, numpy.ndarray)) or isinstance(values, bytes):
+        raise ArgumentError(f"value: {value!r} is no number, no word as text and no sequence of them")
     for item in values:
+        if isinstance(item, numpy.number):
+            item = item.item()
         if not isinstance(item, (str, int, float)):
             raise ArgumentError(f"value: {item!r} is no number and no word as text")
         arguments += ["--value", item if isinstance(item, str) else repr(item)]

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy
 
-from . import _core
+from . import _checks, _core
 from ._arrays import numpy_dtype, operand
-from ._catalogue import Instruction, Unit, current, find
+from ._catalogue import Instruction, Unit, current, instruction_of
 from ._errors import ArgumentError, DeviceError, DtypeError, Error
 from ._progress import Progress
 from ._report import Report, Rows, Table, page
@@ -83,9 +83,12 @@ def _asked(
     fn: Any, signature: str | None, like: Any, batch: bool, arrays: str, timeout: float | None
 ) -> tuple[_Asked, Any]:
     asked = _Asked()
-    asked.timeout = timeout
-    if isinstance(like, str):
-        like = find(like)
+    if like is not None:
+        like = instruction_of(like, "like")
+    _checks.text(signature, "signature", "a=f16 b=f16 c=f32 d=f32 k=16")
+    batch = _checks.flag(batch, "batch")
+    if timeout is not None:
+        asked.timeout = _checks.number(timeout, "timeout")
     if isinstance(fn, Instruction):
         asked.row = fn._row
         asked.name = f"model:{fn.arch}:{fn.name}" if fn.name else f"unit:{fn.signature}"
@@ -102,7 +105,7 @@ def _asked(
         raise ArgumentError(
             "signature: a callable needs one, such as 'a=f16 b=f16 c=f32 d=f32 k=16', or like= with an instruction"
         )
-    if arrays not in ("numpy", "torch"):
+    if not isinstance(arrays, str) or arrays not in ("numpy", "torch"):
         raise ArgumentError(f"arrays: {arrays!r}; allowed: 'numpy', 'torch'")
     make: Callable[[Any], Any] = _torch_tensor if arrays == "torch" else lambda array: array
     kinds = _core.kinds_of(signature)
@@ -301,6 +304,8 @@ def infer(
     ArgumentError
         Naming the argument.
     """
+    _checks.whole(budget, "budget", 4000)
+    _checks.whole(seed, "seed")
     asked, _ = _asked(fn, signature, like, batch, arrays, timeout)
     with Progress(budget, "inferring", progress) as bar:
         tell = (lambda queries, what: bar.tell(queries)) if bar.is_shown else None
@@ -413,14 +418,16 @@ def validate(
     ArgumentError
         Naming the argument.
     """
-    if not isinstance(trials, int) or not 1 <= trials < 1 << 63:
-        raise ArgumentError(f"trials = {trials!r}: 1 or more are possible")
-    model = find(against) if isinstance(against, str) else against
+    _checks.whole(trials, "trials", 1, most=(1 << 63) - 1)
+    _checks.whole(seed, "seed")
+    _checks.text(state, "state", "Validation.state of an earlier run")
+    names = _checks.texts(families, "families", "normal")
+    model = instruction_of(against, "against")
     asked, _ = _asked(fn, None, model, batch, arrays, timeout)
     with Progress(trials, "validating", progress) as bar:
         tell = bar.tell if bar.is_shown else None
         text, saved = _run(
             asked.name,
-            lambda: _core.validate(asked, model._row, trials, list(families), seed, state, tell, True),
+            lambda: _core.validate(asked, model._row, trials, names, seed, state, tell, True),
         )
     return Validation(json.loads(text), saved)

@@ -13,8 +13,8 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from . import _core
-from ._catalogue import Instruction, catalogue, current, find, load_isa, loaded
+from . import _checks, _core
+from ._catalogue import Instruction, catalogue, current, find, instruction_of, load_isa, loaded
 from ._compare import (
     _check_options,
     _checked,
@@ -130,8 +130,10 @@ class Validate:
     def __init__(self, fn: Any, against: str | Instruction, trials: int, families: Sequence[str], seed: int,
                  state: str | None, part: int, how: dict[str, Any]) -> None:
         self.fn, self.how = fn, how
-        self.model = find(against) if isinstance(against, str) else against
-        self.trials, self.families, self.seed = _positive(trials, "trials"), list(families), seed
+        self.model = instruction_of(against, "against")
+        self.families = _checks.texts(families, "families", "normal")
+        _checks.whole(seed, "seed")
+        self.trials, self.seed = _positive(trials, "trials"), seed
         self.part = _positive(part, "part")
         asked, _ = _asked(fn, None, self.model, **how)
         self.subject = asked.name
@@ -233,6 +235,9 @@ class InferAll:
     """Every modelled instruction as a black box, each a part."""
 
     def __init__(self, archs: Sequence[str], budget: int, seed: int, with_catalogue: bool) -> None:
+        archs = _checks.texts(archs, "archs", "h100")
+        _checks.whole(budget, "budget", 4000)
+        _checks.whole(seed, "seed")
         own = catalogue()
         names = {own._inner.architecture(arch) for arch in archs}
         rows = [row for row in own if row.facts["modelled"] and (not archs or row.arch in names)]

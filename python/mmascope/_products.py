@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from . import _core
+from . import _checks, _core
 from ._arrays import NUMPY, TORCH, Library, Operand, operand
 from ._catalogue import Instruction, current
 from ._errors import ArgumentError, DtypeError, UnknownNameError
@@ -51,17 +51,17 @@ def _row(
     """The instruction that is named, or the default of the operands' formats."""
     if isinstance(instruction, Instruction):
         return instruction
+    if not isinstance(arch, str):
+        raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
+    if instruction is not None and not isinstance(instruction, str):
+        raise ArgumentError(f"instruction: {instruction!r} is no name of an instruction")
     inner = current()
     key = (id(inner), arch, instruction, a, b, c, scaled, scale)
     found = _known.get(key)
     if found is None:
-        if not isinstance(arch, str):
-            raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
         if instruction is None and ":" in arch:
             arch, instruction = arch.split(":", 1)
         if instruction is not None:
-            if not isinstance(instruction, str):
-                raise ArgumentError(f"instruction: {instruction!r} is no name of an instruction")
             row = inner.find(arch, instruction)
         else:
             # Integers of a byte beside others are numbers; beside floats or scales nobody knows what they are.
@@ -220,18 +220,23 @@ def _options(
         raise ArgumentError(f"schedule: {schedule!r} is no text, such as 'split-k=4 reduce=pairwise/f32'")
     if threads is not None and (not isinstance(threads, int) or not 1 <= threads <= 1024):
         raise ArgumentError(f"threads = {threads!r}: 1 to 1024 are possible")
-    if rounding is not None and rounding not in ("rne", "rna", "rz"):
+    if rounding is not None and (not isinstance(rounding, str) or rounding not in ("rne", "rna", "rz")):
         raise ArgumentError(f"round: {rounding!r}; allowed: 'rne', 'rna', 'rz'")
     options.schedule = schedule
-    options.modifiers = [mods] if isinstance(mods, str) else list(mods)
+    options.modifiers = modifiers(mods)
     options.round = rounding
-    options.saturate = bool(saturate)
-    options.pad = bool(pad)
+    options.saturate = _checks.flag(saturate, "saturate")
+    options.pad = _checks.flag(pad, "pad")
     options.threads = threads
     options.tensor_scales = tensor_scales
-    options.by_reference = bool(by_reference)
+    options.by_reference = _checks.flag(by_reference, "by_reference")
     options.progress = None
     return options
+
+
+def modifiers(mods: Any) -> list[str]:
+    """The names of operand modifiers."""
+    return _checks.texts(mods, "mods", "negA")
 
 
 class _Given:
@@ -336,6 +341,8 @@ def _broadcast(
     for item in operands:
         if item is not None and item[0].ndim == 0:
             raise ArgumentError(f"{item[2]} has no dimensions; a matrix is needed")
+        if item is not None and item[0].ndim == 1 and item[2].startswith("scale"):
+            raise ArgumentError(f"{item[2]} has the shape {item[0].shape}; two dimensions are needed")
     is_vector = (a[0].ndim == 1, b[0].ndim == 1)
     left = a[0][None, :] if is_vector[0] else a[0]
     right = b[0][:, None] if is_vector[1] else b[0]
@@ -471,8 +478,8 @@ def dot_of(
 ) -> Any:
     """:meth:`Instruction.dot`."""
     given, library = given_of(a, b, c, scale_a, scale_b)
-    words = row._row.dot(given, [mods] if isinstance(mods, str) else list(mods))
+    words = row._row.dot(given, modifiers(mods))
     return library.wrap(words, row._kinds[3])
 
 
-__all__ = ["TORCH", "chosen", "dot", "dot_of", "given_of", "matmul", "matmul_of", "type_of", "_core"]
+__all__ = ["TORCH", "chosen", "dot", "dot_of", "given_of", "matmul", "matmul_of", "modifiers", "type_of", "_core"]

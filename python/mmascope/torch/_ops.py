@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from .. import _checks
 from .._arrays import dtype_of_torch, kind_of_torch
 from .._catalogue import Instruction
 from .._errors import ArgumentError
@@ -150,6 +151,8 @@ def matmul(
         raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
     if instruction is not None and not isinstance(instruction, str):
         raise ArgumentError(f"instruction: {instruction!r} is no name of an instruction")
+    _checks.text(schedule, "schedule", "split-k=2 reduce=pairwise/f32")
+    _checks.whole(threads, "threads", 1, optional=True, most=1024)
     for tensor, argument in ((a, "a"), (b, "b"), (c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b")):
         if not isinstance(tensor, torch.Tensor) and (tensor is not None or argument in "ab"):
             raise ArgumentError(f"{argument}: {type(tensor).__name__} is no tensor")

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .. import _checks
 from .._arrays import kind_of_torch
 from .._catalogue import Instruction, find
 from .._errors import ArgumentError, Error
@@ -449,4 +450,7 @@ def simulate(*, arch: str, instruction: Rule = None, schedule: Any = None, threa
         raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
     if schedule is not None and not isinstance(schedule, str) and not callable(schedule):
         raise ArgumentError(f"schedule: {schedule!r} is no text and no rule")
+    if instruction is not None and not isinstance(instruction, (str, Instruction)) and not callable(instruction):
+        raise ArgumentError(f"instruction: {instruction!r} is no name, no instruction and no rule")
+    _checks.whole(threads, "threads", 1, optional=True, most=1024)
     return Simulation(arch, instruction, schedule, threads)
