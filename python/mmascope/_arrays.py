@@ -262,8 +262,8 @@ def _of_numbers(value: Any, argument: str) -> Operand:
         raise DtypeError(f"{argument}: {error}") from error
     if array.size and array.dtype.kind != "f":
         raise DtypeError(
-            f"{argument}: plain Python {array.dtype.name} may be numbers or codes; write numbers as floats, and "
-            "codes as a NumPy array of unsigned integers"
+            f"{argument}: plain Python {array.dtype.name} may be numbers or codes; write numbers as floats or as a "
+            "NumPy array of signed integers, and codes as one of unsigned integers"
         )
     return array.astype("float64"), "f64", argument
 

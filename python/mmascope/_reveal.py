@@ -142,6 +142,11 @@ def reveal(
         with Progress(None, "revealing", progress) as bar:
             tell = bar.tell if bar.is_shown else None
             inner, text = _core.reveal(call, algorithm, trials, seed, verify, tell)
+    except ArgumentError as error:
+        # The library names the subject; it is what was given as fn.
+        if str(error).startswith(f"{subject.name}: "):
+            raise ArgumentError(f"fn: {error}") from None
+        raise
     except Error:
         raise
     except Exception as error:
