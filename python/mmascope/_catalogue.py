@@ -83,7 +83,8 @@ class Instruction:
         Parameters
         ----------
         a, b : array, shape (K,)
-            Floats are numbers, rounded to the operand's format where they are not in it; integers are codes.
+            Floats are numbers, rounded to the operand's format where they are not in it; of integers see
+            :func:`mmascope.matmul`.
         c : array, shape (), optional
             The accumulator; +0 where it is left out.
         scale_a, scale_b : array, shape (K / block,), optional

@@ -111,14 +111,18 @@ impl Operand<'_> {
         if format.kind != INTEGER {
             return Ok(None);
         }
+        let words = copied(self.bytes()?, bytes);
+        if is_signed && format.signed && format.bits == bits {
+            return Ok(Some(words));
+        }
         let above = 64 - bits;
         let least = match format.signed {
             true => -1_i128 << (format.bits - 1),
             false => 0,
         };
         let most = least + (1_i128 << format.bits) - 1;
-        let mut words = Vec::with_capacity(self.array.len());
-        for (place, code) in copied(self.bytes()?, bytes).iter().enumerate() {
+        let mut codes = Vec::with_capacity(words.len());
+        for (place, code) in words.iter().enumerate() {
             let value = match is_signed {
                 true => i128::from((code << above).cast_signed() >> above),
                 false => i128::from(code),
@@ -129,9 +133,9 @@ impl Operand<'_> {
                     "{name}: element {place} = {value} is no number of {format}: it takes {least} to {most}"
                 )));
             }
-            words.push((value as u64) & format.mask());
+            codes.push((value as u64) & format.mask());
         }
-        Words::of(format, words).raised().map(Some)
+        Words::of(format, codes).raised().map(Some)
     }
 
     /// Where an element of the row-major order is.

@@ -251,6 +251,8 @@ pub(crate) fn infer(
             "budget = {budget}: 4000 queries or more are needed"
         )));
     }
+    // It asks again itself, within the budget.
+    device.memory = None;
     let options = InferenceOptions {
         budget,
         seed,
@@ -267,10 +269,9 @@ pub(crate) fn infer(
             }
         };
         let rows = with_catalogue.then_some(&*catalogue);
-        let inference = infer_with_progress(&mut device, rows, &options, &mut tell)?;
-        Ok((inference, device.ask_again()?))
+        infer_with_progress(&mut device, rows, &options, &mut tell)
     });
-    let (inference, changed) = outcome(&raised, result)?;
+    let inference = outcome(&raised, result)?;
     if let (mmascope::infer::Outcome::Noise { case, answers }, Some(_)) =
         (&inference.outcome, &asked.callable)
     {
@@ -284,9 +285,6 @@ pub(crate) fn infer(
         );
         let [first, second] = answers;
         return Err(asked.changed(&format!("first {first}, then {second}, for {line}")));
-    }
-    if let Some(how) = changed {
-        return Err(asked.changed(&how));
     }
     let row = match &inference.outcome {
         mmascope::infer::Outcome::Model(found) => Some([
