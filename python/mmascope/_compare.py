@@ -13,8 +13,8 @@ from typing import Any
 import numpy
 
 from . import _checks, _core
-from ._arrays import numpy_dtype, operand
-from ._catalogue import Instruction, current, find
+from ._arrays import _INTEGERS, Operand, numpy_dtype, operand
+from ._catalogue import Instruction, current, find, instruction_of
 from ._errors import ArgumentError, Error, FileError
 from ._products import _NUMBERS, _Given, _Op, type_of
 from ._report import Report
@@ -216,8 +216,11 @@ def error(
             if seed is not None and c is None:
                 raise ArgumentError("seed: nothing is drawn, with a and b given and no c")
             kinds = []
-            for value, name in ((a, "a"), (b, "b")):
+            is_open = types is None and instruction is None
+            rows = [instruction_of(unit, "units") for unit in units if isinstance(unit, Instruction) or ":" in unit]
+            for side, (value, name) in enumerate(((a, "a"), (b, "b"))):
                 item, _ = operand(value, name)
+                item = _as_codes(item, {row._kinds[:2][side] for row in rows})
                 array, kind, _ = item
                 if array.ndim != 2:
                     raise ArgumentError(f"{name} has the shape {array.shape}; a matrix with two dimensions is needed")
@@ -225,7 +228,7 @@ def error(
                 numpy.save(path, array if "int" in kind or "signed" in kind else array.view(numpy_dtype(kind)))
                 arguments.append(path)
                 kinds.append(type_of(item))
-            if types is None and instruction is None and _NUMBERS.issuperset(kinds):
+            if is_open and not rows and _NUMBERS.issuperset(kinds):
                 types = f"{kinds[0]},{kinds[1]},int32"
             if saturate:
                 arguments.append("--saturate")
@@ -243,6 +246,28 @@ def error(
         with open(svg, encoding="utf-8") as file:
             report._svg = _without_files(file.read(), folder)
     return report
+
+
+def _as_codes(item: Operand, formats: set[str]) -> Operand:
+    """Integers that are numbers as codes of the one format of integers that units take; others as they are."""
+    array, kind, name = item
+    bits = _INTEGERS.get(kind, 8 * array.dtype.itemsize)
+    if kind not in _INTEGERS and kind != "signed" or not formats or not all("int" in own for own in formats):
+        return item
+    if len(formats) > 1:
+        raise ArgumentError(f"{name}: integers for units of {' and '.join(sorted(formats))}; one format is possible")
+    own, = formats
+    numbers = array.astype(numpy.int64)
+    if kind.startswith("int"):
+        numbers = (numbers ^ 1 << bits - 1) - (1 << bits - 1)
+    width = int(own.lstrip("uint"))
+    least = 0 if own.startswith("u") else -(1 << width - 1)
+    wrong = numpy.argwhere((numbers < least) | (numbers >= least + (1 << width)))
+    if wrong.size:
+        place = tuple(wrong[0])
+        raise ArgumentError(f"{name}: element {[int(at) for at in place]} = {numbers[place]} is no number of {own}")
+    unsigned = numbers.astype(numpy.uint64) & numpy.uint64((1 << width) - 1)
+    return unsigned.astype(f"uint{max(width, 8)}"), "unsigned", name
 
 
 def _without_files(message: str, folder: str) -> str:
@@ -338,6 +363,7 @@ def identify(
     Parameters
     ----------
     a : array, shape (M, K)
+        Integers, of whatever type, are codes of the operands' format.
     b : array, shape (K, N)
     d : array, shape (M, N)
         The bits in question.

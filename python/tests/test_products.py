@@ -144,6 +144,20 @@ def test_integers_of_ml_dtypes():
         )
 
 
+def test_errors_of_integers_are_those_of_their_numbers():
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed; int4 was not tested")
+    arrays = [NARROW.astype(dtype) for dtype in ("i1", "i2", "i8", ml_dtypes.int4)]
+    for unit in ("a100:s4,s4,s32", "a100:s8", "a100:dp4a.s32.s32"):
+        found = [mmascope.error(unit, a=a, b=a.T)["curves"][0]["points"] for a in arrays]
+        # Sums of integers are exact, and so the numbers of a report are those of the matrices.
+        assert all(points == found[0] for points in found) and found[0][-1]["relative"]["max"] == 0
+    for unit, message in (("a100:u8,u8,s32", "is no number of uint8"), ("a100:s4,s4,s32", "= 8 is no number of int4")):
+        with pytest.raises(ValueError, match=f"^a: element .*{message}"):
+            mmascope.error(unit, a=numpy.where(NARROW == 7, 8, NARROW).astype("i1"), b=NARROW.T)
+    with pytest.raises(ValueError, match="^a: integers for units of int4 and int8"):
+        mmascope.error("a100:s4,s4,s32", "a100:s8", a=NARROW, b=NARROW.T)
+
+
 def test_integers_of_torch_keep_their_values():
     torch = pytest.importorskip("torch")
     ones = torch.full((4, 64), 255, dtype=torch.uint8)
