@@ -25,18 +25,23 @@ from ._explain import Explanation, explain
 from ._precision import Quantized, cast, dequantize, quantize
 from ._products import chosen, dot, matmul
 from ._report import Report
+from ._results import Checked, Difference, Errors, Identification
 from ._reveal import NoTreeError, reveal
 from ._tree import Tree
 
 __all__ = [
     "ArgumentError",
     "Catalogue",
+    "Checked",
     "DeviceError",
+    "Difference",
     "DtypeError",
     "Error",
+    "Errors",
     "Explanation",
     "Features",
     "FileError",
+    "Identification",
     "Inference",
     "Inferences",
     "Instruction",

@@ -35,11 +35,13 @@ _NARROW = {
     "float6_e3m2fn": "e3m2fn",
     "float4_e2m1fn": "e2m1fn",
 }
-_NARROW_NAMES = {kind: name for name, kind in _NARROW.items()}
+#: Integers of ``ml_dtypes`` and JAX, whose names are those of the formats.
+_INTEGERS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (1, 2, 4)}
+_NARROW_NAMES = {**{kind: name for name, kind in _NARROW.items()}, **{name: name for name in _INTEGERS}}
 _FLOATS = {"f16": "float16", "f32": "float32", "f64": "float64"}
 _ALLOWED = (
-    "float16, float32, float64, bfloat16, float8_*, float6_*, float4_e2m1fn, and integers as codes "
-    "of the operand's format"
+    "float16, float32, float64, bfloat16, float8_*, float6_*, float4_e2m1fn, and integers: numbers for an operand "
+    "that is an integer, else codes of its format"
 )
 
 
@@ -70,6 +72,9 @@ _viewed: dict[str, numpy.dtype[Any]] = {}
 
 
 class _NumPy:
+    def __reduce__(self) -> str:
+        return "NUMPY"
+
     def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
         dtype = _viewed.get(kind)
         if dtype is None:
@@ -77,19 +82,43 @@ class _NumPy:
         return words.view(dtype)
 
 
+def dtype_of_torch(kind: str) -> Any:
+    """PyTorch's dtype of a format; integers of its width where PyTorch has none."""
+    torch = sys.modules["torch"]
+    name = _FLOATS.get(kind) or _NARROW_NAMES.get(kind) or {"tf32": "float32", "e8m13": "float32"}.get(kind, kind)
+    dtype = getattr(torch, name, None)
+    if dtype is not None:
+        return dtype
+    # Unsigned integers of more than a byte are younger than PyTorch.
+    return getattr(torch, {"uint16": "int16", "uint32": "int32", "uint64": "int64"}.get(kind, "uint8"))
+
+
+def kind_of_torch(dtype: Any) -> str:
+    """The format of PyTorch's dtype; its own name where there is none."""
+    name = str(dtype).removeprefix("torch.")
+    own = {value: key for key, value in _FLOATS.items()}
+    return "e2m1fn" if name == "float4_e2m1fn_x2" else own.get(name, _NARROW.get(name, name))
+
+
 class _Torch:
+    def __reduce__(self) -> str:
+        return "TORCH"
+
     def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
         torch = sys.modules["torch"]
-        name = _FLOATS.get(kind) or _NARROW_NAMES.get(kind) or {"tf32": "float32", "e8m13": "float32"}.get(kind)
         signed = words.view(f"int{8 * words.dtype.itemsize}" if words.dtype.itemsize > 1 else "uint8")
         if not words.flags.writeable:
             signed = signed.copy()
+        dtype = dtype_of_torch(kind)
         tensor = torch.from_numpy(signed)
-        dtype = getattr(torch, name, None) if name else None
-        return tensor if dtype is None else tensor.view(dtype)
+        # Formats without a dtype, such as a tensix word, stay words.
+        return tensor.view(dtype) if dtype.itemsize == words.dtype.itemsize else tensor
 
 
 class _Jax:
+    def __reduce__(self) -> str:
+        return "JAX"
+
     def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
         jax = sys.modules["jax"]
         return jax.numpy.asarray(NUMPY.wrap(words, kind))
@@ -118,6 +147,10 @@ def bits_of(array: numpy.ndarray[Any, Any], argument: str, any_layout: bool) -> 
         kind = _NARROW.get(name)
         if kind is not None:
             array = array.view(f"uint{8 * array.dtype.itemsize}")
+        elif name in _INTEGERS:
+            # One in a byte; the bits above are its sign, or anything.
+            kind = name
+            array = array.view("uint8") & numpy.uint8((1 << _INTEGERS[name]) - 1)
         else:
             native = array.dtype.newbyteorder("=")
             kind = _PLAIN.get(native)
@@ -131,6 +164,8 @@ def bits_of(array: numpy.ndarray[Any, Any], argument: str, any_layout: bool) -> 
 
 def _of_torch(tensor: Any, argument: str, any_layout: bool) -> tuple[numpy.ndarray[Any, Any], str]:
     torch = sys.modules["torch"]
+    if tensor.is_nested:
+        raise DtypeError(f"{argument}: a nested tensor; dense ones are taken, such as {argument}.to_padded_tensor(0)")
     if tensor.device.type != "cpu":
         raise DtypeError(f"{argument}: a tensor on {tensor.device}; tensors on cpu are taken: {argument}.cpu()")
     if tensor.layout != torch.strided:
@@ -153,6 +188,8 @@ def _of_torch(tensor: Any, argument: str, any_layout: bool) -> tuple[numpy.ndarr
         array = tensor.numpy()
     except TypeError as error:
         raise DtypeError(f"{argument}: elements of {tensor.dtype}; allowed: {_ALLOWED}") from error
+    except RuntimeError as error:
+        raise DtypeError(f"{argument}: a {type(tensor).__name__} without memory that can be read: {error}") from error
     return bits_of(array, argument, any_layout)
 
 
@@ -225,8 +262,8 @@ def _of_numbers(value: Any, argument: str) -> Operand:
         raise DtypeError(f"{argument}: {error}") from error
     if array.size and array.dtype.kind != "f":
         raise DtypeError(
-            f"{argument}: plain Python {array.dtype.name} may be numbers or codes; write numbers as floats, and "
-            "codes as a NumPy array of unsigned integers"
+            f"{argument}: plain Python {array.dtype.name} may be numbers or codes; write numbers as floats or as a "
+            "NumPy array of signed integers, and codes as one of unsigned integers"
         )
     return array.astype("float64"), "f64", argument
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from . import _checks, _core
 from ._errors import ArgumentError, UnknownNameError
 from ._report import Rows
 
@@ -83,7 +83,8 @@ class Instruction:
         Parameters
         ----------
         a, b : array, shape (K,)
-            Floats are numbers, rounded to the operand's format where they are not in it; integers are codes.
+            Floats are numbers, rounded to the operand's format where they are not in it; of integers see
+            :func:`mmascope.matmul`.
         c : array, shape (), optional
             The accumulator; +0 where it is left out.
         scale_a, scale_b : array, shape (K / block,), optional
@@ -107,12 +108,12 @@ class Instruction:
         return matmul_of(self, a, b, c, **options)
 
     def explain(self, a: Any, b: Any, c: Any = None, *, scale_a: Any = None, scale_b: Any = None,
-                mods: Sequence[str] = (), against: Instruction | None = None) -> Explanation:
+                mods: Sequence[str] = (), against: str | Instruction | None = None) -> Explanation:
         """One dot product step by step; text in a terminal, a page in a notebook.
 
         Parameters
         ----------
-        against : Instruction, optional
+        against : str or Instruction, optional
             Another instruction that is given the same operands; the explanation says where they part.
         """
         from ._explain import explain_of
@@ -181,6 +182,8 @@ class Unit(Instruction):
     """
 
     def __init__(self, signature: str, program: str) -> None:
+        _checks.text(signature, "signature", "a=f16 b=f16 c=f32 d=f32 k=16", optional=False)
+        _checks.text(program, "program", "t-fdpa L=16 F=25 e0=-133 -> rz f32", optional=False)
         super().__init__(_core.Row.from_notation(signature, program))
 
 
@@ -197,8 +200,10 @@ def _unpickled(arch: str | None, name: str | None, signature: str, arithmetic: s
 class Catalogue(Rows, Sequence[Instruction]):
     """Every instruction of every architecture, as a sequence."""
 
-    def __init__(self, inner: _core.Catalogue) -> None:
+    def __init__(self, inner: _core.Catalogue, texts: Sequence[tuple[str, str]] = ()) -> None:
         self._inner = inner
+        #: Names and texts of files beyond the shipped catalogue.
+        self._texts = tuple(texts)
         self._made: list[Instruction] | None = None
 
     def _all(self) -> list[Instruction]:
@@ -237,6 +242,9 @@ class Catalogue(Rows, Sequence[Instruction]):
     def __getitem__(self, index: Any) -> Any:
         return self._all()[index]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _catalogue_unpickled, (self._texts, self.hash)
+
     def __repr__(self) -> str:
         return f"<mmascope.Catalogue of {len(self)} instructions, {self.hash}>"
 
@@ -254,12 +262,26 @@ class Catalogue(Rows, Sequence[Instruction]):
         )
 
 
+def _catalogue_unpickled(texts: Sequence[tuple[str, str]], hash: str) -> Catalogue:
+    """The catalogue that another process had, or an error where this one's version ships another."""
+    inner = _core.Catalogue.built_in()
+    for name, text in texts:
+        inner = inner.extended(name, text)
+    if inner.hash() != hash:
+        raise ArgumentError("this process has another shipped catalogue than the one that pickled this")
+    return Catalogue(inner, texts)
+
+
 def _texts(isa: Any) -> list[tuple[str, str]]:
     """Names and texts of what the user calls a catalogue: paths, or text itself."""
     if isinstance(isa, (str, os.PathLike)):
         isa = [isa]
+    if not isinstance(isa, Sequence):
+        raise ArgumentError(f"isa: {isa!r} is no path, no text and no sequence of them")
     found = []
     for item in isa:
+        if not isinstance(item, (str, os.PathLike)):
+            raise ArgumentError(f"isa: {item!r} is no path and no text")
         if isinstance(item, str) and "\n" in item:
             found.append(("(text)", item))
             continue
@@ -290,10 +312,13 @@ def catalogue(isa: Any = None) -> Catalogue:
     TextError
         With file, line and column.
     """
-    inner = current()
+    with _lock:
+        inner, texts = _current, [*_loaded]
+    inner = inner or current()
     for name, text in _texts(isa if isa is not None else ()):
         inner = inner.extended(name, text)
-    return Catalogue(inner)
+        texts.append((name, text))
+    return Catalogue(inner, texts)
 
 
 def load_isa(isa: Any) -> Catalogue:
@@ -322,7 +347,7 @@ def load_isa(isa: Any) -> Catalogue:
             inner = inner.extended(name, text)
         _current = inner
         _loaded.extend(texts)
-    return Catalogue(inner)
+        return Catalogue(inner, _loaded)
 
 
 def loaded() -> list[tuple[str, str]]:
@@ -366,4 +391,13 @@ def find(arch: str, instruction: str | None = None) -> Instruction:
     return Instruction(current().find(arch, instruction))
 
 
-__all__ = ["Catalogue", "Instruction", "Unit", "UnknownNameError", "catalogue", "current", "find", "load_isa"]
+def instruction_of(value: Any, argument: str) -> Instruction:
+    """An instruction, or the one of that name."""
+    if isinstance(value, str):
+        return find(value)
+    if not isinstance(value, Instruction):
+        raise ArgumentError(f"{argument}: {value!r} is no instruction and no name ARCH:INST")
+    return value
+
+
+__all__ = ["Catalogue", "Instruction", "Unit", "UnknownNameError", "catalogue", "current", "find", "instruction_of", "load_isa"]

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy
 
-from . import _core
-from ._arrays import numpy_dtype, operand
-from ._catalogue import Instruction, current
-from ._errors import ArgumentError, FileError
-from ._products import _Given, _Op
-from ._report import Report, Rows
+from . import _checks, _core
+from ._arrays import _INTEGERS, Operand, numpy_dtype, operand
+from ._catalogue import Instruction, current, find, instruction_of
+from ._errors import ArgumentError, Error, FileError
+from ._products import _NUMBERS, _Given, _Op, type_of
+from ._report import Report
+from ._results import Checked, Difference, Errors, Identification
+
+#: Arguments that have the names of the program's options.
+_OWN = {"arch": "arch", "schedule": "schedule"}
 
 
-def _said(arguments: list[str], stacklevel: int = 3) -> tuple[dict[str, Any], bool]:
-    text, messages, holds = _core.said(current(), arguments, None)
+def _said(
+    arguments: list[str], stacklevel: int = 3, names: Mapping[str, str] = _checks.NAMES
+) -> tuple[dict[str, Any], bool]:
+    try:
+        text, messages, holds = _core.said(current(), arguments, None)
+    except Error as error:
+        raise _checks.translated(error, names) from None
     for message in messages:
-        warnings.warn(message, stacklevel=stacklevel)
+        warnings.warn(_checks.in_python(message, names), stacklevel=stacklevel)
     return json.loads(text), holds
 
 
-def _names(units: Sequence[Any], argument: str) -> list[str]:
+def _names(units: Sequence[Any], argument: str, least: int = 1) -> list[str]:
+    if len(units) < least:
+        count = "one or more are" if least == 1 else "two or more are"
+        raise ArgumentError(f"{argument}: {len(units) or 'none'} named; {count} needed")
     names = []
     for unit in units:
         if isinstance(unit, Instruction):
@@ -36,39 +49,34 @@ def _names(units: Sequence[Any], argument: str) -> list[str]:
                 )
             names.append(f"{unit.arch}:{unit.name}")
         elif isinstance(unit, str):
-            names.append(unit)
+            if ":" not in unit:
+                current().architecture(unit)
+                names.append(unit)
+                continue
+            found = find(unit)
+            # Operand types have commas, as lists of units do.
+            names.append(f"{found.arch}:{found.name}" if "," in unit else unit)
         else:
             raise ArgumentError(f"{argument}: {unit!r} is no instruction and no name ARCH:INST")
     return names
 
 
-class Difference(Rows, Report):
-    """Where units part: tallies, the first input that shows it, and the smallest."""
-
-    def svg(self) -> str:
-        """Histograms of the distances."""
-        return self._svg
-
-    _svg = ""
-
-    def _rows(self) -> list[dict[str, Any]]:
-        """A row for each pair of units: its counts."""
-        return [{key: value for key, value in pair.items() if not isinstance(value, (dict, list)) and value is not None}
-                for pair in self.data["pairs"]]
-
-    def _repr_html_(self) -> str:
-        return self._svg or super()._repr_html_()
-
-
 def _diff_arguments(units: Sequence[Any], instruction: str | None, types: str | None, family: str | Sequence[str],
                     count: int | None, seed: int, start: int) -> list[str]:
     """The command of the program."""
-    arguments = ["diff", "--arch", ",".join(_names(units, "units"))]
+    _checks.text(instruction, "instruction", "mma.m16n8k16.f32.f16.f16.f32")
+    _checks.text(types, "types", "f16,f16,f32")
+    _checks.whole(count, "count", 1, optional=True)
+    _checks.whole(seed, "seed")
+    _checks.whole(start, "start")
+    if instruction is not None and types is not None:
+        raise ArgumentError("instruction and types: one of them names the instructions")
+    arguments = ["diff", "--arch", ",".join(_names(units, "units", 2))]
     if instruction is not None:
         arguments += ["--inst", instruction]
     if types is not None:
         arguments += ["--types", types]
-    families = family if isinstance(family, str) else ",".join(family)
+    families = ",".join(_checks.texts(family, "family", "normal"))
     arguments += ["--family", families, "--seed", str(seed), "--start", str(start)]
     if count is not None:
         arguments += ["--count", str(count)]
@@ -130,45 +138,6 @@ def diff(
     return _difference(lambda more: _said([*arguments, *more], stacklevel=5))
 
 
-class Errors(Rows, Report):
-    """How errors grow with K, a curve for each unit and schedule."""
-
-    _svg = ""
-
-    def svg(self) -> str:
-        """The curves."""
-        return self._svg
-
-    def _rows(self) -> list[dict[str, Any]]:
-        """A row for each point."""
-        rows = []
-        for curve in self.data["curves"]:
-            for point in curve["points"]:
-                flat = {"arch": curve["arch"], "inst": curve["inst"], "schedule": curve["schedule"], "k": point["k"]}
-                flat.update({f"{key}_{name}": point[key][name] for key in ("relative", "relative_to_products", "ulps")
-                             for name in ("mean", "max")})
-                flat["bias"] = point["bias"]
-                rows.append(flat)
-        return rows
-
-    def plot(self, axes: Any = None) -> Any:
-        """Mean errors relative to the sum of the products over K, with matplotlib."""
-        if axes is None:
-            from matplotlib import pyplot
-
-            axes = pyplot.gca()
-        for curve in self.data["curves"]:
-            points = [point for point in curve["points"] if point["relative_to_products"]["mean"] is not None]
-            axes.plot([point["k"] for point in points], [point["relative_to_products"]["mean"] for point in points],
-                      marker="o", label=f"{curve['arch']} {curve['inst']} {curve['schedule']}")
-        axes.set(xscale="log", yscale="log", xlabel="K", ylabel="mean error / sum of |a*b|")
-        axes.legend(fontsize="small")
-        return axes
-
-    def _repr_html_(self) -> str:
-        return self._svg or super()._repr_html_()
-
-
 def error(
     *units: str | Instruction,
     shape: tuple[int, int, int] | None = None,
@@ -217,37 +186,94 @@ def error(
     ArgumentError
         Naming the argument.
     """
+    _checks.text(instruction, "instruction", "mma.m16n8k16.f32.f16.f16.f32")
+    _checks.text(types, "types", "f16,f16,f32")
+    _checks.text(distribution, "distribution", "normal", optional=False)
+    _checks.text(c, "c", "normal")
+    _checks.whole(seed, "seed", optional=True)
+    if instruction is not None and types is not None:
+        raise ArgumentError("instruction and types: one of them names the instructions")
     arguments = ["error", "--arch", ",".join(_names(units, "units"))]
     if instruction is not None:
         arguments += ["--inst", instruction]
-    if types is not None:
-        arguments += ["--types", types]
-    for schedule in schedules:
+    for schedule in _checks.texts(schedules, "schedules", "split-k=2 reduce=pairwise/f32"):
         arguments += ["--schedule", schedule]
     if c is not None:
         arguments += ["--c", c]
     if seed is not None:
         arguments += ["--seed", str(seed)]
-    arguments += ["--stats", "full" if full else "sampled"]
+    saturate = _checks.flag(saturate, "saturate")
+    arguments += ["--stats", "full" if _checks.flag(full, "full") else "sampled"]
     with tempfile.TemporaryDirectory() as folder:
         if shape is not None and a is None and b is None:
-            arguments += ["--shape", "x".join(str(length) for length in shape), "--dist", distribution]
+            lengths = list(shape) if isinstance(shape, Sequence) else []
+            if len(lengths) != 3:
+                raise ArgumentError(f"shape: {shape!r} is no (M, N, K)")
+            for length in lengths:
+                _checks.whole(length, "shape", 1, most=1 << 24)
+            arguments += ["--shape", "x".join(str(length) for length in lengths), "--dist", distribution]
         elif a is not None and b is not None and shape is None:
-            for value, name in ((a, "a"), (b, "b")):
-                (array, kind, _), _ = operand(value, name)
+            if seed is not None and c is None:
+                raise ArgumentError("seed: nothing is drawn, with a and b given and no c")
+            kinds = []
+            is_open = types is None and instruction is None
+            rows = [instruction_of(unit, "units") for unit in units if isinstance(unit, Instruction) or ":" in unit]
+            for side, (value, name) in enumerate(((a, "a"), (b, "b"))):
+                item, _ = operand(value, name)
+                item = _as_codes(item, {row._kinds[:2][side] for row in rows})
+                array, kind, _ = item
+                if array.ndim != 2:
+                    raise ArgumentError(f"{name} has the shape {array.shape}; a matrix with two dimensions is needed")
                 path = os.path.join(folder, f"{name}.npy")
-                numpy.save(path, array.view(numpy_dtype(kind)) if kind not in ("signed", "unsigned") else array)
+                numpy.save(path, array if "int" in kind or "signed" in kind else array.view(numpy_dtype(kind)))
                 arguments.append(path)
+                kinds.append(type_of(item))
+            if is_open and not rows and _NUMBERS.issuperset(kinds):
+                types = f"{kinds[0]},{kinds[1]},int32"
             if saturate:
                 arguments.append("--saturate")
         else:
             raise ArgumentError("shape, or a and b: one of the two is needed")
+        if types is not None:
+            arguments += ["--types", types]
         svg = os.path.join(folder, "error.svg")
-        data, holds = _said([*arguments, "-o", svg])
+        try:
+            data, holds = _said([*arguments, "-o", svg])
+        except Error as error:
+            raise type(error)(_without_files(str(error), folder)) from None
+        data["source"] = _without_files(data["source"], folder)
         report = Errors(data, holds)
         with open(svg, encoding="utf-8") as file:
-            report._svg = file.read()
+            report._svg = _without_files(file.read(), folder)
     return report
+
+
+def _as_codes(item: Operand, formats: set[str]) -> Operand:
+    """Integers that are numbers as codes of the one format of integers that units take; others as they are."""
+    array, kind, name = item
+    bits = _INTEGERS.get(kind, 8 * array.dtype.itemsize)
+    if kind not in _INTEGERS and kind != "signed" or not formats or not all("int" in own for own in formats):
+        return item
+    if len(formats) > 1:
+        raise ArgumentError(f"{name}: integers for units of {' and '.join(sorted(formats))}; one format is possible")
+    own, = formats
+    numbers = array.astype(numpy.int64)
+    if kind.startswith("int"):
+        numbers = (numbers ^ 1 << bits - 1) - (1 << bits - 1)
+    width = int(own.lstrip("uint"))
+    least = 0 if own.startswith("u") else -(1 << width - 1)
+    wrong = numpy.argwhere((numbers < least) | (numbers >= least + (1 << width)))
+    if wrong.size:
+        place = tuple(wrong[0])
+        raise ArgumentError(f"{name}: element {[int(at) for at in place]} = {numbers[place]} is no number of {own}")
+    unsigned = numbers.astype(numpy.uint64) & numpy.uint64((1 << width) - 1)
+    return unsigned.astype(f"uint{max(width, 8)}"), "unsigned", name
+
+
+def _without_files(message: str, folder: str) -> str:
+    """A text in which the files of operands have the names of the arguments."""
+    path = re.escape(os.path.join(folder, ""))
+    return re.sub(rf"(?:\b[AB]:? )?\(?{path}([ab])\.npy\)?", r"\1", message)
 
 
 def check(
@@ -257,7 +283,7 @@ def check(
     against: str | None = None,
     flags: bool = False,
     engine: bool = False,
-) -> Report:
+) -> Checked:
     """Recorded results against the models that they name.
 
     Parameters
@@ -275,7 +301,7 @@ def check(
 
     Returns
     -------
-    Report
+    Checked
         ``passed``, ``failed``, ``bad``, ``left_out``, and the first 20 ``mismatches`` and ``bad_lines``. True where
         every line passed.
 
@@ -290,16 +316,27 @@ def check(
     FileError
         The file cannot be read.
     """
-    return Report(*_checked([os.fspath(file) for file in files], _check_options(arch, instruction, against, flags, engine)))
+    for file in files:
+        if not isinstance(file, (str, os.PathLike)):
+            raise ArgumentError(f"files: {file!r} is no path")
+    names = [os.fspath(file) for file in files]
+    return Checked(*_checked(names, _check_options(arch, instruction, against, flags, engine)))
 
 
 def _check_options(arch: str | None, instruction: str | None, against: str | None, flags: bool,
                    engine: bool) -> list[str]:
     options = []
+    _checks.text(arch, "arch", "h100")
+    _checks.text(instruction, "instruction", "mma.m16n8k16.f32.f16.f16.f32")
+    _checks.text(against, "against", "h100:f16")
     for name, text in (("--arch", arch), ("--inst", instruction), ("--as", against)):
         if text is not None:
             options += [name, text]
-    return options + [name for name, asked in (("--flags", flags), ("--engine", engine)) if asked]
+    if _checks.flag(flags, "flags"):
+        options.append("--flags")
+    if _checks.flag(engine, "engine"):
+        options.append("--engine")
+    return options
 
 
 def _checked(files: list[str], options: list[str]) -> tuple[dict[str, Any], bool]:
@@ -307,22 +344,26 @@ def _checked(files: list[str], options: list[str]) -> tuple[dict[str, Any], bool
         raise ArgumentError("files: none is named; one or more are needed")
     for name in files:
         if name != "-" and not os.path.exists(name):
-            raise FileError(f"{name}: there is no such file")
+            raise FileError(f"files: {name}: there is no such file")
     # Names are never options. What the program warns of are the bad lines, which the report has.
     names = [f"./{name}" if name.startswith("-") else name for name in files]
-    text, _, holds = _core.said(current(), ["check", *options, *names], None)
+    try:
+        text, _, holds = _core.said(current(), ["check", *options, *names], None)
+    except Error as error:
+        raise _checks.translated(error, {**_checks.NAMES, **_OWN}) from None
     return json.loads(text), holds
 
 
 def identify(
     a: Any, b: Any, d: Any, c: Any = None, *, scale_a: Any = None, scale_b: Any = None, alpha: float = 1.0,
     beta: float = 1.0,
-) -> Report:
+) -> Identification:
     """Which instruction and schedule give these matrices.
 
     Parameters
     ----------
     a : array, shape (M, K)
+        Integers, of whatever type, are codes of the operands' format.
     b : array, shape (K, N)
     d : array, shape (M, N)
         The bits in question.
@@ -334,7 +375,7 @@ def identify(
 
     Returns
     -------
-    Report
+    Identification
         True where something was identified; ``identified`` and ``runners_up`` have the candidates.
 
     Raises
@@ -346,9 +387,11 @@ def identify(
     """
     items = []
     for value, name in ((a, "a"), (b, "b"), (c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b"), (d, "d")):
-        items.append(None if value is None else _Op(*operand(value, name)[0]))
-    data = json.loads(_core.identify(current(), _Given(*items[:5]), items[5], float(alpha), float(beta)))
-    return Report(data, data["answer"] == "identified")
+        is_needed = name in ("a", "b", "d")
+        items.append(None if value is None and not is_needed else _Op(*operand(value, name)[0]))
+    factors = _checks.number(alpha, "alpha"), _checks.number(beta, "beta")
+    data = json.loads(_core.identify(current(), _Given(*items[:5]), items[5], *factors))
+    return Identification(data, data["answer"] == "identified")
 
 
 def resolve(operation: str, *, target: str, type: str | None = None, policy: str = "llvm", fmf: str | Sequence[str] = (),
@@ -384,19 +427,40 @@ def resolve(operation: str, *, target: str, type: str | None = None, policy: str
     ArgumentError
         Naming the argument.
     """
-    arguments = ["resolve", operation, "--target", target, "--policy", policy]
-    flags = fmf if isinstance(fmf, str) else ",".join(fmf)
+    _checks.text(operation, "operation", "sqrt", optional=False)
+    _checks.text(target, "target", "sm_90", optional=False)
+    _checks.text(policy, "policy", "llvm", optional=False)
+    for value_of, argument, example in ((type, "type", "f32"), (round, "round", "rn"), (denormal, "denormal", "ieee"),
+                                        (preset, "preset", "inference")):
+        _checks.text(value_of, argument, example)
+    approx, ftz = _checks.flag(approx, "approx"), _checks.flag(ftz, "ftz")
+    if reflect is not None and not isinstance(reflect, Mapping):
+        raise ArgumentError(f"reflect: {reflect!r} is no dictionary of names and whole numbers")
+    if round is not None and approx:
+        raise ArgumentError("round and approx: one of the two is possible")
+    # An operation may begin with a minus sign, as options do.
+    arguments = ["resolve", f" {operation}" if operation.startswith("-") else operation, "--target", target,
+                 "--policy", policy]
+    flags = ",".join(_checks.texts(fmf, "fmf", "contract"))
     for name, text in (("--type", type), ("--fmf", flags or None), ("--round", round), ("--denormal", denormal),
                        ("--preset", preset)):
         if text is not None:
             arguments += [name, text]
     arguments += [name for name, asked in (("--approx", approx), ("--ftz", ftz)) if asked]
     for key, number in (reflect or {}).items():
+        _checks.text(key, "reflect", "__CUDA_FTZ", optional=False)
+        _checks.whole(number, f"reflect[{key!r}]", -(1 << 63), most=(1 << 63) - 1)
         arguments += ["--reflect", f"{key}={number}"]
-    values = [value] if isinstance(value, (str, int, float)) else list(value)
-    if values:
-        arguments += ["--value", *[item if isinstance(item, str) else repr(item) for item in values]]
-    data, holds = _said(arguments)
+    values = [value] if isinstance(value, (str, int, float, numpy.number)) else value
+    if not isinstance(values, (Sequence, numpy.ndarray)) or isinstance(values, bytes):
+        raise ArgumentError(f"value: {value!r} is no number, no word as text and no sequence of them")
+    for item in values:
+        if isinstance(item, numpy.number):
+            item = item.item()
+        if not isinstance(item, (str, int, float)):
+            raise ArgumentError(f"value: {item!r} is no number and no word as text")
+        arguments += ["--value", item if isinstance(item, str) else repr(item)]
+    data, holds = _said(arguments, names=_OWN)
     return Report(data, holds)
 
 
@@ -412,10 +476,12 @@ def specials(arch: str | None = None, instruction: str | None = None) -> Report:
     ArgumentError
         Naming the argument.
     """
+    _checks.text(arch, "arch", "h100")
+    _checks.text(instruction, "instruction", "f16")
     arguments = ["specials"]
     if arch is not None:
         arguments += ["--arch", arch]
     if instruction is not None:
         arguments += ["--inst", instruction]
-    data, holds = _said(arguments)
+    data, holds = _said(arguments, names={**_checks.NAMES, **_OWN})
     return Report(data, holds)

@@ -60,6 +60,9 @@ class Row:
     def matmul(self, given: Any, options: Any) -> tuple[Any, str]:
         """A whole product: the words of D and the name of their format."""
 
+    def result(self, schedule: str | None = ...) -> str:
+        """The name of the format of a product's elements."""
+
     def show(self) -> str:
         """What the program says of it."""
 

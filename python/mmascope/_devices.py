@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy
 
-from . import _core
+from . import _checks, _core
 from ._arrays import numpy_dtype, operand
-from ._catalogue import Instruction, Unit, current, find
+from ._catalogue import Instruction, Unit, current, instruction_of
 from ._errors import ArgumentError, DeviceError, DtypeError, Error
 from ._progress import Progress
-from ._report import Report, Rows, page
+from ._report import Report, Rows, Table, page
 from .subjects import name_of
 
 
@@ -37,7 +37,7 @@ def _words(answer: Any, count: int, kind: str, name: str) -> Any:
     (array, own, _), _ = operand(answer, "fn's result")
     if array.shape != (count,):
         raise DeviceError(f"fn: {name} gave a result of shape {array.shape} for {count} queries; ({count},) is needed")
-    is_code = own == "unsigned"
+    is_code = own == "unsigned" or own == "signed" and kind == f"int{8 * array.dtype.itemsize}"
     is_container = own == "f32" and kind in ("tf32", "e8m13")
     if own != kind and not is_code and not is_container:
         raise DtypeError(f"fn: {name} gave elements of {own}; d is {kind}")
@@ -83,9 +83,12 @@ def _asked(
     fn: Any, signature: str | None, like: Any, batch: bool, arrays: str, timeout: float | None
 ) -> tuple[_Asked, Any]:
     asked = _Asked()
-    asked.timeout = timeout
-    if isinstance(like, str):
-        like = find(like)
+    if like is not None:
+        like = instruction_of(like, "like")
+    _checks.text(signature, "signature", "a=f16 b=f16 c=f32 d=f32 k=16")
+    batch = _checks.flag(batch, "batch")
+    if timeout is not None:
+        asked.timeout = _checks.number(timeout, "timeout")
     if isinstance(fn, Instruction):
         asked.row = fn._row
         asked.name = f"model:{fn.arch}:{fn.name}" if fn.name else f"unit:{fn.signature}"
@@ -102,7 +105,7 @@ def _asked(
         raise ArgumentError(
             "signature: a callable needs one, such as 'a=f16 b=f16 c=f32 d=f32 k=16', or like= with an instruction"
         )
-    if arrays not in ("numpy", "torch"):
+    if not isinstance(arrays, str) or arrays not in ("numpy", "torch"):
         raise ArgumentError(f"arrays: {arrays!r}; allowed: 'numpy', 'torch'")
     make: Callable[[Any], Any] = _torch_tensor if arrays == "torch" else lambda array: array
     kinds = _core.kinds_of(signature)
@@ -132,13 +135,14 @@ class Features(Rows, Report):
         """The value of each feature by its name."""
         return {feature["feature"]: feature["value"] for feature in self.data["features"]}
 
-    def _lines(self) -> list[tuple[str, str]]:
-        return [(feature["feature"], f"{feature['value']}: {feature['conclusion']}") for feature in self.data["features"]]
-
     def _rows(self) -> list[dict[str, Any]]:
         """A row for each feature."""
         return [{key: value for key, value in feature.items() if isinstance(value, str)}
                 for feature in self.data["features"]]
+
+    def _parts(self) -> list[str | Table]:
+        rows = [[item["feature"], item["value"], item["conclusion"]] for item in self.data["features"]]
+        return [Table(("feature", "value", "conclusion"), rows, most=200)]
 
     def _repr_html_(self) -> str:
         return page(self.html)
@@ -152,6 +156,27 @@ class Inference(Report):
         #: A text for :func:`mmascope.load_isa`, where a model was found.
         self.row: str | None = found[0] if found else None
         self._notation = tuple(found[1:]) if found else None
+
+    def _headline(self) -> str:
+        data = self.data
+        if data["outcome"] == "model":
+            return f"{data['subject']}: {data['notation']}"
+        return f"{data['subject']}: {data['outcome']}: {data['reason']}"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        data = self.data
+        lines = [("signature", data["signature"])]
+        lines += [("nearest", str(data["nearest"]))] if data.get("nearest") else []
+        lines += [(name, str(value)) for name, value in data["parameters"].items()]
+        lines += [("as in" if not place else "", row) for place, row in enumerate(data["equivalent"])]
+        lines += [("not seen", f"{item['parameter']}: {', '.join(item['values'])}") for item in data["unobservable"]]
+        verified = data["verified"]
+        lines += [("verified", f"{verified['trials']} answers, {verified['mismatches']} mismatches"),
+                  ("queries", str(data["queries"]))]
+        return lines
+
+    def _parts(self) -> list[str | Table]:
+        return [Table(("", ""), self._lines(), most=200)]
 
     @property
     def unit(self) -> Unit | None:
@@ -171,6 +196,25 @@ class Validation(Rows, Report):
         """A row for each family."""
         rows: list[dict[str, Any]] = self.data["families"]
         return rows
+
+    def _headline(self) -> str:
+        return f"{self.data['trials']} cases compared, {self.data['mismatches']} mismatches"
+
+    def _parts(self) -> list[str | Table]:
+        data = self.data
+        families = [[item["family"], f"0..{item['done']}", item["tiles"], item["mismatches"]] for item in data["families"]]
+        parts: list[str | Table] = [
+            f"subject     {data['subject']}\nagainst     {data['against']}\n",
+            Table(("family", "indices", "tiles", "mismatches"), families),
+        ]
+        parts += [f"left out: {family}: {why}" for family, why in data["left_out"]]
+        if data["examples"]:
+            keys = ("family", "seed", "index", "device", "model")
+            rows = [[item[key] for key in keys] for item in data["examples"]]
+            parts += ["", Table(("mismatch: family", *keys[1:]), rows)]
+        for item in data["smallest"]:
+            parts.append(f"\nsmallest: device {item['device']}, model {item['model']}\n{item['input']}")
+        return parts
 
 
 def probe(
@@ -208,7 +252,8 @@ def probe(
     Raises
     ------
     DeviceError
-        ``fn`` raised, or gave something else than the answers.
+        ``fn`` raised, gave something else than the answers, or gave other outputs for the same inputs: some questions
+        are asked twice.
     """
     asked, _ = _asked(fn, signature, like, batch, arrays, timeout)
     text, html = _run(asked.name, lambda: _core.probe(asked))
@@ -250,7 +295,8 @@ def infer(
     Raises
     ------
     DeviceError
-        The callable raised, or gave something else than numbers of its format.
+        The callable raised, gave something else than numbers of its format, or gave other outputs for the same inputs:
+        some questions are asked twice.
     UnknownNameError
         A name is not known; the message has the nearest ones.
     UnmodelledError
@@ -258,6 +304,8 @@ def infer(
     ArgumentError
         Naming the argument.
     """
+    _checks.whole(budget, "budget", 4000)
+    _checks.whole(seed, "seed")
     asked, _ = _asked(fn, signature, like, batch, arrays, timeout)
     with Progress(budget, "inferring", progress) as bar:
         tell = (lambda queries, what: bar.tell(queries)) if bar.is_shown else None
@@ -308,8 +356,6 @@ def infer_all(
 
     Raises
     ------
-    DeviceError
-        The callable raised, or gave something else than numbers of its format.
     UnknownNameError
         A name is not known; the message has the nearest ones.
     UnmodelledError
@@ -363,7 +409,8 @@ def validate(
     Raises
     ------
     DeviceError
-        The callable raised, or gave something else than numbers of its format.
+        The callable raised, gave something else than numbers of its format, or gave other outputs for the same inputs:
+        some questions are asked twice.
     UnknownNameError
         A name is not known; the message has the nearest ones.
     UnmodelledError
@@ -371,14 +418,16 @@ def validate(
     ArgumentError
         Naming the argument.
     """
-    if not isinstance(trials, int) or not 1 <= trials < 1 << 63:
-        raise ArgumentError(f"trials = {trials!r}: 1 or more are possible")
-    model = find(against) if isinstance(against, str) else against
+    _checks.whole(trials, "trials", 1, most=(1 << 63) - 1)
+    _checks.whole(seed, "seed")
+    _checks.text(state, "state", "Validation.state of an earlier run")
+    names = _checks.texts(families, "families", "normal")
+    model = instruction_of(against, "against")
     asked, _ = _asked(fn, None, model, batch, arrays, timeout)
     with Progress(trials, "validating", progress) as bar:
         tell = bar.tell if bar.is_shown else None
         text, saved = _run(
             asked.name,
-            lambda: _core.validate(asked, model._row, trials, list(families), seed, state, tell, True),
+            lambda: _core.validate(asked, model._row, trials, names, seed, state, tell, True),
         )
     return Validation(json.loads(text), saved)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from ._catalogue import Instruction
-from ._products import given_of
+from ._catalogue import Instruction, instruction_of
+from ._products import given_of, modifiers
 
 
 class Explanation:
@@ -46,14 +46,15 @@ def explain_of(
     scale_a: Any,
     scale_b: Any,
     mods: Sequence[str],
-    against: Instruction | None,
+    against: str | Instruction | None,
 ) -> Explanation:
     """:meth:`Instruction.explain`."""
     given, _ = given_of(a, b, c, scale_a, scale_b)
-    names = [mods] if isinstance(mods, str) else list(mods)
+    names = modifiers(mods)
     if against is None:
         return Explanation(*row._row.explain(given, names))
-    return Explanation(*row._row.explain_against(given, against._row, given, names))
+    other = instruction_of(against, "against")
+    return Explanation(*row._row.explain_against(given, other._row, given, names))
 
 
 def explain(
@@ -94,11 +95,9 @@ def explain(
         An array's elements mean nothing here.
     """
     from ._arrays import operand
-    from ._catalogue import find
-    from ._products import _row
+    from ._products import _row, type_of
 
-    kinds = [operand(value, name)[0][1] for value, name in ((a, "a"), (b, "b"))]
-    addend = None if c is None or isinstance(c, (int, float)) else operand(c, "c")[0][1]
+    kinds = [type_of(operand(value, name)[0]) for value, name in ((a, "a"), (b, "b"))]
+    addend = None if c is None or isinstance(c, (int, float)) else type_of(operand(c, "c")[0])
     row = _row(arch, instruction, kinds[0], kinds[1], addend, scale_a is not None)
-    other = find(against) if isinstance(against, str) else against
-    return explain_of(row, a, b, c, scale_a=scale_a, scale_b=scale_b, mods=mods, against=other)
+    return explain_of(row, a, b, c, scale_a=scale_a, scale_b=scale_b, mods=mods, against=against)

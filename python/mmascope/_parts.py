@@ -13,11 +13,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from . import _core
-from ._catalogue import Instruction, catalogue, current, find, load_isa, loaded
+from . import _checks, _core
+from ._catalogue import Instruction, catalogue, current, find, instruction_of, load_isa, loaded
 from ._compare import (
-    Difference,
-    Errors,
     _check_options,
     _checked,
     _diff_arguments,
@@ -28,7 +26,7 @@ from ._compare import (
 from ._devices import Inferences, Validation, _asked, _run, infer
 from ._errors import ArgumentError, Error, FileError
 from ._progress import Progress
-from ._report import Report
+from ._results import Checked, Difference, Errors
 
 #: What a part is, for the process that computes it: a kind and what the kind takes.
 Part = tuple[str, dict[str, Any]]
@@ -132,8 +130,10 @@ class Validate:
     def __init__(self, fn: Any, against: str | Instruction, trials: int, families: Sequence[str], seed: int,
                  state: str | None, part: int, how: dict[str, Any]) -> None:
         self.fn, self.how = fn, how
-        self.model = find(against) if isinstance(against, str) else against
-        self.trials, self.families, self.seed = _positive(trials, "trials"), list(families), seed
+        self.model = instruction_of(against, "against")
+        self.families = _checks.texts(families, "families", "normal")
+        _checks.whole(seed, "seed")
+        self.trials, self.seed = _positive(trials, "trials"), seed
         self.part = _positive(part, "part")
         asked, _ = _asked(fn, None, self.model, **how)
         self.subject = asked.name
@@ -235,6 +235,9 @@ class InferAll:
     """Every modelled instruction as a black box, each a part."""
 
     def __init__(self, archs: Sequence[str], budget: int, seed: int, with_catalogue: bool) -> None:
+        archs = _checks.texts(archs, "archs", "h100")
+        _checks.whole(budget, "budget", 4000)
+        _checks.whole(seed, "seed")
         own = catalogue()
         names = {own._inner.architecture(arch) for arch in archs}
         rows = [row for row in own if row.facts["modelled"] and (not archs or row.arch in names)]
@@ -300,7 +303,7 @@ class Check:
                     yield "check", {"lines": b"".join(block), "name": name, "before": before, "options": self.options}
                     before += len(block)
 
-    def join(self, results: list[str], elsewhere: Callable[[Part], str]) -> Report:
+    def join(self, results: list[str], elsewhere: Callable[[Part], str]) -> Checked:
         # Without a line the program still says what it compares with.
         found = [json.loads(result) for result in results] or [
             json.loads(_check_part(lines=b"", name="", before=0, options=self.options))
@@ -310,7 +313,7 @@ class Check:
             data[key] = sum(item[key] for item in found)
         for key in ("mismatches", "bad_lines"):
             data[key] = [line for item in found for line in item[key]][: self.SHOWN]
-        return Report(data, data["failed"] == 0 and data["bad"] == 0)
+        return Checked(data, data["failed"] == 0 and data["bad"] == 0)
 
 
 def _lines(file: Any, most: int) -> list[bytes]:

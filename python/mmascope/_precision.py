@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from . import _core
+from . import _checks, _core
 from ._arrays import NUMPY, Library, operand
 from ._errors import ArgumentError, DtypeError
 from ._products import _Op
@@ -73,6 +73,9 @@ def cast(
     ArgumentError
         A value or combination is not possible.
     """
+    for text, argument, example in ((to, "to", "e4m3"), (source, "source", "e4m3"), (round, "round", "rne"),
+                                    (overflow, "overflow", "ieee"), (policy, "policy", "ptx")):
+        _checks.text(text, argument, example, optional=argument != "to")
     item, library = operand(array, "array")
     kind = item[1]
     if kind in ("unsigned", "signed"):
@@ -81,12 +84,13 @@ def cast(
         kind = source
     elif source is not None and source != kind:
         raise ArgumentError(f"source = {source!r}: array has numbers in {kind}")
-    if not isinstance(to, str):
-        raise ArgumentError(f"to: {to!r} is no name of a format")
     wanted = _Wanted()
     setattr(wanted, "from", kind)
     wanted.to, wanted.round, wanted.overflow, wanted.policy = to, round, overflow, policy
-    wanted.relu, wanted.sat, wanted.ftz, wanted.pzo = relu, sat, ftz, pzo
+    wanted.relu, wanted.sat = _checks.flag(relu, "relu"), _checks.flag(sat, "sat")
+    wanted.ftz, wanted.pzo = _checks.flag(ftz, "ftz"), _checks.flag(pzo, "pzo")
+    if not isinstance(random_bits, str):
+        _checks.whole(random_bits, "random_bits", optional=True)
     wanted.random_bits = f"{random_bits:x}" if isinstance(random_bits, int) else random_bits
     words, _, name = _core.cast(_Op(*item), wanted)
     return library.wrap(words, name)
@@ -195,6 +199,11 @@ def quantize(
     if not isinstance(axis, int) or not -rank <= axis < rank:
         raise ArgumentError(f"axis = {axis!r}: an array of shape {item[0].shape} has the axes {-rank} to {rank - 1}")
     own = axis % rank
+    _checks.text(format, "format", "mxfp8-e4m3", optional=False)
+    _checks.text(recipe, "recipe", "ocp")
+    _checks.text(selection, "selection", "a name of four-over-six")
+    _checks.whole(block, "block", 1, optional=True, most=(1 << 31) - 1)
+    _checks.whole(stochastic, "stochastic", optional=True)
     made = _core.quantize(_Op(*item), format, recipe, selection, own, block, stochastic)
     return Quantized(made, own, library)
 

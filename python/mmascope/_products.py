@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy
 
-from . import _core
+from . import _checks, _core
 from ._arrays import NUMPY, TORCH, Library, Operand, operand
 from ._catalogue import Instruction, current
-from ._errors import ArgumentError, DtypeError
+from ._errors import ArgumentError, DtypeError, UnknownNameError
 from ._progress import Progress
 
 _chosen: contextvars.ContextVar[Instruction | None] = contextvars.ContextVar("mmascope_chosen", default=None)
@@ -25,40 +25,77 @@ def chosen() -> Instruction | None:
     return _chosen.get()
 
 
+#: Integers that are words of a format that the caller has to name, and operand types that may be meant.
+_CODES = {
+    **{f"{sign}int8": "e4m3,e4m3,f32" for sign in ("", "u")},
+    **{f"{sign}int16": "bf16,bf16,f32" for sign in ("", "u")},
+    **{f"{sign}int32": "tf32,tf32,f32" for sign in ("", "u")},
+    **{f"{sign}int64": "f64,f64,f64" for sign in ("", "u")},
+}
+#: Integers that choose an instruction of integers.
+_NUMBERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (1, 2, 4, 8)}
+
+
+def type_of(item: Operand) -> str:
+    """The format of the elements; of integers the one that has their name."""
+    if item[1] == "signed":
+        return f"int{8 * item[0].dtype.itemsize}"
+    if item[1] == "unsigned":
+        return f"uint{8 * item[0].dtype.itemsize}"
+    return item[1]
+
+
 def _row(
     arch: Any, instruction: Any, a: str, b: str, c: str | None, scaled: bool, scale: str | None = None
 ) -> Instruction:
     """The instruction that is named, or the default of the operands' formats."""
     if isinstance(instruction, Instruction):
         return instruction
+    if not isinstance(arch, str):
+        raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
+    if instruction is not None and not isinstance(instruction, str):
+        raise ArgumentError(f"instruction: {instruction!r} is no name of an instruction")
     inner = current()
     key = (id(inner), arch, instruction, a, b, c, scaled, scale)
     found = _known.get(key)
     if found is None:
-        if not isinstance(arch, str):
-            raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
         if instruction is None and ":" in arch:
             arch, instruction = arch.split(":", 1)
         if instruction is not None:
-            if not isinstance(instruction, str):
-                raise ArgumentError(f"instruction: {instruction!r} is no name of an instruction")
             row = inner.find(arch, instruction)
         else:
+            # Integers of a byte beside others are numbers; beside floats or scales nobody knows what they are.
+            are_numbers = a in _NUMBERS and b in _NUMBERS and not scaled and scale is None
             for kind, argument in ((a, "a"), (b, "b")):
-                if kind in ("unsigned", "signed"):
+                if kind in _CODES and not are_numbers:
                     raise ArgumentError(
                         f"{argument}: integers are codes of a format that nothing names; give instruction= with an "
-                        "instruction or with operand types, as in 'e4m3,e4m3,f32'"
+                        f"instruction or with operand types, as in {_CODES[kind]!r}"
                     )
             if scale is not None:
                 row = inner.default_of_text(arch, f"{a},{b},{scale}")
+            elif are_numbers:
+                row = _of_integers(inner, arch, a, b, c)
             else:
-                row = inner.default(arch, a, b, None if c in ("unsigned", "signed") else c, scaled)
+                row = inner.default(arch, a, b, None if c is None or "int" in c else c, scaled)
         if len(_known) > 4096:
             _known.clear()
         found = _known[key] = Instruction(row)
     _chosen.set(found)
     return found
+
+
+def _of_integers(inner: _core.Catalogue, arch: str, a: str, b: str, c: str | None) -> _core.Row:
+    """The default instruction of integers: its accumulator is c's, or int32 where there is a choice."""
+    wanted = {"uint32": ["uint32", "int32", None]}.get(c or "int32", ["int32", None])
+    if c is not None and "int" not in c:
+        wanted = [c]
+    for accumulator in wanted[:-1]:
+        try:
+            return inner.default(arch, a, b, accumulator, False)
+        except UnknownNameError:
+            continue
+    return inner.default(arch, a, b, wanted[-1], False)
 
 
 def matmul(
@@ -85,8 +122,9 @@ def matmul(
     ----------
     a : array, shape (..., M, K)
         NumPy (``ml_dtypes`` included), PyTorch on cpu, JAX, DLPack or buffer. Floats are numbers: where they are not
-        of the operand's format, they are rounded to it. Integers are codes of the operand's format. A result of
-        :func:`quantize` brings its scales.
+        of the operand's format, they are rounded to it. Signed integers and those of ``ml_dtypes`` are numbers for an
+        operand that is an integer (int8 for s4, where each fits). Unsigned integers, and all for other operands, are
+        codes of the operand's format: uint8 255 is -1 for s8. A result of :func:`quantize` brings its scales.
     b : array, shape (..., K, N)
         Batches broadcast as in ``numpy.matmul``.
     c : array, shape (..., M, N), optional
@@ -146,7 +184,8 @@ def matmul(
         None if scale_b is None else operand(scale_b, "scale_b")[0],
     )
     is_code = any(scale is not None and scale[0].dtype.itemsize == 1 for scale in scales)
-    row = _row(arch, instruction, left[1], right[1], None if addend is None else addend[1], is_code, scale)
+    c_type = None if addend is None else type_of(addend)
+    row = _row(arch, instruction, type_of(left), type_of(right), c_type, is_code, scale)
     options = _options(schedule, mods, round, saturate, pad, threads, tensor_scales, by_reference)
     return _multiply(row, left, right, addend, scales, options, library, progress)
 
@@ -181,18 +220,23 @@ def _options(
         raise ArgumentError(f"schedule: {schedule!r} is no text, such as 'split-k=4 reduce=pairwise/f32'")
     if threads is not None and (not isinstance(threads, int) or not 1 <= threads <= 1024):
         raise ArgumentError(f"threads = {threads!r}: 1 to 1024 are possible")
-    if rounding is not None and rounding not in ("rne", "rna", "rz"):
+    if rounding is not None and (not isinstance(rounding, str) or rounding not in ("rne", "rna", "rz")):
         raise ArgumentError(f"round: {rounding!r}; allowed: 'rne', 'rna', 'rz'")
     options.schedule = schedule
-    options.modifiers = [mods] if isinstance(mods, str) else list(mods)
+    options.modifiers = modifiers(mods)
     options.round = rounding
-    options.saturate = bool(saturate)
-    options.pad = bool(pad)
+    options.saturate = _checks.flag(saturate, "saturate")
+    options.pad = _checks.flag(pad, "pad")
     options.threads = threads
     options.tensor_scales = tensor_scales
-    options.by_reference = bool(by_reference)
+    options.by_reference = _checks.flag(by_reference, "by_reference")
     options.progress = None
     return options
+
+
+def modifiers(mods: Any) -> list[str]:
+    """The names of operand modifiers."""
+    return _checks.texts(mods, "mods", "negA")
 
 
 class _Given:
@@ -297,6 +341,8 @@ def _broadcast(
     for item in operands:
         if item is not None and item[0].ndim == 0:
             raise ArgumentError(f"{item[2]} has no dimensions; a matrix is needed")
+        if item is not None and item[0].ndim == 1 and item[2].startswith("scale"):
+            raise ArgumentError(f"{item[2]} has the shape {item[0].shape}; two dimensions are needed")
     is_vector = (a[0].ndim == 1, b[0].ndim == 1)
     left = a[0][None, :] if is_vector[0] else a[0]
     right = b[0][:, None] if is_vector[1] else b[0]
@@ -392,8 +438,8 @@ def dot(
     >>> float(mmascope.dot(a, a, arch="h100"))
     2.384185791015625e-07
     """
-    kinds = [operand(value, name)[0][1] for value, name in ((a, "a"), (b, "b"))]
-    addend = None if c is None else operand(c, "c")[0][1]
+    kinds = [type_of(operand(value, name)[0]) for value, name in ((a, "a"), (b, "b"))]
+    addend = None if c is None else type_of(operand(c, "c")[0])
     # A plain Python float is as wide as need be, and says nothing about the accumulator.
     if isinstance(c, (int, float)):
         addend = None
@@ -432,8 +478,8 @@ def dot_of(
 ) -> Any:
     """:meth:`Instruction.dot`."""
     given, library = given_of(a, b, c, scale_a, scale_b)
-    words = row._row.dot(given, [mods] if isinstance(mods, str) else list(mods))
+    words = row._row.dot(given, modifiers(mods))
     return library.wrap(words, row._kinds[3])
 
 
-__all__ = ["TORCH", "chosen", "dot", "dot_of", "given_of", "matmul", "matmul_of", "_core"]
+__all__ = ["TORCH", "chosen", "dot", "dot_of", "given_of", "matmul", "matmul_of", "modifiers", "type_of", "_core"]

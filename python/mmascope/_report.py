@@ -3,8 +3,62 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from html import escape
 from typing import Any
+
+#: Rows of a table that are shown.
+SHOWN = 20
+
+
+class Table:
+    """A table of texts, with a line above it."""
+
+    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "", most: int = SHOWN) -> None:
+        self.title, self.header = title, list(header)
+        self.rows = [[str(cell) for cell in row] for row in rows[:most]]
+        self.more = max(0, len(rows) - most)
+
+    def __str__(self) -> str:
+        lines = [self.header, *self.rows]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(self.header))]
+        texts = ["   ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
+        if any(self.header):
+            texts.insert(1, "─" * (sum(widths) + 3 * len(widths) - 3))
+        else:
+            del texts[0]
+        more = [f"and {self.more} more"] if self.more else []
+        return "\n".join([*([self.title] if self.title else []), *(f" {text}" for text in texts), *more])
+
+    def html(self) -> str:
+        """The same as a table of HTML."""
+        def row(cells: Sequence[str], tag: str) -> str:
+            return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+        head = f"<thead>{row(self.header, 'th')}</thead>" if any(self.header) else ""
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        more = f"<p>and {self.more} more</p>" if self.more else ""
+        return f"<table>{caption}{head}<tbody>{''.join(row(cells, 'td') for cells in self.rows)}</tbody></table>{more}"
+
+
+def scientific(value: float | None, form: str) -> str:
+    """A number as the program prints it: ``1.3e-8``; a dash where there is none."""
+    if value is None:
+        return "–"
+    return re.sub(r"e([+-]?)0*(\d+)$", lambda it: f"e{'-' if it[1] == '-' else ''}{it[2]}", format(value, form))
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (str, int, float))
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
 class Report:
@@ -20,23 +74,46 @@ class Report:
     def __getitem__(self, key: str) -> Any:
         return self.data[key]
 
+    def _headline(self) -> str:
+        """What was found, in a line."""
+        return ""
+
     def _lines(self) -> list[tuple[str, str]]:
+        """Names and values, where that is all there is to show."""
         lines = []
         for key, value in self.data.items():
-            text = value if isinstance(value, str) else json.dumps(value)
-            lines.append((key, text if len(text) <= 120 else text[:117] + "..."))
+            if _is_plain(value):
+                lines.append((key, _plain(value)))
+            elif isinstance(value, list) and value and all(_is_plain(item) for item in value):
+                lines += [("" if place else key, _plain(item)) for place, item in enumerate(value)]
+            elif isinstance(value, dict) and value and all(_is_plain(item) for item in value.values()):
+                lines.append((key, ", ".join(f"{name}={_plain(item)}" for name, item in value.items())))
         return lines
 
+    def _parts(self) -> list[str | Table]:
+        """What is shown below the headline: lines and tables."""
+        parts: list[str | Table] = [Table(("", ""), self._lines(), most=200)]
+        for key, value in self.data.items():
+            if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+                names = [name for name in value[0] if all(_is_plain(item.get(name)) for item in value)]
+                parts.append(Table(names, [[_plain(item.get(name)) for name in names] for item in value], key))
+        return parts
+
     def __str__(self) -> str:
-        width = max((len(key) for key, _ in self._lines()), default=0)
-        return "\n".join(f"{key:<{width}}  {text}" for key, text in self._lines())
+        headline = self._headline()
+        lines = [headline] if headline else []
+        for part in self._parts():
+            # A line stands free above each title.
+            lines += ["", str(part)] if lines and isinstance(part, Table) and part.title else [str(part)]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<mmascope.{type(self).__name__}>\n{self}"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in self._lines())
-        return f"<table>{rows}</table>"
+        parts = [part.html() if isinstance(part, Table) else f"<pre>{escape(part)}</pre>" for part in self._parts()]
+        headline = self._headline()
+        return (f"<p><b>{escape(headline)}</b></p>" if headline else "") + "".join(parts)
 
     def to_json(self) -> str:
         """The data as JSON text."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from . import _core, subjects
+from . import _checks, _core, subjects
 from ._arrays import _NARROW, numpy_dtype
 from ._errors import ArgumentError, DeviceError, Error
 from ._progress import Progress
@@ -122,15 +122,15 @@ def reveal(
     """
     if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n < 1 << 24:
         raise ArgumentError(f"n = {n!r}: 1 to {(1 << 24) - 1} numbers are possible")
-    if not isinstance(trials, int) or trials < 0:
-        raise ArgumentError(f"trials = {trials!r}: 0 or more are possible")
-    if not isinstance(seed, int) or not 0 <= seed < 1 << 64:
-        raise ArgumentError(f"seed = {seed!r}: 0 to 2**64 - 1 is possible")
+    _checks.whole(trials, "trials", most=(1 << 32) - 1)
+    _checks.whole(seed, "seed")
+    _checks.text(algorithm, "algorithm", "pivot", optional=False)
+    verify = _checks.flag(verify, "verify")
     kind = _kind_of(dtype)
+    if not isinstance(fn, Subject) and not callable(fn):
+        raise ArgumentError(f"fn: {fn!r} is no callable")
     subject = fn if isinstance(fn, Subject) else subjects.known(fn)
     if subject is None:
-        if not callable(fn):
-            raise ArgumentError(f"fn: {fn!r} is no callable")
         if batch is not None and (not isinstance(batch, int) or not 1 <= batch <= 1 << 16):
             raise ArgumentError(f"batch = {batch!r}: 1 to {1 << 16} rows are possible")
         has_factors = _takes_two(fn) if factors is None else factors
@@ -142,6 +142,11 @@ def reveal(
         with Progress(None, "revealing", progress) as bar:
             tell = bar.tell if bar.is_shown else None
             inner, text = _core.reveal(call, algorithm, trials, seed, verify, tell)
+    except ArgumentError as error:
+        # The library names the subject; it is what was given as fn.
+        if str(error).startswith(f"{subject.name}: "):
+            raise ArgumentError(f"fn: {error}") from None
+        raise
     except Error:
         raise
     except Exception as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from . import _core
+from . import _checks, _core
 from ._errors import ArgumentError
 
 
@@ -59,11 +59,12 @@ class Tree:
         -------
         dict or int
         """
-        return json.loads(self.to_text(flat)) if (flat or self.depth < 400) else _loads_deep(self.to_text(flat))
+        text = self.to_text(flat)
+        return json.loads(text) if flat or self.depth < 400 else _loads_deep(text)
 
     def to_text(self, flat: bool | None = None) -> str:
         """The same as JSON text."""
-        return self._inner.json(bool(flat))
+        return self._inner.json(flat is not None and _checks.flag(flat, "flat"))
 
     @property
     def leaves(self) -> int:
@@ -93,6 +94,8 @@ class Tree:
 
     def difference(self, other: Tree) -> str | None:
         """What differs from another tree, in words; ``None`` when nothing does."""
+        if not isinstance(other, Tree):
+            raise ArgumentError(f"other: {type(other).__name__} is no tree")
         return self._inner.difference(other._inner)
 
     def run(self, values: Any, dtype: str | None = None, *, others: Any = None, fused_bits: int | None = None,
@@ -122,8 +125,11 @@ class Tree:
             Another number of values than of leaves, or a node without known arithmetic.
         """
         report = self.report
-        numbers = numpy.asarray(values, dtype=numpy.float64).ravel().tolist()
-        factors = None if others is None else numpy.asarray(others, dtype=numpy.float64).ravel().tolist()
+        numbers = _numbers(values, "values")
+        factors = None if others is None else _numbers(others, "others")
+        for name, argument in ((dtype, "dtype"), (rounding, "rounding"), (fused_rounding, "fused_rounding")):
+            _checks.text(name, argument, "f32" if argument == "dtype" else "rne")
+        _checks.whole(fused_bits, "fused_bits", optional=True, most=1 << 16)
         return self._inner.run(
             numbers,
             factors,
@@ -143,6 +149,9 @@ class Tree:
             How many leaves, the first ones, are products.
         """
         report = self.report
+        _checks.text(language, "language", "python", optional=False)
+        _checks.text(dtype, "dtype", "f32")
+        _checks.whole(products, "products", optional=True, most=self.leaves)
         return self._inner.export(
             language,
             products if products is not None else report.get("products", 0),
@@ -154,6 +163,7 @@ class Tree:
 
     def svg(self, title: str = "") -> str:
         """A drawing; more than a few dozen leaves are folded by pattern."""
+        _checks.text(title, "title", "my sum", optional=False)
         return self._inner.svg(title)
 
     def dot(self) -> str:
@@ -162,7 +172,10 @@ class Tree:
 
     def renamed(self, names: Sequence[str]) -> Tree:
         """The same tree with these names of leaves."""
-        return Tree(self._inner.renamed(list(names)), self.report)
+        own = _checks.texts(names, "names", "p0")
+        if len(own) not in (0, self.leaves):
+            raise ArgumentError(f"names: {len(own)} names for {self.leaves} leaves")
+        return Tree(self._inner.renamed(own), self.report)
 
     def _repr_svg_(self) -> str:
         return self._inner.svg(str(self.report.get("subject", "")))
@@ -189,6 +202,23 @@ class Tree:
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The flat form has no depth that a reader could not follow.
+        return _unpickled, (self.to_text(flat=True), self.names, self.report)
+
+
+def _numbers(values: Any, argument: str) -> list[float]:
+    try:
+        found: list[float] = numpy.asarray(values, dtype=numpy.float64).ravel().tolist()
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{argument}: {error}") from error
+    return found
+
+
+def _unpickled(text: str, names: list[str], report: dict[str, Any]) -> Tree:
+    """The tree that another process had."""
+    return Tree(_core.Tree.read(text).renamed(names), report)
 
 
 def _loads_deep(text: str) -> Any:

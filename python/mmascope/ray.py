@@ -17,7 +17,7 @@ from typing import Any
 import ray
 
 from ._catalogue import Instruction
-from ._compare import Difference, Errors, _check_options
+from ._compare import _check_options
 from ._devices import Inferences, Validation
 from ._errors import ArgumentError, DeviceError
 from ._parts import (
@@ -34,7 +34,7 @@ from ._parts import (
     settle,
     surroundings,
 )
-from ._report import Report
+from ._results import Checked, Difference, Errors
 
 __all__ = ["check", "diff", "error", "infer_all", "validate"]
 
@@ -277,7 +277,7 @@ def check(
     journal: str | os.PathLike[str] | None = None,
     cpus: float = 1,
     progress: bool | None = None,
-) -> Report:
+) -> Checked:
     """Recorded results against models as :func:`mmascope.check`, over many machines.
 
     Parameters
@@ -291,7 +291,7 @@ def check(
 
     Returns
     -------
-    Report
+    Checked
         The same bytes as :func:`mmascope.check` gives.
 
     Raises
@@ -306,5 +306,5 @@ def check(
         The file cannot be read.
     """
     work = Check(files, _check_options(arch, instruction, against, flags, engine), lines)
-    found: Report = _run(work, cpus, None, journal, progress)
+    found: Checked = _run(work, cpus, None, journal, progress)
     return found

@@ -60,9 +60,61 @@ def test_callables_that_fail(function, message):
         mmascope.probe(function, like=ROW)
 
 
-def test_noise_is_no_model():
-    random = numpy.random.default_rng()
-    assert not mmascope.infer(lambda a, b, c: random.standard_normal(len(c)).astype("f4"), like=ROW)
+@pytest.mark.parametrize("types", ["s8,s8,s32", "s4,s4,s32"])
+def test_a_callable_of_integers(types):
+    pytest.importorskip("ml_dtypes", reason="without ml_dtypes NumPy has no int4")
+
+    def integers(a, b, c):
+        return (a.astype("i4") * b.astype("i4")).sum(-1, dtype="i4") + c
+
+    row = mmascope.find("a100", types)
+    assert mmascope.validate(integers, row, trials=2000)
+    assert not mmascope.validate(lambda a, b, c: integers(a, b, c) | 1, row, trials=2000)
+
+
+def noisy(share):
+    random = numpy.random.default_rng(5)
+
+    def function(a, b, c):
+        d = device(a, b, c).view("u4")
+        return d ^ (random.random(len(d)) < share).astype("u4")
+
+    return function
+
+
+def changing(calls):
+    asked = []
+
+    def function(a, b, c):
+        asked.append(len(c))
+        return device(a, b, c).view("u4") ^ numpy.uint32(len(asked) > calls)
+
+    return function
+
+
+@pytest.mark.parametrize("make", [lambda: noisy(0.5), lambda: noisy(0.02), lambda: changing(1), lambda: changing(4)])
+@pytest.mark.parametrize("ask", [
+    lambda function: mmascope.probe(function, like=ROW),
+    lambda function: mmascope.infer(function, like=ROW),
+    lambda function: mmascope.validate(function, ROW, trials=20_000),
+], ids=["probe", "infer", "validate"])
+def test_a_callable_that_changes_is_named(ask, make):
+    with pytest.raises(mmascope.DeviceError, match="^fn: .*the same inputs gave other outputs"):
+        ask(make())
+
+
+def test_few_questions_are_asked_twice():
+    counts = []
+
+    def counted(a, b, c):
+        counts.append(len(c))
+        return device(a, b, c)
+
+    assert mmascope.validate(counted, ROW, trials=50_000)
+    assert sum(counts) <= 50_000 + 256 and len(counts) > 2
+    counts.clear()
+    assert mmascope.validate(counted, ROW, trials=40)
+    assert sum(counts) <= 45
 
 
 def test_a_callable_needs_a_signature():

@@ -24,6 +24,8 @@ def product(a=ONES, b=ONES, c=None, **options):
     ({"a": ONES.astype(object)}, TypeError, "^a: elements of object"),
     ({"c": ONES.astype(str)}, TypeError, "^c: elements of"),
     ({"a": ONES.view(numpy.uint16)}, ValueError, "^a: integers are codes"),
+    ({"a": ONES.view(numpy.uint8)}, ValueError, "^a: integers are codes.*'e4m3,e4m3,f32'"),
+    ({"a": numpy.ones((16, 64), "i1"), "b": numpy.ones((64, 8), "i1"), "c": numpy.ones((16, 8), "f4")}, KeyError, "int8,int8,f32"),
     ({"a": None}, TypeError, "^a: NoneType"),
     ({"a": {}}, TypeError, "^a: dict"),
     ({"a": [[1] * 16] * 16}, TypeError, "^a: plain Python int64"),

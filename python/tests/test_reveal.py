@@ -102,6 +102,12 @@ def test_callables_that_fail(function, message):
         mmascope.reveal(function, 8)
 
 
+def test_what_is_no_sum_is_named():
+    for function in (lambda x: 1.0, lambda x: float("nan"), lambda x: x[0]):
+        with pytest.raises(mmascope.Error, match="^fn: "):
+            mmascope.reveal(function, 16)
+
+
 def test_wrong_arguments():
     for arguments, message in (((numpy.sum, 0), "^n = 0"), ((numpy.sum, 2.0), "^n = 2.0"), ((3, 4), "^fn: 3")):
         with pytest.raises(ValueError, match=message):

@@ -8,7 +8,10 @@ use pyo3::prelude::*;
 
 use crate::error::{Raised, argument};
 use mmascope::array::{Array, Casting, Element, Words};
-use mmascope::format::Format;
+use mmascope::format::{Format, Kind};
+
+/// What integers are among formats.
+const INTEGER: Kind = Kind::Fixed { scale: 0 };
 
 /// What an array's elements are, as the package says it: the name of a format, or `unsigned` or `signed`
 /// for codes.
@@ -81,6 +84,9 @@ impl Operand<'_> {
         if let Some(words) = self.own_words(0..self.array.len(), format, casting)? {
             return Ok(words);
         }
+        if let Some(words) = self.integers(format)? {
+            return Ok(words);
+        }
         if let Element::Number(own) = element(&self.kind, self.array.dtype().itemsize())?
             && own.bits < 8
             && own != *format
@@ -91,6 +97,56 @@ impl Operand<'_> {
             )));
         }
         self.array()?.words(format, casting).raised()
+    }
+
+    /// The words of integers for an operand that is an integer; `None` where the elements or the operand are something
+    /// else. Unsigned integers are codes.
+    fn integers(&self, format: &Format) -> PyResult<Option<Words>> {
+        let bytes = self.array.dtype().itemsize();
+        let (bits, is_signed) = match element(&self.kind, bytes)? {
+            Element::Signed(bytes) => (8 * bytes as u32, true),
+            Element::Number(own) if own != *format && own.kind == INTEGER => (own.bits, own.signed),
+            _ => return Ok(None),
+        };
+        if format.kind != INTEGER {
+            return Ok(None);
+        }
+        let words = copied(self.bytes()?, bytes);
+        if is_signed && format.signed && format.bits == bits {
+            return Ok(Some(words));
+        }
+        let above = 64 - bits;
+        let least = match format.signed {
+            true => -1_i128 << (format.bits - 1),
+            false => 0,
+        };
+        let most = least + (1_i128 << format.bits) - 1;
+        let mut codes = Vec::with_capacity(words.len());
+        for (place, code) in words.iter().enumerate() {
+            let value = match is_signed {
+                true => i128::from((code << above).cast_signed() >> above),
+                false => i128::from(code),
+            };
+            if !(least..=most).contains(&value) {
+                let (name, place) = (&self.name, self.place(place));
+                return Err(argument(&format!(
+                    "{name}: element {place} = {value} is no number of {format}: it takes {least} to {most}"
+                )));
+            }
+            codes.push((value as u64) & format.mask());
+        }
+        Words::of(format, codes).raised().map(Some)
+    }
+
+    /// Where an element of the row-major order is.
+    fn place(&self, index: usize) -> String {
+        let mut left = index;
+        let mut place = Vec::new();
+        for &length in self.shape().iter().rev() {
+            place.insert(0, left % length.max(1));
+            left /= length.max(1);
+        }
+        format!("{place:?}")
     }
 
     /// Some of the elements as words of an operand, where these are the elements' own bits.

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use crate::array::to_numpy;
 use crate::catalogue::Catalogue;
-use crate::error::{Raised, argument, device_error};
+use crate::error::{Raised, argument, device, device_error};
+use crate::repeat::Memory;
 use crate::row::Row;
 use mmascope::array::Words;
 use mmascope::cases::Family;
@@ -19,7 +20,7 @@ use mmascope::format::Format;
 use mmascope::gemm::Matrices;
 use mmascope::infer::{InferenceOptions, infer_with_progress};
 use mmascope::validate::{State, ValidationPlan, shrink};
-use mmascope::vector::Answer;
+use mmascope::vector::{Answer, question};
 
 /// What Python raised while the library asked.
 type Raiser = Arc<Mutex<Option<PyErr>>>;
@@ -89,6 +90,8 @@ fn keep(raised: &Raiser, error: PyErr) {
 struct Watched {
     device: Box<dyn Dut>,
     raised: Raiser,
+    /// What is asked again at the end.
+    memory: Option<Memory>,
 }
 
 impl Dut for Watched {
@@ -102,7 +105,11 @@ impl Dut for Watched {
 
     fn run(&mut self, batch: &Batch) -> mmascope::Result<Vec<Answer>> {
         self.look()?;
-        self.device.run(batch)
+        let answers = self.device.run(batch)?;
+        if let Some(memory) = &mut self.memory {
+            memory.note(batch, &answers)?;
+        }
+        Ok(answers)
     }
 
     fn has_tiles(&self) -> bool {
@@ -116,6 +123,14 @@ impl Dut for Watched {
 }
 
 impl Watched {
+    /// What has another answer when it is asked again; only callables are.
+    fn ask_again(&mut self) -> mmascope::Result<Option<String>> {
+        match self.memory.take() {
+            Some(memory) => memory.ask_again(self),
+            None => Ok(None),
+        }
+    }
+
     fn look(&self) -> mmascope::Result<()> {
         Python::attach(|py| py.check_signals()).map_err(|error| {
             keep(&self.raised, error);
@@ -174,10 +189,19 @@ impl Asked<'_> {
             _ => return Err(argument("no device")),
         };
         let watched = Watched {
+            memory: (self.callable.as_ref()).map(|_| Memory::new(*device.signature())),
             device,
             raised: raised.clone(),
         };
         Ok((watched, raised))
+    }
+
+    /// The exception of a callable that changes between calls.
+    fn changed(&self, how: &str) -> PyErr {
+        device(&format!(
+            "fn: {}: the same inputs gave other outputs: {how}",
+            self.name
+        ))
     }
 }
 
@@ -194,8 +218,18 @@ fn outcome<T>(raised: &Raiser, result: mmascope::Result<T>) -> PyResult<T> {
 #[pyfunction]
 pub(crate) fn probe(py: Python<'_>, asked: Asked<'_>) -> PyResult<(String, String)> {
     let (mut device, raised) = asked.open()?;
-    let result = py.detach(|| mmascope::probe::probe(&mut device));
-    let features = outcome(&raised, result)?;
+    let result = py.detach(|| {
+        let features = mmascope::probe::probe(&mut device)?;
+        Ok((features, device.ask_again()?))
+    });
+    let (features, changed) = outcome(&raised, result)?;
+    if let Some(how) = changed {
+        return Err(asked.changed(&how));
+    }
+    if features.is_noisy() && asked.callable.is_some() {
+        let repeated = features.features.iter().find(|it| it.value == "noise");
+        return Err(asked.changed(repeated.map_or("", |it| &it.conclusion)));
+    }
     let json = serde_json::Value::Object(features.json()).to_string();
     Ok((json, features.page()))
 }
@@ -217,6 +251,8 @@ pub(crate) fn infer(
             "budget = {budget}: 4000 queries or more are needed"
         )));
     }
+    // It asks again itself, within the budget.
+    device.memory = None;
     let options = InferenceOptions {
         budget,
         seed,
@@ -236,6 +272,20 @@ pub(crate) fn infer(
         infer_with_progress(&mut device, rows, &options, &mut tell)
     });
     let inference = outcome(&raised, result)?;
+    if let (mmascope::infer::Outcome::Noise { case, answers }, Some(_)) =
+        (&inference.outcome, &asked.callable)
+    {
+        let signature = &inference.signature;
+        let line = question(
+            "dut",
+            &signature.to_string(),
+            &[],
+            signature,
+            &case.operands(),
+        );
+        let [first, second] = answers;
+        return Err(asked.changed(&format!("first {first}, then {second}, for {line}")));
+    }
     let row = match &inference.outcome {
         mmascope::infer::Outcome::Model(found) => Some([
             found.row(&inference.subject),
@@ -337,7 +387,9 @@ pub(crate) fn validate(
     let unit = against.unit().raised()?;
     let (mut device, raised) = asked.open()?;
     let mut own = begin(&asked, unit, &families, seed, state)?;
+    let before = own.examples.clone();
     let kept = raised.clone();
+    let mut changed = None;
     let result = py.detach(|| {
         let mut go_on = |state: &State| {
             let told = Python::attach(|py| {
@@ -350,12 +402,24 @@ pub(crate) fn validate(
             told.map_err(|error| keep(&kept, error)).is_ok()
         };
         mmascope::validate::validate(&mut device, unit, &mut own, trials, &mut go_on)?;
+        if let Some(memory) = &mut device.memory {
+            for mismatch in own.examples.iter().filter(|it| !before.contains(it)) {
+                memory.note_mismatch(unit, mismatch)?;
+            }
+        }
+        changed = device.ask_again()?;
+        if changed.is_some() {
+            return Ok(Vec::new());
+        }
         let examples = own.examples.iter().take(if shrinks { SHRUNK } else { 0 });
         examples
             .map(|mismatch| shrink(&mut device, unit, mismatch))
             .collect::<mmascope::Result<Vec<_>>>()
     });
     let smallest = outcome(&raised, result)?;
+    if let Some(how) = changed {
+        return Err(asked.changed(&how));
+    }
     let smallest: Vec<_> = smallest
         .iter()
         .map(|example| example.json(unit.signature()))

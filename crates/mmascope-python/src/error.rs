@@ -25,6 +25,11 @@ pub(crate) fn argument(message: &str) -> PyErr {
     of_class("ArgumentError", message)
 }
 
+/// The exception of a device or a callable that failed.
+pub(crate) fn device(message: &str) -> PyErr {
+    of_class("DeviceError", message)
+}
+
 /// The library's error for something that a callable did.
 pub(crate) fn device_error(device: &str, message: &str) -> Error {
     Error::Device {

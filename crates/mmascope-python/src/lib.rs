@@ -12,6 +12,7 @@ mod interrupt;
 mod precision;
 mod product;
 mod program;
+mod repeat;
 mod reveal;
 mod row;
 mod tree;

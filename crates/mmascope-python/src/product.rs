@@ -88,6 +88,18 @@ impl Given<'_> {
     }
 }
 
+fn schedule(text: Option<&str>) -> PyResult<Schedule> {
+    text.map_or(Ok(Schedule::default()), |text| {
+        text.parse()
+            .map_err(|error| argument(&format!("schedule: {error}")))
+    })
+}
+
+/// The name of D's format under a schedule.
+pub(crate) fn result_format(row: &Row, text: Option<&str>) -> PyResult<&'static str> {
+    Ok(schedule(text)?.format(row.unit().raised()?).name)
+}
+
 /// D as an array of words, and the name of their format.
 pub(crate) fn multiply<'py>(
     py: Python<'py>,
@@ -102,12 +114,7 @@ pub(crate) fn multiply<'py>(
             "c with the modifier noC: noC leaves c out; give one of them",
         ));
     }
-    let mut schedule: Schedule = match &options.schedule {
-        Some(text) => text
-            .parse::<Schedule>()
-            .map_err(|error| argument(&format!("schedule: {error}")))?,
-        None => Schedule::default(),
-    };
+    let mut schedule = schedule(options.schedule.as_deref())?;
     let signature = &schedule.signature(unit);
     let mut casting = Casting {
         saturate: options.saturate,

@@ -307,6 +307,12 @@ impl Row {
         ))
     }
 
+    /// The name of the format of a product's elements.
+    #[pyo3(signature = (schedule=None))]
+    fn result(&self, schedule: Option<&str>) -> PyResult<&'static str> {
+        product::result_format(self, schedule)
+    }
+
     /// A whole product: the words of D and the name of their format.
     fn matmul<'py>(
         &self,

@@ -6,6 +6,7 @@
 """
 
 from ._compare import Comparison, compare
+from ._ops import matmul
 from ._simulate import Call, Simulation, SimulationReport, simulate
 
-__all__ = ["Call", "Comparison", "Simulation", "SimulationReport", "compare", "simulate"]
+__all__ = ["Call", "Comparison", "Simulation", "SimulationReport", "compare", "matmul", "simulate"]

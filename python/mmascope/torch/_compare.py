@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from .._arrays import kind_of_torch
 from .._errors import ArgumentError
 from .._report import Rows
 from ._simulate import SimulationReport, simulate
@@ -109,13 +110,11 @@ def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], a
     """The dot product of a linear layer, the step of which the two architectures part, step by step."""
     from .._catalogue import Instruction, current
     from .._explain import explain_of
-    from ._simulate import _kind
-
     if not isinstance(module, torch.nn.Linear) or not given:
         return None
     a = given[0][index[:-1]]
     b = module.weight.detach()[index[-1]]
-    kind = _kind(a.dtype)
+    kind = kind_of_torch(a.dtype)
     try:
         rows = [Instruction(current().default(arch, kind, kind, None, False)) for arch in archs]
     except Exception:
@@ -161,10 +160,23 @@ def compare(model: Any, inputs: Any, archs: Sequence[str], **options: Any) -> Co
     Comparison
         Differences by layer, the first layer and element that part, and for a linear layer the step by step
         computation of that element.
+
+    Raises
+    ------
+    ArgumentError, UnknownNameError
+        Naming the argument. What the model itself raises is passed on.
     """
-    names = list(archs)
+    if not isinstance(model, torch.nn.Module):
+        raise ArgumentError(f"model: {model!r} is no torch.nn.Module")
+    names = list(archs) if isinstance(archs, Sequence) and not isinstance(archs, str) else []
     if len(names) < 2:
-        raise ArgumentError(f"archs: {names}; two or more are needed")
+        raise ArgumentError(f"archs: {archs!r}; a sequence of two or more is needed")
+    given = _tensors(inputs)
+    if not given:
+        raise ArgumentError(f"inputs: {type(inputs).__name__} has no tensor")
+    for tensor in given:
+        if tensor.is_nested:
+            raise ArgumentError("inputs: a nested tensor; give its parts one at a time")
     runs = {arch: _run(model, inputs, arch, options) for arch in names}
     modules = dict(model.named_modules())
     layers: list[dict[str, Any]] = []

@@ -16,6 +16,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .. import _checks
+from .._arrays import kind_of_torch
 from .._catalogue import Instruction, find
 from .._errors import ArgumentError, Error
 from .._products import matmul
@@ -206,6 +208,9 @@ class Simulation(TorchDispatchMode):
                 dtypes = ", ".join(_name(item.dtype) for item in args if isinstance(item, torch.Tensor))
                 self.report._add(str(func).split(".")[1], dtypes, "", reason, 0, 0.0)
             return func(*args, **kwargs)
+        if any(isinstance(item, torch.Tensor) and item.is_nested for item in args):
+            self.report._add(str(func).split(".")[1], "", "", "nested tensors are not taken apart", 0, 0.0)
+            return func(*args, **kwargs)
         result = handler(*args, **kwargs)
         return func(*args, **kwargs) if result is NotImplemented else result
 
@@ -229,7 +234,7 @@ class Simulation(TorchDispatchMode):
                 else:
                     from .._catalogue import current
 
-                    row = Instruction(current().default(self.arch, _kind(call.a), _kind(call.b), None, False))
+                    row = Instruction(current().default(self.arch, kind_of_torch(call.a), kind_of_torch(call.b), None, False))
             except Error as error:
                 row = str(error)
             self._rows[key] = row
@@ -239,7 +244,7 @@ class Simulation(TorchDispatchMode):
     def _fitting(row: Instruction, call: Call) -> Instruction | str:
         """A named instruction takes its own operand types only; f32 numbers may go to tf32."""
         own = (row._kinds[0], row._kinds[1])
-        given = (_kind(call.a), _kind(call.b))
+        given = (kind_of_torch(call.a), kind_of_torch(call.b))
         widened = tuple("f32" if kind == "tf32" else kind for kind in own)
         if given in (own, widened):
             return row
@@ -408,14 +413,6 @@ def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _kind(dtype: torch.dtype) -> str:
-    from .._arrays import _NARROW
-
-    name = _name(dtype)
-    return {"float16": "f16", "float32": "f32", "float64": "f64", "float4_e2m1fn_x2": "e2m1fn"}.get(
-        name, _NARROW.get(name, name))
-
-
 def simulate(*, arch: str, instruction: Rule = None, schedule: Any = None, threads: int | None = None) -> Simulation:
     """Runs PyTorch on CPU with the matrix arithmetic of another chip.
 
@@ -453,4 +450,7 @@ def simulate(*, arch: str, instruction: Rule = None, schedule: Any = None, threa
         raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
     if schedule is not None and not isinstance(schedule, str) and not callable(schedule):
         raise ArgumentError(f"schedule: {schedule!r} is no text and no rule")
+    if instruction is not None and not isinstance(instruction, (str, Instruction)) and not callable(instruction):
+        raise ArgumentError(f"instruction: {instruction!r} is no name, no instruction and no rule")
+    _checks.whole(threads, "threads", 1, optional=True, most=1024)
     return Simulation(arch, instruction, schedule, threads)

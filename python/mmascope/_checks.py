@@ -1,0 +1,81 @@
+"""Checks of arguments, and messages of the program in Python's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from ._errors import ArgumentError, Error, UnknownNameError
+
+
+def text(value: Any, argument: str, example: str, optional: bool = True) -> None:
+    """Refuses what is no text."""
+    if not isinstance(value, str) and not (optional and value is None):
+        raise ArgumentError(f"{argument}: {value!r} is no text, such as {example!r}")
+
+
+def whole(value: Any, argument: str, least: int = 0, optional: bool = False, most: int = (1 << 64) - 1) -> None:
+    """Refuses what is no whole number of a range."""
+    if optional and value is None:
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        limit = f"{least} or more is needed" if most >= (1 << 63) - 1 else f"{least} to {most} are possible"
+        raise ArgumentError(f"{argument} = {value!r}: {limit}")
+
+
+def number(value: Any, argument: str) -> float:
+    """A number as a float."""
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{argument}: {value!r} is no number") from error
+
+
+def flag(value: Any, argument: str) -> bool:
+    """A yes or no."""
+    if value is True or value is False:
+        return bool(value)
+    if isinstance(value, (bool, numpy.bool_)):
+        return bool(value)
+    raise ArgumentError(f"{argument}: {value!r} is neither True nor False")
+
+
+def texts(value: Any, argument: str, example: str) -> list[str]:
+    """One text or several, as a list."""
+    items = [value] if isinstance(value, str) else list(value) if isinstance(value, Sequence) else None
+    if items is None or not all(isinstance(item, str) for item in items):
+        raise ArgumentError(f"{argument}: {value!r} is no text and no sequence of texts, such as {example!r}")
+    return items
+
+
+#: Options of the program, and the arguments that give them here where they have another name.
+NAMES = {
+    "arch": "units", "inst": "instruction", "dist": "distribution", "schedule": "schedules", "as": "against",
+}
+
+
+def in_python(message: str, names: Mapping[str, str] = NAMES) -> str:
+    """A message of the program without its options."""
+    message = re.split(r"\n\s*(?:tip:|Usage:|For more information)", message)[0].strip().removeprefix("error: ")
+    message = message.replace("saturate (--saturate) to clamp", "saturate=True to clamp")
+    message = message.replace("`mmascope list --arch ARCH` has all of an architecture", "mmascope.catalogue() has all")
+    message = message.replace("`mmascope list` has all", "mmascope.catalogue().architectures has all")
+    message = message.replace("OPERATION:", "operation:")
+
+    def name(option: str) -> str:
+        return names.get(option, option.replace("-", "_"))
+
+    # --types f16,f16,f32 and --arch a100: are a name with its value.
+    message = re.sub(r"--([a-z-]+) ([a-z0-9]+(?:,[a-z0-9/-]+)+)", lambda it: f"{name(it[1])}={it[2]!r}", message)
+    message = re.sub(r"--([a-z-]+) ([^\s:'<>-][^\s'<>]*):(?=\s)", lambda it: f"{name(it[1])}={it[2]!r}:", message)
+    return re.sub(r"'?--([a-z][a-z-]*)(?: <[^>]*>)?'?", lambda it: name(it[1]), message)
+
+
+def translated(error: Error, names: Mapping[str, str] = NAMES) -> Error:
+    """An exception of the program with arguments of Python; names that are not known have a class of their own."""
+    message = in_python(str(error), names)
+    is_unknown = type(error) is ArgumentError and re.search(r"(^|: )unknown ", message)
+    return UnknownNameError(message) if is_unknown else type(error)(message)

@@ -1,0 +1,117 @@
+"""Messages name arguments of Python, never options of the program, and are exceptions of the package."""
+
+import numpy
+import pytest
+
+import mmascope
+
+A = numpy.ones((16, 16), numpy.float16)
+TYPES = {"types": "f16,f16,f32"}
+FILE = "examples/fp8-accumulators.jsonl"
+
+
+def diff(*units, **options):
+    return lambda: mmascope.diff(*(units or ("a100", "h100")), **options)
+
+
+def error(*units, **options):
+    return lambda: mmascope.error(*(units or ("a100:f16",)), **options)
+
+
+def resolve(*operation, **options):
+    return lambda: mmascope.resolve(*(operation or ("sqrt",)), **{"target": "sm_90", "type": "f32", **options})
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), [
+    (diff(), ValueError, "which instruction.*give instruction, a100:INST, or types"),
+    (lambda: mmascope.diff(), ValueError, "^units: none named; two or more"),
+    (diff("a100", **TYPES), ValueError, "^units: 1 named; two or more"),
+    (diff("a100", "h1000", **TYPES), KeyError, "nearest: H100"),
+    (diff(3, "h100:f16"), ValueError, "^units: 3 is no instruction"),
+    (diff(instruction="f16", **TYPES), ValueError, "^instruction and types: "),
+    (diff(types=3), ValueError, "^types: 3 is no text"),
+    (diff(instruction=3), ValueError, "^instruction: 3 is no text"),
+    (diff("a100", "v100", types="bf16,bf16,f32"), KeyError, "^types='bf16,bf16,f32': unknown operand types"),
+    (diff(family="foo", **TYPES), KeyError, "unknown family 'foo'"),
+    (diff(family=3, **TYPES), ValueError, "^family: 3 is no text"),
+    (diff(count=0, **TYPES), ValueError, "^count = 0: "),
+    (diff(count="x", **TYPES), ValueError, "^count = 'x': "),
+    (diff(seed=-1, **TYPES), ValueError, "^seed = -1: "),
+    (diff(start=-3, **TYPES), ValueError, "^start = -3: "),
+    (error(), ValueError, "^shape, or a and b"),
+    (lambda: mmascope.error(shape=(4, 4, 64)), ValueError, "^units: none named; one or more"),
+    (error("a100", shape=(4, 4, 64)), ValueError, "which instruction"),
+    (error(shape=(4, 4)), ValueError, r"^shape: \(4, 4\) is no \(M, N, K\)"),
+    (error(shape=5), ValueError, "^shape: 5 is no"),
+    (error(shape=(0, 4, 64)), ValueError, "^shape = 0: "),
+    (error(shape=(4, 4, 64), distribution="foo"), KeyError, "^distribution: unknown distribution 'foo'"),
+    (error(shape=(4, 4, 64), schedules=["foo"]), KeyError, "^schedules: .*unknown clause 'foo'"),
+    (error(shape=(4, 4, 64), schedules=3), ValueError, "^schedules: 3 is no text"),
+    (error(shape=(4, 4, 64), c="foo"), KeyError, "^c: unknown distribution 'foo'"),
+    (error(shape=(4, 4, 64), seed=-1), ValueError, "^seed = -1"),
+    (error(a=A, b=A, seed=1), ValueError, "^seed: nothing is drawn"),
+    (error(a=A, b=A[:8]), ValueError, "^a is 16 × 16 and b is 8 × 16"),
+    (error(a=A[0], b=A), ValueError, r"^a has the shape \(16,\)"),
+    (error(a=A.astype("f4") * 1e9, b=A), ValueError, r"^a: element \[0, 0\] .*saturate=True"),
+    (resolve(target="foo"), KeyError, "^target: unknown target 'foo'"),
+    (resolve("sqrtx"), KeyError, "^operation: unknown operation 'sqrtx'; nearest: sqrt"),
+    (resolve(3), ValueError, "^operation: 3 is no text"),
+    (resolve(type="f31"), KeyError, "^type: unknown type 'f31'"),
+    (resolve(type=None), ValueError, "^type: "),
+    (resolve(policy="x"), KeyError, "^policy: unknown policy 'x'"),
+    (resolve(fmf="x"), KeyError, "^fmf: unknown fast-math flag 'x'"),
+    (resolve(round="x"), KeyError, "^round: unknown rounding 'x'"),
+    (resolve(round="rz", approx=True), ValueError, "^round and approx: "),
+    (resolve(denormal="x"), KeyError, "^denormal: unknown"),
+    (resolve(preset="x"), KeyError, "^preset: unknown"),
+    (resolve("a*b+c", value=[1.0]), ValueError, "^value: 1 values are no multiple of 3"),
+    (resolve(value=[None]), ValueError, "^value: None is no number"),
+    (lambda: mmascope.check("nowhere.jsonl"), OSError, "^files: nowhere.jsonl"),
+    (lambda: mmascope.check(3), ValueError, "^files: 3 is no path"),
+    (lambda: mmascope.check(FILE, against="foo"), ValueError, "^against='foo': expected ARCH:INST"),
+    (lambda: mmascope.check(FILE, arch="foo"), KeyError, "unknown architecture 'foo'"),
+    (lambda: mmascope.check(FILE, instruction=3), ValueError, "^instruction: 3"),
+    (lambda: mmascope.specials(3), ValueError, "^arch: 3 is no text"),
+    (lambda: mmascope.specials("h100", "foo"), KeyError, "unknown instruction 'foo'"),
+    (lambda: mmascope.identify(A, A, A, alpha="x"), ValueError, "^alpha: 'x' is no number"),
+    (lambda: mmascope.identify(A, A, "x"), TypeError, "^d: str is no array"),
+])
+def test_messages_name_arguments(call, kind, message):
+    with pytest.raises(kind, match=message) as caught:
+        call()
+    assert isinstance(caught.value, mmascope.Error)
+    assert "--" not in str(caught.value) and "Usage" not in str(caught.value) and "`mmascope" not in str(caught.value)
+
+
+def test_what_is_nearly_wrong_is_taken():
+    assert mmascope.resolve("-a*b", target="sm_90", type="f32")["legal"]
+    assert mmascope.resolve("sqrt", target="sm_90", type="f32", value=[-1.0])["out"] == "7fffffff"
+    assert len(mmascope.error("a100:f16,f16,f32", shape=(4, 4, 64), schedules="chain")["curves"]) == 1
+    integers = numpy.full((4, 64), -3, numpy.int8)
+    assert mmascope.error("a100", a=integers, b=integers.T)["curves"][0]["inst"] == "mma.m16n8k32.s32.s8.s8.s32"
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_tensors_that_cannot_be_read():
+    torch = pytest.importorskip("torch")
+    from torch._subclasses import FakeTensorMode
+
+    half = torch.ones(16, 16).half()
+    with FakeTensorMode():
+        fake = torch.ones(16, 16).half()
+    nested = torch.nested.nested_tensor([torch.ones(2, 16).half(), torch.ones(3, 16).half()])
+    net = torch.nn.Linear(16, 4).half()
+    for call, message in (
+        (lambda: mmascope.matmul(nested, half, arch="h100"), "^a: a nested tensor"),
+        (lambda: mmascope.cast(nested, "f32"), "^array: a nested tensor"),
+        (lambda: mmascope.matmul(half, fake, arch="h100"), "^b: a FakeTensor"),
+        (lambda: mmascope.torch.matmul(nested, half, arch="h100"), "^a: a nested tensor"),
+        (lambda: mmascope.torch.compare(5, half, ["a100", "h100"]), "^model: 5 is no torch.nn.Module"),
+        (lambda: mmascope.torch.compare(net, nested, ["a100", "h100"]), "^inputs: a nested tensor"),
+        (lambda: mmascope.torch.compare(net, 5, ["a100", "h100"]), "^inputs: int has no tensor"),
+        (lambda: mmascope.torch.compare(net, half, "a100"), "^archs: 'a100'"),
+        (lambda: mmascope.torch.compare(net, half, 5), "^archs: 5"),
+        (lambda: mmascope.torch.compare(net, half, ["a100", "h1000"]), "nearest: H100"),
+    ):
+        with pytest.raises(mmascope.Error, match=message):
+            call()
