@@ -26,9 +26,10 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             casts    10^7 random f32 words to every format, rounding and policy
             quantise 10^6 blocks for each format and recipe against NumPy
             functions  every approximate function on 10^6 inputs against another library's floats
-  emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon
+  emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon big-endian
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
+            big-endian  the tests of the model, of files and of the portable kernels in qemu-s390x
   bounds  what llvm-mca says of the inner loops of the release build's kernels
   generate [--check]
           writes the manual pages, the C header, the pictures and the tables of the documents; --check compares the
@@ -158,6 +159,7 @@ fn main() -> ExitCode {
         ["prove", "functions"] => prove("mmascope-model", "evaluation", "functions"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
+        ["emulate", "big-endian"] => emulate_big_endian(),
         ["generate"] => picture::generate(false) && header::generate(false) && manual_pages(),
         ["generate", "--check"] => picture::generate(true) && header::generate(true),
         ["api"] => api::list(false),
@@ -318,6 +320,37 @@ fn emulate_avx512() -> bool {
     );
     let script = ["sh", "xtask/emulate-avx512.sh", "target/emulate", &line];
     run(&[&script[..], &binaries].concat())
+}
+
+/// The reference, files and the portable kernels where memory has the other order of bytes.
+fn emulate_big_endian() -> bool {
+    const TARGET: &str = "s390x-unknown-linux-gnu";
+    const VARIABLES: [(&str, &str); 2] = [
+        (
+            "CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER",
+            "s390x-linux-gnu-gcc",
+        ),
+        (
+            "CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_RUNNER",
+            "qemu-s390x -L /usr/s390x-linux-gnu",
+        ),
+    ];
+    let packages =
+        ["mmascope-model", "mmascope-gemm", "mmascope-io"].map(|name| ["--package", name]);
+    // Exhaustive tests of casts take hours in an emulator.
+    let skipped = ["every_source_of_16_bits", "f32_patterns_of_bf16"].map(|name| ["--skip", name]);
+    let command = [
+        &["test", "--no-fail-fast", "--target", TARGET],
+        &packages.concat()[..],
+        &["--"],
+        &skipped.concat()[..],
+    ];
+    let status = Command::new("cargo")
+        .args(command.concat())
+        .envs(VARIABLES)
+        .env_remove("MMASCOPE_PYTHON")
+        .status();
+    status.is_ok_and(|status| status.success())
 }
 
 fn emulate_neon() -> bool {

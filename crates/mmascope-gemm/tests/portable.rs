@@ -13,7 +13,7 @@ use mmascope_model::dpa::{Modifiers, Scale, Signature, Unit};
 use mmascope_model::format::{BF16, E2M1FN, E4M3FN, F16, F32, F64, Format, UE4M3};
 
 /// Operands, c and d, K, program, and a part of the kernel's name.
-const UNITS: [(Format, [Format; 2], usize, &str, &str); 13] = [
+const UNITS: [(Format, [Format; 2], usize, &str, &str); 15] = [
     (
         F16,
         [F32; 2],
@@ -27,6 +27,20 @@ const UNITS: [(Format, [Format; 2], usize, &str, &str); 13] = [
         8,
         "t-fdpa L=8 F=24 e0=-133 align=rne -> rz f32",
         "fused sum in 32-bit",
+    ),
+    (
+        F16,
+        [F32; 2],
+        8,
+        "t-fdpa L=8 F=24 e0=-133 align=rd -> rd f32",
+        ", down",
+    ),
+    (
+        F16,
+        [F32; 2],
+        8,
+        "t-fdpa L=8 F=24 e0=-133 align=ru -> ru f32",
+        ", up",
     ),
     (
         BF16,
@@ -194,6 +208,8 @@ kinds! {
     fused_sums: "fused sum in 32-bit",
     sums_to_nearest: "to nearest",
     sums_toward_zero: "toward zero",
+    sums_rounded_down: ", down",
+    sums_rounded_up: ", up",
     c_late: "c late",
     even_and_odd_k: "even and of odd k",
     exact_sums: "exact sums",

@@ -133,8 +133,30 @@ fn chosen() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> 
     PATHS.into_iter().filter(|path| TITLES.contains(&path.0))
 }
 
-/// A unit that is in no catalogue.
-const USER: &str = "t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32";
+/// Units that are in no catalogue.
+const USERS: [(&str, &str); 5] = [
+    (
+        "L=12 F=20 align=rne",
+        "t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32",
+    ),
+    (
+        "L=12 F=20 align=rd",
+        "t-fdpa L=12 F=20 e0=-126 align=rd -> rne f32",
+    ),
+    (
+        "L=12 F=20 align=rd, results rounded down",
+        "t-fdpa L=12 F=20 e0=-126 align=rd -> rd f32",
+    ),
+    (
+        "L=12 F=24 align=rd, then c",
+        "s = t-fdpa L=12 F=24 e0=-133 align=rd from +0 -> rne f32 ; d = add s c -> rne f32",
+    ),
+    (
+        "L=6 F=24 align=rd, c between",
+        "s = t-fdpa L=6 F=24 e0=-133 align=rd over k=0..5 -> rz f32 ; \
+         d = t-fdpa L=6 F=24 e0=-133 align=rd over k=6..11 from s -> rz f32",
+    ),
+];
 
 /// CPU time of this thread in seconds; elsewhere than on Linux and macOS the time that passes.
 fn now() -> f64 {
@@ -526,10 +548,12 @@ fn run() {
         }
     }
     if only.is_none_or(|only| "user".contains(only)) {
-        let signature = "a=f16 b=f16 c=f32 d=f32 k=12".parse().expect("a signature");
-        let user = Unit::new(signature, USER.parse().expect("a program")).expect("a unit");
-        let title = "user's row: L=12 F=20 align=rne";
-        line(title, &user, [size, size, size / 12 * 12], Data::Normal);
+        for (title, program) in USERS {
+            let signature = "a=f16 b=f16 c=f32 d=f32 k=12".parse().expect("a signature");
+            let user = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
+            let title = format!("user's row: {title}");
+            line(&title, &user, [size, size, size / 12 * 12], Data::Normal);
+        }
     }
 }
 

@@ -24,7 +24,10 @@ fn algorithm(k: u64, random: &mut Random) -> String {
         10 => format!(
             "fused L={l} F={}{}",
             random.between(1, 28),
-            one(&["", " align=rne", " align=rd", " normalised", " Fc=20"], random)
+            one(
+                &["", " align=rne", " align=rd", " normalised", " Fc=20"],
+                random
+            )
         ),
         11 => format!("fused L={l} F=24 e0=-133"),
         2 => format!(
