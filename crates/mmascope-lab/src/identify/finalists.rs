@@ -7,15 +7,19 @@ use super::excerpts::Part;
 use super::matched_inputs::MatchedInputs;
 use super::search::{ask_all, sort};
 use super::trial::{Asked, Trial};
-use crate::dpa::Signature;
+use crate::dpa::{
+    Beyond, Dpa, IntPair, Operation, Reading, Select, Signature, Start,
+};
 use crate::error::Result;
-use crate::format::Format;
-use crate::gemm::engine;
+use crate::format::{Format, Kind};
+use crate::gemm::{Schedule, engine};
 
 /// The most products of the first candidate: those of 6502³.
 const FIRST: u128 = 1 << 38;
 /// The most products of all further candidates: those of 3251³.
 const FURTHER: u128 = 1 << 35;
+/// The most products of a nearest candidate that gives less than half of what it was asked for: those of 1024³.
+const FAR: u128 = 1 << 30;
 /// How many products of an engine take the time of one of the reference.
 const REFERENCE: u128 = 256;
 /// Elements that a candidate got wrong and that all others are asked, at most at the same time.
@@ -31,10 +35,20 @@ pub(super) fn compute<'n>(
     shown.extend(others);
     sort(&mut waiting);
     let mut computer = Computer::new(asked)?;
-    let (mut done, mut left) = (Vec::new(), FURTHER);
+    let (mut done, mut left): (Vec<Trial<'n>>, u128) = (Vec::new(), FURTHER);
     let mut wrong: Vec<(usize, usize)> = Vec::new();
     while !waiting.is_empty() {
         let mut trial = waiting.remove(0);
+        // Candidates that are known to compute the same sums share them.
+        let sum = integer_sum(asked, &trial);
+        let same = |other: &&Trial<'_>| {
+            other.full && other.fits() && sum.is_some() && integer_sum(asked, other) == sum
+        };
+        if let Some(same) = done.iter().find(same) {
+            trial.take_over(same);
+            done.push(trial);
+            continue;
+        }
         let cost = computer.cost(&trial)?;
         let is_first = done.is_empty();
         if !is_first && cost > left {
@@ -59,6 +73,40 @@ pub(super) fn compute<'n>(
         sort(&mut waiting);
     }
     Ok(done)
+}
+
+/// The formats of a candidate that gives C and all products, added exactly and reduced to the accumulator's bits, so that
+/// neither the order of the steps nor their length matters; `None` where that is not known.
+fn integer_sum(asked: &Asked<'_>, trial: &Trial<'_>) -> Option<[Format; 3]> {
+    let order = Schedule {
+        order: trial.schedule.order.clone(),
+        ..Schedule::default()
+    };
+    let signature = trial.signature();
+    let Signature { a, b, c, d, .. } = signature;
+    let are_integers = [a, b, d]
+        .iter()
+        .all(|format| format.kind == Kind::Fixed { scale: 0 });
+    if order != trial.schedule || !are_integers || c != d || trial.format() != d.container() {
+        return None;
+    }
+    let [statement] = trial.named.unit.program().statements.as_slice() else {
+        return None;
+    };
+    let Operation::Dot {
+        algorithm: Dpa::IntDot(dot),
+        operands: Reading::WHOLE,
+        over: Select::All,
+        from: Start::C,
+    } = &statement.operation
+    else {
+        return None;
+    };
+    // Sums that cannot leave the accumulator's range saturate nowhere.
+    let bits = a.bits + b.bits + asked.shape[2].next_power_of_two().ilog2();
+    let is_within = asked.question.operands.c.is_none() && d.signed && bits < d.bits;
+    let is_exact = dot.beyond == Beyond::Wraps || is_within;
+    (dot.pair == IntPair::Product && is_exact).then_some([a, b, d])
 }
 
 /// The candidates that give the elements of a part too, as they are; and the others with what they were wrong in.
@@ -87,10 +135,11 @@ fn refuted<'n>(
     Ok((fitting, others))
 }
 
-/// Computes all of D for the nearest candidate, so that its distance is exact.
+/// Computes all of D for the nearest candidate, so that its distance is exact; some of a large D where it is far away.
 pub(super) fn complete_nearest(asked: &Asked<'_>, trials: &mut [Trial<'_>]) -> Result<()> {
     if let Some(nearest) = trials.first_mut().filter(|best| !best.full && !best.fits()) {
-        Computer::new(asked)?.compute(nearest, FIRST)?;
+        let most = if nearest.is_near() { FIRST } else { FAR };
+        Computer::new(asked)?.compute(nearest, most)?;
     }
     Ok(())
 }

@@ -7,6 +7,8 @@
 //!
 //! A candidate that does not fit is out of it; the nearest ones are kept to be shown.
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 
 use super::excerpts::{Part, Places, even_out};
@@ -82,6 +84,7 @@ pub(super) fn search(
     open = finalists::compute(asked, open, &mut shown)?;
     open.append(&mut shown);
     sort(&mut open);
+    keep_few(&mut open);
     finalists::complete_nearest(asked, &mut open)?;
     let all: Vec<Candidate> = open.iter().map(Trial::candidate).collect();
     found.candidates = all.clone();
@@ -99,6 +102,16 @@ pub(super) fn sort(trials: &mut [Trial<'_>]) {
             .then((y.full && y.fits()).cmp(&(x.full && x.fits())))
             .then(x.rank.cmp(&y.rank))
             .then(x.named.names[0].cmp(&y.named.names[0]))
+    });
+}
+
+/// Keeps those that fit and the best others of every unit.
+fn keep_few(trials: &mut Vec<Trial<'_>>) {
+    let mut counts = HashMap::new();
+    trials.retain(|trial| {
+        let count: &mut usize = counts.entry(std::ptr::from_ref(trial.named)).or_default();
+        *count += 1;
+        trial.fits() || *count <= KEPT
     });
 }
 

@@ -339,6 +339,11 @@ impl<'a> Trial<'a> {
         self.agreeing += other.agreeing;
     }
 
+    /// Takes over what another trial computed, where both are the same sums.
+    pub(super) fn take_over(&mut self, other: &Self) {
+        (self.compared, self.agreeing, self.full) = (other.compared, other.agreeing, other.full);
+    }
+
     /// What is told of it.
     pub(super) fn candidate(&self) -> Candidate {
         let digits = self.format.digits();

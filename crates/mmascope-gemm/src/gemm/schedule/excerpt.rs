@@ -16,6 +16,9 @@ use crate::error::{Error, Result};
 use crate::gemm::accumulators::Accumulators;
 use crate::gemm::{Matrices, Product, Region, Watch};
 
+/// How often a chain that the reference computes stops on the way through all of K.
+const STOPS: usize = 64;
+
 /// Some rows and some columns of a product.
 ///
 /// ```
@@ -280,19 +283,30 @@ impl Chains<'_> {
         let chain = known
             .entry((computed.clone(), with_c, steps.start))
             .or_default();
-        let mut longest = chain.range(..=steps.end).next_back();
+        let longest = chain.range(..=steps.end).next_back();
         if longest.is_none_or(|(end, _)| *end < steps.end) {
-            let (done, mut sums) = match longest {
+            let (mut done, mut sums) = match longest {
                 Some((end, sums)) => (*end, sums.clone()),
                 None if with_c => (steps.start, self.product.c(computed.clone())?),
                 None => (steps.start, self.product.zeros(computed.clone())?),
             };
-            let is_first = with_c && done == steps.start;
-            self.product
-                .advance(done..steps.end, is_first, &mut sums, watch)?;
-            chain.insert(steps.end, sums);
-            longest = chain.range(..=steps.end).next_back();
+            // Other schedules may end the same chain earlier. The reference stops on the way at no cost.
+            let at_once = match self.product.is_by_reference() {
+                true => self.product.steps().div_ceil(STOPS),
+                false => steps.len().max(1),
+            };
+            loop {
+                let end = steps.end.min(done + at_once);
+                let is_first = with_c && done == steps.start;
+                self.product.advance(done..end, is_first, &mut sums, watch)?;
+                chain.insert(end, sums.clone());
+                done = end;
+                if done == steps.end {
+                    break;
+                }
+            }
         }
+        let longest = chain.range(..=steps.end).next_back();
         let (_, sums) = longest.ok_or_else(|| Error::Argument("a chain is missing".into()))?;
         let format = *sums.format();
         if computed == region {
