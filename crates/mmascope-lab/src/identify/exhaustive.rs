@@ -2,9 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
+use rayon::prelude::*;
+
 use super::excerpts::Part;
 use super::matched_inputs::Formats;
-use super::trial::Asked;
+use super::trial::{Asked, Trial};
 use super::{Question, shape, units};
 use crate::error::Result;
 use crate::isa::Catalogue;
@@ -29,23 +31,24 @@ pub fn exhaustive(
     let mut formats = Formats::new(question);
     let rows: Vec<usize> = (0..m).collect();
     let whole = Part::new(question, asked.shape, rows.clone(), (0..n).collect())?;
-    let mut found = Vec::new();
-    for named in units(catalogue) {
+    let units = units(catalogue);
+    let mut trials = Vec::new();
+    for named in &units {
         if named.unit.check_chain(asked.shape[2]).is_err() {
             continue;
         }
         let of_d = formats.of_d(named.unit.signature());
-        let plain = of_d.and_then(|of_d| asked.plain(&named, &of_d, &whole));
-        let emulated = asked.emulated(&named, |signature| formats.of_d(signature))?;
-        for mut trial in plain.unwrap_or_default().into_iter().chain(emulated) {
-            let inputs = asked.inputs(None, &trial.signature(), &[trial.format()]);
-            let Some(inputs) = inputs else { continue };
-            // A unit may not take a scheme's parts.
-            let computed = asked.compute(&mut trial, &inputs, &rows);
-            if computed.is_ok() && trial.fits() {
-                found.push((named.names[0].clone(), trial.schedule.to_string()));
-            }
-        }
+        let plain = of_d.and_then(|of_d| asked.plain(named, &of_d, &whole));
+        trials.extend(plain.unwrap_or_default());
+        trials.extend(asked.emulated(named, |signature| formats.of_d(signature))?);
     }
-    Ok(found)
+    let fits = |mut trial: Trial<'_>| {
+        let inputs = asked.inputs(None, &trial.signature(), &[trial.format()])?;
+        // A unit may not take a scheme's parts.
+        asked.compute(&mut trial, &inputs, &rows).ok()?;
+        trial
+            .fits()
+            .then(|| (trial.named.names[0].clone(), trial.schedule.to_string()))
+    };
+    Ok(trials.into_par_iter().filter_map(fits).collect())
 }

@@ -7,9 +7,7 @@ use super::excerpts::Part;
 use super::matched_inputs::MatchedInputs;
 use super::search::{ask_all, sort};
 use super::trial::{Asked, Trial};
-use crate::dpa::{
-    Beyond, Dpa, IntPair, Operation, Reading, Select, Signature, Start,
-};
+use crate::dpa::{Beyond, Dpa, IntPair, Operation, Reading, Select, Signature, Start};
 use crate::error::Result;
 use crate::format::{Format, Kind};
 use crate::gemm::{Schedule, engine};

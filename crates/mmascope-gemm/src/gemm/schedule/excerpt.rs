@@ -298,7 +298,8 @@ impl Chains<'_> {
             loop {
                 let end = steps.end.min(done + at_once);
                 let is_first = with_c && done == steps.start;
-                self.product.advance(done..end, is_first, &mut sums, watch)?;
+                self.product
+                    .advance(done..end, is_first, &mut sums, watch)?;
                 chain.insert(end, sums.clone());
                 done = end;
                 if done == steps.end {
