@@ -29,8 +29,7 @@ pub fn exhaustive(
     };
     let [m, n, _] = asked.shape;
     let mut formats = Formats::new(question);
-    let rows: Vec<usize> = (0..m).collect();
-    let whole = Part::new(question, asked.shape, rows.clone(), (0..n).collect())?;
+    let whole = Part::new(question, asked.shape, (0..m).collect(), (0..n).collect())?;
     let units = units(catalogue);
     let mut trials = Vec::new();
     for named in &units {
@@ -45,7 +44,7 @@ pub fn exhaustive(
     let fits = |mut trial: Trial<'_>| {
         let inputs = asked.inputs(None, &trial.signature(), &[trial.format()])?;
         // A unit may not take a scheme's parts.
-        asked.compute(&mut trial, &inputs, &rows).ok()?;
+        asked.compute(&mut trial, &inputs).ok()?;
         trial
             .fits()
             .then(|| (trial.named.names[0].clone(), trial.schedule.to_string()))

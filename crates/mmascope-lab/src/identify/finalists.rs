@@ -166,15 +166,18 @@ impl<'a> Computer<'a> {
 
     /// Computes all of D, or, beyond so many products, as many of its rows as they allow.
     fn compute(&mut self, trial: &mut Trial<'_>, most: u128) -> Result<()> {
-        let m = self.asked.shape[0];
+        let [m, n, _] = self.asked.shape;
         let cost = self.cost(trial)?;
-        let count = match cost <= most {
-            true => m,
-            false => (most * m as u128 / cost).max(1) as usize,
-        };
-        let rows: Vec<usize> = (0..count)
-            .map(|index| (2 * index + 1) * m / (2 * count))
-            .collect();
+        if cost > most {
+            let count = (most * m as u128 / cost).max(1) as usize;
+            let rows = (0..count).map(|index| (2 * index + 1) * m / (2 * count));
+            let part = self.asked.of_lines(rows.collect(), (0..n).collect())?;
+            let asked = self.asked.ask(vec![trial.clone()], &part)?;
+            if let Some(asked) = asked.into_iter().next() {
+                *trial = asked;
+            }
+            return Ok(());
+        }
         let (signature, format) = (trial.signature(), trial.format());
         let is_last =
             |(own, of_d, _): &(Signature, Format, _)| (*own, *of_d) == (signature, format);
@@ -184,7 +187,7 @@ impl<'a> Computer<'a> {
             self.last = Some((signature, format, inputs));
         }
         match &self.last {
-            Some((_, _, Some(inputs))) => self.asked.compute(trial, inputs, &rows),
+            Some((_, _, Some(inputs))) => self.asked.compute(trial, inputs),
             _ => Ok(()),
         }
     }

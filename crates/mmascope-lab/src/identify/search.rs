@@ -21,7 +21,7 @@ use crate::format::Format;
 /// How many candidates of each unit are kept to be shown, beside those that may still be it.
 const KEPT: usize = 2;
 /// The most candidates that do not fit, but may be the nearest, after each step.
-const NEAR: [usize; 3] = [512, 64, 8];
+const NEAR: [usize; 2] = [64, 8];
 /// How often candidates of stream-K are told apart.
 const ROUNDS: usize = 8;
 /// The most rows and columns that are added for that each time.
@@ -94,12 +94,16 @@ pub(super) fn search(
     Ok(found)
 }
 
-/// The best first: those that fit, those computed in full, the larger share, the simpler schedule.
+/// The best first: those that fit, those computed in full, the simpler schedule. Of the others those that were asked more,
+/// since few elements say little, then the larger share.
 pub(super) fn sort(trials: &mut [Trial<'_>]) {
     trials.sort_by(|x, y| {
         let fits = y.fits().cmp(&x.fits());
-        fits.then(y.share().total_cmp(&x.share()))
-            .then((y.full && y.fits()).cmp(&(x.full && x.fits())))
+        let order = match x.fits() && y.fits() {
+            true => y.full.cmp(&x.full),
+            false => (y.compared.cmp(&x.compared)).then(y.share().total_cmp(&x.share())),
+        };
+        fits.then(order)
             .then(x.rank.cmp(&y.rank))
             .then(x.named.names[0].cmp(&y.named.names[0]))
     });

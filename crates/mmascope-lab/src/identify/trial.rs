@@ -10,7 +10,7 @@ use crate::array::{Array, Words};
 use crate::dpa::{Modifiers, Unit};
 use crate::error::Result;
 use crate::format::{Class, Format};
-use crate::gemm::{Product, Region, Schedule, ScheduledProduct, Watch};
+use crate::gemm::{Schedule, ScheduledProduct, Watch};
 
 /// Emulations come behind every schedule of a product as it is.
 const EMULATED: usize = 1 << 20;
@@ -161,7 +161,7 @@ impl<'a> Asked<'a> {
                     .excerpt
                     .words(unit, matrices, &schedules, scales, &watch)?;
                 for (trial, words) in plain.iter_mut().zip(words) {
-                    trial.compare(&inputs.d, &elements, words.into_iter());
+                    trial.compare(&inputs.d, elements.iter().copied(), words.into_iter());
                 }
                 found.append(&mut plain);
             }
@@ -183,52 +183,24 @@ impl<'a> Asked<'a> {
             let product = ScheduledProduct::new(&trial.schedule, unit, matrices, modifiers);
             if let Ok(product) = product {
                 let words = product.run(None, &self.watch())?;
-                trial.compare(&inputs.d, &elements, words.iter());
+                trial.compare(&inputs.d, elements.iter().copied(), words.iter());
                 found.push(trial);
             }
         }
         Ok(found)
     }
 
-    /// Computes rows of D for a candidate, from the whole matrices.
-    pub(super) fn compute(
-        &self,
-        trial: &mut Trial<'_>,
-        inputs: &MatchedInputs,
-        rows: &[usize],
-    ) -> Result<()> {
+    /// Computes all of D for a candidate, from the whole matrices.
+    pub(super) fn compute(&self, trial: &mut Trial<'_>, inputs: &MatchedInputs) -> Result<()> {
         let [m, n, _] = self.shape;
         let unit = &trial.named.unit;
         let modifiers = Modifiers::default();
         let (matrices, scales) = (&inputs.matrices, inputs.scales.as_ref());
-        let watch = self.watch();
-        let is_all = rows.len() == m;
-        let line = |&i: &usize| Region {
-            batch: 0..1,
-            rows: i..i + 1,
-            columns: 0..n,
-        };
-        let regions: Vec<Region> = rows.iter().map(line).collect();
-        let words = match trial.is_emulated() {
-            true => {
-                let product = ScheduledProduct::new(&trial.schedule, unit, matrices, modifiers)?;
-                match is_all {
-                    true => product.run(None, &watch)?.to_vec(),
-                    false => product.sample(None, &regions, &watch)?,
-                }
-            }
-            false => {
-                let product = Product::new(unit, matrices, modifiers)?;
-                match is_all {
-                    true => trial.schedule.run(&product, scales, &watch)?.to_vec(),
-                    false => trial.schedule.sample(&product, scales, &regions, &watch)?,
-                }
-            }
-        };
-        let elements = rows.iter().flat_map(|i| (0..n).map(move |j| (*i, j)));
-        let places: Vec<usize> = rows.iter().flat_map(|i| i * n..(i + 1) * n).collect();
-        trial.compare_at(&inputs.d, elements, &places, words.into_iter());
-        trial.full = is_all;
+        let product = ScheduledProduct::new(&trial.schedule, unit, matrices, modifiers)?;
+        let words = product.run(scales, &self.watch())?;
+        let elements = (0..m).flat_map(|i| (0..n).map(move |j| (i, j)));
+        trial.compare(&inputs.d, elements, words.iter());
+        trial.full = true;
         Ok(())
     }
 }
@@ -294,23 +266,11 @@ impl<'a> Trial<'a> {
         self.k as u128 * passes as u128
     }
 
-    /// Counts the elements of a part that are as given.
+    /// Counts the elements that are as given; `d` holds these elements in this order.
     fn compare(
         &mut self,
         d: &[(Format, Words)],
-        elements: &[(usize, usize)],
-        words: impl Iterator<Item = u64>,
-    ) {
-        let places: Vec<usize> = (0..elements.len()).collect();
-        self.compare_at(d, elements.iter().copied(), &places, words);
-    }
-
-    /// Counts the elements that are as given, the words of D that stand at these places.
-    fn compare_at(
-        &mut self,
-        d: &[(Format, Words)],
         elements: impl Iterator<Item = (usize, usize)>,
-        places: &[usize],
         words: impl Iterator<Item = u64>,
     ) {
         (self.compared, self.agreeing, self.first, self.full) = (0, 0, None, false);
@@ -318,8 +278,8 @@ impl<'a> Trial<'a> {
             return;
         };
         let unit = &self.named.unit;
-        for ((place, at), word) in elements.zip(places).zip(words) {
-            let given = d.get(*at);
+        for (at, (place, word)) in elements.zip(words).enumerate() {
+            let given = d.get(at);
             self.compared += 1;
             if given == word || agrees(unit, format, given, word) {
                 self.agreeing += 1;
