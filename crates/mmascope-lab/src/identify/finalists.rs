@@ -16,10 +16,10 @@ use crate::gemm::{Schedule, engine};
 const FIRST: u128 = 1 << 38;
 /// The most products of all further candidates: those of 3251³.
 const FURTHER: u128 = 1 << 35;
-/// The most products of a nearest candidate that gives less than half of what it was asked for: those of 1024³.
+/// The most products of a nearest candidate that gives less than half of what it was asked: those of 1024³.
 const FAR: u128 = 1 << 30;
 /// How many products of an engine take the time of one of the reference.
-const REFERENCE: u128 = 256;
+const REFERENCE: u128 = 1024;
 /// Elements that a candidate got wrong and that all others are asked, at most at the same time.
 const ASKED: usize = 16;
 
@@ -32,7 +32,7 @@ pub(super) fn compute<'n>(
     let (mut waiting, others): (Vec<_>, Vec<_>) = trials.into_iter().partition(Trial::fits);
     shown.extend(others);
     sort(&mut waiting);
-    let mut computer = Computer::new(asked)?;
+    let mut computer = Computer::new(asked);
     let (mut done, mut left): (Vec<Trial<'n>>, u128) = (Vec::new(), FURTHER);
     let mut wrong: Vec<(usize, usize)> = Vec::new();
     while !waiting.is_empty() {
@@ -133,11 +133,14 @@ fn refuted<'n>(
     Ok((fitting, others))
 }
 
-/// Computes all of D for the nearest candidate, so that its distance is exact; some of a large D where it is far away.
+/// Computes all of D for the nearest candidate, so that its distance is exact. Of a large D only one that gives at least
+/// half of what it was asked is worth it.
 pub(super) fn complete_nearest(asked: &Asked<'_>, trials: &mut [Trial<'_>]) -> Result<()> {
     if let Some(nearest) = trials.first_mut().filter(|best| !best.full && !best.fits()) {
-        let most = if nearest.is_near() { FIRST } else { FAR };
-        Computer::new(asked)?.compute(nearest, most)?;
+        let mut computer = Computer::new(asked);
+        if nearest.is_near() || computer.cost(nearest)? <= FAR {
+            computer.compute(nearest, FIRST)?;
+        }
     }
     Ok(())
 }
@@ -149,8 +152,8 @@ struct Computer<'a> {
 }
 
 impl<'a> Computer<'a> {
-    fn new(asked: &'a Asked<'a>) -> Result<Self> {
-        Ok(Self { asked, last: None })
+    fn new(asked: &'a Asked<'a>) -> Self {
+        Self { asked, last: None }
     }
 
     /// What all of D costs, in products of an engine.
