@@ -277,7 +277,7 @@ fn excerpts_have_the_words_of_whole_products() {
         let product = Product::by_reference(unit, &whole, Modifiers::default()).expect("a product");
         let some = |seed, length: usize| -> Vec<usize> {
             (0..length)
-                .filter(|&index| drawn(seed, index)[1] % 5 == 0)
+                .filter(|&index| drawn(seed, index)[1].is_multiple_of(5))
                 .collect()
         };
         let (rows, columns) = (some(7, m), some(8, n));
