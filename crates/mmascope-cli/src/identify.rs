@@ -124,18 +124,28 @@ fn headline(found: &Identification) -> String {
             share(nearest)
         ),
         ([one], _) => format!(
-            "one answer: {}{}, schedule {}",
+            "one answer{}: {}{}, schedule {}",
+            basis(one),
             one.rows[0],
             and_more(one.rows.len() - 1),
             one.schedule
         ),
         ([first, ..], _) => format!(
-            "{} answers give the same bits; the simplest: {}{}, schedule {}",
+            "{} answers give the same bits; the simplest{}: {}{}, schedule {}",
             identified.len(),
+            basis(first),
             first.rows[0],
             and_more(first.rows.len() - 1),
             first.schedule
         ),
+    }
+}
+
+/// What an answer rests on, where it is less than all of D.
+fn basis(candidate: &Candidate) -> String {
+    match candidate.full {
+        true => String::new(),
+        false => format!(", on a sample of {} elements", candidate.compared),
     }
 }
 

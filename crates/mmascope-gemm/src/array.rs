@@ -182,6 +182,52 @@ impl Array {
         &self.bytes
     }
 
+    /// Some rows and some columns of a matrix.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the array is no matrix, a row or column lies outside, or elements of 4 bits make no
+    /// whole bytes.
+    pub fn excerpt(&self, rows: &[usize], columns: &[usize]) -> Result<Self> {
+        let (m, n) = self.rows_and_columns()?;
+        if rows.iter().any(|i| *i >= m) || columns.iter().any(|j| *j >= n) {
+            return Err(Error::Argument(format!(
+                "{}: rows {rows:?} and columns {columns:?} of a matrix of {m} × {n}",
+                self.name
+            )));
+        }
+        let mut bytes = Vec::new();
+        if self.element.bits() == 4 {
+            let places = rows
+                .iter()
+                .flat_map(|i| columns.iter().map(move |j| i * n + j));
+            let codes: Vec<u64> = places.map(|index| self.bits(index)).collect();
+            let pair = |pair: &[u64]| (pair[0] | pair.get(1).unwrap_or(&0) << 4) as u8;
+            bytes.extend(codes.chunks(2).map(pair));
+            if !codes.len().is_multiple_of(2) {
+                return Err(Error::Argument(format!(
+                    "{}: {} elements of 4 bits make no whole bytes",
+                    self.name,
+                    codes.len()
+                )));
+            }
+        } else {
+            let size = self.element.bits() / 8;
+            for i in rows {
+                for j in columns {
+                    let at = (i * n + j) * size;
+                    bytes.extend_from_slice(&self.bytes[at..at + size]);
+                }
+            }
+        }
+        Ok(Self {
+            name: self.name.clone(),
+            shape: vec![rows.len(), columns.len()],
+            element: self.element,
+            dtype: self.dtype.clone(),
+            bytes,
+        })
+    }
+
     /// Rows and columns.
     ///
     /// # Errors

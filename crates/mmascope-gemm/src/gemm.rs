@@ -42,7 +42,7 @@ pub use dots::dots;
 pub use matrices::Matrices;
 pub use matrix::{Matrix, Strides};
 pub use product::Product;
-pub use schedule::{Schedule, SoftwareScales};
+pub use schedule::{Excerpt, Schedule, SoftwareScales};
 pub use scheduled::ScheduledProduct;
 pub use statistics::{ErrorStatistics, SAMPLES, Summary, scheduled_statistics, statistics};
 pub use threads::{MOST_THREADS, on_threads};

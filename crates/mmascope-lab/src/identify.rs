@@ -2,28 +2,29 @@
 //!
 //! The candidates are the rows whose formats hold the operands exactly, each with the usual schedules of
 //! kernels (`identify/schedules.rs` lists them); where a row's K does not divide the matrices', they are
-//! filled up with +0, as kernels do. `identify/row.rs` says how much of D a candidate computes.
+//! filled up with +0, as kernels do. `identify/search.rs` says how much of D a candidate computes.
 
 mod emulations;
+mod excerpts;
+mod exhaustive;
+mod finalists;
 mod matched_inputs;
-mod row;
 mod schedules;
+mod search;
+mod trial;
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
-use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::array::Array;
-use crate::dpa::{Modifiers, Unit};
 use crate::error::{Error, Result};
-use crate::gemm::{Arrays, Product, Schedule, Watch};
+use crate::gemm::Arrays;
 use crate::isa::Catalogue;
-use matched_inputs::{MatchedInputs, matched_inputs, same_formats};
-use row::Row;
+use trial::{Asked, Named};
 
-/// The most elements of operands that are prepared for several rows at the same time.
-const AT_ONCE: usize = 1 << 28;
+pub use exhaustive::exhaustive;
 
 /// A candidate: different names of one arithmetic, with a schedule.
 #[derive(Clone, Debug)]
@@ -45,8 +46,6 @@ pub struct Candidate {
     pub full: bool,
     /// The first element that is not as given: row, column, given, computed.
     pub first: Option<(usize, usize, String, String)>,
-    /// Its place among the schedules: the simpler ones come first.
-    rank: usize,
 }
 
 impl Candidate {
@@ -54,10 +53,6 @@ impl Candidate {
     #[must_use]
     pub fn fits(&self) -> bool {
         self.agreeing == self.compared
-    }
-
-    fn share(&self) -> f64 {
-        self.agreeing as f64 / self.compared.max(1) as f64
     }
 }
 
@@ -150,23 +145,29 @@ impl Default for Factors {
 }
 
 /// The units of a catalogue, each with the rows that have it.
-fn units(catalogue: &Catalogue) -> Vec<(Unit, Vec<String>)> {
-    let mut units: Vec<(Unit, Vec<String>)> = Vec::new();
+fn units(catalogue: &Catalogue) -> Vec<Named> {
+    let mut units: Vec<Named> = Vec::new();
+    let mut places = HashMap::new();
     for row in catalogue.instructions() {
         let Ok(unit) = row.unit() else { continue };
-        let name = format!("{}:{}", row.architecture, row.name);
-        match units.iter_mut().find(|(known, _)| known == unit) {
-            Some((_, names)) => names.push(name),
-            None => units.push((unit.clone(), vec![name])),
+        let place = *places.entry(unit).or_insert(units.len());
+        if place == units.len() {
+            units.push(Named {
+                unit: unit.clone(),
+                names: Vec::new(),
+            });
         }
+        units[place]
+            .names
+            .push(format!("{}:{}", row.architecture, row.name));
     }
     units
 }
 
-/// How often [`identify`] tells its progress: each unit is tried as it is, and with emulated precision.
+/// How often [`identify`] tells its progress: once for each unit.
 #[must_use]
 pub fn trials(catalogue: &Catalogue) -> usize {
-    2 * units(catalogue).len()
+    units(catalogue).len()
 }
 
 /// Finds the rows and schedules that give D.
@@ -179,90 +180,22 @@ pub fn identify(
     cancel: &AtomicBool,
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<Identification> {
-    let [m, n, k] = shape(question)?;
-    let mut units = units(catalogue);
-    // A chain of instructions that subtract c is no product of matrices.
-    units.retain(|(unit, _)| unit.check_chain(k).is_ok());
-    units.sort_by_key(|(unit, _)| unit.signature().to_string());
-    let mut found = Identification {
-        shape: [m, n, k],
-        candidates: Vec::new(),
-        tried: 0,
-        left_out: 0,
+    let asked = Asked {
+        question,
+        shape: shape(question)?,
+        cancel,
     };
-    let at_once = (AT_ONCE / (m * k + k * n).max(1)).max(1);
-    for group in units.chunk_by(|(x, _), (y, _)| same_formats(x.signature(), y.signature())) {
-        let inputs = matched_inputs(question, group[0].0.signature());
-        for some in group.chunks(at_once) {
-            let results = some
-                .par_iter()
-                .map(|(unit, names)| {
-                    progress(&names[0]);
-                    match &inputs {
-                        None => Ok(None),
-                        Some(inputs) => try_unit(unit, names, inputs, question, cancel),
-                    }
-                })
-                .collect::<Result<Vec<_>>>()?;
-            for ((_, names), result) in some.iter().zip(results) {
-                match result {
-                    None => found.left_out += names.len(),
-                    Some((tried, candidates)) => {
-                        found.tried += tried;
-                        found.candidates.extend(candidates);
-                    }
-                }
-            }
-        }
-    }
-    // Schemes of emulated precision, where A and B are wider than what a unit takes.
-    let emulated = units
-        .par_iter()
-        .map(|(unit, names)| {
-            progress(&names[0]);
-            emulations::try_unit(unit, names, question, cancel)
-        })
-        .collect::<Result<Vec<_>>>()?;
-    for (tried, candidates) in emulated {
-        found.tried += tried;
-        found.candidates.extend(candidates);
-    }
-    leave_out_repeated(&mut found.candidates);
-    found.candidates.sort_by(|x, y| {
-        let fits = y.fits().cmp(&x.fits());
-        fits.then(y.share().total_cmp(&x.share()))
-            .then(x.rank.cmp(&y.rank))
-            .then(x.rows[0].cmp(&y.rows[0]))
-    });
-    // The nearest candidate is computed on all of D, so that its distance is exact.
-    if let Some(nearest) = found.candidates.first_mut().filter(|best| !best.full) {
-        let (arch, inst) = nearest.rows[0].split_once(':').unwrap_or_default();
-        let unit = catalogue.find(arch, inst)?.unit()?;
-        let schedule: Schedule = nearest.schedule.parse()?;
-        if schedule.emulation.is_some() {
-            emulations::complete(nearest, unit, question, cancel)?;
-        } else if let Some(inputs) = matched_inputs(question, unit.signature()) {
-            let names = nearest.rows.clone();
-            with_row(unit, &names, &inputs, question, cancel, |row| {
-                row.complete(nearest)
-            })?;
-        }
-    }
-    Ok(found)
+    search::search(&units(catalogue), &asked, progress)
 }
 
-/// Leaves out emulations of one part where the unit alone gives the same bits: the part is the operand itself.
-fn leave_out_repeated(candidates: &mut Vec<Candidate>) {
-    let chain = Schedule::default().to_string();
-    let plain: Vec<Vec<String>> = candidates
-        .iter()
-        .filter(|it| it.fits() && it.schedule == chain)
-        .map(|it| it.rows.clone())
-        .collect();
-    candidates.retain(|it| {
-        let is_one_part = it.schedule.starts_with("emulate=") && it.schedule.contains(" parts=1");
-        !(is_one_part && it.fits() && plain.contains(&it.rows))
-    });
+/// Whether an emulation of one part is the unit alone, which gives the same bits: the part is the operand itself.
+fn is_repeated(candidate: &Candidate, others: &[Candidate]) -> bool {
+    let is_one_part =
+        candidate.schedule.starts_with("emulate=") && candidate.schedule.contains(" parts=1");
+    let is_plain = |other: &Candidate| {
+        other.fits() && other.schedule == "chain" && other.rows == candidate.rows
+    };
+    is_one_part && candidate.fits() && others.iter().any(is_plain)
 }
 
 /// M, N and K of a question.
@@ -321,58 +254,4 @@ fn shape(question: &Question<'_>) -> Result<[usize; 3]> {
         )));
     }
     Ok([m, n, k])
-}
-
-/// Tries the schedules of a unit. Returns how many there were, and the best; `None` when there is none, because results
-/// that are no accumulators cannot be chained, or because no scales of this product have these shapes.
-fn try_unit(
-    unit: &Unit,
-    names: &[String],
-    inputs: &MatchedInputs,
-    question: &Question<'_>,
-    cancel: &AtomicBool,
-) -> Result<Option<(usize, Vec<Candidate>)>> {
-    let signature = unit.signature();
-    let is_chain = inputs.matrices.k() > signature.k;
-    if is_chain && signature.c.container() != signature.d.container() {
-        return Ok(None);
-    }
-    let found = with_row(unit, names, inputs, question, cancel, |row| row.run())?;
-    Ok(found.filter(|(tried, _)| *tried > 0))
-}
-
-/// Does something with a unit and its operands, filled up; `None` when they cannot be.
-fn with_row<T>(
-    unit: &Unit,
-    names: &[String],
-    inputs: &MatchedInputs,
-    question: &Question<'_>,
-    cancel: &AtomicBool,
-    action: impl FnOnce(&Row<'_>) -> Result<T>,
-) -> Result<Option<T>> {
-    let signature = unit.signature();
-    let padded;
-    let matrices = match inputs.matrices.k().is_multiple_of(signature.k) {
-        true => &inputs.matrices,
-        false => match inputs.matrices.clone().padded(signature) {
-            Ok(matrices) => {
-                padded = matrices;
-                &padded
-            }
-            Err(_) => return Ok(None),
-        },
-    };
-    let product = Product::new(unit, matrices, Modifiers::default())?;
-    let watch = Watch {
-        progress: &|_| (),
-        cancel,
-    };
-    let row = Row {
-        product: &product,
-        inputs,
-        factors: question.factors,
-        names,
-        watch,
-    };
-    action(&row).map(Some)
 }

@@ -261,9 +261,9 @@ pub mod tree {
 /// Whole matrix products: operands in any layout, schedules, statistics of their errors.
 pub mod gemm {
     pub use mmascope_gemm::gemm::{
-        Accumulators, Arrays, ErrorStatistics, MOST_THREADS, Matrices, Matrix, Product, Region,
-        SAMPLES, Schedule, ScheduledProduct, SoftwareScales, Strides, Summary, Watch, chain,
-        choose_engine, dots, engine, on_threads, scheduled_statistics, statistics,
+        Accumulators, Arrays, ErrorStatistics, Excerpt, MOST_THREADS, Matrices, Matrix, Product,
+        Region, SAMPLES, Schedule, ScheduledProduct, SoftwareScales, Strides, Summary, Watch,
+        chain, choose_engine, dots, engine, on_threads, scheduled_statistics, statistics,
     };
 
     /// The clauses of a schedule.
@@ -361,7 +361,7 @@ pub mod validate {
 /// Which instruction and schedule give these matrices.
 pub mod identify {
     pub use mmascope_lab::identify::{
-        Candidate, Factors, Identification, Question, identify, trials,
+        Candidate, Factors, Identification, Question, exhaustive, identify, trials,
     };
 }
 

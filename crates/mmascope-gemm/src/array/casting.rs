@@ -133,9 +133,17 @@ impl Array {
     /// up are the same.
     pub fn is_exact_in(&self, operand: &Format) -> bool {
         let Element::Number(from) = self.element else {
-            return self.codes(operand).is_ok();
+            // Where every code of that width is one of the operand's, none has to be looked at.
+            let bits = self.element.bits();
+            let is_any = operand.register.bits.max(8) as usize == bits
+                && code_limit(operand) >= u64::MAX >> (64 - bits);
+            return is_any || self.codes(operand).is_ok();
         };
         if from == *operand {
+            return true;
+        }
+        let has_specials = operand.nan().is_some() && has_infinity(operand);
+        if has_specials && operand.has_all_values_of(&from) {
             return true;
         }
         if !operand.signed || operand.float().is_none() {
@@ -156,16 +164,8 @@ impl Array {
     }
 
     fn codes(&self, operand: &Format) -> Result<Words> {
-        let register = operand.register;
-        // As in vector lines: the unit ignores the bits below an upper part and above an unsigned
-        // format of scales, so they may be anything. An integer that is too large is a mistake.
-        let is_integer = matches!(operand.kind, Kind::Fixed { .. });
-        let limit = if register.shift == 0 && (operand.signed || is_integer) {
-            operand.mask()
-        } else {
-            u64::MAX >> (64 - register.bits)
-        };
-        let width = register.bits.max(8) as usize;
+        let limit = code_limit(operand);
+        let width = operand.register.bits.max(8) as usize;
         let element_bits = self.element.bits();
         if matches!(self.element, Element::Opaque(_)) && element_bits != width {
             return Err(Error::Argument(format!(
@@ -240,6 +240,20 @@ fn number_text(format: &Format, code: u64) -> String {
         overflow: Overflow::Ieee,
     };
     format!("{:e}", f64::from_bits(format.convert(code, &F64, rne)))
+}
+
+/// The largest code of an operand.
+///
+/// As in vector lines: the unit ignores the bits below an upper part and above an unsigned format of scales, so they
+/// may be anything. An integer that is too large is a mistake.
+fn code_limit(operand: &Format) -> u64 {
+    let register = operand.register;
+    let is_integer = matches!(operand.kind, Kind::Fixed { .. });
+    if register.shift == 0 && (operand.signed || is_integer) {
+        operand.mask()
+    } else {
+        u64::MAX >> (64 - register.bits)
+    }
 }
 
 /// What is known of numbers met before, where an array has more of them than there are different ones.

@@ -43,7 +43,7 @@ impl Region {
     }
 
     /// The inverse of [`Region::place`].
-    pub(super) fn index(&self, (batch, row, column): (usize, usize, usize)) -> usize {
+    pub(in crate::gemm) fn index(&self, (batch, row, column): (usize, usize, usize)) -> usize {
         let line = (batch - self.batch.start) * self.rows.len() + row - self.rows.start;
         line * self.columns.len() + column - self.columns.start
     }

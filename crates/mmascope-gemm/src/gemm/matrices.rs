@@ -115,6 +115,24 @@ impl Matrices {
         })
     }
 
+    /// The same with the steps of K in another order, and with their scales: `step` k and `blocks` scales each.
+    pub(super) fn in_order(&self, steps: &[usize], step: usize, blocks: usize) -> Result<Self> {
+        let scales = match &self.scales {
+            Some((a, b)) => Some((
+                a.with_columns_in_order(steps, blocks)?,
+                b.with_rows_in_order(steps, blocks)?,
+            )),
+            None => None,
+        };
+        Ok(Self {
+            a: self.a.with_columns_in_order(steps, step)?,
+            b: self.b.with_rows_in_order(steps, step)?,
+            c: self.c.clone(),
+            scales,
+            ..*self
+        })
+    }
+
     /// How many products the batch has; 1 without one.
     #[must_use]
     pub fn batch(&self) -> usize {

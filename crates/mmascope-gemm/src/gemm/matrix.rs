@@ -206,6 +206,30 @@ impl Matrix {
         })
     }
 
+    /// The same matrices with groups of so many columns in another order.
+    pub(super) fn with_columns_in_order(&self, groups: &[usize], each: usize) -> Result<Self> {
+        let columns = || {
+            let group = |group: &usize| group * each..(group + 1) * each;
+            groups.iter().flat_map(group)
+        };
+        let length = groups.len() * each;
+        let mut words = Words::with_capacity(self.words.width(), self.batch * self.rows * length)?;
+        for batch in 0..self.batch {
+            for i in 0..self.rows {
+                for j in columns() {
+                    words.push(self.at(batch, i, j));
+                }
+            }
+        }
+        Self::batched(self.batch, self.rows, length, words)
+    }
+
+    /// The same matrices with groups of so many rows in another order.
+    pub(super) fn with_rows_in_order(&self, groups: &[usize], each: usize) -> Result<Self> {
+        let turned = self.clone().transposed();
+        Ok(turned.with_columns_in_order(groups, each)?.transposed())
+    }
+
     /// The same matrices with further rows or columns of one word, packed, in the order that rows
     /// and columns had.
     pub(super) fn grown(&self, rows: usize, columns: usize, fill: u64) -> Result<Self> {

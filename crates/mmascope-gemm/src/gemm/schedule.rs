@@ -15,6 +15,7 @@
 
 mod combine;
 pub mod emulation;
+mod excerpt;
 mod factor;
 mod notation;
 mod plan;
@@ -27,6 +28,7 @@ use crate::format::Format;
 pub(in crate::gemm) use combine::Values;
 
 pub use emulation::Emulation;
+pub use excerpt::Excerpt;
 
 pub use run::SoftwareScales;
 pub use tree::OutputPlace;

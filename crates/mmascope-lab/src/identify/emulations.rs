@@ -1,15 +1,11 @@
-//! Tries the usual schemes of emulated precision with one row of the catalogue.
+//! Lists the usual schemes of emulated precision, which `identify` tries where A and B are wider than what a unit takes.
 
-use std::sync::atomic::AtomicBool;
-
-use super::matched_inputs::{MatchedInputs, matched_inputs};
-use super::row::{compared, corners};
-use super::{Candidate, Question};
+use super::Question;
 use crate::array::Element;
-use crate::dpa::{Modifiers, Unit};
+use crate::dpa::Unit;
 use crate::error::Result;
 use crate::format::{Format, Kind};
-use crate::gemm::{Region, Schedule, ScheduledProduct, Watch};
+use crate::gemm::Schedule;
 
 /// Schemes that split f32. Where two stand for the same products, the orders are those of different programs.
 const OF_F32: [&str; 19] = [
@@ -100,112 +96,11 @@ fn wide(question: &Question<'_>, unit: &Unit) -> Option<Format> {
     (chains && is_same && is_narrower && question.operands.scale_a.is_none()).then_some(from)
 }
 
-/// The schemes that a unit takes, the first ones the simplest: how many there are, and those that give some of D.
-pub(super) fn try_unit(
-    unit: &Unit,
-    names: &[String],
-    question: &Question<'_>,
-    cancel: &AtomicBool,
-) -> Result<(usize, Vec<Candidate>)> {
+/// The schemes that a unit may take, the first ones the simplest.
+pub(super) fn schemes(unit: &Unit, question: &Question<'_>, k: usize) -> Result<Vec<Schedule>> {
     let Some(from) = wide(question, unit) else {
-        return Ok((0, Vec::new()));
+        return Ok(Vec::new());
     };
-    let (mut tried, mut found) = (0, Vec::new());
-    // Nearly all schemes have the same operands.
-    let mut last: Option<(crate::dpa::Signature, Option<MatchedInputs>)> = None;
-    for (rank, text) in usual(&from, &unit.signature().a, k(question))
-        .iter()
-        .enumerate()
-    {
-        let schedule: Schedule = text.parse()?;
-        let signature = schedule.signature(unit);
-        if last.as_ref().is_none_or(|(known, _)| *known != signature) {
-            let inputs =
-                matched_inputs(question, &signature).and_then(|inputs| inputs.padded(&signature));
-            last = Some((signature, inputs));
-        }
-        let Some((_, Some(inputs))) = &last else {
-            continue;
-        };
-        let mut candidate = Candidate {
-            rows: names.to_vec(),
-            schedule: schedule.to_string(),
-            arithmetic: unit.program().to_string(),
-            k: inputs.matrices.k(),
-            compared: 0,
-            agreeing: 0,
-            full: false,
-            first: None,
-            // Behind every schedule of a product as it is.
-            rank: (1 << 20) + rank,
-        };
-        let some = corners(inputs.matrices.m(), inputs.matrices.n());
-        if !compare(&mut candidate, unit, &schedule, inputs, &some, cancel)? {
-            continue;
-        }
-        tried += 1;
-        if candidate.fits() {
-            complete(&mut candidate, unit, question, cancel)?;
-        }
-        if candidate.agreeing > 0 {
-            found.push(candidate);
-        }
-    }
-    Ok((tried, found))
-}
-
-/// Computes all of D for a candidate.
-pub(super) fn complete(
-    candidate: &mut Candidate,
-    unit: &Unit,
-    question: &Question<'_>,
-    cancel: &AtomicBool,
-) -> Result<()> {
-    let schedule: Schedule = candidate.schedule.parse()?;
-    let signature = schedule.signature(unit);
-    let inputs = matched_inputs(question, &signature).and_then(|inputs| inputs.padded(&signature));
-    if let Some(inputs) = inputs {
-        let whole = [Region {
-            batch: 0..1,
-            rows: 0..inputs.matrices.m(),
-            columns: 0..inputs.matrices.n(),
-        }];
-        candidate.full = compare(candidate, unit, &schedule, &inputs, &whole, cancel)?;
-    }
-    Ok(())
-}
-
-/// Computes some of D; `false` where the unit does not take the scheme's parts, or D has another format.
-fn compare(
-    candidate: &mut Candidate,
-    unit: &Unit,
-    schedule: &Schedule,
-    inputs: &MatchedInputs,
-    regions: &[Region],
-    cancel: &AtomicBool,
-) -> Result<bool> {
-    let format = schedule.format(unit).container();
-    let Some(d) = inputs.d.iter().find(|(own, _)| *own == format) else {
-        return Ok(false);
-    };
-    let product = ScheduledProduct::new(schedule, unit, &inputs.matrices, Modifiers::default());
-    let Ok(product) = product else {
-        return Ok(false);
-    };
-    let watch = Watch {
-        progress: &|_| (),
-        cancel,
-    };
-    let words = product.sample(None, regions, &watch)?;
-    compared(candidate, unit, d, inputs.matrices.n(), regions, words);
-    Ok(true)
-}
-
-/// K of the question.
-fn k(question: &Question<'_>) -> usize {
-    let sides = question.operands.a.rows_and_columns().unwrap_or((1, 1));
-    match question.operands.transpose_a {
-        true => sides.0,
-        false => sides.1,
-    }
+    let schemes = usual(&from, &unit.signature().a, k);
+    schemes.iter().map(|text| text.parse()).collect()
 }

@@ -1,5 +1,7 @@
 //! Converts the matrices of a question to a row's formats, where that is exact.
 
+use std::collections::HashMap;
+
 use super::Question;
 use super::schedules::Scaled;
 use crate::array::{Array, Casting, Element, Words};
@@ -17,10 +19,6 @@ pub(super) struct MatchedInputs {
     pub(super) scales: Option<SoftwareScales>,
 }
 
-pub(super) fn same_formats(x: &Signature, y: &Signature) -> bool {
-    (x.a, x.b, x.c, x.d, x.scale) == (y.a, y.b, y.c, y.d, y.scale)
-}
-
 /// The format in which a kernel computes outside a unit with these results.
 pub(super) fn outside(signature: &Signature) -> Format {
     match signature.d.container() {
@@ -29,59 +27,99 @@ pub(super) fn outside(signature: &Signature) -> Format {
     }
 }
 
-/// The matrices in a row's formats; `None` when one of them is not exact in its format. D may be in
-/// the row's own result format or in another one, to which a kernel may convert at its end.
+/// Which formats hold which matrices of a question exactly, found once each.
+pub(super) struct Formats<'a> {
+    question: &'a Question<'a>,
+    known: HashMap<(Operand, Format), bool>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Operand {
+    A,
+    B,
+    C,
+    D,
+}
+
+impl<'a> Formats<'a> {
+    pub(super) fn new(question: &'a Question<'a>) -> Self {
+        Self {
+            question,
+            known: HashMap::new(),
+        }
+    }
+
+    fn is_exact(&mut self, operand: Operand, format: &Format) -> bool {
+        let Question { operands, d, .. } = self.question;
+        let array = match operand {
+            Operand::A => Some(operands.a),
+            Operand::B => Some(operands.b),
+            Operand::C => operands.c,
+            Operand::D => Some(*d),
+        };
+        let Some(array) = array else { return true };
+        // A product takes numbers of f32 as they are where the unit reads the upper part of such words.
+        let is_word = matches!(operand, Operand::A | Operand::B)
+            && array.element() == Element::Number(F32)
+            && format.container() == F32;
+        let exact = || is_word || array.is_exact_in(format);
+        *self.known.entry((operand, *format)).or_insert_with(exact)
+    }
+
+    /// The formats that D may have under a signature: the row's own result format or another one, to which a kernel may
+    /// convert at its end. `None` when a matrix is not exact in its format.
+    pub(super) fn of_d(&mut self, signature: &Signature) -> Option<Vec<Format>> {
+        let exact = (self.question.operands.scale_a.is_some() || signature.scale.is_none())
+            && self.is_exact(Operand::A, &signature.a)
+            && self.is_exact(Operand::B, &signature.b)
+            && self.is_exact(Operand::C, &signature.c);
+        if !exact {
+            return None;
+        }
+        let own = signature.d.container();
+        let mut formats = vec![own];
+        formats.extend(
+            [F16, BF16, F32]
+                .into_iter()
+                .filter(|format| *format != own && own.bits > 8),
+        );
+        // Numbers of a narrower format in a file are what a kernel converted to it.
+        let is_wider = |format: &Format| match self.question.d.element() {
+            Element::Number(own) => *format != own && format.has_all_values_of(&own),
+            _ => false,
+        };
+        formats.retain(|format| !is_wider(format));
+        formats.retain(|format| self.is_exact(Operand::D, format));
+        (!formats.is_empty()).then_some(formats)
+    }
+}
+
+/// The matrices of a question, or of a part of it, in a row's formats, K filled up; `d` are formats of D that
+/// [`Formats::of_d`] gives. `None` when scales do not fit or K cannot be filled up. `scales` are those of the
+/// whole question.
 pub(super) fn matched_inputs(
     question: &Question<'_>,
+    scales: Option<(&Array, &Array)>,
     signature: &Signature,
+    d: &[Format],
 ) -> Option<MatchedInputs> {
-    let Question { operands, d, .. } = question;
-    // A product takes numbers of f32 as they are where the unit reads the upper part of such words.
-    let is_word = |array: &Array, operand: &Format| {
-        array.element() == Element::Number(F32) && operand.container() == F32
-    };
-    let fits =
-        |array: &Array, operand: &Format| array.is_exact_in(operand) || is_word(array, operand);
-    let exact = fits(operands.a, &signature.a)
-        && fits(operands.b, &signature.b)
-        && operands.c.is_none_or(|c| c.is_exact_in(&signature.c))
-        && (operands.scale_a.is_some() || signature.scale.is_none());
-    if !exact {
-        return None;
-    }
+    let operands = &question.operands;
     let casting = Casting::default();
-    let own = signature.d.container();
-    let mut formats = vec![own];
-    formats.extend(
-        [F16, BF16, F32]
-            .into_iter()
-            .filter(|format| *format != own && own.bits > 8),
-    );
-    // Numbers of a narrower format in a file are what a kernel converted to it.
-    let is_wider = |format: &Format| match d.element() {
-        Element::Number(own) => *format != own && format.has_all_values_of(&own),
-        _ => false,
-    };
-    let d: Vec<(Format, Words)> = formats
-        .into_iter()
-        .filter(|format| !is_wider(format) && d.is_exact_in(format))
-        .filter_map(|format| Some((format, d.words(&format, &casting).ok()?)))
-        .collect();
-    if d.is_empty() {
-        return None;
-    }
-    let scales = match (signature.scale, operands.scale_a, operands.scale_b) {
-        (None, Some(a), Some(b)) => Some(software(a, b, &outside(signature)).ok()??),
+    let words = |format: &Format| Some((*format, question.d.words(format, &casting).ok()?));
+    let d: Vec<(Format, Words)> = d.iter().filter_map(words).collect();
+    let scales = match (signature.scale, scales) {
+        (None, Some((a, b))) => Some(software(a, b, &outside(signature)).ok()??),
         _ => None,
     };
+    let is_blocks = signature.scale.is_some();
     let own = Arrays {
-        scale_a: operands.scale_a.filter(|_| scales.is_none()),
-        scale_b: operands.scale_b.filter(|_| scales.is_none()),
+        scale_a: operands.scale_a.filter(|_| is_blocks),
+        scale_b: operands.scale_b.filter(|_| is_blocks),
         ..*operands
     };
     let matrices = Matrices::from_arrays(&own, signature, &casting).ok()?;
     Some(MatchedInputs {
-        matrices,
+        matrices: matrices.padded(signature).ok()?,
         d,
         scales,
     })
@@ -98,12 +136,6 @@ fn software(a: &Array, b: &Array, format: &Format) -> Result<Option<SoftwareScal
 }
 
 impl MatchedInputs {
-    /// The same with K filled up to a multiple of the signature's; `None` where that cannot be.
-    pub(super) fn padded(self, signature: &Signature) -> Option<Self> {
-        let matrices = self.matrices.padded(signature).ok()?;
-        Some(Self { matrices, ..self })
-    }
-
     /// Finds how many rows, columns and steps share a scale, from the shapes of the scales; `None` when no numbers fit.
     pub(super) fn scaled(&self, m: usize, n: usize, steps: usize) -> Option<Scaled> {
         let SoftwareScales { a, b } = self.scales.as_ref()?;

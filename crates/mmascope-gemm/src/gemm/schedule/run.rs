@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::combine::Values;
 use super::emulation::Join;
+use super::excerpt::Chains;
 use super::plan::Extent;
 use super::{CEntry, MultiplyAdd, Promotion, Reduction, ReductionOrder, Schedule};
 use crate::array::{Array, Casting, Element, Words};
@@ -50,12 +51,15 @@ impl SoftwareScales {
 }
 
 /// Everything that one run needs.
-struct Run<'a> {
-    schedule: &'a Schedule,
-    product: &'a Product<'a>,
-    scales: Option<&'a SoftwareScales>,
-    sequence: Vec<usize>,
-    watch: &'a Watch<'a>,
+pub(super) struct Run<'a> {
+    pub(super) schedule: &'a Schedule,
+    pub(super) product: &'a Product<'a>,
+    pub(super) scales: Option<&'a SoftwareScales>,
+    /// The steps in the schedule's order.
+    pub(super) sequence: Vec<usize>,
+    /// Where the product is an excerpt of a larger one, the chains that are known of it.
+    pub(super) chains: Option<&'a Chains<'a>>,
+    pub(super) watch: &'a Watch<'a>,
 }
 
 impl Schedule {
@@ -100,6 +104,7 @@ impl Schedule {
             product,
             scales,
             sequence: self.order.sequence(extent.steps)?,
+            chains: None,
             watch,
         };
         let format = self.format(product.unit());
@@ -153,6 +158,7 @@ impl Schedule {
             product,
             scales,
             sequence: self.order.sequence(extent.steps)?,
+            chains: None,
             watch,
         };
         let regions = self.regions(&extent, product.at_once());
@@ -175,7 +181,7 @@ impl Schedule {
         Ok(found)
     }
 
-    fn check_plain(&self) -> Result<()> {
+    pub(super) fn check_plain(&self) -> Result<()> {
         match self.emulation {
             None => Ok(()),
             Some(_) => Err(Error::Argument(
@@ -288,7 +294,7 @@ impl Schedule {
         Ok(())
     }
 
-    fn check_scales(
+    pub(super) fn check_scales(
         &self,
         extent: &Extent,
         at_once: usize,
@@ -352,7 +358,7 @@ impl Schedule {
 
 impl Run<'_> {
     /// One region of D.
-    fn region(&self, region: &Region, parts: &[Range<usize>]) -> Result<Values> {
+    pub(super) fn region(&self, region: &Region, parts: &[Range<usize>]) -> Result<Values> {
         let mut sum = match self.schedule.reduction() {
             Some(reduction) => self.reduced(region, parts, &reduction)?,
             None => self.part(region, parts[0].clone(), true)?,
@@ -410,15 +416,18 @@ impl Run<'_> {
     /// The sum of one part; C goes into the first one if it goes into any.
     fn part(&self, region: &Region, places: Range<usize>, is_first: bool) -> Result<Values> {
         let with_c = is_first && self.schedule.c == CEntry::First;
-        let steps = &self.sequence[places];
         match &self.schedule.promotion {
-            None => self.chain(region, steps, with_c),
-            Some(promotion) => self.promoted(region, steps, with_c, promotion),
+            None => self.chain(region, places, with_c),
+            Some(promotion) => self.promoted(region, places, with_c, promotion),
         }
     }
 
-    /// Steps in the unit, in order.
-    fn chain(&self, region: &Region, steps: &[usize], with_c: bool) -> Result<Values> {
+    /// The steps at some places of the order, in the unit.
+    fn chain(&self, region: &Region, places: Range<usize>, with_c: bool) -> Result<Values> {
+        if let Some(chains) = self.chains {
+            return chains.sum(region, places, with_c, self.watch);
+        }
+        let steps = &self.sequence[places];
         let mut accumulators = match with_c {
             true => self.product.c(region.clone())?,
             false => self.product.zeros(region.clone())?,
@@ -440,7 +449,7 @@ impl Run<'_> {
     fn promoted(
         &self,
         region: &Region,
-        steps: &[usize],
+        places: Range<usize>,
         with_c: bool,
         promotion: &Promotion,
     ) -> Result<Values> {
@@ -453,13 +462,15 @@ impl Run<'_> {
             Some(c) => c,
             None => Values::zeros(scalar.format(), region.len())?,
         };
-        for group in steps.chunks(promotion.steps) {
+        for start in places.clone().step_by(promotion.steps) {
+            let group = start..places.end.min(start.saturating_add(promotion.steps));
             let inner = self.chain(region, group, false)?.converted(scalar)?;
             match (promotion.scale, self.scales) {
                 (Some(scale), Some(scales)) => {
-                    let block = group[0] / promotion.steps;
+                    let block = self.sequence[start] / promotion.steps;
                     outer.update(|index, sum| {
-                        let (batch, i, j) = region.place(index);
+                        let place = region.place(index);
+                        let (batch, i, j) = self.chains.map_or(place, |own| own.place(place));
                         let a = scales.a.at(batch, i / scale.rows, block);
                         let b = scales.b.at(batch, block, j / scale.columns);
                         let by: MultiplyAdd = scale.by;
