@@ -61,7 +61,7 @@ def in_python(message: str, names: Mapping[str, str] = NAMES) -> str:
     """A message of the program without its options."""
     message = re.split(r"\n\s*(?:tip:|Usage:|For more information)", message)[0].strip().removeprefix("error: ")
     message = message.replace("saturate (--saturate) to clamp", "saturate=True to clamp")
-    message = message.replace("`mmascope list --arch ARCH` has all of an architecture", "mmascope.catalogue() has all")
+    message = message.replace("`mmascope list ARCH` has all of an architecture", "mmascope.catalogue() has all")
     message = message.replace("`mmascope list` has all", "mmascope.catalogue().architectures has all")
     message = message.replace("OPERATION:", "operation:")
 

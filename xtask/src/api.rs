@@ -13,6 +13,13 @@ const CRATES: [&str; 6] = [
     "mmascope-model",
 ];
 
+/// Items of the standard library that a newer nightly names by where they have moved to.
+const MOVED: [(&str, &str); 3] = [
+    ("alloc::rcs::arc::Arc", "alloc::sync::Arc"),
+    ("alloc::io::read::Read", "std::io::Read"),
+    ("core::io::error::", "std::io::error::"),
+];
+
 fn file(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     root.join("docs/api").join(format!("{name}.txt"))
@@ -62,6 +69,9 @@ fn listed(name: &str) -> Option<String> {
         .args(["--color", "never"])
         .output()
         .ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
+    let mut text = String::from_utf8(output.stdout).ok()?;
+    for (newer, before) in MOVED {
+        text = text.replace(newer, before);
+    }
     output.status.success().then_some(text)
 }
