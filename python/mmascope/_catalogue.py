@@ -393,7 +393,7 @@ def find(arch: str, instruction: str | None = None) -> Instruction:
 
 def instruction_of(value: Any, argument: str) -> Instruction:
     """An instruction, or the one of that name."""
-    if isinstance(value, str):
+    if isinstance(value, str) and ":" in value:
         return find(value)
     if not isinstance(value, Instruction):
         raise ArgumentError(f"{argument}: {value!r} is no instruction and no name ARCH:INST")

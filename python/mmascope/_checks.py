@@ -21,7 +21,8 @@ def whole(value: Any, argument: str, least: int = 0, optional: bool = False, mos
     """Refuses what is no whole number of a range."""
     if optional and value is None:
         return
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+    is_whole = isinstance(value, (int, numpy.integer)) and not isinstance(value, bool)
+    if not is_whole or not least <= int(value) <= most:
         limit = f"{least} or more is needed" if most >= (1 << 63) - 1 else f"{least} to {most} are possible"
         raise ArgumentError(f"{argument} = {value!r}: {limit}")
 

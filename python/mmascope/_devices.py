@@ -120,7 +120,7 @@ def _run(name: str, body: Callable[[], Any]) -> Any:
     except Error:
         raise
     except Exception as error:
-        raise DeviceError(f"fn: {name} raised {type(error).__name__}: {error}") from error
+        raise DeviceError(f"fn: {name} failed with {type(error).__name__}: {error}") from error
 
 
 class Features(Rows, Report):

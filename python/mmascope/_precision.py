@@ -91,7 +91,7 @@ def cast(
     wanted.ftz, wanted.pzo = _checks.flag(ftz, "ftz"), _checks.flag(pzo, "pzo")
     if not isinstance(random_bits, str):
         _checks.whole(random_bits, "random_bits", optional=True)
-    wanted.random_bits = f"{random_bits:x}" if isinstance(random_bits, int) else random_bits
+    wanted.random_bits = f"{int(random_bits):x}" if isinstance(random_bits, (int, numpy.integer)) else random_bits
     words, _, name = _core.cast(_Op(*item), wanted)
     return library.wrap(words, name)
 

@@ -120,8 +120,8 @@ def reveal(
     >>> mmascope.reveal(numpy.sum, 64).pattern
     '8-way strided, pairwise combine'
     """
-    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n < 1 << 24:
-        raise ArgumentError(f"n = {n!r}: 1 to {(1 << 24) - 1} numbers are possible")
+    _checks.whole(n, "n", 1, most=(1 << 24) - 1)
+    n = int(n)
     _checks.whole(trials, "trials", most=(1 << 32) - 1)
     _checks.whole(seed, "seed")
     _checks.text(algorithm, "algorithm", "pivot", optional=False)
@@ -131,8 +131,7 @@ def reveal(
         raise ArgumentError(f"fn: {fn!r} is no callable")
     subject = fn if isinstance(fn, Subject) else subjects.known(fn)
     if subject is None:
-        if batch is not None and (not isinstance(batch, int) or not 1 <= batch <= 1 << 16):
-            raise ArgumentError(f"batch = {batch!r}: 1 to {1 << 16} rows are possible")
+        _checks.whole(batch, "batch", 1, optional=True, most=1 << 16)
         has_factors = _takes_two(fn) if factors is None else factors
         subject = Subject(subjects.name_of(fn), fn, factors=has_factors, rows=batch or 1)
     results = (subject.results or kind) if result is None else _kind_of(result)
@@ -150,7 +149,7 @@ def reveal(
     except Error:
         raise
     except Exception as error:
-        raise DeviceError(f"fn: {subject.name} raised {type(error).__name__}: {error}") from error
+        raise DeviceError(f"fn: {subject.name} failed with {type(error).__name__}: {error}") from error
     report = json.loads(text)
     tree = Tree(inner, report)
     if report["nature"] != "tree" or not report["holds"]:

@@ -50,7 +50,7 @@ def test_a_callable_is_validated_and_goes_on():
 
 
 @pytest.mark.parametrize(("function", "message"), [
-    (lambda a, b, c: 1 / 0, "raised ZeroDivisionError"),
+    (lambda a, b, c: 1 / 0, "failed with ZeroDivisionError"),
     (lambda a, b, c: c[:1], "result of shape"),
     (lambda a, b, c: c.astype("f8"), "gave elements of f64; d is f32"),
     (lambda a, b, c: None, "fn's result"),

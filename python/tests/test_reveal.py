@@ -92,10 +92,10 @@ def test_what_has_no_tree_is_named():
 
 
 @pytest.mark.parametrize(("function", "message"), [
-    (lambda x: 1 / 0, "raised ZeroDivisionError: division by zero"),
-    (lambda x: x, "raised TypeError"),
-    (lambda x: None, "raised TypeError"),
-    (lambda x: "text", "raised"),
+    (lambda x: 1 / 0, "failed with ZeroDivisionError: division by zero"),
+    (lambda x: x, "failed with TypeError"),
+    (lambda x: None, "failed with TypeError"),
+    (lambda x: "text", "failed with"),
 ])
 def test_callables_that_fail(function, message):
     with pytest.raises(mmascope.DeviceError, match="^fn: .*" + message):

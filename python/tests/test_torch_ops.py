@@ -37,6 +37,14 @@ def test_products_and_gradients_are_the_instructions(unit, dtype):
         assert not torch.equal(a.grad, grad @ b.detach().t()), "PyTorch's own product has the same bits"
 
 
+@pytest.mark.parametrize("beta", [3, 0])
+def test_the_gradient_of_c_has_beta(beta):
+    (a, b), c = pair(), torch.randn(5, 7, requires_grad=True)
+    schedule = f"c=epilogue/f32 alpha=2 beta={beta}; out=rne f32"
+    torch.ops.mmascope.matmul(a, b, "h100", c, schedule).sum().backward()
+    assert torch.equal(c.grad, torch.full((5, 7), float(beta)))
+
+
 def test_gradients_are_those_of_simulate():
     found = []
     for is_operator in (False, True):

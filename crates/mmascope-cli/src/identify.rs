@@ -131,13 +131,23 @@ fn headline(found: &Identification) -> String {
             one.schedule
         ),
         ([first, ..], _) => format!(
-            "{} answers give the same bits; the simplest{}: {}{}, schedule {}",
-            identified.len(),
+            "{}; the simplest{}: {}{}, schedule {}",
+            several(&identified),
             basis(first),
             first.rows[0],
             and_more(first.rows.len() - 1),
             first.schedule
         ),
+    }
+}
+
+/// How many answers there are, and how many of them rest on all of D.
+fn several(identified: &[&Candidate]) -> String {
+    let whole = identified.iter().filter(|candidate| candidate.full).count();
+    match identified.len() - whole {
+        0 => format!("{whole} answers give the same bits"),
+        sampled if whole == 0 => format!("{sampled} answers give the bits of a sample"),
+        sampled => format!("{whole} answers give the same bits, {sampled} more those of a sample"),
     }
 }
 

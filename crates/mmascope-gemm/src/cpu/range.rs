@@ -11,8 +11,10 @@
 //!   results are multiples of 2^(E − F), and 2^28 products add less than 2^100.
 //!
 //! Where terms are rounded toward an infinity, the smallest product counts however far it lies below the grid, so that it
-//! must not vanish in f32 when it is scaled: 2^(low + F − E) ≥ 2^-149. (Then c does not vanish either: it is at least
-//! 2^(low − F), and only c itself lifts E above products.)
+//! must not vanish in f32 when it is scaled: 2^(least + F − E) ≥ 2^-149, where `least` is the exponent of the smallest
+//! product's value, which lies below `low` for subnormal operands. (Then c does not vanish either: it is at least
+//! 2^(low − F), and only c itself lifts E above products.) There each term may add a unit of the grid, so that results grow
+//! beyond 2^100 in a few steps: the kernel looks at each of them.
 //!
 //! Products so small that every sum of them rounds to a zero leave nothing of a result but its sign. Operands are
 //! then moved up by powers of two, each result becomes a zero with its sign, and c has to be a zero.
@@ -29,7 +31,7 @@ const HIGH: i32 = 66;
 /// Two ranges together.
 const SPAN: i32 = 125;
 /// |c| stays below 2^this.
-const C_HIGH: i32 = 100;
+pub(super) const C_HIGH: i32 = 100;
 /// A sum below this power of two rounds to a zero of f32, whatever its last place was rounded to on the way.
 const NOTHING: i32 = -151;
 /// Smallest exponent of operands that are moved up.
@@ -172,8 +174,12 @@ impl Ranges {
         if range_a < 0 || range_b < 0 || range_a + range_b > SPAN || low < LOW || high > HIGH {
             return None;
         }
-        // (Sums that begin below 2^C_HIGH may end a little above it.)
-        if is_directed(plan) && low + f - (C_HIGH + 4) < -148 {
+        let subnormal = |low: i32, decoder: &Decoder| match low <= decoder.fields().0 as i32 - 127 {
+            true => decoder.fraction_bits() as i32,
+            false => 0,
+        };
+        let least = low - subnormal(a.0, &plan.a) - subnormal(b.0, &plan.b);
+        if is_directed(plan) && least + f - C_HIGH < -148 {
             return None;
         }
         let kind = plan.stages.iter().find_map(|stage| match stage {

@@ -8,7 +8,7 @@ use super::excerpts::Part;
 use super::matched_inputs::Formats;
 use super::trial::{Asked, Trial};
 use super::{Question, shape, units};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::isa::Catalogue;
 
 /// The rows, named by the first of those that are the same arithmetic, and schedules that give every element of D, by
@@ -43,11 +43,15 @@ pub fn exhaustive(
     }
     let fits = |mut trial: Trial<'_>| {
         let inputs = asked.inputs(None, &trial.signature(), &[trial.format()])?;
-        // A unit may not take a scheme's parts.
-        asked.compute(&mut trial, &inputs).ok()?;
+        match asked.compute(&mut trial, &inputs) {
+            Ok(()) => {}
+            Err(Error::Cancelled) => return Some(Err(Error::Cancelled)),
+            // A unit may not take a scheme's parts.
+            Err(_) => return None,
+        }
         trial
             .fits()
-            .then(|| (trial.named.names[0].clone(), trial.schedule.to_string()))
+            .then(|| Ok((trial.named.names[0].clone(), trial.schedule.to_string())))
     };
-    Ok(trials.into_par_iter().filter_map(fits).collect())
+    trials.into_par_iter().filter_map(fits).collect()
 }

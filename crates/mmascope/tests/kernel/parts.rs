@@ -4,6 +4,7 @@
 use mmascope::array::Words;
 use mmascope::cpu::{Kernel, Level};
 use mmascope::dpa::{Modifiers, Unit};
+use mmascope::format::Format;
 use mmascope::gemm::{Matrices, Matrix, Product, Region};
 use mmascope::isa::Catalogue;
 
@@ -298,6 +299,111 @@ fn sums_that_vanish() {
                 case.pieces = (index == 2).then_some(0);
                 compare(inst, unit, &case);
             }
+        }
+    }
+}
+
+/// Terms that are rounded toward an infinity: each may add a unit of the grid, so that sums leave every domain in a
+/// few steps, and the smallest product counts.
+#[test]
+fn terms_rounded_toward_an_infinity_grow_and_never_vanish() {
+    // Operands, program, one word of A, of B and of C, and K.
+    let cases = [
+        (
+            "f16",
+            "t-fdpa L=8 F=4 e0=-133 align=ru -> ru f32",
+            0x3c00,
+            0x3c00,
+            1.0,
+            2048,
+        ),
+        (
+            "f16",
+            "t-fdpa L=8 F=4 e0=-133 align=ru -> ru f32",
+            0x3c00,
+            0x3c00,
+            6e29,
+            800,
+        ),
+        (
+            "f16",
+            "t-fdpa L=8 F=4 e0=-133 align=rd -> rd f32",
+            0x3c00,
+            0xbc00,
+            -1.0,
+            2400,
+        ),
+        (
+            "f16",
+            "t-fdpa L=8 F=1 e0=-133 align=ru -> rne f32",
+            0x0001,
+            0x0001,
+            6e29,
+            40,
+        ),
+        (
+            "f16",
+            "t-fdpa L=8 F=4 e0=-133 align=ru -> rne f32",
+            0x3c00,
+            0x3c00,
+            1.0,
+            2048,
+        ),
+        (
+            "bf16",
+            "t-fdpa L=2 F=28 align=ru -> ru f32",
+            0x0001,
+            0x5a80,
+            9.5e29,
+            2,
+        ),
+        (
+            "bf16",
+            "t-fdpa L=2 F=28 align=rd -> rd f32",
+            0x8001,
+            0x5a80,
+            -9.5e29,
+            2,
+        ),
+        (
+            "tf32",
+            "t-fdpa L=2 F=24 align=ru -> ru f32",
+            0x2000,
+            0x5a80_0000,
+            9.5e29,
+            2,
+        ),
+    ];
+    for (operands, program, a, b, c, k) in cases {
+        let native: usize = if program.contains("L=8") { 8 } else { 2 };
+        let program = match program.contains("e0=") {
+            true => program.to_owned(),
+            false => program.replace("align", "e0=-300 align"),
+        };
+        let signature = format!("a={operands} b={operands} c=f32 d=f32 k={native}");
+        let unit = own(&signature, &program);
+        let [m, n] = [3, 37];
+        let matrix = |rows: usize, columns: usize, word: u64, format: &Format| {
+            let words = Words::of(format, vec![word; rows * columns]).expect("words");
+            Matrix::row_major(rows, columns, words).expect("a matrix")
+        };
+        let of = unit.signature();
+        let matrices = Matrices::new(matrix(m, k, a, &of.a), matrix(k, n, b, &of.b));
+        let matrices = matrices.expect("shapes fit");
+        let c = matrix(m, n, u64::from(f32::to_bits(c)), &of.c);
+        let matrices = matrices.with_c(c).expect("shapes fit");
+        let none = Modifiers::default();
+        let expected = by_dots(&unit, &matrices, &none);
+        for level in Level::available() {
+            let kernel = Kernel::at_level(&unit, level).expect("a kernel");
+            let product = by_kernel(&unit, &matrices, none, Some(kernel));
+            let mut sums = product.c(product.whole()).expect("memory");
+            let steps = 0..product.steps();
+            product
+                .advance(steps, true, &mut sums, &watch())
+                .expect("steps");
+            let words = sums.words();
+            assert_eq!(*words, expected, "{operands} {program} K={k} at {level}");
         }
     }
 }

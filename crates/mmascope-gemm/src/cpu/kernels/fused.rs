@@ -11,12 +11,15 @@ use super::late::late;
 use super::rounding::finish;
 use super::truncated::{self, overflow};
 use crate::cpu::lanes::{Lanes, Slots, VECTORS, four, terms};
+use crate::cpu::range::C_HIGH;
 use crate::cpu::sum::{Finish, Kind, Offsets, Sum, Terms};
 
 /// Sign bit of an f32.
 pub(super) const SIGN: u32 = 1 << 31;
 /// Exponent field of an f32.
 pub(super) const FIELD: u32 = 0xff << 23;
+/// What |c| stays below, as f32.
+const C_LIMIT: u32 = ((C_HIGH + 127) as u32) << 23;
 /// +∞ as f32.
 pub(super) const INFINITY: u32 = FIELD;
 /// Where one row and one panel lie.
@@ -281,6 +284,11 @@ unsafe fn group<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: boo
             } else {
                 result
             };
+            // Every term may add a unit of the grid: a result may leave the domain of the next group's c.
+            if matches!(TERMS, terms::DOWN | terms::UP) {
+                let magnitude = tile[v].and(V::splat(!SIGN));
+                *bad = bad.or(magnitude.i_greater(V::splat(C_LIMIT - 1)));
+            }
         });
     }
 }

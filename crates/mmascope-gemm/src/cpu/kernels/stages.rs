@@ -325,7 +325,7 @@ impl Packed for Sums {
     }
 
     fn keeps(&self) -> bool {
-        let wide = |stage: &Stage| matches!(stage, Stage::Sum { sum, .. } if !sum.sticky);
+        let wide = |stage: &Stage| matches!(stage, Stage::Sum { sum, .. } if !sum.sticky && !sum.terms.is_directed());
         self.plan.single && self.plan.stages.iter().all(wide)
     }
 }
