@@ -133,6 +133,10 @@ def diff(
         Nobody has published the instruction's arithmetic.
     ArgumentError
         Naming the argument.
+
+    References
+    ----------
+    docs/diff.md.
     """
     arguments = _diff_arguments(units, instruction, types, family, count, seed, start)
     return _difference(lambda more: _said([*arguments, *more], stacklevel=5))
@@ -185,6 +189,10 @@ def error(
         Nobody has published the instruction's arithmetic.
     ArgumentError
         Naming the argument.
+
+    References
+    ----------
+    docs/error.md: what the errors are relative to.
     """
     _checks.text(instruction, "instruction", "mma.m16n8k16.f32.f16.f16.f32")
     _checks.text(types, "types", "f16,f16,f32")
@@ -315,6 +323,10 @@ def check(
         Naming the argument.
     FileError
         The file cannot be read.
+
+    References
+    ----------
+    docs/README.md: what a vector line is.
     """
     for file in files:
         if not isinstance(file, (str, os.PathLike)):
@@ -384,6 +396,10 @@ def identify(
         An array's elements mean nothing here.
     ArgumentError
         Shapes do not fit, or a scalar is out of range.
+
+    References
+    ----------
+    docs/identify.md: how candidates are asked, and what an answer rests on.
     """
     items = []
     for value, name in ((a, "a"), (b, "b"), (c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b"), (d, "d")):
@@ -426,6 +442,11 @@ def resolve(operation: str, *, target: str, type: str | None = None, policy: str
         An operation, a type, a target or a mode is not known; the message has the nearest ones.
     ArgumentError
         Naming the argument.
+
+    References
+    ----------
+    The PTX ISA's text, LLVM's NVPTX backend 22 and NVIDIA's compilers as they are shipped; docs/source-document.md has
+    the evidence of each rule.
     """
     _checks.text(operation, "operation", "sqrt", optional=False)
     _checks.text(target, "target", "sm_90", optional=False)
@@ -475,6 +496,10 @@ def specials(arch: str | None = None, instruction: str | None = None) -> Report:
         Nobody has published the instruction's arithmetic.
     ArgumentError
         Naming the argument.
+
+    References
+    ----------
+    docs/precision.md.
     """
     _checks.text(arch, "arch", "h100")
     _checks.text(instruction, "instruction", "f16")

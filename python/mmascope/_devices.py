@@ -254,6 +254,11 @@ def probe(
     DeviceError
         ``fn`` raised, gave something else than the answers, or gave other outputs for the same inputs: some questions
         are asked twice.
+
+    References
+    ----------
+    The tests are those of Fasi et al. (PeerJ CS 7:e330), MMA-Sim (arXiv 2511.10909, section II), FTTN (arXiv 2403.00232)
+    and Hickmann and Bradford; docs/probe.md.
     """
     asked, _ = _asked(fn, signature, like, batch, arrays, timeout)
     text, html = _run(asked.name, lambda: _core.probe(asked))
@@ -303,6 +308,10 @@ def infer(
         Nobody has published the instruction's arithmetic.
     ArgumentError
         Naming the argument.
+
+    References
+    ----------
+    docs/infer.md: the space of models and what is not seen.
     """
     _checks.whole(budget, "budget", 4000)
     _checks.whole(seed, "seed")
@@ -417,6 +426,10 @@ def validate(
         Nobody has published the instruction's arithmetic.
     ArgumentError
         Naming the argument.
+
+    References
+    ----------
+    docs/validate.md: the families of inputs.
     """
     _checks.whole(trials, "trials", 1, most=(1 << 63) - 1)
     _checks.whole(seed, "seed")

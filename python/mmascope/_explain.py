@@ -93,6 +93,10 @@ def explain(
         Naming the argument.
     DtypeError
         An array's elements mean nothing here.
+
+    References
+    ----------
+    MMA-Sim (arXiv 2511.10909v2) for the steps; docs/explain.md.
     """
     from ._arrays import operand
     from ._products import _row, type_of

@@ -72,6 +72,10 @@ def cast(
         A format, policy or target is not known; the message has the nearest ones.
     ArgumentError
         A value or combination is not possible.
+
+    References
+    ----------
+    PTX ISA (``cvt``), OCP OFP8 and MX 1.0, ml_dtypes; docs/precision.md.
     """
     for text, argument, example in ((to, "to", "e4m3"), (source, "source", "e4m3"), (round, "round", "rne"),
                                     (overflow, "overflow", "ieee"), (policy, "policy", "ptx")):
@@ -191,6 +195,10 @@ def quantize(
         A format or recipe is not known; the message has the nearest ones.
     ArgumentError
         A length is no whole number of blocks, or a value is not possible.
+
+    References
+    ----------
+    OCP MX 1.0 section 6.3; NVFP4 (arXiv 2509.25149); four-over-six (arXiv 2512.02010); docs/precision.md.
     """
     item, library = operand(array, "array")
     if item[1] in ("unsigned", "signed"):

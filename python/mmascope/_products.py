@@ -163,6 +163,10 @@ def matmul(
     ArgumentError, DtypeError, UnknownNameError, UnmodelledError
         Naming the argument, its value and what is allowed.
 
+    References
+    ----------
+    The algorithms are those of MMA-Sim (arXiv 2511.10909v2); ``facts`` of an instruction has its evidence.
+
     Examples
     --------
     >>> a = numpy.ones((16, 16), numpy.float16)
@@ -432,6 +436,10 @@ def dot(
     ------
     ArgumentError, DtypeError, UnknownNameError, UnmodelledError
 
+    References
+    ----------
+    As :func:`matmul`.
+
     Examples
     --------
     >>> a = numpy.array([2.0**-13] * 16, numpy.float16)
@@ -463,7 +471,8 @@ def given_of(a: Any, b: Any, c: Any, scale_a: Any, scale_b: Any) -> tuple[_Given
         items.append(None)
     else:
         if isinstance(c, int) and not isinstance(c, bool):
-            raise DtypeError(f"c: {c!r} may be a number or a code; write a number as a float")
+            raise DtypeError(f"c: {c!r} may be a number or a code; write a number as a float, or as numpy.int32({c}) where "
+                             "the accumulator is an integer")
         addend = operand(c, "c")[0]
         if addend[0].size != 1:
             raise ArgumentError(f"c has the shape {addend[0].shape}; one number is needed")

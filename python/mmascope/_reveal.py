@@ -115,6 +115,10 @@ def reveal(
     ArgumentError
         Naming the argument.
 
+    References
+    ----------
+    The method: FPRev (USENIX ATC 2025); docs/reveal.md.
+
     Examples
     --------
     >>> mmascope.reveal(numpy.sum, 64).pattern

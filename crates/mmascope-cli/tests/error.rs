@@ -332,7 +332,7 @@ fn what_has_no_error_is_said() {
         ),
         (
             &["--arch", "hopper", "--inst", "qqqq", "--shape", "1x1x16"],
-            "--arch ARCH",
+            "list ARCH",
         ),
     ] {
         let output = error(folder.path(), arguments);

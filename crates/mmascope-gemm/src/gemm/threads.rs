@@ -13,8 +13,13 @@ use std::num::NonZeroUsize;
 
 use crate::error::{Error, Result};
 
-/// The stack of a thread, in bytes. Unoptimised kernels keep every vector on it; what is not used takes no memory.
-const STACK: usize = 8 << 20;
+/// The stack of a thread, in bytes. Unoptimised kernels keep every vector of every form on it, 5 MB, and a thread that waits
+/// takes other work on top; what is not used takes no memory.
+const STACK: usize = if cfg!(debug_assertions) {
+    32 << 20
+} else {
+    8 << 20
+};
 
 /// The most threads that [`on_threads`] starts.
 pub const MOST_THREADS: usize = 1024;
