@@ -32,6 +32,8 @@ const HIGH: i32 = 66;
 const SPAN: i32 = 125;
 /// |c| stays below 2^this.
 pub(super) const C_HIGH: i32 = 100;
+/// Exponent of the smallest number of f32.
+const TINIEST: i32 = -149;
 /// A sum below this power of two rounds to a zero of f32, whatever its last place was rounded to on the way.
 const NOTHING: i32 = -151;
 /// Smallest exponent of operands that are moved up.
@@ -179,7 +181,7 @@ impl Ranges {
             false => 0,
         };
         let least = low - subnormal(a.0, &plan.a) - subnormal(b.0, &plan.b);
-        if is_directed(plan) && least + f - C_HIGH < -148 {
+        if is_directed(plan) && least + f - C_HIGH < TINIEST {
             return None;
         }
         let kind = plan.stages.iter().find_map(|stage| match stage {
