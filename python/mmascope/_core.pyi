@@ -121,6 +121,9 @@ class Tree:
     def text(self) -> str:
         """The canonical text."""
 
+def beta_of(schedule: str | None = ...) -> float:
+    """What a schedule multiplies C by."""
+
 def cast(array: Any, wanted: Any) -> tuple[Any, str, str]:
     """Numbers of an array in another format: words, what the cast is in words, and the format's name."""
 

@@ -146,28 +146,8 @@ class Identification(Rows, Report):
                  "arithmetic": item["arithmetic"]} for item, fits in found]
 
     def _headline(self) -> str:
-        identified, others = self.data["identified"], self.data["runners_up"]
-        if not identified:
-            if not others:
-                return "none: no row takes these formats and this K"
-            nearest = others[0]
-            return f"none, nearest {nearest['rows'][0]} {nearest['schedule']} ({_share(nearest)})"
-        first = identified[0]
-        more = len(first["rows"]) - 1
-        like = "" if not more else f" and {more} row{'s' if more > 1 else ''} like it"
-        what = f"{first['rows'][0]}{like}, schedule {first['schedule']}"
-        basis = "" if first["full"] else f", on a sample of {first['compared']} elements"
-        if len(identified) == 1:
-            return f"one answer{basis}: {what}"
-        whole = sum(item["full"] for item in identified)
-        sampled = len(identified) - whole
-        if not sampled:
-            several = f"{whole} answers give the same bits"
-        elif not whole:
-            several = f"{sampled} answers give the bits of a sample"
-        else:
-            several = f"{whole} answers give the same bits, {sampled} more those of a sample"
-        return f"{several}; the simplest{basis}: {what}"
+        headline: str = self.data["headline"]
+        return headline
 
     def _parts(self) -> list[str | Table]:
         data = self.data

@@ -36,7 +36,7 @@ RESULTS = {
     "Tree.difference": "str | None", "Tree.dot": "str", "Tree.equals": "bool", "Tree.export": "str", "Tree.html": "str",
     "Tree.json": "str", "Tree.leaves": "int", "Tree.names": "list[str]", "Tree.pattern": "str", "Tree.read": "Tree",
     "Tree.renamed": "Tree", "Tree.run": "float", "Tree.statistics": "tuple[int, int, int]", "Tree.svg": "str",
-    "Tree.text": "str", "cast": "tuple[Any, str, str]", "dequantize": "Any", "identify": "str",
+    "Tree.text": "str", "beta_of": "float", "cast": "tuple[Any, str, str]", "dequantize": "Any", "identify": "str",
     "infer": "tuple[str, list[str] | None, bool]", "kinds_of": KINDS, "probe": "tuple[str, str]",
     "quantize": "Any", "reveal": "tuple[Tree, str]", "run_program": "int", "said": "tuple[str, list[str], bool]",
     "diff_part": "str", "diff_whole": "tuple[str, list[str], bool]", "validate": "tuple[str, str]",

@@ -58,7 +58,7 @@ pub(crate) fn run(
 fn print(found: &Identification) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let [m, n, k] = found.shape;
-    writeln!(out, "{}", headline(found))?;
+    writeln!(out, "{}", found.headline())?;
     writeln!(
         out,
         "M={m} N={n} K={k}; {} pairs of a unit and a schedule tried",
@@ -98,7 +98,7 @@ fn print(found: &Identification) -> Result<(), Failure> {
             table.add_row([
                 candidate.rows[0].clone(),
                 candidate.schedule.clone(),
-                share(candidate),
+                candidate.share(),
                 at,
                 given,
                 computed,
@@ -110,64 +110,4 @@ fn print(found: &Identification) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// The conclusion in one line.
-fn headline(found: &Identification) -> String {
-    let identified: Vec<&Candidate> = found.identified().collect();
-    match (&identified[..], found.candidates.first()) {
-        ([], None) => "none: no row takes these formats and this K".to_owned(),
-        ([], Some(nearest)) => format!(
-            "none, nearest {} {} ({})",
-            nearest.rows[0],
-            nearest.schedule,
-            share(nearest)
-        ),
-        ([one], _) => format!(
-            "one answer{}: {}{}, schedule {}",
-            basis(one),
-            one.rows[0],
-            and_more(one.rows.len() - 1),
-            one.schedule
-        ),
-        ([first, ..], _) => format!(
-            "{}; the simplest{}: {}{}, schedule {}",
-            several(&identified),
-            basis(first),
-            first.rows[0],
-            and_more(first.rows.len() - 1),
-            first.schedule
-        ),
-    }
-}
-
-/// How many answers there are, and how many of them rest on all of D.
-fn several(identified: &[&Candidate]) -> String {
-    let whole = identified.iter().filter(|candidate| candidate.full).count();
-    match identified.len() - whole {
-        0 => format!("{whole} answers give the same bits"),
-        sampled if whole == 0 => format!("{sampled} answers give the bits of a sample"),
-        sampled => format!("{whole} answers give the same bits, {sampled} more those of a sample"),
-    }
-}
-
-/// What an answer rests on, where it is less than all of D.
-fn basis(candidate: &Candidate) -> String {
-    match candidate.full {
-        true => String::new(),
-        false => format!(", on a sample of {} elements", candidate.compared),
-    }
-}
-
-/// ` and 3 rows like it`.
-fn and_more(rows: usize) -> String {
-    match rows {
-        0 => String::new(),
-        1 => " and 1 row like it".to_owned(),
-        many => format!(" and {many} rows like it"),
-    }
-}
-
-fn share(candidate: &Candidate) -> String {
-    format!("{} of {}", candidate.agreeing, candidate.compared)
 }

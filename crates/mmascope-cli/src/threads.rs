@@ -45,13 +45,7 @@ pub(crate) fn start(asked: Option<u16>) -> Result<(), Failure> {
 }
 
 fn pool(threads: usize) -> ThreadPoolBuilder {
-    // An unoptimised build needs far more than the 2 MB that threads have by default.
-    let stack = if cfg!(debug_assertions) {
-        32 << 20
-    } else {
-        8 << 20
-    };
     ThreadPoolBuilder::new()
         .num_threads(threads)
-        .stack_size(stack)
+        .stack_size(mmascope::gemm::THREAD_STACK)
 }

@@ -45,7 +45,7 @@ pub use product::Product;
 pub use schedule::{Excerpt, Schedule, SoftwareScales};
 pub use scheduled::ScheduledProduct;
 pub use statistics::{ErrorStatistics, SAMPLES, Summary, scheduled_statistics, statistics};
-pub use threads::{MOST_THREADS, on_threads};
+pub use threads::{MOST_THREADS, THREAD_STACK, on_threads};
 
 pub use crate::engine::Watch;
 

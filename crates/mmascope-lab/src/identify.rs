@@ -8,6 +8,7 @@ mod emulations;
 mod excerpts;
 mod exhaustive;
 mod finalists;
+mod headline;
 mod matched_inputs;
 mod schedules;
 mod search;
@@ -106,6 +107,7 @@ impl Identification {
             "identified": identified,
             "runners_up": others,
             "left_out": self.left_out,
+            "headline": self.headline(),
         });
         match value {
             Value::Object(map) => map,

@@ -130,13 +130,8 @@ fn in_pool<T: Send>(body: impl FnOnce() -> mmascope::Result<T> + Send) -> mmasco
         match &*known {
             Some((process, pool)) if *process == own => pool.clone(),
             _ => {
-                // Unoptimised kernels need far more than the 2 MB that threads have by default.
-                let stack = if cfg!(debug_assertions) {
-                    32 << 20
-                } else {
-                    8 << 20
-                };
-                let builder = rayon::ThreadPoolBuilder::new().stack_size(stack);
+                let builder =
+                    rayon::ThreadPoolBuilder::new().stack_size(mmascope::gemm::THREAD_STACK);
                 let pool = builder.build().map_err(|error| {
                     mmascope::Error::Argument(format!("no threads can be started: {error}"))
                 })?;

@@ -31,6 +31,8 @@ mod _core {
     #[pymodule_export]
     use super::precision::{cast, dequantize, quantize};
     #[pymodule_export]
+    use super::product::beta_of;
+    #[pymodule_export]
     use super::program::run_program;
     #[pymodule_export]
     use super::reveal::reveal;

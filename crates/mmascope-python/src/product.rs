@@ -100,6 +100,13 @@ pub(crate) fn result_format(row: &Row, text: Option<&str>) -> PyResult<&'static 
     Ok(schedule(text)?.format(row.unit().raised()?).name)
 }
 
+/// What a schedule multiplies C by.
+#[pyfunction]
+#[pyo3(signature = (schedule=None))]
+pub(crate) fn beta_of(schedule: Option<&str>) -> PyResult<f64> {
+    Ok(self::schedule(schedule)?.beta())
+}
+
 /// D as an array of words, and the name of their format.
 pub(crate) fn multiply<'py>(
     py: Python<'py>,

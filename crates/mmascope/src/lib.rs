@@ -262,8 +262,9 @@ pub mod tree {
 pub mod gemm {
     pub use mmascope_gemm::gemm::{
         Accumulators, Arrays, ErrorStatistics, Excerpt, MOST_THREADS, Matrices, Matrix, Product,
-        Region, SAMPLES, Schedule, ScheduledProduct, SoftwareScales, Strides, Summary, Watch,
-        chain, choose_engine, dots, engine, on_threads, scheduled_statistics, statistics,
+        Region, SAMPLES, Schedule, ScheduledProduct, SoftwareScales, Strides, Summary,
+        THREAD_STACK, Watch, chain, choose_engine, dots, engine, on_threads, scheduled_statistics,
+        statistics,
     };
 
     /// The clauses of a schedule.

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import torch
 
-from .. import _checks
+from .. import _checks, _core
 from .._arrays import dtype_of_torch, kind_of_torch
 from .._catalogue import Instruction
 from .._errors import ArgumentError
@@ -66,12 +65,6 @@ def _matmul_setup(ctx: Any, inputs: Any, output: Any) -> None:
     ctx.addend = None if c is None else (c.shape, c.dtype)
 
 
-def _beta(schedule: str | None) -> float:
-    """What a schedule multiplies c by."""
-    said = re.search(r"(?:^|\s)beta=([^\s;]+)", schedule or "")
-    return float(said[1]) if said else 1.0
-
-
 def _matmul_backward(ctx: Any, grad: Any) -> Any:
     a, b = ctx.saved_tensors
     grad_a = grad_b = grad_c = None
@@ -83,7 +76,7 @@ def _matmul_backward(ctx: Any, grad: Any) -> Any:
         grad_b = operator(a.mT, grad.to(b.dtype), ctx.unit, **options).sum_to_size(b.shape).to(b.dtype)
     if ctx.addend is not None and ctx.needs_input_grad[3]:
         shape, dtype = ctx.addend
-        grad_c = (grad.sum_to_size(shape) * _beta(ctx.schedule)).to(dtype)
+        grad_c = (grad.sum_to_size(shape) * _core.beta_of(ctx.schedule)).to(dtype)
     return grad_a, grad_b, None, grad_c, None, None
 
 

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::Level;
 use super::aligned::Aligned;
-use crate::dpa::{Beyond, Dpa, IntPair, Modifiers, Operation, Reading, Select, Start, Unit};
+use crate::dpa::{Beyond, IntPair, Modifiers, Unit};
 use crate::engine::Elements;
 use crate::format::{Format, Kind};
 
@@ -71,16 +71,7 @@ impl Plan {
 
     fn of_integers(unit: &Unit) -> Result<Self, String> {
         let signature = unit.signature();
-        let [statement] = unit.program().statements.as_slice() else {
-            return Err("integers among several statements".to_owned());
-        };
-        let Operation::Dot {
-            algorithm: Dpa::IntDot(dot),
-            operands: Reading::WHOLE,
-            over: Select::All,
-            from: Start::C,
-        } = &statement.operation
-        else {
+        let Some(dot) = unit.program().integer_sum() else {
             return Err("integers in another sum than one of all products and c".to_owned());
         };
         for (name, format) in [("A", signature.a), ("B", signature.b)] {

@@ -192,6 +192,15 @@ impl Schedule {
         *self == Self::default()
     }
 
+    /// What C is multiplied by.
+    #[must_use]
+    pub fn beta(&self) -> f64 {
+        match self.c {
+            CEntry::Epilogue { scalar, beta, .. } => crate::tree::decode(scalar.format(), beta),
+            CEntry::First => 1.0,
+        }
+    }
+
     /// The format of D's words under a unit.
     #[must_use]
     pub fn format(&self, unit: &Unit) -> Format {

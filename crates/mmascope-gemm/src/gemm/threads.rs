@@ -13,9 +13,9 @@ use std::num::NonZeroUsize;
 
 use crate::error::{Error, Result};
 
-/// The stack of a thread, in bytes. Unoptimised kernels keep every vector of every form on it, 5 MB, and a thread that waits
+/// The stack that a thread needs for products, in bytes, for callers with a pool of their own. Unoptimised kernels keep every vector of every form on it, 5 MB, and a thread that waits
 /// takes other work on top; what is not used takes no memory.
-const STACK: usize = if cfg!(debug_assertions) {
+pub const THREAD_STACK: usize = if cfg!(debug_assertions) {
     32 << 20
 } else {
     8 << 20
@@ -58,7 +58,7 @@ pub fn on_threads<R: Send>(threads: NonZeroUsize, work: impl FnOnce() -> R + Sen
     }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.get())
-        .stack_size(STACK)
+        .stack_size(THREAD_STACK)
         .build()
         .map_err(|error| {
             Error::Argument(format!("{threads} threads cannot be started: {error}"))

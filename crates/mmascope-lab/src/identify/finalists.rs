@@ -7,7 +7,7 @@ use super::excerpts::Part;
 use super::matched_inputs::MatchedInputs;
 use super::search::{ask_all, sort};
 use super::trial::{Asked, Trial};
-use crate::dpa::{Beyond, Dpa, IntPair, Operation, Reading, Select, Signature, Start};
+use crate::dpa::{Beyond, IntPair, Signature};
 use crate::error::Result;
 use crate::format::{Format, Kind};
 use crate::gemm::{Schedule, engine};
@@ -88,18 +88,7 @@ fn integer_sum(asked: &Asked<'_>, trial: &Trial<'_>) -> Option<[Format; 3]> {
     if order != trial.schedule || !are_integers || c != d || trial.format() != d.container() {
         return None;
     }
-    let [statement] = trial.named.unit.program().statements.as_slice() else {
-        return None;
-    };
-    let Operation::Dot {
-        algorithm: Dpa::IntDot(dot),
-        operands: Reading::WHOLE,
-        over: Select::All,
-        from: Start::C,
-    } = &statement.operation
-    else {
-        return None;
-    };
+    let dot = trial.named.unit.program().integer_sum()?;
     // Sums that cannot leave the accumulator's range saturate nowhere.
     let bits = a.bits + b.bits + asked.shape[2].next_power_of_two().ilog2();
     let is_within = asked.question.operands.c.is_none() && d.signed && bits < d.bits;

@@ -5,8 +5,8 @@ use super::named::Beginning;
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
 use super::{
-    Addends, Codes, Dpa, Events, Modifiers, Nan, Operands, Queries, Reading, Signature, general,
-    ieee,
+    Addends, Codes, Dpa, Events, IntDot, Modifiers, Nan, Operands, Queries, Reading, Signature,
+    general, ieee,
 };
 use crate::format::{Class, Format, Overflow, Unpacked};
 
@@ -170,6 +170,26 @@ impl Select {
 }
 
 impl Program {
+    /// The integer sum of all products and c, where that is the whole program.
+    #[must_use]
+    pub fn integer_sum(&self) -> Option<&IntDot> {
+        match self.statements.as_slice() {
+            [
+                Statement {
+                    operation:
+                        Operation::Dot {
+                            algorithm: Dpa::IntDot(dot),
+                            operands: Reading::WHOLE,
+                            over: Select::All,
+                            from: Start::C,
+                        },
+                    ..
+                },
+            ] => Some(dot),
+            _ => None,
+        }
+    }
+
     /// The output of the last statement: format, rounding and NaN of d.
     ///
     /// # Panics
