@@ -6,6 +6,7 @@ MMASCOPE is the program. Every line has the norm of the error divided by the nor
 and the largest error divided by the mean magnitude of D. The exact product is that of long double sums of float64 products.
 """
 
+import math
 import pathlib
 import subprocess
 import sys
@@ -44,7 +45,7 @@ F16 = ("ampere", "mma.m16n8k8.f32.f16.f16.f32")
 BF16 = ("hopper", "mma.m16n8k16.f32.bf16.bf16.f32")
 MXU = ("tpu", "mxu.f32.bf16")
 S8 = ("ampere", "mma.m16n8k32.s32.s8.s8.s32")
-RESIDUES = "256,255,253,251,247,241,239,233,229,227,223,217,211,199"
+RESIDUES = "256,255,253,251,247,241,239,233,229,227,223,217,211,199,197,193"
 
 F32_LINES = [
     ("f32, one multiply-add after the other", ("apple-amx", "fma32"), "chain"),
@@ -155,5 +156,56 @@ def published():
                   f"{narrow:.3e} |", flush=True)
 
 
+# Largest relative errors on an A100, K = 1024, 1024 x 1024 outputs, phi = 0.5 (UCHINO-Yuki/GEMMul8_numerical_results,
+# results_04, oz2_results_d_accuracy_NVIDIA_A100; scheme I: results_05, the same on a GH200).
+DGEMM = "8.594851e-10"
+MODULI = {8: ("3.936469e-02", "1.352078e-02"), 10: ("1.270989e-04", "5.075758e-05"), 12: ("1.414146e-06", "4.346313e-07"),
+          13: ("4.720867e-08", "1.697952e-08"), 14: ("4.678982e-09", "1.125475e-09"), 15: ("3.321655e-10", "6.403499e-11"),
+          16: ("7.896671e-12", "1.459027e-12")}
+SLICES = {8: ("7 slices, 55 bits", "1.440947e-09"), 9: ("8 slices, 63 bits", "7.712279e-12")}
+
+
+def published_f64():
+    random = np.random.default_rng(5)
+
+    def draw(shape):
+        """GEMMul8's: uniform numbers times e to the power of normal ones."""
+        return (random.random(shape) - 0.5) * np.exp(0.5 * random.standard_normal(shape))
+
+    def share(matrix, axis):
+        """The largest norm of a row beside the power of two over its largest element, as a power of two."""
+        norms = np.log2(np.sqrt((matrix * matrix).sum(axis)))
+        return (norms - np.floor(np.log2(np.abs(matrix).max(axis))) - 1).max()
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        a, b = draw((1024, 1024)), draw((1024, 1024))
+        reference = exact(a, b)
+
+        def largest(d):
+            return float((np.abs(d - reference) / np.abs(reference)).max())
+
+        native = largest(a @ b)
+        print("\n1024 × 1024 outputs, K = 1024: largest relative error, and that divided by the f64 product's own\n")
+        print("| scheme | fast, A100 | accurate, A100 | here | fast ÷ f64 | accurate ÷ f64 | here ÷ f64 |\n|---|---|---|---|---|---|---|")
+        print(f"| f64 product | {float(DGEMM):.1e} | {float(DGEMM):.1e} | {native:.1e} | 1 | 1 | 1 |")
+        for count, figures in MODULI.items():
+            moduli = RESIDUES.split(",")[:count]
+            # No sum may reach half the product of the moduli: Cauchy's bound, as in the fast mode.
+            bits = int((math.log2(math.prod(map(int, moduli))) - 1 - share(a, 1) - share(b, 0)) / 2)
+            schedule = f"emulate=f64 residues={','.join(moduli)}/rz bits={bits} join=residues/f64"
+            found = largest(product(folder, a, b, S8, schedule))
+            fast, accurate = map(float, figures)
+            print(f"| Ozaki II, {count} moduli, bits={bits} | {fast:.1e} | {accurate:.1e} | {found:.1e} | {fast / float(DGEMM):.1e} | "
+                  f"{accurate / float(DGEMM):.1e} | {found / native:.1e} |", flush=True)
+        print("\n| scheme | cuBLAS, GH200 | here | cuBLAS ÷ f64 | here ÷ f64 |\n|---|---|---|---|---|")
+        for count, (title, figure) in SLICES.items():
+            schedule = f"emulate=f64 slices={count}/rz bits=7 products=levels/{count} join=ascending/f64"
+            found = largest(product(folder, a, b, S8, schedule))
+            print(f"| Ozaki I: {title} there, {count} slices of 7 bits here | {float(figure):.1e} | {found:.1e} | "
+                  f"{float(figure) / float(DGEMM):.1e} | {found / native:.1e} |", flush=True)
+
+
 main()
 published()
+published_f64()
