@@ -181,6 +181,7 @@ class Unit(Instruction):
     2.0
     """
 
+    @_checks.named
     def __init__(self, signature: str, program: str) -> None:
         _checks.text(signature, "signature", "a=f16 b=f16 c=f32 d=f32 k=16", optional=False)
         _checks.text(program, "program", "t-fdpa L=16 F=25 e0=-133 -> rz f32", optional=False)
@@ -222,6 +223,7 @@ class Catalogue(Rows, Sequence[Instruction]):
         value: list[dict[str, Any]] = json.loads(self._inner.architectures())
         return value
 
+    @_checks.named
     def find(self, arch: str, instruction: str) -> Instruction:
         """The instruction of that name; see :func:`mmascope.find`."""
         return Instruction(self._inner.find(arch, instruction))
@@ -355,6 +357,7 @@ def loaded() -> list[tuple[str, str]]:
     return list(_loaded)
 
 
+@_checks.named
 def find(arch: str, instruction: str | None = None) -> Instruction:
     """An instruction by its name.
 

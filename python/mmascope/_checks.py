@@ -2,13 +2,60 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import numpy
 
-from ._errors import ArgumentError, Error, UnknownNameError
+from ._errors import ArgumentError, Error, TextError, UnknownNameError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def named(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, whose messages about a wrong name begin with the argument that has the name."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (ArgumentError, TextError, UnknownNameError) as error:
+            given = inspect.signature(function).bind(*args, **kwargs).arguments
+            # A function of ours that this one called may have named an argument of its own.
+            error.unnamed = getattr(error, "unnamed", str(error))
+            argument = _whose(error.unnamed, given)
+            if argument is not None:
+                error.args = (f"{argument}: {error.unnamed}",)
+            raise
+
+    return call
+
+
+def _whose(message: str, given: Mapping[str, Any]) -> str | None:
+    """The argument that has the name which a message quotes; ``None`` where the message names it, or none has it."""
+    # What comes after is what is allowed.
+    quoted = re.search(r"(?:^|[ :])'([^']+)'", re.split("; (?:nearest|allowed|expected)", message)[0])
+    name = quoted[1].casefold() if quoted else ""
+    leads = next((argument for argument in given if re.match(rf"{re.escape(argument)}\b", message)), None)
+    within = []
+    for argument, value in given.items():
+        items = [value] if isinstance(value, str) else value if isinstance(value, (tuple, list)) else []
+        texts = [item.casefold() for item in items if isinstance(item, str)]
+        if name and name in texts:
+            return None if argument == leads else argument
+        if name and any(name in text for text in texts):
+            within.append(argument)
+    if leads is not None:
+        return None
+    if within:
+        return within[0]
+    if message.startswith("unknown operand types") and "a" in given:
+        return "a, b and c" if given.get("c") is not None else "a and b"
+    return None
 
 
 def text(value: Any, argument: str, example: str, optional: bool = True) -> None:

@@ -94,6 +94,7 @@ def _difference(run: Callable[[list[str]], tuple[dict[str, Any], bool]]) -> Diff
     return report
 
 
+@_checks.named
 def diff(
     *units: str | Instruction,
     instruction: str | None = None,
@@ -142,6 +143,7 @@ def diff(
     return _difference(lambda more: _said([*arguments, *more], stacklevel=5))
 
 
+@_checks.named
 def error(
     *units: str | Instruction,
     shape: tuple[int, int, int] | None = None,
@@ -284,6 +286,7 @@ def _without_files(message: str, folder: str) -> str:
     return re.sub(rf"(?:\b[AB]:? )?\(?{path}([ab])\.npy\)?", r"\1", message)
 
 
+@_checks.named
 def check(
     *files: str | os.PathLike[str],
     arch: str | None = None,
@@ -366,6 +369,7 @@ def _checked(files: list[str], options: list[str]) -> tuple[dict[str, Any], bool
     return json.loads(text), holds
 
 
+@_checks.named
 def identify(
     a: Any, b: Any, d: Any, c: Any = None, *, scale_a: Any = None, scale_b: Any = None, alpha: float = 1.0,
     beta: float = 1.0,
@@ -410,6 +414,7 @@ def identify(
     return Identification(data, data["answer"] == "identified")
 
 
+@_checks.named
 def resolve(operation: str, *, target: str, type: str | None = None, policy: str = "llvm", fmf: str | Sequence[str] = (),
             round: str | None = None, approx: bool = False, ftz: bool = False, denormal: str | None = None,
             reflect: dict[str, int] | None = None, preset: str | None = None, value: Any = ()) -> Report:
@@ -485,6 +490,7 @@ def resolve(operation: str, *, target: str, type: str | None = None, policy: str
     return Report(data, holds)
 
 
+@_checks.named
 def specials(arch: str | None = None, instruction: str | None = None) -> Report:
     """What each unit makes of special operands: NaN, infinities, subnormal numbers, -0.
 

@@ -217,6 +217,7 @@ class Validation(Rows, Report):
         return parts
 
 
+@_checks.named
 def probe(
     fn: Any,
     signature: str | None = None,
@@ -265,6 +266,7 @@ def probe(
     return Features(json.loads(text), html)
 
 
+@_checks.named
 def infer(
     fn: Any,
     signature: str | None = None,
@@ -336,6 +338,7 @@ class Inferences(Rows, Report):
                 ("not found", ", ".join(missed) or "none")]
 
 
+@_checks.named
 def infer_all(
     archs: Sequence[str] = (),
     *,
@@ -378,6 +381,7 @@ def infer_all(
     return found
 
 
+@_checks.named
 def validate(
     fn: Any,
     against: str | Instruction,

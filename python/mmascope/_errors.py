@@ -6,6 +6,9 @@ from __future__ import annotations
 class Error(Exception):
     """Everything that mmascope raises."""
 
+    #: The message without the name of an argument before it.
+    unnamed: str
+
     def __str__(self) -> str:
         # KeyError would show the message in quotation marks.
         return str(self.args[0]) if self.args else ""

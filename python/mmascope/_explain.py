@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from . import _checks
 from ._catalogue import Instruction, instruction_of
 from ._products import given_of, modifiers
 
@@ -57,6 +58,7 @@ def explain_of(
     return Explanation(*row._row.explain_against(given, other._row, given, names))
 
 
+@_checks.named
 def explain(
     a: Any,
     b: Any,

@@ -25,6 +25,7 @@ class _Wanted:
     random_bits: str | None
 
 
+@_checks.named
 def cast(
     array: Any,
     to: str,
@@ -154,6 +155,7 @@ class Quantized:
         return f"<mmascope.Quantized {self.format} by {self.recipe}: {self.shape}, blocks of {self.block} along {self.axis}>"
 
 
+@_checks.named
 def quantize(
     array: Any,
     format: str,

@@ -98,6 +98,7 @@ def _of_integers(inner: _core.Catalogue, arch: str, a: str, b: str, c: str | Non
     return inner.default(arch, a, b, wanted[-1], False)
 
 
+@_checks.named
 def matmul(
     a: Any,
     b: Any,
@@ -406,6 +407,7 @@ def _addend(c: Any, is_vector: tuple[bool, bool], shape: tuple[int, int]) -> Any
     return c
 
 
+@_checks.named
 def dot(
     a: Any,
     b: Any,

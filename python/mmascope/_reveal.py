@@ -59,6 +59,7 @@ def _takes_two(function: Any) -> bool:
     return len(needed) == 2
 
 
+@_checks.named
 def reveal(
     fn: Any,
     n: int,

@@ -98,6 +98,7 @@ class Tree:
             raise ArgumentError(f"other: {type(other).__name__} is no tree")
         return self._inner.difference(other._inner)
 
+    @_checks.named
     def run(self, values: Any, dtype: str | None = None, *, others: Any = None, fused_bits: int | None = None,
             rounding: str | None = None, fused_rounding: str | None = None) -> float:
         """Sums numbers in the order and the formats of the tree.
@@ -126,6 +127,8 @@ class Tree:
         """
         report = self.report
         numbers = _numbers(values, "values")
+        if len(numbers) != self.leaves:
+            raise ArgumentError(f"values: {len(numbers)} numbers for a tree of {self.leaves} leaves")
         factors = None if others is None else _numbers(others, "others")
         for name, argument in ((dtype, "dtype"), (rounding, "rounding"), (fused_rounding, "fused_rounding")):
             _checks.text(name, argument, "f32" if argument == "dtype" else "rne")
@@ -139,6 +142,7 @@ class Tree:
             rounding if rounding is not None else report.get("rounding"),
         )
 
+    @_checks.named
     def export(self, language: str, products: int | None = None, dtype: str | None = None) -> str:
         """Code that sums in this order with these bits.
 

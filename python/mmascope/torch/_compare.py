@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from .. import _checks
 from .._arrays import kind_of_torch
 from .._errors import ArgumentError
 from .._report import Rows
@@ -143,6 +144,7 @@ def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], a
     return None
 
 
+@_checks.named
 def compare(model: Any, inputs: Any, archs: Sequence[str], **options: Any) -> Comparison:
     """Runs a model under several architectures and says which layers and outputs differ.
 

@@ -110,6 +110,7 @@ scaled_operator: Any = torch.library.custom_op(
 scaled_operator.register_fake(_scaled_fake)
 
 
+@_checks.named
 def matmul(
     a: Any, b: Any, c: Any = None, *, arch: str, instruction: str | None = None, schedule: str | None = None,
     scale_a: Any = None, scale_b: Any = None, threads: int | None = None,

@@ -413,6 +413,7 @@ def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
+@_checks.named
 def simulate(*, arch: str, instruction: Rule = None, schedule: Any = None, threads: int | None = None) -> Simulation:
     """Runs PyTorch on CPU with the matrix arithmetic of another chip.
 

@@ -104,8 +104,13 @@ impl Array {
             if from == operand {
                 return self.collect(operand, |index| Ok(self.bits(index)));
             }
+            let wanted = if operand.float().is_none() {
+                format!("integers are needed ({operand}, or its codes)")
+            } else {
+                format!("codes of {operand} are needed (integers or bytes)")
+            };
             return Err(Error::Argument(format!(
-                "{} has numbers in {from}; codes of {operand} are needed (integers or bytes)",
+                "{} has numbers in {from}; {wanted}",
                 self.name
             )));
         }
