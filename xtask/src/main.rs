@@ -20,7 +20,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
             cuda     every unit by the GPU engine's kernels, on a chip in C++, equals the reference on 10^5 outputs
-            miri     every kind of kernel over the portable lanes, in miri (nightly Rust)
+            miri     every kind of kernel over the portable lanes, and every C function that touches memory, in miri (nightly Rust)
             tensix   every row of Tensix equals exact numbers on 10^6 cases
             tensix-engine  their kernel equals the reference on 10^6 outputs a row
             casts    10^7 random f32 words to every format, rounding and policy
@@ -253,22 +253,19 @@ fn miri() -> bool {
         println!("skipped: miri: `{}` does not run here", probe.join(" "));
         return true;
     }
-    let command = [
-        "cargo",
-        "+nightly",
-        "miri",
-        "test",
-        "--package",
-        "mmascope-gemm",
-        "--test",
-        "portable",
+    let tests = [
+        ["--package", "mmascope-gemm", "--test", "portable"].as_slice(),
+        &["--package", "mmascope-capi", "--lib"],
     ];
-    println!("running: {}", command.join(" "));
-    let status = Command::new(command[0])
-        .args(&command[1..])
-        .env("MIRIFLAGS", FLAGS)
-        .status();
-    status.is_ok_and(|status| status.success())
+    tests.iter().all(|test| {
+        let command = [&["cargo", "+nightly", "miri", "test"], *test].concat();
+        println!("running: {}", command.join(" "));
+        let status = Command::new(command[0])
+            .args(&command[1..])
+            .env("MIRIFLAGS", FLAGS)
+            .status();
+        status.is_ok_and(|status| status.success())
+    })
 }
 
 /// Writes the manual pages; a test of the program says whether they are stale.

@@ -14,6 +14,8 @@ mod memory;
 mod packed;
 pub mod product;
 pub mod quantising;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod tree;
 pub mod unit;
