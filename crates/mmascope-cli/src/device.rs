@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::args::{DeviceOptions, LibraryHost, PluginHost};
-use crate::report::{Failure, Status};
+use crate::report::{self, Failure, Status};
 use mmascope::dut::{self, DeviceName, Dut, Frames, Interface};
 use mmascope::isa::Catalogue;
 use mmascope::reveal::{Blas, BlasProcess, Summation, serve_blas};
@@ -26,6 +26,11 @@ pub(crate) fn open(
     options: &DeviceOptions,
 ) -> Result<Box<dyn Dut>, Failure> {
     let timeout = timeout(options)?;
+    if let DeviceName::Model { arch, inst } = subject
+        && let Ok(row) = catalogue.find(arch, inst)
+    {
+        report::doubt(row);
+    }
     if let DeviceName::Cuda { ordinal, inst } = subject {
         let device = crate::cuda::open(catalogue, *ordinal, inst)?;
         return match interface {

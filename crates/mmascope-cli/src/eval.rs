@@ -64,6 +64,11 @@ impl<'a> Answerer<'a> {
             for name in &options.mods {
                 modifiers.add(name)?;
             }
+            if let (Some(arch), Some(inst)) = (&options.arch, &options.inst)
+                && let Ok(row) = catalogue.find(arch, inst)
+            {
+                report::doubt(row);
+            }
             return Ok(Self::Model(catalogue, options, modifiers));
         };
         let interface = match (&options.signature, &options.arch, &options.inst) {

@@ -175,6 +175,7 @@ fn of_vector<'c>(
             )));
         }
     }
+    report::doubt(vector.instruction);
     let mut modifiers = vector.modifiers;
     add_modifiers(&mut modifiers, options)?;
     Ok(Subject {
@@ -194,6 +195,7 @@ fn of_arguments<'c>(catalogue: &'c Catalogue, options: &Explain) -> Result<Subje
             return Err(Failure::Input(message.to_owned()));
         }
     };
+    report::doubt(instruction);
     let unit = instruction.unit()?;
     let request = TraceRequest {
         a: options.a.as_deref().unwrap_or(""),
@@ -230,6 +232,7 @@ fn other<'c>(
 ) -> Result<Subject<'c>, Failure> {
     let (arch, inst) = tested::row("--against", against)?;
     let instruction = catalogue.find(&arch, &inst)?;
+    report::doubt(instruction);
     let (from, to) = (
         subject.instruction.unit()?.signature(),
         instruction.unit()?.signature(),

@@ -18,6 +18,7 @@ pub(crate) fn run(
     let language = Language::named(&options.language)?;
     let architecture = catalogue.architecture(&options.arch)?;
     let row = catalogue.find(&options.arch, &options.inst)?;
+    report::doubt(row);
     let text = export::instruction(architecture, row, language)?;
     match &options.output {
         Some(file) => {

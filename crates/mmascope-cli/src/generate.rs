@@ -8,7 +8,7 @@ use crate::args::{Gen, GenFormat};
 use crate::cases::{self, Chosen};
 use crate::discriminate;
 use crate::output::Output;
-use crate::report::{Failure, Status};
+use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::vector;
@@ -28,6 +28,7 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failur
     }
     let (arch, inst) = (options.arch.as_deref(), options.inst.as_deref());
     let row = catalogue.find(arch.unwrap_or_default(), inst.unwrap_or_default())?;
+    report::doubt(row);
     if options.discriminating {
         return discriminate::run(catalogue, row, options);
     }

@@ -225,6 +225,7 @@ fn prepared<'c>(
             (row, Some(types.to_string()))
         }
     };
+    report::doubt(row);
     let unit = row.unit()?;
     let modifiers = modifiers(row, options)?;
     let Given {

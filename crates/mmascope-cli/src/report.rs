@@ -1,11 +1,12 @@
 //! Exit status, JSON envelope and tables: how results leave the program.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 
 use serde_json::{Map, Value};
 
-use mmascope::isa::Catalogue;
+use mmascope::isa::{Catalogue, Instruction, Strength};
 
 /// Exit status after an interrupt.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -217,6 +218,25 @@ pub(crate) fn print_text(text: String) -> Result<(), Failure> {
     }
     writeln!(io::stdout(), "{text}")?;
     Ok(())
+}
+
+/// Says once, on standard error, that the arithmetic of a row as a whole is assumed or open. Single parameters are `show`'s.
+pub(crate) fn doubt(row: &Instruction) {
+    thread_local! {
+        static SAID: RefCell<BTreeSet<(String, String)>> = RefCell::default();
+    }
+    let level = row.evidence.default;
+    let name = (row.architecture.clone(), row.name.clone());
+    if row.is_modelled()
+        && level >= Strength::Open
+        && SAID.with_borrow_mut(|said| said.insert(name))
+    {
+        let (arch, inst) = (&row.architecture, &row.name);
+        tell(format!(
+            "{arch}:{inst} is {}; `mmascope show {arch}:{inst}` has the evidence of each part",
+            level.words()
+        ));
+    }
 }
 
 /// A line on standard error; that nobody reads it any more is no error.

@@ -26,6 +26,10 @@ pub(crate) fn run(
         )));
     }
     let rows = rows(catalogue, options)?;
+    // Asked of everything, the table would drown in these lines.
+    if !options.arch.is_empty() {
+        rows.iter().copied().for_each(report::doubt);
+    }
     let mut units = Vec::new();
     for row in rows {
         units.push((row, specials::of(row)?));

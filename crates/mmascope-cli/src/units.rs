@@ -135,6 +135,7 @@ pub(crate) fn chosen<'c>(
         let names = catalogue.instructions().map(|row| &row.name);
         return Err(Error::unknown("instruction", &instructions[index], names).into());
     }
+    rows.iter().copied().for_each(report::doubt);
     for error in left_out {
         report::tell(format!("left out: {error}"));
     }

@@ -47,6 +47,7 @@ pub(crate) fn run(
     };
     let (arch, inst) = tested::row("--against", against)?;
     let row = catalogue.find(&arch, &inst)?;
+    report::doubt(row);
     let unit = row.unit()?;
     let interface = Interface::of_row(catalogue, &arch, &inst)?;
     let mut device =

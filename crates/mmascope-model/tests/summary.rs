@@ -59,7 +59,7 @@ fn summaries_say_what_programs_say() {
             let number = |key| after(&program, key)[0].parse::<u32>().expect("a number");
             let (f, f2) = (number(" F="), number(" F2="));
             let parts = [
-                format!(" to {f} bits below its leading one"),
+                format!(" to {f} bits below its exponent"),
                 format!("their sum is rounded (down) to {} bits", f2 + 1),
                 format!("c rounded (down) to {f} bits"),
                 format!("to {f2} bits of its own"),

@@ -3,17 +3,24 @@
 use std::ffi::OsString;
 
 /// Commands that take one unit as `--arch` and `--inst`. Others take `ARCH:INST` themselves.
-const OF_ONE: [&str; 10] = [
+const OF_ONE: [&str; 11] = [
     "show", "export", "explain", "gen", "eval", "check", "reveal", "probe", "infer", "validate",
+    "specials",
 ];
-/// Commands that take the unit without an option too.
-const PLAIN: [&str; 2] = ["show", "export"];
+/// Commands that take the unit without an option too. (`explain` may have files there: a name of a file has a point.)
+const PLAIN: [&str; 4] = ["show", "export", "explain", "specials"];
+/// Commands that take several units, each without an option too.
+const PLAIN_MANY: [&str; 2] = ["diff", "error"];
 
 /// The arguments with every `ARCH:INST` as two options.
 pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let arguments: Vec<OsString> = arguments.collect();
     let is = |argument: &OsString, names: &[&str]| names.iter().any(|name| *argument == *name);
-    let command = arguments.iter().skip(1).find(|it| is(it, &OF_ONE)).cloned();
+    let command = arguments.iter().skip(1);
+    let command = command
+        .filter(|it| is(it, &OF_ONE) || is(it, &PLAIN_MANY))
+        .cloned()
+        .next();
     let Some(command) = command else {
         return arguments;
     };
@@ -21,10 +28,14 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
         Vec::with_capacity(arguments.len() + 2),
         arguments.into_iter(),
     );
+    let takes_many = is(&command, &PLAIN_MANY);
+    let is_plain = is(&command, &PLAIN) || takes_many;
     let mut is_begun = false;
     while let Some(argument) = rest.next() {
         let text = argument.to_str().unwrap_or_default();
-        if is_begun && text == "--arch" {
+        if takes_many && text.starts_with("--arch") {
+            found.push(argument);
+        } else if is_begun && text == "--arch" {
             found.push(argument);
             match rest.next() {
                 Some(value) => push(&mut found, value),
@@ -34,13 +45,16 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
             found.push("--arch".into());
             push(&mut found, value.into());
         } else if is_begun
-            && is(&command, &PLAIN)
+            && is_plain
             && !text.starts_with('-')
-            && split(text).is_some()
+            && split(text).is_some_and(|(arch, _)| !arch.contains('.'))
             && !found.last().is_some_and(takes_value)
         {
             found.push("--arch".into());
-            push(&mut found, argument);
+            match takes_many {
+                true => found.push(argument),
+                false => push(&mut found, argument),
+            }
         } else {
             is_begun |= argument == command;
             found.push(argument);
@@ -97,6 +111,19 @@ mod tests {
             ),
             ("m probe model:volta:x", "m probe model:volta:x"),
             ("m diff --arch volta:x", "m diff --arch volta:x"),
+            (
+                "m diff volta:x ada:y --json",
+                "m diff --arch volta:x --arch ada:y --json",
+            ),
+            (
+                "m diff a.safetensors:x b.safetensors:y --arch v,w",
+                "m diff a.safetensors:x b.safetensors:y --arch v,w",
+            ),
+            (
+                "m explain volta:x --a 1",
+                "m explain --arch volta --inst x --a 1",
+            ),
+            ("m specials volta:x", "m specials --arch volta --inst x"),
             (
                 "m --isa a:b show volta:x",
                 "m --isa a:b show --arch volta --inst x",

@@ -12,9 +12,13 @@ use crate::table::Table;
 use crate::units::{self, Types};
 use mmascope::array::{self, Casting, Words};
 use mmascope::diff::{self, Contender, Outputs, Place, Verdict};
+use mmascope::explain::TracedValue;
 use mmascope::format::Format;
 use mmascope::gemm::{ScheduledProduct, Watch};
 use mmascope::isa::{Catalogue, Instruction};
+
+/// Digits of numbers beside their words.
+const DIGITS: usize = 9;
 
 /// D of a unit, or of a file.
 struct Side<'c> {
@@ -38,6 +42,24 @@ struct Compared {
 }
 
 impl Side<'_> {
+    fn index(&self, [batch, row, column]: Place) -> usize {
+        let [_, m, n] = self.shape;
+        (batch * m + row) * n + column
+    }
+
+    /// An output as its word, in hexadecimal.
+    fn word(&self, place: Place) -> String {
+        let digits = self.format.register.bits.div_ceil(4) as usize;
+        format!("{:0digits$x}", self.words.get(self.index(place)))
+    }
+
+    /// An output as a number.
+    fn decimal(&self, place: Place) -> String {
+        let container = self.format.container();
+        let code = container.from_register(self.words.get(self.index(place)));
+        TracedValue::of(&container.decode(code)).decimal_of(DIGITS)
+    }
+
     /// Whether the payload of a NaN of the unit is not known.
     fn has_any_nan(&self) -> Result<bool, Failure> {
         match self.row {
@@ -303,12 +325,18 @@ fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), F
         for line in map(&pair.outputs) {
             writeln!(out, "  {line}")?;
         }
-        let [_, m, n] = shape;
-        let at = place[0] * m * n + place[1] * n + place[2];
-        let word = |side: &Side<'_>| {
-            let digits = side.format.register.bits.div_ceil(4) as usize;
-            format!("{:0digits$x}", side.words.get(at))
-        };
+        if let Some((at, verdict)) = pair.outputs.worst.filter(|(at, _)| *at != place) {
+            let of = |side: &Side<'_>| format!("{} = {}", side.word(at), side.decimal(at));
+            writeln!(
+                out,
+                "  worst at {}: {} and {} ({})",
+                place_text(shape, at),
+                of(left),
+                of(right),
+                verdict_words(verdict)
+            )?;
+        }
+        let word = |side: &Side<'_>| side.word(place);
         let place = place_text(shape, place);
         writeln!(
             out,
@@ -363,13 +391,14 @@ fn body(sides: &[Side<'_>], pairs: &[Compared]) -> Map<String, Value> {
             None => json!({"file": side.name, "format": side.format.name}),
         })
         .collect();
-    let found = |found: Option<(Place, Verdict)>| {
+    let found = |pair: &Compared, found: Option<(Place, Verdict)>| {
         found.map(|(place, verdict)| {
             let steps = match verdict {
                 Verdict::Ulps(steps) => Some(steps),
                 _ => None,
             };
-            json!({"at": place, "kind": verdict_text(verdict), "ulp": steps})
+            let [left, right] = [pair.left, pair.right].map(|index| sides[index].word(place));
+            json!({"at": place, "kind": verdict_text(verdict), "ulp": steps, "left": left, "right": right})
         })
     };
     let shares = |map: &[Vec<(u64, u64)>]| -> Vec<Vec<u64>> {
@@ -388,8 +417,8 @@ fn body(sides: &[Side<'_>], pairs: &[Compared]) -> Map<String, Value> {
                 "by_steps": pair.outputs.by_steps,
                 "zero_sign": pair.outputs.zero_sign,
                 "special": pair.outputs.special,
-                "first": found(pair.outputs.first),
-                "worst": found(pair.outputs.worst),
+                "first": found(pair, pair.outputs.first),
+                "worst": found(pair, pair.outputs.worst),
                 "map": shares(&pair.outputs.map),
                 "parting_k": pair.parting.map(|(from, to)| [from, to]),
             })

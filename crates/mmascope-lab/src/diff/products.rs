@@ -123,10 +123,14 @@ pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Resu
     let [batch, row, column] = place;
     let limits = [matrices.batch(), matrices.m(), matrices.n()];
     if place.iter().zip(limits).any(|(&at, limit)| at >= limit) {
-        return Err(Error::Argument(format!(
-            "output ({batch}, {row}, {column}): D has {} × {} × {} outputs, counted from 0",
-            limits[0], limits[1], limits[2]
-        )));
+        return Err(Error::Argument(match limits {
+            [1, m, n] if batch == 0 => {
+                format!("output ({row}, {column}): D has {m} × {n} outputs, counted from 0")
+            }
+            [batches, m, n] => format!(
+                "output ({batch}, {row}, {column}): D has {batches} × {m} × {n} outputs, counted from 0"
+            ),
+        }));
     }
     let unit = subject.unit();
     let signature = unit.signature();

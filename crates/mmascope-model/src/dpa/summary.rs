@@ -250,7 +250,7 @@ impl Sum {
                     (None, _) => " (c is kept whole)".to_owned(),
                 };
                 format!(
-                    "{what} are aligned to the largest of them and {cut} to {bits} bits below its leading one{own}, so \
+                    "{what} are aligned to the largest of them and {cut} to {bits} bits below its exponent{own}, so \
                      that small terms are lost"
                 )
             }
@@ -278,7 +278,7 @@ impl Sum {
             }
         };
         format!(
-            "{first}{what} are aligned to the largest of them and {} to {bits} bits below its leading one",
+            "{first}{what} are aligned to the largest of them and {} to {bits} bits below its exponent",
             cut(join)
         )
     }

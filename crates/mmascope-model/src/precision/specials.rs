@@ -68,7 +68,7 @@ type Case = (
     fn(&Maker<'_>) -> Option<OperandWords>,
 );
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 18] = [
     ("nan+x", "c is NaN, one product is 1", |it| {
         it.sum(&[(it.one_a()?, it.one_b()?)], it.c.nan()?)
     }),
@@ -136,16 +136,23 @@ const CASES: [Case; 17] = [
     }),
     (
         "overflow",
-        "every a, b and c is the largest number; whether the sum overflows depends on the formats",
-        |it| {
-            let product = (it.a.max_finite(false), it.b.max_finite(false));
-            it.sum(&vec![product; it.k], it.c.max_finite(false))
-        },
+        "every a, b and c is the largest number, and their sum is beyond the result's range",
+        |it| it.overflow(false),
     ),
     ("-overflow", "the same with negative a and c", |it| {
-        let product = (it.a.max_finite(true), it.b.max_finite(false));
-        it.sum(&vec![product; it.k], it.c.max_finite(true))
+        it.overflow(true)
     }),
+    (
+        "product beyond",
+        "a product is the first power of two beyond the result's range, c is minus half of it",
+        |it| {
+            it.d.float()?;
+            let beyond = largest_exponent(it.d)? + 1;
+            let a = largest_exponent(it.a)?;
+            let product = (power(it.a, a)?, power(it.b, beyond - a)?);
+            it.sum(&[product], negated(it.c, power(it.c, beyond - 1)?))
+        },
+    ),
     (
         "nan scale",
         "the first scale of A is NaN, one product is 1",
@@ -250,6 +257,24 @@ impl<'a> Maker<'a> {
             words.scale_b = vec![one; self.scales];
         }
         Some(words)
+    }
+
+    /// The largest numbers of one sign, if their sum is a power of two or more beyond the largest result. (An integer
+    /// that is the sum of others always is.)
+    fn overflow(&self, negative: bool) -> Option<OperandWords> {
+        let value = |format: &Format| {
+            let largest = format.decode(format.max_finite(false));
+            let exponent = largest.exponent - largest.fraction_bits as i32;
+            largest.significand as f64 * 2_f64.powi(exponent)
+        };
+        if self.d.float().is_some() {
+            let sum = self.k as f64 * value(self.a) * value(self.b) + value(self.c);
+            // f64's own largest product is ∞ here, which is as far beyond.
+            let limit = 2_f64.powi(largest_exponent(self.d)?) * 2.0;
+            (sum >= limit).then_some(())?;
+        }
+        let product = (self.a.max_finite(negative), self.b.max_finite(false));
+        self.sum(&vec![product; self.k], self.c.max_finite(negative))
     }
 
     fn one_a(&self) -> Option<u64> {
