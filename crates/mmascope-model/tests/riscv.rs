@@ -215,8 +215,8 @@ impl Random {
         let near = |middle: u64, spread: u64| (middle + (word >> 36) % spread).min(top);
         let bias = kind.bias() as u64;
         let field = match case % 8 {
-            // Any code; a special one in every eighth case.
-            0 if case % 64 == 0 => return any,
+            // Any code, in every eighth of these cases special ones too.
+            0 if case.is_multiple_of(64) => return any,
             0 => near(0, top),
             // Near each other around 1, around 2^-63 and 2^63 (whose products are at the ends of f32), and further apart.
             1 => near(bias.saturating_sub(3), 7),
@@ -226,7 +226,7 @@ impl Random {
             // The ends of the range, subnormal numbers and zeros.
             5 => near(0, 3),
             6 => near(top - 3, 3),
-            _ if rare % 3 == 0 => near(0, 2),
+            _ if rare.is_multiple_of(3) => near(0, 2),
             _ => near(bias / 2, bias),
         };
         let any = any & !(top << kind.m) | field.min(top - u64::from(rare != 0)) << kind.m;
