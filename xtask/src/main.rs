@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | api | record NAME | wheel | atlas
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels cuda miri tensix tensix-engine vdpbf16ps emulators casts quantise functions
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels cuda miri tensix tensix-engine vdpbf16ps emulators casts quantise functions riscv
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
@@ -26,6 +26,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             casts    10^7 random f32 words to every format, rounding and policy
             quantise 10^6 blocks for each format and recipe against NumPy
             functions  every approximate function on 10^6 inputs against another library's floats
+            riscv    RISC-V's rows equal the algorithm of their text on 10^6 cases
   emulate the kernels' tests at a level that this machine lacks; LEVEL is one of: avx512 neon big-endian
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
@@ -157,6 +158,7 @@ fn main() -> ExitCode {
         ["prove", "quantise"] => prove("mmascope", "quantise", "quantise"),
         ["prove", "cuda"] => prove("mmascope-cuda", "engine", "cuda"),
         ["prove", "functions"] => prove("mmascope-model", "evaluation", "functions"),
+        ["prove", "riscv"] => prove("mmascope-model", "riscv", "riscv"),
         ["emulate", "avx512"] => emulate_avx512(),
         ["emulate", "neon"] => emulate_neon(),
         ["emulate", "big-endian"] => emulate_big_endian(),

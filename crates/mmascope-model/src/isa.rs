@@ -28,7 +28,7 @@ use crate::error::{Error, Position, Result, quoted};
 use crate::format::Format;
 
 /// The shipped data.
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 8] = [
     ("(built in) nvidia.txt", include_str!("../isa/nvidia.txt")),
     ("(built in) amd.txt", include_str!("../isa/amd.txt")),
     (
@@ -37,6 +37,7 @@ const BUILT_IN: [(&str, &str); 7] = [
     ),
     ("(built in) x86.txt", include_str!("../isa/x86.txt")),
     ("(built in) arm.txt", include_str!("../isa/arm.txt")),
+    ("(built in) riscv.txt", include_str!("../isa/riscv.txt")),
     ("(built in) others.txt", include_str!("../isa/others.txt")),
     (
         "(built in) integers.txt",

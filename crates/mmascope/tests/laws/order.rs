@@ -34,6 +34,10 @@ fn free_sets(row: &Row) -> Vec<Vec<usize>> {
                 Dpa::General(General::Fused(Fused { f: None, .. })) | Dpa::IntDot(_) => {
                     sets.push(block.to_vec());
                 }
+                // All products on one grid.
+                Dpa::General(General::Fused(Fused { groups: None, .. })) => {
+                    sets.push(block.to_vec());
+                }
                 Dpa::General(_) => panic!("no shipped row has it"),
                 // Only products of a group meet on one grid.
                 Dpa::GrFdpa(step) => {

@@ -142,6 +142,15 @@ pub(super) fn is_symmetric(program: &Program) -> bool {
                 Dpa::TrFdpa(_) | Dpa::GtrFdpa(_) | Dpa::GrFdpa(_) => false,
                 // Rounded sums; sums that are exact.
                 Dpa::General(General::AddMul(_) | General::Fused(Fused { f: None, .. })) => true,
+                // Terms rounded to one grid, whose sum is exact.
+                Dpa::General(General::Fused(Fused {
+                    groups: None,
+                    join: None,
+                    f2: None,
+                    align,
+                    align_c,
+                    ..
+                })) => symmetric(align) && symmetric(align_c),
                 Dpa::General(_) => false,
                 Dpa::TFdpa(TFdpa { align, .. })
                 | Dpa::StFdpa(StFdpa { align, .. })
