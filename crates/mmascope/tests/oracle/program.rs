@@ -29,6 +29,21 @@ struct Inputs<'a> {
     widened: Cell<Option<Format>>,
 }
 
+/// Whether every statement is of an algorithm that is computed here; others have oracles of their own.
+pub(crate) fn knows(program: &Program) -> bool {
+    program
+        .statements
+        .iter()
+        .all(|statement| match &statement.operation {
+            Operation::Dot { algorithm, .. } => !matches!(
+                algorithm,
+                Dpa::General(_) | Dpa::GrFdpa(_) | Dpa::SemiFma(_) | Dpa::IntDot(_)
+            ),
+            Operation::Join { .. } => false,
+            _ => true,
+        })
+}
+
 /// The element of D that the program gives by the specification.
 pub(crate) fn evaluate(
     signature: &Signature,
