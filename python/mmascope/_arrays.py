@@ -139,6 +139,14 @@ TORCH: Library = _Torch()
 JAX: Library = _Jax()
 
 
+#: What arrays of ml_dtypes' types become in files: numpy.load has their bytes and not their types.
+_VOIDS = {
+    "|V2": ": numpy.load forgets the types of ml_dtypes: {}.view(ml_dtypes.bfloat16) has bfloat16 back",
+    "|V1": ": numpy.load forgets the types of ml_dtypes: {}.view(ml_dtypes.float8_e4m3fn), or whichever of its types of a "
+           "byte the file was written from, has the numbers back",
+}
+
+
 def bits_of(array: numpy.ndarray[Any, Any], argument: str, any_layout: bool) -> tuple[numpy.ndarray[Any, Any], str]:
     """A NumPy array as bits in the machine's byte order, and the name of its format; row-major without any_layout."""
     kind = _PLAIN.get(array.dtype)
@@ -155,7 +163,8 @@ def bits_of(array: numpy.ndarray[Any, Any], argument: str, any_layout: bool) -> 
             native = array.dtype.newbyteorder("=")
             kind = _PLAIN.get(native)
             if kind is None:
-                raise DtypeError(f"{argument}: elements of {array.dtype}; allowed: {_ALLOWED}")
+                hint = _VOIDS.get(str(native), "").format(argument)
+                raise DtypeError(f"{argument}: elements of {array.dtype}{hint}; allowed: {_ALLOWED}")
             array = array.astype(native)
     if not any_layout and not array.flags.c_contiguous:
         array = numpy.ascontiguousarray(array)

@@ -137,7 +137,8 @@ class Instruction:
         tree = self._row.tree()
         if tree is None:
             raise ArgumentError(f"{self!r} has no tree in which each product stands once")
-        return Tree(tree)
+        operands, result = self._kinds[0], self._kinds[3]
+        return Tree(tree, {"operands": operands, "format": result, "products": self.k})
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The arithmetic goes along: another process may have another catalogue.

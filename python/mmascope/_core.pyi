@@ -90,8 +90,8 @@ class Tree:
     def html(self, title: str, facts: str) -> str:
         """A page."""
 
-    def json(self, flat: bool = ...) -> str:
-        """NODE, or the flat form: where it is asked for, or where NODE would nest too deep."""
+    def json(self, flat: bool = ..., facts: str = ...) -> str:
+        """A tree file with these facts, or NODE without any; flat where it is asked for, or where NODE would be too deep."""
 
     def leaves(self) -> int:
         """Number of leaves."""
@@ -103,14 +103,14 @@ class Tree:
         """One line that describes it."""
 
     @staticmethod
-    def read(text: str) -> Tree:
-        """Reads canonical text, NODE, the flat form or the output of `reveal --json`."""
+    def read(text: str) -> tuple[Tree, str]:
+        """Reads canonical text, NODE, the flat form or the output of `reveal --json`; gives what else it says as JSON."""
 
     def renamed(self, names: list[str]) -> Tree:
         """The same tree under these names."""
 
-    def run(self, values: list[float], others: list[float] | None = ..., dtype: str | None = ..., fused_bits: int | None = ..., fused_rounding: str | None = ..., rounding: str | None = ...) -> float:
-        """Sums numbers, or products of numbers, in the tree's order."""
+    def run(self, values: list[float], others: list[float] | None = ..., dtype: str | None = ..., fused_bits: int | None = ..., fused_rounding: str | None = ..., rounding: str | None = ..., result: str | None = ...) -> float:
+        """Sums numbers, or products of numbers, in the tree's order, and rounds the sum to the format `result`."""
 
     def statistics(self) -> tuple[int, int, int]:
         """Inner nodes, depth, largest number of children."""

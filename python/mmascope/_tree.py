@@ -15,7 +15,8 @@ from ._errors import ArgumentError
 class Tree:
     """A summation tree: which terms are added in which order, and how.
 
-    Two trees are equal when they sum the same leaves in the same order with the same operations.
+    Two trees are equal when they sum the same leaves in the same order with the same operations. What is known beside
+    that (names of leaves, which leaves are products, ``report``) does not count.
     """
 
     def __init__(self, inner: _core.Tree, report: dict[str, Any] | None = None) -> None:
@@ -25,6 +26,9 @@ class Tree:
     @staticmethod
     def from_json(value: str | dict[str, Any] | int | Any) -> Tree:
         """Reads a tree: NODE, the flat form, or what ``mmascope reveal --json`` prints.
+
+        What a file says beside the tree (names of leaves, products, formats, fused bits, verification) is kept as
+        ``report``, which :meth:`run` and :meth:`export` follow.
 
         Parameters
         ----------
@@ -44,15 +48,21 @@ class Tree:
                 raise ArgumentError("the tree nests too deep for JSON; give its text or the flat form") from error
             except TypeError as error:
                 raise ArgumentError(f"value: {error}") from error
-        return Tree(_core.Tree.read(value))
+        inner, facts = _core.Tree.read(value)
+        report: dict[str, Any] = json.loads(facts)
+        # The flat form always has the leaves, whose names the tree has.
+        return Tree(inner, report if set(report) - {"leaves", "n"} else None)
 
     def to_json(self, flat: bool | None = None) -> Any:
-        """The tree as data for ``json.dumps``.
+        """The tree as data for ``json.dumps``: a tree file, which ``mmascope tree`` reads as well.
+
+        It has ``report`` and the names of leaves beside the tree (``tree``, or ``nodes`` and ``root``). A tree without
+        either is NODE alone.
 
         Parameters
         ----------
         flat : bool, optional
-            The flat form. By default NODE up to 1,000 levels, and the flat form above, because JSON readers do not
+            The flat form. By default nodes in nodes up to 1,000 levels, and the flat form above, because JSON readers do not
             follow deeper nesting.
 
         Returns
@@ -64,7 +74,11 @@ class Tree:
 
     def to_text(self, flat: bool | None = None) -> str:
         """The same as JSON text."""
-        return self._inner.json(flat is not None and _checks.flag(flat, "flat"))
+        try:
+            facts = json.dumps(self.report)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ArgumentError(f"report: {error}") from error
+        return self._inner.json(flat is not None and _checks.flag(flat, "flat"), facts)
 
     @property
     def leaves(self) -> int:
@@ -89,8 +103,8 @@ class Tree:
     @property
     def verified(self) -> dict[str, Any]:
         """Trials and mismatches of the comparison with the subject; empty for a tree that was not revealed."""
-        value: dict[str, Any] = self.report.get("verified", {})
-        return value
+        value = self.report.get("verified")
+        return value if isinstance(value, dict) else {}
 
     def difference(self, other: Tree) -> str | None:
         """What differs from another tree, in words; ``None`` when nothing does."""
@@ -101,7 +115,10 @@ class Tree:
     @_checks.named
     def run(self, values: Any, dtype: str | None = None, *, others: Any = None, fused_bits: int | None = None,
             rounding: str | None = None, fused_rounding: str | None = None) -> float:
-        """Sums numbers in the order and the formats of the tree.
+        """Sums numbers in the order and the formats of the tree, and rounds the sum to the format of the results.
+
+        That is the format of what the subject returned, where ``report`` says it; a sum in a wider format is rounded to
+        it, as the subject does.
 
         Parameters
         ----------
@@ -123,7 +140,8 @@ class Tree:
         Raises
         ------
         ArgumentError
-            Another number of values than of leaves, or a node without known arithmetic.
+            Another number of values than of leaves, a node without known arithmetic, or nodes ``fma`` without
+            ``others``: they multiply.
         """
         report = self.report
         numbers = _numbers(values, "values")
@@ -140,6 +158,7 @@ class Tree:
             fused_bits if fused_bits is not None else report.get("fused_bits"),
             fused_rounding if fused_rounding is not None else report.get("fused_rounding"),
             rounding if rounding is not None else report.get("rounding"),
+            report.get("format"),
         )
 
     @_checks.named
@@ -150,7 +169,14 @@ class Tree:
         ----------
         language : {"rust", "c", "python", "cuda"}
         products : int, optional
-            How many leaves, the first ones, are products.
+            How many leaves, the first ones, are products; what ``report`` says, else none.
+        dtype : str, optional
+            Format of the operands; what ``report`` says, else f32.
+
+        Raises
+        ------
+        ArgumentError
+            A node has no counterpart in the language, or nodes are ``fma`` and ``products`` is 0: they multiply.
         """
         report = self.report
         _checks.text(language, "language", "python", optional=False)
@@ -158,7 +184,7 @@ class Tree:
         _checks.whole(products, "products", optional=True, most=self.leaves)
         return self._inner.export(
             language,
-            products if products is not None else report.get("products", 0),
+            products if products is not None else report.get("products") or 0,
             dtype if dtype is not None else report.get("operands"),
             report.get("fused_bits"),
             report.get("fused_rounding"),
@@ -179,7 +205,8 @@ class Tree:
         own = _checks.texts(names, "names", "p0")
         if len(own) not in (0, self.leaves):
             raise ArgumentError(f"names: {len(own)} names for {self.leaves} leaves")
-        return Tree(self._inner.renamed(own), self.report)
+        report = {**self.report, "leaves": own} if "leaves" in self.report else self.report
+        return Tree(self._inner.renamed(own), report)
 
     def _repr_svg_(self) -> str:
         return self._inner.svg(str(self.report.get("subject", "")))
@@ -189,7 +216,7 @@ class Tree:
 
         subject = str(self.report.get("subject", ""))
         facts = [self.pattern]
-        if self.verified:
+        if {"mismatches", "trials"} <= set(self.verified):
             facts.append(f"{self.verified['mismatches']} of {self.verified['trials']} trials differ")
         return f"<figure>{self._inner.svg(subject)}<figcaption>{escape('; '.join(facts))}</figcaption></figure>"
 
@@ -209,7 +236,7 @@ class Tree:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The flat form has no depth that a reader could not follow.
-        return _unpickled, (self.to_text(flat=True), self.names, self.report)
+        return _unpickled, (self._inner.json(True), self.names, self.report)
 
 
 def _numbers(values: Any, argument: str) -> list[float]:
@@ -222,7 +249,7 @@ def _numbers(values: Any, argument: str) -> list[float]:
 
 def _unpickled(text: str, names: list[str], report: dict[str, Any]) -> Tree:
     """The tree that another process had."""
-    return Tree(_core.Tree.read(text).renamed(names), report)
+    return Tree(_core.Tree.read(text)[0].renamed(names), report)
 
 
 def _loads_deep(text: str) -> Any:

@@ -40,9 +40,10 @@ def test_trees(make):
     for other in ways(tree):
         assert other == tree and str(other) == str(tree)
         assert (other.names, other.report, other.depth) == (tree.names, tree.report, tree.depth)
-    if tree.report and tree.leaves < 1000:
-        x = numpy.random.default_rng(1).standard_normal(tree.leaves)
-        assert pickle.loads(pickle.dumps(tree)).run(x) == tree.run(x)
+    if tree.verified and tree.leaves < 1000:
+        x, y = numpy.random.default_rng(1).standard_normal((2, tree.leaves))
+        others = y if tree.report["products"] else None
+        assert pickle.loads(pickle.dumps(tree)).run(x, others=others) == tree.run(x, others=others)
 
 
 def test_instructions_and_catalogues():

@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -146,12 +148,86 @@ def test_a_deep_tree_goes_to_json_and_back():
     tree = mmascope.reveal(lambda x: numpy.add.accumulate(x)[-1], n, verify=False)
     assert tree.pattern == "sequential" and tree.depth == n - 1
     data = json.loads(json.dumps(tree.to_json()))
-    assert set(data) == {"leaves", "nodes", "root"} and len(data["leaves"]) == n
+    assert {"leaves", "nodes", "root"} <= set(data) and "tree" not in data and len(data["leaves"]) == n
     assert mmascope.Tree.from_json(data) == tree
     x = numpy.random.default_rng(1).standard_normal(n).astype(numpy.float32)
     assert numpy.float32(tree.run(x)) == numpy.add.accumulate(x)[-1]
 
 
+def fused_dot(a, b):
+    """A chain of multiply-adds in f32, two at a time, whose halves are joined in f64."""
+    sums = [0.0, 0.0]
+    for at in range(len(a)):
+        product = float(a[at]) * float(b[at])  # exact
+        sums[at % 2] = float(numpy.float32(math.fsum([product, sums[at % 2]])))
+    return numpy.float32(sums[0] + sums[1])
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_what_is_known_beside_a_tree_goes_to_json_and_back(flat):
+    tree = mmascope.reveal(fused_dot, 24)
+    assert "fma" in str(tree) and tree.report["products"] == 24
+    again = mmascope.Tree.from_json(json.loads(json.dumps(tree.to_json(flat))))
+    assert again == tree and again.names == tree.names == [f"p{k}" for k in range(24)]
+    assert again.report == tree.report and again.verified["mismatches"] == 0
+    assert again.export("python") == tree.export("python") and "def mmascope_sum(a, b):" in again.export("python")
+    assert again.renamed(["x"] * 24).to_json(flat)["leaves"] == ["x"] * 24
+    x, y = numpy.random.default_rng(1).standard_normal((2, 24)).astype("f4")
+    assert again.run(x, others=y) == tree.run(x, others=y) == fused_dot(x, y)
+    # The order alone does not say which leaves are products.
+    bare = mmascope.Tree.from_json(str(tree))
+    with pytest.raises(ValueError, match="products says how many leaves"):
+        bare.export("python")
+    assert bare.export("python", products=24) == tree.export("python")
+    for one in (bare, tree):
+        with pytest.raises(ValueError, match="products need both factors: others"):
+            one.run(x)
+
+
+def test_the_program_and_python_read_each_others_trees(tmp_path):
+    def program(*words):
+        done = subprocess.run([sys.executable, "-m", "mmascope", *words], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    tree = mmascope.reveal(fused_dot, 24)
+    path, ours = tmp_path / "tree.json", tree.export("python")
+    path.write_text(json.dumps(tree.to_json()))
+    assert program("tree", "export", str(path), "--language", "python") == ours
+    copy = tmp_path / "copy.json"
+    program("tree", "show", str(path), "-o", str(copy))
+    assert mmascope.Tree.from_json(copy.read_text()).export("python") == ours
+    x, y = numpy.random.default_rng(2).standard_normal((2, 24)).astype("f4")
+    values = tmp_path / "values.txt"
+    values.write_text(" ".join(f"{float(a)!r}*{float(b)!r}" for a, b in zip(x, y)))
+    assert float(program("tree", "run", str(path), str(values))) == fused_dot(x, y)
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    ({"products": 25}, "products = 25: a number of leaves from 0 to 24"), ({"products": -1}, "products = -1"),
+    ({"operands": 3}, "operands = 3"), ({"format": "f33"}, "f33"), ({"fused_bits": "many"}, "fused_bits"),
+    ({"rounding": []}, "rounding"),
+])
+def test_files_with_facts_that_mean_nothing(wrong, message):
+    with pytest.raises(mmascope.Error, match=message):
+        mmascope.Tree.from_json({**chain(24).to_json(), **wrong})
+
+
+def test_a_sum_is_rounded_to_the_format_of_the_results():
+    def wide(x):
+        return numpy.float32(numpy.add.accumulate(x.astype("f8"))[-1])
+
+    tree = mmascope.reveal(wide, 12)
+    assert "(add f64" in str(tree) and tree.report["format"] == "f32"
+    for seed in range(8):
+        x = numpy.random.default_rng(seed).standard_normal(12).astype("f4")
+        assert tree.run(x) == wide(x) and mmascope.Tree.from_json(tree.to_json()).run(x) == wide(x)
+    assert mmascope.Tree.from_json(str(tree)).run(x) == numpy.add.accumulate(x.astype("f8"))[-1]
+
+
 def test_instructions_have_trees():
     tree = mmascope.find("hopper", "mma.m16n8k8.f32.f16.f16.f32").tree()
     assert str(tree) == "(fused f32 0 1 2 3 4 5 6 7 8)" and tree.names[-1] == "c"
+    tree = mmascope.find("a100", "f64").tree()
+    assert "def mmascope_sum(a, b, c):" in tree.export("python")
+    assert mmascope.Tree.from_json(tree.to_json()).export("c") == tree.export("c")

@@ -143,6 +143,64 @@ def test_architectures_are_compared():
         mmascope.torch.compare(net, x, ["h100"])
 
 
+def test_the_first_parting_element_is_explained_side_by_side():
+    torch.manual_seed(4)
+    net = torch.nn.Linear(512, 256).half().eval()
+    x = torch.randn(16, 512, dtype=torch.float16) * 8
+    text = mmascope.torch.compare(net, x, ["a100", "h100"]).first["explanation"]
+    begin = int(text.split("they part at k = ")[1].split()[0])
+    i, j = mmascope.torch.compare(net, x, ["a100", "h100"]).first["index"]
+    # The library's own comparison of that step, whose c both have.
+    rows = [mmascope.find(arch, name) for arch, name in (
+        ("ampere", "mma.m16n8k16.f32.f16.f16.f32"), ("hopper", "wgmma.m64n8k16.f32.f16.f16"))]
+    c = None
+    for k in range(0, begin, 16):
+        c = rows[0].dot(x[i, k:k + 16], net.weight.detach()[j, k:k + 16], c)
+    part = x[i, begin:begin + 16], net.weight.detach()[j, begin:begin + 16]
+    assert text.endswith(str(rows[0].explain(*part, c, against=rows[1])))
+    assert "\npart     at step " in text and " │ " in text
+
+
+def test_steps_of_other_lengths_are_explained_side_by_side():
+    torch.manual_seed(1)
+    net = torch.nn.Linear(512, 512).bfloat16().eval()
+    x = torch.randn(64, 512, dtype=torch.bfloat16) * 8
+    found = mmascope.torch.compare(net, x, ["h100", "mi100"])
+    steps = [mmascope.find(*report.routed[0]["instruction"].split(":")).k for report in found.reports.values()]
+    assert steps[0] != steps[1]
+    text = found.first["explanation"]
+    assert "; shown are k = " in text and "\npart     " in text
+    ranges = text.split("; shown are k = ")[1].split("\n")[0]
+    first, second = (tuple(int(number) for number in side.split(" of ")[0].split(" to ")) for side in ranges.split(" and k = "))
+    assert first[1] == second[1] and [first[1] - first[0] + 1, second[1] - second[0] + 1] == steps
+
+
+class Mixed(torch.nn.Module):
+    """One product in f32, one in bfloat16."""
+
+    def forward(self, x):
+        return (x @ x.t()) + (x.bfloat16() @ x.bfloat16().t()).float()
+
+
+def test_comparisons_say_what_was_not_simulated():
+    x = torch.randn(16, 16)
+    net = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.Linear(16, 4))
+    with pytest.raises(ValueError, match="^archs: .*h100: 2 of 2 products were not simulated: .*f32.*a100: 2 of 2 .*bfloat16"):
+        mmascope.torch.compare(net, x, ["h100", "a100"])
+    # One of the two has products of f32.
+    with pytest.raises(ValueError, match="^archs: .*h100: 2 of 2 products") as caught:
+        mmascope.torch.compare(net, x, ["h100", "mi300x"])
+    assert "mi300x:" not in str(caught.value)
+    with pytest.raises(ValueError, match="^archs: .*the model computes no products"):
+        mmascope.torch.compare(torch.nn.ReLU(), x, ["h100", "a100"])
+    some = mmascope.torch.compare(Mixed(), x, ["h100", "a100", "mi300x"])
+    lines = str(some).splitlines()
+    assert [line.split(":")[0] for line in lines[:3]] == ["h100", "a100", "layer" + lines[2][5:]]
+    assert lines[0].startswith("h100: 1 of 2 products were not simulated: ") and "f32,f32" in lines[0]
+    assert some._repr_html_().startswith("<pre>h100: 1 of 2 products were not simulated: ")
+    assert str(mmascope.torch.compare(net.bfloat16(), x.bfloat16(), ["h100", "a100"])).startswith("layer ")
+
+
 def test_numbers_of_a_training_step():
     """Losses of a few steps differ between architectures no more than rounding does."""
     losses = []

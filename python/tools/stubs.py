@@ -34,7 +34,7 @@ RESULTS = {
     "Row.matmul": "tuple[Any, str]", "Row.result": "str",
     "Row.show": "str", "Row.signature": "str", "Row.tree": "Tree | None",
     "Tree.difference": "str | None", "Tree.dot": "str", "Tree.equals": "bool", "Tree.export": "str", "Tree.html": "str",
-    "Tree.json": "str", "Tree.leaves": "int", "Tree.names": "list[str]", "Tree.pattern": "str", "Tree.read": "Tree",
+    "Tree.json": "str", "Tree.leaves": "int", "Tree.names": "list[str]", "Tree.pattern": "str", "Tree.read": "tuple[Tree, str]",
     "Tree.renamed": "Tree", "Tree.run": "float", "Tree.statistics": "tuple[int, int, int]", "Tree.svg": "str",
     "Tree.text": "str", "beta_of": "float", "cast": "tuple[Any, str, str]", "dequantize": "Any", "identify": "str",
     "infer": "tuple[str, list[str] | None, bool]", "kinds_of": KINDS, "probe": "tuple[str, str]",
@@ -44,6 +44,7 @@ RESULTS = {
 }
 #: Arguments of one function that are not what their name says elsewhere.
 OWN = {("Tree.equals", "other"): "Tree", ("Tree.difference", "other"): "Tree", ("Tree.run", "others"): "list[float] | None",
+       ("Tree.run", "result"): "str | None",
        ("Row.explain_against", "other"): "Row", ("dequantize", "block"): "int", ("validate_join", "state"): "str",
        ("validate_join", "begin"): "str", ("validate_join", "part"): "str", ("validate_parts", "part"): "int",
        ("diff_whole", "parts"): "list[str]"}

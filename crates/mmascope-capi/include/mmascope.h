@@ -310,7 +310,7 @@ int mmascope_interface(void);
 
 /*
  The summation tree of one output of a product over k, as the JSON text of a tree
- file: nested, or flat above 1,000 levels. `schedule` may be NULL.
+ file: nested, or flat above 1,000 levels. It says that the first k leaves are products. `schedule` may be NULL.
  The buffer is as in `mmascope_unit_text`.
 
  # Safety

@@ -5,10 +5,10 @@ use std::ffi::{c_char, c_int};
 use crate::unit::{mmascope_unit, unit};
 use crate::{failure::status, memory, text};
 use mmascope_gemm::gemm::schedule::{OutputPlace, Schedule};
-use mmascope_model::tree::TreeForm;
+use mmascope_model::tree::{TreeFacts, TreeForm};
 
 /// The summation tree of one output of a product over k, as the JSON text of a tree
-/// file: nested, or flat above 1,000 levels. `schedule` may be NULL.
+/// file: nested, or flat above 1,000 levels. It says that the first k leaves are products. `schedule` may be NULL.
 /// The buffer is as in `mmascope_unit_text`.
 ///
 /// # Safety
@@ -32,7 +32,8 @@ pub unsafe extern "C" fn mmascope_tree(
         };
         let schedule: Schedule = schedule.map_or_else(|| Ok(Schedule::default()), str::parse)?;
         let tree = schedule.tree(unit, &OutputPlace::single(k))?;
-        let file = tree.file("unit", &[], TreeForm::Nested);
+        let facts = TreeFacts::of_subject("unit", unit.signature().a, schedule.format(unit), k);
+        let file = tree.file_with(&facts, &[], TreeForm::Nested);
         // SAFETY: the caller promises it.
         unsafe { text::give(file.trim_end(), buffer, size, needed) }
     })

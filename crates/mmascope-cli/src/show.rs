@@ -12,7 +12,7 @@ use crate::table::Table;
 use mmascope::dpa::{Addends, Unit};
 use mmascope::gemm;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
-use mmascope::tree::{Node, Tree, TreeForm};
+use mmascope::tree::{Node, Tree, TreeFacts, TreeForm};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -210,7 +210,7 @@ fn print_json(
         .filter(|tree| tree.form(common.form()) == TreeForm::Flat);
     match tree {
         Some(tree) => {
-            let mut flat = crate::tree::flat(&tree, &row.name, &leaves)?;
+            let mut flat = crate::tree::flat(&tree, &TreeFacts::default(), &leaves)?;
             for key in ["leaves", "nodes", "root"] {
                 body.insert(key.into(), flat.remove(key).into());
             }

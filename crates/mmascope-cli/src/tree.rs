@@ -8,7 +8,7 @@ use crate::args::{Common, TreeArithmetic, TreeCommand, TreeDiff, TreeExport, Tre
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use mmascope::isa::Catalogue;
-use mmascope::tree::{Arithmetic, Term, Tree, TreeForm, TreeLanguage};
+use mmascope::tree::{Arithmetic, Term, Tree, TreeFacts, TreeForm, TreeLanguage};
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -30,11 +30,27 @@ fn read_text(file: &str) -> Result<String, Failure> {
     report::read_whole("", file, LONGEST)
 }
 
-fn load(file: &str) -> Result<(Tree, Vec<String>), Failure> {
-    let (tree, names) = Tree::read(&read_text(file)?)
-        .map_err(|error| Failure::Input(format!("{file}: {error}")))?;
-    let names = names.iter().map(|name| report::shown(name));
-    Ok((tree, names.collect()))
+/// A tree file.
+struct Loaded {
+    tree: Tree,
+    /// Names of the leaves, fit for a terminal.
+    names: Vec<String>,
+    facts: TreeFacts,
+}
+
+fn load(file: &str) -> Result<Loaded, Failure> {
+    let text = read_text(file)?;
+    let wrong = |error: mmascope::Error| Failure::Input(format!("{file}: {error}"));
+    let (tree, names) = Tree::read(&text).map_err(wrong)?;
+    let mut facts = TreeFacts::read(&text, tree.leaves()).map_err(wrong)?;
+    // What is written from here says where it comes from.
+    let members = &mut facts.members;
+    members.entry("subject").or_insert_with(|| file.into());
+    Ok(Loaded {
+        names: names.iter().map(|name| report::shown(name)).collect(),
+        tree,
+        facts,
+    })
 }
 
 /// The pattern of a tree; its last leaf is called c where that is its name.
@@ -109,9 +125,9 @@ pub(crate) fn write_drawing(
 }
 
 fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<Status, Failure> {
-    let (tree, names) = load(&options.file)?;
+    let Loaded { tree, names, facts } = load(&options.file)?;
     if let Some(file) = &options.output {
-        let json = tree.file(&options.file, &names, common.form());
+        let json = tree.file_with(&facts, &names, common.form());
         write_drawing(file, &tree, &options.file, "", &names, json)?;
     }
     if common.json() {
@@ -124,7 +140,7 @@ fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<St
         body.insert("fan_in".into(), statistics.fan_in.into());
         body.insert("text".into(), tree.to_string().into());
         if tree.form(common.form()) == TreeForm::Flat {
-            body.extend(flat(&tree, &options.file, &names)?);
+            body.extend(flat(&tree, &facts, &names)?);
         }
         report::print_json(catalogue, body)?;
     } else {
@@ -136,18 +152,18 @@ fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<St
     Ok(Status::Done)
 }
 
-/// The leaves, nodes and root of the flat form.
+/// The members of a file in the flat form.
 pub(crate) fn flat(
     tree: &Tree,
-    subject: &str,
+    facts: &TreeFacts,
     names: &[String],
 ) -> Result<Map<String, Value>, Failure> {
-    let text = tree.file(subject, names, TreeForm::Flat);
+    let text = tree.file_with(facts, names, TreeForm::Flat);
     serde_json::from_str(&text).map_err(|error| Failure::Input(error.to_string()))
 }
 
 fn diff(catalogue: &Catalogue, common: &Common, options: &TreeDiff) -> Result<Status, Failure> {
-    let ((left, _), (right, _)) = (load(&options.left)?, load(&options.right)?);
+    let (left, right) = (load(&options.left)?.tree, load(&options.right)?.tree);
     let difference = left.difference(&right);
     let words = difference.as_ref().map(ToString::to_string);
     let printed = if common.json() {
@@ -162,10 +178,8 @@ fn diff(catalogue: &Catalogue, common: &Common, options: &TreeDiff) -> Result<St
 }
 
 fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<Status, Failure> {
-    let file = read_text(&options.file)?;
-    let (tree, _) =
-        Tree::read(&file).map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
-    let arithmetic = arithmetic(&options.arithmetic, &Facts::of(&file))?;
+    let Loaded { tree, facts, .. } = load(&options.file)?;
+    let arithmetic = arithmetic(&options.arithmetic, &facts)?;
     let text = read_text(&options.values)?;
     let number = |word: &str| {
         word.parse::<f64>().map_err(|_| {
@@ -183,7 +197,7 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
             None => Ok(Term::Value(number(word)?)),
         })
         .collect::<Result<Vec<Term>, Failure>>()?;
-    let sum = tree.execute(&terms, &arithmetic)?;
+    let sum = facts.result(tree.execute(&terms, &arithmetic)?);
     if common.json() {
         let mut body = Map::new();
         body.insert("sum".into(), json!(sum));
@@ -196,13 +210,10 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
 }
 
 fn export(catalogue: &Catalogue, common: &Common, options: &TreeExport) -> Result<Status, Failure> {
-    let text = read_text(&options.file)?;
-    let (tree, _) =
-        Tree::read(&text).map_err(|error| Failure::Input(format!("{}: {error}", options.file)))?;
+    let Loaded { tree, facts, .. } = load(&options.file)?;
     let language = TreeLanguage::named(&options.language)?;
-    let said = Facts::of(&text);
-    let products = options.products.or(said.products).unwrap_or(0);
-    let arithmetic = arithmetic(&options.arithmetic, &said)?;
+    let products = options.products.or(facts.products).unwrap_or(0);
+    let arithmetic = arithmetic(&options.arithmetic, &facts)?;
     let code = tree.export(language, products, &arithmetic)?;
     match &options.output {
         Some(file) => {
@@ -223,26 +234,9 @@ fn export(catalogue: &Catalogue, common: &Common, options: &TreeExport) -> Resul
     Ok(Status::Done)
 }
 
-/// What a file of `reveal --json` says beside the tree.
-#[derive(Default, serde::Deserialize)]
-struct Facts {
-    operands: Option<String>,
-    products: Option<usize>,
-    fused_bits: Option<i32>,
-    fused_rounding: Option<String>,
-    rounding: Option<String>,
-}
-
-impl Facts {
-    /// Nothing, where the file is a tree alone.
-    fn of(text: &str) -> Self {
-        serde_json::from_str(text).unwrap_or_default()
-    }
-}
-
 /// What the options say, then what the file says, then IEEE arithmetic in f32.
-fn arithmetic(options: &TreeArithmetic, said: &Facts) -> Result<Arithmetic, Failure> {
-    let dtype = options.dtype.as_deref().or(said.operands.as_deref());
+fn arithmetic(options: &TreeArithmetic, said: &TreeFacts) -> Result<Arithmetic, Failure> {
+    let dtype = options.dtype.as_deref().or(said.operands.map(|it| it.name));
     let fused_bits = options.fused_bits.or(said.fused_bits);
     let asked = options.rounding.as_deref();
     let rounding = asked.or(said.rounding.as_deref());

@@ -480,6 +480,13 @@ fn a_tensor_scale_that_is_negative_or_nan_is_refused() {
     floats(&folder.path().join("x.npy"), "2, 32", &numbers(64));
     let (x, q, y) = (path("x.npy"), path("q.safetensors"), path("y.npy"));
     json(&format!("quantize {x} --format nvfp4 -o {q}"));
+    refused(
+        &format!("dequantize {x} -o {y}"),
+        &[
+            "x.npy: this is a .npy file",
+            ".safetensors file, which is needed",
+        ],
+    );
     let bytes = std::fs::read(&q).unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     // The tensor's scale is the first array.

@@ -201,6 +201,53 @@ fn a_revealed_unit_is_run_and_exported() {
     assert_eq!(refused.status.code(), Some(2));
 }
 
+/// A tree of multiply-adds is other arithmetic than the same order of additions.
+#[test]
+fn multiply_adds_are_not_run_as_additions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bare = "(fma f32 (fma f32 0 1) 2)";
+    let order = file(folder.path(), "order.txt", bare);
+    let nested = bare.parse::<mmascope::Tree>().expect("a tree").json();
+    let facts = r#""operands":"f32","format":"bf16","products":3"#;
+    let whole = file(
+        folder.path(),
+        "whole.json",
+        &format!("{{{facts},\"leaves\":[],\"tree\":{nested}}}"),
+    );
+    let wrong = file(
+        folder.path(),
+        "wrong.json",
+        &format!("{{\"products\":4,\"tree\":{nested}}}"),
+    );
+    let numbers = file(folder.path(), "numbers.txt", "1 2 3");
+    let products = file(folder.path(), "products.txt", "1*1 2*0.001 3*1");
+    let refused = |arguments: &[&str], words: &str| {
+        let output = mmascope(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains(words), "{message}");
+    };
+    refused(&["tree", "export", &order], "products says how many leaves");
+    refused(
+        &["tree", "run", &order, &numbers],
+        "products need both factors",
+    );
+    refused(&["tree", "export", &wrong], "products = 4");
+    let given = mmascope(&["tree", "export", &order, "--products", "3"]);
+    let said = mmascope(&["tree", "export", &whole]);
+    assert_eq!((text(&given), said.status.code()), (text(&said), Some(0)));
+    assert!(text(&said).contains("(const float *a, const float *b)"));
+    // What shows a file also passes it on.
+    let copy = folder.path().join("copy.json");
+    let copy = copy.to_string_lossy();
+    mmascope(&["tree", "show", &whole, "-o", &copy]);
+    assert_eq!(text(&mmascope(&["tree", "export", &copy])), text(&said));
+    // The sum is rounded to the format of the results.
+    let run = |tree: &str| text(&mmascope(&["tree", "run", tree, &products]));
+    assert_eq!(run(&order).trim(), "4.001999855041504");
+    assert_eq!(run(&whole).trim(), "4.0");
+}
+
 /// The page folds and searches; looked at in a headless browser where one is installed.
 #[test]
 fn the_page_works_in_a_browser() {

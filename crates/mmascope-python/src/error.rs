@@ -52,11 +52,15 @@ fn of_class(class: &str, message: &str) -> PyErr {
 }
 
 /// What messages of the library ask for, and the argument that gives it here.
-const ARGUMENTS: [(&str, &str); 4] = [
+const ARGUMENTS: [(&str, &str); 5] = [
     ("Padding fills up with +0", "pad=True fills up with +0"),
     (
         "saturate to clamp such numbers",
         "saturate=True clamps such numbers",
+    ),
+    (
+        "products need both factors (a*b)",
+        "products need both factors: others has the second ones",
     ),
     ("the scale of A ", "the scale of A (scale_a) "),
     ("the scale of B ", "the scale of B (scale_b) "),

@@ -4,7 +4,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::{Raised, argument};
-use mmascope::tree::{Arithmetic, Term, TreeForm, TreeLanguage};
+use mmascope::format::Format;
+use mmascope::tree::{Arithmetic, Term, TreeFacts, TreeForm, TreeLanguage};
 
 /// A summation tree and what is known beside it.
 #[pyclass(frozen, module = "mmascope._core")]
@@ -21,11 +22,13 @@ impl Tree {
 
 #[pymethods]
 impl Tree {
-    /// Reads canonical text, NODE, the flat form or the output of `reveal --json`.
+    /// Reads canonical text, NODE, the flat form or the output of `reveal --json`; gives what else it says as JSON.
     #[staticmethod]
-    fn read(text: &str) -> PyResult<Self> {
+    fn read(text: &str) -> PyResult<(Self, String)> {
         let (inner, names) = mmascope::Tree::read(text).raised()?;
-        Ok(Self { inner, names })
+        let facts = TreeFacts::read(text, inner.leaves()).raised()?;
+        let members = serde_json::Value::Object(facts.members).to_string();
+        Ok((Self { inner, names }, members))
     }
 
     /// The canonical text.
@@ -33,31 +36,23 @@ impl Tree {
         self.inner.to_string()
     }
 
-    /// NODE, or the flat form: where it is asked for, or where NODE would nest too deep.
-    #[pyo3(signature = (flat=false))]
-    fn json(&self, flat: bool) -> String {
+    /// A tree file with these facts, or NODE without any; flat where it is asked for, or where NODE would be too deep.
+    #[pyo3(signature = (flat=false, facts="{}"))]
+    fn json(&self, flat: bool, facts: &str) -> PyResult<String> {
         let asked = if flat {
             TreeForm::Flat
         } else {
             TreeForm::Nested
         };
-        match self.inner.form(asked) {
-            TreeForm::Nested => self.inner.json(),
-            TreeForm::Flat => {
-                let names = if self.names.is_empty() {
-                    (0..self.inner.leaves())
-                        .map(|leaf| leaf.to_string())
-                        .collect()
-                } else {
-                    self.names.clone()
-                };
-                let names = serde_json::Value::from(names);
-                format!(
-                    "{{\"leaves\":{names},{}}}",
-                    self.inner.members(TreeForm::Flat)
-                )
-            }
+        let facts =
+            serde_json::from_str(facts).map_err(|error| argument(&format!("report: {error}")))?;
+        let facts = TreeFacts::of_members(facts, self.inner.leaves()).raised()?;
+        let is_bare = facts.members.is_empty() && self.names.is_empty();
+        if is_bare && self.inner.form(asked) == TreeForm::Nested {
+            return Ok(self.inner.json());
         }
+        let file = self.inner.file_with(&facts, &self.names, asked);
+        Ok(file.trim_end().to_owned())
     }
 
     /// Number of leaves.
@@ -121,8 +116,9 @@ impl Tree {
         self.inner.html(title, facts, &self.names)
     }
 
-    /// Sums numbers, or products of numbers, in the tree's order.
-    #[pyo3(signature = (values, others=None, dtype=None, fused_bits=None, fused_rounding=None, rounding=None))]
+    /// Sums numbers, or products of numbers, in the tree's order, and rounds the sum to the format `result`.
+    #[pyo3(signature = (values, others=None, dtype=None, fused_bits=None, fused_rounding=None, rounding=None, result=None))]
+    #[expect(clippy::too_many_arguments, reason = "the package names each")]
     fn run(
         &self,
         values: Vec<f64>,
@@ -131,8 +127,11 @@ impl Tree {
         fused_bits: Option<i32>,
         fused_rounding: Option<&str>,
         rounding: Option<&str>,
+        result: Option<&str>,
     ) -> PyResult<f64> {
         let arithmetic = Arithmetic::named(dtype, fused_bits, fused_rounding, rounding).raised()?;
+        let mut facts = TreeFacts::default();
+        facts.format = result.map(Format::named).transpose().raised()?;
         let others = others.unwrap_or_default();
         if others.len() > values.len() {
             return Err(argument("run: more second factors than numbers"));
@@ -145,7 +144,8 @@ impl Tree {
                 None => Term::Value(value),
             })
             .collect();
-        self.inner.execute(&terms, &arithmetic).raised()
+        let sum = self.inner.execute(&terms, &arithmetic).raised()?;
+        Ok(facts.result(sum))
     }
 
     /// The sum as code of a language.

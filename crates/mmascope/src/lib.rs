@@ -253,8 +253,8 @@ pub mod export {
 pub mod tree {
     pub use mmascope_model::tree::{
         Arithmetic, Builder, FOLD_ABOVE, FusedSum, Inner, MAX_LEAVES, NESTED_LEVELS, Node, Op,
-        Sight, Term, Tree, TreeDifference, TreeForm, TreeLanguage, TreeStatistics, Truncated,
-        visible,
+        Sight, Term, Tree, TreeDifference, TreeFacts, TreeForm, TreeLanguage, TreeStatistics,
+        Truncated, visible,
     };
 }
 

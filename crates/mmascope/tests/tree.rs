@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::process::Command;
 
-use mmascope::format::{E5M2, F16, F32, F64, Rounding};
-use mmascope::tree::{Arithmetic, Builder, Op, Term, Tree, TreeForm, TreeLanguage, Truncated};
+use mmascope::format::{BF16, E5M2, F16, F32, F64, Rounding};
+use mmascope::tree::{
+    Arithmetic, Builder, Op, Term, Tree, TreeFacts, TreeForm, TreeLanguage, Truncated,
+};
 
 #[path = "reveal/simulated.rs"]
 #[allow(dead_code)]
@@ -199,6 +201,102 @@ fn drawings_stay_readable() {
     let two = tree("(add f32 0 1)");
     assert!(two.svg("\"", &names).contains("&lt;a&gt;"));
     assert_eq!(two.html("t", "", &names).matches("</script>").count(), 1);
+}
+
+/// What a node does is in the picture, not only in its hover title.
+#[test]
+fn kinds_of_nodes_are_drawn() {
+    let written = |tree: &Tree| -> Vec<String> {
+        let svg = tree.svg("t", &[]);
+        let texts = svg.split("</text>").filter_map(|part| {
+            let (_, text) = part.rsplit_once('>')?;
+            (!text.trim().is_empty()).then(|| text.to_owned())
+        });
+        texts.collect()
+    };
+    let plain = written(&tree("(add f64 (add f64 0 1) 2)"));
+    assert_eq!(plain[1..], ["2 add f64", "+", "+", "0", "1", "2"]);
+    let mixed = tree("(add f64 (add f32 (fma f32 0 1) 2) 3)");
+    assert_eq!(
+        written(&mixed)[1..],
+        [
+            "1 fma f32, 1 add f32, 1 add f64",
+            "+",
+            "f64",
+            "+",
+            "fma",
+            "0",
+            "1",
+            "2",
+            "3"
+        ]
+    );
+    let dot = mixed.dot(&[]);
+    assert!(dot.contains("label=\"+ f64\"") && dot.contains("label=\"fma\""));
+    // A chain that is folded says what it consists of.
+    let mut builder = Builder::new(80);
+    let (mut left, mut right) = (0, 40);
+    for leaf in 1..40 {
+        left = builder.node(Op::Fma, F32, vec![left, leaf]);
+        right = builder.node(
+            Op::Add,
+            if leaf < 20 { F64 } else { F32 },
+            vec![right, 40 + leaf],
+        );
+    }
+    let root = builder.node(Op::Add, F32, vec![left, right]);
+    let folded = written(&builder.build(root).expect("a tree"));
+    let ends = |with: &str| folded.iter().any(|text| text.ends_with(with));
+    assert!(
+        ends("sequential, fma") && ends("sequential, partly in f64"),
+        "{folded:?}"
+    );
+}
+
+#[test]
+fn multiply_adds_need_products() {
+    let chain = tree("(fma f32 (fma f32 0 1) 2)");
+    let ieee = Arithmetic::ieee(F32);
+    let message = |result: mmascope::Result<String>| result.expect_err("refused").to_string();
+    for language in TreeLanguage::ALL {
+        let refused = message(chain.export(language, 0, &ieee));
+        assert!(refused.contains("products says"), "{refused}");
+        assert!(chain.export(language, 2, &ieee).is_ok());
+    }
+    let run = |terms: &[Term]| chain.execute(terms, &ieee).map(|sum| sum.to_string());
+    let refused = message(run(&[Term::Value(1.0); 3]));
+    assert!(refused.contains("products need"), "{refused}");
+    assert_eq!(run(&[Term::Product(2.0, 3.0); 3]), Ok("18".to_owned()));
+}
+
+#[test]
+fn what_a_file_says_beside_its_tree() {
+    let tree = tree("(fma f32 (fma f32 0 1) 2)");
+    let facts = TreeFacts::of_subject("s", F32, BF16, 2);
+    for form in [TreeForm::Nested, TreeForm::Flat] {
+        let text = tree.file_with(&facts, &[], form);
+        assert_eq!(Tree::read(&text).expect("read").0, tree);
+        let again = TreeFacts::read(&text, 3).expect("facts");
+        assert_eq!((again.operands, again.format), (Some(F32), Some(BF16)));
+        assert_eq!(
+            (again.products, again.result(1.0 + 1.0 / 512.0)),
+            (Some(2), 1.0)
+        );
+        assert_eq!(again.members["subject"], "s");
+        assert_eq!(tree.file_with(&again, &[], form), text);
+        assert!(TreeFacts::read(&text, 1).is_err());
+    }
+    for alone in ["(add f32 0 1)", &tree.json(), "0"] {
+        assert_eq!(TreeFacts::read(alone, 3), Ok(TreeFacts::default()));
+    }
+    // A tree deeper than JSON is parsed does not hide the facts.
+    let deep = chain(&(0..900).collect::<Vec<_>>());
+    let text = deep.file_with(&facts, &[], TreeForm::Nested);
+    assert!(text.contains("\"tree\""));
+    assert_eq!(
+        TreeFacts::read(&text, 900).expect("facts").products,
+        Some(2)
+    );
 }
 
 /// Boxes and circles do not lie on one another, and all lie inside the drawing.

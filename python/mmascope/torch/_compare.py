@@ -46,8 +46,14 @@ class Comparison(Rows):
         axes.legend()
         return axes
 
+    def _unsimulated(self) -> list[str]:
+        """A line for each architecture some products of which were not simulated."""
+        return [f"{arch}: {text}" for arch in dict.fromkeys(self.archs) if (text := _unsimulated(self.reports[arch]))]
+
     def __str__(self) -> str:
-        lines = [f"{'layer':<40} {'arch':<10} {'differing':>20} {'max':>12} {'mean':>12}"]
+        # What was not simulated is this processor's arithmetic under every architecture, and says nothing of them.
+        lines = self._unsimulated()
+        lines += [f"{'layer':<40} {'arch':<10} {'differing':>20} {'max':>12} {'mean':>12}"]
         for row in self.layers:
             share = f"{row['differing']} of {row['elements']}"
             lines.append(f"{row['layer']:<40} {row['arch']:<10} {share:>20} {row['max']:>12.4e} {row['mean']:>12.4e}")
@@ -64,6 +70,35 @@ class Comparison(Rows):
         from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
+
+
+def _unsimulated(report: SimulationReport) -> str:
+    """How many products were not simulated, and why; empty where all were."""
+    missing = report.unrouted
+    count = sum(item["calls"] for item in missing)
+    if not count:
+        return ""
+    reasons: dict[str, int] = {}
+    for item in missing:
+        reasons[item["reason"]] = reasons.get(item["reason"], 0) + item["calls"]
+    why = [reason if len(reasons) == 1 else f"{reason} ({calls})" for reason, calls in reasons.items()]
+    total = count + sum(item["calls"] for item in report.routed)
+    return f"{count} of {total} products were not simulated: {'; '.join(why)}"
+
+
+def _check_simulated(reports: dict[str, SimulationReport]) -> None:
+    """Nothing is compared where an architecture has computed nothing."""
+    missing = {arch: report for arch, report in reports.items() if not report.routed}
+    if not missing:
+        return
+    texts = [f"{arch}: {_unsimulated(report) or 'the model computes no products'}" for arch, report in missing.items()]
+    dtypes = {"torch." + kind for report in missing.values() for item in report.unrouted
+              for kind in item["dtypes"].split(", ") if kind}
+    hint = ""
+    if dtypes:
+        hint = (f"; the operands are {', '.join(sorted(dtypes))}: convert model and inputs to a format that the "
+                "architectures multiply, such as bfloat16 (model.bfloat16())")
+    raise ArgumentError(f"archs: nothing was compared, because nothing was simulated: {'. '.join(texts)}{hint}")
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
@@ -110,7 +145,9 @@ def _bits_differ(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
 def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], archs: tuple[str, str]) -> Any:
     """The dot product of a linear layer, the step of which the two architectures part, step by step."""
     from .._catalogue import Instruction, current
-    from .._explain import explain_of
+    from .._explain import Explanation
+    from .._products import given_of
+
     if not isinstance(module, torch.nn.Linear) or not given:
         return None
     a = given[0][index[:-1]]
@@ -133,14 +170,19 @@ def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], a
             for at in range(begin, begin + step, row.k):
                 c[side] = row.dot(a[at:at + row.k], b[at:at + row.k], c[side])
         if bool(_bits_differ(c[0].reshape(1), c[1].reshape(1))):
-            texts = []
-            for side, row in enumerate(rows):
-                own = before[side]
-                for at in range(begin, begin + step, row.k):
-                    part = (a[at:at + row.k], b[at:at + row.k])
-                    texts.append(str(explain_of(row, *part, own, scale_a=None, scale_b=None, mods=(), against=None)))
-                    own = row.dot(*part, own)
-            return f"they part at k = {begin} to {begin + step - 1}\n\n" + "\n\n".join(texts)
+            # What each adds last, to the sum that it had before: shorter steps have summed a part of it already.
+            given, places = [], []
+            for own, row in zip(before, rows):
+                at = begin
+                while at + row.k < begin + step:
+                    own = row.dot(a[at:at + row.k], b[at:at + row.k], own)
+                    at += row.k
+                given.append(given_of(a[at:at + row.k], b[at:at + row.k], own, None, None)[0])
+                places.append(f"k = {at} to {at + row.k - 1}")
+            own, other = rows
+            text = Explanation(*own._row.explain_against(given[0], other._row, given[1]))
+            shown = "" if places[0] == places[1] else f"; shown are {places[0]} of A and {places[1]} of B"
+            return f"they part at k = {begin} to {begin + step - 1}{shown}\n\n{text}"
     return None
 
 
@@ -161,12 +203,13 @@ def compare(model: Any, inputs: Any, archs: Sequence[str], **options: Any) -> Co
     -------
     Comparison
         Differences by layer, the first layer and element that part, and for a linear layer the step by step
-        computation of that element.
+        computation of that element, side by side. Its text begins with the products that were not simulated.
 
     Raises
     ------
     ArgumentError, UnknownNameError
-        Naming the argument. What the model itself raises is passed on.
+        Naming the argument; ``archs`` where under one of them no product was simulated. What the model itself raises
+        is passed on.
     """
     if not isinstance(model, torch.nn.Module):
         raise ArgumentError(f"model: {model!r} is no torch.nn.Module")
@@ -180,6 +223,7 @@ def compare(model: Any, inputs: Any, archs: Sequence[str], **options: Any) -> Co
         if tensor.is_nested:
             raise ArgumentError("inputs: a nested tensor; give its parts one at a time")
     runs = {arch: _run(model, inputs, arch, options) for arch in names}
+    _check_simulated({arch: run[2] for arch, run in runs.items()})
     modules = dict(model.named_modules())
     layers: list[dict[str, Any]] = []
     first: dict[str, Any] | None = None

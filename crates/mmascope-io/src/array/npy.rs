@@ -7,7 +7,8 @@ use super::source::Source;
 use super::{Array, BYTES, Element, elements_of};
 use crate::format::{F16, F32, F64};
 
-const MAGIC: &[u8] = b"\x93NUMPY";
+/// How every file begins.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 /// Longest header in bytes. NumPy itself writes a few hundred and distrusts more than 10,000.
 const MAX_HEADER: u64 = 1 << 16;
 /// Most dimensions; NumPy's own limit.

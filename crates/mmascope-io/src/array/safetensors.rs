@@ -8,7 +8,7 @@ use safetensors::tensor::Metadata;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::source::Source;
-use super::{Array, Element, io_error, named};
+use super::{Array, Element, io_error, named, npy, npz};
 use crate::error::{Error, Result, escaped};
 use crate::format::{BF16, E2M1FN, E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, F16, F32, F64, Format, UE8M0};
 
@@ -122,8 +122,16 @@ fn rank_beyond(text: &[u8], most: usize) -> bool {
 /// Reads the header and checks that the arrays fill the rest of the file. The crate's own reader
 /// of whole files adds the offsets without looking for overflow, so this does it instead.
 fn header<R: Read + Seek>(source: &mut Source<R>) -> std::result::Result<Metadata, String> {
-    let length = source.take(8, "the header's length")?;
-    let length = length
+    let start = source.take(8, "the header's length")?;
+    // The beginning of another kind of file would be read as a length.
+    for (magic, kind) in [(npy::MAGIC, "a .npy file"), (npz::MAGIC, "an .npz file")] {
+        if start.starts_with(magic) {
+            return Err(format!(
+                "this is {kind}, and no .safetensors file, which is needed here"
+            ));
+        }
+    }
+    let length = start
         .iter()
         .rev()
         .fold(0, |length, &byte| length << 8 | u64::from(byte));

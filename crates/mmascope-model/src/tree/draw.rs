@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::pattern::Shapes;
 use super::{Op, Tree};
+use crate::format::Format;
 
 /// Trees of more leaves are drawn folded.
 pub const FOLD_ABOVE: usize = 64;
@@ -18,6 +19,8 @@ const CHARACTER: usize = 7;
 /// What is drawn: an item of the tree, opened or as one box.
 struct Drawn {
     label: String,
+    /// The format of a node where it is another than most nodes have.
+    format: Option<Format>,
     title: String,
     /// Index of the parent among the drawn ones.
     parent: Option<usize>,
@@ -30,6 +33,7 @@ impl Tree {
     /// box each, and the largest items are opened first until there are enough boxes.
     fn drawn(&self, fold_above: usize, names: &[String]) -> Vec<Drawn> {
         let shapes = Shapes::new(self);
+        let usual = self.usual_format();
         let folds = self.leaves() > fold_above;
         let mut opened = vec![false; self.nodes().len()];
         let mut boxes = 1;
@@ -55,6 +59,8 @@ impl Tree {
         let mut stack = vec![(self.root(), None)];
         while let Some((item, parent)) = stack.pop() {
             let number = drawn.len();
+            let node = self.inner(item).filter(|_| opened[item - self.leaves()]);
+            let format = node.map(|node| node.format).filter(|&it| Some(it) != usual);
             let (label, title, is_node, children) = match self.inner(item) {
                 None => {
                     let name = names.get(item).cloned().unwrap_or_else(|| item.to_string());
@@ -70,7 +76,7 @@ impl Tree {
                     );
                     let sign = match node.op {
                         Op::Add => "+",
-                        Op::Fma => "×+",
+                        Op::Fma => "fma",
                         Op::Fused => "Σ",
                         Op::Exact => "Σ=",
                         Op::Unresolved => "?",
@@ -80,8 +86,9 @@ impl Tree {
                 Some(_) => {
                     let range = shapes.range(item);
                     let pattern = self.pattern_below(item);
+                    let kinds = self.kinds_below(item, usual);
                     (
-                        format!("{range}: {pattern}"),
+                        format!("{range}: {pattern}{kinds}"),
                         format!("leaves {range}"),
                         false,
                         &[][..],
@@ -90,6 +97,7 @@ impl Tree {
             };
             drawn.push(Drawn {
                 label,
+                format,
                 title,
                 parent,
                 children: Vec::new(),
@@ -102,6 +110,58 @@ impl Tree {
             stack.extend(children.iter().rev().map(|&child| (child, Some(number))));
         }
         drawn
+    }
+
+    /// The format that most nodes have; the earlier one of as many.
+    fn usual_format(&self) -> Option<Format> {
+        let mut counts: Vec<(Format, usize)> = Vec::new();
+        for node in self.nodes() {
+            match counts.iter_mut().find(|(format, _)| *format == node.format) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((node.format, 1)),
+            }
+        }
+        let most = counts.iter().rev().max_by_key(|(_, count)| *count);
+        most.map(|&(format, _)| format)
+    }
+
+    /// What a folded item has beside rounded additions in the usual format: `, fma, partly in f64`.
+    fn kinds_below(&self, item: usize, usual: Option<Format>) -> String {
+        let (mut nodes, mut fused) = (0, 0);
+        let mut others: Vec<(Format, usize)> = Vec::new();
+        let mut stack = vec![item];
+        while let Some(item) = stack.pop() {
+            let Some(node) = self.inner(item) else {
+                continue;
+            };
+            nodes += 1;
+            fused += usize::from(node.op == Op::Fma);
+            match others.iter_mut().find(|(format, _)| *format == node.format) {
+                Some((_, count)) => *count += 1,
+                None => others.push((node.format, 1)),
+            }
+            stack.extend(&node.children);
+        }
+        let partly = |count: usize| if count < nodes { "partly " } else { "" };
+        let mut words = String::new();
+        if fused > 0 {
+            let _ = write!(words, ", {}fma", partly(fused));
+        }
+        for (format, count) in others {
+            if Some(format) != usual {
+                let _ = write!(words, ", {}in {format}", partly(count));
+            }
+        }
+        words
+    }
+
+    /// How many nodes of each kind there are, in words.
+    fn kinds(&self) -> String {
+        let kinds = self.statistics().kinds;
+        let words = kinds
+            .iter()
+            .map(|(op, format, count)| format!("{count} {} {format}", op.name()));
+        words.collect::<Vec<_>>().join(", ")
     }
 
     /// The pattern of what is below one item.
@@ -119,10 +179,14 @@ impl Tree {
         out.push_str("  node [fontname=\"sans-serif\", fontsize=11];\n");
         for (number, item) in self.drawn(FOLD_ABOVE, names).iter().enumerate() {
             let shape = if item.is_node { "circle" } else { "box" };
+            let label = match item.format {
+                Some(format) => format!("{} {format}", item.label),
+                None => item.label.clone(),
+            };
             let _ = writeln!(
                 out,
-                "  i{number} [shape={shape}, label={:?}, tooltip={:?}];",
-                item.label, item.title
+                "  i{number} [shape={shape}, label={label:?}, tooltip={:?}];",
+                item.title
             );
             if let Some(parent) = item.parent {
                 let _ = writeln!(out, "  i{parent} -> i{number};");
@@ -133,7 +197,8 @@ impl Tree {
     }
 
     /// A drawing that needs no other program. Trees of more than [`FOLD_ABOVE`] leaves are folded
-    /// by pattern.
+    /// by pattern. A line below the title counts the kinds of nodes; a node in another format than
+    /// most has the format in it.
     #[must_use]
     pub fn svg(&self, title: &str, names: &[String]) -> String {
         let drawn = self.drawn(FOLD_ABOVE, names);
@@ -179,13 +244,17 @@ impl Tree {
             .map(|item| x[item] + widths[item] / 2)
             .max();
         let heading = format!("{title}: {} leaves, {}", self.leaves(), self.pattern());
-        let width = (right.unwrap_or(0) + 20).max(heading.chars().count() * 8 + 20);
+        let kinds = self.kinds();
+        let width = (right.unwrap_or(0) + 20)
+            .max(heading.chars().count() * 8 + 20)
+            .max(kinds.chars().count() * CHARACTER + 20);
         let height = y.iter().max().copied().unwrap_or(0) + LEVEL;
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
              <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-             <text x=\"10\" y=\"24\" font-size=\"14\">{}</text>\n",
+             <text x=\"10\" y=\"22\" font-size=\"14\">{}</text>\n\
+             <text x=\"10\" y=\"38\" fill=\"#555\">{kinds}</text>\n",
             escape(&heading)
         );
         for (item, shape) in drawn.iter().enumerate() {
@@ -206,9 +275,10 @@ impl Tree {
             let (x, y, width) = (x[item], y[item], widths[item]);
             let title = escape(&shape.title);
             let _ = if shape.is_node {
+                let radius = if shape.format.is_some() { 13 } else { 11 };
                 writeln!(
                     out,
-                    "<g><title>{title}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"11\" \
+                    "<g><title>{title}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" \
                      fill=\"#dbe9f6\" stroke=\"#245\"/>"
                 )
             } else {
@@ -220,12 +290,27 @@ impl Tree {
                     y - BOX / 2
                 )
             };
-            let _ = writeln!(
+            // A word in a circle is smaller, and leaves room for a format below it.
+            let is_word = shape.is_node && shape.label.chars().count() > 2;
+            let size = if is_word { " font-size=\"9\"" } else { "" };
+            let base = match (shape.format, is_word) {
+                (Some(_), _) => y,
+                (None, true) => y + 3,
+                (None, false) => y + 4,
+            };
+            let _ = write!(
                 out,
-                "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text></g>",
-                y + 4,
+                "<text x=\"{x}\" y=\"{base}\" text-anchor=\"middle\"{size}>{}</text>",
                 escape(&shape.label)
             );
+            if let Some(format) = shape.format {
+                let _ = write!(
+                    out,
+                    "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\" font-size=\"8\">{format}</text>",
+                    y + 8
+                );
+            }
+            out.push_str("</g>\n");
         }
         out.push_str("</svg>\n");
         out

@@ -82,8 +82,9 @@ impl Tree {
     /// Sums the terms in the order and the formats of the tree, rounding as stated.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the number of terms is not that of the leaves, or a node has no
-    /// known arithmetic (`unresolved`; `fused` without its bits).
+    /// [`Error::Argument`] when the number of terms is not that of the leaves, a node has no
+    /// known arithmetic (`unresolved`; `fused` without its bits), or nodes are `fma` and no term is a
+    /// product.
     pub fn execute(&self, terms: &[Term], arithmetic: &Arithmetic) -> Result<f64> {
         self.execute_by(terms, arithmetic, &mut |node, operands| {
             let Some(fused) = arithmetic.fused else {
@@ -112,6 +113,16 @@ impl Tree {
                 "{} terms for a tree of {} leaves",
                 terms.len(),
                 self.leaves()
+            )));
+        }
+        let is_product = |term: &Term| matches!(term, Term::Product(..));
+        if let Some(count) = self.multiplying()
+            && !terms.iter().any(is_product)
+        {
+            return Err(Error::Argument(format!(
+                "run: {count} of {} nodes are fma, which multiply and add, but no term is a product: \
+                 products need both factors (a*b)",
+                self.nodes().len()
             )));
         }
         let mut values: Vec<f64> = Vec::with_capacity(self.nodes().len());

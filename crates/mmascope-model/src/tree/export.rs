@@ -155,7 +155,7 @@ impl Tree {
     /// # Errors
     /// [`Error::Argument`] when a node has no counterpart: an unresolved one, a fused one without
     /// its fraction bits, a fused, exact or directed sum in f64; products rounded to other formats
-    /// than f32 and f64; more than one leaf beside the products.
+    /// than f32 and f64; more than one leaf beside the products; `fma` nodes without products.
     pub fn export(
         &self,
         language: TreeLanguage,
@@ -173,6 +173,15 @@ impl Tree {
             return Err(Error::Argument(format!(
                 "export: {} leaves, of which {products} are products: at most one other is taken",
                 self.leaves()
+            )));
+        }
+        if products == 0
+            && let Some(count) = self.multiplying()
+        {
+            return Err(Error::Argument(format!(
+                "export: {count} of {} nodes are fma, which multiply and add, but products = 0: products \
+                 says how many leaves, the first ones, are products",
+                self.nodes().len()
             )));
         }
         let writer = Writer {

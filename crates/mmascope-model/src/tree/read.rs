@@ -72,7 +72,8 @@ struct Open {
 
 impl Tree {
     /// Reads a tree file: the output of `reveal --json`, a bare NODE, the flat form, or the canonical text.
-    /// Gives the tree and the names of its leaves, which may be absent.
+    /// Gives the tree and the names of its leaves, which may be absent. [`TreeFacts`](super::TreeFacts) has
+    /// what else the file says.
     ///
     /// # Errors
     /// [`Error::Argument`] that says what is wrong and at which character.

@@ -323,6 +323,12 @@ impl Tree {
         builder.build(new[self.root()]?).ok()
     }
 
+    /// How many nodes are `fma`, so that some leaves must be products; `None` when no node is.
+    pub(super) fn multiplying(&self) -> Option<usize> {
+        let count = self.nodes.iter().filter(|node| node.op == Op::Fma).count();
+        (count > 0).then_some(count)
+    }
+
     /// Counts.
     #[must_use]
     pub fn statistics(&self) -> TreeStatistics {

@@ -1,10 +1,10 @@
 //! Writes trees as text and as JSON, nested and flat, without recursion.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::Tree;
+use super::{Tree, TreeFacts};
 
 /// How a tree stands in JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,17 +113,35 @@ impl Tree {
     /// flat form, in which the names count the leaves.
     #[must_use]
     pub fn file(&self, subject: &str, names: &[String], asked: TreeForm) -> String {
+        let facts = TreeFacts {
+            members: Map::from_iter([("subject".to_owned(), subject.into())]),
+            ..TreeFacts::default()
+        };
+        self.file_with(&facts, names, asked)
+    }
+
+    /// A tree file that says what these facts say: their members, the names of the leaves, the tree.
+    #[must_use]
+    pub fn file_with(&self, facts: &TreeFacts, names: &[String], asked: TreeForm) -> String {
         let names = match (names, self.form(asked)) {
             ([], TreeForm::Flat) => (0..self.leaves()).map(|leaf| leaf.to_string()).collect(),
             _ => names.to_vec(),
         };
-        format!(
-            "{{\"subject\":{},\"n\":{},\"leaves\":{},{}}}\n",
-            Value::from(subject),
+        let mut text = String::from("{");
+        for (name, value) in &facts.members {
+            if !["n", "leaves", "tree", "nodes", "root"].contains(&&**name) {
+                // Writing to a String cannot fail.
+                let _ = write!(text, "{}:{value},", Value::from(&**name));
+            }
+        }
+        let _ = writeln!(
+            text,
+            "\"n\":{},\"leaves\":{},{}}}",
             self.leaves(),
             Value::from(names),
             self.members(asked)
-        )
+        );
+        text
     }
 }
 

@@ -234,7 +234,12 @@ fn safetensors_files_that_are_wrong() {
         (
             "an npy file",
             b"\x93NUMPY\x01\x00 and more".to_vec(),
-            "no .safetensors file",
+            "this is a .npy file, and no .safetensors file, which is needed here",
+        ),
+        (
+            "an npz file",
+            b"PK\x03\x04 and so on".to_vec(),
+            "this is an .npz file, and no .safetensors file, which is needed here",
         ),
         (
             "a header of 2^64 bytes",
