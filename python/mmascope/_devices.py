@@ -169,7 +169,7 @@ class Inference(Report):
         lines += [("nearest", str(data["nearest"]))] if data.get("nearest") else []
         lines += [(name, str(value)) for name, value in data["parameters"].items()]
         lines += [("as in" if not place else "", row) for place, row in enumerate(data["equivalent"])]
-        lines += [("not seen", f"{item['parameter']}: {', '.join(item['values'])}") for item in data["unobservable"]]
+        lines += [("not told apart", f"{item['parameter']}: {', '.join(item['values'])}") for item in data["unobservable"]]
         verified = data["verified"]
         lines += [("verified", f"{verified['trials']} answers, {verified['mismatches']} mismatches"),
                   ("queries", str(data["queries"]))]

@@ -196,7 +196,7 @@ pub(crate) enum Command {
     /// Asks the device directed and random inputs and searches the model space for a program that gives
     /// every answer: rows of the catalogue first, then orders, steps and parameters that no row has. What
     /// is printed loads with --isa and computes. Every parameter is changed, value by value, and an input
-    /// is asked that tells the value apart; where there is none the parameter is reported as unobservable
+    /// is asked that tells the value apart; where there is none the parameter is reported as not told apart
     /// with all its values.
     ///
     /// Exit status 1 when no model of the space fits (a counter-example is shown) or the device is noisy.

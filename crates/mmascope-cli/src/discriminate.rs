@@ -39,9 +39,12 @@ pub(crate) fn run(
         vectors.lines.len(),
         vectors.separated
     ));
-    // In the words of `infer`: the row's own value, then those that no input tells from it.
+    // In the words of `infer`: the row's own value, then those that no input that was tried tells from it.
     for open in &vectors.inseparable {
         report::tell(open.to_string());
+    }
+    if !vectors.inseparable.is_empty() {
+        report::tell(report::NOT_TOLD_APART);
     }
     Ok(Status::Done)
 }

@@ -104,6 +104,9 @@ fn model(out: &mut impl Write, inference: &Inference, found: &Found) -> Result<(
     for open in &found.unobservable {
         writeln!(out, "{open}")?;
     }
+    if !found.unobservable.is_empty() {
+        writeln!(out, "{}", report::NOT_TOLD_APART)?;
+    }
     writeln!(
         out,
         "\nAs a file for --isa:\n\n{}",

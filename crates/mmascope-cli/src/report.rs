@@ -239,6 +239,10 @@ pub(crate) fn doubt(row: &Instruction) {
     }
 }
 
+/// What stands below the values that no input told apart.
+pub(crate) const NOT_TOLD_APART: &str =
+    "(not told apart: as far as the search went; another input may tell these values apart)";
+
 /// A line on standard error; that nobody reads it any more is no error.
 pub(crate) fn tell(message: impl std::fmt::Display) {
     let is_taken = TAKEN.with_borrow_mut(|taken| {

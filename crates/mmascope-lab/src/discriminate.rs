@@ -18,9 +18,10 @@ mod runner;
 pub use runner::runner;
 
 use crate::dpa::OperandWords;
-use crate::dpa::{Modifiers, Unit};
+use crate::dpa::{Modifiers, Nan, Unit};
 use crate::error::Result;
-use crate::infer::{Distinguisher, Maker, Unobservable, alternatives, differ, stated};
+use crate::format::{Class, Format, Overflow};
+use crate::infer::{Distinguisher, Maker, Unobservable, alternatives, differ, neighbour, stated};
 use crate::reveal::Random;
 
 /// Inputs that are tried for a neighbour.
@@ -46,7 +47,7 @@ pub struct DiscriminatingLine {
     pub case: OperandWords,
     /// The row's result.
     pub d: u64,
-    /// Neighbours, `PARAMETER=value`, whose result is another.
+    /// Neighbours, `PARAMETER=value`, whose result is another. One of several values names each: `F=24 e0=-132`.
     pub separates: Vec<String>,
 }
 
@@ -58,9 +59,54 @@ pub fn neighbours(unit: &Unit) -> Vec<(String, Unit)> {
     for (parameter, values) in alternatives(&signature, unit.program()) {
         let others = values.into_iter().filter_map(|(value, program)| {
             let unit = Unit::new(signature, program?).ok()?;
-            Some((format!("{parameter}={value}"), unit))
+            Some((neighbour(&parameter, &value), unit))
         });
         found.extend(others);
+    }
+    found.extend(of_other_nans(unit));
+    found
+}
+
+/// The unit with another NaN: what `infer` reads off the answers, and which is no value that a search tries. No vector is
+/// made for it, because every NaN shows it.
+fn of_other_nans(unit: &Unit) -> Vec<(String, Unit)> {
+    let signature = *unit.signature();
+    let program = unit.program();
+    let own = match program.statements.last().map(|last| last.output.nan) {
+        Some(nan @ (Nan::Word(_) | Nan::Operand(_))) => nan,
+        // Any NaN is right, or there is none.
+        Some(Nan::Any | Nan::Own) | None => return Vec::new(),
+    };
+    let words = usual_nans(&signature.d).into_iter();
+    let others = words.filter(|word| Nan::Word(*word) != own);
+    let with = |word| {
+        let mut changed = program.clone();
+        changed.statements.last_mut()?.output.nan = Nan::Word(word);
+        let name = format!("nan={word:0width$x}", width = signature.d.digits());
+        Some((name, Unit::new(signature, changed).ok()?))
+    };
+    others.filter_map(with).collect()
+}
+
+/// The NaNs that units give as register words: quiet with no other bit, and with every bit, of both signs.
+fn usual_nans(d: &Format) -> Vec<u64> {
+    let format = d.container();
+    let Some(float) = format.float() else {
+        return Vec::new();
+    };
+    let exponent = format.infinity(false, Overflow::Ieee);
+    let fraction = (1u64 << float.fraction_bits) - 1;
+    let sign = 1u64 << (format.bits - 1);
+    let quiet = exponent | (fraction + 1) >> 1;
+    let all = exponent | fraction;
+    let own = format.nan().into_iter();
+    let mut found: Vec<u64> = Vec::new();
+    for code in own.chain([quiet, all, quiet | sign, all | sign]) {
+        let is_nan = format.decode(code).class == Class::Nan;
+        let word = format.to_register(code);
+        if is_nan && !found.contains(&word) {
+            found.push(word);
+        }
     }
     found
 }
@@ -95,7 +141,7 @@ pub fn discriminate(unit: &Unit, seed: u64) -> Result<Vectors> {
                 };
                 cases.push((case, Vec::new()));
             }
-            names.push(format!("{parameter}={value}"));
+            names.push(neighbour(&parameter, &value));
             units.push(other);
         }
         if alike.is_empty() {

@@ -3,7 +3,7 @@
 //! The device is asked directed and random inputs; rows of the catalogue and then programs of the
 //! whole model space are compared with its answers; what fits is tried on fresh inputs of every
 //! family; every parameter is then changed, value by value, and an input is looked for and asked
-//! that tells the changed unit apart. Values for which there is none are reported as unobservable.
+//! that tells the changed unit apart. Values for which there is none are reported as not told apart.
 //! Nothing here sees what is behind a [`Dut`].
 //!
 //! ```
@@ -45,7 +45,7 @@ mod simplify;
 mod space;
 mod widths;
 
-pub(crate) use alternatives::alternatives;
+pub(crate) use alternatives::{alternatives, neighbour};
 pub(crate) use distinguish::{Distinguisher, differ};
 pub(crate) use maker::{Maker, drawn, word};
 pub(crate) use neighbours::stated;
@@ -146,6 +146,7 @@ pub fn infer_with_progress(
         asker: Asker::new(device, options.budget),
         random: Random::new(options.seed),
         residues: Random::new(options.seed ^ 0x7e51_d0e5),
+        tall: Random::new(options.seed ^ 0x7a11_50f5),
         options,
         cpu_limit: CpuLimit::new(options.cpu_limit),
         trials: 0,

@@ -34,9 +34,10 @@ pub enum Error {
         what: &'static str,
         /// The name that was given.
         name: String,
-        /// Valid names near it, best first; may be empty.
+        /// Valid names near it, best first; may be empty. Where there are also all valid names: the one that it is known to
+        /// mean, and what that is.
         nearest: Vec<String>,
-        /// All valid names, where none is near and they are few.
+        /// All valid names, where none is near and they are few, or where it is known which one is meant.
         allowed: Vec<String>,
         /// Who else has one of that name: for an instruction, other architectures.
         elsewhere: Vec<String>,
@@ -172,6 +173,22 @@ impl Error {
         }
     }
 
+    /// An [`Error::Unknown`] for a word that is known to mean `meant`; every name that is allowed is listed too.
+    pub(crate) fn meant<'a>(
+        what: &'static str,
+        name: &str,
+        meant: &str,
+        allowed: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        Self::Unknown {
+            what,
+            name: quoted(name),
+            nearest: vec![meant.to_owned()],
+            allowed: allowed.map(str::to_owned).collect(),
+            elsewhere: Vec::new(),
+        }
+    }
+
     /// The three names that are most alike, even if not much.
     pub(crate) fn closest<'a>(
         name: &str,
@@ -206,11 +223,17 @@ impl fmt::Display for Error {
                 elsewhere,
             } => {
                 write!(out, "unknown {what} '{name}'")?;
-                if !nearest.is_empty() {
-                    write!(out, "; nearest: {}", nearest.join(", "))?;
-                }
-                if !allowed.is_empty() {
-                    write!(out, "; allowed: {}", allowed.join(", "))?;
+                // Both are there where it is known what the name means.
+                match (&nearest[..], &allowed[..]) {
+                    ([], []) => {}
+                    ([], allowed) => write!(out, "; allowed: {}", allowed.join(", "))?,
+                    (nearest, []) => write!(out, "; nearest: {}", nearest.join(", "))?,
+                    (nearest, allowed) => write!(
+                        out,
+                        "; did you mean {}? allowed: {}",
+                        nearest.join(", "),
+                        allowed.join(", ")
+                    )?,
                 }
                 match &elsewhere[..] {
                     [] => {}

@@ -251,3 +251,27 @@ fn rule_2_6_depth_of_each_kind() {
     }
     assert!(rows > 10, "{rows}");
 }
+
+/// A sum of f16 products stays far below f32's range, whatever their number; bf16's products do not.
+#[test]
+fn an_overflow_is_one() {
+    let names = ["overflow", "-overflow", "product beyond"];
+    let of = |arch, inst| names.map(|name| result(&of(arch, inst), name));
+    for arch in [
+        "ampere:mma.m16n8k16.f32.f16.f16.f32",
+        "cdna3:v_mfma_f32_32x32x8_f16",
+    ] {
+        let (arch, inst) = arch.split_once(':').unwrap();
+        assert_eq!(of(arch, inst), [None, None, None], "{arch}");
+    }
+    let all = |texts: [&str; 3]| texts.map(|text| Some(text.to_owned()));
+    // 2^128 − 2^127: CDNA3 takes a product of 2^128 for ∞ (specification §3, tr-fdpa), an A100 adds c before.
+    assert_eq!(
+        of("ampere", "mma.m16n8k16.f32.bf16.bf16.f32"),
+        all(["7f800000", "ff800000", "7f000000"])
+    );
+    assert_eq!(
+        of("cdna3", "v_mfma_f32_32x32x8_bf16"),
+        all(["7f800000", "ff800000", "7f800000"])
+    );
+}

@@ -16,11 +16,8 @@ const PLAIN_MANY: [&str; 2] = ["diff", "error"];
 pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let arguments: Vec<OsString> = arguments.collect();
     let is = |argument: &OsString, names: &[&str]| names.iter().any(|name| *argument == *name);
-    let command = arguments.iter().skip(1);
-    let command = command
-        .filter(|it| is(it, &OF_ONE) || is(it, &PLAIN_MANY))
-        .cloned()
-        .next();
+    let takes_unit = |it: &&OsString| is(it, &OF_ONE) || is(it, &PLAIN_MANY);
+    let command = arguments.iter().skip(1).find(takes_unit).cloned();
     let Some(command) = command else {
         return arguments;
     };

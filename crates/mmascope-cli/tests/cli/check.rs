@@ -438,7 +438,7 @@ fn a_discriminating_pack_ends_with_the_neighbour_that_explains_it() {
     let asked = run(&["--isa", &isa, "check", "--subject", device, &right]).expect(1);
     assert_eq!(
         asked.lines().last(),
-        Some(&"these answers fit F=21; they fit F-e0=21 -133 too"),
+        Some(&"these answers fit F=21; they fit F=21 e0=-133 too"),
         "{}",
         asked.out
     );
@@ -459,6 +459,13 @@ fn a_discriminating_pack_ends_with_the_neighbour_that_explains_it() {
         &right,
     ]);
     assert!(whole.out.contains("\"separates\":["), "{}", whole.out);
+
+    // Another NaN is named too.
+    let isa = NARROW.replace("PROGRAM", &program.replace("nan=7fffffff", "nan=ffc00000"));
+    let isa = files.write("nan.isa", isa);
+    let asked = run(&["--isa", &isa, "check", "--subject", device, &right]).expect(1);
+    let said = Some(&"these answers fit nan=ffc00000");
+    assert_eq!(asked.lines().last(), said, "{}", asked.out);
 
     // A process is asked too, and its answers need not be in the file.
     let unanswered: String = pack

@@ -26,6 +26,14 @@ fn of_general(symbol: &str, own: &Program) -> String {
 /// What stands before the names that [`of_general`] makes.
 pub(super) const GENERAL: &str = "fused ";
 
+/// The name of a neighbour, `PARAMETER=value`. Values of several parameters that are changed together name each of them.
+pub(crate) fn neighbour(parameter: &str, value: &str) -> String {
+    match parameter {
+        "F-e0" | "F-F2" => value.to_owned(),
+        _ => format!("{parameter}={value}"),
+    }
+}
+
 /// A parameter with its values: the text of each, and the program with it; `None` for the current value.
 pub(crate) type Values = (String, Vec<(String, Option<Program>)>);
 

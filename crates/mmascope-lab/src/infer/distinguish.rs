@@ -1,6 +1,6 @@
 //! Finds inputs on which two units differ: directed kinds first, then the families around both.
 
-use super::inputs::{Focus, Kind, Residues, carrying, make, nearly_normal, pair};
+use super::inputs::{Focus, Kind, Residues, carrying, make, nearly_normal, pair, tall};
 use super::maker::Maker;
 use crate::cases::{Family, Generator, Hints};
 use crate::dpa::OperandWords;
@@ -35,6 +35,10 @@ const RESIDUES: usize = 80;
 const CARRYING: usize = 8;
 /// The seed of these: they take no part in the draws of the others.
 const SEED: u64 = 0x7e51_d0e5;
+/// Tall sums in a portion.
+const TALL: usize = 40;
+/// Their seed.
+const TALL_SEED: u64 = 0x7a11_50f5;
 /// The number of pools of aimed inputs that are kept beside the unit's own.
 const POOLS: usize = 3;
 
@@ -56,12 +60,14 @@ pub(crate) struct Distinguisher<'a> {
     unit: &'a Unit,
     common: Option<Pool>,
     residues: Option<Pool>,
+    tall: Option<Pool>,
     /// The first is for the unit's own exponents; the others are the last ones that were used.
     aimed: Vec<Pool>,
 }
 
 /// Inputs in the order in which they are tried, made when they are needed.
 struct Pool {
+    content: Content,
     kinds: &'static [Kind],
     families: &'static [(Family, usize)],
     focus: Focus,
@@ -73,6 +79,14 @@ struct Pool {
     inputs: Vec<Input>,
     /// The end of each portion of them.
     ends: Vec<usize>,
+}
+
+/// What a pool has beside kinds and families.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Nothing,
+    Residues,
+    Tall,
 }
 
 struct Input {
@@ -88,6 +102,7 @@ impl<'a> Distinguisher<'a> {
             unit,
             common: None,
             residues: None,
+            tall: None,
             aimed: Vec::new(),
         }
     }
@@ -106,18 +121,21 @@ impl<'a> Distinguisher<'a> {
         let own = (Focus::of(unit).distinct(), Hints::of_unit(unit));
         let common = (self.common)
             .get_or_insert_with(|| Pool::new(&COMMON, &FAMILIES, own.0, own.1, random));
-        let residues = (self.residues).get_or_insert_with(|| {
-            Pool::new(
+        let apart = |content, seed| {
+            let pool = Pool::new(
                 &[],
                 &[],
                 Focus::of(unit).distinct(),
                 own.1,
-                &mut Random::new(SEED),
-            )
-        });
+                &mut Random::new(seed),
+            );
+            Pool { content, ..pool }
+        };
+        let residues = (self.residues).get_or_insert_with(|| apart(Content::Residues, SEED));
+        let tall = (self.tall).get_or_insert_with(|| apart(Content::Tall, TALL_SEED));
         let aimed = self.aimed.last_mut()?;
         (0..tries.div_ceil(PORTION)).find_map(|portion| {
-            let pools = [&mut *aimed, &mut *common, &mut *residues];
+            let pools = [&mut *aimed, &mut *common, &mut *residues, &mut *tall];
             pools
                 .into_iter()
                 .find_map(|pool| pool.differing(maker, unit, other, portion))
@@ -155,6 +173,7 @@ impl Pool {
         random: &mut Random,
     ) -> Self {
         Self {
+            content: Content::Nothing,
             kinds,
             families,
             focus,
@@ -228,8 +247,12 @@ impl Pool {
             let first = self.ends.len() * count;
             cases.extend((first..first + count).map(|index| generator.case(index as u64)));
         }
-        if self.kinds.is_empty() {
-            cases.extend(self.residues(maker, unit));
+        match self.content {
+            Content::Nothing => {}
+            Content::Residues => cases.extend(self.residues(maker, unit)),
+            Content::Tall => {
+                cases.extend((0..TALL).map(|_| tall(maker, &self.focus, &mut self.random)));
+            }
         }
         self.inputs.extend(cases.into_iter().filter_map(|case| {
             let decoded = Decoded::new(&maker.signature, &case.operands()).ok()?;

@@ -4,6 +4,7 @@ mod large;
 mod middle;
 mod residues;
 mod small;
+mod tall;
 
 use super::maker::{Maker, drawn, word};
 use crate::dpa::OperandWords;
@@ -14,6 +15,7 @@ use large::{huge, special, zeros};
 use middle::{cancelled, core, tie};
 pub(crate) use residues::{Residues, carrying, nearly_normal, pair};
 use small::tiny;
+pub(crate) use tall::tall;
 
 /// The parameters that an input is aimed at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! A model beside its neighbours in the model space: every value of every parameter is refuted by an
 //! answer, or no input tells it apart.
 
-use super::alternatives::{GENERAL, alternatives};
+use super::alternatives::{GENERAL, alternatives, neighbour};
 use super::asker::Asker;
 use super::distinguish::Distinguisher;
 use super::run::Run;
@@ -184,9 +184,7 @@ fn scan(
             {
                 None => high = at,
                 Some((Verdict::Rejected(place), other)) => {
-                    stands
-                        .rejected
-                        .push((format!("{name}={value}"), other, place));
+                    stands.rejected.push((neighbour(name, value), other, place));
                     high = at;
                 }
                 Some((Verdict::Same, _)) => low = at + 1,

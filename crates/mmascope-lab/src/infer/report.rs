@@ -89,7 +89,7 @@ pub struct Found {
     pub rejected_count: usize,
 }
 
-/// A parameter whose value no input decides.
+/// A parameter whose value none of the inputs that were tried decides.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Unobservable {
@@ -109,11 +109,11 @@ impl Unobservable {
     }
 }
 
-/// `unobservable PARAMETER: value in use, other values`.
+/// `not told apart PARAMETER: value in use, other values`: by the inputs that were tried, which is no proof.
 impl fmt::Display for Unobservable {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { parameter, values } = self;
-        write!(out, "unobservable {parameter}: {}", values.join(", "))
+        write!(out, "not told apart {parameter}: {}", values.join(", "))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::asker::Asker;
 use super::cpu_limit::CpuLimit;
-use super::inputs::{Focus, Kind, Residues, make, pair};
+use super::inputs::{Focus, Kind, Residues, make, pair, tall};
 use super::maker::Maker;
 use super::search::Candidate;
 use super::{
@@ -32,6 +32,8 @@ const QUESTIONS: [(Kind, usize); 8] = [
 const RESIDUES: (usize, usize) = (100, 2);
 /// The number of first pairs of operands as what is added, for a device of one pair.
 const PAIRS: usize = 120;
+/// The number of first tall sums.
+const TALL: usize = 120;
 /// So many answers that a candidate does not give are asked for again: they may be noise.
 const DOUBTED: usize = 256;
 /// A model that is no row of the catalogue is verified with so many times as many fresh inputs.
@@ -47,6 +49,8 @@ pub(super) struct Run<'a> {
     pub(super) random: Random,
     /// For residues, which take no part in the draws of the others.
     pub(super) residues: Random,
+    /// The same for tall sums.
+    pub(super) tall: Random,
     pub(super) options: &'a InferenceOptions,
     pub(super) cpu_limit: CpuLimit,
     /// Random inputs with which the model at the end was verified.
@@ -152,7 +156,15 @@ impl Run<'_> {
             let cases = cases.collect();
             self.asker.ask(cases)?;
         }
+        self.ask_tall(&focus, TALL)?;
         Ok(())
+    }
+
+    /// Asks for tall sums. Returns the places of the answers.
+    fn ask_tall(&mut self, focus: &Focus, count: usize) -> Result<Vec<usize>> {
+        let cases = (0..count).map(|_| tall(&self.maker, focus, &mut self.tall));
+        let cases = cases.collect();
+        self.asker.ask(cases)
     }
 
     /// Asks for sums without c, and then for each with a c that nearly cancels the device's answer. Returns the places
@@ -242,6 +254,7 @@ impl Run<'_> {
             .collect();
         places.extend(self.asker.ask(cases)?);
         places.extend(self.ask_residues(&focus, trials / 4)?);
+        places.extend(self.ask_tall(&focus, trials / 8)?);
         self.trials += places.len() as u64;
         Ok(places
             .into_iter()

@@ -29,8 +29,8 @@ pub(crate) enum Setting {
     /// c is, what looks like its own alignment being that of all.
     Within(Groups, Option<u32>),
     /// So many bits of the sum's own, of a grid with one more: what an alignment to so many looks like but
-    /// where a sum borrows or carries.
-    Cut(u32),
+    /// where a sum borrows or carries. The rounding is that of the alignment, and of the sum.
+    Cut(u32, Rounding),
     /// Two places of the order change, so that two k are of other groups.
     Swap(usize, usize),
     /// What fused sums begin with that c takes no part in: +0, or nothing.
@@ -135,7 +135,7 @@ impl Setting {
             Self::Floored(..) => "F-e0",
             Self::Align(_) => p::ALIGN.symbol,
             Self::Groups(_) | Self::Within(..) => p::GROUPS.symbol,
-            Self::Cut(_) => "F-F2",
+            Self::Cut(..) => "F-F2",
             Self::Swap(..) => "swap",
             Self::Beginning(_) => "from",
             Self::Between(..) => "rounding-between",
@@ -150,7 +150,7 @@ impl Setting {
         match parameter(self.name()) {
             Some(parameter) => parameter.cost >= Parameter::UNCOMMON,
             // Several at once.
-            None => matches!(self, Self::Swap(..) | Self::Cut(_)),
+            None => matches!(self, Self::Swap(..) | Self::Cut(..)),
         }
     }
 
@@ -181,8 +181,8 @@ impl Setting {
                     groups.align
                 )
             }
-            Self::Cut(f2) => format!("{} {f2}", f2 + 1),
-            Self::Floored(f, e0) => format!("{f} {e0}"),
+            Self::Cut(f2, floor) => format!("F={} F2={f2} floor={floor}", f2 + 1),
+            Self::Floored(f, e0) => format!("F={f} e0={e0}"),
             Self::Within(groups, _) => groups.g.to_string(),
             Self::Swap(i, j) => format!("{i} {j}"),
             Self::Beginning(value) => (match value {

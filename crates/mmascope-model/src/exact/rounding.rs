@@ -51,6 +51,87 @@ const ROUNDING_NAMES: &[(&str, Rounding)] = &[
     ("odd", Rounding::Odd),
 ];
 
+/// Words that people write for a rounding, without hyphens; they are no names, but say which one is meant.
+const ROUNDING_WORDS: &[(&str, &str, &[&str])] = &[
+    (
+        "rz",
+        "toward zero",
+        &[
+            "truncate",
+            "truncated",
+            "truncation",
+            "trunc",
+            "chop",
+            "chopped",
+            "towardzero",
+            "towardszero",
+            "tozero",
+            "zero",
+            "rtz",
+        ],
+    ),
+    (
+        "rne",
+        "to nearest, ties to even",
+        &[
+            "nearest",
+            "nearesteven",
+            "tonearest",
+            "nearesttieseven",
+            "tiestoeven",
+            "tieseven",
+            "halfeven",
+            "even",
+            "rn",
+            "rte",
+            "rtne",
+            "roundtiestoeven",
+        ],
+    ),
+    (
+        "rd",
+        "toward −∞",
+        &[
+            "floor",
+            "down",
+            "rm",
+            "rdn",
+            "towardnegative",
+            "towardneginf",
+            "negativeinf",
+        ],
+    ),
+    (
+        "ru",
+        "toward +∞",
+        &[
+            "ceil",
+            "ceiling",
+            "up",
+            "rp",
+            "rup",
+            "towardpositive",
+            "towardposinf",
+            "positiveinf",
+        ],
+    ),
+    (
+        "rna",
+        "to nearest, ties away from zero",
+        &[
+            "away",
+            "nearestaway",
+            "tiesaway",
+            "tiestoaway",
+            "halfaway",
+            "halfup",
+            "rmm",
+            "roundtiestoaway",
+        ],
+    ),
+    ("odd", "to odd", &["jam", "jamming", "toodd", "rodd", "rto"]),
+];
+
 impl Rounding {
     /// The mode of that name: `rne rna rnz rnu rnd rno rz ra ru rd odd`.
     ///
@@ -61,13 +142,26 @@ impl Rounding {
             .iter()
             .find(|(known, _)| *known == name)
             .map(|(_, rounding)| *rounding)
-            .ok_or_else(|| {
-                Error::unknown(
-                    "rounding",
-                    name,
-                    ROUNDING_NAMES.iter().map(|(known, _)| *known),
-                )
-            })
+            .ok_or_else(|| Self::unknown(name))
+    }
+
+    /// The error for a word that is no name: the rounding that it means, if it is a usual word for one.
+    fn unknown(name: &str) -> Error {
+        let names = || ROUNDING_NAMES.iter().map(|(known, _)| *known);
+        let plain: String = name
+            .chars()
+            .filter(|letter| !matches!(letter, '-' | '_' | ' '))
+            .collect();
+        let plain = plain.to_ascii_lowercase();
+        let meant = ROUNDING_WORDS
+            .iter()
+            .find(|(own, _, words)| *own == plain || words.contains(&&*plain));
+        match meant {
+            Some((own, meaning, _)) => {
+                Error::meant("rounding", name, &format!("{own} ({meaning})"), names())
+            }
+            None => Error::unknown("rounding", name, names()),
+        }
     }
 
     /// The modes that need no random bits.

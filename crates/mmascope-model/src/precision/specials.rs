@@ -18,6 +18,7 @@ pub use page::page;
 
 use crate::dpa::{Modifiers, OperandWords, Signature, Unit};
 use crate::error::Result;
+use crate::exact::Dyadic;
 use crate::explain::TracedValue;
 use crate::format::{Class, Exact, Format, Overflow, Rounding};
 use crate::isa::Instruction;
@@ -264,14 +265,13 @@ impl<'a> Maker<'a> {
     fn overflow(&self, negative: bool) -> Option<OperandWords> {
         let value = |format: &Format| {
             let largest = format.decode(format.max_finite(false));
-            let exponent = largest.exponent - largest.fraction_bits as i32;
-            largest.significand as f64 * 2_f64.powi(exponent)
+            let last = i64::from(largest.exponent) - i64::from(largest.fraction_bits);
+            Dyadic::new(largest.significand.into(), last)
         };
         if self.d.float().is_some() {
-            let sum = self.k as f64 * value(self.a) * value(self.b) + value(self.c);
-            // f64's own largest product is ∞ here, which is as far beyond.
-            let limit = 2_f64.powi(largest_exponent(self.d)?) * 2.0;
-            (sum >= limit).then_some(())?;
+            let product = &value(self.a) * &value(self.b);
+            let sum = &(&product * &Dyadic::new(self.k.into(), 0)) + &value(self.c);
+            (sum.top()? > i64::from(largest_exponent(self.d)?)).then_some(())?;
         }
         let product = (self.a.max_finite(negative), self.b.max_finite(false));
         self.sum(&vec![product; self.k], self.c.max_finite(negative))

@@ -68,5 +68,29 @@ fn the_named_modes_are_all_the_deterministic_ones() {
             (Ok(policy), name.to_owned())
         );
     }
+    // Words that people write lead to the name.
+    for (words, name) in [
+        (
+            "truncate trunc chop toward-zero zero TRUNCATE toward_zero rtz RZ",
+            "rz",
+        ),
+        ("nearest nearest-even even rn ties-to-even", "rne"),
+        ("floor down rm", "rd"),
+        ("ceil up rp", "ru"),
+        ("away nearest-away", "rna"),
+    ] {
+        for word in words.split(' ') {
+            let error = Rounding::named(word).expect_err("no name").to_string();
+            let begin = format!("unknown rounding '{word}'; did you mean {name} (");
+            assert!(error.starts_with(&begin), "{error}");
+            let end = ")? allowed: rne, rna, rnz, rnu, rnd, rno, rz, ra, ru, rd, odd";
+            assert!(error.ends_with(end), "{error}");
+        }
+    }
+    let other = Rounding::named("rnx").expect_err("no name").to_string();
+    assert!(
+        other.starts_with("unknown rounding 'rnx'; nearest: rn"),
+        "{other}"
+    );
     assert!(Rounding::named("rn").is_err() && Overflow::named("wrap").is_err());
 }

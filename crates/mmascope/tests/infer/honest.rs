@@ -97,6 +97,26 @@ fn shipped_units_are_found_without_the_catalogue() {
     }
 }
 
+/// A second floor above the alignment shows in sums that are far above their largest term.
+#[test]
+fn a_second_floor_above_the_alignment_is_found() {
+    for f2 in [25, 28, 29] {
+        let signature = *row("volta", "mma.m8n8k4.f32.f16.f16.f32").signature();
+        let program = format!("fused L=4 F=26 F2={f2} -> rz f32 nan=7fc00000");
+        let unit = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
+        let inference = of_unit(&unit, None);
+        let Outcome::Model(model) = &inference.outcome else {
+            panic!("{:?}", inference.outcome);
+        };
+        let text = model.program.to_string();
+        let word = format!("F2={f2}");
+        assert!(text.split(' ').any(|it| it == word), "{text}");
+        assert!(text.split(' ').any(|it| it == "F=26"), "{text}");
+        let is_open = |name: &str| model.unobservable.iter().any(|open| open.parameter == name);
+        assert!(!is_open("F2") && !is_open("F"), "{:?}", model.unobservable);
+    }
+}
+
 #[test]
 fn the_printed_row_loads_and_computes() {
     let mutant = Mutant::new("odd", "bf16", 8).chunks(4).with(|m| {

@@ -32,7 +32,7 @@ impl Setting {
             | Self::Align(_)
             | Self::Groups(_)
             | Self::Within(..)
-            | Self::Cut(_)
+            | Self::Cut(..)
             | Self::Beginning(_)
             | Self::End(_)
             | Self::Everywhere(_)
@@ -127,9 +127,9 @@ impl Setting {
                 }
                 fused.c_outside_alignment = false;
             }
-            Self::Cut(f2) if fused.f.is_some() => {
+            Self::Cut(f2, floor) if fused.f.is_some() => {
                 Self::F(Some(f2 + 1)).on_fused(fused);
-                (fused.f2, fused.floor) = (Some(f2), fused.align);
+                (fused.f2, fused.floor) = (Some(f2), floor);
             }
             _ => return false,
         }

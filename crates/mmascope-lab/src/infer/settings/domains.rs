@@ -201,7 +201,8 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
             found.push((1..=MOST_BITS).map(floored).collect());
         }
         if let Some(f) = fused.f.filter(|f| (2..MOST_BITS - 1).contains(f)) {
-            found.push([f - 1, f, f + 1].map(Setting::Cut).to_vec());
+            let cut = |f2| Setting::Cut(f2, fused.align);
+            found.push([f - 1, f, f + 1].map(cut).to_vec());
         }
         let specials = [&p::ZERO_TIMES_INF, &p::INF_MINUS_INF];
         found.extend(
