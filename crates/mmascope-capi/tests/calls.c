@@ -216,6 +216,7 @@ static void products(void) {
     REFUSED(mmascope_matmul(unit, NULL, 0, M, N, K, a, b, c, NULL, NULL, other, 1025), "1 to 1024 are allowed");
     REFUSED(mmascope_matmul(unit, NULL, 0, M, N, K, NULL, b, c, NULL, NULL, other, 1), "a is NULL");
     EXPECT(mmascope_tree(unit, NULL, 32, tree, sizeof tree, NULL) == 0 && strstr(tree, "\"fused\"") != NULL);
+    EXPECT(strstr(tree, "\"products\":32") != NULL);
     REFUSED(mmascope_tree(unit, NULL, 33, tree, sizeof tree, NULL), "multiple of 16");
     REFUSED(mmascope_tree(unit, NULL, (size_t)1 << 52, tree, sizeof tree, NULL), "are supported");
     mmascope_unit_free(unit);
