@@ -136,7 +136,7 @@ fn packed_elements_at_any_address() {
     let (a, c) = (odd(&[0, 0x3c], 4), odd(&[0, 0, 0x80, 0x3f], 1));
     let place = |bytes: &[u8]| bytes[1..].as_ptr().cast::<c_void>();
     for tile in [false, true] {
-        let mut d = vec![0_u8; 5];
+        let mut d = [0_u8; 5];
         let to = d[1..].as_mut_ptr().cast();
         // SAFETY: 4 elements of 2 bytes, and 1 of 4 bytes, from the second byte on.
         let status = unsafe {

@@ -168,7 +168,9 @@ fn codes_are_checked() {
     assert_eq!(words.expect("raw word"), [0x3f80_2001]);
     let number = Array::new("x", &[1], Element::Number(F16), vec![0, 0x3c]).expect("an array");
     let integers = Format::named("int8").expect("a format");
-    assert!(message(&number, &integers, &default).contains("codes of int8"));
+    assert!(
+        message(&number, &integers, &default).contains("integers are needed (int8, or its codes)")
+    );
 }
 
 #[test]
