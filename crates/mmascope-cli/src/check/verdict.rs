@@ -78,8 +78,11 @@ impl Pack<'_> {
             .into_iter()
             .map(|(name, unit)| (name, self.explained_by(&unit)))
             .collect();
-        // A change of one parameter is the simpler explanation: two are named with a dash.
-        let is_of_two = |name: &str| name.split('=').next().is_some_and(|it| it.contains('-'));
+        // A change of one parameter is the simpler explanation: several have a name each, or a dash in theirs.
+        let is_of_two = |name: &str| {
+            let (first, values) = name.split_once('=').unwrap_or((name, ""));
+            first.contains('-') || values.contains('=')
+        };
         explained.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), is_of_two(name)));
         Some(Verdict {
             arch: self.instruction.architecture.clone(),
