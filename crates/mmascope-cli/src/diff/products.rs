@@ -55,9 +55,8 @@ impl Side<'_> {
 
     /// An output as a number.
     fn decimal(&self, place: Place) -> String {
-        let container = self.format.container();
-        let code = container.from_register(self.words.get(self.index(place)));
-        TracedValue::of(&container.decode(code)).decimal_of(DIGITS)
+        let word = self.words.get(self.index(place));
+        TracedValue::of_word(&self.format.container(), word).decimal_of(DIGITS)
     }
 
     /// Whether the payload of a NaN of the unit is not known.
