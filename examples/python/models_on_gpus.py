@@ -78,7 +78,7 @@ KEPT = ("lm_head", "fc")
 
 
 def with_fp8(module: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
-    """The module with e4m3 in every linear layer and convolution but the first and last of a model."""
+    """The module with e4m3 in every linear layer and convolution but the last layer, and a convolution of three colours."""
     for name, child in module.named_children():
         if isinstance(child, torch.nn.Linear) and name not in KEPT:
             setattr(module, name, Fp8Linear(child, dtype))

@@ -125,7 +125,10 @@ class Instruction:
         return self._row.show()
 
     def tree(self) -> Tree:
-        """The summation tree over the products and c.
+        """The summation tree over the products and c: order and formats.
+
+        What a unit does to operands before (rounding, flushing) and to results (integers that wrap) is the unit's:
+        :meth:`dot` has it, ``run`` and ``export`` of the tree do not.
 
         Raises
         ------

@@ -12,6 +12,12 @@ import numpy
 
 from ._errors import ArgumentError, Error, TextError, UnknownNameError
 
+#: What messages call a thing -> arguments that name one, beside those of a like name.
+TAKEN = {
+    "instruction": ("against", "like", "units"), "architecture": ("arch", "archs", "units", "against", "like"),
+    "format": ("to", "source", "dtype", "signature"), "algorithm": ("program",),
+}
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -41,17 +47,27 @@ def _whose(message: str, given: Mapping[str, Any]) -> str | None:
     quoted = re.search(r"(?:^|[ :])'([^']+)'", re.split("; (?:nearest|allowed|expected)", message)[0])
     name = quoted[1].casefold() if quoted else ""
     leads = next((argument for argument in given if re.match(rf"{re.escape(argument)}\b", message)), None)
-    within = []
+    kind = re.search(r"unknown ([a-z ]+?) '", message)
+    noun = kind[1].split()[-1] if kind else ""
+    exact: list[str] = []
+    within: list[str] = []
     for argument, value in given.items():
         items = [value] if isinstance(value, str) else value if isinstance(value, (tuple, list)) else []
         texts = [item.casefold() for item in items if isinstance(item, str)]
         if name and name in texts:
-            return None if argument == leads else argument
-        if name and any(name in text for text in texts):
+            exact.append(argument)
+        elif name and any(name in re.split(r"[:,\s=]+", text) for text in texts):
             within.append(argument)
+
+    def fitting(arguments: list[str]) -> list[str]:
+        return [it for it in arguments if it in TAKEN.get(noun, ()) or noun and noun.startswith(it[:5])]
+
+    for found in (fitting(exact), fitting(within), exact):
+        if len(found) == 1 and (found is not within or leads is None):
+            return None if found[0] == leads else found[0]
     if leads is not None:
         return None
-    if within:
+    if len(within) == 1:
         return within[0]
     if message.startswith("unknown operand types") and "a" in given:
         return "a, b and c" if given.get("c") is not None else "a and b"

@@ -75,7 +75,7 @@ class Tree:
     def to_text(self, flat: bool | None = None) -> str:
         """The same as JSON text."""
         try:
-            facts = json.dumps(self.report)
+            facts = json.dumps(self.report, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise ArgumentError(f"report: {error}") from error
         return self._inner.json(flat is not None and _checks.flag(flat, "flat"), facts)

@@ -79,6 +79,11 @@ def resolve(*operation, **options):
     (lambda: mmascope.cast(A, "e4m3", round="x"), KeyError, "^round: unknown rounding 'x'"),
     (lambda: mmascope.quantize(A, "mxfp3"), KeyError, "^format: unknown block format 'mxfp3'"),
     (lambda: mmascope.quantize(A, "mxfp4", recipe="x"), KeyError, "^recipe: unknown recipe 'x'"),
+    # The same word for two arguments.
+    (lambda: mmascope.quantize(A, "mxfp4", recipe="mxfp4"), KeyError, "^recipe: unknown recipe 'mxfp4'"),
+    (lambda: mmascope.cast(A, "e4m3", round="e4m3"), KeyError, "^round: unknown rounding 'e4m3'"),
+    (lambda: mmascope.find("h100", "h100"), KeyError, "^instruction: unknown instruction 'h100'"),
+    (lambda: mmascope.validate(abs, "h100:x", families=["x"]), KeyError, "^against: unknown instruction 'x'"),
     (lambda: mmascope.dot(A[0], A[0], arch="h1000"), KeyError, "^arch: unknown architecture 'h1000'"),
     (lambda: mmascope.dot(A[0], A[0], arch="h100", instruction="x.y"), KeyError, "^instruction: unknown instruction 'x.y'"),
     (lambda: mmascope.dot(A[0], A[0], arch="h100", mods=["x"]), KeyError, "^mods: unknown modifier 'x'"),

@@ -20,7 +20,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
             cuda     every unit by the GPU engine's kernels, on a chip in C++, equals the reference on 10^5 outputs
-            miri     every kind of kernel over the portable lanes, and every C function that touches memory, in miri (nightly Rust)
+            miri     every kind of kernel over the portable lanes, and the C functions that touch memory, in miri (nightly Rust)
             tensix   every row of Tensix equals exact numbers on 10^6 cases
             tensix-engine  their kernel equals the reference on 10^6 outputs a row
             casts    10^7 random f32 words to every format, rounding and policy

@@ -140,7 +140,7 @@ fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<St
         body.insert("fan_in".into(), statistics.fan_in.into());
         body.insert("text".into(), tree.to_string().into());
         if tree.form(common.form()) == TreeForm::Flat {
-            body.extend(flat(&tree, &facts, &names)?);
+            body.extend(flat(&tree, &TreeFacts::default(), &names)?);
         }
         report::print_json(catalogue, body)?;
     } else {

@@ -68,7 +68,7 @@ pub fn neighbours(unit: &Unit) -> Vec<(String, Unit)> {
 }
 
 /// The unit with another NaN: what `infer` reads off the answers, and which is no value that a search tries. No vector is
-/// made for it, because every NaN shows it.
+/// made for it: every NaN shows it, and lines without one do not.
 fn of_other_nans(unit: &Unit) -> Vec<(String, Unit)> {
     let signature = *unit.signature();
     let program = unit.program();

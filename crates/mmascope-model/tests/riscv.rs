@@ -377,7 +377,7 @@ fn prove_riscv() {
     assert_eq!(number_rows(1_000_000), 15);
 }
 
-/// The matrix forms of the example, whose own text is not public: two and four products.
+/// The matrix forms of the example, whose own text was not read: two and four products.
 #[test]
 fn the_matrix_forms_of_the_example_are_the_algorithm() {
     let mut catalogue = Catalogue::built_in().clone();

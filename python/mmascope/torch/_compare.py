@@ -180,9 +180,12 @@ def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], a
                 given.append(given_of(a[at:at + row.k], b[at:at + row.k], own, None, None)[0])
                 places.append(f"k = {at} to {at + row.k - 1}")
             own, other = rows
-            text = Explanation(*own._row.explain_against(given[0], other._row, given[1]))
-            shown = "" if places[0] == places[1] else f"; shown are {places[0]} of A and {places[1]} of B"
-            return f"they part at k = {begin} to {begin + step - 1}{shown}\n\n{text}"
+            head = f"they part at k = {begin} to {begin + step - 1}"
+            if places[0] == places[1]:
+                return f"{head}\n\n{Explanation(*own._row.explain_against(given[0], other._row, given[1]))}"
+            # Steps of other lengths add other products: nothing stands beside anything.
+            apart = (f"{place} of {row!r}\n{Explanation(*row._row.explain(item))}" for place, row, item in zip(places, rows, given))
+            return "\n\n".join([head, *apart])
     return None
 
 

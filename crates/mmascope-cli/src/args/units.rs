@@ -17,7 +17,12 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
     let arguments: Vec<OsString> = arguments.collect();
     let is = |argument: &OsString, names: &[&str]| names.iter().any(|name| *argument == *name);
     let takes_unit = |it: &&OsString| is(it, &OF_ONE) || is(it, &PLAIN_MANY);
-    let command = arguments.iter().skip(1).find(takes_unit).cloned();
+    // Behind `tree`, `show`, `export` and `diff` are other commands.
+    let words = || arguments.iter().skip(1);
+    let command = words()
+        .find(|it| takes_unit(it) || **it == *"tree")
+        .cloned();
+    let command = command.filter(|it| *it != *"tree");
     let Some(command) = command else {
         return arguments;
     };
@@ -82,7 +87,7 @@ fn push(found: &mut Vec<OsString>, value: OsString) {
 fn split(text: &str) -> Option<(&str, &str)> {
     let (arch, inst) = text.split_once(':')?;
     let is_one = !arch.is_empty() && !inst.is_empty() && !inst.starts_with(':');
-    (is_one && !text.contains([',', '/', '='])).then_some((arch, inst))
+    (is_one && !text.contains([',', '/', '\\', '='])).then_some((arch, inst))
 }
 
 #[cfg(test)]
@@ -120,6 +125,7 @@ mod tests {
                 "m explain volta:x --a 1",
                 "m explain --arch volta --inst x --a 1",
             ),
+            ("m tree diff a:b c:d", "m tree diff a:b c:d"),
             ("m specials volta:x", "m specials --arch volta --inst x"),
             (
                 "m --isa a:b show volta:x",

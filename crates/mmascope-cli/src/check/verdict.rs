@@ -78,11 +78,8 @@ impl Pack<'_> {
             .into_iter()
             .map(|(name, unit)| (name, self.explained_by(&unit)))
             .collect();
-        // A change of one parameter is the simpler explanation: several have a name each, or a dash in theirs.
-        let is_of_two = |name: &str| {
-            let (first, values) = name.split_once('=').unwrap_or((name, ""));
-            first.contains('-') || values.contains('=')
-        };
+        // A change of one parameter is the simpler explanation. Of several at once there are F with e0, and F with F2.
+        let is_of_two = |name: &str| name.contains(" e0=") || name.contains(" floor=");
         explained.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), is_of_two(name)));
         Some(Verdict {
             arch: self.instruction.architecture.clone(),

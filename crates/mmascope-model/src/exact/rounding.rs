@@ -68,6 +68,7 @@ const ROUNDING_WORDS: &[(&str, &str, &[&str])] = &[
             "tozero",
             "zero",
             "rtz",
+            "roundtowardzero",
         ],
     ),
     (
@@ -99,6 +100,7 @@ const ROUNDING_WORDS: &[(&str, &str, &[&str])] = &[
             "towardnegative",
             "towardneginf",
             "negativeinf",
+            "roundtowardnegative",
         ],
     ),
     (
@@ -113,22 +115,23 @@ const ROUNDING_WORDS: &[(&str, &str, &[&str])] = &[
             "towardpositive",
             "towardposinf",
             "positiveinf",
+            "roundtowardpositive",
         ],
     ),
     (
         "rna",
         "to nearest, ties away from zero",
         &[
-            "away",
             "nearestaway",
             "tiesaway",
             "tiestoaway",
             "halfaway",
-            "halfup",
             "rmm",
             "roundtiestoaway",
         ],
     ),
+    ("rnu", "to nearest, ties toward +∞", &["halfup", "tiesup"]),
+    ("ra", "away from zero", &["away", "awayfromzero"]),
     ("odd", "to odd", &["jam", "jamming", "toodd", "rodd", "rto"]),
 ];
 

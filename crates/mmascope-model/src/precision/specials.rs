@@ -260,9 +260,13 @@ impl<'a> Maker<'a> {
         Some(words)
     }
 
-    /// The largest numbers of one sign, if their sum is a power of two or more beyond the largest result. (An integer
-    /// that is the sum of others always is.)
+    /// The largest numbers of one sign, if their sum is a power of two or more beyond the largest result. (c is such a
+    /// number already where the result is an integer, and the products are added to it.)
     fn overflow(&self, negative: bool) -> Option<OperandWords> {
+        let is_signed = |format: &Format| format.max_finite(true) != format.max_finite(false);
+        if negative && !(is_signed(self.a) && is_signed(self.c)) {
+            return None;
+        }
         let value = |format: &Format| {
             let largest = format.decode(format.max_finite(false));
             let last = i64::from(largest.exponent) - i64::from(largest.fraction_bits);

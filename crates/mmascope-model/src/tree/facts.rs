@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::round;
 use crate::error::{Error, Result};
-use crate::format::Format;
+use crate::format::{Format, Rounding};
 
 /// The members that hold the tree itself.
 const OF_THE_TREE: [&str; 3] = ["tree", "nodes", "root"];
@@ -76,8 +76,17 @@ impl TreeFacts {
                 })
                 .transpose()
         };
-        let format = |name: &str| text(name)?.map(Format::named).transpose();
-        let rounding = |name: &str| Ok::<_, Error>(text(name)?.map(str::to_owned));
+        let named =
+            |name: &str, error: Error| Error::Argument(format!("tree file: {name}: {error}"));
+        let format = |name: &str| {
+            let found = text(name)?.map(Format::named).transpose();
+            found.map_err(|error| named(name, error))
+        };
+        let rounding = |name: &str| {
+            let found = text(name)?.map(Rounding::named).transpose();
+            found.map_err(|error| named(name, error))?;
+            Ok::<_, Error>(text(name)?.map(str::to_owned))
+        };
         let products = said("products")
             .map(|value| {
                 let count = value

@@ -77,7 +77,9 @@ fn the_named_modes_are_all_the_deterministic_ones() {
         ("nearest nearest-even even rn ties-to-even", "rne"),
         ("floor down rm", "rd"),
         ("ceil up rp", "ru"),
-        ("away nearest-away", "rna"),
+        ("nearest-away ties-to-away", "rna"),
+        ("away", "ra"),
+        ("half-up", "rnu"),
     ] {
         for word in words.split(' ') {
             let error = Rounding::named(word).expect_err("no name").to_string();
