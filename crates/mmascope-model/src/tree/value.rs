@@ -325,7 +325,7 @@ impl Tree {
 
     /// How many nodes are `fma` but have no leaf that is a product; `None` when none is.
     pub(super) fn without_product(&self, is_product: impl Fn(usize) -> bool) -> Option<usize> {
-        let has_product = |node: &TreeNode| {
+        let has_product = |node: &Inner| {
             let mut leaves = node.children.iter().filter(|&&child| child < self.leaves);
             leaves.any(|&leaf| is_product(leaf))
         };
