@@ -8,8 +8,6 @@ use super::source::Source;
 use super::{Array, io_error, named, npy};
 use crate::error::Result;
 
-/// How every file begins that has a member.
-pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
 /// What one byte of deflate can unpack to, at most (258 bytes from two codes of one bit each).
 const MOST_EXPANSION: u64 = 1032;
 /// How the members are named.

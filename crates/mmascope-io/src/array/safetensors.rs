@@ -8,9 +8,12 @@ use safetensors::tensor::Metadata;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::source::Source;
-use super::{Array, Element, io_error, named, npy, npz};
+use super::{Array, Element, io_error, named, npy};
 use crate::error::{Error, Result, escaped};
 use crate::format::{BF16, E2M1FN, E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, F16, F32, F64, Format, UE8M0};
+
+/// How every archive begins that has a member.
+const ARCHIVE: &[u8] = b"PK\x03\x04";
 
 /// Most dimensions of an array; NumPy's limit.
 const MAX_RANK: usize = 64;
@@ -124,7 +127,7 @@ fn rank_beyond(text: &[u8], most: usize) -> bool {
 fn header<R: Read + Seek>(source: &mut Source<R>) -> std::result::Result<Metadata, String> {
     let start = source.take(8, "the header's length")?;
     // The beginning of another kind of file would be read as a length.
-    for (magic, kind) in [(npy::MAGIC, "a .npy file"), (npz::MAGIC, "an .npz file")] {
+    for (magic, kind) in [(npy::MAGIC, "a .npy file"), (ARCHIVE, "an .npz file")] {
         if start.starts_with(magic) {
             return Err(format!(
                 "this is {kind}, and no .safetensors file, which is needed here"
