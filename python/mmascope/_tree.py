@@ -148,6 +148,9 @@ class Tree:
         if len(numbers) != self.leaves:
             raise ArgumentError(f"values: {len(numbers)} numbers for a tree of {self.leaves} leaves")
         factors = None if others is None else _numbers(others, "others")
+        stated = report.get("products")
+        if stated and len(factors or []) != stated:
+            raise ArgumentError(f"others: {len(factors or [])} second factors; {stated} leaves of the tree are products")
         for name, argument in ((dtype, "dtype"), (rounding, "rounding"), (fused_rounding, "fused_rounding")):
             _checks.text(name, argument, "f32" if argument == "dtype" else "rne")
         _checks.whole(fused_bits, "fused_bits", optional=True, most=1 << 16)

@@ -115,10 +115,12 @@ impl Tree {
                 self.leaves()
             )));
         }
-        let is_product = |leaf: usize| matches!(terms[leaf], Term::Product(..));
-        if let Some(count) = self.without_product(is_product) {
+        let is_product = |term: &Term| matches!(term, Term::Product(..));
+        if let Some(count) = self.multiplying()
+            && !terms.iter().any(is_product)
+        {
             return Err(Error::Argument(format!(
-                "run: {count} of {} nodes are fma, which multiply and add, but no term of theirs is a product: \
+                "run: {count} of {} nodes are fma, which multiply and add, but no term is a product: \
                  products need both factors (a*b)",
                 self.nodes().len()
             )));

@@ -175,10 +175,12 @@ impl Tree {
                 self.leaves()
             )));
         }
-        if let Some(count) = self.without_product(|leaf| leaf < products) {
+        if products == 0
+            && let Some(count) = self.multiplying()
+        {
             return Err(Error::Argument(format!(
-                "export: {count} of {} nodes are fma, which multiply and add, but with products = {products} no leaf \
-                 of theirs is a product: products says how many leaves, the first ones, are",
+                "export: {count} of {} nodes are fma, which multiply and add, but products = 0: products \
+                 says how many leaves, the first ones, are products",
                 self.nodes().len()
             )));
         }

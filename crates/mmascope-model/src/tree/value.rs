@@ -323,14 +323,9 @@ impl Tree {
         builder.build(new[self.root()]?).ok()
     }
 
-    /// How many nodes are `fma` but have no leaf that is a product; `None` when none is.
-    pub(super) fn without_product(&self, is_product: impl Fn(usize) -> bool) -> Option<usize> {
-        let has_product = |node: &Inner| {
-            let mut leaves = node.children.iter().filter(|&&child| child < self.leaves);
-            leaves.any(|&leaf| is_product(leaf))
-        };
-        let nodes = self.nodes.iter().filter(|node| node.op == Op::Fma);
-        let count = nodes.filter(|node| !has_product(node)).count();
+    /// How many nodes are `fma`, so that some leaves must be products; `None` when no node is.
+    pub(super) fn multiplying(&self) -> Option<usize> {
+        let count = self.nodes.iter().filter(|node| node.op == Op::Fma).count();
         (count > 0).then_some(count)
     }
 
