@@ -149,8 +149,8 @@ class Tree:
             raise ArgumentError(f"values: {len(numbers)} numbers for a tree of {self.leaves} leaves")
         factors = None if others is None else _numbers(others, "others")
         stated = report.get("products")
-        if stated and len(factors or []) != stated:
-            raise ArgumentError(f"others: {len(factors or [])} second factors; {stated} leaves of the tree are products")
+        if stated and factors is not None and len(factors) != stated:
+            raise ArgumentError(f"others: {len(factors)} second factors; {stated} leaves of the tree are products")
         for name, argument in ((dtype, "dtype"), (rounding, "rounding"), (fused_rounding, "fused_rounding")):
             _checks.text(name, argument, "f32" if argument == "dtype" else "rne")
         _checks.whole(fused_bits, "fused_bits", optional=True, most=1 << 16)

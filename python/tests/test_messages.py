@@ -101,6 +101,8 @@ def resolve(*operation, **options):
     (lambda: mmascope.Unit("a=f16 b=f16 c=f32 d=f32 k=16", "fused2"), ValueError, "^program: .*unknown algorithm 'fused2'"),
     (lambda: mmascope.reveal(sum, 4, dtype="float33"), KeyError, "^dtype: unknown format 'float33'"),
     (lambda: mmascope.reveal(sum, 4, algorithm="x"), KeyError, "^algorithm: unknown algorithm 'x'"),
+    (lambda: mmascope.find("h100", "f16").tree().run(numpy.ones(17), others=[1, 1]), ValueError,
+     "^others: 2 second factors; 16 leaves of the tree are products"),
     (lambda: mmascope.reveal(numpy.sum, 4).run([1, 2]), ValueError, "^values: 2 numbers for a tree of 4 leaves"),
 ])
 def test_messages_name_arguments(call, kind, message):
