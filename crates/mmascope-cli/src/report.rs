@@ -227,7 +227,12 @@ pub(crate) fn doubt(row: &Instruction) {
     }
     let level = row.evidence.default;
     let name = (row.architecture.clone(), row.name.clone());
-    if row.is_modelled()
+    // A text of the user's own says what it is to the one who wrote it.
+    let is_shipped = Catalogue::built_in()
+        .find(&row.architecture, &row.name)
+        .is_ok();
+    if is_shipped
+        && row.is_modelled()
         && level >= Strength::Open
         && SAID.with_borrow_mut(|said| said.insert(name))
     {

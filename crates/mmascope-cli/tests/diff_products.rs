@@ -215,7 +215,7 @@ fn what_is_wrong_is_named() {
             "cannot be used with",
         ),
         ("explain a.npy b.npy --arch ampere", "--at"),
-        ("explain a.npy b.npy --arch ampere --at 20,0", "(0, 20, 0)"),
+        ("explain a.npy b.npy --arch ampere --at 20,0", "(20, 0)"),
         (
             "explain a.npy b.npy --arch ampere --at 2",
             "a row and a column",
