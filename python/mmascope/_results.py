@@ -154,12 +154,7 @@ class Identification(Rows, Report):
         parts: list[str | Table] = [
             f"M={data['m']} N={data['n']} K={data['k']}; {data['tried']} pairs of a unit and a schedule tried"
         ]
-        for item in data["identified"]:
-            share = "all" if item["full"] else "a sample of"
-            lines = [f"identified, {share} {item['compared']} elements: {item['arithmetic']}, schedule {item['schedule']}"]
-            if item["padded_k"] != data["k"]:
-                lines.append(f"  K filled up to {item['padded_k']} with +0")
-            parts.append("\n".join([*lines, *(f"  {row}" for row in item["rows"])]))
+        parts += data["answers"]
         if data["runners_up"]:
             rows = []
             for item in data["runners_up"]:

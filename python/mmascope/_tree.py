@@ -148,9 +148,6 @@ class Tree:
         if len(numbers) != self.leaves:
             raise ArgumentError(f"values: {len(numbers)} numbers for a tree of {self.leaves} leaves")
         factors = None if others is None else _numbers(others, "others")
-        stated = report.get("products")
-        if stated and factors is not None and len(factors) != stated:
-            raise ArgumentError(f"others: {len(factors)} second factors; {stated} leaves of the tree are products")
         for name, argument in ((dtype, "dtype"), (rounding, "rounding"), (fused_rounding, "fused_rounding")):
             _checks.text(name, argument, "f32" if argument == "dtype" else "rne")
         _checks.whole(fused_bits, "fused_bits", optional=True, most=1 << 16)
@@ -162,6 +159,7 @@ class Tree:
             fused_rounding if fused_rounding is not None else report.get("fused_rounding"),
             rounding if rounding is not None else report.get("rounding"),
             report.get("format"),
+            report.get("products"),
         )
 
     @_checks.named

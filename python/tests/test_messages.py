@@ -102,7 +102,7 @@ def resolve(*operation, **options):
     (lambda: mmascope.reveal(sum, 4, dtype="float33"), KeyError, "^dtype: unknown format 'float33'"),
     (lambda: mmascope.reveal(sum, 4, algorithm="x"), KeyError, "^algorithm: unknown algorithm 'x'"),
     (lambda: mmascope.find("h100", "f16").tree().run(numpy.ones(17), others=[1, 1]), ValueError,
-     "^others: 2 second factors; 16 leaves of the tree are products"),
+     "^run: 2 second factors .others., but 16 leaves of the tree are products"),
     (lambda: mmascope.reveal(numpy.sum, 4).run([1, 2]), ValueError, "^values: 2 numbers for a tree of 4 leaves"),
 ])
 def test_messages_name_arguments(call, kind, message):

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 
 use serde_json::{Map, Value};
 
-use mmascope::isa::{Catalogue, Instruction, Strength};
+use mmascope::isa::{Catalogue, Instruction};
 
 /// Exit status after an interrupt.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -225,17 +225,15 @@ pub(crate) fn doubt(row: &Instruction) {
     thread_local! {
         static SAID: RefCell<BTreeSet<(String, String)>> = RefCell::default();
     }
-    let level = row.evidence.default;
+    let Some(level) = row.evidence.doubt() else {
+        return;
+    };
     let name = (row.architecture.clone(), row.name.clone());
     // A text of the user's own says what it is to the one who wrote it.
     let is_shipped = Catalogue::built_in()
         .find(&row.architecture, &row.name)
         .is_ok();
-    if is_shipped
-        && row.is_modelled()
-        && level >= Strength::Open
-        && SAID.with_borrow_mut(|said| said.insert(name))
-    {
+    if is_shipped && row.is_modelled() && SAID.with_borrow_mut(|said| said.insert(name)) {
         let (arch, inst) = (&row.architecture, &row.name);
         tell(format!(
             "{arch}:{inst} is {}; `mmascope show {arch}:{inst}` has the evidence of each part",

@@ -197,6 +197,8 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
             None => Ok(Term::Value(number(word)?)),
         })
         .collect::<Result<Vec<Term>, Failure>>()?;
+    let products = terms.iter().filter(|it| matches!(it, Term::Product(..)));
+    facts.check_products(products.count())?;
     let sum = facts.result(tree.execute(&terms, &arithmetic)?);
     if common.json() {
         let mut body = Map::new();

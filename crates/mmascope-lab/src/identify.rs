@@ -4,6 +4,7 @@
 //! kernels (`identify/schedules.rs` lists them); where a row's K does not divide the matrices', they are
 //! filled up with +0, as kernels do. `identify/search.rs` says how much of D a candidate computes.
 
+mod answers;
 mod emulations;
 mod excerpts;
 mod exhaustive;
@@ -14,7 +15,7 @@ mod schedules;
 mod search;
 mod trial;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Map, Value, json};
@@ -22,7 +23,7 @@ use serde_json::{Map, Value, json};
 use crate::array::Array;
 use crate::error::{Error, Result};
 use crate::gemm::Arrays;
-use crate::isa::Catalogue;
+use crate::isa::{Catalogue, Strength};
 use trial::{Asked, Named};
 
 pub use exhaustive::exhaustive;
@@ -69,6 +70,8 @@ pub struct Identification {
     pub tried: usize,
     /// Rows that could not be candidates, because formats or K do not fit.
     pub left_out: usize,
+    /// Rows whose arithmetic as a whole is open or assumed.
+    pub doubts: BTreeMap<String, Strength>,
 }
 
 impl Identification {
@@ -108,6 +111,7 @@ impl Identification {
             "runners_up": others,
             "left_out": self.left_out,
             "headline": self.headline(),
+            "answers": self.answers(),
         });
         match value {
             Value::Object(map) => map,
@@ -187,7 +191,13 @@ pub fn identify(
         shape: shape(question)?,
         cancel,
     };
-    search::search(&units(catalogue), &asked, progress)
+    let mut found = search::search(&units(catalogue), &asked, progress)?;
+    let rows = catalogue.instructions().filter_map(|row| {
+        let name = format!("{}:{}", row.architecture, row.name);
+        Some((name, row.evidence.doubt()?))
+    });
+    found.doubts = rows.collect();
+    Ok(found)
 }
 
 /// Whether an emulation of one part is the unit alone, which gives the same bits: the part is the operand itself.

@@ -52,7 +52,7 @@ fn of_class(class: &str, message: &str) -> PyErr {
 }
 
 /// What messages of the library ask for, and the argument that gives it here.
-const ARGUMENTS: [(&str, &str); 5] = [
+const ARGUMENTS: [(&str, &str); 6] = [
     ("Padding fills up with +0", "pad=True fills up with +0"),
     (
         "saturate to clamp such numbers",
@@ -62,6 +62,7 @@ const ARGUMENTS: [(&str, &str); 5] = [
         "products need both factors (a*b)",
         "products need both factors: others has the second ones",
     ),
+    (" products (a*b), but", " second factors (others), but"),
     ("the scale of A ", "the scale of A (scale_a) "),
     ("the scale of B ", "the scale of B (scale_b) "),
 ];

@@ -117,7 +117,7 @@ impl Tree {
     }
 
     /// Sums numbers, or products of numbers, in the tree's order, and rounds the sum to the format `result`.
-    #[pyo3(signature = (values, others=None, dtype=None, fused_bits=None, fused_rounding=None, rounding=None, result=None))]
+    #[pyo3(signature = (values, others=None, dtype=None, fused_bits=None, fused_rounding=None, rounding=None, result=None, products=None))]
     #[expect(clippy::too_many_arguments, reason = "the package names each")]
     fn run(
         &self,
@@ -128,14 +128,17 @@ impl Tree {
         fused_rounding: Option<&str>,
         rounding: Option<&str>,
         result: Option<&str>,
+        products: Option<usize>,
     ) -> PyResult<f64> {
         let arithmetic = Arithmetic::named(dtype, fused_bits, fused_rounding, rounding).raised()?;
         let mut facts = TreeFacts::default();
         facts.format = result.map(Format::named).transpose().raised()?;
+        facts.products = products;
         let others = others.unwrap_or_default();
         if others.len() > values.len() {
             return Err(argument("run: more second factors than numbers"));
         }
+        facts.check_products(others.len()).raised()?;
         let terms: Vec<Term> = values
             .iter()
             .enumerate()

@@ -13,8 +13,8 @@ use std::num::NonZeroUsize;
 
 use crate::error::{Error, Result};
 
-/// The stack that a thread needs for products, in bytes, for callers with a pool of their own. Unoptimised kernels keep every vector of every form on it, 5 MB, and a thread that waits
-/// takes other work on top; what is not used takes no memory.
+/// The stack that a thread needs for products, in bytes, for callers with a pool of their own. Unoptimised kernels keep
+/// every vector of every form on it, 5 MB, and a thread that waits takes other work on top; what is not used takes no memory.
 pub const THREAD_STACK: usize = if cfg!(debug_assertions) {
     32 << 20
 } else {

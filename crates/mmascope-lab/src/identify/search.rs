@@ -7,7 +7,7 @@
 //!
 //! A candidate that does not fit is out of it; the nearest ones are kept to be shown.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 
@@ -38,6 +38,7 @@ pub(super) fn search(
         candidates: Vec::new(),
         tried: 0,
         left_out: 0,
+        doubts: BTreeMap::new(),
     };
     let candidates = Candidates::new(units, asked)?;
     let Some(places) = &candidates.places else {

@@ -98,6 +98,12 @@ impl Evidence {
         let exception = self.exceptions.iter().find(|(name, _)| name == parameter);
         exception.map_or(self.default, |(_, level)| *level)
     }
+
+    /// The level of the whole, where it is one that leaves the results in doubt: open or assumed.
+    #[must_use]
+    pub fn doubt(&self) -> Option<Strength> {
+        (self.default >= Strength::Open).then_some(self.default)
+    }
 }
 
 impl std::fmt::Display for Evidence {

@@ -263,8 +263,7 @@ impl<'a> Maker<'a> {
     /// The largest numbers of one sign, if their sum is a power of two or more beyond the largest result. (c is such a
     /// number already where the result is an integer, and the products are added to it.)
     fn overflow(&self, negative: bool) -> Option<OperandWords> {
-        let is_signed = |format: &Format| format.max_finite(true) != format.max_finite(false);
-        if negative && !(is_signed(self.a) && is_signed(self.c)) {
+        if negative && !(self.a.signed && self.c.signed) {
             return None;
         }
         let value = |format: &Format| {

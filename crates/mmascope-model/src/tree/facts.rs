@@ -135,6 +135,21 @@ impl TreeFacts {
         }
     }
 
+    /// Refuses another number of products than the file says: a multiply-add of numbers would be an addition.
+    ///
+    /// # Errors
+    /// [`Error::Argument`].
+    pub fn check_products(&self, given: usize) -> Result<()> {
+        match self.products {
+            Some(stated) if given != 0 && stated != 0 && given != stated => {
+                Err(Error::Argument(format!(
+                    "run: {given} products (a*b), but {stated} leaves of the tree are products"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The sum that a tree gives, as the subject hands it back: rounded to the format of its results,
     /// where that is stated.
     #[must_use]

@@ -1,0 +1,309 @@
+//! The code that trees are exported as, compiled and run in every language, gives the bits of the executed tree.
+
+use std::process::Command;
+
+use mmascope::format::{E5M2, F16, F32, F64, Rounding};
+use mmascope::tree::{Arithmetic, Term, TreeLanguage, Truncated};
+
+use super::simulated::{Random, chain, strided};
+use super::tree;
+
+/// Inputs that each exported function is run on.
+const TRIALS: usize = 64;
+
+/// One exported function and what it is given.
+struct Exported<'a> {
+    name: &'a str,
+    leaves: usize,
+    products: usize,
+    /// `TRIALS` inputs one behind the other.
+    a: Vec<f32>,
+    b: Vec<f32>,
+}
+
+/// The exported code, compiled and run, gives the bits of the executed tree.
+#[test]
+fn exported_code_reproduces_the_bits() {
+    let folder = std::env::temp_dir().join(format!("mmascope-export-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut random = Random(7);
+    let fma = tree("(fma f32 (fma f32 (add f64 (fma f64 0 1) (add f64 2 3)) 4) 5)");
+    let ieee = Arithmetic::ieee(F32);
+    let fused = |operands, bits, rounding| Arithmetic {
+        fused: Some(Truncated { bits, rounding }),
+        ..Arithmetic::ieee(operands)
+    };
+    let down = Arithmetic {
+        rounding: Rounding::Rd,
+        ..ieee
+    };
+    let hopper = "(fused f32 0 1 2 3 4 5 6 7 8)";
+    let cases = [
+        (strided(40, 8), 0, "sum", ieee),
+        (
+            chain(&(0..40).rev().collect::<Vec<_>>()),
+            0,
+            "reverse",
+            ieee,
+        ),
+        (fma.clone(), 6, "dot", ieee),
+        (fma, 5, "dot_c", ieee),
+        (tree(hopper), 8, "fused", fused(F16, 25, Rounding::Rz)),
+        (
+            tree(hopper),
+            8,
+            "fused_nearest",
+            fused(F16, 12, Rounding::Rne),
+        ),
+        (
+            tree("(fused e8m13 (fused e8m13 0 1 2 6) 3 4 5)"),
+            6,
+            "fused_narrow",
+            fused(E5M2, 13, Rounding::Rz),
+        ),
+        (
+            tree("(add f32 (fused f32 0 1 2 3) (fused f32 4 5 6 7 8))"),
+            8,
+            "fused_and_added",
+            fused(F16, 23, Rounding::Rz),
+        ),
+        (tree("(exact f32 0 1 2 3 4)"), 4, "exact", ieee),
+        (
+            tree("(add bf16 (add bf16 0 1) (fma bf16 2 3))"),
+            4,
+            "narrow",
+            ieee,
+        ),
+        (
+            tree("(add f32 (fma f32 0 1) (add f32 2 3))"),
+            3,
+            "down",
+            down,
+        ),
+    ];
+    for (tree, products, name, arithmetic) in cases {
+        let leaves = tree.leaves();
+        // Numbers of the operands' format from subnormal to large, few of them far from the others.
+        let mut number = || {
+            let bits = random.below(1 << 24);
+            let wide = (bits as f32 - 8e6) * 2.0_f32.powi(bits as i32 % 9 - 24);
+            if arithmetic.operands == F32 {
+                return wide;
+            }
+            let code = random.below(1 << arithmetic.operands.bits) as u64;
+            let exact = arithmetic.operands.decode(code).exact();
+            exact.map_or(1.0, |x| {
+                let magnitude = x.magnitude as f32 * 2.0_f32.powi(x.exponent);
+                if x.negative { -magnitude } else { magnitude }
+            })
+        };
+        let a: Vec<f32> = (0..TRIALS * leaves).map(|_| number()).collect();
+        let b: Vec<f32> = (0..TRIALS * leaves).map(|_| number()).collect();
+        let case = Exported {
+            name,
+            leaves,
+            products,
+            a,
+            b,
+        };
+        let expected: Vec<String> = (0..TRIALS)
+            .map(|trial| {
+                let terms: Vec<Term> = (0..leaves)
+                    .map(|leaf| {
+                        let at = trial * leaves + leaf;
+                        let (a, b) = (f64::from(case.a[at]), f64::from(case.b[at]));
+                        if leaf < products {
+                            Term::Product(a, b)
+                        } else {
+                            Term::Value(a)
+                        }
+                    })
+                    .collect();
+                let sum = tree.execute(&terms, &arithmetic).expect("executable");
+                format!("{:08x}", (sum as f32).to_bits())
+            })
+            .collect();
+        for language in TreeLanguage::ALL {
+            let code = tree
+                .export(language, products, &arithmetic)
+                .expect("a language");
+            match case.run(&folder, language, &code) {
+                Some(got) => assert_eq!(got, expected, "{name} {language:?}\n{code}"),
+                None => println!("skipped: {language:?} does not run here"),
+            }
+        }
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+    let refused = |text: &str, arithmetic: &Arithmetic| {
+        tree(text)
+            .export(TreeLanguage::C, 0, arithmetic)
+            .expect_err("refused")
+            .to_string()
+    };
+    assert!(refused("(fused f32 0 1 2)", &ieee).contains("fraction bits"));
+    assert!(refused("(fused f64 0 1 2)", &fused(F32, 20, Rounding::Rz)).contains("f64"));
+    assert!(refused("(fused f32 0 1 2)", &fused(F32, 50, Rounding::Rz)).contains("53"));
+    assert!(refused("(unresolved f32 0 1 2)", &ieee).contains("unresolved"));
+    let (f64s, narrow) = (Arithmetic::ieee(F64), Arithmetic { leaf: F16, ..ieee });
+    assert!(refused("(exact f64 0 1 2)", &f64s).contains("f64"));
+    assert!(refused("(add f32 0 1)", &narrow).contains("f16"));
+}
+
+impl Exported<'_> {
+    /// Compiles and runs; `None` when the language's program is missing. CUDA is run as C++ with
+    /// the device functions defined for the host, where a compiler is there.
+    fn run(
+        &self,
+        folder: &std::path::Path,
+        language: TreeLanguage,
+        code: &str,
+    ) -> Option<Vec<String>> {
+        let Self {
+            leaves, products, ..
+        } = *self;
+        let list = |numbers: &[f32], suffix: &str| -> String {
+            let texts: Vec<String> = numbers.iter().map(|x| format!("{x:e}{suffix}")).collect();
+            texts.join(", ")
+        };
+        let has_c = products > 0 && products < leaves;
+        let file = |ending: &str| folder.join(format!("{}.{ending}", self.name));
+        let run = |command: &mut Command| {
+            let output = command.output().ok()?;
+            assert!(
+                output.status.success(),
+                "{}\n{code}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            Some(
+                text.lines()
+                    .map(|line| line.trim().to_owned())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let given = match (products, has_c) {
+            (0, _) => "a + t".to_owned(),
+            (_, false) => "a + t, b + t".to_owned(),
+            (_, true) => format!("a + t, b + t, a[t + {products}]"),
+        };
+        let end = TRIALS * leaves;
+        let main = format!(
+            "#include <stdio.h>\n#include <string.h>\nstatic const float a[] = {{{}}};\n\
+             static const float b[] = {{{}}};\nint main(void) {{ (void)b;\n\
+             for (int t = 0; t < {end}; t += {leaves}) {{ float r = mmascope_sum({given}); \
+             unsigned u; memcpy(&u, &r, 4); printf(\"%08x\\n\", u); }} return 0; }}\n",
+            list(&self.a, "f"),
+            list(&self.b, "f")
+        );
+        let compile = |ending: &str, compiler: &str, text: String| {
+            std::fs::write(file(ending), text).expect("a file");
+            let program = file(&format!("{ending}.out"));
+            let mut command = Command::new(compiler);
+            command
+                .args([
+                    "-O2",
+                    "-Wall",
+                    "-Werror",
+                    "-Wno-unused-function",
+                    "-ffp-contract=off",
+                    "-o",
+                ])
+                .arg(&program)
+                .arg(file(ending));
+            run(command.arg("-lm"))?;
+            run(&mut Command::new(program))
+        };
+        match language {
+            TreeLanguage::C => compile("c", "cc", format!("{code}{main}")),
+            TreeLanguage::Cuda => {
+                let host = "#include <cmath>\n#include <cstring>\nusing namespace std;\n\
+                    #define __device__\n\
+                    static float __fadd_rn(float a, float b) { return a + b; }\n\
+                    static double __dadd_rn(double a, double b) { return a + b; }\n\
+                    static float __fmul_rn(float a, float b) { return a * b; }\n\
+                    static float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }\n\
+                    static double __fma_rn(double a, double b, double c) { return fma(a, b, c); }\n";
+                nvrtc(folder, &file("cu"), code);
+                compile("cpp", "c++", format!("{host}{code}{main}"))
+            }
+            TreeLanguage::Python => {
+                let given = match (products, has_c) {
+                    (0, _) => "a[t:]".to_owned(),
+                    (_, false) => "a[t:], b[t:]".to_owned(),
+                    (_, true) => format!("a[t:], b[t:], a[t + {products}]"),
+                };
+                let text = format!(
+                    "{code}\na = [f32(x) for x in [{}]]\nb = [f32(x) for x in [{}]]\n\
+                     for t in range(0, {end}, {leaves}):\n    \
+                     print(struct.pack('>f', mmascope_sum({given})).hex())\n",
+                    list(&self.a, ""),
+                    list(&self.b, ""),
+                );
+                std::fs::write(file("py"), text).expect("a file");
+                run(Command::new("python3").arg(file("py")))
+            }
+            TreeLanguage::Rust => {
+                let given = match (products, has_c) {
+                    (0, _) => "&a[t..]".to_owned(),
+                    (_, false) => "&a[t..], &b[t..]".to_owned(),
+                    (_, true) => format!("&a[t..], &b[t..], a[t + {products}]"),
+                };
+                let text = format!(
+                    "{code}\nfn main() {{ let a = [{}]; let b = [{}]; let _ = &b;\n\
+                     for t in (0..{end}).step_by({leaves}) {{\n\
+                     println!(\"{{:08x}}\", mmascope_sum({given}).to_bits()); }} }}\n",
+                    list(&self.a, "_f32"),
+                    list(&self.b, "_f32"),
+                );
+                std::fs::write(file("rs"), text).expect("a file");
+                let program = file("rs.out");
+                run(Command::new("rustc")
+                    .args(["--edition", "2024", "-o"])
+                    .arg(&program)
+                    .arg(file("rs")))?;
+                run(&mut Command::new(program))
+            }
+        }
+    }
+}
+
+/// Compiles device code with NVRTC where it is installed (`MMASCOPE_NVRTC` may name the library).
+fn nvrtc(folder: &std::path::Path, source: &std::path::Path, code: &str) {
+    const SCRIPT: &str = r#"
+import ctypes, os, sys
+names = [os.environ.get("MMASCOPE_NVRTC"), "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"]
+for name in filter(None, names):
+    try:
+        nvrtc = ctypes.CDLL(name)
+        break
+    except OSError:
+        pass
+else:
+    print("missing")
+    sys.exit()
+program = ctypes.c_void_p()
+text = open(sys.argv[1], "rb").read()
+status = nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, b"tree.cu", 0, None, None)
+assert status == 0, status
+status = nvrtc.nvrtcCompileProgram(program, 0, None)
+size = ctypes.c_size_t()
+nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+log = ctypes.create_string_buffer(size.value)
+nvrtc.nvrtcGetProgramLog(program, log)
+assert status == 0, log.value.decode()
+print("compiled")
+"#;
+    let script = folder.join("nvrtc.py");
+    std::fs::write(source, code).expect("a file");
+    std::fs::write(&script, SCRIPT).expect("a file");
+    let Ok(output) = Command::new("python3").arg(&script).arg(source).output() else {
+        println!("skipped: NVRTC: python3 does not run here");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    match said.trim() {
+        "missing" => println!("skipped: NVRTC is not installed"),
+        "compiled" => {}
+        _ => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+    }
+}
