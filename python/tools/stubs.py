@@ -20,7 +20,8 @@ ARGUMENTS = {
     "modifiers": "list[str]", "names": "list[str]", "others": "Any", "products": "int", "program": "str",
     "recipe": "str | None", "rounding": "str | None", "scaled": "bool", "schedule": "str | None",
     "seed": "int", "selection": "str | None", "shrinks": "bool",
-    "signature": "str", "state": "str | None", "stochastic": "int | None", "tensor_scale": "int", "text": "str",
+    "signature": "str", "state": "str | None", "stated": "int | None",
+    "stochastic": "int | None", "tensor_scale": "int", "text": "str",
     "title": "str", "trials": "int", "types": "str", "values": "list[float]", "verify": "bool",
     "with_catalogue": "bool", "against": "Row", "a": "str", "b": "str", "c": "str | None",
 }

@@ -116,8 +116,8 @@ impl Tree {
         self.inner.html(title, facts, &self.names)
     }
 
-    /// Sums numbers, or products of numbers, in the tree's order, and rounds the sum to the format `result`.
-    #[pyo3(signature = (values, others=None, dtype=None, fused_bits=None, fused_rounding=None, rounding=None, result=None, products=None))]
+    /// Sums numbers, or products of numbers, in the tree's order, and rounds the sum to the format `result`; so many products are `stated`.
+    #[pyo3(signature = (values, others=None, dtype=None, fused_bits=None, fused_rounding=None, rounding=None, result=None, stated=None))]
     #[expect(clippy::too_many_arguments, reason = "the package names each")]
     fn run(
         &self,
@@ -128,12 +128,12 @@ impl Tree {
         fused_rounding: Option<&str>,
         rounding: Option<&str>,
         result: Option<&str>,
-        products: Option<usize>,
+        stated: Option<usize>,
     ) -> PyResult<f64> {
         let arithmetic = Arithmetic::named(dtype, fused_bits, fused_rounding, rounding).raised()?;
         let mut facts = TreeFacts::default();
         facts.format = result.map(Format::named).transpose().raised()?;
-        facts.products = products;
+        facts.products = stated;
         let others = others.unwrap_or_default();
         if others.len() > values.len() {
             return Err(argument("run: more second factors than numbers"));
