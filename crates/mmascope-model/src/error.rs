@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+mod alike;
+
 /// Where in a text an error was found; lines and columns count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
@@ -140,34 +142,16 @@ impl Error {
         I: IntoIterator<Item = S>,
         S: AsRef<str>,
     {
-        // No valid name is that long, and comparing it with every candidate would take long.
-        let comparable = name.len() <= LONGEST_NAME;
-        let wanted = quoted(name).to_lowercase();
-        let mut allowed = Vec::new();
-        let mut scored = Vec::new();
-        for candidate in candidates {
-            let candidate = candidate.as_ref();
-            if comparable {
-                let score = strsim::jaro_winkler(&wanted, &candidate.to_lowercase());
-                if score > 0.75 {
-                    scored.push((score, candidate.to_owned()));
-                }
-            }
-            // One more than are listed says that there are too many.
-            if allowed.len() <= FEW_NAMES {
-                allowed.push(candidate.to_owned());
-            }
-        }
-        if !scored.is_empty() || allowed.len() > FEW_NAMES {
-            allowed.clear();
-        }
-        scored.sort_by(|a: &(f64, String), b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        scored.dedup_by(|a, b| a.1 == b.1);
-        scored.truncate(3);
+        let names: Vec<S> = candidates.into_iter().collect();
+        let names = || names.iter().map(AsRef::as_ref);
+        let nearest = alike::most_alike(name, names(), 0.75);
+        // Where there are too many, none is listed.
+        let few = nearest.is_empty() && names().count() <= FEW_NAMES;
+        let allowed = names().filter(|_| few).map(str::to_owned).collect();
         Self::Unknown {
             what,
             name: quoted(name),
-            nearest: scored.into_iter().map(|(_, candidate)| candidate).collect(),
+            nearest,
             allowed,
             elsewhere: Vec::new(),
         }
@@ -194,20 +178,7 @@ impl Error {
         name: &str,
         candidates: impl Iterator<Item = &'a str>,
     ) -> Vec<String> {
-        if name.len() > LONGEST_NAME {
-            return Vec::new();
-        }
-        let wanted = name.to_lowercase();
-        let score = |candidate: &str| strsim::jaro_winkler(&wanted, &candidate.to_lowercase());
-        let scores = candidates.map(|name| (score(name), name));
-        let mut scored: Vec<(f64, &str)> = scores.filter(|(score, _)| *score > 0.5).collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-        scored.dedup_by(|a, b| a.1 == b.1);
-        scored.truncate(3);
-        scored
-            .into_iter()
-            .map(|(_, name)| name.to_owned())
-            .collect()
+        alike::most_alike(name, candidates, 0.5)
     }
 }
 
