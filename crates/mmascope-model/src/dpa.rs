@@ -35,6 +35,7 @@ mod signature;
 mod signs;
 mod single;
 mod summary;
+mod survey;
 mod token;
 mod unit;
 

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::pair::{ONE, Pair, Scales};
+use super::pair::{Pair, Scales};
 use super::{Codes, Modifiers, Operands, Scale, Signature, check_operands};
 use crate::error::Result;
 use crate::format::{Format, Unpacked};
@@ -102,52 +102,31 @@ pub(super) fn pairs<'a>(
     codes: Codes,
     pairs: &mut Vec<Pair<'a>>,
 ) {
-    let none = Pair {
-        a: ONE,
-        b: ONE,
+    pairs.clear();
+    let words = operands.a.iter().zip(operands.b);
+    let signed = |x: Unpacked, negate: bool| Unpacked {
+        negative: x.negative ^ negate,
+        ..x
+    };
+    let pair = |a: Unpacked, b: Unpacked| Pair {
+        a: signed(a, modifiers.negate_a),
+        b: signed(b, modifiers.negate_b),
         scales: &Scales::NONE,
     };
-    if pairs.len() != signature.k {
-        *pairs = vec![none; signature.k];
+    let Signature { a, b, .. } = signature;
+    match (codes, a.float_decoder(), b.float_decoder()) {
+        // Almost every unit.
+        (Codes::Special, Some(a), Some(b)) => pairs.extend(words.map(|(x, y)| pair(a(*x), b(*y)))),
+        _ => {
+            let decode = |format: &Format, word| codes.decode(format, format.from_register(word));
+            pairs.extend(words.map(|(x, y)| pair(decode(a, *x), decode(b, *y))));
+        }
     }
-    let pairs = &mut pairs[..];
     if !scales.is_empty() {
         let block = signature.scale.map_or(signature.k, |scale| scale.block);
         for (pairs, scales) in pairs.chunks_mut(block).zip(scales) {
             for pair in pairs {
                 pair.scales = scales;
-            }
-        }
-    }
-    // One side after the other: what a format says is then read once.
-    let (a, b) = (&signature.a, &signature.b);
-    each(a, operands.a, modifiers.negate_a, codes, |k, x| {
-        pairs[k].a = x
-    });
-    each(b, operands.b, modifiers.negate_b, codes, |k, x| {
-        pairs[k].b = x
-    });
-}
-
-/// Decodes words, negated or not.
-#[inline(always)]
-fn each(
-    format: &Format,
-    words: &[u64],
-    negate: bool,
-    codes: Codes,
-    mut put: impl FnMut(usize, Unpacked),
-) {
-    let mut put = |k: usize, x: Unpacked| {
-        let negative = x.negative ^ negate;
-        put(k, Unpacked { negative, ..x });
-    };
-    match codes {
-        // Almost every unit.
-        Codes::Special => format.decode_each(words, put),
-        _ => {
-            for (k, word) in words.iter().enumerate() {
-                put(k, codes.decode(format, format.from_register(*word)));
             }
         }
     }

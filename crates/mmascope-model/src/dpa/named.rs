@@ -387,19 +387,22 @@ impl Dpa {
             output: &Output,
             events: &mut Events,
         ) -> u64 {
-            let mut c = step.start(start);
-            let mut sum = PLUS_ZERO;
-            for block in pairs.chunks(step.block()) {
-                sum = step.run_noting(block, &c, output, events);
-                if output.flush.is_some() {
-                    sum = general::finished(sum, output);
-                }
-                c = match S::NUMBERS_ONLY {
+            let c = step.start(start);
+            let mut blocks = pairs.chunks(step.block());
+            let Some(first) = blocks.next() else {
+                return PLUS_ZERO;
+            };
+            let mut block = |pairs: &[Pair], c: &Unpacked| {
+                general::finished(step.run_noting(pairs, c, output, events), output)
+            };
+            let sum = block(first, &c);
+            blocks.fold(sum, |sum, pairs| {
+                let c = match S::NUMBERS_ONLY {
                     true => output.number(sum),
                     false => output.unpack(sum),
                 };
-            }
-            sum
+                block(pairs, &c)
+            })
         }
         each!(self, step => of(step, pairs, start, output, events))
     }

@@ -82,10 +82,7 @@ impl Pair<'_> {
     #[inline]
     pub(super) fn has_special(&self) -> bool {
         let is_nan = |x: &Unpacked| x.class == Class::Nan;
-        self.a.is_special()
-            || self.b.is_special()
-            || is_nan(&self.scales.a)
-            || is_nan(&self.scales.b)
+        self.a.is_special() | self.b.is_special() | is_nan(&self.scales.a) | is_nan(&self.scales.b)
     }
 
     /// The pair with both operands as numbers of another format that has all their values.
@@ -97,7 +94,14 @@ impl Pair<'_> {
         }
     }
 
+    /// The product's exponent with those of its block's scales.
+    #[inline(always)]
+    pub(super) fn exponent(&self) -> i32 {
+        self.a.exponent + self.b.exponent + self.scales.a.exponent + self.scales.b.exponent
+    }
+
     /// Sign of the product.
+    #[inline(always)]
     pub(super) fn negative(&self) -> bool {
         self.a.negative != self.b.negative
     }

@@ -214,7 +214,7 @@ impl Program {
         events: &mut Events,
     ) -> u64 {
         let scales = decoded::scales(signature, operands.scale_a, operands.scale_b);
-        let mut pairs = Vec::new();
+        let mut pairs = Vec::with_capacity(signature.k);
         let codes = self.codes;
         decoded::pairs(signature, operands, &scales, modifiers, codes, &mut pairs);
         let c = decoded::c(signature, operands, modifiers, self.codes_of_c());

@@ -94,22 +94,11 @@ impl Format {
         }
     }
 
-    /// Decodes register words, one after the other: what the format says is read once.
+    /// Decodes register words of a float format: what the format says is read once for all of them.
     #[inline(always)]
-    pub(crate) fn decode_each(&self, words: &[u64], mut put: impl FnMut(usize, Unpacked)) {
-        let codes = words.iter().map(|word| self.from_register(*word));
-        match self.kind {
-            Kind::Float(float) => {
-                for (k, code) in codes.enumerate() {
-                    put(k, self.decode_float(float, code));
-                }
-            }
-            Kind::Fixed { scale } => {
-                for (k, code) in codes.enumerate() {
-                    put(k, self.decode_fixed(scale, code));
-                }
-            }
-        }
+    pub(crate) fn float_decoder(&self) -> Option<impl Fn(u64) -> Unpacked> {
+        let float = self.float()?;
+        Some(move |word| self.decode_float(float, self.from_register(word)))
     }
 
     #[inline(always)]

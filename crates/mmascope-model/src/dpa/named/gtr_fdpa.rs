@@ -7,6 +7,7 @@ use crate::dpa::general::{Fused, General, Groups};
 use crate::dpa::output::Output;
 use crate::dpa::pair::Pair;
 use crate::dpa::schema::{Row, row};
+use crate::dpa::survey::Survey;
 use crate::format::{Class, Overflow, Rounding, Unpacked};
 
 /// GTR-FDPA of the MMA-Sim paper (arXiv 2511.10909v2): as TR-FDPA with even and odd k summed apart.
@@ -55,10 +56,13 @@ impl Step for GtrFdpa {
 /// One block.
 fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
     // NaN and ∞ of c are decided before c may be dropped.
-    if let Some(special) = specials(pairs, c, output) {
+    if let Some(special) = specials(&Survey::of(pairs.iter()), pairs, c, output) {
         return output.special(special);
     }
-    let sums = [0, 1].map(|parity| parity_sum(pairs, parity, f));
+    let sums = [0, 1].map(|parity| {
+        let own = || pairs.iter().skip(parity).step_by(2);
+        Sum::of(&Survey::of(own()), own(), f)
+    });
     let zeros = common_zero(pairs, c);
     let Some(exponent) = sums.iter().flatten().map(|sum| sum.exponent).max() else {
         return add_c(None, zeros, c, f, f2, output);
@@ -76,20 +80,4 @@ fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 
     };
     let c = if dropped { &zero } else { c };
     add_c(Some(Sum { multiple, exponent }), zeros, c, f, f2, output)
-}
-
-/// The truncated sum of one parity; `None` when it has no non-zero product. A sum that truncates to
-/// zero keeps its exponent.
-fn parity_sum(pairs: &[Pair], parity: usize, f: u32) -> Option<Sum> {
-    let products = || {
-        pairs
-            .iter()
-            .skip(parity)
-            .step_by(2)
-            .filter_map(Pair::product)
-    };
-    let exponent = products().map(|term| term.exponent).max()?;
-    let grid = exponent - f as i32;
-    let multiple = products().map(|term| term.align(grid, Rounding::Rz)).sum();
-    Some(Sum { multiple, exponent })
 }

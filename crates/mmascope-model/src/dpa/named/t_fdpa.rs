@@ -5,6 +5,7 @@ use crate::dpa::general::{Fused, General};
 use crate::dpa::output::Output;
 use crate::dpa::pair::{Pair, Term};
 use crate::dpa::schema::{Row, Value, row};
+use crate::dpa::survey::Survey;
 use crate::dpa::{ZeroSign, special_sum, special_value};
 use crate::format::{Class, Overflow, Rounding, Unpacked};
 
@@ -69,8 +70,9 @@ pub(in crate::dpa) fn block(
     align: Rounding,
     output: &Output,
 ) -> u64 {
+    let products = Survey::of(pairs.iter());
     // Step 1. Infinities come from operands only; a finite product never overflows.
-    if c.is_special() || pairs.iter().any(Pair::has_special) {
+    if products.has_special || c.is_special() {
         let specials = pairs.iter().map(Pair::special).chain([special_value(c)]);
         if let Some(special) = special_sum(specials) {
             return output.special(special);
@@ -79,70 +81,17 @@ pub(in crate::dpa) fn block(
     // Step 2. Exact products; with block scales (powers of two) the exponents move (§2.3).
     let own = Term::of_value(c);
     // Step 3. A zero term does not raise E; the floor e0 does.
-    let exponents = pairs.iter().filter(|pair| !is_zero(pair)).map(exponent);
-    let largest = exponents.fold(own.map_or(e0, |term| term.exponent.max(e0)), i32::max);
+    let exponents = products
+        .largest
+        .into_iter()
+        .chain(own.map(|term| term.exponent));
+    let largest = exponents.fold(e0, i32::max);
     // Steps 4 and 5.
     let grid = largest - f as i32;
-    let sum: i128 = if align == Rounding::Rz && f <= 48 && pairs.iter().all(is_small) {
-        let terms = pairs.iter().map(|pair| truncated(pair, grid));
-        i128::from(terms.sum::<i64>())
-    } else {
-        let terms = pairs.iter().filter_map(scaled_product);
-        terms.map(|term| term.align(grid, align)).sum()
-    };
+    let sum = products.sum(pairs.iter(), largest, f, align);
     let sum = sum + own.map_or(0, |term| term.align(grid, align));
     // Steps 6 and 7.
     output.fixed(sum, grid, common_zero(pairs, c))
-}
-
-/// Whether the product is zero.
-#[inline]
-fn is_zero(pair: &Pair) -> bool {
-    pair.a.significand == 0 || pair.b.significand == 0
-}
-
-/// The product's exponent with those of its block's scales.
-#[inline]
-fn exponent(pair: &Pair) -> i32 {
-    pair.a.exponent + pair.b.exponent + pair.scales.a.exponent + pair.scales.b.exponent
-}
-
-/// Whether the product has at most 64 bits and is below 4 in units of its exponent, as those of floats are.
-#[inline]
-fn is_small(pair: &Pair) -> bool {
-    let (a, b) = (pair.a.significand, pair.b.significand);
-    (a | b) >> 32 == 0 && a >> pair.a.fraction_bits <= 1 && b >> pair.b.fraction_bits <= 1
-}
-
-/// A small product as a multiple of 2^grid, truncated; sign included. It is below 2^(F + 2), and K at
-/// most 2^12.
-#[inline]
-fn truncated(pair: &Pair, grid: i32) -> i64 {
-    let significand = pair.a.significand * pair.b.significand;
-    if significand == 0 {
-        return 0;
-    }
-    let fraction_bits = (pair.a.fraction_bits + pair.b.fraction_bits) as i32;
-    let up = exponent(pair) - fraction_bits - grid;
-    let magnitude = if up >= 0 {
-        significand << up
-    } else {
-        significand.checked_shr(up.unsigned_abs()).unwrap_or(0)
-    } as i64;
-    if pair.negative() {
-        -magnitude
-    } else {
-        magnitude
-    }
-}
-
-/// A product whose exponent has gained those of its blocks' scales.
-fn scaled_product(pair: &Pair) -> Option<Term> {
-    let mut product = pair.product()?;
-    let scales = pair.scales.a.exponent + pair.scales.b.exponent;
-    product.exponent += scales;
-    product.value.exponent += scales;
-    Some(product)
 }
 
 /// Whether every finite term is zero, so that nothing is aligned.

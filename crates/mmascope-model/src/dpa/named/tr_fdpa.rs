@@ -5,6 +5,7 @@ use crate::dpa::general::{Fused, General};
 use crate::dpa::output::Output;
 use crate::dpa::pair::{Pair, Term};
 use crate::dpa::schema::{Row, row};
+use crate::dpa::survey::Survey;
 use crate::dpa::{Special, ZeroSign, special_sum, special_value};
 use crate::format::{Class, Overflow, Rounding, Unpacked};
 
@@ -71,20 +72,12 @@ fn product_overflow(output: &Output) -> i32 {
 
 /// One block.
 fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
-    if let Some(special) = specials(pairs, c, output) {
+    let products = Survey::of(pairs.iter());
+    if let Some(special) = specials(&products, pairs, c, output) {
         return output.special(special);
     }
     // Step 2.
-    let products = || pairs.iter().filter_map(Pair::product);
-    let sum = products()
-        .map(|term| term.exponent)
-        .max()
-        .map(|exponent| Sum {
-            multiple: products()
-                .map(|term| term.align(exponent - f as i32, Rounding::Rz))
-                .sum(),
-            exponent,
-        });
+    let sum = Sum::of(&products, pairs.iter(), f);
     add_c(sum, common_zero(pairs, c), c, f, f2, output)
 }
 
@@ -94,12 +87,36 @@ pub(super) struct Sum {
     pub(super) exponent: i32,
 }
 
+impl Sum {
+    /// The truncated sum of products; `None` when all are zero. A sum that truncates to zero keeps its exponent.
+    pub(super) fn of<'p>(
+        products: &Survey,
+        pairs: impl Iterator<Item = &'p Pair<'p>>,
+        f: u32,
+    ) -> Option<Self> {
+        let exponent = products.largest?;
+        let multiple = products.sum(pairs, exponent, f, Rounding::Rz);
+        Some(Self { multiple, exponent })
+    }
+}
+
 /// Step 1: products that overflow are ∞; then the rules of §2.2 over products and c.
-pub(super) fn specials(pairs: &[Pair], c: &Unpacked, output: &Output) -> Option<Special> {
+pub(super) fn specials(
+    products: &Survey,
+    pairs: &[Pair],
+    c: &Unpacked,
+    output: &Output,
+) -> Option<Special> {
+    let limit = product_overflow(output);
+    // A product is below 2^(its exponent + 2).
+    let may_overflow = products.largest.is_some_and(|largest| largest + 2 > limit);
+    if !products.has_special && !may_overflow && !c.is_special() {
+        return None;
+    }
     let product = |pair: &Pair| {
         pair.special().or_else(|| {
             let product = pair.product()?.value;
-            (product.top()? >= product_overflow(output)).then_some(Special::Infinite {
+            (product.top()? >= limit).then_some(Special::Infinite {
                 negative: product.negative,
             })
         })
