@@ -56,13 +56,12 @@ impl Step for GtrFdpa {
 /// One block.
 fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
     // NaN and ∞ of c are decided before c may be dropped.
-    if let Some(special) = specials(&Survey::of(pairs.iter()), pairs, c, output) {
+    let of_parity = |parity| pairs.iter().skip(parity).step_by(2);
+    let surveys = [0, 1].map(|parity| Survey::of(of_parity(parity)));
+    if let Some(special) = specials(&surveys, pairs, c, output) {
         return output.special(special);
     }
-    let sums = [0, 1].map(|parity| {
-        let own = || pairs.iter().skip(parity).step_by(2);
-        Sum::of(&Survey::of(own()), own(), f)
-    });
+    let sums = [0, 1].map(|parity| Sum::of(&surveys[parity], of_parity(parity), f));
     let zeros = common_zero(pairs, c);
     let Some(exponent) = sums.iter().flatten().map(|sum| sum.exponent).max() else {
         return add_c(None, zeros, c, f, f2, output);

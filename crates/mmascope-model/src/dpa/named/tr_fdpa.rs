@@ -73,7 +73,7 @@ fn product_overflow(output: &Output) -> i32 {
 /// One block.
 fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
     let products = Survey::of(pairs.iter());
-    if let Some(special) = specials(&products, pairs, c, output) {
+    if let Some(special) = specials(std::slice::from_ref(&products), pairs, c, output) {
         return output.special(special);
     }
     // Step 2.
@@ -102,15 +102,17 @@ impl Sum {
 
 /// Step 1: products that overflow are ∞; then the rules of §2.2 over products and c.
 pub(super) fn specials(
-    products: &Survey,
+    products: &[Survey],
     pairs: &[Pair],
     c: &Unpacked,
     output: &Output,
 ) -> Option<Special> {
     let limit = product_overflow(output);
     // A product is below 2^(its exponent + 2).
-    let may_overflow = products.largest.is_some_and(|largest| largest + 2 > limit);
-    if !products.has_special && !may_overflow && !c.is_special() {
+    let may_be_special = |products: &Survey| {
+        products.has_special || products.largest.is_some_and(|largest| largest + 2 > limit)
+    };
+    if !products.iter().any(may_be_special) && !c.is_special() {
         return None;
     }
     let product = |pair: &Pair| {
