@@ -1,6 +1,6 @@
 //! One k of a dot product: the two operands, their block scales, and the product they make.
 
-use super::Special;
+use super::{Special, special_sum, special_value};
 use crate::exact::{Exact, Rounding};
 use crate::format::{Class, Format, Unpacked};
 
@@ -100,6 +100,19 @@ impl Pair<'_> {
         self.a.exponent + self.b.exponent + self.scales.a.exponent + self.scales.b.exponent
     }
 
+    /// The place of the last bit of the product of the significands, without scales.
+    #[inline]
+    pub(super) fn place(&self) -> i32 {
+        let fraction_bits = self.a.fraction_bits + self.b.fraction_bits;
+        self.a.exponent + self.b.exponent - fraction_bits as i32
+    }
+
+    /// Whether the product is zero.
+    #[inline(always)]
+    pub(super) fn is_zero(&self) -> bool {
+        (self.a.significand == 0) | (self.b.significand == 0)
+    }
+
     /// Sign of the product.
     #[inline(always)]
     pub(super) fn negative(&self) -> bool {
@@ -134,6 +147,15 @@ fn widened(value: &Unpacked, format: &Format) -> Unpacked {
         significand: value.significand << up,
         ..*value
     }
+}
+
+/// What the products and c are in all where one of them is ∞ or NaN (§2.2 step 1).
+pub(super) fn special_terms(pairs: &[Pair], c: &Unpacked) -> Option<Special> {
+    // Almost every block has none.
+    if !c.is_special() && !pairs.iter().any(Pair::has_special) {
+        return None;
+    }
+    special_sum(pairs.iter().map(Pair::special).chain([special_value(c)]))
 }
 
 /// The product of two operands as ∞ or NaN, if it is one.

@@ -22,8 +22,12 @@ impl Survey {
         for pair in pairs {
             let (a, b) = (&pair.a, &pair.b);
             has_special |= pair.has_special();
-            let is_zero = (a.significand == 0) | (b.significand == 0);
-            largest = largest.max(if is_zero { i32::MIN } else { pair.exponent() });
+            let exponent = if pair.is_zero() {
+                i32::MIN
+            } else {
+                pair.exponent()
+            };
+            largest = largest.max(exponent);
             // Where both have at most 32 bits, this is their product.
             let product = a.significand.wrapping_mul(b.significand);
             too_large |= (a.significand | b.significand) >> 32;

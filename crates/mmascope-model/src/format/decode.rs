@@ -110,15 +110,16 @@ impl Format {
             specials,
             subnormals,
         } = float;
-        // Masks instead of shifts; normal numbers, almost every code of most data, by themselves, and of the others no
-        // branch but for what is special: zeros and subnormals come where nobody can foresee them.
+        // Masks instead of shifts, and no branch that a processor cannot foresee. Normal numbers, almost every code of most
+        // data, go by themselves, but not where there are so few exponents that other codes are as frequent.
+        let are_mostly_normal = exponent_bits > 3;
         let hidden = 1_u64 << fraction_bits;
         let fraction_mask = hidden - 1;
         let top_field = (hidden << exponent_bits) - hidden;
         let sign = u64::from(self.signed) * (hidden << exponent_bits);
         let negative = code & sign != 0;
         let magnitude = code & (top_field | fraction_mask);
-        if magnitude.wrapping_sub(hidden) < top_field - hidden {
+        if are_mostly_normal && magnitude.wrapping_sub(hidden) < top_field - hidden {
             return Unpacked {
                 negative,
                 class: Class::Finite,
@@ -128,7 +129,8 @@ impl Format {
             };
         }
         let has_nan_zero = specials == Specials::NegativeZeroNan;
-        if magnitude >= top_field || (has_nan_zero && negative && magnitude == 0) {
+        let has_specials = specials != Specials::None;
+        if has_specials && magnitude >= top_field || (has_nan_zero && negative && magnitude == 0) {
             let fraction = magnitude & fraction_mask;
             let class = match specials {
                 Specials::Ieee if fraction == 0 => Some(Class::Infinite),

@@ -1,11 +1,11 @@
 //! E-FDPA, §2.6: the exact sum of c and L products, rounded once.
 
 use super::{Step, common_zero};
+use crate::dpa::ZeroSign;
 use crate::dpa::general::{Fused, General};
 use crate::dpa::output::Output;
-use crate::dpa::pair::{Pair, Term};
+use crate::dpa::pair::{Pair, Term, special_terms};
 use crate::dpa::schema::{Row, row};
-use crate::dpa::{ZeroSign, special_sum, special_value};
 use crate::exact::Sum;
 use crate::format::{Overflow, Unpacked};
 
@@ -41,8 +41,7 @@ impl Step for EFdpa {
 
 /// One block, without intermediate overflow.
 fn block(pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
-    let specials = pairs.iter().map(Pair::special).chain([special_value(c)]);
-    if let Some(special) = special_sum(specials) {
+    if let Some(special) = special_terms(pairs, c) {
         return output.special(special);
     }
     let mut sum = Sum::default();

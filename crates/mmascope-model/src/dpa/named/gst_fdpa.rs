@@ -3,9 +3,9 @@
 use super::{Step, common_zero};
 use crate::dpa::general::{Fused, General, GroupExponent, Groups, divides, groups_fit};
 use crate::dpa::output::Output;
-use crate::dpa::pair::{Pair, Scales, Term};
+use crate::dpa::pair::{Pair, Scales, Term, special_terms};
 use crate::dpa::schema::{Row, Value, row};
-use crate::dpa::{Select, Signature, ZeroSign, special_sum, special_value};
+use crate::dpa::{Select, Signature, ZeroSign};
 use crate::exact::{Exact, Rounding};
 use crate::format::{Class, Format, Overflow, Unpacked};
 
@@ -93,50 +93,42 @@ fn block(
 ) -> u64 {
     // Any NaN scale or NaN c gives NaN; an infinite c is the result. (The narrow operands of the
     // known units have neither; wider ones of a user's row follow the same rules.)
-    let specials = pairs.iter().map(Pair::special).chain([special_value(c)]);
-    if let Some(special) = special_sum(specials) {
+    if let Some(special) = special_terms(pairs, c) {
         return output.special(special);
     }
-    let terms = || {
-        pairs
-            .chunks(g)
-            .filter_map(scaled_group)
-            .chain(Term::of_value(c))
-    };
     // Groups that are zero only by cancellation still raise E with their scales.
-    let groups = pairs.chunks(g).filter_map(group_exponent);
-    let largest = groups
-        .chain(Term::of_value(c).map(|term| term.exponent))
-        .fold(e0, i32::max);
+    let groups = pairs.chunks(g).filter_map(scaled_group);
+    let terms: Vec<Term> = groups.chain(Term::of_value(c)).collect();
+    let largest = terms.iter().map(|term| term.exponent).fold(e0, i32::max);
     let grid = largest - f as i32;
-    let sum: i128 = terms().map(|term| term.align(grid, align)).sum();
+    let sum: i128 = terms.iter().map(|term| term.align(grid, align)).sum();
     output.fixed(sum, grid, common_zero(pairs, c))
 }
 
-/// The exponent with which a group takes part in alignment: that of its scales only. `None` when
-/// all its products are zero or a scale is zero.
-fn group_exponent(group: &[Pair]) -> Option<i32> {
-    let Scales { a, b } = group[0].scales;
-    let scaled = a.class == Class::Finite && b.class == Class::Finite;
-    let any_product = group.iter().any(|pair| pair.product().is_some());
-    (scaled && any_product).then_some(a.exponent + b.exponent)
-}
-
-/// The exact group sum times both scales, as a term at the scales' exponent; `None` when zero.
+/// The exact group sum times both scales, with the exponent with which the group takes part in alignment: that of its
+/// scales only. `None` when all its products are zero or a scale is zero.
 fn scaled_group(group: &[Pair]) -> Option<Term> {
-    let exponent = group_exponent(group)?;
     let Scales { a, b } = group[0].scales;
-    // Products on the finest grid that any of them needs.
-    let places = group.iter().filter_map(Pair::product);
-    let finest = places.map(|term| term.value.exponent).min()?;
-    let sum: i128 = group
-        .iter()
-        .filter_map(Pair::product)
-        .map(|term| term.align(finest, Rounding::Rz))
-        .sum();
+    if a.class != Class::Finite || b.class != Class::Finite {
+        return None;
+    }
+    // Operands have at most 8 bits: products are short, and on the finest grid that any of them needs so is their sum.
+    let products = || group.iter().filter(|pair| !pair.is_zero());
+    let finest = products().map(Pair::place).min()?;
+    let multiple = |pair: &Pair| {
+        let magnitude =
+            i128::from(pair.a.significand * pair.b.significand) << (pair.place() - finest);
+        if pair.negative() {
+            -magnitude
+        } else {
+            magnitude
+        }
+    };
+    let sum: i128 = products().map(multiple).sum();
+    let exponent = a.exponent + b.exponent;
     let scales = u128::from(a.significand) * u128::from(b.significand);
     let scale_fraction_bits = (a.fraction_bits + b.fraction_bits) as i32;
-    (sum != 0).then(|| Term {
+    Some(Term {
         value: Exact::new(
             sum < 0,
             sum.unsigned_abs() * scales,

@@ -1,12 +1,12 @@
 //! FDA / T-FDPA, §2.2: the truncated fused dot-product-add; its function serves ST-FDPA, §2.3, too.
 
 use super::Step;
+use crate::dpa::ZeroSign;
 use crate::dpa::general::{Fused, General};
 use crate::dpa::output::Output;
-use crate::dpa::pair::{Pair, Term};
+use crate::dpa::pair::{Pair, Term, special_terms};
 use crate::dpa::schema::{Row, Value, row};
 use crate::dpa::survey::Survey;
-use crate::dpa::{ZeroSign, special_sum, special_value};
 use crate::format::{Class, Overflow, Rounding, Unpacked};
 
 /// T-FDPA of the MMA-Sim paper (arXiv 2511.10909v2): a truncated fused sum.
@@ -72,11 +72,10 @@ pub(in crate::dpa) fn block(
 ) -> u64 {
     let products = Survey::of(pairs.iter());
     // Step 1. Infinities come from operands only; a finite product never overflows.
-    if products.has_special || c.is_special() {
-        let specials = pairs.iter().map(Pair::special).chain([special_value(c)]);
-        if let Some(special) = special_sum(specials) {
-            return output.special(special);
-        }
+    if (products.has_special || c.is_special())
+        && let Some(special) = special_terms(pairs, c)
+    {
+        return output.special(special);
     }
     // Step 2. Exact products; with block scales (powers of two) the exponents move (§2.3).
     let own = Term::of_value(c);
