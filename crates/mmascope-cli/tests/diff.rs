@@ -196,14 +196,18 @@ fn reports_are_well_formed_and_need_nothing_else() {
         .map(|file| std::fs::read_to_string(file).expect("a report"))
         .into();
     for text in [&html, &svg] {
-        assert!(text.contains("prefers-color-scheme:dark") && text.contains("class=\"bar\""));
+        assert!(
+            text.contains(".chart{--paper")
+                && text.contains("prefers-color-scheme:dark")
+                && text.contains("class=\"bar\"")
+        );
         assert!(!text.contains("<script") && !text.contains("href") && !text.contains("src="));
         balanced(text);
     }
     assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     assert!(html.contains("The smallest found") && html.contains("mmascope explain --vector"));
     assert!(
-        html.matches("they part at step").count() >= 4,
+        html.matches("<b>They part</b> at step").count() >= 4,
         "first and smallest of two pairs"
     );
 }

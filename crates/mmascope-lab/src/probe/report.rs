@@ -177,7 +177,7 @@ impl Features {
             );
         }
         format!(
-            "<div class=\"scroll\"><table><tr><th>about</th><th>feature</th><th>value</th><th>conclusion</th></tr>\n\
+            "<div class=\"scroll\"><table class=\"features\"><tr><th>about</th><th>feature</th><th>value</th><th>conclusion</th></tr>\n\
              {body}</table></div>\n"
         )
     }
@@ -240,7 +240,9 @@ const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;m
 color:#1c2330;background:#fff}table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;\
 padding:.3rem .6rem;border-bottom:1px solid #d9dee6}details table{font:13px ui-monospace,monospace}\
 summary{color:#5a6577;cursor:pointer}h1,h2{overflow-wrap:anywhere}.scroll{overflow-x:auto}.differs td{font-weight:600;background:#fff3d6}@media(prefers-color-scheme:dark){body{color:#dfe5ee;background:#12161d}\
-td,th{border-color:#2c3542}summary{color:#9aa5b4}.differs td{background:#3a2f12}}";
+td,th{border-color:#2c3542}summary{color:#9aa5b4}.differs td{background:#3a2f12}}\
+@media(max-width:700px){h1{font-size:1.4rem}.features>tbody>tr,.features>tbody>tr>td{display:block;border:0}\
+.features>tbody>tr{border-bottom:1px solid #8a8f9a;padding:.4rem 0}.features>tbody>tr:first-child{display:none}}";
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
