@@ -32,6 +32,12 @@ fn one_input_tells_three_generations_apart() {
         "diff --arch {VOLTA},ampere,hopper --inst {F16} --vectors {}",
         file.path().display()
     );
+    // The axis has the buckets that hold something: one a pair.
+    let folder = tempfile::tempdir().expect("a folder");
+    let drawing = folder.path().join("d.svg");
+    mmascope(&format!("{arguments} --svg {}", drawing.display()));
+    let drawing = std::fs::read_to_string(drawing).expect("written");
+    assert_eq!(drawing.matches("<rect class=\"bar\"").count(), 3);
     let (status, found) = json(&arguments);
     assert_eq!(status, 1);
     assert!(found["mmascope"].is_string() && found["catalogue"].is_string());

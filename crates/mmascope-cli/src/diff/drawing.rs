@@ -65,7 +65,8 @@ enum Slot {
 
 /// The buckets from the first to the last that holds something, with long empty stretches as gaps.
 fn slots(compare: &Compare) -> Vec<Slot> {
-    let buckets: Vec<(u64, u64, u64)> = compare.tally.histogram().collect();
+    let buckets = compare.tally.histogram();
+    let buckets: Vec<(u64, u64, u64)> = buckets.skip_while(|(.., count)| *count == 0).collect();
     let mut slots = Vec::new();
     for run in buckets.chunk_by(|one, other| (one.2 == 0) == (other.2 == 0)) {
         if run.len() >= GAP && run[0].2 == 0 {

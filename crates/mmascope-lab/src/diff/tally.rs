@@ -99,10 +99,11 @@ impl<O> Tally<O> {
 
     /// The histogram without its empty ends: (least, greatest distance, count).
     pub fn histogram(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-        let is_there = |count: &u64| *count > 0;
-        let first = self.ulps.iter().position(is_there).unwrap_or(0);
-        let end = self.ulps.iter().rposition(is_there).map_or(0, |at| at + 1);
-        (self.ulps[..end].iter().enumerate().skip(first))
+        let last = self.ulps.iter().rposition(|count| *count > 0);
+        let end = last.map_or(0, |last| last + 1);
+        self.ulps[..end]
+            .iter()
+            .enumerate()
             .map(|(i, count)| (1 << i, (1 << i) - 1 + (1 << i), *count))
     }
 }
