@@ -38,11 +38,14 @@ impl<'a> Quiet<'a> {
         handed_on(&self.0[0]).flatten().unwrap_or("0")
     }
 
-    /// The names of what is zero, without the sums between these steps: `p4..p7 c`.
+    /// The names of what is zero, without the sums between these steps: `p0..p7 c`.
     pub(super) fn zero_names(&self) -> String {
         let is_own = |name: &str| self.0.iter().any(|step| step.name == name);
         let zeros = self.0.iter().flat_map(|step| &step.zeros);
-        let names: Vec<&str> = zeros.map(String::as_str).filter(|it| !is_own(it)).collect();
+        let names = zeros.map(String::as_str).filter(|it| !is_own(it));
+        let mut names: Vec<&str> = names.collect();
+        // Products first, so that those of successive steps are one range.
+        names.sort_by_key(|name| product_number(name).is_none());
         ranges(&names).join(" ")
     }
 }

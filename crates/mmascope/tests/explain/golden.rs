@@ -289,7 +289,7 @@ fn steps_of_zeros_are_one() {
         },
     );
     let text = trace("volta", volta, &input("volta", volta, &request)).to_string();
-    let before = "\nsteps 1 to 2: d.2 = 0   nothing changes\n  zero     p0..p3 c p4..p7\n  value    00000000 = 0\n\nstep 3: d.3 = p8 ";
+    let before = "\nsteps 1 to 2: d.2 = 0   nothing changes\n  zero     p0..p7 c\n  value    00000000 = 0\n\nstep 3: d.3 = p8 ";
     assert!(text.contains(before), "{text}");
     let chain = "mma.m8n8k4.f64.f64.f64.f64";
     let request = TraceRequest {
