@@ -311,20 +311,7 @@ impl<'c> Findings<'c> {
     }
 
     fn print(&self, catalogue: &Catalogue, common: &Common, options: &Diff) -> Result<(), Failure> {
-        for (argument, name, make) in [
-            (
-                "--svg",
-                &options.svg,
-                drawing::alone as fn(&Findings<'_>) -> String,
-            ),
-            ("--html", &options.html, page::page),
-        ] {
-            if let Some(name) = name {
-                let mut output = Output::create(argument, name)?;
-                output.line(&make(self))?;
-                output.finish()?;
-            }
-        }
+        write_drawings(options, || drawing::svg(self), || Ok(page::page(self)))?;
         if common.json() {
             report::print_json(catalogue, json::body(self))
         } else {
@@ -359,6 +346,26 @@ impl<'c> Findings<'c> {
         let name = |index: usize| self.subjects[index].name();
         format!("{} and {}", name(compare.left), name(compare.right))
     }
+}
+
+/// Writes the drawing and the page that the options ask for.
+fn write_drawings(
+    options: &Diff,
+    svg: impl Fn() -> String,
+    page: impl Fn() -> Result<String, Failure>,
+) -> Result<(), Failure> {
+    let write = |argument: &str, name: &str, text: &str| {
+        let mut output = Output::create(argument, name)?;
+        output.line(text)?;
+        output.finish()
+    };
+    if let Some(name) = &options.svg {
+        write("--svg", name, &svg())?;
+    }
+    if let Some(name) = &options.html {
+        write("--html", name, &page()?)?;
+    }
+    Ok(())
 }
 
 fn origin(generator: &Generator, index: u64, first: Contender<'_>) -> Origin {

@@ -66,7 +66,7 @@ pub(crate) fn run(
     let Some(against) = &options.against else {
         write_page(options, || page(&name, &trace))?;
         let flags = subject.flags()?;
-        let body = || Map::from_iter([with_flags(named(&subject, &trace), flags)]);
+        let body = || Map::from_iter([with_flags(named(subject.instruction, &trace), flags)]);
         let said = flags.map_or_else(String::new, |flags| {
             let bits: Vec<String> = flag_words(subject.instruction, flags);
             let bits = match bits.is_empty() {
@@ -87,10 +87,10 @@ pub(crate) fn run(
     write_page(options, || page_against(&difference))?;
     let body = || {
         Map::from_iter([
-            with_flags(named(&subject, &trace), flags),
+            with_flags(named(subject.instruction, &trace), flags),
             (
                 "against".to_owned(),
-                with_flags(named(&other, &other_trace), other_flags).1,
+                with_flags(named(other.instruction, &other_trace), other_flags).1,
             ),
             ("parting".to_owned(), json!(difference.parting)),
             ("parting_words".to_owned(), json!(difference.words)),
@@ -103,13 +103,10 @@ fn name(instruction: &Instruction) -> String {
     format!("{} {}", instruction.architecture, instruction.name)
 }
 
-fn named(subject: &Subject<'_>, trace: &Trace) -> (String, Value) {
+fn named(instruction: &Instruction, trace: &Trace) -> (String, Value) {
     let mut body = Map::new();
-    body.insert(
-        "arch".into(),
-        subject.instruction.architecture.clone().into(),
-    );
-    body.insert("inst".into(), subject.instruction.name.clone().into());
+    body.insert("arch".into(), instruction.architecture.clone().into());
+    body.insert("inst".into(), instruction.name.clone().into());
     if let Value::Object(fields) = json!(trace) {
         body.extend(fields);
     }

@@ -43,6 +43,7 @@ mod threads;
 mod tree;
 mod units;
 mod validate;
+mod walk;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -5,6 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// A and B of a product.
+const SIGNAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/signal.npy");
+const DCT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/dct.npy");
 /// Width of the window: a small laptop's.
 const WIDTH: u32 = 1280;
 
@@ -18,6 +21,8 @@ document.getElementById('probe').textContent = JSON.stringify({
     .concat(performance.getEntriesByType('resource').map(e => e.name)),
   overflow: document.documentElement.scrollWidth - innerWidth,
   clipped: wide.length,
+  broken: [...document.querySelectorAll('.card .value')]
+    .filter(e => e.scrollWidth > e.clientWidth || e.clientHeight > 1.6 * parseFloat(getComputedStyle(e).fontSize)).length,
   digits: document.querySelectorAll('svg rect').length,
 });
 </script>"#;
@@ -141,7 +146,9 @@ fn pages_are_self_contained_and_fit_in_light_and_dark() {
     );
     let volta = "volta:mma.m8n8k4.f32.f16.f16.f32";
     let both = format!("hopper,{volta}");
-    let pages: [(&str, usize, Vec<&str>); 4] = [
+    let wgmma = "hopper:wgmma.m64n8k16.f32.f16.f16";
+    let types = ["--types", "f16,f16,f32"];
+    let pages: [(&str, usize, Vec<&str>); 6] = [
         ("16.html", 400, vec!["explain", "--vector", &sixteen]),
         ("64.html", 60, vec!["explain", "--vector", &wide]),
         (
@@ -150,8 +157,32 @@ fn pages_are_self_contained_and_fit_in_light_and_dark() {
             vec!["explain", "--vector", &sixteen, "--against", volta],
         ),
         (
+            "product.html",
+            800,
+            [
+                &[
+                    "explain",
+                    SIGNAL,
+                    DCT,
+                    "--at",
+                    "0,1",
+                    "--arch",
+                    "ampere",
+                    "--against",
+                    wgmma,
+                ],
+                &types[..],
+            ]
+            .concat(),
+        ),
+        (
+            "products.html",
+            800,
+            [&["diff", SIGNAL, DCT, "--arch", "a100,h100"], &types[..]].concat(),
+        ),
+        (
             "diff.html",
-            5,
+            800,
             vec![
                 "diff", "--arch", &both, "--inst", f16, "--family", "normal", "-n", "300",
             ],
@@ -194,6 +225,7 @@ fn pages_are_self_contained_and_fit_in_light_and_dark() {
                 probe["overflow"].as_i64().expect("a number") <= 0,
                 "{name}: {probe}"
             );
+            assert_eq!(probe["broken"], 0, "{name}: a number is cut or broken");
             assert_eq!(
                 probe["clipped"], 0,
                 "{name} dark={dark}: something is cut off at the right"

@@ -32,6 +32,12 @@ fn one_input_tells_three_generations_apart() {
         "diff --arch {VOLTA},ampere,hopper --inst {F16} --vectors {}",
         file.path().display()
     );
+    // The axis has the buckets that hold something: one a pair.
+    let folder = tempfile::tempdir().expect("a folder");
+    let drawing = folder.path().join("d.svg");
+    mmascope(&format!("{arguments} --svg {}", drawing.display()));
+    let drawing = std::fs::read_to_string(drawing).expect("written");
+    assert_eq!(drawing.matches("<rect class=\"bar\"").count(), 3);
     let (status, found) = json(&arguments);
     assert_eq!(status, 1);
     assert!(found["mmascope"].is_string() && found["catalogue"].is_string());
@@ -196,14 +202,18 @@ fn reports_are_well_formed_and_need_nothing_else() {
         .map(|file| std::fs::read_to_string(file).expect("a report"))
         .into();
     for text in [&html, &svg] {
-        assert!(text.contains("prefers-color-scheme:dark") && text.contains("class=\"bar\""));
+        assert!(
+            text.contains(".chart{--paper")
+                && text.contains("prefers-color-scheme:dark")
+                && text.contains("class=\"bar\"")
+        );
         assert!(!text.contains("<script") && !text.contains("href") && !text.contains("src="));
         balanced(text);
     }
     assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     assert!(html.contains("The smallest found") && html.contains("mmascope explain --vector"));
     assert!(
-        html.matches("they part at step").count() >= 4,
+        html.matches("<b>They part</b> at step").count() >= 4,
         "first and smallest of two pairs"
     );
 }

@@ -191,6 +191,164 @@ fn the_step_that_parts_two_units_is_explained() {
     }
 }
 
+/// The cards of a chain in a page: k, state, whether it is opened, and the words of every unit.
+fn cards(html: &str) -> Vec<(usize, String, bool, Vec<String>)> {
+    let parts = html.split("<li class=\"").skip(1);
+    let cards = parts.filter_map(|part| {
+        let (class, rest) = part.split_once('"')?;
+        let card = rest.split_once("</li>")?.0;
+        let k = card.split_once("k = ")?.1.split(' ').next()?.parse().ok()?;
+        let codes = card.split("<code>").skip(1);
+        let words = codes.filter_map(|code| Some(code.split_once('<')?.0.to_owned()));
+        let words: Vec<String> = words.collect();
+        let state = class.trim_end_matches(" opened").to_owned();
+        (!words.is_empty() && state != "closed").then_some((
+            k,
+            state,
+            class.ends_with("opened"),
+            words,
+        ))
+    });
+    cards.collect()
+}
+
+#[test]
+fn the_page_has_the_chain_and_opens_the_step_that_parts() {
+    let place = Workplace::new();
+    let volta = "mma.m8n8k4.f32.f16.f16.f32";
+    for (row, column) in [(0, 0), (7, 3)] {
+        let output = place.run(&format!(
+            "explain a.npy b.npy --c c.npy --arch ampere --inst {INST} --at {row},{column} \
+             --against volta:{volta} -o page.html"
+        ));
+        assert!(output.status.success());
+        let html = std::fs::read_to_string(place.path().join("page.html")).expect("a page");
+        assert!(html.contains(&format!("<h1>Output {row},{column} of a.npy · b.npy</h1>")));
+        let left = steps(&place, "ampere", INST, row, column);
+        let right = steps(&place, "volta", volta, row, column);
+        let c = place.words("c.npy")[row * SHAPE.1 + column];
+        let before = |steps: &[u64], at: usize| at.checked_sub(1).map_or(c, |at| steps[at]);
+        let parting = (0..left.len()).find(|&at| left[at] != right[4 * at + 3]);
+        let expected: Vec<_> = (0..left.len())
+            .map(|at| {
+                let words = [
+                    before(&left, at),
+                    left[at],
+                    before(&right, 4 * at),
+                    right[4 * at + 3],
+                ];
+                let words = words.iter().map(|word| format!("{word:08x}")).collect();
+                let state = match left[at] == right[4 * at + 3] {
+                    true => "equal",
+                    false => "apart",
+                };
+                (16 * at, state.to_owned(), Some(at) == parting, words)
+            })
+            .collect();
+        assert!(parting.is_some());
+        assert_eq!(cards(&html), expected);
+        assert!(html.contains("They part") && html.contains("role=\"img\""));
+    }
+}
+
+#[test]
+fn units_that_agree_have_a_page_too() {
+    let place = Workplace::new();
+    // The same arithmetic in steps of half the length.
+    let half = "mma.m16n8k8.f32.f16.f16.f32";
+    let output = place.run(&format!(
+        "explain a.npy b.npy --c c.npy --arch ampere --inst {INST} --at 1,2 --against ampere:{half} -o page.html"
+    ));
+    assert!(output.status.success());
+    let html = std::fs::read_to_string(place.path().join("page.html")).expect("a page");
+    let cards = cards(&html);
+    assert_eq!(cards.len(), K / 16);
+    assert!(cards.iter().all(|(_, state, ..)| state == "equal"));
+    assert!(cards[K / 16 - 1].2, "the last step is opened");
+    assert!(html.contains("The units agree") && html.contains("role=\"img\""));
+}
+
+#[test]
+fn steps_of_zeros_are_one_line() {
+    let place = Workplace::new();
+    // One product alone, in the second step of four.
+    let never = std::sync::atomic::AtomicBool::new(false);
+    for (name, shape, at) in [("a1.npy", [1, K], 20), ("b1.npy", [K, 1], 20)] {
+        let mut words = vec![0; K];
+        words[at] = 0x3c00;
+        let file = place.path().join(name);
+        let file = file.to_str().expect("text");
+        write_npy(file, &shape, &F16, &words, &never).expect("written");
+    }
+    let arguments =
+        format!("explain a1.npy b1.npy --arch ampere --inst {INST} --at 0,0 -o page.html");
+    let output = place.run(&arguments);
+    let text = String::from_utf8(output.stdout).expect("text");
+    let chain = "4 steps of 16 products\n  k = 0 to 15: 00000000\n> k = 16 to 31: 3f800000\n  \
+                 k = 32 to 63: 2 steps of zeros only, which change nothing\n\nampere";
+    assert!(text.starts_with(chain), "{text}");
+    let html = std::fs::read_to_string(place.path().join("page.html")).expect("a page");
+    let states: Vec<String> = cards(&html).into_iter().map(|card| card.1).collect();
+    assert_eq!(states, ["idle", "adds", "idle", "idle"]);
+}
+
+#[test]
+fn comparisons_of_products_are_drawn() {
+    let place = Workplace::new();
+    let read = |name: &str| std::fs::read_to_string(place.path().join(name)).expect("written");
+    let arguments = format!("diff a.npy b.npy --c c.npy --arch ampere,hopper --inst {INST}");
+    let found = place.json(&format!("{arguments} --json"), 1);
+    let pair = &found["pairs"][0];
+    let cells = pair["map"].as_array().expect("rows").iter();
+    let cells: Vec<&Value> = cells
+        .flat_map(|row| row.as_array().expect("cells"))
+        .collect();
+    let differing = cells.iter().filter(|cell| cell.as_u64() > Some(0)).count();
+    let words = |place: &Value| {
+        ["left", "right"].map(|side| place[side].as_str().expect("a word").to_owned())
+    };
+    for (name, arguments) in [
+        ("d.html", format!("{arguments} -o d.html")),
+        ("d.svg", format!("{arguments} --svg d.svg")),
+    ] {
+        assert_eq!(place.run(&arguments).status.code(), Some(1));
+        let text = read(name);
+        assert_eq!(
+            text.matches("<rect class=\"bar\"").count(),
+            differing,
+            "{name}"
+        );
+        assert_eq!(
+            text.matches("<rect class=\"equal\"").count(),
+            cells.len() - differing
+        );
+        assert_eq!(text.matches("<rect class=\"worst\"").count(), 1);
+        assert!(text.contains(" of 600 outputs differ"));
+    }
+    // The first and the worst, each with both values and the step that parts the units.
+    let page = read("d.html");
+    for word in [words(&pair["first"]), words(&pair["worst"])].concat() {
+        assert!(page.contains(&format!("<td>{word}</td>")), "{word}");
+    }
+    assert_eq!(page.matches("They part").count(), 2);
+    assert_eq!(page.matches("class=\"chain\"").count(), 2);
+    // Of results alone there are no steps.
+    for arch in ["ampere", "hopper"] {
+        place.run(&format!(
+            "matmul a.npy b.npy --c c.npy --arch {arch} --inst {INST} -o {arch}.npy"
+        ));
+    }
+    let results = place.run("diff --results ampere.npy hopper.npy -o r.html");
+    assert_eq!(results.status.code(), Some(1));
+    let page = read("r.html");
+    assert_eq!(page.matches("<rect class=\"bar\"").count(), differing);
+    assert!(page.contains("The worst: output") && !page.contains("They part"));
+    // Nothing differs: counts and an empty map.
+    let same = place.run("diff --results ampere.npy ampere.npy -o s.html");
+    assert_eq!(same.status.code(), Some(0));
+    assert!(read("s.html").contains("no output differs"));
+}
+
 #[test]
 fn what_is_wrong_is_named() {
     let place = Workplace::new();

@@ -33,6 +33,7 @@ mod shrink;
 mod subject;
 mod tally;
 mod verdict;
+mod walk;
 
 pub use explain::{Explanation, Party, explain};
 pub use number::translate;
@@ -42,6 +43,7 @@ pub use shrink::{shrink, size, smaller};
 pub use subject::{Contender, DiffInput};
 pub use tally::{DiffExample, Tally};
 pub use verdict::Verdict;
+pub use walk::walk;
 
 use crate::error::Result;
 

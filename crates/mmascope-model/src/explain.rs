@@ -47,6 +47,10 @@
 //!   value    WORD = VALUE                    without 'WORD =' for a value passed on unrounded
 //!   lost     VALUE aligning NAME             before − after, one line a loss
 //!
+//! steps 2 to 4: NAME = NAME   nothing changes  successive steps that hand a sum (or 0) on, as one
+//!   zero     p1..p3                          what they would add
+//!   value    WORD = VALUE
+//!
 //! lost     VALUE in all = exact - result     left out when something is not finite
 //! ```
 //!
@@ -56,6 +60,7 @@
 mod add_mul;
 mod against;
 mod block;
+mod chain;
 mod facts;
 mod fused;
 mod grouped;
@@ -65,6 +70,8 @@ mod integer;
 mod lane;
 mod number;
 mod picture;
+mod quiet;
+mod report;
 mod run;
 mod step;
 mod text;
@@ -72,11 +79,13 @@ mod trace;
 mod value;
 
 pub use against::{Comparison, Parting, TracedPart};
+pub use chain::{ChainState, ChainStep, ChainSum, OutputChain};
 pub use facts::Facts;
 pub(crate) use html::escaped;
 pub use html::{fragment, fragment_against, fragment_style, page, page_against};
 pub use input::{TraceRequest, TracedInput};
 pub(crate) use number::word as number_word;
+pub use report::Report;
 pub use trace::{
     Alignment, Cut, Dropped, Factor, Flush, Loss, PairTrace, Rounded, Trace, TracedCode,
     TracedError, TracedOperand, TracedSpecial, TracedStep, TracedTerm,

@@ -237,10 +237,10 @@ pub mod tensix {
 /// One output step by step, with the bits of every number.
 pub mod explain {
     pub use mmascope_model::explain::{
-        Alignment, Comparison, Cut, Dropped, Factor, Facts, Flush, Loss, PairTrace, Parting,
-        Rounded, Trace, TraceRequest, TracedCode, TracedError, TracedInput, TracedOperand,
-        TracedPart, TracedSpecial, TracedStep, TracedTerm, TracedValue, page, page_against,
-        word_of,
+        Alignment, ChainState, ChainStep, ChainSum, Comparison, Cut, Dropped, Factor, Facts, Flush,
+        Loss, OutputChain, PairTrace, Parting, Report, Rounded, Trace, TraceRequest, TracedCode,
+        TracedError, TracedInput, TracedOperand, TracedPart, TracedSpecial, TracedStep, TracedTerm,
+        TracedValue, page, page_against, word_of,
     };
 }
 
@@ -371,7 +371,7 @@ pub mod diff {
     pub use mmascope_lab::diff::{
         Compared, Contender, DiffExample, DiffInput, DiffStep, Explanation, Outputs, Party, Place,
         Tally, Verdict, chain, compare, explain, outputs, pairs, parting, shrink, size, smaller,
-        translate, verdict,
+        translate, verdict, walk,
     };
 }
 

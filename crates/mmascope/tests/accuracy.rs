@@ -373,6 +373,7 @@ fn drawings_are_whole_and_hold_every_curve() {
             );
         }
     }
+    bias_ticks_are_round(&drawing);
     // A curve without any error has no logarithm, and is drawn all the same.
     let exact = measured(
         Catalogue::built_in(),
@@ -383,4 +384,62 @@ fn drawings_are_whole_and_hold_every_curve() {
     );
     assert!(!chart(&[exact], "zeros").contains("NaN"));
     assert!(Schedule::default().is_chain());
+}
+
+/// The labels of the bias axis are whole multiples of 1, 2 or 5 times a power of ten, and lie where they say.
+fn bias_ticks_are_round(drawing: &str) {
+    let panel = drawing
+        .split("bias: mean of error")
+        .nth(1)
+        .expect("a panel");
+    let ticks: Vec<(f64, i64, i64)> = panel
+        .split("text-anchor=\"end\">")
+        .zip(panel.split("text-anchor=\"end\">").skip(1))
+        .filter_map(|(before, text)| {
+            let label = text.split('<').next()?;
+            let y = before.rsplit_once(" y=\"")?.1.split('"').next()?;
+            let y: f64 = y.parse().ok()?;
+            let (mantissa, exponent) = match label {
+                "0" => ("0", "⁰"),
+                _ => label.split_once("·10")?,
+            };
+            let digits = exponent.chars().map(|c| match c {
+                '⁻' => '-',
+                '¹' => '1',
+                '²' => '2',
+                '³' => '3',
+                c => char::from_digit(u32::from(c) - 0x2070, 10).expect("a digit"),
+            });
+            let exponent: i64 = digits.collect::<String>().parse().ok()?;
+            // As tenths of the power of ten.
+            let (whole, tenths) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+            let number: i64 = format!("{whole}{tenths}").replace('−', "-").parse().ok()?;
+            Some((y, number, exponent - 1))
+        })
+        .collect();
+    assert!(ticks.len() >= 3, "{ticks:?}");
+    let low = ticks
+        .iter()
+        .filter(|tick| tick.1 != 0)
+        .map(|tick| tick.2)
+        .min();
+    let low = low.expect("a tick that is not 0");
+    let values: Vec<i64> = ticks
+        .iter()
+        .map(|&(_, number, exponent)| match number {
+            0 => 0,
+            _ => number * 10_i64.pow(u32::try_from(exponent - low).expect("a few")),
+        })
+        .collect();
+    let step = values[1] - values[0];
+    let leading = step.to_string();
+    assert!(
+        ["1", "2", "5"].contains(&leading.trim_end_matches('0')),
+        "{values:?}"
+    );
+    for (value, tick) in values.windows(2).zip(ticks.windows(2)) {
+        assert_eq!(value[1] - value[0], step, "{values:?}");
+        let apart = (tick[0].0 - tick[1].0) - (ticks[0].0 - ticks[1].0);
+        assert!(apart.abs() < 0.3, "{ticks:?}");
+    }
 }

@@ -522,6 +522,12 @@ fn reports_have_json_and_a_page() {
     let page = report.page();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Features of a black box"));
     assert!(!page.contains("http"), "a page is complete in itself");
+    // Inputs and outputs are shown; what is concluded without any has none to open.
+    let tested = report.features.iter().filter(|it| !it.tests.is_empty());
+    let tested = tested.count();
+    assert!(tested > 0 && tested < report.features.len());
+    assert_eq!(page.matches("<details open>").count(), tested);
+    assert_eq!(page.matches("<details").count(), tested);
 }
 
 /// A device whose element (3, 5) of a tile computes with another unit.

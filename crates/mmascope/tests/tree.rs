@@ -9,6 +9,8 @@ use mmascope::tree::{
 
 #[path = "tree/exported.rs"]
 mod exported;
+#[path = "tree/picture.rs"]
+mod picture;
 #[path = "reveal/simulated.rs"]
 #[allow(dead_code)]
 mod simulated;
@@ -201,7 +203,9 @@ fn drawings_stay_readable() {
     let names = ["<a>".to_owned(), "</script>".to_owned()];
     let two = tree("(add f32 0 1)");
     assert!(two.svg("\"", &names).contains("&lt;a&gt;"));
-    assert_eq!(two.html("t", "", &names).matches("</script>").count(), 1);
+    let page = two.html("t", "", &names);
+    assert_eq!(page.matches("</script>").count(), 1);
+    assert!(page.contains(&two.svg("t", &names)) && page.contains("prefers-color-scheme: dark"));
 }
 
 /// What a node does is in the picture, not only in its hover title.

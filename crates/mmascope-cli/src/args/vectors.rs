@@ -163,13 +163,14 @@ pub(crate) struct Diff {
     pub(crate) vectors: Option<String>,
     #[command(flatten)]
     pub(crate) cases: Cases,
-    /// Write a report (.html) or a drawing of the histograms (.svg), as the name ends
+    /// Write a report (.html) or a drawing (.svg), as the name ends: of single dot products the
+    /// histograms, of whole products a map of where results differ
     #[arg(short = 'o', long, value_name = "FILE", conflicts_with_all = ["html", "svg"])]
     pub(crate) output: Option<String>,
     /// Write a report for a browser
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<String>,
-    /// Write the histograms as a drawing
+    /// Write the histograms, or the map of whole products, as a drawing
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<String>,
 }

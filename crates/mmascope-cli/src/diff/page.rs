@@ -1,81 +1,109 @@
 //! Writes the findings of `diff` as one HTML page that needs nothing else.
 
-use super::drawing::{STYLE, escaped, svg};
-use super::text::{explained, others};
+use super::drawing::{escaped, svg};
+use super::text::{EXPLAINED, distance, explained, others};
 use super::{Compare, Findings, Shown};
-
-const PAGE_STYLE: &str = "\
-body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;background:var(--paper);color:var(--ink)}
-table{border-collapse:collapse;display:block;overflow-x:auto}th,td{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid var(--line)}
-td.n{text-align:right;font-variant-numeric:tabular-nums}pre{white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid var(--line);padding:.6rem;font-size:13px}
-.faint{color:var(--faint)}svg{width:100%;height:auto}";
+use mmascope::explain::{Comparison, Report};
 
 pub(super) fn page(findings: &Findings<'_>) -> String {
-    let notes: String = findings
-        .notes
-        .iter()
+    let mut report = Report::new("Where units differ");
+    let (inputs, source) = (findings.inputs, escaped(&findings.source));
+    report.html(&format!("<p>{inputs} inputs: {source}</p>"));
+    let notes = findings.notes.iter();
+    let notes: String = notes
         .map(|note| format!("<li>{}</li>", escaped(note)))
         .collect();
-    let rows: String = findings
-        .compares
-        .iter()
-        .map(|compare| row(findings, compare))
-        .collect();
-    let inputs: String = findings
-        .compares
-        .iter()
-        .filter(|compare| compare.first.is_some())
-        .map(|compare| section(findings, compare))
-        .collect();
+    report.html(&format!("<ul class=\"notes\">{notes}</ul>"));
+    let rows = findings.compares.iter();
+    let rows: Vec<[String; 7]> = rows.map(|compare| row(findings, compare)).collect();
+    report.html(&table(
+        &[
+            "left",
+            "right",
+            "compared",
+            "equal",
+            "differ",
+            "largest ULP",
+            "other",
+        ],
+        &rows,
+    ));
+    report.html(&svg(findings));
+    let differing = findings.compares.iter().filter(|it| it.first.is_some());
+    for compare in differing.clone().take(EXPLAINED) {
+        let title = escaped(&findings.title(compare));
+        report.html(&format!("<h2 class=\"pair\">{title}</h2>"));
+        let parts = [
+            ("The first", &compare.first),
+            ("The smallest found", &compare.smallest),
+        ];
+        for (what, shown) in parts {
+            if let Some(shown) = shown {
+                example(&mut report, what, shown);
+            }
+        }
+    }
+    if let more @ 1.. = differing.count().saturating_sub(EXPLAINED) {
+        report.html(&format!(
+            "<p>{more} more pairs differ; --json has their inputs</p>"
+        ));
+    }
+    report.page()
+}
+
+/// A table of texts; what follows the first two columns is numbers.
+pub(super) fn table<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
+    let heads = heads.iter().enumerate().map(|(column, head)| {
+        let class = if column < 2 { " class=\"name\"" } else { "" };
+        format!("<th{class}>{head}</th>")
+    });
+    let heads: String = heads.collect();
+    let rows = rows.iter().map(|cells| {
+        let cells = cells.iter().enumerate().map(|(column, cell)| {
+            let class = if column < 2 { "" } else { " class=\"n\"" };
+            format!("<td{class}>{}</td>", escaped(cell))
+        });
+        format!("<tr>{}</tr>", cells.collect::<String>())
+    });
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" \
-         content=\"light dark\"><title>mmascope diff</title><style>{STYLE}\n{PAGE_STYLE}</style></head>\
-         <body><h1>Where units differ</h1><p>{} inputs: {}</p><ul class=\"faint\">{notes}</ul>\
-         <table><thead><tr><th>left</th><th>right</th><th>compared</th><th>equal</th><th>differ</th>\
-         <th>largest ULP</th><th>other</th></tr></thead><tbody>{rows}</tbody></table>\
-         {}{inputs}<p class=\"faint\">mmascope {}</p></body></html>",
-        findings.inputs,
-        escaped(&findings.source),
-        svg(findings),
-        env!("CARGO_PKG_VERSION"),
+        "<div class=\"scroll\"><table><thead><tr>{heads}</tr></thead><tbody>{}</tbody></table></div>",
+        rows.collect::<String>()
     )
 }
 
-fn row(findings: &Findings<'_>, compare: &Compare) -> String {
+fn row(findings: &Findings<'_>, compare: &Compare) -> [String; 7] {
     let tally = &compare.tally;
-    let name = |index: usize| escaped(&findings.subjects[index].name());
-    format!(
-        "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-         <td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+    let name = |index: usize| findings.subjects[index].name();
+    [
         name(compare.left),
         name(compare.right),
-        tally.compared,
-        tally.equal,
-        tally.different(),
-        tally.largest,
-        escaped(&others(compare).join(", ")),
-    )
+        tally.compared.to_string(),
+        tally.equal.to_string(),
+        tally.different().to_string(),
+        distance(tally.largest),
+        others(compare).join(", "),
+    ]
 }
 
-fn section(findings: &Findings<'_>, compare: &Compare) -> String {
-    let part = |what: &str, shown: &Option<Shown>| match shown {
-        None => String::new(),
-        Some(shown) => format!(
-            "<h3>{what}, from {}</h3><pre>{}\n\n{}</pre>{}",
-            escaped(&shown.example.origin.place),
-            escaped(&shown.line),
-            escaped(&explained(&shown.explanation).join("\n")),
-            shown.command.as_ref().map_or(String::new(), |command| {
-                let command = escaped(command);
-                format!("<p class=\"faint\">Step by step:</p><pre>{command}</pre>")
-            }),
-        ),
-    };
-    format!(
-        "<h2>{}</h2>{}{}",
-        escaped(&findings.title(compare)),
-        part("The first", &compare.first),
-        part("The smallest found", &compare.smallest),
-    )
+/// An input and its steps on both units; in words where the formats of one do not hold it.
+fn example(report: &mut Report, what: &str, shown: &Shown) {
+    let (place, line) = (&shown.example.origin.place, escaped(&shown.line));
+    report.html(&format!(
+        "<h3>{what}, from {}</h3><pre>{line}</pre>",
+        escaped(place)
+    ));
+    let [left, right] = &shown.explanation.sides;
+    match (&left.trace, &right.trace) {
+        (Some((own, _)), Some((other, _))) => {
+            report.explanation_against(&Comparison::of((&left.name, own), (&right.name, other)))
+        }
+        _ => report.html(&format!(
+            "<pre>{}</pre>",
+            escaped(&explained(&shown.explanation).join("\n"))
+        )),
+    }
+    if let Some(command) = &shown.command {
+        let command = escaped(command);
+        report.html(&format!("<p>Step by step:</p><pre>{command}</pre>"));
+    }
 }

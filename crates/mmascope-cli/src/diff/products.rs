@@ -1,5 +1,8 @@
 //! `mmascope diff A B`: the same product on several units, output by output; `--results`: D computed elsewhere.
 
+mod map;
+mod page;
+
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
@@ -10,8 +13,9 @@ use crate::matmul::{self, Prepared};
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
 use crate::units::{self, Types};
+use crate::walk::{Chain, Walk};
 use mmascope::array::{self, Casting, Words};
-use mmascope::diff::{self, Contender, Outputs, Place, Verdict};
+use mmascope::diff::{self, Outputs, Place, Verdict};
 use mmascope::explain::TracedValue;
 use mmascope::format::Format;
 use mmascope::gemm::{ScheduledProduct, Watch};
@@ -37,8 +41,16 @@ struct Compared {
     left: usize,
     right: usize,
     outputs: Outputs,
-    /// The first k of the step after which the first output that differs parts, and the last one.
-    parting: Option<(usize, usize)>,
+    /// The chain of the first output that differs, where both are plain chains of units.
+    walk: Option<Walk>,
+}
+
+impl Compared {
+    /// The first k and the last one of the step after which the first output that differs parts.
+    fn parting(&self) -> Option<(usize, usize)> {
+        let walk = self.walk.as_ref()?;
+        walk.parting.map(|(at, _)| walk.chain.steps[at].k)
+    }
 }
 
 impl Side<'_> {
@@ -97,17 +109,16 @@ pub(super) fn run(
             l.has_any_nan()? || r.has_any_nan()?,
         )?;
         let first = outputs.first.map(|(place, _)| place);
-        let parting = first
-            .map(|place| parting(l, r, place))
-            .transpose()?
-            .flatten();
+        let walk = first.map(|place| walk(l, r, place)).transpose()?.flatten();
         pairs.push(Compared {
             left,
             right,
             outputs,
-            parting,
+            walk,
         });
     }
+    let page = || page::page(options, &sides, &pairs);
+    super::write_drawings(options, || map::svg(&sides, &pairs), page)?;
     let differ = pairs.iter().any(|pair| pair.outputs.different > 0);
     let printed = if common.json() {
         report::print_json(catalogue, body(&sides, &pairs))
@@ -218,28 +229,19 @@ fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
     options.files.iter().map(side).collect()
 }
 
-/// The k of the first step after which two units' sums of an output differ.
-fn parting(
-    left: &Side<'_>,
-    right: &Side<'_>,
-    place: Place,
-) -> Result<Option<(usize, usize)>, Failure> {
+/// The chain of an output on two units; `None` where the result is no plain chain of instructions.
+fn walk(left: &Side<'_>, right: &Side<'_>, place: Place) -> Result<Option<Walk>, Failure> {
     let (Some(l), Some(r)) = (&left.chain, &right.chain) else {
         return Ok(None);
     };
-    let (first, second) = (Contender::new(l.row)?, Contender::new(r.row)?);
-    let steps = (
-        diff::chain(&first, &l.matrices, place),
-        diff::chain(&second, &r.matrices, place),
+    let chains = (
+        Chain::of(l.row, &l.matrices, place),
+        Chain::of(r.row, &r.matrices, place),
     );
-    let (Ok(of_first), Ok(of_second)) = steps else {
-        return Ok(None);
-    };
-    let found = diff::parting((&first, &of_first), (&second, &of_second));
-    Ok(found.map(|(at, _)| {
-        let from = of_first[at].first;
-        (from, from + first.unit().signature().k - 1)
-    }))
+    match chains {
+        (Ok(own), Ok(other)) if !own.steps.is_empty() => Walk::of(&own, Some(&other)).map(Some),
+        _ => Ok(None),
+    }
 }
 
 fn dimensions(shape: [usize; 3]) -> String {
@@ -278,37 +280,50 @@ fn verdict_text(verdict: Verdict) -> String {
     }
 }
 
-fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    let shape = sides[0].shape;
+/// What the columns of the table are; see [`counts`].
+const HEADS: [&str; 7] = [
+    "left", "right", "differ", "share", "first at", "worst at", "worst",
+];
+
+/// A row of the table.
+fn counts(sides: &[Side<'_>], pair: &Compared) -> [String; 7] {
+    let Outputs {
+        compared,
+        different,
+        first,
+        worst,
+        ..
+    } = pair.outputs;
+    let at = |found: Option<(Place, Verdict)>| {
+        found.map_or_else(String::new, |(place, _)| place_text(sides[0].shape, place))
+    };
+    [
+        sides[pair.left].name.clone(),
+        sides[pair.right].name.clone(),
+        different.to_string(),
+        format!("{:.3} %", 100.0 * different as f64 / compared.max(1) as f64),
+        at(first),
+        at(worst),
+        worst.map_or_else(String::new, |(_, verdict)| verdict_words(verdict)),
+    ]
+}
+
+/// `64 × 96 outputs: products of a.npy and b.npy`.
+fn headline(options: &Diff, sides: &[Side<'_>]) -> String {
     let what = match options.results {
         true => "results".to_owned(),
         false => format!("products of {}", options.files.join(" and ")),
     };
-    writeln!(out, "{} outputs: {what}", dimensions(shape))?;
-    let mut table = Table::new(&[
-        "left", "right", "differ", "share", "first at", "worst at", "worst",
-    ]);
+    format!("{} outputs: {what}", dimensions(sides[0].shape))
+}
+
+fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let shape = sides[0].shape;
+    writeln!(out, "{}", headline(options, sides))?;
+    let mut table = Table::new(&HEADS);
     for pair in pairs {
-        let Outputs {
-            compared,
-            different,
-            first,
-            worst,
-            ..
-        } = pair.outputs;
-        let at = |found: Option<(Place, Verdict)>| {
-            found.map_or_else(String::new, |(place, _)| place_text(shape, place))
-        };
-        table.add_row([
-            sides[pair.left].name.clone(),
-            sides[pair.right].name.clone(),
-            different.to_string(),
-            format!("{:.3} %", 100.0 * different as f64 / compared.max(1) as f64),
-            at(first),
-            at(worst),
-            worst.map_or_else(String::new, |(_, verdict)| verdict_words(verdict)),
-        ]);
+        table.add_row(counts(sides, pair));
     }
     writeln!(out, "{}", table)?;
     for pair in pairs {
@@ -344,7 +359,7 @@ fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), F
             word(right),
             verdict_words(verdict)
         )?;
-        if let Some((from, to)) = pair.parting {
+        if let Some((from, to)) = pair.parting() {
             writeln!(out, "  they part in the step of k = {from} to {to}")?;
         }
         if let (Some(row), Some(other), Some(_)) = (left.row, right.row, &left.chain) {
@@ -419,7 +434,7 @@ fn body(sides: &[Side<'_>], pairs: &[Compared]) -> Map<String, Value> {
                 "first": found(pair, pair.outputs.first),
                 "worst": found(pair, pair.outputs.worst),
                 "map": shares(&pair.outputs.map),
-                "parting_k": pair.parting.map(|(from, to)| [from, to]),
+                "parting_k": pair.parting().map(|(from, to)| [from, to]),
             })
         })
         .collect();

@@ -10,7 +10,7 @@ use mmascope::dpa::Addends;
 use mmascope::explain::{PairTrace, TracedCode, TracedOperand, TracedValue};
 
 /// How many pairs of units are shown with their inputs; the rest is in the table and in `--json`.
-const EXPLAINED: usize = 10;
+pub(super) const EXPLAINED: usize = 10;
 
 pub(super) fn print(findings: &Findings<'_>) -> Result<(), Failure> {
     let mut out = io::stdout().lock();

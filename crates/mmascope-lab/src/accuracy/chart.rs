@@ -58,12 +58,8 @@ pub fn chart(curves: &[Curve], title: &str) -> String {
     let widest = points()
         .flat_map(spread)
         .fold(0.0_f64, |widest, bias| widest.max(bias.abs()));
-    // Ticks at a quarter of a power of two.
-    let unit = if widest > 0.0 {
-        widest.log2().ceil().exp2() / 4.0
-    } else {
-        1.0
-    };
+    let tick = RoundStep::for_range(widest);
+    let unit = tick.size();
     let biases = Axis::over(points().flat_map(spread).map(|bias| bias / unit), 1.0);
     let panel = Panel {
         top: TOP + PANEL + GAP,
@@ -73,7 +69,7 @@ pub fn chart(curves: &[Curve], title: &str) -> String {
     panel.frame(
         &mut svg,
         "bias: mean of error / Σ|a·b|, with its sign (bars: ± 2 standard errors)",
-        |y| scaled(y * unit),
+        |y| tick.label(y),
     );
     for (index, curve) in curves.iter().enumerate() {
         let at = |point: &Point| {
@@ -249,28 +245,73 @@ fn text(svg: &mut String, class: &str, x: f64, y: f64, anchor: &str, content: &s
 
 /// `2⁻²⁴`.
 fn power(exponent: f64) -> String {
-    let digits: String = format!("{}", exponent.round())
-        .chars()
-        .map(|digit| match digit {
-            '-' => '⁻',
-            '1' => '¹',
-            '2' => '²',
-            '3' => '³',
-            digit => digit
-                .to_digit(10)
-                .and_then(|d| char::from_u32(0x2070 + d))
-                .unwrap_or(digit),
-        })
-        .collect();
-    format!("2{digits}")
+    format!("2{}", raised(exponent.round() as i64))
 }
 
-/// A tick of a linear axis.
-fn scaled(value: f64) -> String {
-    if value == 0.0 {
-        "0".to_owned()
-    } else {
-        format!("{value:.1e}")
+/// `⁻²⁴`.
+fn raised(exponent: i64) -> String {
+    let digits = exponent.to_string();
+    let raised = digits.chars().map(|digit| match digit {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        digit => digit
+            .to_digit(10)
+            .and_then(|d| char::from_u32(0x2070 + d))
+            .unwrap_or(digit),
+    });
+    raised.collect()
+}
+
+/// A step of a linear axis: 1, 2 or 5 times a power of ten.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct RoundStep {
+    times: i64,
+    exponent: i64,
+}
+
+impl RoundStep {
+    /// The step that has five ticks or fewer up to `most` (and two or more); 1 for 0.
+    fn for_range(most: f64) -> Self {
+        let exponent = if most > 0.0 {
+            (most / 5.0).log10().floor() as i64
+        } else {
+            0
+        };
+        let steps = [(1, 0), (2, 0), (5, 0), (1, 1), (2, 1)].map(|(times, more)| Self {
+            times,
+            exponent: exponent + more,
+        });
+        let fits = |step: &Self| step.size() * 5.0 >= most;
+        steps.into_iter().find(fits).unwrap_or(steps[4])
+    }
+
+    fn size(self) -> f64 {
+        // A negative power of ten divides, because 10^-8 itself is rounded.
+        let power = 10_f64.powi(self.exponent.unsigned_abs() as i32);
+        let times = self.times as f64;
+        if self.exponent < 0 {
+            times / power
+        } else {
+            times * power
+        }
+    }
+
+    /// So many steps, exactly: `−1.5·10⁻⁸`.
+    fn label(self, steps: f64) -> String {
+        let number = steps.round() as i64 * self.times;
+        if number == 0 {
+            return "0".to_owned();
+        }
+        let digits = number.unsigned_abs().to_string();
+        // The power of ten of the first digit.
+        let first = self.exponent + digits.len() as i64 - 1;
+        let digits = digits.trim_end_matches('0');
+        let (one, rest) = digits.split_at(1);
+        let point = if rest.is_empty() { "" } else { "." };
+        let sign = if number < 0 { "−" } else { "" };
+        format!("{sign}{one}{point}{rest}·10{}", raised(first))
     }
 }
 

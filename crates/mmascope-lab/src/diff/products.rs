@@ -115,6 +115,13 @@ pub struct DiffStep {
     pub d: u64,
 }
 
+impl DiffStep {
+    /// The k behind its last one.
+    pub(super) fn end(&self, subject: &Contender<'_>) -> usize {
+        self.first + subject.unit().signature().k
+    }
+}
+
 /// The chain of an output: K in ascending order, each result being the next step's c.
 ///
 /// # Errors
@@ -192,12 +199,11 @@ pub fn parting(
     left: (&Contender<'_>, &[DiffStep]),
     right: (&Contender<'_>, &[DiffStep]),
 ) -> Option<(usize, usize)> {
-    let end = |subject: &Contender<'_>, step: &DiffStep| step.first + subject.unit().signature().k;
     left.1.iter().enumerate().find_map(|(at, step)| {
         let other = right
             .1
             .iter()
-            .position(|it| end(right.0, it) == end(left.0, step))?;
+            .position(|it| it.end(right.0) == step.end(left.0))?;
         let verdict = Verdict::of((left.0, step.d), (right.0, right.1[other].d));
         verdict.differs().then_some((at, other))
     })

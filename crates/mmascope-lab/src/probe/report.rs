@@ -42,6 +42,22 @@ impl Feature {
             _ => "result",
         }
     }
+
+    /// The inputs and outputs, open; nothing for what is concluded from other features.
+    fn questions(&self) -> String {
+        if self.tests.is_empty() {
+            return String::new();
+        }
+        let tests: String = self.tests.iter().map(Test::row).collect();
+        let count = match self.tests.len() {
+            1 => "1 test".to_owned(),
+            many => format!("{many} tests"),
+        };
+        format!(
+            "<details open><summary>{count}</summary><div class=\"scroll\"><table><tr><th>input</th><th>output</th>\
+             <th>value</th></tr>\n{tests}</table></div></details>"
+        )
+    }
 }
 
 /// One question and its answer.
@@ -151,19 +167,18 @@ impl Features {
     fn table(&self) -> String {
         let mut body = String::new();
         for feature in &self.features {
-            let tests: String = feature.tests.iter().map(Test::row).collect();
             body += &format!(
-                "<tr><td>{}</td><td>{}</td><td><b>{}</b></td><td>{}<details><summary>{} tests</summary>\
-                 <table><tr><th>input</th><th>output</th><th>value</th></tr>\n{tests}</table></details></td></tr>\n",
+                "<tr><td>{}</td><td>{}</td><td><b>{}</b></td><td>{}{}</td></tr>\n",
                 feature.topic(),
                 escaped(&feature.title),
                 escaped(&feature.value),
                 escaped(&feature.conclusion),
-                feature.tests.len(),
+                feature.questions(),
             );
         }
         format!(
-            "<table><tr><th>about</th><th>feature</th><th>value</th><th>conclusion</th></tr>\n{body}</table>\n"
+            "<div class=\"scroll\"><table class=\"features\"><tr><th>about</th><th>feature</th><th>value</th><th>conclusion</th></tr>\n\
+             {body}</table></div>\n"
         )
     }
 }
@@ -217,15 +232,17 @@ fn page(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>{title}</title>\n<style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n{body}</body></html>\n"
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title>\n<style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n{body}</body></html>\n"
     )
 }
 
 const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;\
 color:#1c2330;background:#fff}table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;\
 padding:.3rem .6rem;border-bottom:1px solid #d9dee6}details table{font:13px ui-monospace,monospace}\
-summary{color:#5a6577;cursor:pointer}.differs td{font-weight:600;background:#fff3d6}@media(prefers-color-scheme:dark){body{color:#dfe5ee;background:#12161d}\
-td,th{border-color:#2c3542}.differs td{background:#3a2f12}}";
+summary{color:#5a6577;cursor:pointer}h1,h2{overflow-wrap:anywhere}.scroll{overflow-x:auto}.differs td{font-weight:600;background:#fff3d6}@media(prefers-color-scheme:dark){body{color:#dfe5ee;background:#12161d}\
+td,th{border-color:#2c3542}summary{color:#9aa5b4}.differs td{background:#3a2f12}}\
+@media(max-width:700px){h1{font-size:1.4rem}.features>tbody>tr,.features>tbody>tr>td{display:block;border:0}\
+.features>tbody>tr{border-bottom:1px solid #8a8f9a;padding:.4rem 0}.features>tbody>tr:first-child{display:none}}";
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")

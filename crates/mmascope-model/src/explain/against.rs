@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use serde::Serialize;
 
+use super::quiet::Quiet;
 use super::trace::{Trace, TracedStep, TracedTerm};
 use crate::exact::Dyadic;
 
@@ -338,10 +339,22 @@ impl Comparison<'_> {
             }
         }
         let mut text = format!("{letter}\n");
-        for (index, step) in trace.steps.iter().enumerate().take(last + 1) {
-            let mark = mark.filter(|_| index == last);
-            step.write(&mut text, index + 1, mark).ok();
+        let end = trace.steps.len().min(last + 1);
+        let mut index = 0;
+        while index < end {
+            // The step at which they part is shown by itself.
+            let quiet = Quiet::in_front(&trace.steps[index..end - 1]);
+            let count = match quiet {
+                Some(quiet) => quiet.write(&mut text, index + 1),
+                None => {
+                    let mark = mark.filter(|_| index == last);
+                    let step = trace.steps[index].write(&mut text, index + 1, mark);
+                    step.map(|()| 1)
+                }
+            };
             writeln!(text).ok();
+            // Writing to a String cannot fail.
+            index += count.unwrap_or(1);
         }
         text.trim_end().lines().map(str::to_owned).collect()
     }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::against::{Comparison, Parting, TracedPart};
 use super::picture::picture;
+use super::quiet::Quiet;
 use super::step::ZERO_RULE;
 use super::trace::{Trace, TracedOperand, TracedStep};
 use super::value::TracedValue;
@@ -18,8 +19,10 @@ const HATCH: &str = "<svg width=\"0\" height=\"0\" class=\"defs\" aria-hidden=\"
     <rect class=\"hatch-line\" width=\"1.6\" height=\"4\"/></pattern></defs></svg>";
 /// Rows of the operand table that are shown without a click.
 const OPEN_ROWS: usize = 20;
-/// Digits of result and exact value, which may differ late.
-const CARD_DIGITS: usize = 9;
+/// Digits of most numbers.
+pub(super) const DIGITS: usize = 6;
+/// Digits of sums that are compared, which may differ late.
+pub(super) const CARD_DIGITS: usize = 9;
 
 /// The page of one trace; `title` names the unit.
 #[must_use]
@@ -54,7 +57,7 @@ pub fn fragment_against(difference: &Comparison<'_>) -> String {
 
 /// The title as a heading of the second level, because a part of a page does not have the page's own heading, and what is
 /// wider than the page can be moved by keyboard. (Texts have no brackets of their own, because they are escaped.)
-fn lowered(body: &str) -> String {
+pub(super) fn lowered(body: &str) -> String {
     let body = body.replace("<h1>", "<h2 class=\"title\">");
     let body = body.replace("</h1>", "</h2>");
     body.replace(
@@ -72,7 +75,7 @@ pub fn fragment_style() -> String {
     style + ".explained { background: none; }\n.title { font-size: 19px; }\n"
 }
 
-fn one(title: &str, trace: &Trace) -> String {
+pub(super) fn one(title: &str, trace: &Trace) -> String {
     let mut body = String::new();
     write!(body, "<header><h1>{}</h1>", escaped(title)).ok();
     summary(&mut body, trace);
@@ -82,16 +85,20 @@ fn one(title: &str, trace: &Trace) -> String {
     body
 }
 
-fn two(difference: &Comparison<'_>) -> String {
+pub(super) fn two(difference: &Comparison<'_>) -> String {
     let mut body = String::new();
     let (left, right) = (difference.left_name, difference.right_name);
+    let (verb, words) = match difference.words.strip_prefix("nowhere: ") {
+        Some(words) => ("They agree:", words),
+        None => ("They part", &*difference.words),
+    };
     write!(
         body,
         "<header><h1>{} <span class=\"versus\">against</span> {}</h1><p class=\"parting\">\
-         <b>They part</b> {}</p></header>",
+         <b>{verb}</b> {}</p></header>",
         escaped(left),
         escaped(right),
-        rich(&difference.words)
+        rich(words)
     )
     .ok();
     legend(&mut body);
@@ -127,13 +134,13 @@ fn mark<'a>(difference: &'a Comparison<'_>, is_left: bool) -> Option<Mark<'a>> {
     Some((*step, digit))
 }
 
-fn document(title: &str, class: &str, body: &str) -> String {
+pub(super) fn document(title: &str, class: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title>\
          <style>\n{STYLE}</style></head>\n<body class=\"{class}\">{HATCH}\n<main>{body}</main>\n\
-         <footer>mmascope explain {}</footer></body></html>",
+         <footer>mmascope {}</footer></body></html>",
         escaped(title),
         env!("CARGO_PKG_VERSION")
     )
@@ -225,9 +232,17 @@ fn details(out: &mut String, trace: &Trace, mark: Option<Mark<'_>>) {
     operands(out, trace);
     let mut index = 0;
     while index < trace.steps.len() {
-        let run = trace.steps[index..]
-            .iter()
-            .take_while(|step| is_plain(step))
+        // The step at which they part is shown by itself.
+        let part = mark.map(|(at, _)| at).filter(|at| *at >= index);
+        let end = part.unwrap_or(trace.steps.len());
+        if let Some(quiet) = Quiet::in_front(&trace.steps[index..end]) {
+            quiet_section(out, index, &quiet);
+            index += quiet.len();
+            continue;
+        }
+        let run = (index..trace.steps.len())
+            .take_while(|&at| is_plain(&trace.steps[at]))
+            .take_while(|&at| at >= end || Quiet::in_front(&trace.steps[at..end]).is_none())
             .count();
         if run > 0 {
             plain_steps(out, trace, index..index + run, mark);
@@ -255,6 +270,36 @@ fn details(out: &mut String, trace: &Trace, mark: Option<Mark<'_>>) {
 /// A step without anything to see: one term, or a group that is summed exactly.
 fn is_plain(step: &TracedStep) -> bool {
     step.alignment.is_none() && (step.terms.len() <= 1 || !step.factors.is_empty())
+}
+
+/// Successive steps that change nothing.
+fn quiet_section(out: &mut String, index: usize, quiet: &Quiet<'_>) {
+    let last = quiet.last();
+    write!(
+        out,
+        "<section class=\"step\"><h3><span class=\"number\">{}–{}</span> {} = {} \
+         <span class=\"role\">nothing changes</span></h3><p class=\"zeros\">zero: {}</p>",
+        index + 1,
+        index + quiet.len(),
+        escaped(&last.name),
+        escaped(quiet.given()),
+        escaped(&quiet.zero_names())
+    )
+    .ok();
+    out.push_str("<p class=\"end\">");
+    outcome(out, last);
+    out.push_str("</p></section>");
+}
+
+/// The word and the value that a step makes.
+fn outcome(out: &mut String, step: &TracedStep) {
+    let value = people(&step.value);
+    if !step.word.is_empty() {
+        // An inexact value brings a sign of its own.
+        let sign = if value.starts_with('≈') { "" } else { "= " };
+        write!(out, "<code>{}</code> {sign}", step.word).ok();
+    }
+    write!(out, "<b class=\"outcome\">{}</b>", escaped(&value)).ok();
 }
 
 fn plain_steps(
@@ -377,15 +422,7 @@ fn step_section(out: &mut String, index: usize, step: &TracedStep, mark: Option<
         )
         .ok();
     }
-    if !step.word.is_empty() {
-        write!(out, "<code>{}</code> = ", step.word).ok();
-    }
-    write!(
-        out,
-        "<b class=\"outcome\">{}</b>",
-        escaped(&people(&step.value))
-    )
-    .ok();
+    outcome(out, step);
     let lost = step.lost();
     if !lost.is_zero() {
         write!(
@@ -485,7 +522,16 @@ fn exponent(exponent: Option<i64>) -> String {
 
 /// A value in few digits.
 fn people(value: &TracedValue) -> String {
-    in_digits(value, 6)
+    in_digits(value, DIGITS)
+}
+
+/// `= 0.5` or `≈ 0.333333`.
+pub(super) fn equals(value: &TracedValue, digits: usize) -> String {
+    let text = in_digits(value, digits);
+    match text.starts_with('≈') {
+        true => text,
+        false => format!("= {text}"),
+    }
 }
 
 /// A value with at most so many digits; `≈` in front when they are not all.

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::html::{escaped, minus, short};
+use super::html::{DIGITS, equals, escaped, minus, short};
 use super::trace::{Rounded, TracedStep, TracedTerm};
+use super::value::TracedValue;
 use crate::exact::Dyadic;
 
 /// Size of a cell.
@@ -76,7 +77,7 @@ impl Row {
                 Kind::Aligned,
                 format!("= {} · 2^{}", minus(&cut.multiple.to_string()), cut.place),
             ),
-            None => (Kind::Whole, equals(&term.value)),
+            None => (Kind::Whole, equal(&term.value)),
         };
         let lost = term.cut.as_ref().filter(|cut| !cut.difference.is_zero());
         Self {
@@ -113,7 +114,7 @@ impl Row {
             line: last_place(step).unwrap_or(i64::MIN),
             unit: None,
             kind: Kind::Sum,
-            right: equals(&step.sum),
+            right: equal(&step.sum),
             lost: String::new(),
         }
     }
@@ -130,7 +131,7 @@ impl Row {
             line: rounded.place,
             unit: None,
             kind: Kind::Sum,
-            right: equals(&value),
+            right: equal(&value),
             lost: if difference.is_zero() {
                 String::new()
             } else {
@@ -468,13 +469,8 @@ fn draw_row(svg: &mut String, row: &Row, columns: &[Column], y: i64) {
 }
 
 /// `= 0.5` or `≈ 0.333333`.
-fn equals(number: &Dyadic) -> String {
-    let text = short(number);
-    if text.starts_with('≈') {
-        text
-    } else {
-        format!("= {text}")
-    }
+fn equal(number: &Dyadic) -> String {
+    equals(&TracedValue::of_number(number), DIGITS)
 }
 
 /// Text with `2^-3` as a raised exponent, escaped.

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use super::quiet::Quiet;
 use super::trace::{PairTrace, Rounded, Trace, TracedOperand, TracedStep, TracedTerm};
 
 /// Longest run of equal digits that is written out.
@@ -13,9 +14,13 @@ impl fmt::Display for Trace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_head(out)?;
         self.write_operands(out)?;
-        for (index, step) in self.steps.iter().enumerate() {
+        let mut index = 0;
+        while let Some(step) = self.steps.get(index) {
             writeln!(out)?;
-            step.write(out, index + 1, None)?;
+            index += match Quiet::in_front(&self.steps[index..]) {
+                Some(quiet) => quiet.write(out, index + 1)?,
+                None => step.write(out, index + 1, None).map(|()| 1)?,
+            };
         }
         if self.error.is_some() && self.steps.iter().all(|step| !step.value.is_special()) {
             writeln!(out, "\nlost     {} in all = exact - result", self.lost())?;
@@ -117,6 +122,22 @@ fn operand_cells(operand: &TracedOperand) -> [String; 3] {
 
 fn exponent_cell(exponent: Option<i64>) -> String {
     exponent.map_or_else(|| "-".to_owned(), |e| e.to_string())
+}
+
+impl Quiet<'_> {
+    /// Writes the steps' lines, the first one having this number; gives how many they are.
+    pub(super) fn write(&self, out: &mut impl Write, number: usize) -> Result<usize, fmt::Error> {
+        let (given, last, count) = (self.given(), self.last(), self.len());
+        let end = number + count - 1;
+        writeln!(
+            out,
+            "steps {number} to {end}: {} = {given}   nothing changes",
+            last.name
+        )?;
+        writeln!(out, "  zero     {}", self.zero_names())?;
+        last.write_value(out)?;
+        Ok(count)
+    }
 }
 
 impl TracedStep {
@@ -226,15 +247,18 @@ impl TracedStep {
         for remark in &self.remarks {
             writeln!(out, "  note     {remark}")?;
         }
-        if self.word.is_empty() {
-            writeln!(out, "  value    {}", self.value)?;
-        } else {
-            writeln!(out, "  value    {} = {}", self.word, self.value)?;
-        }
+        self.write_value(out)?;
         for loss in &self.losses {
             writeln!(out, "  lost     {} {}", loss.value, loss.by)?;
         }
         Ok(())
+    }
+
+    fn write_value(&self, out: &mut impl Write) -> fmt::Result {
+        match self.word.is_empty() {
+            true => writeln!(out, "  value    {}", self.value),
+            false => writeln!(out, "  value    {} = {}", self.word, self.value),
+        }
     }
 
     fn write_terms(&self, out: &mut impl Write, mark: Option<(&str, i64)>) -> fmt::Result {
@@ -330,9 +354,14 @@ impl TracedStep {
     }
 }
 
+/// The k of a product's name.
+pub(super) fn product_number(name: &str) -> Option<usize> {
+    name.strip_prefix('p')?.parse().ok()
+}
+
 /// Names with runs of consecutive products as `p0..p7`.
-fn ranges(names: &[&str]) -> Vec<String> {
-    let number = |name: &str| name.strip_prefix('p')?.parse::<usize>().ok();
+pub(super) fn ranges(names: &[&str]) -> Vec<String> {
+    let number = product_number;
     let mut runs: Vec<(&str, &str, usize)> = Vec::new();
     for name in names {
         match runs.last_mut() {

@@ -15,6 +15,17 @@ const LEVEL: usize = 34;
 const BOX: usize = 20;
 /// Width of a character, in pixels.
 const CHARACTER: usize = 7;
+/// Where the edges of a node turn, behind its centre: between the circles of its level and of the next one.
+const TURN: usize = LEVEL / 2;
+/// Colours, light and dark as the reader's system is. The names are the drawing's own, because it also stands in pages.
+const STYLE: &str = "\
+.tree{--tree-paper:#fff;--tree-ink:#1b1f24;--tree-soft:#59636e;--tree-edge:#888;--tree-node:#dbe9f6;--tree-node-line:#245;\
+--tree-leaf:#f6f0db;--tree-leaf-line:#542}\
+@media (prefers-color-scheme:dark){.tree{--tree-paper:#12161d;--tree-ink:#e6edf3;--tree-soft:#9aa5b4;--tree-edge:#7b8695;\
+--tree-node:#1f3550;--tree-node-line:#7fb2e5;--tree-leaf:#3a3320;--tree-leaf-line:#c9b06a}}\
+.tree text{fill:var(--tree-ink)}.tree .paper{fill:var(--tree-paper)}.tree .soft{fill:var(--tree-soft)}\
+.tree path{fill:none;stroke:var(--tree-edge)}.tree circle{fill:var(--tree-node);stroke:var(--tree-node-line)}\
+.tree .leaf{fill:var(--tree-leaf);stroke:var(--tree-leaf-line)}";
 
 /// What is drawn: an item of the tree, opened or as one box.
 struct Drawn {
@@ -251,24 +262,23 @@ impl Tree {
         let height = y.iter().max().copied().unwrap_or(0) + LEVEL;
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
+             viewBox=\"0 0 {width} {height}\" class=\"tree\" font-family=\"sans-serif\" font-size=\"11\">\n\
+             <style>{STYLE}</style>\n\
+             <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n\
              <text x=\"10\" y=\"22\" font-size=\"14\">{}</text>\n\
-             <text x=\"10\" y=\"38\" fill=\"#555\">{kinds}</text>\n",
+             <text x=\"10\" y=\"38\" class=\"soft\">{kinds}</text>\n",
             escape(&heading)
         );
         for (item, shape) in drawn.iter().enumerate() {
             if let Some(parent) = shape.parent {
-                let end = if wide && !shape.is_node {
-                    x[item].saturating_sub(widths[item] / 2)
-                } else {
-                    x[item]
+                // Every edge turns between its parent's level and the next one: levels have no nodes there, and beyond it
+                // runs in the lane of its end, where nodes of other branches have none.
+                let ((from_x, from_y), (to_x, to_y)) = ((x[parent], y[parent]), (x[item], y[item]));
+                let way = match wide {
+                    true => format!("H{}V{to_y}H{to_x}", from_x + TURN),
+                    false => format!("V{}H{to_x}V{to_y}", from_y + TURN),
                 };
-                let _ = writeln!(
-                    out,
-                    "<path d=\"M{} {}L{end} {}\" stroke=\"#888\" fill=\"none\"/>",
-                    x[parent], y[parent], y[item]
-                );
+                let _ = writeln!(out, "<path d=\"M{from_x} {from_y}{way}\"/>");
             }
         }
         for (item, shape) in drawn.iter().enumerate() {
@@ -278,14 +288,13 @@ impl Tree {
                 let radius = if shape.format.is_some() { 13 } else { 11 };
                 writeln!(
                     out,
-                    "<g><title>{title}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" \
-                     fill=\"#dbe9f6\" stroke=\"#245\"/>"
+                    "<g><title>{title}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>"
                 )
             } else {
                 writeln!(
                     out,
                     "<g><title>{title}</title><rect x=\"{}\" y=\"{}\" width=\"{width}\" \
-                     height=\"{BOX}\" rx=\"3\" fill=\"#f6f0db\" stroke=\"#542\"/>",
+                     height=\"{BOX}\" rx=\"3\" class=\"leaf\"/>",
                     x.saturating_sub(width / 2),
                     y - BOX / 2
                 )

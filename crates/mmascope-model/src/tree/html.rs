@@ -1,4 +1,4 @@
-//! Writes a tree as one self-contained page that folds and searches.
+//! Writes a tree as one self-contained page: its picture, and a list that folds and searches.
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ impl Tree {
         }
         nodes.push(']');
         // `</script>` in a name must not end the script.
-        let names = Value::from(names.to_vec())
+        let list = Value::from(names.to_vec())
             .to_string()
             .replace('<', "\\u003c");
         let facts = format!("{} leaves, {}. {facts}", self.leaves(), self.pattern());
@@ -35,8 +35,9 @@ impl Tree {
             ("@TITLE@", escape(title)),
             ("@FACTS@", escape(&facts)),
             ("@N@", self.leaves().to_string()),
-            ("@NAMES@", names),
+            ("@NAMES@", list),
             ("@NODES@", nodes),
+            ("@PICTURE@", self.svg(title, names)),
         ];
         // One pass over the page, so that a text that looks like a mark is not taken for one.
         let mut out = String::new();

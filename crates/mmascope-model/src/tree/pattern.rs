@@ -55,6 +55,8 @@ impl<'a> Shapes<'a> {
             (1, _) => first.to_string(),
             (_, true) => format!("{first}…{last}"),
             (count, false) => match self.chain(item).and_then(|chain| chain.stride()) {
+                // Two leaves are no range.
+                Some(_) if count == 2 => format!("{first}, {last}"),
                 Some(stride) => format!("{first}, {}…{last}", first + stride),
                 None => format!("{count} of {first}…{last}"),
             },

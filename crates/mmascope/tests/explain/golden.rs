@@ -275,3 +275,34 @@ fn the_table_has_the_exponents_of_widened_operands() {
         .collect();
     assert_eq!(in_steps, [-1], "{text}");
 }
+
+/// One product alone: the steps before it and after it are one each.
+#[test]
+fn steps_of_zeros_are_one() {
+    let (volta, request) = (
+        "wmma.m16n16k16.f32.f16.f16.f32",
+        TraceRequest {
+            a: "0,0,0,0,0,0,0,0,1.5",
+            b: "0,0,0,0,0,0,0,0,2",
+            c: None,
+            ..REQUEST
+        },
+    );
+    let text = trace("volta", volta, &input("volta", volta, &request)).to_string();
+    let before = "\nsteps 1 to 2: d.2 = 0   nothing changes\n  zero     p0..p7 c\n  value    00000000 = 0\n\nstep 3: d.3 = p8 ";
+    assert!(text.contains(before), "{text}");
+    let chain = "mma.m8n8k4.f64.f64.f64.f64";
+    let request = TraceRequest {
+        a: "1",
+        b: "1",
+        ..request
+    };
+    let trace = trace("ampere", chain, &input("ampere", chain, &request));
+    let after = "\nsteps 2 to 4: d = d.1   nothing changes\n  zero     p1..p3\n  value    3ff0000000000000 = 1\n\nlost";
+    assert!(trace.to_string().contains(after), "{trace}");
+    let html = mmascope::explain::page("ampere", &trace);
+    assert!(
+        html.contains("2–4</span> d = d.1 <span class=\"role\">nothing changes"),
+        "{html}"
+    );
+}

@@ -1,7 +1,10 @@
 //! The page: well-formed, self-contained, with the result in it.
 
 use mmascope::dpa::Modifiers;
-use mmascope::explain::{Comparison, Trace, page, page_against};
+use mmascope::explain::{
+    ChainState, ChainStep, ChainSum, Comparison, OutputChain, Report, Trace, TracedValue, page,
+    page_against,
+};
 
 use super::cases::{Case, Random, UNITS, unit};
 use super::golden::{REQUEST, input, trace};
@@ -148,4 +151,76 @@ fn sixty_four_products_fit() {
     assert!(!html.contains("<details class=\"operands\" open>"));
     let widest = trace.to_string().lines().map(str::len).max();
     assert!(widest < Some(160), "{widest:?}");
+}
+
+/// A chain of 40 steps on two units: zeros in front, then equal, from step 20 on different.
+fn walked() -> OutputChain {
+    let sum = |word: usize| ChainSum {
+        word: format!("{word:08x}"),
+        value: TracedValue::Zero { negative: false },
+    };
+    let steps = (0..40).map(|step| ChainStep {
+        k: (16 * step, 16 * step + 15),
+        own: [sum(step), sum(step + 1)],
+        other: Some([sum(step), sum(step + 1 + usize::from(step >= 20))]),
+        state: match step {
+            0..8 => ChainState::Idle,
+            8..20 => ChainState::Equal,
+            _ => ChainState::Apart,
+        },
+    });
+    OutputChain {
+        names: vec!["<left>".to_owned(), "right".to_owned()],
+        steps: steps.collect(),
+        opened: 20,
+    }
+}
+
+#[test]
+fn a_chain_shows_every_step_and_opens_one() {
+    let mut report = Report::new("output 3,7");
+    report.chain(&walked());
+    let html = report.page();
+    assert_well_formed(&html);
+    assert_self_contained(&html);
+    assert_eq!(
+        html.matches("<span class=\"k\">").count(),
+        40,
+        "every step has a card"
+    );
+    assert_eq!(html.matches("<li class=\"apart opened\">").count(), 1);
+    assert!(html.contains("The step of k = 320 to 335 is opened below"));
+    for text in [
+        "k = 0 to 127: 8 steps of zeros only, which change nothing",
+        "k = 128 to 271: 9 steps, equal",
+        "k = 384 to 623: 15 steps, different",
+        "<b>A</b> c <code>00000014</code> → D <code>00000015</code> = 0",
+    ] {
+        let text = text.replace("<b>A</b>", "<i>A</i>");
+        assert!(html.contains(&text), "{text} of {html}");
+    }
+    let text = walked().to_string();
+    let expected = "40 steps of 16 products\n  k = 0 to 127: 8 steps of zeros only, which change nothing\n  …\n";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(
+        text.contains("\n> k = 320 to 335: 00000015 and 00000016\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn inexact_values_have_one_sign() {
+    let inst = "mma.m16n8k8.f32.f16.f16.f32";
+    let request = mmascope::explain::TraceRequest {
+        a: "1.0009765625",
+        b: "1.0009765625",
+        c: Some("0x1.234568p1"),
+        ..REQUEST
+    };
+    let html = page(
+        "ampere",
+        &trace("ampere", inst, &input("ampere", inst, &request)),
+    );
+    assert!(html.contains("</code> <b class=\"outcome\">≈"), "{html}");
+    assert!(!html.contains("= <b class=\"outcome\">≈"));
 }

@@ -241,7 +241,26 @@ impl Check<'_> {
         known
     }
 
+    /// Successive steps that hand one sum on, or 0, because everything else is zero.
+    fn quiet(&mut self, step: &Step) {
+        for name in &step.zeros {
+            assert!(
+                matches!(self.known[name].0, Value::Zero(_)),
+                "{name} is not zero"
+            );
+        }
+        let value = match &step.adds[..] {
+            [] => Value::Zero(false),
+            [given] => self.known[given].0.clone(),
+            more => panic!("{more:?}"),
+        };
+        self.finish(step, value, None);
+    }
+
     fn step(&mut self, step: &Step) {
+        if step.role == "nothing changes" {
+            return self.quiet(step);
+        }
         let known = self.flushed(step);
         let algorithm = step.role.split([' ', ',', ':']).next().expect("a word");
         let joins_late = ["tr-fdpa", "gtr-fdpa"].contains(&algorithm);
