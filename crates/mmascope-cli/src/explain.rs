@@ -2,7 +2,7 @@
 
 mod product;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
@@ -10,6 +10,7 @@ use crate::args::{Common, Explain};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::show::flag_words;
+use crate::terminal;
 use crate::tested;
 use crate::units::Types;
 use mmascope::dpa::Modifiers;
@@ -133,7 +134,7 @@ fn print(
     if common.json() {
         report::print_json(catalogue, body())?;
     } else {
-        writeln!(io::stdout(), "{}", text.trim_end())?;
+        writeln!(terminal::out(), "{}", text.trim_end())?;
     }
     Ok(Status::Done)
 }

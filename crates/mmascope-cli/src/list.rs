@@ -1,6 +1,6 @@
 //! `mmascope list`: lists architectures and instructions of the catalogue.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
@@ -8,6 +8,7 @@ use crate::args::{Common, List};
 use crate::layout;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use mmascope::isa::{Architecture, Catalogue, Instruction, Model};
 
 pub(crate) fn run(
@@ -93,8 +94,8 @@ fn filtered(
         let count = rows.len();
         let counted = format!("{count} instruction{}", if count == 1 { "" } else { "s" });
         match count {
-            0 => writeln!(io::stdout(), "{counted}")?,
-            _ => writeln!(io::stdout(), "{table}\n{counted}")?,
+            0 => writeln!(terminal::out(), "{counted}")?,
+            _ => writeln!(terminal::out(), "{table}\n{counted}")?,
         }
     }
     Ok(if rows.is_empty() {
@@ -117,7 +118,7 @@ fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
         ]);
     }
     writeln!(
-        io::stdout(),
+        terminal::out(),
         "{table}\n{}",
         layout::paragraph("Instructions of one: mmascope list NAME")
     )?;
@@ -125,7 +126,7 @@ fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
 }
 
 fn print_instructions(architecture: &Architecture) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "{}: {}", architecture.name, architecture.title)?;
     if let Some(reason) = &architecture.unmodelled {
         let text = format!("Instructions not listed are known and unmodelled: {reason}");

@@ -5,7 +5,7 @@ mod operands;
 mod printed;
 mod reference;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use serde_json::{Map, Value};
@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use crate::units::Types;
 use mmascope::array::{self, Array, ArrayReading, Casting, Words};
 use mmascope::dpa::{Modifiers, Scalar, Unit};
@@ -49,7 +50,7 @@ pub(crate) fn run(
     let mut done = Vec::new();
     for (options, named) in products.iter().zip(named) {
         if !done.is_empty() && !common.json() {
-            writeln!(io::stdout())?;
+            writeln!(terminal::out())?;
         }
         done.push(one(catalogue, common, options, named)?);
     }

@@ -1,6 +1,6 @@
 //! `mmascope probe`: measures the numerical features of a device, with their evidence.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value};
 
@@ -9,6 +9,7 @@ use crate::layout;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use mmascope::isa::Catalogue;
 use mmascope::probe::{Features, NOISE, probe};
 
@@ -63,7 +64,7 @@ fn write_page(options: &Probe, page: impl Fn() -> String) -> Result<(), Failure>
 }
 
 fn print(report: &Features) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "subject    {}", report.subject)?;
     writeln!(out, "signature  {}\n", report.signature)?;
     let mut table = Table::new(&["feature", "value", "conclusion"]);
@@ -110,7 +111,7 @@ fn both(left: &Features, right: &Features, differing: &[String]) -> Map<String, 
 }
 
 fn print_both(left: &Features, right: &Features) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let mut table = Table::new(&["", "feature", &left.subject, &right.subject]);
     for feature in &left.features {
         let other = right.value(feature.name).unwrap_or("-");

@@ -9,6 +9,7 @@ use crate::layout;
 use crate::list::instruction_json;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use mmascope::dpa::{Addends, Unit};
 use mmascope::gemm;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
@@ -25,7 +26,7 @@ pub(crate) fn run(
     if common.json() {
         print_json(catalogue, common, architecture, row, unit)?;
     } else {
-        write_text(&mut io::stdout().lock(), architecture, row, unit)?;
+        write_text(&mut terminal::out(), architecture, row, unit)?;
     }
     Ok(Status::Done)
 }

@@ -1,12 +1,13 @@
 //! `mmascope specials`: what every unit makes of special values.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Specials};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use mmascope::format::Format;
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::precision::specials::{self, Special};
@@ -96,7 +97,7 @@ fn name(row: &Instruction) -> String {
 
 /// Units with the same results stand together.
 fn print(units: &[(&Instruction, Vec<Special>)]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let mut groups: Vec<(Vec<String>, Vec<&Instruction>)> = Vec::new();
     for (row, all) in units {
         let results: Vec<String> = all.iter().map(result).collect();

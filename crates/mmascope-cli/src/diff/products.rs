@@ -1,6 +1,6 @@
 //! `mmascope diff A B`: the same product on several units, output by output; `--results`: D computed elsewhere.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
@@ -9,6 +9,7 @@ use crate::interrupt;
 use crate::matmul::{self, Prepared};
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use crate::units::{self, Types};
 use mmascope::array::{self, Casting, Words};
 use mmascope::diff::{self, Contender, Outputs, Place, Verdict};
@@ -279,7 +280,7 @@ fn verdict_text(verdict: Verdict) -> String {
 }
 
 fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let shape = sides[0].shape;
     let what = match options.results {
         true => "results".to_owned(),

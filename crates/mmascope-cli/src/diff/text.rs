@@ -1,10 +1,11 @@
 //! Prints the findings of `diff` on the terminal.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use super::{Compare, Findings, Shown};
 use crate::report::Failure;
 use crate::table::Table;
+use crate::terminal;
 use mmascope::diff::Explanation;
 use mmascope::dpa::Addends;
 use mmascope::explain::{PairTrace, TracedCode, TracedOperand, TracedValue};
@@ -13,7 +14,7 @@ use mmascope::explain::{PairTrace, TracedCode, TracedOperand, TracedValue};
 const EXPLAINED: usize = 10;
 
 pub(super) fn print(findings: &Findings<'_>) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "{} inputs: {}", findings.inputs, findings.source)?;
     for note in &findings.notes {
         writeln!(out, "note: {note}")?;
