@@ -419,7 +419,7 @@ impl Tally {
                             false => verdict::without_neighbours(&line),
                         };
                         let text = format!(
-                            "{file}:{number}: {arch} {inst}: {} {expected}, the model gives {got}\n  {shown}",
+                            "{file}:{number}: {arch}:{inst}: {} {expected}, the model gives {got}\n  {shown}",
                             self.source
                         );
                         let printed = writeln!(terminal::out(), "{text}");

@@ -55,6 +55,11 @@ pub(crate) fn run(
     common: &Common,
     options: &Explain,
 ) -> Result<Status, Failure> {
+    if let Some(arch) = options.arch.as_ref().filter(|arch| arch.contains(',')) {
+        return Err(Failure::Input(format!(
+            "--arch {arch}: explain takes one unit; --against ARCH:INST takes the second one"
+        )));
+    }
     if !options.files.is_empty() {
         return product::run(catalogue, common, options);
     }
@@ -101,7 +106,7 @@ pub(crate) fn run(
 }
 
 fn name(instruction: &Instruction) -> String {
-    format!("{} {}", instruction.architecture, instruction.name)
+    format!("{}:{}", instruction.architecture, instruction.name)
 }
 
 fn named(subject: &Subject<'_>, trace: &Trace) -> (String, Value) {
@@ -171,7 +176,7 @@ fn of_vector<'c>(
         let own = vector.instruction;
         if (&asked.architecture, &asked.name) != (&own.architecture, &own.name) {
             return Err(Failure::Input(format!(
-                "--arch {arch} --inst {inst}: the line of --vector is of {} {}",
+                "--arch {arch} --inst {inst}: the line of --vector is of {}:{}",
                 own.architecture, own.name
             )));
         }

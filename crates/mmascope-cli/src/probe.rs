@@ -10,6 +10,7 @@ use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
 use crate::terminal;
+use crate::tested;
 use mmascope::isa::Catalogue;
 use mmascope::probe::{Features, NOISE, probe};
 
@@ -19,8 +20,11 @@ pub(crate) fn run(
     options: &Probe,
 ) -> Result<Status, Failure> {
     let mut reports = Vec::new();
-    let others = options.compare.iter();
-    let subjects = options.subject.iter().chain(others);
+    let compared = match &options.compare[..] {
+        [both] => tested::two_subjects("--compare", both)?.to_vec(),
+        others => others.iter().map(String::as_str).collect(),
+    };
+    let subjects = options.subject.as_deref().into_iter().chain(compared);
     for subject in subjects {
         let mut device = options.device.open(catalogue, subject)?;
         reports.push(probe(device.as_mut())?);

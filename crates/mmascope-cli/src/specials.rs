@@ -68,6 +68,12 @@ fn rows<'a>(catalogue: &'a Catalogue, options: &Specials) -> Result<Vec<&'a Inst
     };
     let mut rows = Vec::new();
     for name in architectures {
+        if let Some((arch, inst)) = name.split_once(':') {
+            let row = catalogue.find(arch, inst)?;
+            row.unit()?;
+            rows.push(row);
+            continue;
+        }
         let architecture = catalogue.architecture(name)?;
         match &options.inst {
             None => rows.extend(architecture.instructions().filter(|row| row.is_modelled())),
@@ -92,7 +98,7 @@ fn rows<'a>(catalogue: &'a Catalogue, options: &Specials) -> Result<Vec<&'a Inst
 }
 
 fn name(row: &Instruction) -> String {
-    format!("{} {}", row.architecture, row.name)
+    format!("{}:{}", row.architecture, row.name)
 }
 
 /// Units with the same results stand together.

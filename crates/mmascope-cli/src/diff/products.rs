@@ -355,7 +355,7 @@ fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), F
                 .map_or_else(String::new, |file| format!(" --c {file}"));
             writeln!(
                 out,
-                "  mmascope explain {} --arch {} --inst {} --at {place}{c} --against {}:{}",
+                "  mmascope explain {} --arch {}:{} --at {place}{c} --against {}:{}",
                 options.files.join(" "),
                 row.architecture,
                 row.name,

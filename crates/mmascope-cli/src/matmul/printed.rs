@@ -50,7 +50,7 @@ impl Report<'_> {
         };
         writeln!(
             out,
-            "instruction  {} {}{default}",
+            "instruction  {}:{}{default}",
             row.architecture, row.name
         )?;
         writeln!(out, "types        {signature}")?;
