@@ -14,6 +14,9 @@ use crate::tested;
 use mmascope::isa::Catalogue;
 use mmascope::probe::{Features, NOISE, probe};
 
+/// The longest value that stands in the table; a longer one, such as a tree, stands below it.
+const WIDEST: usize = 60;
+
 pub(crate) fn run(
     catalogue: &Catalogue,
     common: &Common,
@@ -72,14 +75,19 @@ fn print(report: &Features) -> Result<(), Failure> {
     writeln!(out, "subject    {}", report.subject)?;
     writeln!(out, "signature  {}\n", report.signature)?;
     let mut table = Table::new(&["feature", "value", "conclusion"]);
-    for feature in &report.features {
-        table.add_row([
-            feature.title.clone(),
-            feature.value.clone(),
-            feature.conclusion.clone(),
-        ]);
+    let (long, short): (Vec<_>, Vec<_>) = report
+        .features
+        .iter()
+        .partition(|feature| feature.value.chars().count() > WIDEST);
+    for feature in short {
+        table.add_row([&feature.title, &feature.value, &feature.conclusion]);
     }
     writeln!(out, "{table}")?;
+    for feature in long {
+        let label = format!("\n{}: ", feature.title);
+        let text = format!("{}; {}", feature.value, feature.conclusion);
+        writeln!(out, "{}", layout::labelled(&label, &text))?;
+    }
     if report.is_noisy() {
         writeln!(out, "\n{NOISE}")?;
     }
@@ -88,7 +96,7 @@ fn print(report: &Features) -> Result<(), Failure> {
         out,
         "\n{}",
         layout::paragraph(&format!(
-            "{queries} queries; --json and --html show every input and output"
+            "{queries} queries; --json and -o FILE.html show every input and output"
         ))
     )?;
     Ok(())

@@ -140,14 +140,15 @@ fn computed<'c>(catalogue: &'c Catalogue, options: &Diff) -> Result<Vec<Side<'c>
         )));
     }
     let cancel = interrupt::deferred();
-    let mut sides = Vec::new();
+    let mut sides: Vec<Side<'c>> = Vec::new();
+    let units = rows.len();
     for row in rows {
         let product = Matmul {
             c: options.c.clone(),
             schedule: options.schedule.clone(),
             ..Matmul::of_files(&row.architecture, Some(&row.name), [a, b])
         };
-        let prepared = matmul::product(catalogue, &product)?;
+        let prepared = matmul::one_of(catalogue, &product, units - sides.len())?;
         let unit = row.unit()?;
         let run = ScheduledProduct::new(
             &prepared.schedule,
