@@ -3,7 +3,7 @@
 use super::trial::{Asked, Trial};
 use crate::dpa::{Beyond, IntPair, Signature, Unit};
 use crate::format::{Format, Kind};
-use crate::gemm::Schedule;
+use crate::gemm::{ReductionOrder, Schedule, Split};
 
 /// What a candidate computes. Candidates of equal sums give equal bits, whatever the matrices of this K hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +39,21 @@ impl SameSum {
             let schedule = trial.schedule.in_shorter_steps(count, k / native)?;
             Some((block, schedule))
         });
-        let (unit, schedule) = in_blocks.unwrap_or_else(|| (unit.clone(), trial.schedule.clone()));
+        let (unit, mut schedule) =
+            in_blocks.unwrap_or_else(|| (unit.clone(), trial.schedule.clone()));
+        if let Split::SplitK { count, reduction } = &mut schedule.split {
+            reduction.order = of_few_parts(*count, reduction.order);
+        }
         Self::Blocks(Box::new(Blocks { unit, schedule, k }))
+    }
+}
+
+/// The order of a reduction, by one name where several are the same additions: two parts have one sum, and of three parts
+/// the first two are added first in pairs too.
+fn of_few_parts(count: usize, order: ReductionOrder) -> ReductionOrder {
+    match (count, order) {
+        (2, _) | (3, ReductionOrder::Pairwise) => ReductionOrder::Ascending,
+        _ => order,
     }
 }
 
