@@ -315,12 +315,12 @@ pub(crate) struct ManPages {
 
 #[derive(clap::Args)]
 pub(crate) struct List {
-    /// Only this architecture, with its instructions
-    #[arg(value_name = "ARCH", conflicts_with = "arch")]
-    pub(crate) name: Option<String>,
+    /// Only these architectures, with their instructions; ARCH:INST is one instruction
+    #[arg(value_name = "ARCH", value_delimiter = ',', conflicts_with = "arch")]
+    pub(crate) names: Vec<String>,
     /// The same
-    #[arg(long)]
-    pub(crate) arch: Option<String>,
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) arch: Vec<String>,
     /// Only instructions whose name contains this
     #[arg(long, value_name = "TEXT")]
     pub(crate) inst: Option<String>,
@@ -337,12 +337,13 @@ pub(crate) struct Formats {
 
 #[derive(clap::Args)]
 pub(crate) struct Show {
-    /// The architecture: a name, SM or gfx number, or product name; or ARCH:INST, which needs no --arch before it
-    #[arg(long)]
-    pub(crate) arch: String,
-    /// The instruction
-    #[arg(long)]
-    pub(crate) inst: String,
+    /// The architecture: a name, SM or gfx number, or product name; or ARCH:INST, which needs no --arch before it. Several
+    /// with commas, which are shown one after the other
+    #[arg(long, value_delimiter = ',', required = true)]
+    pub(crate) arch: Vec<String>,
+    /// The instruction, of every architecture that has it
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) inst: Vec<String>,
 }
 
 #[derive(clap::Args)]

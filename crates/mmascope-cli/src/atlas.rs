@@ -2,7 +2,7 @@
 
 mod server;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -11,6 +11,7 @@ use crate::args::{Atlas, Common};
 use crate::interrupt;
 use crate::output::Folder;
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use mmascope::isa::Catalogue;
 use mmascope_atlas::{File, Making};
 
@@ -168,7 +169,7 @@ fn say(
     }
     let size = bytes.div_ceil(1 << 20);
     writeln!(
-        io::stdout(),
+        terminal::out(),
         "{folder}: {pages} pages, {} files, {size} MiB; begin with index.html",
         files.len()
     )?;

@@ -1,6 +1,6 @@
 //! `mmascope cast`: values and arrays from one format to another.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
@@ -8,6 +8,7 @@ use crate::args::{self, Common};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use mmascope::array::{self, Casting, Words};
 use mmascope::cast;
 use mmascope::explain;
@@ -154,7 +155,7 @@ impl Asked {
             report::print_json(catalogue, body)?;
             return Ok(Status::Done);
         }
-        let mut out = io::stdout().lock();
+        let mut out = terminal::out();
         writeln!(out, "{}", self.words())?;
         let mut table = Table::new(&["in", "value", "out", "value", ""]);
         for row in &rows {
@@ -237,7 +238,7 @@ impl Asked {
             report::print_json(catalogue, body)?;
             return Ok(Status::Done);
         }
-        let mut out = io::stdout().lock();
+        let mut out = terminal::out();
         writeln!(out, "{}", self.words())?;
         writeln!(out, "input   {input}: {}", reading.words)?;
         let count = words.len();

@@ -1,6 +1,6 @@
 //! `mmascope check`: compares recorded results with the model.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
@@ -10,6 +10,7 @@ mod verdict;
 
 use crate::args::{Check, Common};
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use crate::tested;
 use asked::Subject;
 use mmascope::Error;
@@ -418,10 +419,10 @@ impl Tally {
                             false => verdict::without_neighbours(&line),
                         };
                         let text = format!(
-                            "{file}:{number}: {arch} {inst}: {} {expected}, the model gives {got}\n  {shown}",
+                            "{file}:{number}: {arch}:{inst}: {} {expected}, the model gives {got}\n  {shown}",
                             self.source
                         );
-                        let printed = writeln!(io::stdout(), "{}", report::shown(&text));
+                        let printed = writeln!(terminal::out(), "{text}");
                         report::unless_closed(printed.map_err(Failure::from))?;
                     }
                     self.mismatches.push(json!({
@@ -517,7 +518,7 @@ impl Tally {
                 closing += "\n";
                 closing += &verdict.line(verdicts.len() == 1);
             }
-            let printed = writeln!(io::stdout(), "{}", report::shown(&closing));
+            let printed = writeln!(terminal::out(), "{closing}");
             report::unless_closed(printed.map_err(Failure::from))?;
         }
         Ok(match (bad, failed) {

@@ -1,6 +1,6 @@
 //! GPUs: devices under test, trials that a chip makes itself, records, and what this machine has of CUDA.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value, json};
@@ -9,6 +9,7 @@ use crate::args::{Common, Record, Validate};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use crate::{interrupt, progress};
 use mmascope::cases::{Family, Generator, Hints};
 use mmascope::dut::{Batch, Dut};
@@ -230,7 +231,7 @@ fn print_conversions(
     reports: &[FunctionReport],
     failures: &[(String, String)],
 ) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let mut table = Table::new(&[
         "conversion",
         "inputs",
@@ -284,7 +285,7 @@ fn summary(
 }
 
 fn print(gpu: &Gpu, reports: &[RowReport], failures: &[(String, String)]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let chip = gpu.description();
     writeln!(
         out,

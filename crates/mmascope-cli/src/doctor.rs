@@ -1,12 +1,13 @@
 //! `mmascope doctor`: what this machine has, and what each part that is missing is for.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::Command;
 
 use serde_json::{Map, json};
 
 use crate::args::Common;
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use mmascope::cpu::Level;
 use mmascope::isa::Catalogue;
 use mmascope_cuda::doctor::{Part, parts};
@@ -31,7 +32,7 @@ pub(crate) fn run(catalogue: &Catalogue, common: &Common) -> Result<Status, Fail
         report::print_json(catalogue, body)?;
         return Ok(Status::Done);
     }
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     for part in &all {
         match (&part.found, &part.why) {
             (Some(found), _) => writeln!(out, "{:<20} {found}", part.part)?,

@@ -1,6 +1,6 @@
 //! `mmascope error`: measures the error against the exact product as K grows.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
@@ -9,6 +9,7 @@ use crate::matmul::schedule;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use crate::units::{self, Types};
 use crate::{interrupt, matmul};
 use mmascope::Error;
@@ -177,7 +178,7 @@ fn source(options: &ErrorOptions, data: &Data) -> String {
 }
 
 fn print(curves: &[Curve], source: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(
         out,
         "Errors on {source}; relative to Σ|a·b| (Σ|a| + |b| where a unit adds a and b), bias with its sign"

@@ -1,6 +1,7 @@
 //! `mmascope eval`: reads vector lines and writes them with results.
 
 use std::io::{self, BufWriter, Write};
+use std::sync::Once;
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -10,7 +11,7 @@ use crate::device;
 use crate::report::{self, Failure, Status};
 use mmascope::dpa::Modifiers;
 use mmascope::dut::{Batch, DeviceName, Dut, Interface, NoiseCheckedDut};
-use mmascope::isa::Catalogue;
+use mmascope::isa::{Catalogue, Instruction};
 use mmascope::vector::{
     Answer, BadLine, Line, Lines, Reader, read_operands, with_answer, with_flags, with_modifiers,
 };
@@ -53,7 +54,7 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Eval) -> Result<Status, Failu
 
 /// Who answers: the model of the instruction that each line names, or one device.
 enum Answerer<'a> {
-    Model(&'a Catalogue, &'a Eval, Modifiers),
+    Model(&'a Catalogue, &'a Eval, Modifiers, Option<&'a Instruction>),
     Device(Box<dyn Dut>),
 }
 
@@ -64,12 +65,12 @@ impl<'a> Answerer<'a> {
             for name in &options.mods {
                 modifiers.add(name)?;
             }
-            if let (Some(arch), Some(inst)) = (&options.arch, &options.inst)
-                && let Ok(row) = catalogue.find(arch, inst)
-            {
+            let names = options.arch.as_ref().zip(options.inst.as_ref());
+            let row = names.and_then(|(arch, inst)| catalogue.find(arch, inst).ok());
+            if let Some(row) = row {
                 report::doubt(row);
             }
-            return Ok(Self::Model(catalogue, options, modifiers));
+            return Ok(Self::Model(catalogue, options, modifiers, row));
         };
         let interface = match (&options.signature, &options.arch, &options.inst) {
             (Some(text), ..) => Some(Interface::of_signature(text.parse()?)),
@@ -91,7 +92,7 @@ impl<'a> Answerer<'a> {
         batch: &[Line],
     ) -> Result<Vec<Result<String, BadLine>>, Failure> {
         match self {
-            Self::Model(catalogue, options, modifiers) => {
+            Self::Model(catalogue, options, modifiers, row) => {
                 let reader = || {
                     Reader::new(catalogue)
                         .with_default(options.arch.clone(), options.inst.clone())
@@ -99,7 +100,9 @@ impl<'a> Answerer<'a> {
                 };
                 let lines = batch.par_iter();
                 Ok(lines
-                    .map_init(reader, |reader, line| evaluate(reader, line, modifiers))
+                    .map_init(reader, |reader, line| {
+                        evaluate(reader, line, modifiers, *row)
+                    })
                     .collect())
             }
             Self::Device(device) => ask(&mut **device, file, batch),
@@ -213,14 +216,32 @@ fn bad_line(message: String) -> BadLine {
     }
 }
 
+/// Says once that a line is not of the unit that the options name: they are for lines that name none.
+fn tell_of_other(row: &Instruction, own: &Instruction) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        let name = |row: &Instruction| format!("{}:{}", row.architecture, row.name);
+        report::tell(format_args!(
+            "lines that name {} are answered for it; {} is for lines that name none, --subject model:{} answers all",
+            name(own),
+            name(row),
+            name(row)
+        ));
+    });
+}
+
 /// The line with its result, and with the modifiers it was computed with: it means the same to `check`.
 fn evaluate(
     reader: &mut Reader<'_>,
     line: &Line,
     modifiers: &Modifiers,
+    row: Option<&Instruction>,
 ) -> Result<String, BadLine> {
     let text = text_of(line)?;
     let vector = reader.read(text)?;
+    if let Some(row) = row.filter(|row| !std::ptr::eq(*row, vector.instruction)) {
+        tell_of_other(row, vector.instruction);
+    }
     let answer = vector
         .compute_with_flags()
         .and_then(|(d, flags)| Ok((vector.answer_text(d)?, flags)));

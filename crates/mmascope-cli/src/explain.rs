@@ -2,7 +2,7 @@
 
 mod product;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
@@ -10,6 +10,7 @@ use crate::args::{Common, Explain};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::show::flag_words;
+use crate::terminal;
 use crate::tested;
 use crate::units::Types;
 use mmascope::dpa::Modifiers;
@@ -54,6 +55,11 @@ pub(crate) fn run(
     common: &Common,
     options: &Explain,
 ) -> Result<Status, Failure> {
+    if let Some(arch) = options.arch.as_ref().filter(|arch| arch.contains(',')) {
+        return Err(Failure::Input(format!(
+            "--arch {arch}: explain takes one unit; --against ARCH:INST takes the second one"
+        )));
+    }
     if !options.files.is_empty() {
         return product::run(catalogue, common, options);
     }
@@ -100,7 +106,7 @@ pub(crate) fn run(
 }
 
 fn name(instruction: &Instruction) -> String {
-    format!("{} {}", instruction.architecture, instruction.name)
+    format!("{}:{}", instruction.architecture, instruction.name)
 }
 
 fn named(instruction: &Instruction, trace: &Trace) -> (String, Value) {
@@ -130,7 +136,7 @@ fn print(
     if common.json() {
         report::print_json(catalogue, body())?;
     } else {
-        writeln!(io::stdout(), "{}", text.trim_end())?;
+        writeln!(terminal::out(), "{}", text.trim_end())?;
     }
     Ok(Status::Done)
 }
@@ -167,7 +173,7 @@ fn of_vector<'c>(
         let own = vector.instruction;
         if (&asked.architecture, &asked.name) != (&own.architecture, &own.name) {
             return Err(Failure::Input(format!(
-                "--arch {arch} --inst {inst}: the line of --vector is of {} {}",
+                "--arch {arch} --inst {inst}: the line of --vector is of {}:{}",
                 own.architecture, own.name
             )));
         }

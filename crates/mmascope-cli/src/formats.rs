@@ -1,6 +1,6 @@
 //! `mmascope formats`: number formats with their ranges and special values, and every code of a narrow one.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value as Json, json};
 
@@ -8,6 +8,7 @@ use crate::args::{Common, Formats};
 use crate::layout;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use mmascope::explain::{Facts, TracedValue};
 use mmascope::format::{FORMATS, Format, Kind};
 use mmascope::isa::Catalogue;
@@ -84,7 +85,7 @@ fn print_all(formats: &[Format]) -> Result<(), Failure> {
         ]);
     }
     writeln!(
-        io::stdout(),
+        terminal::out(),
         "{table}\n{}",
         layout::paragraph("Codes of a narrow one, and other spellings: mmascope formats NAME")
     )?;
@@ -93,7 +94,7 @@ fn print_all(formats: &[Format]) -> Result<(), Failure> {
 
 fn print_one(format: &Format) -> Result<(), Failure> {
     let facts = Facts::of(format);
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let mut line = |name: &str, text: String| {
         if text.is_empty() {
             return Ok(());

@@ -1,11 +1,12 @@
 //! `mmascope identify`: finds which instruction produced given matrices.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use crate::args::{Common, Identify};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use mmascope::array;
 use mmascope::gemm::Arrays;
 use mmascope::identify::{Candidate, Factors, Identification, Question, identify, trials};
@@ -56,7 +57,7 @@ pub(crate) fn run(
 }
 
 fn print(found: &Identification) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let [m, n, k] = found.shape;
     writeln!(out, "{}", found.headline())?;
     writeln!(

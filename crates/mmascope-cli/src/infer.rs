@@ -1,10 +1,11 @@
 //! `mmascope infer`: finds a complete model of a black box, in the catalogue's notation.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use crate::args::{Common, Infer};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use mmascope::infer::{Found, Inference, InferenceOptions, Outcome, infer_with_progress};
 use mmascope::isa::Catalogue;
 
@@ -40,7 +41,7 @@ pub(crate) fn run(
 }
 
 fn print(inference: &Inference) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "subject     {}", inference.subject)?;
     writeln!(out, "signature   {}", inference.signature)?;
     match &inference.outcome {

@@ -1,11 +1,12 @@
 //! `mmascope legal`: tells which targets take a PTX instruction.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Legal};
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use mmascope::isa::Catalogue;
 use mmascope::precision::legal::{Legality, Rules, Target};
 
@@ -48,7 +49,7 @@ pub(crate) fn run(
 }
 
 fn print_text(legality: &Legality, asked: &[(Target, bool)]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "{}", legality.form)?;
     let names = |wanted: bool| {
         let of = asked.iter().filter(|(_, legal)| *legal == wanted);

@@ -38,6 +38,7 @@ mod reveal;
 mod show;
 mod specials;
 mod table;
+mod terminal;
 mod tested;
 mod threads;
 mod tree;

@@ -1,6 +1,6 @@
 //! `mmascope list`: lists architectures and instructions of the catalogue.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
@@ -8,6 +8,7 @@ use crate::args::{Common, List};
 use crate::layout;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use mmascope::isa::{Architecture, Catalogue, Instruction, Model};
 
 pub(crate) fn run(
@@ -15,26 +16,64 @@ pub(crate) fn run(
     common: &Common,
     options: &List,
 ) -> Result<Status, Failure> {
-    let only = options.name.as_ref().or(options.arch.as_ref());
-    let chosen = match only {
-        Some(name) => std::slice::from_ref(catalogue.architecture(name)?),
-        None => catalogue.architectures(),
+    let names = match &options.names[..] {
+        [] => &options.arch,
+        names => names,
     };
-    let is_filtered = options.inst.is_some() || options.types.is_some();
-    if is_filtered {
-        return filtered(catalogue, common, options, chosen);
+    let mut chosen = Vec::new();
+    for name in names {
+        chosen.push(match name.split_once(':') {
+            Some((arch, inst)) => Named {
+                architecture: catalogue.architecture(arch)?,
+                row: Some(catalogue.find(arch, inst)?),
+            },
+            None => Named::all_of(catalogue.architecture(name)?),
+        });
     }
+    if names.is_empty() {
+        chosen.extend(catalogue.architectures().iter().map(Named::all_of));
+    }
+    let is_filtered = options.inst.is_some() || options.types.is_some();
+    if is_filtered || chosen.iter().any(|it| it.row.is_some()) {
+        return filtered(catalogue, common, options, &chosen);
+    }
+    let architectures: Vec<&Architecture> = chosen.iter().map(|it| it.architecture).collect();
     if common.json() {
-        let list: Vec<Value> = chosen.iter().map(architecture_json).collect();
+        let list = architectures.into_iter().map(architecture_json);
+        let list: Vec<Value> = list.collect();
         let mut body = Map::new();
         body.insert("architectures".into(), list.into());
         report::print_json(catalogue, body)?;
-    } else if only.is_some() {
-        chosen.iter().try_for_each(print_instructions)?;
+    } else if names.is_empty() {
+        print_architectures(&architectures)?;
     } else {
-        print_architectures(chosen)?;
+        for (index, architecture) in architectures.into_iter().enumerate() {
+            if index > 0 {
+                writeln!(terminal::out())?;
+            }
+            print_instructions(architecture)?;
+        }
     }
     Ok(Status::Done)
+}
+
+/// An architecture, or one instruction of it.
+struct Named<'c> {
+    architecture: &'c Architecture,
+    row: Option<&'c Instruction>,
+}
+
+impl<'c> Named<'c> {
+    fn all_of(architecture: &'c Architecture) -> Self {
+        Self {
+            architecture,
+            row: None,
+        }
+    }
+
+    fn has(&self, row: &Instruction) -> bool {
+        self.row.is_none_or(|own| std::ptr::eq(own, row))
+    }
 }
 
 /// The instructions that have a text in their name and operands of some types. None is the answer no.
@@ -42,11 +81,12 @@ fn filtered(
     catalogue: &Catalogue,
     common: &Common,
     options: &List,
-    chosen: &[Architecture],
+    chosen: &[Named<'_>],
 ) -> Result<Status, Failure> {
     let mut rows: Vec<&Instruction> = Vec::new();
     let (mut wrong, mut read) = (None, false);
-    for architecture in chosen {
+    for named in chosen {
+        let architecture = named.architecture;
         let types = options
             .types
             .as_deref()
@@ -60,9 +100,11 @@ fn filtered(
             }
         };
         read = true;
-        let named = options.inst.as_deref().unwrap_or("");
+        let part = options.inst.as_deref().unwrap_or("");
         let found = architecture.instructions().filter(|row| {
-            row.name.contains(named) && types.as_ref().is_none_or(|types| types.fit(&row.signature))
+            named.has(row)
+                && row.name.contains(part)
+                && types.as_ref().is_none_or(|types| types.fit(&row.signature))
         });
         rows.extend(found);
     }
@@ -93,8 +135,8 @@ fn filtered(
         let count = rows.len();
         let counted = format!("{count} instruction{}", if count == 1 { "" } else { "s" });
         match count {
-            0 => writeln!(io::stdout(), "{counted}")?,
-            _ => writeln!(io::stdout(), "{table}\n{counted}")?,
+            0 => writeln!(terminal::out(), "{counted}")?,
+            _ => writeln!(terminal::out(), "{table}\n{counted}")?,
         }
     }
     Ok(if rows.is_empty() {
@@ -104,7 +146,7 @@ fn filtered(
     })
 }
 
-fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
+fn print_architectures(architectures: &[&Architecture]) -> Result<(), Failure> {
     let mut table = Table::new(&["architecture", "title", "modelled", "unmodelled", "aliases"]);
     for architecture in architectures {
         let (known, unknown) = architecture.counts();
@@ -117,7 +159,7 @@ fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
         ]);
     }
     writeln!(
-        io::stdout(),
+        terminal::out(),
         "{table}\n{}",
         layout::paragraph("Instructions of one: mmascope list NAME")
     )?;
@@ -125,7 +167,7 @@ fn print_architectures(architectures: &[Architecture]) -> Result<(), Failure> {
 }
 
 fn print_instructions(architecture: &Architecture) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "{}: {}", architecture.name, architecture.title)?;
     if let Some(reason) = &architecture.unmodelled {
         let text = format!("Instructions not listed are known and unmodelled: {reason}");

@@ -5,7 +5,7 @@ mod operands;
 mod printed;
 mod reference;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use serde_json::{Map, Value};
@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::args::{Common, Matmul, Stats};
 use crate::interrupt;
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use crate::units::Types;
 use mmascope::array::{self, Array, ArrayReading, Casting, Words};
 use mmascope::dpa::{Modifiers, Scalar, Unit};
@@ -47,11 +48,12 @@ pub(crate) fn run(
         array::check_writable(file).map_err(|error| Failure::Input(format!("-o {error}")))?;
     }
     let mut done = Vec::new();
-    for (options, named) in products.iter().zip(named) {
+    for (index, (options, named)) in products.iter().zip(named).enumerate() {
         if !done.is_empty() && !common.json() {
-            writeln!(io::stdout())?;
+            writeln!(terminal::out())?;
         }
-        done.push(one(catalogue, common, options, named)?);
+        let results = products.len() - index;
+        done.push(one(catalogue, common, options, named, results)?);
     }
     if let [only] = &mut done[..] {
         if common.json() {
@@ -111,6 +113,7 @@ fn one<'c>(
     common: &Common,
     options: &Matmul,
     named: Option<&'c Instruction>,
+    results: usize,
 ) -> Result<Done<'c>, Failure> {
     let Prepared {
         row,
@@ -121,7 +124,7 @@ fn one<'c>(
         matrices,
         scales,
         modifiers,
-    } = prepared(catalogue, named, options)?;
+    } = prepared(catalogue, named, options, results)?;
     let unit = row.unit()?;
     let product = ScheduledProduct::new(&schedule, unit, &matrices, modifiers)?;
     reference::warn(unit, matrices.outputs() as u64 * product.steps() as u64)?;
@@ -207,13 +210,23 @@ pub(crate) fn product<'c>(
     catalogue: &'c Catalogue,
     options: &Matmul,
 ) -> Result<Prepared<'c>, Failure> {
-    prepared(catalogue, named_row(catalogue, options)?, options)
+    one_of(catalogue, options, 1)
+}
+
+/// The same where so many results, this one and later ones, are kept at the same time.
+pub(crate) fn one_of<'c>(
+    catalogue: &'c Catalogue,
+    options: &Matmul,
+    results: usize,
+) -> Result<Prepared<'c>, Failure> {
+    prepared(catalogue, named_row(catalogue, options)?, options, results)
 }
 
 fn prepared<'c>(
     catalogue: &'c Catalogue,
     named: Option<&'c Instruction>,
     options: &Matmul,
+    results: usize,
 ) -> Result<Prepared<'c>, Failure> {
     let schedule = schedule(options.schedule.as_deref())?;
     let files = Files::read(options)?;
@@ -236,7 +249,7 @@ fn prepared<'c>(
         factor,
     } = matrices(unit, &schedule, files, options)?;
     let schedule = schedule.scaled_by(factor, matrices.c().is_some())?;
-    fits(&matrices, schedule.format(unit).bits)?;
+    fits(&matrices, schedule.format(unit).bits, results)?;
     for (argument, reading) in &readings {
         if let Some(warning) = &reading.warning {
             report::tell(format_args!("warning: {argument}: {warning}"));
@@ -254,12 +267,17 @@ fn prepared<'c>(
     })
 }
 
-/// Refuses a product whose D is larger than the memory that is there, before anything is allocated.
-fn fits(matrices: &Matrices, bits: u32) -> Result<(), Failure> {
-    let bytes = matrices.outputs() as u128 * u128::from(bits.next_power_of_two().max(8)) / 8;
+/// Refuses a product whose D is larger than the memory that is there, or so many of them are, before anything is allocated.
+fn fits(matrices: &Matrices, bits: u32, results: usize) -> Result<(), Failure> {
+    let each = matrices.outputs() as u128 * u128::from(bits.next_power_of_two().max(8)) / 8;
+    let bytes = each * results as u128;
+    let what = match results {
+        1 => "D".to_owned(),
+        _ => format!("D of {results} units"),
+    };
     match memory() {
         Some(there) if bytes > u128::from(there) => Err(Failure::Input(format!(
-            "D, {} of {bits} bits, takes {bytes} bytes; {there} bytes of memory are there",
+            "{what}, {} of {bits} bits, takes {bytes} bytes; {there} bytes of memory are there",
             matrices
                 .d_shape()
                 .iter()

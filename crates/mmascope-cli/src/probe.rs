@@ -1,6 +1,6 @@
 //! `mmascope probe`: measures the numerical features of a device, with their evidence.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value};
 
@@ -9,8 +9,13 @@ use crate::layout;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
+use crate::tested;
 use mmascope::isa::Catalogue;
 use mmascope::probe::{Features, NOISE, probe};
+
+/// The longest value that stands in the table; a longer one, such as a tree, stands below it.
+const WIDEST: usize = 60;
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -18,8 +23,11 @@ pub(crate) fn run(
     options: &Probe,
 ) -> Result<Status, Failure> {
     let mut reports = Vec::new();
-    let others = options.compare.iter();
-    let subjects = options.subject.iter().chain(others);
+    let compared = match &options.compare[..] {
+        [both] => tested::two_subjects("--compare", both)?.to_vec(),
+        others => others.iter().map(String::as_str).collect(),
+    };
+    let subjects = options.subject.as_deref().into_iter().chain(compared);
     for subject in subjects {
         let mut device = options.device.open(catalogue, subject)?;
         reports.push(probe(device.as_mut())?);
@@ -63,18 +71,23 @@ fn write_page(options: &Probe, page: impl Fn() -> String) -> Result<(), Failure>
 }
 
 fn print(report: &Features) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "subject    {}", report.subject)?;
     writeln!(out, "signature  {}\n", report.signature)?;
     let mut table = Table::new(&["feature", "value", "conclusion"]);
-    for feature in &report.features {
-        table.add_row([
-            feature.title.clone(),
-            feature.value.clone(),
-            feature.conclusion.clone(),
-        ]);
+    let (long, short): (Vec<_>, Vec<_>) = report
+        .features
+        .iter()
+        .partition(|feature| feature.value.chars().count() > WIDEST);
+    for feature in short {
+        table.add_row([&feature.title, &feature.value, &feature.conclusion]);
     }
     writeln!(out, "{table}")?;
+    for feature in long {
+        let label = format!("\n{}: ", feature.title);
+        let text = format!("{}; {}", feature.value, feature.conclusion);
+        writeln!(out, "{}", layout::labelled(&label, &text))?;
+    }
     if report.is_noisy() {
         writeln!(out, "\n{NOISE}")?;
     }
@@ -83,7 +96,7 @@ fn print(report: &Features) -> Result<(), Failure> {
         out,
         "\n{}",
         layout::paragraph(&format!(
-            "{queries} queries; --json and --html show every input and output"
+            "{queries} queries; --json and -o FILE.html show every input and output"
         ))
     )?;
     Ok(())
@@ -110,7 +123,7 @@ fn both(left: &Features, right: &Features, differing: &[String]) -> Map<String, 
 }
 
 fn print_both(left: &Features, right: &Features) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let mut table = Table::new(&["", "feature", &left.subject, &right.subject]);
     for feature in &left.features {
         let other = right.value(feature.name).unwrap_or("-");

@@ -1,6 +1,6 @@
 //! `mmascope quantize` and `dequantize`: arrays to codes with block scales, and back.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
@@ -8,6 +8,7 @@ use crate::args::{Common, Dequantize, Quantize};
 use crate::interrupt;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use mmascope::array::{self, Array, Casting, Element};
 use mmascope::blocks::{self, Quantised};
 use mmascope::format::{F32, Rounding};
@@ -95,7 +96,11 @@ pub(crate) fn back(
     } else {
         let shape = shape_text(&quantised.shape);
         let format = quantised.format;
-        writeln!(io::stdout(), "{}: {shape} f32 of {format}", options.output)?;
+        writeln!(
+            terminal::out(),
+            "{}: {shape} f32 of {format}",
+            options.output
+        )?;
     }
     Ok(Status::Done)
 }
@@ -251,7 +256,7 @@ fn print(
     quantised: &Quantised,
     it: &QuantisationStatistics,
 ) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let recipe = quantised.recipe.map_or("", Recipe::name);
     let Quantised {
         format,

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::output::Folder;
 use crate::report::{self, Failure};
+use crate::terminal;
 use mmascope::dpa::Operands;
 use mmascope::format::Format;
 use mmascope::isa::{Catalogue, Instruction};
@@ -131,7 +132,7 @@ impl<'c> Memories<'c> {
         let mut files: Vec<_> = self.words.into_iter().map(|words| words.file).collect();
         files.extend([self.any_nan, count, manifest]);
         self.folder.finish(files)?;
-        report::unless_closed(writeln!(std::io::stdout(), "{told}").map_err(Failure::from))
+        report::unless_closed(writeln!(terminal::out(), "{told}").map_err(Failure::from))
     }
 
     fn manifest(&self, source: Value) -> Result<Map<String, Value>, Failure> {

@@ -1,11 +1,13 @@
 //! Exit status, JSON envelope and tables: how results leave the program.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 
 use serde_json::{Map, Value};
 
+use mmascope::error::is_control;
 use mmascope::isa::{Catalogue, Instruction};
 
 /// Exit status after an interrupt.
@@ -216,8 +218,25 @@ pub(crate) fn print_text(text: String) -> Result<(), Failure> {
     if is_taken {
         return Ok(());
     }
-    writeln!(io::stdout(), "{text}")?;
+    writeln!(io::stdout(), "{}", escaped_json(&text))?;
     Ok(())
+}
+
+/// JSON whose strings show control characters as JSON escapes those, which it need not do beyond ASCII.
+fn escaped_json(text: &str) -> Cow<'_, str> {
+    // Lines end outside strings alone.
+    let is_hidden = |c: char| c != '\n' && is_control(c);
+    if !text.contains(is_hidden) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_hidden(c) {
+            true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => out.push(c),
+        }
+    }
+    out.into()
 }
 
 /// Says once, on standard error, that the arithmetic of a row as a whole is assumed or open. Single parameters are `show`'s.

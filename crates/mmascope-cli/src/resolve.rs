@@ -1,11 +1,12 @@
 //! `mmascope resolve`: which instructions a compiler chooses for an operation, and what they compute.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
 use crate::args::{self, Common, Resolve};
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use mmascope::format::Format;
 use mmascope::isa::Catalogue;
 use mmascope::precision::eval::{Enclosure, evaluate};
@@ -215,7 +216,7 @@ fn hex(format: &Format, lanes: usize, word: u64) -> String {
 }
 
 fn print_text(resolution: &Resolution, evaluations: &[Evaluation]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(
         out,
         "legal  {}",

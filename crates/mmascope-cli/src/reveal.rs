@@ -1,12 +1,13 @@
 //! `mmascope reveal`: finds and verifies the summation tree of a subject.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::Value;
 
 use crate::args::{Common, Reveal};
 use crate::device;
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use crate::tree::{self, ending, statistics, write_drawing};
 use mmascope::dpa::Signature;
 use mmascope::dut::{DeviceName, Dut, Interface};
@@ -200,7 +201,7 @@ fn envelope(
 }
 
 fn print(report: &Revelation) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "subject       {}", report.subject)?;
     writeln!(
         out,

@@ -9,6 +9,8 @@ use crate::layout;
 use crate::list::instruction_json;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
+use crate::units;
 use mmascope::dpa::{Addends, Unit};
 use mmascope::gemm;
 use mmascope::isa::{Architecture, Catalogue, Instruction};
@@ -19,13 +21,39 @@ pub(crate) fn run(
     common: &Common,
     options: &Show,
 ) -> Result<Status, Failure> {
-    let architecture = catalogue.architecture(&options.arch)?;
-    let row = catalogue.find(&options.arch, &options.inst)?;
-    let unit = row.unit()?;
+    let is_open = |item: &&String| options.inst.is_empty() && !item.contains(':');
+    if let Some(item) = options.arch.iter().find(is_open) {
+        return Err(Failure::Input(format!(
+            "--arch {item}: which instruction? give {item}:INST or --inst"
+        )));
+    }
+    let rows = units::chosen(catalogue, &options.arch, &options.inst, None)?;
+    let mut shown = Vec::new();
+    for row in &rows {
+        shown.push((
+            catalogue.architecture(&row.architecture)?,
+            *row,
+            row.unit()?,
+        ));
+    }
     if common.json() {
-        print_json(catalogue, common, architecture, row, unit)?;
-    } else {
-        write_text(&mut io::stdout().lock(), architecture, row, unit)?;
+        let bodies = shown
+            .iter()
+            .map(|(architecture, row, unit)| body(common, architecture, row, unit));
+        let mut bodies = bodies.collect::<Result<Vec<_>, _>>()?;
+        let body = match bodies.len() {
+            1 => bodies.remove(0),
+            _ => Map::from_iter([("units".to_owned(), bodies.into())]),
+        };
+        report::print_json(catalogue, body)?;
+        return Ok(Status::Done);
+    }
+    let mut out = terminal::out();
+    for (index, (architecture, row, unit)) in shown.into_iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        write_text(&mut out, architecture, row, unit)?;
     }
     Ok(Status::Done)
 }
@@ -160,13 +188,13 @@ fn write_wrapped(out: &mut impl Write, line: &str) -> io::Result<()> {
     writeln!(out)
 }
 
-fn print_json(
-    catalogue: &Catalogue,
+/// What `show --json` prints of a row.
+fn body(
     common: &Common,
     architecture: &Architecture,
     row: &Instruction,
     unit: &Unit,
-) -> Result<(), Failure> {
+) -> Result<Map<String, Value>, Failure> {
     let signature = unit.signature();
     let parameters: Vec<Value> = unit
         .program()
@@ -230,5 +258,5 @@ fn print_json(
         json!([&architecture.sources[..], &row.sources[..]].concat()),
     );
     body.insert("position".into(), row.position.to_string().into());
-    report::print_json(catalogue, body)
+    Ok(body)
 }

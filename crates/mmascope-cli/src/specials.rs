@@ -1,12 +1,13 @@
 //! `mmascope specials`: what every unit makes of special values.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Specials};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use mmascope::format::Format;
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::precision::specials::{self, Special};
@@ -67,6 +68,12 @@ fn rows<'a>(catalogue: &'a Catalogue, options: &Specials) -> Result<Vec<&'a Inst
     };
     let mut rows = Vec::new();
     for name in architectures {
+        if let Some((arch, inst)) = name.split_once(':') {
+            let row = catalogue.find(arch, inst)?;
+            row.unit()?;
+            rows.push(row);
+            continue;
+        }
         let architecture = catalogue.architecture(name)?;
         match &options.inst {
             None => rows.extend(architecture.instructions().filter(|row| row.is_modelled())),
@@ -91,12 +98,12 @@ fn rows<'a>(catalogue: &'a Catalogue, options: &Specials) -> Result<Vec<&'a Inst
 }
 
 fn name(row: &Instruction) -> String {
-    format!("{} {}", row.architecture, row.name)
+    format!("{}:{}", row.architecture, row.name)
 }
 
 /// Units with the same results stand together.
 fn print(units: &[(&Instruction, Vec<Special>)]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let mut groups: Vec<(Vec<String>, Vec<&Instruction>)> = Vec::new();
     for (row, all) in units {
         let results: Vec<String> = all.iter().map(result).collect();

@@ -67,3 +67,18 @@ pub(crate) fn row(argument: &str, text: &str) -> Result<(String, String), Failur
         ))),
     }
 }
+
+/// Two subjects in one word, `A,B`: a comma within one is none between two.
+pub(crate) fn two_subjects<'t>(argument: &str, text: &'t str) -> Result<[&'t str; 2], Failure> {
+    let is_one = |text: &str| text.parse::<DeviceName>().is_ok();
+    let mut commas = text.match_indices(',').map(|(at, _)| at);
+    let parts = commas.find_map(|at| {
+        let both = [&text[..at], &text[at + 1..]];
+        both.iter().all(|text| is_one(text)).then_some(both)
+    });
+    parts.ok_or_else(|| {
+        Failure::Input(format!(
+            "{argument} {text}: expected two subjects, as in {argument} model:ARCH:INST model:ARCH:INST"
+        ))
+    })
+}

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{Common, TreeArithmetic, TreeCommand, TreeDiff, TreeExport, TreeRun, TreeShow};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
+use crate::terminal;
 use mmascope::isa::Catalogue;
 use mmascope::tree::{Arithmetic, Term, Tree, TreeFacts, TreeForm, TreeLanguage};
 
@@ -144,7 +145,7 @@ fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<St
         }
         report::print_json(catalogue, body)?;
     } else {
-        let mut out = io::stdout().lock();
+        let mut out = terminal::out();
         writeln!(out, "pattern  {}", pattern(&tree, &names))?;
         writeln!(out, "tree     {}", statistics(&tree))?;
         writeln!(out, "\n{tree}")?;
@@ -172,7 +173,7 @@ fn diff(catalogue: &Catalogue, common: &Common, options: &TreeDiff) -> Result<St
         body.insert("difference".into(), json!(words));
         report::print_json(catalogue, body)
     } else {
-        writeln!(io::stdout(), "{}", words.as_deref().unwrap_or("equal")).map_err(Failure::from)
+        writeln!(terminal::out(), "{}", words.as_deref().unwrap_or("equal")).map_err(Failure::from)
     };
     report::answer(difference.is_none(), printed)
 }
@@ -206,7 +207,7 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
         body.insert("f64".into(), format!("{:016x}", sum.to_bits()).into());
         report::print_json(catalogue, body)?;
     } else {
-        writeln!(io::stdout(), "{sum:?}")?;
+        writeln!(terminal::out(), "{sum:?}")?;
     }
     Ok(Status::Done)
 }

@@ -1,6 +1,6 @@
 //! `mmascope validate`: compares a device with a model, over every family, until told to stop.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use crate::args::{Common, Validate};
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use crate::{interrupt, tested};
 use mmascope::cases::Family;
 use mmascope::dpa::{Modifiers, Unit};
@@ -249,7 +250,7 @@ fn print(
     examples: &[Explained],
     rate: f64,
 ) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "subject     {}", options.subject)?;
     writeln!(out, "against     {}:{}", row.architecture, row.name)?;
     writeln!(out, "arithmetic  {}\n", state.arithmetic)?;

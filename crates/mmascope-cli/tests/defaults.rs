@@ -177,7 +177,7 @@ fn other_commands() {
     ];
     let text = out(&run(folder, &explain));
     assert!(
-        text.starts_with("hopper wgmma.m64n8k16.f32.f16.f16\n"),
+        text.starts_with("hopper:wgmma.m64n8k16.f32.f16.f16\n"),
         "{text}"
     );
     let missing = common::mmascope("diff --arch a100,h100 --family normal");

@@ -35,7 +35,7 @@ fn done(arguments: &[&str]) -> String {
 fn explains_values_words_and_vector_lines_alike() {
     let values = done(&[&VOLTA[..], &OPERANDS].concat());
     assert!(
-        values.starts_with("volta mma.m8n8k4.f32.f16.f16.f32\ntypes "),
+        values.starts_with("volta:mma.m8n8k4.f32.f16.f16.f32\ntypes "),
         "{values}"
     );
     assert!(

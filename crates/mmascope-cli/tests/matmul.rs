@@ -163,7 +163,7 @@ fn the_report_names_shape_time_instruction_and_errors() {
     let text = String::from_utf8(output.stdout).expect("text");
     assert_eq!(output.status.code(), Some(0), "{text}");
     for part in [
-        "instruction  hopper mma.m16n8k16",
+        "instruction  hopper:mma.m16n8k16",
         "M=70 N=70 K=32, of which 12 padding; 2 steps of K=16",
         "time ",
         "products/s",

@@ -186,6 +186,107 @@ fn a_unit_is_named_in_one_word_or_two() {
 }
 
 #[test]
+fn several_units_stand_with_commas() {
+    let [one, other] = [format!("volta:{VOLTA}"), format!("ampere:{VOLTA}")];
+    let both = format!("{one},{other}");
+    let alone = [&one, &other].map(|unit| printed(&["show", unit], 0));
+    assert_eq!(printed(&["show", &both], 0), alone.join("\n"));
+    let json = printed(&["show", &both, "--json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["units"][1]["arch"], "ampere");
+    let specials = printed(&["specials", &both], 0);
+    assert!(
+        specials.contains(&one) && specials.contains(&other),
+        "{specials}"
+    );
+    assert!(specials.contains("2 units"), "{specials}");
+    let listed = printed(&["list", &format!("{both},power10"), "--types", "f16"], 0);
+    assert!(listed.contains(&one) && listed.contains(&other), "{listed}");
+    assert!(printed(&["list", &one], 0).contains("1 instruction"));
+    let architectures = printed(&["list", "volta,power10"], 0);
+    assert!(architectures.contains("volta: ") && architectures.contains("power10: "));
+    let spaced = printed(
+        &[
+            "probe",
+            "--compare",
+            &format!("model:{one}"),
+            &format!("model:{other}"),
+        ],
+        1,
+    );
+    let with_comma = format!("model:{one},model:{other}");
+    assert_eq!(printed(&["probe", "--compare", &with_comma], 1), spaced);
+    for (arguments, message) in [
+        (
+            &["explain", "--arch", "a100,h100", "--a", "1", "--b", "1"][..],
+            "--against ARCH:INST takes the second",
+        ),
+        (
+            &["explain", &both, "--a", "1", "--b", "1"],
+            "--against ARCH:INST takes the second",
+        ),
+        (&["show", "--arch", "volta"], "give volta:INST or --inst"),
+        (
+            &["probe", "--compare", "model:volta:x"],
+            "expected two subjects",
+        ),
+    ] {
+        let wrong = run(arguments);
+        assert_eq!(wrong.status.code(), Some(2));
+        assert!(err(&wrong).contains(message), "{}", err(&wrong));
+    }
+}
+
+/// ESC and a C1 character in a name of a file are shown, not obeyed.
+#[test]
+fn names_of_files_reach_no_terminal_as_commands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let a = npy(folder.path(), "a\u{1b}[2J\u{9b}2J.npy", [4, 16], words(5));
+    let b = npy(folder.path(), "b\u{1b}[2J\u{9b}2J.npy", [16, 4], words(6));
+    let d = a.replace(".npy", "-d.npy");
+    let [volta, cdna] = ["volta", "mi300x"];
+    let both = format!("{volta},{cdna}");
+    for arguments in [
+        &["matmul", "--arch", volta, &a, &b, "-o", &d][..],
+        &["--json", "matmul", "--arch", volta, &a, &b],
+        &["matmul", "--arch", &both, &a, &b, "-o", &d],
+        &["diff", "--arch", &both, &a, &b],
+        &["diff", "--results", &d, &a],
+        &["diff", "--results", &d, &d],
+        &["error", "--arch", volta, &a, &b],
+        &["identify", &a, &b, &d],
+        &["identify", &a, &b, &a],
+        &["quantize", &a, "--to", "e4m3", "-o", &d],
+        &["explain", &a, &b, "--arch", volta, "--at", "0,0"],
+        &["check", &a],
+        &["tree", "show", &a],
+        &["readmemh", &a, "-o", &b],
+    ] {
+        let output = run(arguments);
+        for text in [out(&output), err(&output)] {
+            assert!(
+                !text.contains(['\u{1b}', '\u{9b}']),
+                "{arguments:?}: {text:?}"
+            );
+        }
+        let json = arguments[0] == "--json";
+        if arguments.contains(&"matmul") || arguments.contains(&"error") {
+            assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+            let escaped = if json {
+                "\\u001b[2J\\u009b2J"
+            } else {
+                "\\u{1b}[2J\\u{9b}2J"
+            };
+            assert!(
+                out(&output).contains(escaped) || arguments[2] == both,
+                "{arguments:?}: {}",
+                out(&output)
+            );
+        }
+    }
+}
+
+#[test]
 fn drawings_take_their_kind_from_the_ending() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();

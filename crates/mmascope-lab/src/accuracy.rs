@@ -122,8 +122,8 @@ impl Curve {
     #[must_use]
     pub fn name(&self) -> String {
         match &*self.schedule {
-            "chain" => format!("{} {}", self.arch, self.inst),
-            schedule => format!("{} {} [{schedule}]", self.arch, self.inst),
+            "chain" => format!("{}:{}", self.arch, self.inst),
+            schedule => format!("{}:{} [{schedule}]", self.arch, self.inst),
         }
     }
 }

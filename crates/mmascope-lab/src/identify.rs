@@ -13,6 +13,7 @@ mod headline;
 mod matched_inputs;
 mod schedules;
 mod search;
+mod sums;
 mod trial;
 
 use std::collections::{BTreeMap, HashMap};
@@ -48,6 +49,8 @@ pub struct Candidate {
     pub full: bool,
     /// The first element that is not as given: row, column, given, computed.
     pub first: Option<(usize, usize, String, String)>,
+    /// What it computes.
+    sum: sums::SameSum,
 }
 
 impl Candidate {

@@ -102,7 +102,8 @@ pub fn escaped(text: &str) -> std::borrow::Cow<'_, str> {
 }
 
 /// Whether a terminal may take this character for a command.
-pub(crate) fn is_control(c: char) -> bool {
+#[must_use]
+pub fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -106,7 +106,7 @@ pub fn instruction(
     row: &Instruction,
     language: Language,
 ) -> Result<String> {
-    let name = format!("{} {}", row.architecture, row.name);
+    let name = format!("{}:{}", row.architecture, row.name);
     let mut heading = vec![format!(
         "{} of {}: one element of D, bit for bit.",
         row.name, architecture.title

@@ -4,7 +4,7 @@
 mod inputs;
 
 use inputs::{KINDS, Random, operands};
-use mmascope_model::dpa::{Dpa, Modifiers, Program, Signature, Unit};
+use mmascope_model::dpa::{Dpa, Modifiers, Operands, Program, Signature, Unit};
 use mmascope_model::explain::Trace;
 use mmascope_model::isa::{Catalogue, Model};
 
@@ -50,6 +50,47 @@ fn every_row_is_its_general_form() {
     assert!(rows > 300, "{rows} rows");
 }
 
+/// Compares a unit with its blocks one by one, where it says that it is a chain of them; says how many those are.
+fn compare_blocks(name: &str, unit: &Unit, count: usize) -> usize {
+    let Some(block) = unit.one_block() else {
+        return 0;
+    };
+    let mut random = Random::seeded(name, 3);
+    let none = Modifiers::default();
+    for kind in KINDS {
+        for _ in 0..count {
+            let words = operands(unit.signature(), kind, &mut random);
+            let whole = unit.dot(&words.operands(), &none).expect("fits");
+            let each = block.signature().k;
+            let blocks = words.a.chunks(each).zip(words.b.chunks(each));
+            let chained = blocks.fold(words.c, |c, (a, b)| {
+                let operands = Operands {
+                    a,
+                    b,
+                    c,
+                    ..Operands::default()
+                };
+                block.dot(&operands, &none).expect("fits")
+            });
+            assert_eq!(whole, chained, "{name}: {kind:?} {words:x?}");
+        }
+    }
+    unit.signature().k / block.signature().k
+}
+
+#[test]
+fn rows_of_one_chain_are_their_blocks_one_by_one() {
+    let mut several = 0;
+    for row in Catalogue::built_in().instructions() {
+        let Model::Known(unit) = &row.model else {
+            continue;
+        };
+        let name = format!("{}:{}", row.architecture, row.name);
+        several += usize::from(compare_blocks(&name, unit, 20) > 1);
+    }
+    assert!(several > 50, "{several} rows of several blocks");
+}
+
 /// Parameters that no row has: short blocks at the end, other roundings, narrow sums.
 #[test]
 fn drawn_parameters_are_their_general_forms() {
@@ -78,6 +119,7 @@ fn drawn_parameters_are_their_general_forms() {
                 };
                 *found.entry(algorithm.name()).or_default() += 1;
                 compare(&name, &unit, 25);
+                compare_blocks(&name, &unit, 10);
             }
         }
     }

@@ -84,7 +84,7 @@ pub use mmascope_model::{Error, Position, Result};
 
 /// Errors, and text of strangers made fit for a terminal.
 pub mod error {
-    pub use mmascope_model::error::{Error, Position, Result, escaped};
+    pub use mmascope_model::error::{Error, Position, Result, escaped, is_control};
 }
 
 /// The catalogue: architectures, their instructions, what each computes and how that is known.

@@ -49,8 +49,18 @@ struct Made {
 }
 
 /// A product under a schedule, with C where it says so.
-fn make(schedule: &str, [m, n, k]: [usize; 3], with_c: bool) -> Made {
-    let unit = Catalogue::built_in().find(UNIT.0, UNIT.1).expect("a row");
+fn make(schedule: &str, shape: [usize; 3], with_c: bool) -> Made {
+    make_by(UNIT, schedule, shape, with_c)
+}
+
+/// The same by another row.
+fn make_by(
+    (arch, inst): (&str, &str),
+    schedule: &str,
+    [m, n, k]: [usize; 3],
+    with_c: bool,
+) -> Made {
+    let unit = Catalogue::built_in().find(arch, inst).expect("a row");
     let unit = unit.unit().expect("a unit");
     let (a, b) = (words(1, m * k), words(2, k * n));
     let c: Vec<u64> = words(3, m * n)
@@ -152,6 +162,57 @@ fn every_kind_of_schedule_is_found() {
         let other = found.candidates.iter().find(|candidate| !candidate.fits());
         assert!(other.expect("runners-up").first.is_some());
     }
+}
+
+/// Two blocks in one instruction are two instructions of one block: no matrices tell them apart, and none are asked for.
+#[test]
+fn instructions_of_one_chain_are_one_answer() {
+    let rows = [
+        "mma.m16n8k16.f32.f16.f16.f32",
+        "mma.m16n8k8.f32.f16.f16.f32",
+    ];
+    let shape = [32, 24, 256];
+    for (schedule, other) in [
+        ("chain", "chain"),
+        ("promote=2/f32", "promote=4/f32"),
+        (
+            "split-k=4 reduce=pairwise/f32",
+            "split-k=4 reduce=pairwise/f32",
+        ),
+    ] {
+        let found = found(&make_by(("ampere", rows[0]), schedule, shape, false), false);
+        let headline = found.headline();
+        let like = format!(" rows like it, schedule {schedule}");
+        assert!(headline.ends_with(&like), "{headline}");
+        // A promotion has the bits of some splits, too.
+        let is_one = headline.starts_with("one answer: ");
+        assert!(is_one || schedule.starts_with("promote"), "{headline}");
+        let answers = found.answers();
+        let heads = answers.iter().filter(|line| line.starts_with("identified"));
+        assert_eq!(heads.count(), 1, "{answers:?}");
+        for line in rows.map(|row| format!("  ampere:{row}")) {
+            assert!(answers.contains(&line), "{line}: {answers:?}");
+        }
+        for line in [schedule, other].map(|schedule| format!("  schedule {schedule}")) {
+            assert!(answers.contains(&line), "{line}: {answers:?}");
+        }
+    }
+    // Descending instructions are blocks in different orders; f16 results of sums that agree hide what differs.
+    let split = found(
+        &make_by(("ampere", rows[0]), "order=descending", shape, false),
+        false,
+    );
+    let names = split.identified().flat_map(|it| &it.rows);
+    assert!(!names.into_iter().any(|name| name.ends_with(rows[1])));
+    let rounded = found(
+        &make_by(("hopper", rows[0]), "out=rne bf16", [8, 8, 32], false),
+        false,
+    );
+    assert!(
+        rounded.answers()[0].contains(" different sums, "),
+        "{:?}",
+        rounded.answers()
+    );
 }
 
 /// One bit of one element changed, anywhere: nothing fits, and the true producer is the nearest.

@@ -303,6 +303,27 @@ fn groups_that_are_dropped_where_they_cancel() {
     );
 }
 
+/// What lies beside a c that is added to the rounded sum says nothing of the sum's own bits.
+#[test]
+fn bits_beside_c_need_a_sum_that_c_shares() {
+    let formats = "a=f16 b=f16 c=f32 d=f32 k=4";
+    let outside = own(
+        formats,
+        "s = fused L=4 F=24 from +0 -> rz f32; d = add s c -> rne f32",
+    );
+    says(
+        &outside,
+        &[
+            ("c", "last"),
+            ("bits-products", "24"),
+            ("bits-products-c", "not applicable"),
+            ("bits-c", "not applicable"),
+        ],
+    );
+    let inside = own(formats, "fused L=4 F=24 -> rz f32");
+    says(&inside, &[("bits-products-c", "24"), ("bits-c", "24")]);
+}
+
 /// A carry shows that results have the bits which the alignment loses.
 #[test]
 fn bits_that_only_a_carry_shows() {

@@ -36,8 +36,8 @@ pub(crate) struct Probe {
     /// model:ARCH:INST, gemm:ARCH:INST[:SCHEDULE], plugin:PATH, cuda:N:INST or cmd:COMMAND LINE
     #[arg(required_unless_present = "compare", conflicts_with = "compare")]
     pub(crate) subject: Option<String>,
-    /// Two subjects side by side, in place of SUBJECT; exit status 1 when a feature differs
-    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    /// Two subjects side by side, in place of SUBJECT, also as A,B; exit status 1 when a feature differs
+    #[arg(long, num_args = 1..=2, value_names = ["A", "B"])]
     pub(crate) compare: Vec<String>,
     #[command(flatten)]
     pub(crate) device: Tested,

@@ -111,8 +111,8 @@ pub(crate) struct Dequantize {
 
 #[derive(clap::Args)]
 pub(crate) struct Specials {
-    /// Only this architecture; may be given several times
-    #[arg(long)]
+    /// Only these architectures; ARCH:INST is one instruction, which needs no --arch before it
+    #[arg(long, value_delimiter = ',')]
     pub(crate) arch: Vec<String>,
     /// Only this instruction
     #[arg(long)]

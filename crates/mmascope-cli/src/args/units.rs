@@ -3,14 +3,13 @@
 use std::ffi::OsString;
 
 /// Commands that take one unit as `--arch` and `--inst`. Others take `ARCH:INST` themselves.
-const OF_ONE: [&str; 11] = [
-    "show", "export", "explain", "gen", "eval", "check", "reveal", "probe", "infer", "validate",
-    "specials",
+const OF_ONE: [&str; 9] = [
+    "export", "explain", "gen", "eval", "check", "reveal", "probe", "infer", "validate",
 ];
 /// Commands that take the unit without an option too. (`explain` may have files there: a name of a file has a point.)
-const PLAIN: [&str; 4] = ["show", "export", "explain", "specials"];
-/// Commands that take several units, each without an option too.
-const PLAIN_MANY: [&str; 2] = ["diff", "error"];
+const PLAIN: [&str; 2] = ["export", "explain"];
+/// Commands that take several units, without an option too: one by one, and with commas.
+const PLAIN_MANY: [&str; 4] = ["show", "diff", "error", "specials"];
 
 /// The arguments with every `ARCH:INST` as two options.
 pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
@@ -32,6 +31,8 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
     );
     let takes_many = is(&command, &PLAIN_MANY);
     let is_plain = is(&command, &PLAIN) || takes_many;
+    // Where one unit is taken, a comma is none between two.
+    let most = if takes_many { usize::MAX } else { 1 };
     let mut is_begun = false;
     while let Some(argument) = rest.next() {
         let text = argument.to_str().unwrap_or_default();
@@ -49,7 +50,7 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
         } else if is_begun
             && is_plain
             && !text.starts_with('-')
-            && split(text).is_some_and(|(arch, _)| !arch.contains('.'))
+            && text.split(',').take(most).all(is_unit)
             && !found.last().is_some_and(takes_value)
         {
             found.push("--arch".into());
@@ -83,6 +84,11 @@ fn push(found: &mut Vec<OsString>, value: OsString) {
     }
 }
 
+/// Whether a word names a unit, and no file: a name of a file has a point.
+fn is_unit(text: &str) -> bool {
+    split(text).is_some_and(|(arch, _)| !arch.contains('.'))
+}
+
 /// An architecture and an instruction; an instruction may have `::` in its name.
 fn split(text: &str) -> Option<(&str, &str)> {
     let (arch, inst) = text.split_once(':')?;
@@ -97,10 +103,14 @@ mod tests {
     #[test]
     fn a_unit_in_one_word_is_an_architecture_and_an_instruction() {
         for (given, expected) in [
-            ("m show volta:mma.x", "m show --arch volta --inst mma.x"),
+            ("m show volta:mma.x", "m show --arch volta:mma.x"),
             (
-                "m --json show --arch volta:a::b",
-                "m --json show --arch volta --inst a::b",
+                "m --json show volta:a::b,ada:y",
+                "m --json show --arch volta:a::b,ada:y",
+            ),
+            (
+                "m --json explain --arch volta:a::b",
+                "m --json explain --arch volta --inst a::b",
             ),
             ("m gen --arch=volta:x", "m gen --arch volta --inst x"),
             (
@@ -126,10 +136,11 @@ mod tests {
                 "m explain --arch volta --inst x --a 1",
             ),
             ("m tree diff a:b c:d", "m tree diff a:b c:d"),
-            ("m specials volta:x", "m specials --arch volta --inst x"),
+            ("m specials volta:x", "m specials --arch volta:x"),
+            ("m explain volta:x,ada:y", "m explain --arch volta:x,ada:y"),
             (
                 "m --isa a:b show volta:x",
-                "m --isa a:b show --arch volta --inst x",
+                "m --isa a:b show --arch volta:x",
             ),
         ] {
             let words = given.split(' ').map(Into::into);

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use crate::interrupt;
 use crate::report::{Failure, Status};
+use crate::terminal;
 use mmascope_atlas::File;
 
 /// The longest head of a request in bytes.
@@ -58,7 +59,7 @@ impl Listener {
                 .collect(),
             port: self.port,
         });
-        let mut out = io::stdout().lock();
+        let mut out = terminal::out();
         writeln!(out, "http://127.0.0.1:{}/ until Ctrl-C", self.port)?;
         out.flush()?;
         drop(out);

@@ -3,7 +3,7 @@
 mod map;
 mod page;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
@@ -12,6 +12,7 @@ use crate::interrupt;
 use crate::matmul::{self, Prepared};
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
+use crate::terminal;
 use crate::units::{self, Types};
 use crate::walk::{Chain, Walk};
 use mmascope::array::{self, Casting, Words};
@@ -150,14 +151,15 @@ fn computed<'c>(catalogue: &'c Catalogue, options: &Diff) -> Result<Vec<Side<'c>
         )));
     }
     let cancel = interrupt::deferred();
-    let mut sides = Vec::new();
+    let mut sides: Vec<Side<'c>> = Vec::new();
+    let units = rows.len();
     for row in rows {
         let product = Matmul {
             c: options.c.clone(),
             schedule: options.schedule.clone(),
             ..Matmul::of_files(&row.architecture, Some(&row.name), [a, b])
         };
-        let prepared = matmul::product(catalogue, &product)?;
+        let prepared = matmul::one_of(catalogue, &product, units - sides.len())?;
         let unit = row.unit()?;
         let run = ScheduledProduct::new(
             &prepared.schedule,
@@ -318,7 +320,7 @@ fn headline(options: &Diff, sides: &[Side<'_>]) -> String {
 }
 
 fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     let shape = sides[0].shape;
     writeln!(out, "{}", headline(options, sides))?;
     let mut table = Table::new(&HEADS);
@@ -369,7 +371,7 @@ fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), F
                 .map_or_else(String::new, |file| format!(" --c {file}"));
             writeln!(
                 out,
-                "  mmascope explain {} --arch {} --inst {} --at {place}{c} --against {}:{}",
+                "  mmascope explain {} --arch {}:{} --at {place}{c} --against {}:{}",
                 options.files.join(" "),
                 row.architecture,
                 row.name,

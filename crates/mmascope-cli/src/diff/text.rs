@@ -1,10 +1,11 @@
 //! Prints the findings of `diff` on the terminal.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use super::{Compare, Findings, Shown};
 use crate::report::Failure;
 use crate::table::Table;
+use crate::terminal;
 use mmascope::diff::Explanation;
 use mmascope::dpa::Addends;
 use mmascope::explain::{PairTrace, TracedCode, TracedOperand, TracedValue};
@@ -13,7 +14,7 @@ use mmascope::explain::{PairTrace, TracedCode, TracedOperand, TracedValue};
 pub(super) const EXPLAINED: usize = 10;
 
 pub(super) fn print(findings: &Findings<'_>) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "{} inputs: {}", findings.inputs, findings.source)?;
     for note in &findings.notes {
         writeln!(out, "note: {note}")?;
@@ -103,12 +104,30 @@ fn print_histogram(out: &mut impl Write, compare: &Compare) -> Result<(), Failur
 pub(super) fn explained(explanation: &Explanation) -> Vec<String> {
     let exponent = |e: Option<i64>| e.map_or(String::new(), |e| format!("   exponent {e}"));
     let operands = &explanation.operands;
+    let pairs: Vec<&PairTrace> = live_pairs(operands).collect();
+    // The operands are in one notation, and the sums in one.
+    let mut inputs: Vec<&TracedValue> = Vec::new();
+    for pair in &pairs {
+        inputs.extend([&pair.a.value, &pair.b.value]);
+        let scales = scales(operands, pair).into_iter();
+        inputs.extend(scales.flat_map(|(a, b)| [&a.value, &b.value]));
+    }
+    inputs.push(&operands.c.value);
+    let mut inputs = TracedValue::column(inputs.into_iter()).into_iter();
+    let mut next = || inputs.next().unwrap_or_default();
+    let traces = explanation
+        .sides
+        .iter()
+        .filter_map(|side| side.trace.as_ref());
+    let results = traces.map(|(trace, _)| &trace.result.value);
+    let sums = TracedValue::column(std::iter::once(&operands.exact).chain(results));
+    let mut sums = sums.into_iter();
     let mut lines = Vec::new();
-    for pair in live_pairs(operands) {
-        let scales = scales(operands, pair).map_or(String::new(), |(a, b)| {
-            format!(" · {} · {} (scales)", a.value, b.value)
+    for pair in pairs {
+        let (k, a, b) = (pair.k, next(), next());
+        let scales = scales(operands, pair).map_or(String::new(), |_| {
+            format!(" · {} · {} (scales)", next(), next())
         });
-        let (k, a, b) = (pair.k, &pair.a.value, &pair.b.value);
         let sign = match operands.added {
             Addends::Product => "·",
             Addends::Sum => "+",
@@ -127,12 +146,12 @@ pub(super) fn explained(explanation: &Explanation) -> Vec<String> {
         };
         lines.push(format!("every {what} is 0"));
     }
-    let c = &operands.c;
-    lines.push(format!("c: {}{}", c.value, exponent(c.exponent)));
-    lines.push(format!("exact sum: {}", operands.exact));
+    lines.push(format!("c: {}{}", next(), exponent(operands.c.exponent)));
+    let mut sum = || sums.next().unwrap_or_default();
+    lines.push(format!("exact sum: {}", sum()));
     for (letter, side) in ["A", "B"].iter().zip(&explanation.sides) {
         let result = match &side.trace {
-            Some((trace, word)) => format!("{word} = {}", trace.result.value),
+            Some((_, word)) => format!("{word} = {}", sum()),
             None => "nothing: its formats do not hold the operands".to_owned(),
         };
         lines.push(format!("{letter}, {}, gives {result}", side.name));

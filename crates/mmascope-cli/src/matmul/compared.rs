@@ -1,6 +1,6 @@
 //! Compares the results that several units gave for the same matrices.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
@@ -8,6 +8,7 @@ use super::Done;
 use crate::args::Common;
 use crate::report::{self, Failure};
 use crate::table::Table;
+use crate::terminal;
 use mmascope::isa::Catalogue;
 
 /// Two results, by their numbers, and the outputs whose words differ.
@@ -79,7 +80,7 @@ pub(super) fn report(
         ]);
     }
     writeln!(
-        io::stdout(),
+        terminal::out(),
         "\nOutputs whose bits differ, of {outputs}:\n{table}"
     )?;
     Ok(())

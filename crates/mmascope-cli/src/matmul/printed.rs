@@ -1,6 +1,6 @@
 //! The report of `mmascope matmul`, for people and as JSON.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Readings;
 use crate::report::{self, Failure};
 use crate::table::Table;
+use crate::terminal;
 use mmascope::array::ArrayReading;
 use mmascope::dpa::{Addends, Unit};
 use mmascope::gemm::{ErrorStatistics, Matrices, Schedule, Summary};
@@ -39,7 +40,7 @@ impl Report<'_> {
     }
 
     pub(super) fn print(&self) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
+        let mut out = terminal::out();
         let (m, n, k) = (self.matrices.m(), self.matrices.n(), self.matrices.k());
         let signature = self.unit.signature();
         let row = self.row;
@@ -49,7 +50,7 @@ impl Report<'_> {
         };
         writeln!(
             out,
-            "instruction  {} {}{default}",
+            "instruction  {}:{}{default}",
             row.architecture, row.name
         )?;
         writeln!(out, "types        {signature}")?;

@@ -234,6 +234,30 @@ impl Schedule {
         least.div_ceil(groups.map(Vec::len).min().unwrap_or(1))
     }
 
+    /// The same schedule for a unit that takes `count` instructions for one of this unit's, where K has `steps` of these:
+    /// the sums are the same where the instructions are. `None` where that is not known.
+    #[must_use]
+    pub fn in_shorter_steps(&self, count: usize, steps: usize) -> Option<Self> {
+        if count == 1 {
+            return Some(self.clone());
+        }
+        let mut shorter = self.clone();
+        if self.emulation.is_some() || self.order != Order::Ascending {
+            return None;
+        }
+        match &mut shorter.split {
+            Split::None => {}
+            // Parts of whole steps.
+            Split::SplitK { count: parts, .. } if steps.is_multiple_of(*parts) => {}
+            Split::SplitK { .. } => return None,
+            Split::StreamK { iteration, .. } => *iteration = iteration.checked_mul(count)?,
+        }
+        if let Some(promotion) = &mut shorter.promotion {
+            promotion.steps = promotion.steps.checked_mul(count)?;
+        }
+        Some(shorter)
+    }
+
     /// The software scales' shapes, if the schedule has some.
     #[must_use]
     pub fn software_scale(&self) -> Option<SoftwareScale> {

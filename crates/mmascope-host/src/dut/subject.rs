@@ -117,7 +117,9 @@ impl std::str::FromStr for DeviceName {
         let wrong = || {
             let meant =
                 prefixed(text).map_or_else(String::new, |it| format!("; did you mean '{it}'?"));
-            Error::Argument(format!("subject '{text}': expected {expected}{meant}"))
+            Error::Argument(format!(
+                "subject '{text}': expected {expected}; reveal takes lib:PATH:SYMBOL too{meant}"
+            ))
         };
         let (kind, rest) = text.split_once(':').ok_or_else(wrong)?;
         if rest.is_empty() {
@@ -176,18 +178,27 @@ fn gemm(arch: &str, inst: &str, schedule: Schedule) -> Result<DeviceName> {
 
 /// A subject that lacks its prefix, with the one that fits what it looks like.
 fn prefixed(text: &str) -> Option<String> {
-    let is_file = std::path::Path::new(text).is_file();
-    let is_library = text.ends_with(".so") || text.ends_with(".dylib") || text.ends_with(".dll");
     let known = ["model", "gemm", "plugin", "cmd", "lib", "cuda"];
-    let kind = text.split_once(':').map_or("", |(kind, _)| kind);
-    match fields(text).len() {
-        _ if known.contains(&kind) => None,
-        _ if is_library => Some(format!("plugin:{text}")),
-        _ if is_file => Some(format!("cmd:{text}")),
-        2 => Some(format!("model:{text}")),
-        3 => Some(format!("gemm:{text}")),
-        _ => None,
-    }
+    let parts = fields(text);
+    let prefix = match parts[..] {
+        [kind, ..] if known.contains(&kind) => return None,
+        [path] if is_library(path) => "plugin",
+        [path, _] if is_library(path) => "lib",
+        _ if Path::new(text).is_file() => "cmd",
+        // No architecture has blanks in its name.
+        [first, ..] if first.contains(char::is_whitespace) => "cmd",
+        [_, _] => "model",
+        [_, _, _] => "gemm",
+        _ => return None,
+    };
+    Some(format!("{prefix}:{text}"))
+}
+
+/// Whether a path is that of a shared library, with its version or without: `libx.so`, `libx.so.0`.
+fn is_library(path: &str) -> bool {
+    let is_version = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let versioned = path.rsplit_once(".so").map(|(_, version)| version);
+    versioned.is_some_and(is_version) || path.ends_with(".dylib") || path.ends_with(".dll")
 }
 
 /// The parts between single colons; `::` separates nothing.

@@ -9,50 +9,62 @@ const SHOWN: usize = 8;
 /// Rows of one answer that are named.
 const ROWS: usize = 12;
 
+/// Candidates of the same rows, one for each schedule.
+type Group<'a> = Vec<&'a Candidate>;
+
 impl Identification {
     /// The answers in lines, for people: for each the elements that it rests on, the arithmetic, the schedules and the
     /// rows, some of each. The candidates are all of them.
     #[must_use]
     pub fn answers(&self) -> Vec<String> {
-        let groups = self.groups();
+        let answers = self.sums();
         let mut lines = Vec::new();
-        if groups.len() > 1 {
+        if answers.len() > 1 {
             let architectures: BTreeSet<&str> = self.identified().flat_map(architectures).collect();
             lines.push(format!(
                 "{} different sums, on {} architectures: these matrices do not tell them apart; D in a wider format, more \
                  elements or a longer K may",
-                groups.len(),
+                answers.len(),
                 architectures.len()
             ));
         }
-        for group in groups.iter().take(SHOWN) {
-            self.answer(group, &mut lines);
+        for answer in answers.iter().take(SHOWN) {
+            self.answer(answer, &mut lines);
         }
-        lines.extend(more(groups.len(), SHOWN, "sums"));
+        lines.extend(more(answers.len(), SHOWN, "sums"));
         lines
     }
 
-    /// Candidates that fit, by what is the same but the schedule.
-    fn groups(&self) -> Vec<Vec<&Candidate>> {
-        let mut groups: Vec<Vec<&Candidate>> = Vec::new();
+    /// Candidates that fit, by what is the same but the schedule; rows that compute the same sums from whatever matrices stand
+    /// together.
+    fn sums(&self) -> Vec<Vec<Group<'_>>> {
+        let mut sums: Vec<Vec<Group<'_>>> = Vec::new();
         for candidate in self.identified() {
-            let is_like = |group: &&mut Vec<&Candidate>| {
+            let is_like = |group: &Group<'_>| {
                 let known = group[0];
                 (known.full, known.k, known.compared)
                     == (candidate.full, candidate.k, candidate.compared)
                     && known.arithmetic == candidate.arithmetic
                     && known.rows == candidate.rows
             };
-            match groups.iter_mut().find(is_like) {
-                Some(group) => group.push(candidate),
-                None => groups.push(vec![candidate]),
+            if let Some(group) = sums.iter_mut().flatten().find(|group| is_like(group)) {
+                group.push(candidate);
+                continue;
+            }
+            let is_same = |sum: &&mut Vec<Group<'_>>| {
+                let mut known = sum.iter().flatten();
+                known.any(|known| known.sum == candidate.sum)
+            };
+            match sums.iter_mut().find(is_same) {
+                Some(sum) => sum.push(vec![candidate]),
+                None => sums.push(vec![vec![candidate]]),
             }
         }
-        groups
+        sums
     }
 
-    fn answer(&self, group: &[&Candidate], lines: &mut Vec<String>) {
-        let first = group[0];
+    fn answer(&self, groups: &[Group<'_>], lines: &mut Vec<String>) {
+        let first = groups[0][0];
         let all = if first.full { "all" } else { "a sample of" };
         lines.push(format!(
             "identified, {all} {} elements: {}",
@@ -61,16 +73,28 @@ impl Identification {
         if first.k != self.shape[2] {
             lines.push(format!("  K filled up to {} with +0", first.k));
         }
-        let schedules = group.iter().take(SHOWN);
-        lines.extend(schedules.map(|candidate| format!("  schedule {}", candidate.schedule)));
-        let alike = "schedules that give the same bits";
-        lines.extend(more(group.len(), SHOWN, alike).map(|line| format!("  {line}")));
-        for row in first.rows.iter().take(ROWS) {
-            let doubt = self.doubts.get(row);
-            let doubt = doubt.map_or_else(String::new, |level| format!(" ({})", level.words()));
-            lines.push(format!("  {row}{doubt}"));
+        // Rows that take the same schedules stand below them together.
+        let mut schedules: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+        for group in groups {
+            let own: Vec<&str> = group.iter().map(|it| it.schedule.as_str()).collect();
+            let rows = group[0].rows.iter().map(String::as_str);
+            match schedules.iter_mut().find(|(known, _)| *known == own) {
+                Some((_, known)) => known.extend(rows),
+                None => schedules.push((own, rows.collect())),
+            }
         }
-        lines.extend(more(first.rows.len(), ROWS, "rows").map(|line| format!("  {line}")));
+        for (schedules, rows) in schedules {
+            let shown = schedules.iter().take(SHOWN);
+            lines.extend(shown.map(|schedule| format!("  schedule {schedule}")));
+            let alike = "schedules that give the same bits";
+            lines.extend(more(schedules.len(), SHOWN, alike).map(|line| format!("  {line}")));
+            for row in rows.iter().take(ROWS) {
+                let doubt = self.doubts.get(*row);
+                let doubt = doubt.map_or_else(String::new, |level| format!(" ({})", level.words()));
+                lines.push(format!("  {row}{doubt}"));
+            }
+            lines.extend(more(rows.len(), ROWS, "rows").map(|line| format!("  {line}")));
+        }
     }
 }
 

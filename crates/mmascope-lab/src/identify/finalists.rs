@@ -6,11 +6,12 @@
 use super::excerpts::Part;
 use super::matched_inputs::MatchedInputs;
 use super::search::{ask_all, sort};
+use super::sums::SameSum;
 use super::trial::{Asked, Trial};
-use crate::dpa::{Beyond, IntPair, Signature};
+use crate::dpa::Signature;
 use crate::error::Result;
-use crate::format::{Format, Kind};
-use crate::gemm::{Schedule, engine};
+use crate::format::Format;
+use crate::gemm::engine;
 
 /// The most products of the first candidate: those of 6502³.
 const FIRST: u128 = 1 << 38;
@@ -33,30 +34,30 @@ pub(super) fn compute<'n>(
     shown.extend(others);
     sort(&mut waiting);
     let mut computer = Computer::new(asked);
-    let (mut done, mut left): (Vec<Trial<'n>>, u128) = (Vec::new(), FURTHER);
+    let (mut done, mut left): (Vec<(Trial<'n>, SameSum)>, u128) = (Vec::new(), FURTHER);
     let mut wrong: Vec<(usize, usize)> = Vec::new();
     while !waiting.is_empty() {
         let mut trial = waiting.remove(0);
         // Candidates that are known to compute the same sums share them.
-        let sum = integer_sum(asked, &trial);
-        let same = |other: &&Trial<'_>| {
-            other.full && other.fits() && sum.is_some() && integer_sum(asked, other) == sum
+        let sum = SameSum::of(asked, &trial);
+        let same = |(other, of_other): &&(Trial<'_>, SameSum)| {
+            other.full && other.fits() && *of_other == sum
         };
-        if let Some(same) = done.iter().find(same) {
+        if let Some((same, _)) = done.iter().find(same) {
             trial.take_over(same);
-            done.push(trial);
+            done.push((trial, sum));
             continue;
         }
         let cost = computer.cost(&trial)?;
         let is_first = done.is_empty();
         if !is_first && cost > left {
-            done.push(trial);
+            done.push((trial, sum));
             continue;
         }
         left = left.saturating_sub(cost);
         computer.compute(&mut trial, if is_first { FIRST } else { left.max(cost) })?;
         let Some(first) = trial.first.as_ref().filter(|_| !trial.fits()) else {
-            done.push(trial);
+            done.push((trial, sum));
             continue;
         };
         // What refutes one may refute the others.
@@ -70,30 +71,7 @@ pub(super) fn compute<'n>(
         shown.extend(others);
         sort(&mut waiting);
     }
-    Ok(done)
-}
-
-/// The formats of a candidate that gives C and all products, added exactly and reduced to the accumulator's bits, so that
-/// neither the order of the steps nor their length matters; `None` where that is not known.
-fn integer_sum(asked: &Asked<'_>, trial: &Trial<'_>) -> Option<[Format; 3]> {
-    let order = Schedule {
-        order: trial.schedule.order.clone(),
-        ..Schedule::default()
-    };
-    let signature = trial.signature();
-    let Signature { a, b, c, d, .. } = signature;
-    let are_integers = [a, b, d]
-        .iter()
-        .all(|format| format.kind == Kind::Fixed { scale: 0 });
-    if order != trial.schedule || !are_integers || c != d || trial.format() != d.container() {
-        return None;
-    }
-    let dot = trial.named.unit.program().integer_sum()?;
-    // Sums that cannot leave the accumulator's range saturate nowhere.
-    let bits = a.bits + b.bits + asked.shape[2].next_power_of_two().ilog2();
-    let is_within = asked.question.operands.c.is_none() && d.signed && bits < d.bits;
-    let is_exact = dot.beyond == Beyond::Wraps || is_within;
-    (dot.pair == IntPair::Product && is_exact).then_some([a, b, d])
+    Ok(done.into_iter().map(|(trial, _)| trial).collect())
 }
 
 /// The candidates that give the elements of a part too, as they are; and the others with what they were wrong in.

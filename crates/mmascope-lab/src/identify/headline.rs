@@ -1,5 +1,7 @@
 //! Says in one line what an identification came to.
 
+use std::collections::BTreeSet;
+
 use super::{Candidate, Identification};
 
 impl Candidate {
@@ -17,9 +19,9 @@ impl Candidate {
         }
     }
 
-    /// The first row, how many are like it, and the schedule.
-    fn named(&self) -> String {
-        let like = match self.rows.len() - 1 {
+    /// The first row, how many of `rows` are like it, and the schedule.
+    fn named(&self, rows: usize) -> String {
+        let like = match rows - 1 {
             0 => String::new(),
             1 => " and 1 row like it".to_owned(),
             many => format!(" and {many} rows like it"),
@@ -32,8 +34,8 @@ impl Identification {
     /// The conclusion in one line.
     #[must_use]
     pub fn headline(&self) -> String {
-        let identified: Vec<&Candidate> = self.identified().collect();
-        match (&identified[..], self.candidates.first()) {
+        let answers = self.answers_by_sum();
+        match (&answers[..], self.candidates.first()) {
             ([], None) => "none: no row takes these formats and this K".to_owned(),
             ([], Some(nearest)) => format!(
                 "none, nearest {} {} ({})",
@@ -41,21 +43,35 @@ impl Identification {
                 nearest.schedule,
                 nearest.share()
             ),
-            ([one], _) => format!("one answer{}: {}", one.basis(), one.named()),
-            ([first, ..], _) => format!(
+            ([(one, rows)], _) => format!("one answer{}: {}", one.basis(), one.named(*rows)),
+            ([(first, rows), ..], _) => format!(
                 "{}; the simplest{}: {}",
-                several(&identified),
+                several(&answers),
                 first.basis(),
-                first.named()
+                first.named(*rows)
             ),
         }
+    }
+
+    /// The first candidate of every sum, and how many rows compute it.
+    fn answers_by_sum(&self) -> Vec<(&Candidate, usize)> {
+        let mut found: Vec<(&Candidate, BTreeSet<&String>)> = Vec::new();
+        for candidate in self.identified() {
+            let is_same = |known: &&mut (&Candidate, _)| known.0.sum == candidate.sum;
+            match found.iter_mut().find(is_same) {
+                Some((_, rows)) => rows.extend(&candidate.rows),
+                None => found.push((candidate, candidate.rows.iter().collect())),
+            }
+        }
+        let counted = found.into_iter().map(|(first, rows)| (first, rows.len()));
+        counted.collect()
     }
 }
 
 /// How many answers there are, and how many of them rest on all of D.
-fn several(identified: &[&Candidate]) -> String {
-    let whole = identified.iter().filter(|candidate| candidate.full).count();
-    match identified.len() - whole {
+fn several(answers: &[(&Candidate, usize)]) -> String {
+    let whole = answers.iter().filter(|(first, _)| first.full).count();
+    match answers.len() - whole {
         0 => format!("{whole} answers give the same bits"),
         sampled if whole == 0 => format!("{sampled} answers give the bits of a sample"),
         sampled => format!("{whole} answers give the same bits, {sampled} more those of a sample"),

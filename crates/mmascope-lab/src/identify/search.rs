@@ -87,7 +87,8 @@ pub(super) fn search(
     sort(&mut open);
     keep_few(&mut open);
     finalists::complete_nearest(asked, &mut open)?;
-    let all: Vec<Candidate> = open.iter().map(Trial::candidate).collect();
+    let all = open.iter().map(|trial| trial.candidate(asked));
+    let all: Vec<Candidate> = all.collect();
     found.candidates = all.clone();
     found
         .candidates

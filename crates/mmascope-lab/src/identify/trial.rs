@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use super::excerpts::Part;
 use super::matched_inputs::{MatchedInputs, matched_inputs};
 use super::schedules::{self, Shape};
+use super::sums::SameSum;
 use super::{Candidate, Question, emulations};
 use crate::array::{Array, Words};
 use crate::dpa::{Modifiers, Unit};
@@ -259,6 +260,11 @@ impl<'a> Trial<'a> {
         self.format
     }
 
+    /// K with the +0 that fill it up.
+    pub(super) fn padded_k(&self) -> usize {
+        self.k
+    }
+
     /// Instructions' worth of K that an element takes, in products.
     pub(super) fn products(&self) -> u128 {
         let emulation = self.schedule.emulation.as_ref();
@@ -305,7 +311,7 @@ impl<'a> Trial<'a> {
     }
 
     /// What is told of it.
-    pub(super) fn candidate(&self) -> Candidate {
+    pub(super) fn candidate(&self, asked: &Asked<'_>) -> Candidate {
         let digits = self.format.digits();
         let text = |word: u64| format!("{word:0digits$x}");
         let first = self.first.as_ref().map(|first| {
@@ -321,6 +327,7 @@ impl<'a> Trial<'a> {
             agreeing: self.agreeing,
             full: self.full,
             first,
+            sum: SameSum::of(asked, self),
         }
     }
 }

@@ -82,6 +82,12 @@ fn kept(
     name: &'static str,
     title: &str,
 ) -> Result<Option<i32>> {
+    if !matches!(setting, Setting::ProductsUnderProducts)
+        && let Some(outside) = order.c_outside()
+    {
+        bench.conclude(name, 4, title, "not applicable", outside);
+        return Ok(None);
+    }
     let places = match setting {
         Setting::ProductsUnderProducts => &order.step,
         _ => &order.with_c,

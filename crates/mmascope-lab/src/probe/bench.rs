@@ -18,8 +18,8 @@ pub(super) struct Bench<'a> {
     pub(super) maker: Maker,
     pub(super) signature: Signature,
     features: Vec<Feature>,
-    /// Tests of the feature being measured.
-    tests: Vec<Test>,
+    /// Tests of the feature being measured, with the values that were read.
+    tests: Vec<(Test, TracedValue)>,
     pub(super) queries: u64,
     /// Every question with its answer.
     pub(super) asked: Vec<(Input, Reading)>,
@@ -190,12 +190,13 @@ impl<'a> Bench<'a> {
                 Answer::AnyNan => TracedValue::Nan,
                 Answer::Word(word) => TracedValue::of(&d.decode(d.from_register(word))),
             };
-            self.tests.push(Test {
+            let test = Test {
                 what: input.what.clone(),
                 input: self.line(&input.case),
                 output: answer_text(answer, &self.signature),
-                reading: value.to_string(),
-            });
+                reading: String::new(),
+            };
+            self.tests.push((test, value.clone()));
             let reading = Reading { answer, value };
             found.push(reading.clone());
             self.asked.push((input, reading));
@@ -233,6 +234,12 @@ impl<'a> Bench<'a> {
         conclusion: impl Into<String>,
     ) {
         let tests = std::mem::take(&mut self.tests);
+        let readings = TracedValue::column(tests.iter().map(|(_, value)| value));
+        let tests = tests
+            .into_iter()
+            .zip(readings)
+            .map(|((test, _), reading)| Test { reading, ..test });
+        let tests = tests.collect();
         self.features.push(Feature {
             name,
             section,

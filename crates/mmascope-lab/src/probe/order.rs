@@ -196,6 +196,18 @@ fn between(bench: &mut Bench<'_>, order: &mut Order) -> Result<()> {
 }
 
 impl Order {
+    /// Where c is when no step aligns it with products; `None` where one does, or may.
+    pub(super) fn c_outside(&self) -> Option<&'static str> {
+        if !self.known || self.shares_c || self.has_c && self.fused {
+            return None;
+        }
+        Some(match (self.has_c, self.c_last) {
+            (false, _) => "c takes no part",
+            (_, true) => "c is added last, to the rounded sum of the products",
+            (_, false) => "c is added to a rounded sum of products",
+        })
+    }
+
     /// A term that is added in the last step only: a product, or c.
     pub(super) fn place_to_cancel(&self) -> Option<usize> {
         (!self.c_last).then(|| self.last[0])

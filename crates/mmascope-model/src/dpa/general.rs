@@ -355,6 +355,18 @@ fn narrowed(x: Unpacked, to: Option<(Rounding, Format)>) -> Unpacked {
     }
 }
 
+impl General {
+    /// Whether it does something to c that it does not do to the results of its blocks.
+    pub(super) fn changes_c(&self) -> bool {
+        let terms = match self {
+            Self::Fused(step) => step.terms,
+            Self::AddMul(step) => step.terms,
+            Self::Grouped(_) | Self::Semi(_) | Self::Integer(_) => return false,
+        };
+        terms.flush_c.is_some() || terms.round_c.is_some() || terms.plus_zeros
+    }
+}
+
 impl Terms {
     /// c as the first block takes it.
     pub(super) fn start(&self, c: Unpacked) -> Unpacked {

@@ -190,6 +190,29 @@ impl Program {
         }
     }
 
+    /// The algorithm that adds all products to c block by block, where that is the whole program and every block does the
+    /// same to the value that it begins with.
+    pub(super) fn one_chain(&self) -> Option<&Dpa> {
+        let [
+            Statement {
+                operation:
+                    Operation::Dot {
+                        algorithm,
+                        operands: Reading::WHOLE,
+                        over: Select::All,
+                        from: Start::C,
+                    },
+                output,
+                ..
+            },
+        ] = self.statements.as_slice()
+        else {
+            return None;
+        };
+        let passes_nan = matches!(output.nan, Nan::Operand(_));
+        (!passes_nan && !algorithm.general(output).changes_c()).then_some(algorithm)
+    }
+
     /// The output of the last statement: format, rounding and NaN of d.
     ///
     /// # Panics

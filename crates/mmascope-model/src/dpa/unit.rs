@@ -105,6 +105,20 @@ impl Unit {
         Ok(())
     }
 
+    /// The unit of one block, where an instruction is a chain of such: the result of each is the c of the next, so that
+    /// instructions of any K that have this block compute the same chain. `None` where an instruction is more than that.
+    #[must_use]
+    pub fn one_block(&self) -> Option<Self> {
+        let Signature { c, d, k, scale, .. } = self.signature;
+        let block = self.program.one_chain()?.block();
+        let is_chained = scale.is_none() && c == d && k.is_multiple_of(block);
+        let signature = Signature {
+            k: block,
+            ..self.signature
+        };
+        is_chained.then(|| Self::new(signature, self.program.clone()).ok())?
+    }
+
     /// The same with what happened, for units that have status flags: the events of every statement.
     ///
     /// # Errors

@@ -3,7 +3,8 @@
 use std::fmt::{self, Write};
 
 use super::quiet::Quiet;
-use super::trace::{PairTrace, Rounded, Trace, TracedOperand, TracedStep, TracedTerm};
+use super::trace::{PairTrace, Rounded, Trace, TracedStep, TracedTerm};
+use super::value::TracedValue;
 
 /// Longest run of equal digits that is written out.
 const LONGEST_RUN: usize = 48;
@@ -79,22 +80,33 @@ impl Trace {
                 .map(str::to_owned)
                 .to_vec(),
         ];
-        for (k, pair) in self.operand_rows() {
-            let [a_word, a, a_e] = operand_cells(&pair.a);
-            let [b_word, b, b_e] = operand_cells(&pair.b);
-            let product = pair.product.to_string();
-            let e = exponent_cell(pair.exponent);
-            table.push(vec![k, a_word, a, a_e, b_word, b, b_e, product, e]);
-        }
-        let mut other = |name: String, operand: &TracedOperand| {
-            let [word, value, e] = operand_cells(operand);
-            table.push(vec![name, word, value, e]);
-        };
-        other("c".to_owned(), &self.c);
+        let mut below = vec![("c".to_owned(), &self.c)];
         for (side, scales) in [("sa", &self.scale_a), ("sb", &self.scale_b)] {
-            for (block, scale) in scales.iter().enumerate() {
-                other(format!("{side}{block}"), scale);
-            }
+            let named = scales.iter().enumerate();
+            below.extend(named.map(|(block, scale)| (format!("{side}{block}"), scale)));
+        }
+        let rows = self.operand_rows();
+        let pairs = || rows.iter().map(|(_, pair)| *pair);
+        let c_and_scales = below.iter().map(|(_, operand)| &operand.value);
+        let a = TracedValue::column(pairs().map(|pair| &pair.a.value).chain(c_and_scales));
+        let b = TracedValue::column(pairs().map(|pair| &pair.b.value));
+        let products = TracedValue::column(pairs().map(|pair| &pair.product));
+        for (at, (k, pair)) in rows.iter().enumerate() {
+            table.push(vec![
+                k.clone(),
+                pair.a.word.clone(),
+                a[at].clone(),
+                exponent_cell(pair.a.exponent),
+                pair.b.word.clone(),
+                b[at].clone(),
+                exponent_cell(pair.b.exponent),
+                products[at].clone(),
+                exponent_cell(pair.exponent),
+            ]);
+        }
+        for ((name, operand), value) in below.iter().zip(&a[rows.len()..]) {
+            let e = exponent_cell(operand.exponent);
+            table.push(vec![name.clone(), operand.word.clone(), value.clone(), e]);
         }
         let width = |column: usize| {
             let cells = table.iter().filter_map(|row| row.get(column));
@@ -110,14 +122,6 @@ impl Trace {
         }
         Ok(())
     }
-}
-
-fn operand_cells(operand: &TracedOperand) -> [String; 3] {
-    [
-        operand.word.clone(),
-        operand.value.to_string(),
-        exponent_cell(operand.exponent),
-    ]
 }
 
 fn exponent_cell(exponent: Option<i64>) -> String {

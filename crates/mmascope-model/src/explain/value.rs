@@ -71,6 +71,22 @@ impl TracedValue {
         matches!(self, Self::Nan | Self::Infinite { .. })
     }
 
+    /// Values that are read together, exactly and in one notation: decimals where all are short as such, otherwise
+    /// hexadecimal floats.
+    #[must_use]
+    pub fn column<'v>(values: impl Iterator<Item = &'v Self> + Clone) -> Vec<String> {
+        let is_short = |value: &Self| match value {
+            Self::Finite(number) => number.short_decimal().is_some(),
+            _ => true,
+        };
+        let all_short = values.clone().all(is_short);
+        let text = |value: &Self| match value {
+            Self::Finite(number) if !all_short => number.hex(),
+            other => other.to_string(),
+        };
+        values.map(text).collect()
+    }
+
     /// The value for people, with at most so many digits where the exact text is long.
     #[must_use]
     pub fn decimal_of(&self, digits: usize) -> String {

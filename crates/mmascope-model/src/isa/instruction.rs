@@ -13,7 +13,7 @@ impl Instruction {
         match &self.model {
             Model::Known(unit) => Ok(unit),
             Model::Unmodelled(reason) => Err(Error::Unmodelled {
-                name: format!("{} {}", self.architecture, self.name),
+                name: format!("{}:{}", self.architecture, self.name),
                 reason: reason.clone(),
             }),
         }

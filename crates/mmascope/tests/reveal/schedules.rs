@@ -223,7 +223,15 @@ fn subjects_that_are_wrong() {
             "did you mean 'gemm:hopper:wgmma:chain'?",
         ),
         ("build/unit.so", "did you mean 'plugin:build/unit.so'?"),
+        (
+            "libopenblas.so.0:cblas_sdot",
+            "did you mean 'lib:libopenblas.so.0:cblas_sdot'?",
+        ),
+        ("x.dylib:sdot", "did you mean 'lib:x.dylib:sdot'?"),
         ("Cargo.toml", "did you mean 'cmd:Cargo.toml'?"),
+        ("python3 x.py", "did you mean 'cmd:python3 x.py'?"),
+        ("python3 x.py a:b", "did you mean 'cmd:python3 x.py a:b'?"),
+        ("nothing", "reveal takes lib:PATH:SYMBOL too"),
         (
             "gemm:hopper:mma.m16n8k16.f32.f16.f16.f32:split-k=2",
             "expected reduce=",

@@ -47,7 +47,7 @@ pub(super) fn program(
         TEXT,
         &[
             ("DEVICE", kernel.source()),
-            ("WHAT", format!("{} {}", row.architecture, row.name)),
+            ("WHAT", format!("{}:{}", row.architecture, row.name)),
             ("MODEL", unit.program().to_string()),
             ("COMPILE", compile(architecture, row, kernel, language)),
             ("RUNTIME", runtime.to_owned()),
