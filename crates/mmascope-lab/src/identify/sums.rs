@@ -3,7 +3,8 @@
 use super::trial::{Asked, Trial};
 use crate::dpa::{Beyond, IntPair, Signature, Unit};
 use crate::format::{Format, Kind};
-use crate::gemm::{ReductionOrder, Schedule, Split};
+use crate::gemm::Schedule;
+use crate::gemm::schedule::{ReductionOrder, Split};
 
 /// What a candidate computes. Candidates of equal sums give equal bits, whatever the matrices of this K hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
