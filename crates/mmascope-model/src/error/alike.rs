@@ -4,7 +4,7 @@ use super::LONGEST_NAME;
 
 /// How many names are suggested.
 const SUGGESTED: usize = 3;
-/// How many names are compared letter for letter. That takes some microseconds a name, which a file of wrong lines pays for each of them.
+/// How many names are compared letter for letter; a file of wrong lines pays for it in each of them.
 const COMPARED: usize = 24;
 
 /// The names that are most alike to `wanted`, the best first: those whose Jaro-Winkler similarity is above `least`.
