@@ -4,6 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
+use std::time::Instant;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr};
 use libloading::{Library, Symbol};
@@ -129,6 +130,7 @@ pub struct CublasDut {
     c: CudaSlice<u8>,
     library: Library,
     handle: usize,
+    side: usize,
 }
 
 impl CublasDut {
@@ -137,6 +139,11 @@ impl CublasDut {
     /// # Errors
     /// [`Error::Unknown`] for a name that none has; [`Error::Device`] that says what is missing.
     pub fn new(ordinal: usize, name: &str, n: usize) -> Result<Self> {
+        Self::with_side(ordinal, name, n, SIDE)
+    }
+
+    /// The same with so many rows and columns.
+    fn with_side(ordinal: usize, name: &str, n: usize, side: usize) -> Result<Self> {
         let routine = ROUTINES.iter().find(|routine| routine.name == name);
         let routine = routine.ok_or_else(|| Error::unknown("cuBLAS product", name, routines()))?;
         if n == 0 || n > 1 << 24 {
@@ -156,10 +163,10 @@ impl CublasDut {
         let library = load()?;
         let context = CudaContext::new(ordinal).map_err(driver(&device))?;
         let stream = context.default_stream();
-        let size = |format: &Format| SIDE * n * (format.bits as usize / 8);
+        let size = |format: &Format| side * n * (format.bits as usize / 8);
         let make = |bytes: usize| stream.alloc_zeros::<u8>(bytes).map_err(driver(&device));
         let (a, b) = (make(size(&routine.operand))?, make(size(&routine.operand))?);
-        let c = make(SIDE * SIDE * (routine.sum.bits as usize / 8))?;
+        let c = make(side * side * (routine.sum.bits as usize / 8))?;
         let mut handle: Handle = std::ptr::null_mut();
         // SAFETY: the type is that of cublas_api.h, and the pointer is good; a context is current.
         let status = unsafe {
@@ -188,43 +195,14 @@ impl CublasDut {
             c,
             library,
             handle: handle as usize,
+            side,
         })
     }
 
-    /// One product with at most [`SIDE`] queries.
-    fn product(&mut self, batch: &Batch, first: usize, count: usize) -> Result<Vec<Answer>> {
-        let device = self.name.clone();
-        self.context.bind_to_thread().map_err(driver(&device))?;
-        let (k, of_operand, of_sum) = (
-            self.signature.k,
-            self.routine.operand.bits as usize / 8,
-            self.routine.sum.bits as usize / 8,
-        );
-        let bytes = |words: &[u64], size: usize| -> Vec<u8> {
-            words
-                .iter()
-                .flat_map(|word| word.to_le_bytes()[..size].to_vec())
-                .collect()
-        };
-        // Rows and columns that no query has repeat the last one.
-        let query = |place: usize| batch.query(first + place.min(count - 1));
-        let (mut a, mut b) = (Vec::new(), Vec::new());
-        for place in 0..SIDE {
-            a.extend(bytes(query(place).a, of_operand));
-            b.extend(bytes(query(place).b, of_operand));
-        }
-        let sums: Vec<u64> = (0..SIDE * SIDE).map(|at| query(at % SIDE).c).collect();
-        self.stream
-            .memcpy_htod(&a, &mut self.a)
-            .map_err(driver(&device))?;
-        self.stream
-            .memcpy_htod(&b, &mut self.b)
-            .map_err(driver(&device))?;
-        self.stream
-            .memcpy_htod(&bytes(&sums, of_sum), &mut self.c)
-            .map_err(driver(&device))?;
+    /// The product of what lies on the GPU.
+    fn multiply(&self) -> Result<()> {
         let pointer = |memory: &CudaSlice<u8>| memory.device_ptr(&self.stream).0 as *mut c_void;
-        let (side, length) = (SIDE as c_int, k as c_int);
+        let (side, length) = (self.side as c_int, self.signature.k as c_int);
         let [of_a, of_c] = self.routine.types;
         let one = self.routine.one.as_ptr().cast::<c_void>();
         // SAFETY: the type is that of cublas_api.h; the matrices lie in memory of this device that has their sizes, columns one
@@ -254,8 +232,43 @@ impl CublasDut {
             )
         };
         if status != 0 {
-            return Err(failed(&device, format!("cublasGemmEx: status {status}")));
+            return Err(failed(&self.name, format!("cublasGemmEx: status {status}")));
         }
+        Ok(())
+    }
+
+    /// One product with at most [`SIDE`] queries.
+    fn product(&mut self, batch: &Batch, first: usize, count: usize) -> Result<Vec<Answer>> {
+        let device = self.name.clone();
+        self.context.bind_to_thread().map_err(driver(&device))?;
+        let (of_operand, of_sum) = (
+            self.routine.operand.bits as usize / 8,
+            self.routine.sum.bits as usize / 8,
+        );
+        let bytes = |words: &[u64], size: usize| -> Vec<u8> {
+            words
+                .iter()
+                .flat_map(|word| word.to_le_bytes()[..size].to_vec())
+                .collect()
+        };
+        // Rows and columns that no query has repeat the last one.
+        let query = |place: usize| batch.query(first + place.min(count - 1));
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for place in 0..SIDE {
+            a.extend(bytes(query(place).a, of_operand));
+            b.extend(bytes(query(place).b, of_operand));
+        }
+        let sums: Vec<u64> = (0..SIDE * SIDE).map(|at| query(at % SIDE).c).collect();
+        self.stream
+            .memcpy_htod(&a, &mut self.a)
+            .map_err(driver(&device))?;
+        self.stream
+            .memcpy_htod(&b, &mut self.b)
+            .map_err(driver(&device))?;
+        self.stream
+            .memcpy_htod(&bytes(&sums, of_sum), &mut self.c)
+            .map_err(driver(&device))?;
+        self.multiply()?;
         let mut d = vec![0_u8; SIDE * SIDE * of_sum];
         self.stream
             .memcpy_dtoh(&self.c, &mut d)
@@ -321,6 +334,22 @@ fn load() -> Result<Library> {
             ),
         )
     })
+}
+
+/// Seconds of a product of that many rows, columns and k, of zeros: the least of some.
+///
+/// # Errors
+/// As [`CublasDut::new`].
+pub fn seconds(ordinal: usize, name: &str, side: usize) -> Result<f64> {
+    let dut = CublasDut::with_side(ordinal, name, side, side)?;
+    let mut least = f64::INFINITY;
+    for _ in 0..5 {
+        let begun = Instant::now();
+        dut.multiply()?;
+        dut.stream.synchronize().map_err(driver(&dut.name))?;
+        least = least.min(begun.elapsed().as_secs_f64());
+    }
+    Ok(least)
 }
 
 /// The file of the library that would be loaded, for people; `None` where there is none.

@@ -1,8 +1,8 @@
-//! Fused sums by multiply-adds in f64 that round down (method A of `docs/kernels-inside.md`): which units have them, and their
+//! Fused sums by multiply-adds that round down (method A of `docs/kernels-inside.md`): which units have them, and their
 //! source.
 
 use mmascope_model::dpa::{Dpa, Operation, Select, Start, TFdpa, Unit, ZeroSign};
-use mmascope_model::format::{Format, Overflow, Rounding, Specials};
+use mmascope_model::format::{Float, Format, Overflow, Rounding, Specials};
 
 const TEXT: &str = include_str!("../source/down.cu");
 
@@ -26,7 +26,7 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
         return Err("operands that are no floats");
     };
     let output = &statement.output;
-    let finish = finish(&output.format, output.rounding);
+    let is_wide = !is_narrow(unit, sum);
     if operands.widened.is_some() || !operands.is_whole() || sum.align != Rounding::Rz {
         return Err("operands widened or in parts, or terms that are not truncated");
     }
@@ -35,6 +35,7 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     if sum.l > 32 || a.fraction_bits + b.fraction_bits + 2 > 24 || sum.f > 28 || sum.e0 < -140 {
         return Err("sums longer or finer than f64 has room for");
     }
+    let finish = finish(&output.format, output.rounding, is_wide);
     if !signature.a.signed || !signature.b.signed || !signature.c.signed || finish.is_none() {
         return Err("a result that is rounded in another way");
     }
@@ -59,34 +60,65 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     Ok(*sum)
 }
 
-/// How a result is rounded: the lines of `result_of`.
-fn finish(format: &Format, rounding: Rounding) -> Option<String> {
+/// Whether f32 has room for the sums: products of fewer than 20 bits, sums within 2^22 units of the grid, exponents that are small,
+/// and results that are cut.
+fn is_narrow(unit: &Unit, sum: &TFdpa) -> bool {
+    let signature = unit.signature();
+    let (Some(a), Some(b)) = (signature.a.float(), signature.b.float()) else {
+        return false;
+    };
+    let output = &unit.program().statements[0].output;
+    let is_f32 = output.format.float().is_some_and(|d| d.exponent_bits == 8);
+    let small = |float: Float| float.exponent_bits <= 5;
+    a.fraction_bits + b.fraction_bits + 2 < 20
+        && sum.f < 18
+        && sum.e0 + 23 - sum.f as i32 >= -126
+        && small(a)
+        && small(b)
+        && output.rounding == Rounding::Rz
+        && is_f32
+}
+
+/// How a result is rounded: the source of `finished`, `word_of` and the exponents of the result's normal numbers. The first is
+/// given the exact sum.
+fn finish(format: &Format, rounding: Rounding, is_wide: bool) -> Option<String> {
     let float = format.float()?;
     if float.specials != Specials::Ieee || !float.subnormals {
         return None;
     }
-    let is_wide = float.exponent_bits == 8 && format.register.bits == 32;
-    match (rounding, is_wide, format.name) {
-        (Rounding::Rz, true, _) => {
-            let mask = u32::MAX << (23 - float.fraction_bits);
-            Some(format!(
-                "  if (size >= power_of_two(128)) return value < 0 ? 0xff800000u : 0x7f800000u;\n\
-                 \x20 const word rounded = __float_as_uint(__double2float_rz(value)) & {mask:#x}u;\n\
-                 \x20 return rounded << 1 & 0xffffffffu ? rounded : 0;"
-            ))
-        }
-        (Rounding::Rne, true, "f32") => Some(
-            "  (void)size;\n  const word rounded = __float_as_uint(__double2float_rn(value));\n\
-             \x20 return rounded << 1 & 0xffffffffu ? rounded : 0;"
-                .to_owned(),
+    let is_f32 = float.exponent_bits == 8 && format.register.bits == 32;
+    let (finished, word) = match (rounding, is_f32, format.name) {
+        (Rounding::Rz, true, _) => (
+            format!("return cleared(x, {});", float.fraction_bits),
+            match is_wide {
+                true => "__float_as_uint(__double2float_rz(x))",
+                false => "__float_as_uint(x)",
+            },
         ),
-        (Rounding::Rne, false, "f16") => Some(
-            "  (void)size;\n  unsigned short rounded;\n  asm volatile(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(rounded) : \"d\"(value));\n\
-             \x20 return rounded << 1 & 0xffff ? rounded : 0;"
-                .to_owned(),
+        // A negative zero becomes the positive one.
+        (Rounding::Rne, true, "f32") if is_wide => (
+            "return (value)__double2float_rn(x) + 0.0;".to_owned(),
+            "__float_as_uint(__double2float_rz(x))",
         ),
-        _ => None,
-    }
+        (Rounding::Rne, false, "f16") if is_wide => (
+            "unsigned short half; double whole;\n  asm volatile(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(half) : \"d\"(x));\n\
+             \x20 asm volatile(\"cvt.f64.f16 %0, %1;\" : \"=d\"(whole) : \"h\"(half));\n  return whole + 0.0;"
+                .to_owned(),
+            "half_of(x)",
+        ),
+        _ => return None,
+    };
+    let largest = (1 << (float.exponent_bits - 1)) - 1;
+    // In f32 a sum starts at 2^23 of its grid, which must not leave the format.
+    let limit = if is_wide { largest } else { 100 };
+    Some(format!(
+        "enum {{ LARGEST = {limit}, SMALLEST = {} }};\n\
+         static __device__ unsigned short half_of(double x) {{\n  unsigned short half;\n\
+         \x20 asm volatile(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(half) : \"d\"(x));\n  return half;\n}}\n\
+         static __device__ value finished(value x) {{\n  {finished}\n}}\n\
+         static __device__ d_type word_of(value x) {{ return {word}; }}",
+        1 - largest
+    ))
 }
 
 /// A format as the source has it.
@@ -110,7 +142,9 @@ fn initialiser(format: &Format) -> String {
 pub(super) fn source(unit: &Unit, sum: &TFdpa) -> String {
     let signature = unit.signature();
     let output = &unit.program().statements[0].output;
+    let is_wide = !is_narrow(unit, sum);
     let values = [
+        ("WIDE", i32::from(is_wide).to_string()),
         ("L", sum.l.to_string()),
         ("F", sum.f.to_string()),
         ("E0", sum.e0.to_string()),
@@ -119,7 +153,7 @@ pub(super) fn source(unit: &Unit, sum: &TFdpa) -> String {
         ("FORMAT_C", initialiser(&signature.c)),
         (
             "FINISH",
-            finish(&output.format, output.rounding).unwrap_or_default(),
+            finish(&output.format, output.rounding, is_wide).unwrap_or_default(),
         ),
     ];
     values.iter().fold(TEXT.to_owned(), |text, (name, value)| {
