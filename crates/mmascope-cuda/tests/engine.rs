@@ -264,9 +264,9 @@ fn ordinary_outputs_are_sums_of_multiply_adds() {
                 .run(Argument::Memory(d), &watch())
                 .expect("computed");
             let marked = product.left_to_integers().expect("read");
-            // What is kept of the largest exponents is one for four rows.
+            // What is kept of the largest exponents is one for eight rows.
             let expected = if with_infinity {
-                side..=4 * side
+                side..=8 * side
             } else {
                 0..=0
             };

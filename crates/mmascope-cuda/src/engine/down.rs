@@ -6,6 +6,11 @@ use mmascope_model::format::{Float, Format, Overflow, Rounding, Specials};
 
 const TEXT: &str = include_str!("../source/down.cu");
 
+/// Rows of a thread's outputs.
+const ROWS: usize = 8;
+/// Rows and columns of the outputs of a block of threads.
+pub(super) const TILE: [usize; 2] = [16 * ROWS, 64];
+
 /// The parameters of a unit's one sum, where multiply-adds compute it; else the reason.
 pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     let signature = unit.signature();
@@ -32,7 +37,14 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     }
     // One word has the signs of a block. A product's 2^-30 stays below its own last place and below the grid; a zero's stand-in
     // times any operand stays below every grid.
-    if sum.l > 32 || a.fraction_bits + b.fraction_bits + 2 > 24 || sum.f > 28 || sum.e0 < -140 {
+    // Values are upper words of f64.
+    let is_short = a.fraction_bits.max(b.fraction_bits) <= 20;
+    if sum.l > 32
+        || !is_short
+        || a.fraction_bits + b.fraction_bits + 2 > 24
+        || sum.f > 28
+        || sum.e0 < -140
+    {
         return Err("sums longer or finer than f64 has room for");
     }
     let finish = finish(&output.format, output.rounding, is_wide);
@@ -112,12 +124,13 @@ fn finish(format: &Format, rounding: Rounding, is_wide: bool) -> Option<String> 
     // In f32 a sum starts at 2^23 of its grid, which must not leave the format.
     let limit = if is_wide { largest } else { 100 };
     Some(format!(
-        "enum {{ LARGEST = {limit}, SMALLEST = {} }};\n\
+        "enum {{ LARGEST = {limit}, SMALLEST = {}, SUBNORMALS = {} }};\n\
          static __device__ unsigned short half_of(double x) {{\n  unsigned short half;\n\
          \x20 asm volatile(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(half) : \"d\"(x));\n  return half;\n}}\n\
          static __device__ value finished(value x) {{\n  {finished}\n}}\n\
          static __device__ d_type word_of(value x) {{ return {word}; }}",
-        1 - largest
+        1 - largest,
+        i32::from(!is_f32)
     ))
 }
 
@@ -145,6 +158,8 @@ pub(super) fn source(unit: &Unit, sum: &TFdpa) -> String {
     let is_wide = !is_narrow(unit, sum);
     let values = [
         ("WIDE", i32::from(is_wide).to_string()),
+        ("ROWS", ROWS.to_string()),
+        ("RESIDENT", "2".to_string()),
         ("L", sum.l.to_string()),
         ("F", sum.f.to_string()),
         ("E0", sum.e0.to_string()),

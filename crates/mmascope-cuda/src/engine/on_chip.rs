@@ -12,8 +12,8 @@ use crate::chip::{Argument, Loaded, Memory};
 
 /// Threads of a block.
 const THREADS: u32 = 128;
-/// Rows and columns of the outputs of a block of threads, where sums are multiply-adds (`source/down.cu`).
-const TILE: usize = 64;
+/// What threads read beyond the last line (`source/down.cu`).
+const BEYOND: usize = 128;
 /// Products of a launch: a person who waits can stop between launches.
 const PRODUCTS: u64 = 1 << 32;
 /// The same where sums are multiply-adds.
@@ -238,7 +238,7 @@ impl OnChip {
             word(rows),
             word(columns),
         ]);
-        let tiles = rows.div_ceil(TILE) * columns.div_ceil(TILE);
+        let tiles = rows.div_ceil(down::TILE[0]) * columns.div_ceil(down::TILE[1]);
         loaded.launch(
             "product_down",
             u32::try_from(tiles).unwrap_or(u32::MAX),
@@ -259,10 +259,9 @@ fn expand(
     kernel: &str,
 ) -> Result<[Memory; 4]> {
     let k = unit.signature().k;
-    // Threads read a tile of lines, beyond the last one too.
-    let stride = lines.count + TILE;
+    let stride = (lines.count + BEYOND).next_multiple_of(8);
     let memory = [
-        loaded.allocate(stride * steps * k * 8)?,
+        loaded.allocate(stride * steps * k * 4)?,
         loaded.allocate(stride * steps * k * 2)?,
         loaded.allocate(stride * steps * k.div_ceil(block) * 4)?,
         loaded.allocate(stride * steps)?,

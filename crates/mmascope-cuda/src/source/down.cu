@@ -16,6 +16,10 @@ typedef double value;
 enum { PLACES = 52, BIAS = 1023, TOP = 20, UNIT = 16, FIELDS = 0x7ff0, NUDGE = 30, TINY = 300, NO_A = -8000, NO_B = 8000 };
 static __device__ unsigned upper(value x) { return (unsigned)((word)__double_as_longlong(x) >> 32); }
 static __device__ value made(unsigned high, unsigned low) { return __longlong_as_double((long long)((word)high << 32 | low)); }
+// An operand's value is its upper word; what makes A's too large stands in the lower one.
+static __device__ unsigned word_of_a(value x) { return upper(x); }
+static __device__ value value_of_a(unsigned x) { return made(x, 1u << (52 - NUDGE)); }
+static __device__ value value_of_b(unsigned x) { return made(x, 0); }
 static __device__ value set_last_bit(value x) { return __longlong_as_double(__double_as_longlong(x) | 1); }
 static __device__ value cleared(value x, int m) { return __longlong_as_double(__double_as_longlong(x) & (long long)(~(word)0 << (52 - m))); }
 static __device__ value add_down(value x, value y) { return __dadd_rd(x, y); }
@@ -26,6 +30,9 @@ typedef float value;
 enum { PLACES = 23, BIAS = 127, TOP = 23, UNIT = 128, FIELDS = 0x7f80, NUDGE = 20, TINY = 90, NO_A = -20000, NO_B = -10000 };
 static __device__ unsigned upper(value x) { return __float_as_uint(x); }
 static __device__ value made(unsigned high, unsigned low) { return __uint_as_float(high + low); }
+static __device__ unsigned word_of_a(value x) { return upper(x * (1 + __uint_as_float((unsigned)(127 - NUDGE) << 23))); }
+static __device__ value value_of_a(unsigned x) { return __uint_as_float(x); }
+static __device__ value value_of_b(unsigned x) { return __uint_as_float(x); }
 static __device__ value set_last_bit(value x) { return __uint_as_float(__float_as_uint(x) | 1); }
 static __device__ value cleared(value x, int m) { return __uint_as_float(__float_as_uint(x) & (0xffffffffu << (23 - m))); }
 static __device__ value add_down(value x, value y) { return __fadd_rd(x, y); }
@@ -50,19 +57,18 @@ static __device__ Number number_of(const Format &f, word register_word) {
 }
 
 // What threads read beyond the last row or column stands for nothing, and is not kept.
-enum { ROWS = 4, PAIRS = 4, TILE = 64, WORKERS = 128, BEYOND = TILE, BLOCKS = L < 16 && K % L == 0 ? 16 / L : 1, DEEP = BLOCKS * L };
+enum { ROWS = @ROWS@, PAIRS = 4, HIGH = 16 * ROWS, WIDTH = 64, WORKERS = 128, BEYOND = 128, BLOCKS = L < 16 && K % L == 0 ? 16 / L : 1, DEEP = BLOCKS * L };
 
-// What a thread takes at once.
-struct alignas(16) Rows { value of[ROWS]; };
-struct alignas(16) RowExponents { unsigned of[ROWS]; };
-struct alignas(16) PairExponents { unsigned of[PAIRS]; };
-struct alignas(2 * sizeof(value)) Two { value of[2]; };
+// Lines lie so far apart that every k begins with a multiple of 16 bytes.
+static __device__ word stride_of(word lines) { return (lines + BEYOND + 7) / 8 * 8; }
+struct alignas(16) Four { unsigned of[4]; };
+struct alignas(8) Two { unsigned of[2]; };
 
 // One thread a step of a line (a row of A, or a column of B): values and exponents by k, signs by blocks, a mark for what is not finite.
 template <class T>
-static __device__ void expand(const T *codes, const Format &f, bool is_a, word lines, word steps, word line_stride, word k_stride, value *values,
+static __device__ void expand(const T *codes, const Format &f, bool is_a, word lines, word steps, word line_stride, word k_stride, unsigned *values,
                               short *exponents, unsigned *signs, unsigned char *marks) {
-  const word t = (word)blockIdx.x * blockDim.x + threadIdx.x, stride = lines + BEYOND;
+  const word t = (word)blockIdx.x * blockDim.x + threadIdx.x, stride = stride_of(lines);
   if (t >= lines * steps) return;
   const word line = t % lines, step = t / lines;
   bool special = false;
@@ -71,8 +77,8 @@ static __device__ void expand(const T *codes, const Format &f, bool is_a, word l
     for (int i = 0; i < L && group * L + i < K; i++) {
       const word k = step * K + group * L + i;
       const Number x = number_of(f, codes[line * line_stride + k * k_stride]);
-      const value size = x.zero ? power_of_two(-TINY) : is_a ? x.size * (1 + power_of_two(-NUDGE)) : x.size;
-      values[k * stride + line] = x.negative ? -size : size;
+      const value size = x.zero ? power_of_two(-TINY) : x.size, signed_size = x.negative ? -size : size;
+      values[k * stride + line] = is_a ? word_of_a(signed_size) : upper(signed_size);
       exponents[k * stride + line] = (short)(is_a ? x.zero ? NO_A : x.exponent * UNIT : x.zero ? NO_B : (x.exponent + BIAS) * UNIT);
       negative |= (unsigned)x.negative << i;
       special |= x.special;
@@ -81,42 +87,45 @@ static __device__ void expand(const T *codes, const Format &f, bool is_a, word l
   }
   marks[step * stride + line] = special;
 }
-extern "C" __global__ void expand_a(const a_type *codes, word lines, word steps, word line_stride, word k_stride, value *values, short *exponents,
+extern "C" __global__ void expand_a(const a_type *codes, word lines, word steps, word line_stride, word k_stride, unsigned *values, short *exponents,
                                     unsigned *signs, unsigned char *marks) {
   expand(codes, format_a, true, lines, steps, line_stride, k_stride, values, exponents, signs, marks);
 }
-extern "C" __global__ void expand_b(const b_type *codes, word lines, word steps, word line_stride, word k_stride, value *values, short *exponents,
+extern "C" __global__ void expand_b(const b_type *codes, word lines, word steps, word line_stride, word k_stride, unsigned *values, short *exponents,
                                     unsigned *signs, unsigned char *marks) {
   expand(codes, format_b, false, lines, steps, line_stride, k_stride, values, exponents, signs, marks);
 }
 
-// An exact sum as the unit's result, still a number of this format; and that as a word.
+// An exact sum as the unit's result, still a number of this format; and that as a word. SUBNORMALS: it is right below the
+// normal numbers, too.
 @FINISH@
 
-// One block of threads TILE x TILE outputs; a thread ROWS rows that follow each other, and PAIRS pairs of columns. An output for which
+// One block of threads HIGH x WIDTH outputs; a thread ROWS rows that follow each other, and PAIRS pairs of columns. An output for which
 // something does not hold is left as it is, and is marked in `again`: operands that are not finite, sums beyond the format or
 // below its normal numbers.
-extern "C" __global__ void __launch_bounds__(128, 3) product_down(const value *x, const short *x_exponents, const unsigned *x_signs, const unsigned char *x_marks,
-                                        const value *y, const short *y_exponents, const unsigned *y_signs, const unsigned char *y_marks,
+extern "C" __global__ void __launch_bounds__(128, @RESIDENT@) product_down(const unsigned *x, const short *x_exponents, const unsigned *x_signs, const unsigned char *x_marks,
+                                        const unsigned *y, const short *y_exponents, const unsigned *y_signs, const unsigned char *y_marks,
                                         d_type *d, unsigned char *again, word lines_a, word lines_b, word first_row, word first_column,
                                         word first_step, word steps, word rows, word columns) {
-  __shared__ __align__(16) value shared_x[DEEP][TILE];
-  __shared__ __align__(16) value shared_y[DEEP][TILE];
-  __shared__ __align__(16) unsigned shared_x_exponents[DEEP][TILE];
-  __shared__ __align__(16) unsigned shared_y_exponents[DEEP][TILE / 2];
-  __shared__ unsigned shared_x_signs[BLOCKS][TILE];
-  __shared__ unsigned shared_y_signs[BLOCKS][TILE];
-  __shared__ unsigned char shared_marks[2 * TILE];
+  __shared__ __align__(16) unsigned shared_x[DEEP][HIGH];
+  __shared__ __align__(16) unsigned shared_y[DEEP][WIDTH];
+  __shared__ __align__(16) unsigned shared_x_exponents[DEEP][HIGH];
+  __shared__ __align__(16) unsigned shared_y_exponents[DEEP][WIDTH / 2];
+  __shared__ __align__(16) unsigned shared_x_signs[BLOCKS][HIGH];
+  __shared__ __align__(16) unsigned shared_y_signs[BLOCKS][WIDTH];
+  __shared__ unsigned char shared_marks[HIGH + WIDTH];
   const int t = threadIdx.x;
-  const word across = (columns + TILE - 1) / TILE, tile_row = blockIdx.x / across * TILE, tile_column = blockIdx.x % across * TILE;
-  const word stride_a = lines_a + BEYOND, stride_b = lines_b + BEYOND;
+  const word across = (columns + WIDTH - 1) / WIDTH, tile_row = blockIdx.x / across * HIGH, tile_column = blockIdx.x % across * WIDTH;
+  const word stride_a = stride_of(lines_a), stride_b = stride_of(lines_b);
   x += first_row + tile_row, x_exponents += first_row + tile_row, x_signs += first_row + tile_row, x_marks += first_row + tile_row;
   y += first_column + tile_column, y_exponents += first_column + tile_column, y_signs += first_column + tile_column, y_marks += first_column + tile_column;
-  // A warp has 16 rows and all columns: 4 x 8 threads.
-  const int own_row = t / 32 * 16 + t % 32 / 8 * ROWS, own_pair = t % 8;
-  bool mark = false;
-  for (word step = first_step; step < first_step + steps; step++) mark |= t < TILE ? x_marks[step * stride_a + t] : y_marks[step * stride_b + t - TILE];
-  shared_marks[t] = mark;
+  // A warp has 4 * ROWS rows and all columns: 4 x 8 threads.
+  const int own_row = t / 32 * 4 * ROWS + t % 32 / 8 * ROWS, own_pair = t % 8;
+  for (int line = t; line < HIGH + WIDTH; line += WORKERS) {
+    bool mark = false;
+    for (word step = first_step; step < first_step + steps; step++) mark |= line < HIGH ? x_marks[step * stride_a + line] : y_marks[step * stride_b + line - HIGH];
+    shared_marks[line] = mark;
+  }
 
   value sum[ROWS][PAIRS][2];
   // The largest and the smallest field of a pair of columns, for all rows together.
@@ -136,6 +145,7 @@ extern "C" __global__ void __launch_bounds__(128, 3) product_down(const value *x
         const value size = own.special ? made((unsigned)FIELDS << 16, 0) : own.size;
         sum[r][p][s] = own.negative ? -size : size;
       }
+  // Each thread copies four words a k of some k: of A those of a warp's lanes, and so on.
   const word end = (first_step + steps) * GROUPS;
   for (word index = first_step * GROUPS; index < end; index += BLOCKS) {
     const int blocks = end - index < BLOCKS ? (int)(end - index) : BLOCKS;
@@ -143,21 +153,34 @@ extern "C" __global__ void __launch_bounds__(128, 3) product_down(const value *x
     const int left = K - (int)(index % GROUPS) * L;
     const int length = BLOCKS > 1 ? L : left < L ? left : L, deep = BLOCKS > 1 ? blocks * L : length;
     __syncthreads();
-    for (int at = t; at < deep * TILE; at += WORKERS) {
-      const int k = at / TILE, line = at % TILE;
-      shared_x[k][line] = x[(first + k) * stride_a + line];
-      shared_y[k][line] = y[(first + k) * stride_b + line];
-      shared_x_exponents[k][line] = (x_exponents[(first + k) * stride_a + line] & 0xffff) * 0x10001u;
-    }
-    for (int at = t; at < deep * (TILE / 2); at += WORKERS) {
-      const int k = at / (TILE / 2), pair = at % (TILE / 2);
-      const short *own = y_exponents + (first + k) * stride_b + 2 * pair;
-      // The pairs of a thread lie one after the other.
-      shared_y_exponents[k][pair % 8 * PAIRS + pair / 8] = (own[0] & 0xffff) | (unsigned)own[1] << 16;
-    }
-    for (int at = t; at < blocks * TILE; at += WORKERS) {
-      shared_x_signs[at / TILE][at % TILE] = x_signs[(index + at / TILE) * stride_a + at % TILE];
-      shared_y_signs[at / TILE][at % TILE] = y_signs[(index + at / TILE) * stride_b + at % TILE];
+    {
+      enum { OF_X = HIGH / 4, OF_Y = WIDTH / 4 };
+      const unsigned *own_x = x + (first + t / OF_X) * stride_a + t % OF_X * 4;
+      const short *own_x_exponents = x_exponents + (first + t / OF_X) * stride_a + t % OF_X * 4;
+#pragma unroll
+      for (int k = 0; k < DEEP; k += WORKERS / OF_X, own_x += WORKERS / OF_X * stride_a, own_x_exponents += WORKERS / OF_X * stride_a)
+        if (k + t / OF_X < deep) {
+          *(Four *)&shared_x[k + t / OF_X][t % OF_X * 4] = *(const Four *)own_x;
+          const Two two = *(const Two *)own_x_exponents;
+          *(Four *)&shared_x_exponents[k + t / OF_X][t % OF_X * 4] =
+              Four{__byte_perm(two.of[0], 0, 0x1010), __byte_perm(two.of[0], 0, 0x3232), __byte_perm(two.of[1], 0, 0x1010), __byte_perm(two.of[1], 0, 0x3232)};
+        }
+      const unsigned *own_y = y + (first + t / OF_Y) * stride_b + t % OF_Y * 4;
+      const short *own_y_exponents = y_exponents + (first + t / OF_Y) * stride_b + t % OF_Y * 4;
+#pragma unroll
+      for (int k = 0; k < DEEP; k += WORKERS / OF_Y, own_y += WORKERS / OF_Y * stride_b, own_y_exponents += WORKERS / OF_Y * stride_b)
+        if (k + t / OF_Y < deep) {
+          *(Four *)&shared_y[k + t / OF_Y][t % OF_Y * 4] = *(const Four *)own_y;
+          // The pairs of a thread lie one after the other.
+          const Two two = *(const Two *)own_y_exponents;
+          const int pair = t % OF_Y * 2;
+          shared_y_exponents[k + t / OF_Y][pair % 8 * PAIRS + pair / 8] = two.of[0];
+          shared_y_exponents[k + t / OF_Y][(pair + 1) % 8 * PAIRS + pair / 8] = two.of[1];
+        }
+      for (int block = 0; block < blocks; block++)
+        for (int line = t; line < HIGH + WIDTH; line += WORKERS)
+          if (line < HIGH) shared_x_signs[block][line] = x_signs[(index + block) * stride_a + line];
+          else shared_y_signs[block][line - HIGH] = y_signs[(index + block) * stride_b + line - HIGH];
     }
     __syncthreads();
 #pragma unroll 1
@@ -168,20 +191,26 @@ extern "C" __global__ void __launch_bounds__(128, 3) product_down(const value *x
       for (int r = 0; r < ROWS; r++)
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
-          const unsigned fields = __byte_perm(upper(sum[r][p][0]), upper(sum[r][p][1]), 0x7632) & FIELDS * 0x10001u;
+          unsigned fields = __byte_perm(upper(sum[r][p][0]), upper(sum[r][p][1]), 0x7632) & FIELDS * 0x10001u;
           most[p] = __vmaxs2(most[p], fields);
-          // A zero's field wraps to the largest there is.
-          least[p] = __viaddmin_u16x2(fields, (-UNIT & 0xffff) * 0x10001u, least[p]);
+          if (SUBNORMALS)
+            // Numbers below the normal ones count as the smallest of those, zero as nothing.
+            fields = __vmaxs2(fields, (SMALLEST + BIAS) * UNIT * 0x10001u) & ~__vcmpeq2(fields, 0);
+          else
+            // A zero's field wraps to the largest there is.
+            least[p] = __viaddmin_u16x2(fields, (-UNIT & 0xffff) * 0x10001u, least[p]);
           largest[r][p] = __vmaxs2(fields, ((E0 + BIAS) * UNIT & 0xffff) * 0x10001u);
         }
 #pragma unroll 2
       for (int k = begin; k < begin + length; k++) {
-        const RowExponents xs = *(const RowExponents *)&shared_x_exponents[k][own_row];
-        const PairExponents ys = *(const PairExponents *)&shared_y_exponents[k][own_pair * PAIRS];
+        Four xs[ROWS / 4];
+#pragma unroll
+        for (int r = 0; r < ROWS / 4; r++) xs[r] = *(const Four *)&shared_x_exponents[k][own_row + 4 * r];
+        const Four ys = *(const Four *)&shared_y_exponents[k][own_pair * PAIRS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
-          for (int p = 0; p < PAIRS; p++) largest[r][p] = __viaddmax_s16x2(xs.of[r], ys.of[p], largest[r][p]);
+          for (int p = 0; p < PAIRS; p++) largest[r][p] = __viaddmax_s16x2(xs[r / 4].of[r % 4], ys.of[p], largest[r][p]);
       }
       // Where the exponent of a sum's start stands, but for what is the same for all.
       const unsigned start = ((unsigned)(PLACES - F) << TOP) + (1u << (TOP - 1));
@@ -197,8 +226,10 @@ extern "C" __global__ void __launch_bounds__(128, 3) product_down(const value *x
           }
 #pragma unroll 2
       for (int k = begin; k < begin + length; k++) {
-        const Rows xs = *(const Rows *)&shared_x[k][own_row];
+        Four xs[ROWS / 4];
         Two ys[PAIRS];
+#pragma unroll
+        for (int r = 0; r < ROWS / 4; r++) xs[r] = *(const Four *)&shared_x[k][own_row + 4 * r];
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) ys[p] = *(const Two *)&shared_y[k][p * 16 + own_pair * 2];
 #pragma unroll
@@ -206,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(128, 3) product_down(const value *x
 #pragma unroll
           for (int p = 0; p < PAIRS; p++)
 #pragma unroll
-            for (int s = 0; s < 2; s++) sum[r][p][s] = multiply_add_down(xs.of[r], ys[p].of[s], sum[r][p][s]);
+            for (int s = 0; s < 2; s++) sum[r][p][s] = multiply_add_down(value_of_a(xs[r / 4].of[r % 4]), value_of_b(ys[p].of[s]), sum[r][p][s]);
       }
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
@@ -229,8 +260,8 @@ extern "C" __global__ void __launch_bounds__(128, 3) product_down(const value *x
         if (row >= rows || column >= columns) continue;
         const unsigned field = upper(sum[r][p][s]) >> 16 & FIELDS, before = most[p] >> (16 * s) & 0xffff, lowest = least[p] >> (16 * s) & 0xffff;
         const unsigned high = (LARGEST + BIAS) * UNIT, low = (SMALLEST + BIAS - 1) * UNIT;
-        const bool holds = field <= high && before <= high && lowest >= low && ((field - UNIT) & 0xffff) >= low;
-        again[row * columns + column] = !holds || shared_marks[own_row + r] || shared_marks[TILE + p * 16 + own_pair * 2 + s];
+        const bool holds = field <= high && before <= high && (SUBNORMALS || (lowest >= low && ((field - UNIT) & 0xffff) >= low));
+        again[row * columns + column] = !holds || shared_marks[own_row + r] || shared_marks[HIGH + p * 16 + own_pair * 2 + s];
         if (!again[row * columns + column]) d[row * columns + column] = word_of(sum[r][p][s]);
       }
 }

@@ -67,6 +67,9 @@ template <class Do> static unsigned by_halves(Do what) {
 [[maybe_unused]] static unsigned __viaddmin_u16x2(unsigned x, unsigned y, unsigned z) {
   return by_halves([=](int at) { return std::min((uint16_t)((x >> at) + (y >> at)), (uint16_t)(z >> at)); });
 }
+[[maybe_unused]] static unsigned __vcmpeq2(unsigned x, unsigned y) {
+  return by_halves([=](int at) { return (x >> at & 0xffff) == (y >> at & 0xffff) ? 0xffff : 0; });
+}
 [[maybe_unused]] static unsigned __byte_perm(unsigned x, unsigned y, unsigned which) {
   Word bytes = (Word)y << 32 | x;
   unsigned made = 0;
