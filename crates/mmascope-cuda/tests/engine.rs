@@ -153,7 +153,14 @@ fn all_units(outputs: usize, every: usize) {
         }
     }
     let from = number("MMASCOPE_PROVE_FROM", 1) - 1;
-    let picked: Vec<usize> = (from..units.len()).step_by(every).collect();
+    let mut picked: Vec<usize> = (from..units.len()).step_by(every).collect();
+    // Sums in f32, where zeros have stood in for too much.
+    picked.extend(
+        units
+            .iter()
+            .position(|(name, _)| name == "ada mma.m16n8k32.f32.e4m3.e4m3.f32")
+            .filter(|at| every > 1 && from == 0 && !picked.contains(at)),
+    );
     // A GPU has time for several; a chip in C++ takes this machine's processors itself.
     let workers = if on_gpu() { 12 } else { 1 };
     let (next, sums) = (AtomicUsize::new(0), Mutex::new([0; 3]));
@@ -264,9 +271,9 @@ fn ordinary_outputs_are_sums_of_multiply_adds() {
                 .run(Argument::Memory(d), &watch())
                 .expect("computed");
             let marked = product.left_to_integers().expect("read");
-            // What is kept of the largest exponents is one for eight rows.
+            // What is kept of the largest exponents is one for four rows.
             let expected = if with_infinity {
-                side..=8 * side
+                side..=4 * side
             } else {
                 0..=0
             };

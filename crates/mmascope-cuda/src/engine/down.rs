@@ -7,7 +7,10 @@ use mmascope_model::format::{Float, Format, Overflow, Rounding, Specials};
 const TEXT: &str = include_str!("../source/down.cu");
 
 /// Rows of a thread's outputs.
-const ROWS: usize = 8;
+const ROWS: usize = 4;
+/// In f32 a zero's stand-in is above the grids of smaller exponents. Operands of which f32 has room make no such products, so only
+/// a smaller c asks for one: it goes to the integers.
+const NARROW_FLOOR: i32 = -60;
 /// Rows and columns of the outputs of a block of threads.
 pub(super) const TILE: [usize; 2] = [16 * ROWS, 64];
 
@@ -37,6 +40,9 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     }
     // One word has the signs of a block. A product's 2^-30 stays below its own last place and below the grid; a zero's stand-in
     // times any operand stays below every grid.
+    if signature.k % block(unit, sum) != 0 {
+        return Err("blocks of several lengths");
+    }
     // Values are upper words of f64.
     let is_short = a.fraction_bits.max(b.fraction_bits) <= 20;
     if sum.l > 32
@@ -72,6 +78,11 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     Ok(*sum)
 }
 
+/// Products of a block.
+pub(super) fn block(unit: &Unit, sum: &TFdpa) -> usize {
+    unit.signature().k.min(sum.l as usize)
+}
+
 /// Whether f32 has room for the sums: products of fewer than 20 bits, sums within 2^22 units of the grid, exponents that are small,
 /// and results that are cut.
 fn is_narrow(unit: &Unit, sum: &TFdpa) -> bool {
@@ -81,7 +92,7 @@ fn is_narrow(unit: &Unit, sum: &TFdpa) -> bool {
     };
     let output = &unit.program().statements[0].output;
     let is_f32 = output.format.float().is_some_and(|d| d.exponent_bits == 8);
-    let small = |float: Float| float.exponent_bits <= 5;
+    let small = |float: Float| float.exponent_bits <= 5 && float.bias.abs() <= 16;
     a.fraction_bits + b.fraction_bits + 2 < 20
         && sum.f < 18
         && sum.e0 + 23 - sum.f as i32 >= -126
@@ -129,7 +140,7 @@ fn finish(format: &Format, rounding: Rounding, is_wide: bool) -> Option<String> 
          \x20 asm volatile(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(half) : \"d\"(x));\n  return half;\n}}\n\
          static __device__ value finished(value x) {{\n  {finished}\n}}\n\
          static __device__ d_type word_of(value x) {{ return {word}; }}",
-        1 - largest,
+        if is_wide { 1 - largest } else { NARROW_FLOOR },
         i32::from(!is_f32)
     ))
 }
@@ -159,10 +170,17 @@ pub(super) fn source(unit: &Unit, sum: &TFdpa) -> String {
     let values = [
         ("WIDE", i32::from(is_wide).to_string()),
         ("ROWS", ROWS.to_string()),
-        ("RESIDENT", "2".to_string()),
-        ("L", sum.l.to_string()),
+        ("RESIDENT", "3".to_string()),
+        ("L", block(unit, sum).to_string()),
         ("F", sum.f.to_string()),
-        ("E0", sum.e0.to_string()),
+        (
+            "E0",
+            match is_wide {
+                true => sum.e0,
+                false => sum.e0.max(NARROW_FLOOR),
+            }
+            .to_string(),
+        ),
         ("FORMAT_A", initialiser(&signature.a)),
         ("FORMAT_B", initialiser(&signature.b)),
         ("FORMAT_C", initialiser(&signature.c)),

@@ -141,7 +141,8 @@ impl OnChip {
         if let (true, Ok(sum)) = (is_down, down::fits(unit)) {
             let mut all = Vec::new();
             for (lines, kernel) in operands.iter().zip(["expand_a", "expand_b"]) {
-                all.extend(expand(loaded, unit, sum.l as usize, lines, steps, kernel)?);
+                let block = down::block(unit, &sum);
+                all.extend(expand(loaded, unit, block, lines, steps, kernel)?);
             }
             expanded = Some(all);
         }

@@ -6,7 +6,7 @@
 //
 // Between blocks a sum is a number of the format in which it is computed, cut to the places of the result. So its exponent field
 // lies where the maximum takes it: exponents are fields as they stand in the upper half of a number, times 16 or 128, two to a word.
-enum { L = @L@, F = @F@, E0 = @E0@, GROUPS = (K + L - 1) / L };
+enum { L = @L@, F = @F@, E0 = @E0@, GROUPS = K / L };
 struct Format { int exponent_bits, m, bias, specials, shift; };
 enum { IEEE, ALL_ONES_NAN, NEGATIVE_ZERO_NAN, NO_SPECIALS };
 static __device__ const Format format_a = @FORMAT_A@, format_b = @FORMAT_B@, format_c = @FORMAT_C@;
@@ -57,7 +57,7 @@ static __device__ Number number_of(const Format &f, word register_word) {
 }
 
 // What threads read beyond the last row or column stands for nothing, and is not kept.
-enum { ROWS = @ROWS@, PAIRS = 4, HIGH = 16 * ROWS, WIDTH = 64, WORKERS = 128, BEYOND = 128, BLOCKS = L < 16 && K % L == 0 ? 16 / L : 1, DEEP = BLOCKS * L };
+enum { ROWS = @ROWS@, PAIRS = 4, HIGH = 16 * ROWS, WIDTH = 64, WORKERS = 128, BEYOND = 128, BLOCKS = L < 16 ? 16 / L : 1, DEEP = BLOCKS * L };
 
 // Lines lie so far apart that every k begins with a multiple of 16 bytes.
 static __device__ word stride_of(word lines) { return (lines + BEYOND + 7) / 8 * 8; }
@@ -74,7 +74,7 @@ static __device__ void expand(const T *codes, const Format &f, bool is_a, word l
   bool special = false;
   for (int group = 0; group < GROUPS; group++) {
     unsigned negative = 0;
-    for (int i = 0; i < L && group * L + i < K; i++) {
+    for (int i = 0; i < L; i++) {
       const word k = step * K + group * L + i;
       const Number x = number_of(f, codes[line * line_stride + k * k_stride]);
       const value size = x.zero ? power_of_two(-TINY) : x.size, signed_size = x.negative ? -size : size;
@@ -99,6 +99,39 @@ extern "C" __global__ void expand_b(const b_type *codes, word lines, word steps,
 // An exact sum as the unit's result, still a number of this format; and that as a word. SUBNORMALS: it is right below the
 // normal numbers, too.
 @FINISH@
+
+// A block's exponents, from so many k on, into shared memory: those of A twice in a word, of B the pairs of a thread one after the other.
+static __device__ void copy_exponents(const short *x, const short *y, word stride_a, word stride_b, word first, word end, unsigned (*of_x)[HIGH],
+                                      unsigned (*of_y)[WIDTH / 2]) {
+  enum { OF_X = HIGH / 4, OF_Y = WIDTH / 4 };
+  const int t = threadIdx.x, deep = end <= first ? 0 : end - first < DEEP ? (int)(end - first) : DEEP;
+  const short *own_x = x + (first + t / OF_X) * stride_a + t % OF_X * 4, *own_y = y + (first + t / OF_Y) * stride_b + t % OF_Y * 4;
+#pragma unroll
+  for (int k = 0; k < DEEP; k += WORKERS / OF_X, own_x += WORKERS / OF_X * stride_a)
+    if (k + t / OF_X < deep) {
+      const Two two = *(const Two *)own_x;
+      *(Four *)&of_x[k + t / OF_X][t % OF_X * 4] =
+          Four{__byte_perm(two.of[0], 0, 0x1010), __byte_perm(two.of[0], 0, 0x3232), __byte_perm(two.of[1], 0, 0x1010), __byte_perm(two.of[1], 0, 0x3232)};
+    }
+#pragma unroll
+  for (int k = 0; k < DEEP; k += WORKERS / OF_Y, own_y += WORKERS / OF_Y * stride_b)
+    if (k + t / OF_Y < deep) {
+      const Two two = *(const Two *)own_y;
+      const int pair = t % OF_Y * 2;
+      of_y[k + t / OF_Y][pair % 8 * PAIRS + pair / 8] = two.of[0];
+      of_y[k + t / OF_Y][(pair + 1) % 8 * PAIRS + pair / 8] = two.of[1];
+    }
+}
+static __device__ __forceinline__ void take_exponents(const unsigned *x, const unsigned *y, unsigned (&largest)[ROWS][PAIRS]) {
+  Four xs[ROWS / 4];
+#pragma unroll
+  for (int r = 0; r < ROWS / 4; r++) xs[r] = *(const Four *)(x + 4 * r);
+  const Four ys = *(const Four *)y;
+#pragma unroll
+  for (int r = 0; r < ROWS; r++)
+#pragma unroll
+    for (int p = 0; p < PAIRS; p++) largest[r][p] = __viaddmax_s16x2(xs[r / 4].of[r % 4], ys.of[p], largest[r][p]);
+}
 
 // One block of threads HIGH x WIDTH outputs; a thread ROWS rows that follow each other, and PAIRS pairs of columns. An output for which
 // something does not hold is left as it is, and is marked in `again`: operands that are not finite, sums beyond the format or
@@ -145,47 +178,39 @@ extern "C" __global__ void __launch_bounds__(128, @RESIDENT@) product_down(const
         const value size = own.special ? made((unsigned)FIELDS << 16, 0) : own.size;
         sum[r][p][s] = own.negative ? -size : size;
       }
-  // Each thread copies four words a k of some k: of A those of a warp's lanes, and so on.
-  const word end = (first_step + steps) * GROUPS;
-  for (word index = first_step * GROUPS; index < end; index += BLOCKS) {
-    const int blocks = end - index < BLOCKS ? (int)(end - index) : BLOCKS;
-    const word first = index / GROUPS * K + index % GROUPS * L;
-    const int left = K - (int)(index % GROUPS) * L;
-    const int length = BLOCKS > 1 ? L : left < L ? left : L, deep = BLOCKS > 1 ? blocks * L : length;
+  // The largest exponents of products are found a block ahead, between multiply-adds: other pipes do that.
+  enum { OF_X = HIGH / 4, OF_Y = WIDTH / 4 };
+  const word begin = first_step * K, end = (first_step + steps) * K;
+  unsigned ahead[ROWS][PAIRS];
+  copy_exponents(x_exponents, y_exponents, stride_a, stride_b, begin, end, shared_x_exponents, shared_y_exponents);
+  __syncthreads();
+#pragma unroll
+  for (int r = 0; r < ROWS; r++)
+#pragma unroll
+    for (int p = 0; p < PAIRS; p++) ahead[r][p] = 0x80008000u;
+#pragma unroll 2
+  for (int k = 0; k < L; k++) take_exponents(shared_x_exponents[k] + own_row, shared_y_exponents[k] + own_pair * PAIRS, ahead);
+  for (word first = begin; first < end; first += DEEP) {
+    const int blocks = end - first < DEEP ? (int)(end - first) / L : BLOCKS, deep = blocks * L;
     __syncthreads();
+    copy_exponents(x_exponents, y_exponents, stride_a, stride_b, first + L, end, shared_x_exponents, shared_y_exponents);
     {
-      enum { OF_X = HIGH / 4, OF_Y = WIDTH / 4 };
-      const unsigned *own_x = x + (first + t / OF_X) * stride_a + t % OF_X * 4;
-      const short *own_x_exponents = x_exponents + (first + t / OF_X) * stride_a + t % OF_X * 4;
+      const unsigned *own_x = x + (first + t / OF_X) * stride_a + t % OF_X * 4, *own_y = y + (first + t / OF_Y) * stride_b + t % OF_Y * 4;
 #pragma unroll
-      for (int k = 0; k < DEEP; k += WORKERS / OF_X, own_x += WORKERS / OF_X * stride_a, own_x_exponents += WORKERS / OF_X * stride_a)
-        if (k + t / OF_X < deep) {
-          *(Four *)&shared_x[k + t / OF_X][t % OF_X * 4] = *(const Four *)own_x;
-          const Two two = *(const Two *)own_x_exponents;
-          *(Four *)&shared_x_exponents[k + t / OF_X][t % OF_X * 4] =
-              Four{__byte_perm(two.of[0], 0, 0x1010), __byte_perm(two.of[0], 0, 0x3232), __byte_perm(two.of[1], 0, 0x1010), __byte_perm(two.of[1], 0, 0x3232)};
-        }
-      const unsigned *own_y = y + (first + t / OF_Y) * stride_b + t % OF_Y * 4;
-      const short *own_y_exponents = y_exponents + (first + t / OF_Y) * stride_b + t % OF_Y * 4;
+      for (int k = 0; k < DEEP; k += WORKERS / OF_X, own_x += WORKERS / OF_X * stride_a)
+        if (k + t / OF_X < deep) *(Four *)&shared_x[k + t / OF_X][t % OF_X * 4] = *(const Four *)own_x;
 #pragma unroll
-      for (int k = 0; k < DEEP; k += WORKERS / OF_Y, own_y += WORKERS / OF_Y * stride_b, own_y_exponents += WORKERS / OF_Y * stride_b)
-        if (k + t / OF_Y < deep) {
-          *(Four *)&shared_y[k + t / OF_Y][t % OF_Y * 4] = *(const Four *)own_y;
-          // The pairs of a thread lie one after the other.
-          const Two two = *(const Two *)own_y_exponents;
-          const int pair = t % OF_Y * 2;
-          shared_y_exponents[k + t / OF_Y][pair % 8 * PAIRS + pair / 8] = two.of[0];
-          shared_y_exponents[k + t / OF_Y][(pair + 1) % 8 * PAIRS + pair / 8] = two.of[1];
-        }
+      for (int k = 0; k < DEEP; k += WORKERS / OF_Y, own_y += WORKERS / OF_Y * stride_b)
+        if (k + t / OF_Y < deep) *(Four *)&shared_y[k + t / OF_Y][t % OF_Y * 4] = *(const Four *)own_y;
       for (int block = 0; block < blocks; block++)
         for (int line = t; line < HIGH + WIDTH; line += WORKERS)
-          if (line < HIGH) shared_x_signs[block][line] = x_signs[(index + block) * stride_a + line];
-          else shared_y_signs[block][line - HIGH] = y_signs[(index + block) * stride_b + line - HIGH];
+          if (line < HIGH) shared_x_signs[block][line] = x_signs[(first / L + block) * stride_a + line];
+          else shared_y_signs[block][line - HIGH] = y_signs[(first / L + block) * stride_b + line - HIGH];
     }
     __syncthreads();
 #pragma unroll 1
     for (int block = 0; block < blocks; block++) {
-      const int begin = block * L;
+      const int from = block * L;
       unsigned largest[ROWS][PAIRS];
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
@@ -199,19 +224,9 @@ extern "C" __global__ void __launch_bounds__(128, @RESIDENT@) product_down(const
           else
             // A zero's field wraps to the largest there is.
             least[p] = __viaddmin_u16x2(fields, (-UNIT & 0xffff) * 0x10001u, least[p]);
-          largest[r][p] = __vmaxs2(fields, ((E0 + BIAS) * UNIT & 0xffff) * 0x10001u);
+          largest[r][p] = __vimax3_s16x2(fields, ((E0 + BIAS) * UNIT & 0xffff) * 0x10001u, ahead[r][p]);
+          ahead[r][p] = 0x80008000u;
         }
-#pragma unroll 2
-      for (int k = begin; k < begin + length; k++) {
-        Four xs[ROWS / 4];
-#pragma unroll
-        for (int r = 0; r < ROWS / 4; r++) xs[r] = *(const Four *)&shared_x_exponents[k][own_row + 4 * r];
-        const Four ys = *(const Four *)&shared_y_exponents[k][own_pair * PAIRS];
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-#pragma unroll
-          for (int p = 0; p < PAIRS; p++) largest[r][p] = __viaddmax_s16x2(xs[r / 4].of[r % 4], ys.of[p], largest[r][p]);
-      }
       // Where the exponent of a sum's start stands, but for what is the same for all.
       const unsigned start = ((unsigned)(PLACES - F) << TOP) + (1u << (TOP - 1));
 #pragma unroll
@@ -225,7 +240,8 @@ extern "C" __global__ void __launch_bounds__(128, @RESIDENT@) product_down(const
             sum[r][p][s] = add_down(set_last_bit(c), made((s ? largest[r][p] & 0xffff0000u : largest[r][p] << 16) + start, negative));
           }
 #pragma unroll 2
-      for (int k = begin; k < begin + length; k++) {
+      for (int k = from; k < from + L; k++) {
+        take_exponents(shared_x_exponents[k] + own_row, shared_y_exponents[k] + own_pair * PAIRS, ahead);
         Four xs[ROWS / 4];
         Two ys[PAIRS];
 #pragma unroll

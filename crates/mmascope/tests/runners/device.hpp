@@ -20,6 +20,7 @@ typedef unsigned long long Word;
 #define __device__
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
+#define __forceinline__ inline
 // One thread block at a time: its shared memory is a section of the program.
 #define __shared__ static __attribute__((section("shared_memory")))
 extern "C" unsigned char __start_shared_memory[] __attribute__((weak));
@@ -61,6 +62,7 @@ template <class Do> static unsigned by_halves(Do what) {
 [[maybe_unused]] static unsigned __vmaxs2(unsigned x, unsigned y) {
   return by_halves([=](int at) { return std::max((int16_t)(x >> at), (int16_t)(y >> at)); });
 }
+[[maybe_unused]] static unsigned __vimax3_s16x2(unsigned x, unsigned y, unsigned z) { return __vmaxs2(__vmaxs2(x, y), z); }
 [[maybe_unused]] static unsigned __viaddmax_s16x2(unsigned x, unsigned y, unsigned z) {
   return by_halves([=](int at) { return std::max((int16_t)((x >> at) + (y >> at)), (int16_t)(z >> at)); });
 }
