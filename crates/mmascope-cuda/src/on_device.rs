@@ -1,0 +1,88 @@
+//! Products of matrices that lie on a GPU already, such as PyTorch's tensors: nothing is copied.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mmascope_gemm::engine::Watch;
+use mmascope_model::dpa::Unit;
+
+use crate::chip::Argument;
+use crate::engine::{CudaEngine, Lines};
+use crate::gpu::Gpu;
+use crate::{Error, Result};
+
+/// Rows of A or columns of B in memory of a GPU. Strides are in elements.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceLines {
+    /// Address of the first element.
+    pub pointer: u64,
+    /// How many lines there are.
+    pub count: usize,
+    /// Elements from a line to the next one.
+    pub line_stride: usize,
+    /// Elements from a k to the next one.
+    pub k_stride: usize,
+}
+
+/// The engine of a GPU; what it has compiled is kept.
+fn engine(ordinal: usize) -> Result<Arc<CudaEngine>> {
+    static ENGINES: Mutex<Option<HashMap<usize, Arc<CudaEngine>>>> = Mutex::new(None);
+    let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
+    let engines = engines.get_or_insert_with(HashMap::new);
+    if let Some(engine) = engines.get(&ordinal) {
+        return Ok(Arc::clone(engine));
+    }
+    let gpu = Arc::new(Gpu::open(ordinal)?);
+    let engine = Arc::new(CudaEngine::new(&format!("cuda:{ordinal}"), gpu));
+    engines.insert(ordinal, Arc::clone(&engine));
+    Ok(engine)
+}
+
+/// `d = a b + d` with the bits of a unit, on a GPU. `d` has a's lines as rows and b's as columns, one row after the other, in
+/// words of c and d; `k` is a multiple of the unit's. It waits until the product is there.
+///
+/// # Errors
+/// [`Error::Argument`] where k is no multiple, the unit's c and d lie in words of different widths, or it has block scales;
+/// [`Error::Device`].
+///
+/// # Safety
+/// The addresses are of memory of that GPU, which has all elements that the numbers name, and nothing writes to it meanwhile.
+#[allow(unsafe_code)] // whoever calls it vouches for addresses
+pub unsafe fn multiply(
+    ordinal: usize,
+    unit: &Unit,
+    [a, b]: [DeviceLines; 2],
+    d: u64,
+    k: usize,
+    watch: &Watch<'_>,
+) -> Result<()> {
+    let signature = unit.signature();
+    if signature.k == 0 || !k.is_multiple_of(signature.k) {
+        return Err(Error::Argument(format!(
+            "K = {k} is no multiple of the instruction's {}",
+            signature.k
+        )));
+    }
+    if signature.scale.is_some()
+        || signature.c.register.bits != signature.d.register.bits
+        || k > signature.k && unit.check_chain(k).is_err()
+    {
+        return Err(Error::Argument(
+            "a unit with block scales, or whose c and d differ: its products are no chain on a GPU's own memory".to_owned(),
+        ));
+    }
+    if a.count == 0 || b.count == 0 || k == 0 {
+        return Ok(());
+    }
+    let engine = engine(ordinal)?;
+    let lines = [a, b].map(|lines| Lines {
+        codes: Argument::Word(lines.pointer),
+        count: lines.count,
+        line_stride: lines.line_stride,
+        k_stride: lines.k_stride,
+        scales: Argument::Word(0),
+    });
+    let program = engine.program(unit)?;
+    let mut product = engine.on_chip(program, unit, lines, k / signature.k)?;
+    product.run(Argument::Word(d), watch)
+}
