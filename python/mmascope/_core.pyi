@@ -109,8 +109,8 @@ class Tree:
     def renamed(self, names: list[str]) -> Tree:
         """The same tree under these names."""
 
-    def run(self, values: list[float], others: list[float] | None = ..., dtype: str | None = ..., fused_bits: int | None = ..., fused_rounding: str | None = ..., rounding: str | None = ..., result: str | None = ..., stated: int | None = ...) -> float:
-        """Sums numbers, or products of numbers, in the tree's order, and rounds the sum to the format `result`; so many products are `stated`."""
+    def run(self, values: list[float], others: list[float] | None = ..., dtype: str | None = ..., fused_bits: int | None = ..., fused_rounding: str | None = ..., rounding: str | None = ..., result: str | None = ...) -> float:
+        """Sums numbers, or products of numbers, in the tree's order, and rounds the sum to the format `result`."""
 
     def statistics(self) -> tuple[int, int, int]:
         """Inner nodes, depth, largest number of children."""

@@ -40,7 +40,7 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     }
     // One word has the signs of a block. A product's 2^-30 stays below its own last place and below the grid; a zero's stand-in
     // times any operand stays below every grid.
-    if signature.k % block(unit, sum) != 0 {
+    if !signature.k.is_multiple_of(block(unit, sum)) {
         return Err("blocks of several lengths");
     }
     // Values are upper words of f64.
