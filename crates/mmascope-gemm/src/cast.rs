@@ -189,7 +189,7 @@ impl Encoder {
         if !cast.is_plain()
             || is_stochastic
             // A NaN whose payload matters is left to the reference.
-            || cast.nan_rule().keeps_payload()
+            || cast.nan_rule().is_some_and(NanRule::keeps_payload)
             || float.fraction_bits > 13
             || to == from
             || float.emin() < F32.float()?.emin()
@@ -290,8 +290,8 @@ impl Decoder {
         }
         let largest = match (cast.nan_rule(), from) {
             // The shift that makes numbers of bf16 wider keeps a NaN as well.
-            (NanRule::Kept, BF16) => u32::MAX,
-            (rule, _) if rule.keeps_payload() => return None,
+            (Some(NanRule::Kept), BF16) => u32::MAX,
+            (Some(rule), _) if rule.keeps_payload() => return None,
             (_, BF16) => 0x7f80,
             _ => 0x7c00,
         };

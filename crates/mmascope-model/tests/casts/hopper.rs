@@ -248,7 +248,7 @@ fn nans_of_f64_by_shifts_and_masks() {
 
 #[test]
 fn the_rule_of_a_cast_can_be_asked() {
-    let rule = |name: &str| instruction(name).nan_rule();
+    let rule = |name: &str| instruction(name).nan_rule().unwrap();
     assert_eq!(rule("cvt.f64.f64"), NanRule::Kept);
     assert_eq!(rule("cvt.rn.f16.f64"), NanRule::Quieted);
     assert_eq!(rule("cvt.rna.satfinite.tf32.f32"), NanRule::Lowered);
@@ -259,8 +259,19 @@ fn the_rule_of_a_cast_can_be_asked() {
         ..CastOptions::default()
     };
     let cast = Cast::new(F64, F32, &ieee).unwrap();
-    assert_eq!(cast.nan_rule(), NanRule::Default);
+    assert_eq!(cast.nan_rule(), Some(NanRule::Default));
     assert_eq!(cast.word(0xfff4_a85c_d7d4_73f8), 0x7fc0_0000);
     let cast = Cast::new(F32, TF32, &ieee).unwrap();
-    assert!(!cast.nan_rule().keeps_payload());
+    assert!(!cast.nan_rule().unwrap().keeps_payload());
+    // Where there is none, or it becomes a number, there is no rule.
+    let to_f32 = |from: Format, sat: bool| {
+        let options = CastOptions {
+            sat,
+            ..CastOptions::default()
+        };
+        Cast::new(from, F32, &options).unwrap().nan_rule()
+    };
+    assert_eq!(to_f32(Format::named("int32").unwrap(), false), None);
+    assert_eq!(to_f32(F64, true), None);
+    assert_eq!(to_f32(F64, false), Some(NanRule::Quieted));
 }

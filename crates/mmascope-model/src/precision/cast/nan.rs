@@ -60,10 +60,14 @@ impl NanRule {
 }
 
 impl Cast {
-    /// What becomes of a NaN in a float; clamps and integers have no use for it.
+    /// What becomes of a NaN; `None` where the source has none or it becomes a number: an integer, or
+    /// 0 by `.sat`.
     #[must_use]
-    pub fn nan_rule(&self) -> NanRule {
-        match (self.policy, self.form) {
+    pub fn nan_rule(&self) -> Option<NanRule> {
+        if self.from.nan().is_none() || is_integer(&self.to) || self.clamp == Clamp::Unit {
+            return None;
+        }
+        Some(match (self.policy, self.form) {
             // `.relu` asks for it.
             _ if self.clamp == Clamp::Relu => NanRule::Canonical,
             (CastPolicy::Ptx, Some(form)) => form.nan_rule(),
@@ -71,21 +75,21 @@ impl Cast {
             (CastPolicy::Ieee | CastPolicy::Ocp, _) => NanRule::Default,
             (CastPolicy::Host, _) => host(&self.from, &self.to),
             (CastPolicy::MlDtypes, _) => ml_dtypes(&self.from, &self.to),
-        }
+        })
     }
 
     /// The code that the target gets for a NaN of the source.
     pub(super) fn of_nan(&self, code: u64) -> u64 {
-        if self.clamp == Clamp::Unit {
-            return self.of_zero();
-        }
         if is_integer(&self.to) {
             return self.integer_of_nan();
         }
+        let Some(rule) = self.nan_rule() else {
+            return self.of_zero();
+        };
         // PTX flushes an operand by an addition or a product, whose NaN is canonical.
         let is_flushed = self.policy == CastPolicy::Ptx && self.ftz && self.from == F32;
         let code = if is_flushed { canonical(&F32) } else { code };
-        self.nan_rule().code(&self.from, &self.to, code)
+        rule.code(&self.from, &self.to, code)
     }
 
     /// PTX: 0, but the smallest number where the source is f64 or the target has 64 bits (of an
