@@ -130,7 +130,7 @@ fn packed_values_share_a_register_and_open_questions_are_said() {
     assert_eq!(out["instruction"], Value::Null);
     for (command, word) in [
         ("cast --from bf16 --to f32 0x7f81", "7f810000"),
-        ("cast --from f64 --to f16 0xfff0534559b256ae9", "fe14"),
+        ("cast --from f64 --to f16 0xfff053459b256ae9", "fe14"),
     ] {
         let out = json(command);
         assert_eq!(out["results"][0]["out"], word, "{command}");
