@@ -361,7 +361,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "arch ab, cd\nx | {t} | {s} | {m} | doc\nevidence §ac hw",
-        "unknown architecture of this block 'ac'; nearest: ab",
+        "unknown architecture of this block 'ac'; allowed: ab, cd",
     ),
     (
         "arch a\nx | {t} | {s} | {m} | doc\nevidence a§",
