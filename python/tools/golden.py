@@ -29,7 +29,8 @@ COMMANDS = {
 CONTENT = {
     "answers": "INST[+registers: A from registers] FAMILY D...: d of seed 1, index 0 and up, in hexadecimal digits, one behind the other.",
     "compared": "INST[+registers] | elements compared | differences | families | machine instructions of the same instruction in `record`'s kernel",
-    "conversions": "conversion | inputs | differences from the model of that day | the first one: input, GPU, model",
+    "conversions": "conversion | inputs | differences from the model, whose NaNs follow what this GPU answered before | the first one: "
+    "input, GPU, model",
     "points": "point NAME INST, the question, the recording program's conclusion (=), then cases: label, a, b, c, d between tabs, in "
     "hexadecimal digits; zeros at the end of a and b are left out.",
     "vectors": "INST | rows recorded by others on an H100 and an H200 | rows of public models | rows on which this GPU differs",

@@ -128,7 +128,10 @@ fn wrong_arguments_are_named() {
         (&["record", "model:h100:f16", "--all", "-o", "x"], "cuda:N"),
         (&["reveal", "cuda:0:cublas:xgemm", "-n", "8"], "sgemm"),
         (&["reveal", "cuda:0:cublas:e4m3-f32", "-n", "8"], "f16-f32"),
-        (&["reveal", "cuda:0:cublaslt:e4m3-f16", "-n", "8"], "e4m3-f32"),
+        (
+            &["reveal", "cuda:0:cublaslt:e4m3-f16", "-n", "8"],
+            "e4m3-f32",
+        ),
         (&["reveal", "cuda:x:cublaslt:sgemm", "-n", "8"], "cublaslt"),
         (&["reveal", "cuda:0:cublas:sgemm"], "-n N"),
         (&["probe", "cuda:x:mma"], "cuda:N:INST"),
