@@ -61,7 +61,7 @@ def _tensor(*shape: int) -> Any:
     [
         (_tensor(5, 32), _tensor(32, 7), None, 1),
         (_tensor(32, 5).T, _tensor(7, 32).T, None, 1),
-        (_tensor(5, 20), _tensor(20, 7), torch.randn(7), 1),
+        (_tensor(5, 20), _tensor(20, 7), torch.randn(5, 7), 1),
         (_tensor(3, 5, 32), _tensor(32, 7), None, 3),
         (_tensor(2, 1, 5, 16), _tensor(3, 16, 4), torch.randn(5, 4), 6),
         (_tensor(9, 64)[::2, ::4], _tensor(16, 6)[:, 1:4], None, 1),
@@ -82,6 +82,12 @@ def test_what_the_memory_does_not_have_goes_to_the_host() -> None:
     assert _on_gpu.product(row, wide, half, None, True) is None
     assert _on_gpu.product(row, half, half, wide.double(), True) is None
     assert _on_gpu.product(row, half[:, :8], half[:8], None, False) is None
+    # The host says what is wrong with shapes.
+    for a, b, c in [
+        (half, half, wide[0]), (half, half[:8], None), (half[0], half, None), (half[:0], half, None),
+        (half.expand(2, 16, 16), half.expand(3, 16, 16), None), (half, half, wide.expand(2, 16, 16)),
+    ]:
+        assert _on_gpu.product(row, a, b, c, True) is None
     tf32 = find("h100", "mma.m16n8k8.f32.tf32.tf32.f32")
     assert _on_gpu.product(tf32, wide, wide, None, True) is None
 
@@ -89,7 +95,7 @@ def test_what_the_memory_does_not_have_goes_to_the_host() -> None:
 def test_devices_are_named() -> None:
     with pytest.raises(mmascope.ArgumentError, match="a on cpu, b on meta; put all on one"):
         _on_gpu._device({"a": torch.ones(2, 2), "b": torch.ones(2, 2, device="meta")})
-    with pytest.raises(mmascope.ArgumentError, match="b on no device"):
+    with pytest.raises(mmascope.ArgumentError, match="b is a ndarray"):
         _on_gpu._device({"a": torch.ones(2, 2), "b": numpy.ones((2, 2))})
 
 

@@ -196,6 +196,8 @@ type GemmEx = unsafe extern "C" fn(
 
 /// A product of cuBLAS with so many k.
 pub struct CublasDut {
+    // Ended first: its library wants the context.
+    opened: Opened,
     name: String,
     routine: &'static Routine,
     signature: Signature,
@@ -204,7 +206,6 @@ pub struct CublasDut {
     a: CudaSlice<u8>,
     b: CudaSlice<u8>,
     c: CudaSlice<u8>,
-    opened: Opened,
     side: usize,
 }
 

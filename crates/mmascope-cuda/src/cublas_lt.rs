@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // calling foreign code
 
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 
 use libloading::{Library, Symbol};
 
@@ -72,18 +73,31 @@ pub(crate) struct Kind {
 
 /// A product of k × side by k × side matrices, columns one after the other, to side × side.
 pub(crate) struct CublasLt {
-    library: Library,
-    handle: Part,
-    description: Part,
+    // Parts are ended in this order; each holds the library.
     /// Of A, B, and of C and D.
     layouts: [Part; 3],
+    description: Part,
+    handle: Part,
+    library: Arc<Library>,
     proposal: Proposal,
 }
 
-/// An object of the library, and the function that ends it.
+/// An object of the library, and the function that ends it when it is dropped.
 struct Part {
     handle: usize,
     destroy: &'static [u8],
+    library: Arc<Library>,
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // SAFETY: the type is that of cublasLt.h; the handle is one that the library gave, used for the last time.
+        unsafe {
+            if let Ok(destroy) = self.library.get::<Destroy>(self.destroy) {
+                destroy(self.pointer());
+            }
+        }
+    }
 }
 
 impl Part {
@@ -101,7 +115,9 @@ fn done(what: &str, status: c_int) -> Result<()> {
         0 => Ok(()),
         15 => Err(failed(
             "cuBLASLt",
-            format!("{what}: not supported for these types and this number of products"),
+            format!(
+                "{what}: not supported for these types and this n (products of fp8 need a multiple of 16)"
+            ),
         )),
         _ => Err(failed("cuBLASLt", format!("{what}: status {status}"))),
     }
@@ -124,19 +140,22 @@ fn load() -> Result<Library> {
 impl CublasLt {
     /// Asks the library for a way to compute products of that size. A context must be current.
     pub(crate) fn new(kind: Kind, side: usize, k: usize) -> Result<Self> {
-        let library = load()?;
+        let library = Arc::new(load()?);
         let (side, k) = (side as u64, k as u64);
         // SAFETY: the types are those of cublasLt.h; every pointer is good for the call, and every handle is one that the
         // library gave and that is not ended before the last use.
         unsafe {
+            let part = |handle: Handle, destroy: &'static [u8]| Part {
+                handle: handle as usize,
+                destroy,
+                library: Arc::clone(&library),
+            };
             let make = |name: &[u8], destroy: &'static [u8]| -> Result<Part> {
                 let create: Symbol<'_, Create> = library.get(name).map_err(wrong)?;
                 let mut handle: Handle = std::ptr::null_mut();
-                done("create", create(&raw mut handle))?;
-                Ok(Part {
-                    handle: handle as usize,
-                    destroy,
-                })
+                let what = String::from_utf8_lossy(name);
+                done(what.trim_end_matches('\0'), create(&raw mut handle))?;
+                Ok(part(handle, destroy))
             };
             let handle = make(b"cublasLtCreate\0", b"cublasLtDestroy\0")?;
             let describe: Symbol<'_, DescriptionCreate> =
@@ -146,10 +165,7 @@ impl CublasLt {
                 "cublasLtMatmulDescCreate",
                 describe(&raw mut made, kind.compute, kind.factor),
             )?;
-            let description = Part {
-                handle: made as usize,
-                destroy: b"cublasLtMatmulDescDestroy\0",
-            };
+            let description = part(made, b"cublasLtMatmulDescDestroy\0");
             let set: Symbol<'_, SetAttribute> = library
                 .get(b"cublasLtMatmulDescSetAttribute\0")
                 .map_err(wrong)?;
@@ -174,10 +190,7 @@ impl CublasLt {
                     "cublasLtMatrixLayoutCreate",
                     create(&raw mut handle, of, rows, columns, rows as i64),
                 )?;
-                Ok(Part {
-                    handle: handle as usize,
-                    destroy: b"cublasLtMatrixLayoutDestroy\0",
-                })
+                Ok(part(handle, b"cublasLtMatrixLayoutDestroy\0"))
             };
             let layouts = [
                 layout(kind.operands[0], k, side)?,
@@ -206,20 +219,18 @@ impl CublasLt {
                 &raw mut proposal,
                 &raw mut count,
             );
-            end(&library, &preference);
-            let found = Self {
-                library,
-                handle,
-                description,
-                layouts,
-                proposal,
-            };
             done("cublasLtMatmulAlgoGetHeuristic", status)?;
             done(
                 "cublasLtMatmulAlgoGetHeuristic",
                 if count > 0 { proposal.state } else { 15 },
             )?;
-            Ok(found)
+            Ok(Self {
+                layouts,
+                description,
+                handle,
+                library,
+                proposal,
+            })
         }
     }
 
@@ -258,23 +269,5 @@ impl CublasLt {
             )
         };
         done("cublasLtMatmul", status)
-    }
-}
-
-/// Ends an object.
-fn end(library: &Library, part: &Part) {
-    // SAFETY: the type is that of cublasLt.h; the handle is one that the library gave, used for the last time.
-    unsafe {
-        if let Ok(destroy) = library.get::<Destroy>(part.destroy) {
-            destroy(part.pointer());
-        }
-    }
-}
-
-impl Drop for CublasLt {
-    fn drop(&mut self) {
-        for part in self.layouts.iter().chain([&self.description, &self.handle]) {
-            end(&self.library, part);
-        }
     }
 }

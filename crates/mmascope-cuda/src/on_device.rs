@@ -1,4 +1,4 @@
-//! Products of matrices that lie on a GPU already, such as PyTorch's tensors: nothing is copied.
+//! Products of matrices that lie on a GPU already, such as PyTorch's tensors: nothing is copied to the host.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use mmascope_gemm::engine::Watch;
 use mmascope_model::dpa::Unit;
 
 use crate::chip::Argument;
-use crate::engine::{CudaEngine, Lines};
+use crate::engine::{CudaEngine, Lines, product_source};
 use crate::gpu::Gpu;
 use crate::{Error, Result};
 
@@ -38,12 +38,26 @@ fn engine(ordinal: usize) -> Result<Arc<CudaEngine>> {
     Ok(engine)
 }
 
+/// Whether products of a unit over so many k are computed on a GPU's own memory: it has a source, no block scales, and a c that d goes
+/// on as.
+#[must_use]
+pub fn takes(unit: &Unit, k: usize) -> bool {
+    let signature = unit.signature();
+    let is_chain = k == signature.k || unit.check_chain(k).is_ok();
+    signature.k > 0
+        && k > 0
+        && k.is_multiple_of(signature.k)
+        && is_chain
+        && signature.scale.is_none()
+        && signature.c.container() == signature.d.container()
+        && product_source(unit, "unit").is_ok()
+}
+
 /// `d = a b + d` with the bits of a unit, on a GPU. `d` has a's lines as rows and b's as columns, one row after the other, in
-/// words of c and d; `k` is a multiple of the unit's. It waits until the product is there.
+/// words of c and d. It waits until the product is there.
 ///
 /// # Errors
-/// [`Error::Argument`] where k is no multiple, the unit's c and d lie in words of different widths, or it has block scales;
-/// [`Error::Device`].
+/// [`Error::Argument`] where the unit is none that [`takes`] takes, or a matrix is empty; [`Error::Device`].
 ///
 /// # Safety
 /// The addresses are of memory of that GPU, which has all elements that the numbers name, and nothing writes to it meanwhile.
@@ -56,23 +70,11 @@ pub unsafe fn multiply(
     k: usize,
     watch: &Watch<'_>,
 ) -> Result<()> {
-    let signature = unit.signature();
-    if signature.k == 0 || !k.is_multiple_of(signature.k) {
+    if !takes(unit, k) || a.count == 0 || b.count == 0 {
         return Err(Error::Argument(format!(
-            "K = {k} is no multiple of the instruction's {}",
-            signature.k
+            "{} × {} × {k} products of this unit are none of a GPU's own memory",
+            a.count, b.count
         )));
-    }
-    if signature.scale.is_some()
-        || signature.c.register.bits != signature.d.register.bits
-        || k > signature.k && unit.check_chain(k).is_err()
-    {
-        return Err(Error::Argument(
-            "a unit with block scales, or whose c and d differ: its products are no chain on a GPU's own memory".to_owned(),
-        ));
-    }
-    if a.count == 0 || b.count == 0 || k == 0 {
-        return Ok(());
     }
     let engine = engine(ordinal)?;
     let lines = [a, b].map(|lines| Lines {
@@ -83,6 +85,6 @@ pub unsafe fn multiply(
         scales: Argument::Word(0),
     });
     let program = engine.program(unit)?;
-    let mut product = engine.on_chip(program, unit, lines, k / signature.k)?;
+    let mut product = engine.on_chip(program, unit, lines, k / unit.signature().k)?;
     product.run(Argument::Word(d), watch)
 }

@@ -17,7 +17,7 @@ use mmascope_gemm::array::Words;
 use mmascope_gemm::engine::{Engine, Watch};
 use mmascope_gemm::gemm::{Matrices, Matrix, Product, Schedule};
 use mmascope_lab::cases::{Family, Generator};
-use mmascope_model::dpa::{Modifiers, Unit};
+use mmascope_model::dpa::{Modifiers, Program, Signature, Unit};
 use mmascope_model::isa::Catalogue;
 
 fn watch() -> Watch<'static> {
@@ -282,5 +282,97 @@ fn ordinary_outputs_are_sums_of_multiply_adds() {
                 "{name}: {marked:?}, not {expected:?}"
             );
         }
+    }
+}
+
+/// Parts of D that a schedule takes begin anywhere.
+#[test]
+fn parts_begin_anywhere() {
+    if !has_compiler() {
+        return;
+    }
+    let row = Catalogue::built_in()
+        .find("hopper", "mma.m16n8k16.f32.f16.f16.f32")
+        .expect("a row");
+    let unit = row.unit().expect("a unit");
+    let matrices = matrices(unit, Family::Close, [131, 129, 4], 5);
+    let engine = CudaEngine::new("cuda:0", chip());
+    let modifiers = Modifiers::default();
+    let reference = Product::by_reference(unit, &matrices, modifiers).expect("a product");
+    let product = Product::with_engine(unit, &matrices, modifiers, &engine).expect("a product");
+    let schedule: Schedule = "split-k=2 reduce=pairwise/f32".parse().expect("a schedule");
+    let run = |product: &Product<'_>| {
+        let d = schedule.run(product, None, &watch()).expect("a product");
+        d.to_vec()
+    };
+    assert_eq!(run(&product), run(&reference));
+}
+
+/// A c below the normal numbers of f32 stays what it is beside products of zeros, where sums are in f32 and elsewhere.
+#[test]
+fn a_subnormal_c_stays() {
+    if !has_compiler() {
+        return;
+    }
+    for (arch, name) in [
+        ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3"),
+        ("ada", "mma.m16n8k32.f32.e5m2.e5m2.f32"),
+        ("hopper", "mma.m16n8k16.f32.f16.f16.f32"),
+    ] {
+        let row = Catalogue::built_in().find(arch, name).expect("a row");
+        let unit = row.unit().expect("a unit");
+        let k = unit.signature().k;
+        let engine = CudaEngine::new("cuda:0", chip());
+        for c in [
+            0x0020_0000,
+            0x8000_0001,
+            0x007f_ffff,
+            0x0080_0000,
+            0x2180_0000_u64,
+        ] {
+            let zeros = |rows: usize, columns: usize, format| {
+                let words = Words::of(format, vec![0; rows * columns]).expect("words");
+                Matrix::row_major(rows, columns, words).expect("a matrix")
+            };
+            let a = zeros(4, k, &unit.signature().a);
+            let b = zeros(k, 4, &unit.signature().b);
+            let words = Words::of(&unit.signature().c, vec![c; 16]).expect("words");
+            let matrices = Matrices::new(a, b)
+                .expect("operands")
+                .with_c(Matrix::row_major(4, 4, words).expect("a matrix"))
+                .expect("operands");
+            let modifiers = Modifiers::default();
+            let reference = Product::by_reference(unit, &matrices, modifiers).expect("a product");
+            let product =
+                Product::with_engine(unit, &matrices, modifiers, &engine).expect("a product");
+            let run = |product: &Product<'_>| {
+                let schedule = Schedule::default();
+                let d = schedule.run(product, None, &watch()).expect("a product");
+                d.to_vec()
+            };
+            assert_eq!(run(&product), run(&reference), "{arch} {name}, c = {c:x}");
+        }
+    }
+}
+
+/// Units of users whose sums have no room in f32, or in f64, or whose words are others, are not taken for those that have.
+#[test]
+fn units_of_users_have_the_bits_of_the_reference() {
+    if !has_compiler() {
+        return;
+    }
+    for text in [
+        "a=e4m3 b=e4m3 c=f32 d=f32 k=32 : t-fdpa L=32 F=17 e0=-133 -> rz f32",
+        "a=e5m2 b=e5m2 c=f32 d=f32 k=32 : t-fdpa L=32 F=17 e0=-133 -> rz f32",
+        "a=e5m2 b=e5m2 c=f32 d=f32 k=32 : t-fdpa L=8 F=13 e0=-133 -> rz f32",
+        "a=f16 b=f16 c=tf32 d=f32 k=16 : t-fdpa L=16 F=25 e0=-133 -> rz f32",
+        "a=f16 b=f16 c=f32 d=f32 k=16 : t-fdpa L=16 F=25 e0=1000 -> rz f32",
+        "a=e4m3 b=e4m3 c=f32 d=f32 k=32 : t-fdpa L=32 F=13 e0=119 -> rz f32",
+    ] {
+        let (signature, program) = text.split_once(" : ").expect("two parts");
+        let signature: Signature = signature.parse().expect("a signature");
+        let program: Program = program.parse().expect("a program");
+        let unit = Unit::new(signature, program).expect("a unit");
+        one_unit(text, &unit, 2_000);
     }
 }

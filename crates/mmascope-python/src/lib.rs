@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use super::device::{infer, probe, validate, validate_join, validate_parts};
     #[pymodule_export]
-    use super::on_device::multiply_on_device;
+    use super::on_device::{multiply_on_device, takes_device_memory};
     #[pymodule_export]
     use super::precision::{cast, dequantize, quantize};
     #[pymodule_export]

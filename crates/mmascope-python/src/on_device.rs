@@ -8,6 +8,12 @@ use crate::interrupt::{self, Work};
 use crate::row::Row;
 use mmascope_cuda::on_device::{self, DeviceLines};
 
+/// Whether products of the row over so many k are computed on a GPU's own memory.
+#[pyfunction]
+pub(crate) fn takes_device_memory(row: &Row, k: usize) -> PyResult<bool> {
+    Ok(on_device::takes(row.unit().raised()?, k))
+}
+
 /// `d = a b + d` on a GPU: sizes are M, N and K; a matrix is the address of its first element, the elements from a row of a
 /// (a column of b) to the next, and those from a k to the next; d lies row by row.
 #[pyfunction]

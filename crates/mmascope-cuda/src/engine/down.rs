@@ -2,7 +2,7 @@
 //! source.
 
 use mmascope_model::dpa::{Dpa, Operation, Select, Start, TFdpa, Unit, ZeroSign};
-use mmascope_model::format::{Float, Format, Overflow, Rounding, Specials};
+use mmascope_model::format::{F16, F32, Float, Format, Overflow, Rounding, Specials};
 
 const TEXT: &str = include_str!("../source/down.cu");
 
@@ -43,13 +43,21 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     if !signature.k.is_multiple_of(block(unit, sum)) {
         return Err("blocks of several lengths");
     }
+    // The formats' own numbers below the normal ones are decoded as such.
+    let has_subnormals = [Some(a), Some(b), signature.c.float()]
+        .iter()
+        .flatten()
+        .all(|float| float.subnormals);
+    if !has_subnormals {
+        return Err("operands without subnormal numbers");
+    }
     // Values are upper words of f64.
     let is_short = a.fraction_bits.max(b.fraction_bits) <= 20;
     if sum.l > 32
         || !is_short
         || a.fraction_bits + b.fraction_bits + 2 > 24
         || sum.f > 28
-        || sum.e0 < -140
+        || !(-140..=200).contains(&sum.e0)
     {
         return Err("sums longer or finer than f64 has room for");
     }
@@ -72,6 +80,11 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     if signature.c.container() != signature.d.container() {
         return Err("c and d of different formats");
     }
+    // Between instructions a sum is c again, which has all of its bits.
+    let bits = |format: &Format| format.float().map_or(0, |float| float.fraction_bits);
+    if bits(&signature.c) < bits(&output.format) {
+        return Err("a c that drops bits of results");
+    }
     if signature.scale.is_some() {
         return Err("block scales");
     }
@@ -83,23 +96,35 @@ pub(super) fn block(unit: &Unit, sum: &TFdpa) -> usize {
     unit.signature().k.min(sum.l as usize)
 }
 
-/// Whether f32 has room for the sums: products of fewer than 20 bits, sums within 2^22 units of the grid, exponents that are small,
-/// and results that are cut.
+/// Whether f32 has room for the sums: products of fewer than 20 bits, sums that stay within 2^22 units of the grid, zeros that stand in
+/// for less than a grid, and results that are cut.
 fn is_narrow(unit: &Unit, sum: &TFdpa) -> bool {
     let signature = unit.signature();
     let (Some(a), Some(b)) = (signature.a.float(), signature.b.float()) else {
         return false;
     };
     let output = &unit.program().statements[0].output;
-    let is_f32 = output.format.float().is_some_and(|d| d.exponent_bits == 8);
-    let small = |float: Float| float.exponent_bits <= 5 && float.bias.abs() <= 16;
+    // A product is below 4 * 2^E, c below 2 * 2^E, and each term may be one unit more.
+    let units = (4 * u64::from(sum.l) + 2) << sum.f.min(32);
+    let room = units + u64::from(sum.l) + 1 < 1 << 22;
+    // Exponents: none so small that its products ask for a grid below the floor, none so large that a zero's stand-in (2^-90) times
+    // an operand reaches that grid.
+    let fraction = sum.f as i32;
+    let fits = |float: Float| {
+        let has_top = float.specials != Specials::Ieee;
+        let top = (1 << float.exponent_bits) - 2 + i32::from(has_top) - float.bias;
+        let bottom = 1 - float.bias;
+        float.exponent_bits <= 5
+            && top + 1 - 90 < NARROW_FLOOR - fraction
+            && 2 * bottom >= NARROW_FLOOR
+    };
     a.fraction_bits + b.fraction_bits + 2 < 20
-        && sum.f < 18
-        && sum.e0 + 23 - sum.f as i32 >= -126
-        && small(a)
-        && small(b)
+        && room
+        && (-133..=60).contains(&sum.e0)
+        && fits(a)
+        && fits(b)
         && output.rounding == Rounding::Rz
-        && is_f32
+        && output.format.container() == F32
 }
 
 /// How a result is rounded: the source of `finished`, `word_of` and the exponents of the result's normal numbers. The first is
@@ -109,7 +134,7 @@ fn finish(format: &Format, rounding: Rounding, is_wide: bool) -> Option<String> 
     if float.specials != Specials::Ieee || !float.subnormals {
         return None;
     }
-    let is_f32 = float.exponent_bits == 8 && format.register.bits == 32;
+    let is_f32 = format.container() == F32;
     let (finished, word) = match (rounding, is_f32, format.name) {
         (Rounding::Rz, true, _) => (
             format!("return cleared(x, {});", float.fraction_bits),
@@ -123,7 +148,7 @@ fn finish(format: &Format, rounding: Rounding, is_wide: bool) -> Option<String> 
             "return (value)__double2float_rn(x) + 0.0;".to_owned(),
             "__float_as_uint(__double2float_rz(x))",
         ),
-        (Rounding::Rne, false, "f16") if is_wide => (
+        (Rounding::Rne, false, "f16") if is_wide && *format == F16 => (
             "unsigned short half; double whole;\n  asm volatile(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(half) : \"d\"(x));\n\
              \x20 asm volatile(\"cvt.f64.f16 %0, %1;\" : \"=d\"(whole) : \"h\"(half));\n  return whole + 0.0;"
                 .to_owned(),

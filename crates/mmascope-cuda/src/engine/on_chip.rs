@@ -14,6 +14,8 @@ use crate::chip::{Argument, Loaded, Memory};
 const THREADS: u32 = 128;
 /// What threads read beyond the last line (`source/down.cu`).
 const BEYOND: usize = 128;
+/// Lines whose words fill a multiple of 16 bytes (`source/down.cu`).
+const ALIGNED: usize = 8;
 /// Products of a launch: a person who waits can stop between launches.
 const PRODUCTS: u64 = 1 << 32;
 /// The same where sums are multiply-adds.
@@ -239,7 +241,11 @@ impl OnChip {
             word(rows),
             word(columns),
         ]);
-        let tiles = rows.div_ceil(down::TILE[0]) * columns.div_ceil(down::TILE[1]);
+        let whole = |range: &Range<usize>, tile: usize| {
+            (range.start % ALIGNED + range.len()).div_ceil(tile)
+        };
+        let [high, wide] = down::TILE;
+        let tiles = whole(&part.rows, high) * whole(&part.columns, wide);
         loaded.launch(
             "product_down",
             u32::try_from(tiles).unwrap_or(u32::MAX),
@@ -260,7 +266,7 @@ fn expand(
     kernel: &str,
 ) -> Result<[Memory; 4]> {
     let k = unit.signature().k;
-    let stride = (lines.count + BEYOND).next_multiple_of(8);
+    let stride = (lines.count + BEYOND).next_multiple_of(ALIGNED);
     let memory = [
         loaded.allocate(stride * steps * k * 4)?,
         loaded.allocate(stride * steps * k * 2)?,

@@ -57,10 +57,10 @@ static __device__ Number number_of(const Format &f, word register_word) {
 }
 
 // What threads read beyond the last row or column stands for nothing, and is not kept.
-enum { ROWS = @ROWS@, PAIRS = 4, HIGH = 16 * ROWS, WIDTH = 64, WORKERS = 128, BEYOND = 128, BLOCKS = L < 16 ? 16 / L : 1, DEEP = BLOCKS * L };
+enum { ROWS = @ROWS@, PAIRS = 4, HIGH = 16 * ROWS, WIDTH = 64, WORKERS = 128, BEYOND = 128, ALIGNED = 8, BLOCKS = L < 16 ? 16 / L : 1, DEEP = BLOCKS * L };
 
 // Lines lie so far apart that every k begins with a multiple of 16 bytes.
-static __device__ word stride_of(word lines) { return (lines + BEYOND + 7) / 8 * 8; }
+static __device__ word stride_of(word lines) { return (lines + BEYOND + ALIGNED - 1) / ALIGNED * ALIGNED; }
 struct alignas(16) Four { unsigned of[4]; };
 struct alignas(8) Two { unsigned of[2]; };
 
@@ -148,7 +148,10 @@ extern "C" __global__ void __launch_bounds__(128, @RESIDENT@) product_down(const
   __shared__ __align__(16) unsigned shared_y_signs[BLOCKS][WIDTH];
   __shared__ unsigned char shared_marks[HIGH + WIDTH];
   const int t = threadIdx.x;
-  const word across = (columns + WIDTH - 1) / WIDTH, tile_row = blockIdx.x / across * HIGH, tile_column = blockIdx.x % across * WIDTH;
+  // Tiles begin with a multiple of 16 bytes: a part that does not has some rows and columns before its first ones, which are not kept.
+  const word before_rows = first_row % ALIGNED, before_columns = first_column % ALIGNED;
+  first_row -= before_rows, first_column -= before_columns;
+  const word across = (before_columns + columns + WIDTH - 1) / WIDTH, tile_row = blockIdx.x / across * HIGH, tile_column = blockIdx.x % across * WIDTH;
   const word stride_a = stride_of(lines_a), stride_b = stride_of(lines_b);
   x += first_row + tile_row, x_exponents += first_row + tile_row, x_signs += first_row + tile_row, x_marks += first_row + tile_row;
   y += first_column + tile_column, y_exponents += first_column + tile_column, y_signs += first_column + tile_column, y_marks += first_column + tile_column;
@@ -171,11 +174,12 @@ extern "C" __global__ void __launch_bounds__(128, @RESIDENT@) product_down(const
     for (int p = 0; p < PAIRS; p++)
 #pragma unroll
       for (int s = 0; s < 2; s++) {
-        const word row = tile_row + own_row + r, column = tile_column + p * 16 + own_pair * 2 + s;
+        const word row = tile_row + own_row + r - before_rows, column = tile_column + p * 16 + own_pair * 2 + s - before_columns;
         const word c = row < rows && column < columns ? d[row * columns + column] : 0;
         const Number own = number_of(format_c, c);
-        // What is not finite has a field beyond every limit.
-        const value size = own.special ? made((unsigned)FIELDS << 16, 0) : own.size;
+        // What is not finite has a field beyond every limit. So has what has none of its own: numbers below those of f32.
+        const bool beyond = own.special || (!WIDE && !own.zero && own.exponent <= 1 - BIAS && (upper(own.size) >> 16 & FIELDS) == 0);
+        const value size = beyond ? made((unsigned)FIELDS << 16, 0) : own.size;
         sum[r][p][s] = own.negative ? -size : size;
       }
   // The largest exponents of products are found a block ahead, between multiply-adds: other pipes do that.
@@ -272,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(128, @RESIDENT@) product_down(const
     for (int p = 0; p < PAIRS; p++)
 #pragma unroll
       for (int s = 0; s < 2; s++) {
-        const word row = tile_row + own_row + r, column = tile_column + p * 16 + own_pair * 2 + s;
+        const word row = tile_row + own_row + r - before_rows, column = tile_column + p * 16 + own_pair * 2 + s - before_columns;
         if (row >= rows || column >= columns) continue;
         const unsigned field = upper(sum[r][p][s]) >> 16 & FIELDS, before = most[p] >> (16 * s) & 0xffff, lowest = least[p] >> (16 * s) & 0xffff;
         const unsigned high = (LARGEST + BIAS) * UNIT, low = (SMALLEST + BIAS - 1) * UNIT;

@@ -151,7 +151,9 @@ impl Chip for EmulatedChip {
         std::fs::write(&file, text).expect("written");
         let program = folder.path().join("chip");
         let mut command = Command::new("g++");
+        // A GPU faults where a vector begins at no multiple of its size.
         command.args(["-std=c++20", "-w", "-pthread"]);
+        command.args(["-fsanitize=alignment", "-fno-sanitize-recover=alignment"]);
         match self.checked {
             true => command.args(["-O1", "-fsanitize=address", "-fno-sanitize-recover"]),
             false => command.arg("-O2"),
