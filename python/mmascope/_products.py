@@ -123,8 +123,8 @@ def matmul(
     ----------
     a : array, shape (..., M, K)
         NumPy (``ml_dtypes`` included), PyTorch, JAX, DLPack or buffer. Tensors on an NVIDIA GPU are multiplied there,
-        by its ordinary instructions and without a copy, where dtypes are the instruction's own and nothing else is
-        asked for; else they are copied to the host and back. Floats are numbers: where they are not
+        by its ordinary instructions and without a copy to the host, where dtypes are the instruction's own and nothing
+        else is asked for; else they are copied to the host and back. Floats are numbers: where they are not
         of the operand's format, they are rounded to it. Signed integers and those of ``ml_dtypes`` are numbers for an
         operand that is an integer (int8 for s4, where each fits). Unsigned integers, and all for other operands, are
         codes of the operand's format: uint8 255 is -1 for s8. A result of :func:`quantize` brings its scales.

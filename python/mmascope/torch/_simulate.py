@@ -415,7 +415,7 @@ def _name(dtype: torch.dtype) -> str:
 
 @_checks.named
 def simulate(*, arch: str, instruction: Rule = None, schedule: Any = None, threads: int | None = None) -> Simulation:
-    """Runs PyTorch on CPU with the matrix arithmetic of another chip.
+    """Runs PyTorch, on CPU or an NVIDIA GPU, with the matrix arithmetic of another chip.
 
     Parameters
     ----------
