@@ -208,8 +208,8 @@ fn a_chain_shows_every_step_and_opens_one() {
     report.chain(&halves);
     let html = report.page();
     for text in [
-        "9 steps, equal after 5 of them",
-        "15 steps, different after 7 of them",
+        "10 steps, equal after 5 of them",
+        "15 steps, different after 8 of them",
     ] {
         assert!(html.contains(text), "{text} of {html}");
     }
