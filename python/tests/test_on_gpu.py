@@ -80,6 +80,8 @@ def test_what_the_memory_does_not_have_goes_to_the_host() -> None:
     row = find("h100", INST)
     half, wide = _tensor(16, 16), torch.ones(16, 16)
     assert _on_gpu.product(row, wide, half, None, True) is None
+    assert _on_gpu.product(row, half.to_sparse(), half, None, True) is None
+    assert _on_gpu.product(row, torch.nested.nested_tensor([half]), half, None, True) is None
     assert _on_gpu.product(row, half, half, wide.double(), True) is None
     assert _on_gpu.product(row, half[:, :8], half[:8], None, False) is None
     # The host says what is wrong with shapes.

@@ -42,6 +42,11 @@ fn engine(ordinal: usize) -> Result<Arc<CudaEngine>> {
 /// on as.
 #[must_use]
 pub fn takes(unit: &Unit, k: usize) -> bool {
+    is_chain_of_words(unit, k) && product_source(unit, "unit").is_ok()
+}
+
+/// All of this but whether it has a source, which takes long to say.
+fn is_chain_of_words(unit: &Unit, k: usize) -> bool {
     let signature = unit.signature();
     let is_chain = k == signature.k || unit.check_chain(k).is_ok();
     signature.k > 0
@@ -50,7 +55,6 @@ pub fn takes(unit: &Unit, k: usize) -> bool {
         && is_chain
         && signature.scale.is_none()
         && signature.c.container() == signature.d.container()
-        && product_source(unit, "unit").is_ok()
 }
 
 /// `d = a b + d` with the bits of a unit, on a GPU. `d` has a's lines as rows and b's as columns, one row after the other, in
@@ -70,7 +74,7 @@ pub unsafe fn multiply(
     k: usize,
     watch: &Watch<'_>,
 ) -> Result<()> {
-    if !takes(unit, k) || a.count == 0 || b.count == 0 {
+    if !is_chain_of_words(unit, k) || a.count == 0 || b.count == 0 {
         return Err(Error::Argument(format!(
             "{} × {} × {k} products of this unit are none of a GPU's own memory",
             a.count, b.count

@@ -92,8 +92,10 @@ def matmul(a: Any, b: Any, c: Any, arch: Any, instruction: Any, named: dict[str,
 
 def product(row: Instruction, a: Any, b: Any, c: Any, pad: bool) -> Any:
     """``a @ b + c`` on the GPU of the tensors, or None where their memory is not what the instruction takes."""
+    if not _is_direct(row, a, b, c):
+        return None
     batch = _batch(a, b, c)
-    if batch is None or not _is_direct(row, a, b, c) or (a.shape[-1] % row.k and not pad):
+    if batch is None or (a.shape[-1] % row.k and not pad):
         return None
     a, b = (tensor.detach().resolve_neg() for tensor in (a, b))
     a, b = _padded(a, -1, row.k), _padded(b, -2, row.k)

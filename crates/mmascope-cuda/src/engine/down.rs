@@ -38,8 +38,6 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     if operands.widened.is_some() || !operands.is_whole() || sum.align != Rounding::Rz {
         return Err("operands widened or in parts, or terms that are not truncated");
     }
-    // One word has the signs of a block. A product's 2^-30 stays below its own last place and below the grid; a zero's stand-in
-    // times any operand stays below every grid.
     if !signature.k.is_multiple_of(block(unit, sum)) {
         return Err("blocks of several lengths");
     }
@@ -51,7 +49,8 @@ pub(super) fn fits(unit: &Unit) -> Result<TFdpa, &'static str> {
     if !has_subnormals {
         return Err("operands without subnormal numbers");
     }
-    // Values are upper words of f64.
+    // One word has the signs of a block. A product's 2^-30 stays below its own last place and below the grid; a zero's stand-in
+    // times any operand stays below every grid. Values are upper words of f64.
     let is_short = a.fraction_bits.max(b.fraction_bits) <= 20;
     if sum.l > 32
         || !is_short
@@ -149,7 +148,7 @@ fn finish(format: &Format, rounding: Rounding, is_wide: bool) -> Option<String> 
             "__float_as_uint(__double2float_rz(x))",
         ),
         (Rounding::Rne, false, "f16") if is_wide && *format == F16 => (
-            "unsigned short half; double whole;\n  asm volatile(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(half) : \"d\"(x));\n\
+            "const unsigned short half = half_of(x);\n  double whole;\n\
              \x20 asm volatile(\"cvt.f64.f16 %0, %1;\" : \"=d\"(whole) : \"h\"(half));\n  return whole + 0.0;"
                 .to_owned(),
             "half_of(x)",
