@@ -17,6 +17,7 @@ pub mod engine;
 pub mod gemm;
 mod memory;
 pub mod random;
+pub mod shape;
 
 pub use mmascope_model::{Error, Result};
 pub(crate) use mmascope_model::{dpa, error, exact, format, tree};

@@ -2,7 +2,6 @@
 //! Only parameters of the program and its formats decide.
 
 mod fused_sum;
-mod shape;
 mod stage;
 
 use super::codec::Codec;
@@ -10,12 +9,12 @@ use super::decoder::Decoder;
 use super::down;
 use super::joined::joined;
 use super::pack::Order;
-use super::sum::{Kind, Sum};
+use super::sum::Sum;
 use crate::dpa::{FlushSign, Operation, Output, Select, Source, Start, Unit, ZeroSign};
 use crate::format::{Overflow, Rounding};
+use crate::shape::{StepShape, SumKind};
 pub(super) use fused_sum::overflows;
 use fused_sum::{fused_sum, round};
-use shape::Shape;
 pub(super) use stage::{From, Round, Stage};
 
 /// Fraction bits below the largest term at which an exact sum in f64 is in doubt.
@@ -153,8 +152,8 @@ impl Plan {
                         return Err("a sum of no products".into());
                     }
                     let slot = plan.order.len();
-                    let shape = Shape::of(algorithm, output)?;
-                    let Shape::Sum(alignment) = shape else {
+                    let shape = StepShape::of(algorithm, output)?;
+                    let StepShape::Sum(alignment) = shape else {
                         let (stage, slots) =
                             plan.other(shape, over, output, *source, signature.k)?;
                         plan.stages.push(stage);
@@ -176,7 +175,7 @@ impl Plan {
                         return Err("sums with different F or e0".into());
                     }
                     (plan.f, plan.e0) = (sum.f, e0);
-                    plan.vanishes &= sum.kind == Kind::Fused && !sum.terms.is_directed();
+                    plan.vanishes &= sum.kind == SumKind::Fused && !sum.terms.is_directed();
                     fill(&mut plan.order, over, signature.k, algorithm.block(), &sum);
                     let groups = (plan.order.len() - slot) / sum.slots;
                     (
@@ -241,7 +240,7 @@ impl Plan {
     /// The stages that are no fused sum, with their slots entered.
     fn other(
         &mut self,
-        shape: Shape,
+        shape: StepShape,
         over: &Select,
         output: &Output,
         source: Start,
@@ -265,13 +264,13 @@ impl Plan {
         };
         let ieee = is_f32 && output.zero == ZeroSign::Ieee && output.overflow == Overflow::Ieee;
         let stage = match shape {
-            Shape::Chain => {
+            StepShape::Chain => {
                 if !ieee {
                     return wrong();
                 }
                 Stage::Chain { slot, slots, from }
             }
-            Shape::Pairwise {
+            StepShape::Pairwise {
                 p,
                 flush_in,
                 flush_out,
@@ -302,7 +301,7 @@ impl Plan {
                     plus: flush_in == FlushSign::Plus,
                 }
             }
-            Shape::Exact { l } => {
+            StepShape::Exact { l } => {
                 let l = l as usize;
                 let bits = self.a.fraction_bits() + self.b.fraction_bits() + 2;
                 if l > 16 || bits > 24 || !slots.is_multiple_of(l.min(slots)) {
@@ -327,7 +326,7 @@ impl Plan {
                     from,
                 }
             }
-            Shape::Sum(_) => return Err("a fused sum is a stage of its own".to_owned()),
+            StepShape::Sum(_) => return Err("a fused sum is a stage of its own".to_owned()),
         };
         self.order.extend(indices.into_iter().map(Some));
         Ok((stage, slots))
@@ -340,7 +339,7 @@ pub(super) const MAX_STAGES: usize = 6;
 /// Fills up slots with a statement's k, each group to its slots; even and odd ones apart where the sum
 /// takes them so.
 fn fill(order: &mut Order, over: &Select, k: usize, block: usize, sum: &Sum) {
-    let parts = if sum.kind == Kind::Parity { 2 } else { 1 };
+    let parts = if sum.kind == SumKind::Parity { 2 } else { 1 };
     for group in over.indices(k).chunks(block) {
         for part in 0..parts {
             let own = group.iter().skip(part).step_by(parts);

@@ -6,10 +6,11 @@ use super::pack::{self, Marks, Scales, Shape};
 use super::packed_operand::{How, Side};
 use super::plan::{Plan, Stage};
 use super::range::Ranges;
-use super::sum::{Finish, Kind, Sum};
+use super::sum::{Finish, Sum};
 use super::ways::Ways;
 use crate::dpa::Signature;
 use crate::engine::Elements;
+use crate::shape::SumKind;
 
 /// Bytes of a panel's chunk of K, which stays in the first cache (of 32 KiB) while rows pass by.
 const CHUNK: usize = 20 << 10;
@@ -149,10 +150,10 @@ pub(super) fn describe(plan: &Plan, ways: Ways) -> String {
         .to_owned();
     };
     let kind = match sum.kind {
-        Kind::Fused => "fused sum",
-        Kind::Scaled => "fused sum with a block scale",
-        Kind::Late => "fused sum, c late",
-        Kind::Parity => "fused sums of even and of odd k, c late",
+        SumKind::Fused => "fused sum",
+        SumKind::Scaled => "fused sum with a block scale",
+        SumKind::Late => "fused sum, c late",
+        SumKind::Parity => "fused sums of even and of odd k, c late",
     };
     let finish = match sum.finish {
         Finish::TowardZero { .. } => "toward zero",

@@ -22,8 +22,9 @@
 use super::decoder::Decoder;
 use super::exponents::{self, Window};
 use super::plan::{Plan, Stage};
-use super::sum::{Kind, Offsets};
+use super::sum::Offsets;
 use crate::engine::Elements;
+use crate::shape::SumKind;
 
 /// Smallest and largest exponent of a product.
 const LOW: i32 = -100;
@@ -145,7 +146,9 @@ impl Ranges {
     /// Where every sum of products rounds to a zero: with operands moved up.
     fn vanishing(plan: &Plan, [a, b]: [(i32, i32); 2]) -> Option<Self> {
         let slots = match plan.stages[..] {
-            [Stage::Sum { sum, .. }] if matches!(sum.kind, Kind::Late | Kind::Parity) => sum.slots,
+            [Stage::Sum { sum, .. }] if matches!(sum.kind, SumKind::Late | SumKind::Parity) => {
+                sum.slots
+            }
             [Stage::Exact { l, .. }] => l,
             _ => return None,
         };
@@ -186,15 +189,15 @@ impl Ranges {
         }
         let kind = plan.stages.iter().find_map(|stage| match stage {
             Stage::Sum { sum, .. } => Some(sum.kind),
-            Stage::Exact { .. } => Some(Kind::Late),
+            Stage::Exact { .. } => Some(SumKind::Late),
             _ => None,
         })?;
         let (first_a, first_b) = (range_b + 2, range_a + 2);
         let smallest = first_a + first_b;
         // The byte sum of the floor of E, or one that no product has.
         let (start, floor) = match (kind, plan.e0) {
-            (Kind::Fused, Some(e0)) if e0 > low => (smallest + e0 - low, e0),
-            (Kind::Fused, _) => (smallest, low),
+            (SumKind::Fused, Some(e0)) if e0 > low => (smallest + e0 - low, e0),
+            (SumKind::Fused, _) => (smallest, low),
             _ => (smallest - 1, low - 1),
         };
         if !(0..=255).contains(&start) || floor > HIGH {
@@ -208,12 +211,12 @@ impl Ranges {
             .min((HIGH - high) / 2)
             .min(30);
         let floor = match kind {
-            Kind::Scaled if scale_limit < 1 => return None,
-            Kind::Scaled => floor - 2 * scale_limit,
+            SumKind::Scaled if scale_limit < 1 => return None,
+            SumKind::Scaled => floor - 2 * scale_limit,
             _ => floor,
         };
         // c's unit beyond the products' reach is 2^(E − 41) at the least.
-        let deepest = if kind == Kind::Late || kind == Kind::Parity {
+        let deepest = if kind == SumKind::Late || kind == SumKind::Parity {
             f.max(41)
         } else {
             f

@@ -1,17 +1,6 @@
 //! A fused sum with its constants, as the program's parameters give them.
 
-/// How the terms and c come together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// §2.2: c is one more term.
-    Fused,
-    /// §2.3: so, with a block scale for the group.
-    Scaled,
-    /// §2.7: the products first, then c, floored.
-    Late,
-    /// §2.8: even and odd products apart, then c.
-    Parity,
-}
+use crate::shape::SumKind;
 
 /// How the terms of a sum are rounded to its grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +50,7 @@ pub(super) struct Narrow {
 /// One fused sum with its constants; exponents are f32 fields in place (shifted by 23).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sum {
-    pub(super) kind: Kind,
+    pub(super) kind: SumKind,
     /// Slots of a group: an even number.
     pub(super) slots: usize,
     /// F.
@@ -79,9 +68,9 @@ pub(super) struct Sum {
     pub(super) smallest: u32,
     /// c may become ∞ on the way.
     pub(super) sticky: bool,
-    /// [`Kind::Late`], [`Kind::Parity`]: how far c's exponent may lie above the products'.
+    /// [`SumKind::Late`], [`SumKind::Parity`]: how far c's exponent may lie above the products'.
     pub(super) reach: u32,
-    /// [`Kind::Late`], [`Kind::Parity`]: F2.
+    /// [`SumKind::Late`], [`SumKind::Parity`]: F2.
     pub(super) f2: u32,
 }
 
@@ -97,7 +86,7 @@ impl Sum {
     /// Whether it is a plain fused sum with f16 results, which `kernels/half.rs` does two rows at a time.
     pub(super) fn is_half(&self) -> bool {
         self.finish == Finish::NearestAt(HALF)
-            && self.kind == Kind::Fused
+            && self.kind == SumKind::Fused
             && self.terms == Terms::TowardZero
             && !self.may_overflow
             && self.sticky

@@ -11,7 +11,8 @@
 
 use super::decoder::{Decoder, mask};
 use super::fast::fast;
-use super::sum::{Finish, Kind, Sum, Terms};
+use super::sum::{Finish, Sum, Terms};
+use crate::shape::SumKind;
 
 /// The upper half of what stands for a zero.
 const TINY: u64 = (1023 - 300) << 52;
@@ -30,7 +31,8 @@ const MOST: usize = 2 * WORD;
 /// Whether a sum of such products can be done so, and is faster.
 pub(super) fn fits(sum: &Sum, a: &Decoder, b: &Decoder, four_pipes: bool) -> bool {
     let least = if four_pipes { SLOTS_OF_FOUR } else { SLOTS };
-    let kind = matches!(sum.kind, Kind::Fused | Kind::Scaled) && sum.terms == Terms::TowardZero;
+    let kind =
+        matches!(sum.kind, SumKind::Fused | SumKind::Scaled) && sum.terms == Terms::TowardZero;
     let narrow = a.fraction_bits() + b.fraction_bits() + 2 <= 24 && sum.f <= 28;
     kind && narrow && is_plain(sum) && (least..=MOST).contains(&sum.slots)
 }

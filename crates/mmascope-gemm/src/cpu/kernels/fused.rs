@@ -12,7 +12,8 @@ use super::rounding::finish;
 use super::truncated::{self, overflow};
 use crate::cpu::lanes::{Lanes, Slots, VECTORS, four, terms};
 use crate::cpu::range::C_HIGH;
-use crate::cpu::sum::{Finish, Kind, Offsets, Sum, Terms};
+use crate::cpu::sum::{Finish, Offsets, Sum, Terms};
+use crate::shape::SumKind;
 
 /// Sign bit of an f32.
 pub(super) const SIGN: u32 = 1 << 31;
@@ -82,53 +83,53 @@ pub(super) unsafe fn chain<V: Lanes>(
         let plain = whole.filter(|_| !sum.sticky && sum.c_smallest == 0 && sum.smallest == 0);
         let told = sum.suspicious < 256;
         match (sum.kind, sum.terms, sum.may_overflow) {
-            (Kind::Fused, Terms::TowardZero, false) if plain == Some(true) && told => {
+            (SumKind::Fused, Terms::TowardZero, false) if plain == Some(true) && told => {
                 truncated::chain::<V, false, { overflow::TOLD }, false>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, Terms::TowardZero, false) if plain == Some(true) => {
+            (SumKind::Fused, Terms::TowardZero, false) if plain == Some(true) => {
                 truncated::chain::<V, false, { overflow::NEVER }, false>(
                     sum, offsets, at, groups, c,
                 )
             }
-            (Kind::Fused, Terms::TowardZero, false) if plain == Some(false) && !told => {
+            (SumKind::Fused, Terms::TowardZero, false) if plain == Some(false) && !told => {
                 truncated::chain::<V, false, { overflow::NEVER }, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, Terms::TowardZero, true) if plain == Some(true) => {
+            (SumKind::Fused, Terms::TowardZero, true) if plain == Some(true) => {
                 truncated::chain::<V, false, { overflow::HALVES }, false>(
                     sum, offsets, at, groups, c,
                 )
             }
-            (Kind::Scaled, Terms::TowardZero, _) if plain == Some(true) => {
+            (SumKind::Scaled, Terms::TowardZero, _) if plain == Some(true) => {
                 truncated::chain::<V, true, { overflow::HALVES }, false>(
                     sum, offsets, at, groups, c,
                 )
             }
-            (Kind::Fused, Terms::TowardZero, false) => {
+            (SumKind::Fused, Terms::TowardZero, false) => {
                 fused::<V, false, { terms::ZERO }, false>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, Terms::TowardZero, true) => {
+            (SumKind::Fused, Terms::TowardZero, true) => {
                 fused::<V, false, { terms::ZERO }, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, Terms::Nearest, _) => {
+            (SumKind::Fused, Terms::Nearest, _) => {
                 fused::<V, false, { terms::NEAREST }, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, Terms::Down, _) => {
+            (SumKind::Fused, Terms::Down, _) => {
                 fused::<V, false, { terms::DOWN }, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Fused, Terms::Up, _) => {
+            (SumKind::Fused, Terms::Up, _) => {
                 fused::<V, false, { terms::UP }, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Scaled, _, _) => {
+            (SumKind::Scaled, _, _) => {
                 fused::<V, true, { terms::ZERO }, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Late, _, _) if sum.lies_at_29() => {
+            (SumKind::Late, _, _) if sum.lies_at_29() => {
                 late::<V, false, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Late, _, _) => late::<V, false, false>(sum, offsets, at, groups, c),
-            (Kind::Parity, _, _) if sum.lies_at_29() => {
+            (SumKind::Late, _, _) => late::<V, false, false>(sum, offsets, at, groups, c),
+            (SumKind::Parity, _, _) if sum.lies_at_29() => {
                 late::<V, true, true>(sum, offsets, at, groups, c)
             }
-            (Kind::Parity, _, _) => late::<V, true, false>(sum, offsets, at, groups, c),
+            (SumKind::Parity, _, _) => late::<V, true, false>(sum, offsets, at, groups, c),
         }
     }
 }

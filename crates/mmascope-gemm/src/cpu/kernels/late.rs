@@ -2,7 +2,8 @@
 
 use super::fused::{At, FIELD, Tile, fields, largest};
 use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
-use crate::cpu::sum::{Kind, Offsets, Sum};
+use crate::cpu::sum::{Offsets, Sum};
+use crate::shape::SumKind;
 
 /// Binades above the products' exponent up to which c's first bit lies at bit 29 at most, F being 24.
 const REACH: u32 = 5;
@@ -12,7 +13,7 @@ impl Sum {
     /// survives where the products stay below 2^29, as eight do, or is looked at.
     pub(super) fn lies_at_29(&self) -> bool {
         let room = match self.kind {
-            Kind::Parity => self.reach >= REACH - 1,
+            SumKind::Parity => self.reach >= REACH - 1,
             _ => self.reach >= REACH && self.slots <= 8,
         };
         self.f + REACH == 29 && self.f2 == 31 && room

@@ -2,8 +2,9 @@
 
 use super::fused::{FIELD, SIGN, Tile, fields};
 use crate::cpu::lanes::{Lanes, VECTORS, WideSlots, four, two};
-use crate::cpu::sum::{Finish, Kind, Offsets, Sum};
+use crate::cpu::sum::{Finish, Offsets, Sum};
 use crate::cpu::wide::WORD;
+use crate::shape::SumKind;
 
 /// Where two rows and a panel lie.
 #[derive(Clone, Copy)]
@@ -58,7 +59,7 @@ pub(super) unsafe fn chain<V: Lanes>(
 ) -> V {
     // SAFETY: as the caller promises.
     unsafe {
-        match (sum.kind == Kind::Scaled, sum.slots > WORD) {
+        match (sum.kind == SumKind::Scaled, sum.slots > WORD) {
             (false, false) => groups::<V, false, 1>(sum, offsets, rows, found, c),
             (false, true) => groups::<V, false, 2>(sum, offsets, rows, found, c),
             (true, false) => groups::<V, true, 1>(sum, offsets, rows, found, c),

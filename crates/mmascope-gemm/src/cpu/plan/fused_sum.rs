@@ -1,11 +1,11 @@
 //! The conditions under which a fused sum and its rounding fit 32-bit lanes.
 
-use super::shape::Alignment;
 use super::{Refusal, Round};
 use crate::cpu::exponents::power_of_two;
-use crate::cpu::sum::{Finish, Kind, Narrow, Sum, Terms};
+use crate::cpu::sum::{Finish, Narrow, Sum, Terms};
 use crate::dpa::{Output, Select, Signature, ZeroSign};
 use crate::format::{Overflow, Rounding};
+use crate::shape::{SumGrid, SumKind};
 
 /// Whether what leaves the format becomes ∞, and an ∞ stays one.
 pub(in crate::cpu) fn overflows(output: &Output) -> bool {
@@ -78,13 +78,13 @@ const SUSPICIOUS: u32 = 112;
 
 /// A fused sum in 32-bit lanes and its e0, or why it has none.
 pub(super) fn fused_sum(
-    alignment: &Alignment,
+    alignment: &SumGrid,
     signature: &Signature,
     over: &Select,
     output: &Output,
     c_smallest: u32,
 ) -> Result<(Sum, Option<i32>), Refusal> {
-    let Alignment {
+    let SumGrid {
         kind,
         l,
         f,
@@ -92,7 +92,7 @@ pub(super) fn fused_sum(
         align,
         f2,
     } = *alignment;
-    let late = matches!(kind, Kind::Late | Kind::Parity);
+    let late = matches!(kind, SumKind::Late | SumKind::Parity);
     let terms = match align {
         Rounding::Rz => Terms::TowardZero,
         Rounding::Rne => Terms::Nearest,
@@ -122,7 +122,7 @@ pub(super) fn fused_sum(
     // A sum that leaves i32 comes back as itself minus 2^32: at least so large a number that hardly any
     // other sum is suspected, or else the halves are kept apart.
     let most = whole + 2.0 * unit + 1.0;
-    let apart = terms != Terms::TowardZero || kind == Kind::Scaled;
+    let apart = terms != Terms::TowardZero || kind == SumKind::Scaled;
     let (may_overflow, suspicious) = match ((2.0 * limit - most) / power_of_two(24)).floor() {
         _ if late || most < limit => (false, 256),
         first if first >= f64::from(SUSPICIOUS) && !apart => (false, first as u32),
@@ -141,7 +141,7 @@ pub(super) fn fused_sum(
             .find(fits)
             .ok_or("sums that do not fit 32 bits")?;
     }
-    if kind == Kind::Scaled {
+    if kind == SumKind::Scaled {
         let fits = signature
             .scale
             .is_some_and(|scale| scale.block == signature.k);

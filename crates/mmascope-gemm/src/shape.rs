@@ -1,7 +1,6 @@
-//! What the lanes of the fused kernel know of an algorithm: the one place that looks at every algorithm.
+//! What engines know of an algorithm: the one place that looks at every algorithm. Kernels of a processor and of a GPU take their
+//! parameters from here.
 
-use super::Refusal;
-use crate::cpu::sum::Kind;
 use crate::dpa::{
     Dpa, EFdpa, FlushSign, FtzAddMul, Fused, General, GtrFdpa, Output, StFdpa, TFdpa, TrFdpa,
 };
@@ -10,40 +9,68 @@ use crate::format::Rounding;
 /// A floor of E that no term lies below: products of two f32 reach 2^-298.
 const NO_FLOOR: i32 = -300;
 
-/// An algorithm as lanes compute it.
+/// How the terms and c of a fused sum come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SumKind {
+    /// §2.2: c is one more term.
+    Fused,
+    /// §2.3: so, with a block scale for the group.
+    Scaled,
+    /// §2.7: the products first, then c, floored.
+    Late,
+    /// §2.8: even and odd products apart, then c.
+    Parity,
+}
+
+/// An algorithm as kernels compute it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape {
+pub enum StepShape {
     /// A fused sum over a grid.
-    Sum(Alignment),
+    Sum(SumGrid),
     /// A chain of multiply-adds.
     Chain,
     /// Rounded products, added in pairs, in groups of `p`.
     Pairwise {
+        /// Products of a group.
         p: u32,
+        /// Sign of a flushed operand.
         flush_in: FlushSign,
+        /// Sign of a flushed result.
         flush_out: FlushSign,
     },
     /// Exact sums of `l` products and c.
-    Exact { l: u32 },
+    Exact {
+        /// Products of a block.
+        l: u32,
+    },
 }
 
 /// The alignment of a fused sum.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Alignment {
-    pub(super) kind: Kind,
-    pub(super) l: u32,
-    pub(super) f: u32,
-    pub(super) e0: Option<i32>,
-    pub(super) align: Rounding,
-    pub(super) f2: u32,
+pub struct SumGrid {
+    /// How terms and c come together.
+    pub kind: SumKind,
+    /// Products of a block.
+    pub l: u32,
+    /// Fraction bits below the largest exponent.
+    pub f: u32,
+    /// The floor of that exponent; `None` where there is none.
+    pub e0: Option<i32>,
+    /// How terms are rounded to the grid.
+    pub align: Rounding,
+    /// Fraction bits of the sum with c, where c comes late.
+    pub f2: u32,
 }
 
-impl Shape {
-    /// The shape of an algorithm, or why lanes have none. An algorithm without a shape is left to the reference; `grouped`,
-    /// `rounded` and `integers` beside the plan have kernels of their own.
-    pub(super) fn of(algorithm: &Dpa, output: &Output) -> Result<Self, Refusal> {
+impl StepShape {
+    /// The shape of an algorithm.
+    ///
+    /// # Errors
+    /// Why it has none. An algorithm without a shape is left to the reference, or to a kernel of its own (`grouped`, `rounded` and
+    /// `integers` of `cpu`).
+    pub fn of(algorithm: &Dpa, output: &Output) -> Result<Self, String> {
         let sum = |kind, l, f, e0, align, f2| {
-            Ok(Self::Sum(Alignment {
+            Ok(Self::Sum(SumGrid {
                 kind,
                 l,
                 f,
@@ -53,10 +80,14 @@ impl Shape {
             }))
         };
         match *algorithm {
-            Dpa::TFdpa(TFdpa { l, f, e0, align }) => sum(Kind::Fused, l, f, Some(e0), align, 0),
-            Dpa::StFdpa(StFdpa { l, f, e0, align }) => sum(Kind::Scaled, l, f, Some(e0), align, 0),
-            Dpa::TrFdpa(TrFdpa { l, f, f2 }) => sum(Kind::Late, l, f, None, Rounding::Rz, f2),
-            Dpa::GtrFdpa(GtrFdpa { l, f, f2 }) => sum(Kind::Parity, l, f, None, Rounding::Rz, f2),
+            Dpa::TFdpa(TFdpa { l, f, e0, align }) => sum(SumKind::Fused, l, f, Some(e0), align, 0),
+            Dpa::StFdpa(StFdpa { l, f, e0, align }) => {
+                sum(SumKind::Scaled, l, f, Some(e0), align, 0)
+            }
+            Dpa::TrFdpa(TrFdpa { l, f, f2 }) => sum(SumKind::Late, l, f, None, Rounding::Rz, f2),
+            Dpa::GtrFdpa(GtrFdpa { l, f, f2 }) => {
+                sum(SumKind::Parity, l, f, None, Rounding::Rz, f2)
+            }
             Dpa::FmaChain(_) => Ok(Self::Chain),
             Dpa::FtzAddMul(FtzAddMul {
                 p,
