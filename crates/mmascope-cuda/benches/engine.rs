@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use mmascope_cuda::chip::{Argument, Chip};
 use mmascope_cuda::cublas;
-use mmascope_cuda::engine::{CudaEngine, Lines, product_source};
+use mmascope_cuda::engine::{CudaEngine, Doubles, Lines, product_source};
 use mmascope_cuda::gpu::Gpu;
 use mmascope_gemm::engine::Watch;
 use mmascope_lab::cases::{Family, Generator};
@@ -121,7 +121,7 @@ fn main() -> Result<(), Failure> {
     if let [what, name] = &arguments[..]
         && what == "source"
     {
-        println!("{}", product_source(&unit(name)?, "unit")?);
+        println!("{}", product_source(&unit(name)?, "unit", Doubles::Full)?);
         return Ok(());
     }
     let side: usize = arguments.first().map_or(Ok(4096), |text| text.parse())?;

@@ -3,8 +3,14 @@
 //! The source of a product is generated from the unit: its arithmetic as device code (`mmascope_model::export`), one thread an
 //! output. No matrix unit is used, so a chip computes what any other chip's matrix units compute.
 
+mod converted;
 mod down;
+mod fast;
+mod floats;
+mod integers;
 mod on_chip;
+mod statements;
+mod sums;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,6 +26,8 @@ use crate::Result;
 use crate::chip::{Argument, Chip, Loaded, Memory};
 use crate::source;
 
+pub use fast::Doubles;
+use fast::Fast;
 pub use on_chip::{Lines, ProductOnChip};
 use on_chip::{OnChip, Part};
 
@@ -30,6 +38,7 @@ pub struct CudaEngine {
     name: String,
     chip: Arc<dyn Chip>,
     is_plain: bool,
+    doubles: Doubles,
 }
 
 impl fmt::Debug for CudaEngine {
@@ -38,11 +47,11 @@ impl fmt::Debug for CudaEngine {
     }
 }
 
-/// The source of the products of a unit.
+/// The source of the products of a unit on chips with such an f64.
 ///
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) where the unit has no source.
-pub fn product_source(unit: &Unit, name: &str) -> Result<String> {
+pub fn product_source(unit: &Unit, name: &str, doubles: Doubles) -> Result<String> {
     let signature = unit.signature();
     let element = |format: &Format| element(format).to_owned();
     let scale = signature.scale.map(|scale| scale.format);
@@ -64,10 +73,7 @@ pub fn product_source(unit: &Unit, name: &str) -> Result<String> {
     let text = values.iter().fold(TEXT.to_owned(), |text, (name, value)| {
         text.replace(&format!("@{name}@"), value)
     });
-    let fast = match down::fits(unit) {
-        Ok(sum) => down::source(unit, &sum),
-        Err(_) => String::new(),
-    };
+    let fast = fast::of(unit, doubles).map_or(String::new(), |fast| fast.source);
     Ok(format!("{}{text}{fast}", source::model(unit, name)?))
 }
 
@@ -107,9 +113,26 @@ impl CudaEngine {
     pub fn new(name: &str, chip: Arc<dyn Chip>) -> Self {
         Self {
             name: name.to_owned(),
+            doubles: Doubles::of(chip.description().sm),
             chip,
             is_plain: false,
         }
+    }
+
+    /// The fast method of a unit, for people; else why there is none.
+    ///
+    /// # Errors
+    /// The reason.
+    pub fn method(&self, unit: &Unit) -> std::result::Result<&'static str, String> {
+        match self.is_plain {
+            true => Err("no fast method is asked for".to_owned()),
+            false => fast::of(unit, self.doubles).map(|fast| fast.what),
+        }
+    }
+
+    fn fast(&self, unit: &Unit) -> Option<Fast> {
+        let fast = fast::of(unit, self.doubles).ok();
+        fast.filter(|_| !self.is_plain)
     }
 
     /// The program of a unit's products, with memory of its own: for operands that lie on the chip.
@@ -117,7 +140,8 @@ impl CudaEngine {
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) where the unit has no source; [`Error::Device`](crate::Error::Device).
     pub fn program(&self, unit: &Unit) -> Result<Box<dyn Loaded>> {
-        self.chip.load(&product_source(unit, "unit")?, false)
+        let source = product_source(unit, "unit", self.doubles)?;
+        self.chip.load(&source, false)
     }
 
     /// Gets a product ready whose operands lie on the chip, `steps` instructions long.
@@ -131,7 +155,13 @@ impl CudaEngine {
         operands: [Lines; 2],
         steps: usize,
     ) -> Result<ProductOnChip> {
-        ProductOnChip::new(loaded, unit, operands, steps, !self.is_plain)
+        ProductOnChip::new(loaded, unit, operands, steps, self.fast(unit))
+    }
+
+    /// The same as on a chip with such an f64, whatever it has. The bits are the same.
+    #[must_use]
+    pub fn with_doubles(self, doubles: Doubles) -> Self {
+        Self { doubles, ..self }
     }
 
     /// The same without fast methods: every unit in integers. The bits are the same.
@@ -156,7 +186,8 @@ impl Engine for CudaEngine {
         Ok(Arc::new(CudaPlan {
             chip: Arc::clone(&self.chip),
             unit: Arc::new(unit.clone()),
-            is_down: !self.is_plain && down::fits(unit).is_ok(),
+            fast: self.fast(unit),
+            doubles: self.doubles,
         }))
     }
 }
@@ -164,8 +195,8 @@ impl Engine for CudaEngine {
 struct CudaPlan {
     chip: Arc<dyn Chip>,
     unit: Arc<Unit>,
-    /// Whether sums are multiply-adds that round down.
-    is_down: bool,
+    fast: Option<Fast>,
+    doubles: Doubles,
 }
 
 impl fmt::Debug for CudaPlan {
@@ -176,10 +207,8 @@ impl fmt::Debug for CudaPlan {
 
 impl fmt::Display for CudaPlan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self.is_down {
-            true => "fused sums by multiply-adds that round down",
-            false => "the unit's steps in integers, a thread an output",
-        })
+        let plain = "the unit's steps in integers, a thread an output";
+        out.write_str(self.fast.as_ref().map_or(plain, |fast| fast.what))
     }
 }
 
@@ -205,9 +234,8 @@ impl Plan for CudaPlan {
             // A negative has no bit of its own there.
             return Ok(None);
         }
-        let mut loaded = self
-            .chip
-            .load(&product_source(&self.unit, "unit")?, false)?;
+        let source = product_source(&self.unit, "unit", self.doubles)?;
+        let mut loaded = self.chip.load(&source, false)?;
         let (m, n, k) = (elements.m(), elements.n(), elements.k());
         let sign = |format: &Format, is_negated: bool| match is_negated && format.signed {
             true => format.to_register(1 << (format.bits - 1)),
@@ -273,7 +301,7 @@ impl Plan for CudaPlan {
             &self.unit,
             [lines(0, m), lines(1, n)],
             k / signature.k.max(1),
-            self.is_down,
+            self.fast.clone(),
         )?;
         Ok(Some(Box::new(CudaOperands {
             unit: Arc::clone(&self.unit),

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mmascope_gemm::engine::Watch;
 use mmascope_model::dpa::Unit;
+use mmascope_model::export::{self, Language};
 
 use crate::chip::Argument;
-use crate::engine::{CudaEngine, Lines, product_source};
+use crate::engine::{CudaEngine, Lines};
 use crate::gpu::Gpu;
 use crate::{Error, Result};
 
@@ -42,7 +43,7 @@ fn engine(ordinal: usize) -> Result<Arc<CudaEngine>> {
 /// on as.
 #[must_use]
 pub fn takes(unit: &Unit, k: usize) -> bool {
-    is_chain_of_words(unit, k) && product_source(unit, "unit").is_ok()
+    is_chain_of_words(unit, k) && export::unit(unit, "unit", Language::Cuda).is_ok()
 }
 
 /// All of this but whether it has a source, which takes long to say.

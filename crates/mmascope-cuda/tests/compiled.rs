@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use mmascope_cuda::engine::Doubles;
 use mmascope_cuda::function::functions;
 use mmascope_cuda::nvrtc::Nvrtc;
 use mmascope_cuda::{engine, sass, source};
@@ -181,7 +182,7 @@ fn trials_and_products_become_machine_code() {
                 .expect("a row")
                 .unit()
                 .expect("a unit");
-            let text = engine::product_source(unit, inst).expect("a source");
+            let text = engine::product_source(unit, inst, Doubles::Full).expect("a source");
             let compiled = compiler.compile(&text, &format!("sm_{sm}"));
             compiled.unwrap_or_else(|error| panic!("{arch} {inst}: {error}"));
         }
@@ -198,7 +199,8 @@ fn fast_sums_are_multiply_adds_that_round_down() {
         let row = Catalogue::built_in()
             .find("hopper", "mma.m16n8k16.f32.f16.f16.f32")
             .expect("a row");
-        let text = engine::product_source(row.unit().expect("a unit"), "unit").expect("a source");
+        let text = engine::product_source(row.unit().expect("a unit"), "unit", Doubles::Full)
+            .expect("a source");
         let binary = compiler
             .compile(&text, &format!("sm_{sm}"))
             .expect("compiles");

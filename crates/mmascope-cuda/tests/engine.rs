@@ -5,13 +5,13 @@
 
 mod emulated;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use emulated::{EmulatedChip, has_compiler};
 use mmascope_cuda::chip::{Argument, Chip, Loaded};
-use mmascope_cuda::engine::{CudaEngine, Lines};
+use mmascope_cuda::engine::{CudaEngine, Doubles, Lines};
 use mmascope_cuda::gpu::Gpu;
 use mmascope_gemm::array::Words;
 use mmascope_gemm::engine::{Engine, Watch};
@@ -161,28 +161,65 @@ fn all_units(outputs: usize, every: usize) {
             .position(|(name, _)| name == "ada mma.m16n8k32.f32.e4m3.e4m3.f32")
             .filter(|at| every > 1 && from == 0 && !picked.contains(at)),
     );
+    // `MMASCOPE_PROVE_METHOD` takes the units whose method is called so, or a part of it.
+    if let Ok(text) = std::env::var("MMASCOPE_PROVE_METHOD") {
+        picked.retain(|at| {
+            methods(units[*at].1)
+                .iter()
+                .any(|name| name.contains(&text))
+        });
+    }
     // A GPU has time for several; a chip in C++ takes this machine's processors itself.
     let workers = if on_gpu() { 12 } else { 1 };
-    let (next, sums) = (AtomicUsize::new(0), Mutex::new([0; 3]));
+    let (next, sums) = (AtomicUsize::new(0), Mutex::new((0, BTreeMap::new())));
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(&at) = picked.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let (name, unit) = &units[at];
-                    let own = one_unit(&format!("{at} {name}"), unit, outputs);
+                    let done = one_unit(&format!("{at} {name}"), unit, outputs);
                     let mut sums = sums.lock().expect("no panic");
-                    (0..3).for_each(|i| sums[i] += own[i]);
+                    sums.0 += done;
+                    for method in methods(unit) {
+                        *sums.1.entry(method).or_insert(0) += 1;
+                    }
                 }
             });
         }
     });
-    let [all, count, fast] = sums.into_inner().expect("no panic");
-    println!(
-        "{count} units of {}, {fast} of them by multiply-adds, {all} outputs",
-        units.len()
-    );
+    let (done, by_method) = sums.into_inner().expect("no panic");
+    println!("{} units of {}, {done} outputs", picked.len(), units.len());
+    for (method, count) in &by_method {
+        println!("{count} units: {method}");
+    }
     // A part of them may have none that is fast.
-    assert!(count > 0 && (fast > 0 || from > 0));
+    assert!(done > 0 && (by_method.len() > 1 || from > 0 || picked.len() < 10));
+}
+
+/// What each kind of engine says that it computes a unit by.
+fn methods(unit: &Unit) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for engine in engines() {
+        let plan = engine.plan(unit);
+        let name = plan.map_or_else(
+            |reason| format!("no source: {reason}"),
+            |plan| plan.to_string(),
+        );
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// With all fast methods, as on a chip whose f64 is slow, and without.
+fn engines() -> [CudaEngine; 3] {
+    let engine = || CudaEngine::new("cuda:0", chip());
+    [
+        engine().with_doubles(Doubles::Full),
+        engine().with_doubles(Doubles::Slow),
+        engine().in_integers(),
+    ]
 }
 
 /// Whether `MMASCOPE_PROVE_ON=cuda:0` asks for the first GPU instead of a chip in C++.
@@ -197,27 +234,36 @@ fn chip() -> Arc<dyn Chip> {
     }
 }
 
-/// Outputs that were compared, 1 for a unit that has a source, 1 for one whose sums are multiply-adds.
-fn one_unit(name: &str, unit: &Unit, outputs: usize) -> [usize; 3] {
-    let engine = CudaEngine::new("cuda:0", chip());
-    let plan = match engine.plan(unit) {
-        Ok(plan) => plan.to_string(),
-        Err(reason) => {
-            println!("{name}: no source: {reason}");
-            return [0; 3];
+/// How many outputs were compared, by each method that the unit has.
+fn one_unit(name: &str, unit: &Unit, outputs: usize) -> usize {
+    let (mut done, mut seen) = (0, Vec::new());
+    for engine in engines() {
+        let plan = match engine.plan(unit) {
+            Ok(plan) => plan.to_string(),
+            Err(reason) => {
+                println!("{name}: no source: {reason}");
+                return 0;
+            }
+        };
+        if seen.contains(&plan) {
+            continue;
         }
-    };
-    let mut done = compare(name, &engine, unit, outputs);
-    let is_fast = plan.contains("round down");
-    if is_fast {
-        // What is fast is held to more.
-        let plain = CudaEngine::new("cuda:0", chip()).in_integers();
-        done += compare(name, &plain, unit, outputs / 4);
+        // Behind a fast method the integers are held to less.
+        let share = if seen.is_empty() || !plan.contains("in integers") {
+            1
+        } else {
+            4
+        };
+        done += compare(&format!("{name}: {plan}"), &engine, unit, outputs / share);
+        seen.push(plan);
     }
     if outputs >= 100_000 {
-        println!("{name}: {done} outputs equal the reference");
+        println!(
+            "{name}: {done} outputs equal the reference; {}",
+            seen.join("; ")
+        );
     }
-    [done, 1, usize::from(is_fast)]
+    done
 }
 
 /// Of ordinary data the multiply-adds leave nothing to the integers, and of infinities all that they are in.

@@ -23,7 +23,7 @@ pub enum SumKind {
 }
 
 /// An algorithm as kernels compute it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepShape {
     /// A fused sum over a grid.
     Sum(SumGrid),
@@ -46,7 +46,7 @@ pub enum StepShape {
 }
 
 /// The alignment of a fused sum.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SumGrid {
     /// How terms and c come together.
     pub kind: SumKind,

@@ -6,19 +6,19 @@ use std::ops::Range;
 use mmascope_gemm::engine::Watch;
 use mmascope_model::dpa::Unit;
 
-use super::down;
+use super::fast::Fast;
 use crate::Result;
 use crate::chip::{Argument, Loaded, Memory};
 
 /// Threads of a block.
 const THREADS: u32 = 128;
-/// What threads read beyond the last line (`source/down.cu`).
+/// What threads read beyond the last line (`source/tile.cu`).
 const BEYOND: usize = 128;
-/// Lines whose words fill a multiple of 16 bytes (`source/down.cu`).
+/// Lines whose words fill a multiple of 16 bytes (`source/tile.cu`).
 const ALIGNED: usize = 8;
 /// Products of a launch: a person who waits can stop between launches.
 const PRODUCTS: u64 = 1 << 32;
-/// The same where sums are multiply-adds.
+/// The same by a fast method.
 const FAST_PRODUCTS: u64 = 1 << 36;
 
 /// The words of a matrix on the chip: rows of A, or columns of B.
@@ -48,9 +48,9 @@ pub(super) struct Part {
 /// A product of a loaded program.
 pub(super) struct OnChip {
     operands: [Lines; 2],
-    /// Values, exponents, signs and marks of A, then those of B, where sums are multiply-adds.
-    expanded: Option<Vec<Memory>>,
-    /// Which outputs the multiply-adds leave to the integers, and for how many there is room.
+    /// The fast method, with values, exponents, signs and marks of A, then those of B.
+    fast: Option<(Fast, Vec<Memory>)>,
+    /// Which outputs it leaves to the integers, and for how many there is room.
     again: Option<(Memory, usize)>,
     /// Products of a step, and scales of a line.
     k: usize,
@@ -77,9 +77,9 @@ impl ProductOnChip {
         unit: &Unit,
         operands: [Lines; 2],
         steps: usize,
-        is_down: bool,
+        fast: Option<Fast>,
     ) -> Result<Self> {
-        let product = OnChip::new(loaded.as_mut(), unit, operands, steps, is_down)?;
+        let product = OnChip::new(loaded.as_mut(), unit, operands, steps, fast)?;
         Ok(Self {
             loaded,
             product,
@@ -108,7 +108,7 @@ impl ProductOnChip {
         self.loaded.as_mut()
     }
 
-    /// How many outputs the multiply-adds of the last launch left to the integers; `None` where there are none.
+    /// How many outputs the fast method left in the last launch to the integers; `None` where there are none.
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device).
@@ -137,21 +137,20 @@ impl OnChip {
         unit: &Unit,
         operands: [Lines; 2],
         steps: usize,
-        is_down: bool,
+        fast: Option<Fast>,
     ) -> Result<Self> {
-        let mut expanded = None;
-        if let (true, Ok(sum)) = (is_down, down::fits(unit)) {
+        let mut with_memory = None;
+        if let Some(fast) = fast {
             let mut all = Vec::new();
             for (lines, kernel) in operands.iter().zip(["expand_a", "expand_b"]) {
-                let block = down::block(unit, &sum);
-                all.extend(expand(loaded, unit, block, lines, steps, kernel)?);
+                all.extend(expand(loaded, &fast, lines, steps, kernel)?);
             }
-            expanded = Some(all);
+            with_memory = Some((fast, all));
         }
         let signature = unit.signature();
         Ok(Self {
             operands,
-            expanded,
+            fast: with_memory,
             again: None,
             k: signature.k,
             scales: steps * signature.scales(),
@@ -167,7 +166,7 @@ impl OnChip {
     ) -> Result<()> {
         let (rows, columns) = (part.rows.len(), part.columns.len());
         let count = rows * columns;
-        let most = if self.expanded.is_some() {
+        let most = if self.fast.is_some() {
             FAST_PRODUCTS
         } else {
             PRODUCTS
@@ -178,8 +177,8 @@ impl OnChip {
             watch.check()?;
             let own = at_once.min(range.len());
             let steps = range.start..range.start + own;
-            let only = match self.expanded {
-                Some(_) => Argument::Memory(self.by_multiply_adds(loaded, part, &steps)?),
+            let only = match self.fast {
+                Some(_) => Argument::Memory(self.fast(loaded, part, &steps)?),
                 None => Argument::Word(0),
             };
             let [a, b] = &self.operands;
@@ -209,8 +208,8 @@ impl OnChip {
         Ok(())
     }
 
-    /// The multiply-adds. Returns where it says which outputs they have left as they were.
-    fn by_multiply_adds(
+    /// The fast method. Returns where it says which outputs it has left as they were.
+    fn fast(
         &mut self,
         loaded: &mut dyn Loaded,
         part: &Part,
@@ -226,8 +225,11 @@ impl OnChip {
                 memory
             }
         };
-        let expanded = self.expanded.iter().flatten().copied();
-        let mut arguments: Vec<Argument> = expanded.map(Argument::Memory).collect();
+        let (tile, expanded) = match &self.fast {
+            Some((fast, expanded)) => (fast.tile, &expanded[..]),
+            None => ([1, 1], &[][..]),
+        };
+        let mut arguments: Vec<Argument> = expanded.iter().copied().map(Argument::Memory).collect();
         let [a, b] = &self.operands;
         arguments.extend([
             part.d,
@@ -244,10 +246,10 @@ impl OnChip {
         let whole = |range: &Range<usize>, tile: usize| {
             (range.start % ALIGNED + range.len()).div_ceil(tile)
         };
-        let [high, wide] = down::TILE;
+        let [high, wide] = tile;
         let tiles = whole(&part.rows, high) * whole(&part.columns, wide);
         loaded.launch(
-            "product_down",
+            "product_fast",
             u32::try_from(tiles).unwrap_or(u32::MAX),
             THREADS,
             &arguments,
@@ -256,21 +258,20 @@ impl OnChip {
     }
 }
 
-/// Values, exponents, signs and marks of the lines of an operand, whose blocks have so many products.
+/// Values, exponents, signs and marks of the lines of an operand.
 fn expand(
     loaded: &mut dyn Loaded,
-    unit: &Unit,
-    block: usize,
+    fast: &Fast,
     lines: &Lines,
     steps: usize,
     kernel: &str,
 ) -> Result<[Memory; 4]> {
-    let k = unit.signature().k;
     let stride = (lines.count + BEYOND).next_multiple_of(ALIGNED);
+    let numbers = stride * steps * fast.slots;
     let memory = [
-        loaded.allocate(stride * steps * k * 4)?,
-        loaded.allocate(stride * steps * k * 2)?,
-        loaded.allocate(stride * steps * k.div_ceil(block) * 4)?,
+        loaded.allocate(numbers * fast.bytes)?,
+        loaded.allocate(fast.signs.map_or(0, |_| numbers * 2))?,
+        loaded.allocate(fast.signs.map_or(0, |block| numbers / block * 4))?,
         loaded.allocate(stride * steps)?,
     ];
     let [values, exponents, signs, marks] = memory.map(Argument::Memory);

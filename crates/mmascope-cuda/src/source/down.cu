@@ -1,104 +1,5 @@
-// ---- sums by multiply-adds that round down ----
-// A block's sum starts at 1.5 * 2^(E + PLACES - F), so that its last place is the grid 2^(E - F), and every multiply-add rounds toward
-// minus infinity: the floor on the grid. The unit truncates. So values of A are too large by a little of themselves, zeros are
-// tiny, c's last bit is set, and no term lies on the grid: the floor of each negative term is its truncation less one. How many
-// are negative is known beforehand, from one word of signs for each block's row and column, and is where the sum starts.
-//
-// Between blocks a sum is a number of the format in which it is computed, cut to the places of the result. So its exponent field
-// lies where the maximum takes it: exponents are fields as they stand in the upper half of a number, times 16 or 128, two to a word.
-enum { L = @L@, F = @F@, E0 = @E0@, GROUPS = K / L };
-struct Format { int exponent_bits, m, bias, specials, shift; };
-enum { IEEE, ALL_ONES_NAN, NEGATIVE_ZERO_NAN, NO_SPECIALS };
-static __device__ const Format format_a = @FORMAT_A@, format_b = @FORMAT_B@, format_c = @FORMAT_C@;
-#define WIDE @WIDE@
-#if WIDE
-typedef double value;
-enum { PLACES = 52, BIAS = 1023, TOP = 20, UNIT = 16, FIELDS = 0x7ff0, NUDGE = 30, TINY = 300, NO_A = -8000, NO_B = 8000 };
-static __device__ unsigned upper(value x) { return (unsigned)((word)__double_as_longlong(x) >> 32); }
-static __device__ value made(unsigned high, unsigned low) { return __longlong_as_double((long long)((word)high << 32 | low)); }
-// An operand's value is its upper word; what makes A's too large stands in the lower one.
-static __device__ unsigned word_of_a(value x) { return upper(x); }
-static __device__ value value_of_a(unsigned x) { return made(x, 1u << (52 - NUDGE)); }
-static __device__ value value_of_b(unsigned x) { return made(x, 0); }
-static __device__ value set_last_bit(value x) { return __longlong_as_double(__double_as_longlong(x) | 1); }
-static __device__ value cleared(value x, int m) { return __longlong_as_double(__double_as_longlong(x) & (long long)(~(word)0 << (52 - m))); }
-static __device__ value add_down(value x, value y) { return __dadd_rd(x, y); }
-static __device__ value multiply_add_down(value x, value y, value z) { return __fma_rd(x, y, z); }
-static __device__ value power_of_two(int e) { return __longlong_as_double((long long)(e + 1023) << 52); }
-#else
-typedef float value;
-enum { PLACES = 23, BIAS = 127, TOP = 23, UNIT = 128, FIELDS = 0x7f80, NUDGE = 20, TINY = 90, NO_A = -20000, NO_B = -10000 };
-static __device__ unsigned upper(value x) { return __float_as_uint(x); }
-static __device__ value made(unsigned high, unsigned low) { return __uint_as_float(high + low); }
-static __device__ unsigned word_of_a(value x) { return upper(x * (1 + __uint_as_float((unsigned)(127 - NUDGE) << 23))); }
-static __device__ value value_of_a(unsigned x) { return __uint_as_float(x); }
-static __device__ value value_of_b(unsigned x) { return __uint_as_float(x); }
-static __device__ value set_last_bit(value x) { return __uint_as_float(__float_as_uint(x) | 1); }
-static __device__ value cleared(value x, int m) { return __uint_as_float(__float_as_uint(x) & (0xffffffffu << (23 - m))); }
-static __device__ value add_down(value x, value y) { return __fadd_rd(x, y); }
-static __device__ value multiply_add_down(value x, value y, value z) { return __fmaf_rd(x, y, z); }
-static __device__ value power_of_two(int e) { return __uint_as_float((unsigned)(e + 127) << 23); }
-#endif
-
-struct Number { value size; int exponent; bool special, negative, zero; };
-static __device__ Number number_of(const Format &f, word register_word) {
-  const word code = register_word >> f.shift, fraction = code & (((word)1 << f.m) - 1);
-  const int field = (int)(code >> f.m) & ((1 << f.exponent_bits) - 1), top = (1 << f.exponent_bits) - 1;
-  const bool negative = code >> (f.m + f.exponent_bits) & 1;
-  const bool special = f.specials == IEEE ? field == top
-                     : f.specials == ALL_ONES_NAN ? field == top && fraction == (((word)1 << f.m) - 1)
-                     : f.specials == NEGATIVE_ZERO_NAN ? negative && field == 0 && fraction == 0 : false;
-  const word significand = field ? fraction | (word)1 << f.m : fraction;
-  const int exponent = (field ? field : 1) - f.bias;
-  // Whole numbers of so few bits are exact; two steps, since a power of two alone may lie below the format.
-  const int place = exponent - f.m, half = place / 2;
-  const value size = (value)(long long)significand * power_of_two(half) * power_of_two(place - half);
-  return Number{size, exponent, special, negative, significand == 0};
-}
-
-// What threads read beyond the last row or column stands for nothing, and is not kept.
-enum { ROWS = @ROWS@, PAIRS = 4, HIGH = 16 * ROWS, WIDTH = 64, WORKERS = 128, BEYOND = 128, ALIGNED = 8, BLOCKS = L < 16 ? 16 / L : 1, DEEP = BLOCKS * L };
-
-// Lines lie so far apart that every k begins with a multiple of 16 bytes.
-static __device__ word stride_of(word lines) { return (lines + BEYOND + ALIGNED - 1) / ALIGNED * ALIGNED; }
-struct alignas(16) Four { unsigned of[4]; };
-struct alignas(8) Two { unsigned of[2]; };
-
-// One thread a step of a line (a row of A, or a column of B): values and exponents by k, signs by blocks, a mark for what is not finite.
-template <class T>
-static __device__ void expand(const T *codes, const Format &f, bool is_a, word lines, word steps, word line_stride, word k_stride, unsigned *values,
-                              short *exponents, unsigned *signs, unsigned char *marks) {
-  const word t = (word)blockIdx.x * blockDim.x + threadIdx.x, stride = stride_of(lines);
-  if (t >= lines * steps) return;
-  const word line = t % lines, step = t / lines;
-  bool special = false;
-  for (int group = 0; group < GROUPS; group++) {
-    unsigned negative = 0;
-    for (int i = 0; i < L; i++) {
-      const word k = step * K + group * L + i;
-      const Number x = number_of(f, codes[line * line_stride + k * k_stride]);
-      const value size = x.zero ? power_of_two(-TINY) : x.size, signed_size = x.negative ? -size : size;
-      values[k * stride + line] = is_a ? word_of_a(signed_size) : upper(signed_size);
-      exponents[k * stride + line] = (short)(is_a ? x.zero ? NO_A : x.exponent * UNIT : x.zero ? NO_B : (x.exponent + BIAS) * UNIT);
-      negative |= (unsigned)x.negative << i;
-      special |= x.special;
-    }
-    signs[(step * GROUPS + group) * stride + line] = negative;
-  }
-  marks[step * stride + line] = special;
-}
-extern "C" __global__ void expand_a(const a_type *codes, word lines, word steps, word line_stride, word k_stride, unsigned *values, short *exponents,
-                                    unsigned *signs, unsigned char *marks) {
-  expand(codes, format_a, true, lines, steps, line_stride, k_stride, values, exponents, signs, marks);
-}
-extern "C" __global__ void expand_b(const b_type *codes, word lines, word steps, word line_stride, word k_stride, unsigned *values, short *exponents,
-                                    unsigned *signs, unsigned char *marks) {
-  expand(codes, format_b, false, lines, steps, line_stride, k_stride, values, exponents, signs, marks);
-}
-
-// An exact sum as the unit's result, still a number of this format; and that as a word. SUBNORMALS: it is right below the
-// normal numbers, too.
-@FINISH@
+// ---- one fused sum, whose exponents are found a block ahead ----
+enum { ROWS = @ROWS@, PAIRS = 4, HIGH = 16 * ROWS, WIDTH = 64, WORKERS = 128, BLOCKS = L < 16 ? 16 / L : 1, DEEP = BLOCKS * L };
 
 // A block's exponents, from so many k on, into shared memory: those of A twice in a word, of B the pairs of a thread one after the other.
 static __device__ void copy_exponents(const short *x, const short *y, word stride_a, word stride_b, word first, word end, unsigned (*of_x)[HIGH],
@@ -136,7 +37,7 @@ static __device__ __forceinline__ void take_exponents(const unsigned *x, const u
 // One block of threads HIGH x WIDTH outputs; a thread ROWS rows that follow each other, and PAIRS pairs of columns. An output for which
 // something does not hold is left as it is, and is marked in `again`: operands that are not finite, sums beyond the format or
 // below its normal numbers.
-extern "C" __global__ void __launch_bounds__(128, @RESIDENT@) product_down(const unsigned *x, const short *x_exponents, const unsigned *x_signs, const unsigned char *x_marks,
+extern "C" __global__ void __launch_bounds__(128, 3) product_fast(const unsigned *x, const short *x_exponents, const unsigned *x_signs, const unsigned char *x_marks,
                                         const unsigned *y, const short *y_exponents, const unsigned *y_signs, const unsigned char *y_marks,
                                         d_type *d, unsigned char *again, word lines_a, word lines_b, word first_row, word first_column,
                                         word first_step, word steps, word rows, word columns) {

@@ -140,7 +140,7 @@ impl Chip for EmulatedChip {
             "struct Kernel { const char *name; void *function; int parameters; bool meets; };\n";
         text += "static const Kernel kernels[] = {";
         for (name, parameters) in &kernels {
-            let meets = ["tile", "product_down"].contains(&name.as_str());
+            let meets = ["tile", "product_fast"].contains(&name.as_str());
             let _ = write!(
                 text,
                 "{{\"{name}\", (void *){name}, {parameters}, {meets}}}, "

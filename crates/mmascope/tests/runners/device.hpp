@@ -41,13 +41,28 @@ template <class Do> static auto rounded_so(int mode, Do what) {
   fesetround(before);
   return result;
 }
-[[maybe_unused]] static __attribute__((noinline)) double __fma_rd(double x, double y, double z) {
-  volatile double u = x, v = y, w = z;
-  return rounded_so(FE_DOWNWARD, [&] { volatile double r = std::fma(u, v, w); return (double)r; });
+template <class T> static __attribute__((noinline)) T fma_so(int mode, T x, T y, T z) {
+  volatile T u = x, v = y, w = z;
+  return rounded_so(mode, [&] { volatile T r = std::fma(u, v, w); return (T)r; });
 }
-[[maybe_unused]] static __attribute__((noinline)) float __fmaf_rd(float x, float y, float z) {
-  volatile float u = x, v = y, w = z;
-  return rounded_so(FE_DOWNWARD, [&] { volatile float r = std::fma(u, v, w); return (float)r; });
+[[maybe_unused]] static double __fma_rn(double x, double y, double z) { return std::fma(x, y, z); }
+[[maybe_unused]] static double __fma_rz(double x, double y, double z) { return fma_so(FE_TOWARDZERO, x, y, z); }
+[[maybe_unused]] static double __fma_rd(double x, double y, double z) { return fma_so(FE_DOWNWARD, x, y, z); }
+[[maybe_unused]] static double __fma_ru(double x, double y, double z) { return fma_so(FE_UPWARD, x, y, z); }
+[[maybe_unused]] static float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
+[[maybe_unused]] static float __fmaf_rz(float x, float y, float z) { return fma_so(FE_TOWARDZERO, x, y, z); }
+[[maybe_unused]] static float __fmaf_rd(float x, float y, float z) { return fma_so(FE_DOWNWARD, x, y, z); }
+[[maybe_unused]] static float __fmaf_ru(float x, float y, float z) { return fma_so(FE_UPWARD, x, y, z); }
+[[maybe_unused]] static float __fmul_rn(float x, float y) { return x * y; }
+[[maybe_unused]] static float __fadd_rn(float x, float y) { return x + y; }
+// Conversions to integers stay at their ends.
+[[maybe_unused]] static int __float2int_rz(float x) {
+  return x != x ? 0 : x >= 0x1p31f ? INT32_MAX : x < -0x1p31f ? INT32_MIN : (int)x;
+}
+[[maybe_unused]] static float __int2float_rn(int x) { return (float)x; }
+[[maybe_unused]] static __attribute__((noinline)) float __int2float_rz(int x) {
+  volatile int u = x;
+  return rounded_so(FE_TOWARDZERO, [&] { volatile float r = (float)u; return (float)r; });
 }
 template <class T> static __attribute__((noinline)) T sum_down(T x, T y) {
   volatile T u = x, v = y;
@@ -381,6 +396,8 @@ static void instruction(const std::string &text, Outs outs, Ins ins) {
   else if (has("wmma.load")) wmma(text, ins);
   else if (has("mma.sync")) mma(text, outs, ins);
   else if (has("cvt.rn.f16.f64")) { unsigned short half = same_bits<unsigned short>((_Float16)same_bits<double>(ins[0])); memcpy(outs[0], &half, 2); }
+  else if (has("cvt.rn.f16.f32")) { unsigned short half = same_bits<unsigned short>((_Float16)same_bits<float>((unsigned)ins[0])); memcpy(outs[0], &half, 2); }
+  else if (has("cvt.f32.f16")) { float whole = same_bits<_Float16>((unsigned short)ins[0]); memcpy(outs[0], &whole, 4); }
   else if (has("cvt.f64.f16")) { double whole = same_bits<_Float16>((unsigned short)ins[0]); memcpy(outs[0], &whole, 8); }
   else if (has("dp4a") || has("dp2a")) lane_dot(text, outs, ins);
   else if (has("trap")) fprintf(stderr, "trap\n"), exit(9);
