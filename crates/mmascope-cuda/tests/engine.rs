@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use emulated::{EmulatedChip, has_compiler};
-use mmascope_cuda::chip::{Argument, Chip, Loaded};
+use mmascope_cuda::chip::{Argument, Chip};
 use mmascope_cuda::engine::{CudaEngine, Doubles, Lines};
 use mmascope_cuda::gpu::Gpu;
 use mmascope_gemm::array::Words;
@@ -18,6 +18,7 @@ use mmascope_gemm::engine::{Engine, Watch};
 use mmascope_gemm::gemm::{Matrices, Matrix, Product, Schedule};
 use mmascope_lab::cases::{Family, Generator};
 use mmascope_model::dpa::{Modifiers, Program, Signature, Unit};
+use mmascope_model::format::Format;
 use mmascope_model::isa::Catalogue;
 
 fn watch() -> Watch<'static> {
@@ -140,7 +141,8 @@ fn prove_cuda() {
     }
 }
 
-fn all_units(outputs: usize, every: usize) {
+/// The units of the catalogue that differ, with the names of the first rows that have them.
+fn different_units() -> Vec<(String, &'static Unit)> {
     let mut seen = HashSet::new();
     let mut units = Vec::new();
     for architecture in Catalogue::built_in().architectures() {
@@ -152,6 +154,11 @@ fn all_units(outputs: usize, every: usize) {
             }
         }
     }
+    units
+}
+
+fn all_units(outputs: usize, every: usize) {
+    let units = different_units();
     let from = number("MMASCOPE_PROVE_FROM", 1) - 1;
     let mut picked: Vec<usize> = (from..units.len()).step_by(every).collect();
     // Sums in f32, where zeros have stood in for too much.
@@ -266,33 +273,115 @@ fn one_unit(name: &str, unit: &Unit, outputs: usize) -> usize {
     done
 }
 
-/// Of ordinary data the multiply-adds leave nothing to the integers, and of infinities all that they are in.
+/// A unit of each fast method, whether the chip's f64 is slow, and what the method is called.
+const METHODS: [(&str, &str, Doubles, &str); 14] = [
+    (
+        "hopper",
+        "mma.m16n8k16.f32.f16.f16.f32",
+        Doubles::Full,
+        "f64 that round down",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k16.f16.f16.f16.f16",
+        Doubles::Full,
+        "f64 that round down",
+    ),
+    (
+        "hopper",
+        "wgmma.m64n8k32.f32.e4m3.e4m3",
+        Doubles::Slow,
+        "f32 that round down",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k16.f32.f16.f16.f32",
+        Doubles::Slow,
+        "by conversions",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k16.f16.f16.f16.f16",
+        Doubles::Slow,
+        "by conversions",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k32.f32.e4m3.e4m3.f32",
+        Doubles::Full,
+        "statement by statement",
+    ),
+    (
+        "cdna1",
+        "v_mfma_f32_32x32x8f16",
+        Doubles::Full,
+        "exact sums",
+    ),
+    (
+        "cdna2",
+        "v_mfma_f32_32x32x8f16",
+        Doubles::Full,
+        "added in pairs",
+    ),
+    ("cdna3", "v_mfma_f32_32x32x8_f16", Doubles::Full, "c late"),
+    (
+        "cdna3",
+        "v_mfma_f32_16x16x32_fp8_bf8",
+        Doubles::Full,
+        "even and of odd k",
+    ),
+    (
+        "cdna3",
+        "v_mfma_f32_32x32x2_f32",
+        Doubles::Full,
+        "multiply-adds in f32",
+    ),
+    (
+        "hopper",
+        "mma.m8n8k4.f64.f64.f64.f64",
+        Doubles::Full,
+        "multiply-adds in f64",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k32.s32.s8.s8.s32",
+        Doubles::Full,
+        "products of four bytes",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k256.s32.b1.b1.s32.xor.popc",
+        Doubles::Full,
+        "counts of bits",
+    ),
+];
+
+/// Of ordinary data the fast methods leave nothing or little to the integers, and of what is not finite all that it is in.
 #[test]
-fn ordinary_outputs_are_sums_of_multiply_adds() {
+fn fast_methods_compute_ordinary_outputs() {
     if !has_compiler() {
         return;
     }
-    for name in [
-        "mma.m16n8k16.f32.f16.f16.f32",
-        "wgmma.m64n8k32.f32.e4m3.e4m3",
-        "mma.m16n8k16.f16.f16.f16.f16",
-    ] {
-        let row = Catalogue::built_in().find("hopper", name).expect("a row");
+    for (arch, name, doubles, called) in METHODS {
+        let row = Catalogue::built_in().find(arch, name).expect("a row");
         let unit = row.unit().expect("a unit");
-        let engine = CudaEngine::new("cuda:0", chip());
+        let engine = CudaEngine::new("cuda:0", chip()).with_doubles(doubles);
+        let method = engine.method(unit).expect("a fast method");
+        assert!(method.contains(called), "{arch} {name}: {method}");
+        let generator = Generator::for_unit(Family::Normal, 7, unit).expect("a generator");
         let (side, steps, k) = (20, 3, unit.signature().k);
-        let one = unit.signature().a.bits / 2;
-        for with_infinity in [false, true] {
+        let is_float = unit.signature().a.float().is_some();
+        for with_nan in [false, true].into_iter().take(if is_float { 2 } else { 1 }) {
             let mut loaded = engine.program(unit).expect("a program");
-            // 1.0 in a place of 16 or of 8 bits.
-            let word: u64 = if one == 8 { 0x3c00 } else { 0x38 };
-            let bytes = unit.signature().a.bits as usize / 8;
-            let mut words = vec![word; side * steps * k];
-            if with_infinity {
-                // Infinity, or the NaN of e4m3, in row 5.
-                words[5 * steps * k + 7] = if one == 8 { 0x7c00 } else { 0x7f };
-            }
-            let lines = |loaded: &mut dyn Loaded, words: &[u64]| {
+            let mut lines = |format: &Format, of_b: bool| {
+                let bytes = (format.register.bits.div_ceil(8) as usize).next_power_of_two();
+                let cases = (0..side * steps).map(|at| generator.case(at as u64));
+                let mut words: Vec<u64> = cases
+                    .flat_map(|case| if of_b { case.b } else { case.a })
+                    .collect();
+                if with_nan && !of_b {
+                    words[5 * steps * k + k + 1] = format.to_register(format.nan_or_substitute());
+                }
                 let all: Vec<u8> = words
                     .iter()
                     .flat_map(|word| word.to_le_bytes()[..bytes].to_vec())
@@ -307,27 +396,49 @@ fn ordinary_outputs_are_sums_of_multiply_adds() {
                     scales: Argument::Word(0),
                 }
             };
-            let a = lines(loaded.as_mut(), &words);
-            let b = lines(loaded.as_mut(), &vec![word; side * steps * k]);
-            let d = loaded.allocate(side * side * 4).expect("memory");
+            let operands = [
+                lines(&unit.signature().a, false),
+                lines(&unit.signature().b, true),
+            ];
+            let d = loaded.allocate(side * side * 8).expect("memory");
             let mut product = engine
-                .on_chip(loaded, unit, [a, b], steps)
+                .on_chip(loaded, unit, operands, steps)
                 .expect("a product");
             product
                 .run(Argument::Memory(d), &watch())
                 .expect("computed");
-            let marked = product.left_to_integers().expect("read");
-            // What is kept of the largest exponents is one for four rows.
-            let expected = if with_infinity {
-                side..=4 * side
-            } else {
-                0..=0
-            };
+            let marked = product
+                .left_to_integers()
+                .expect("read")
+                .expect("a fast method");
+            // What is kept of the largest exponents may be one for four rows; an exact sum may be in doubt.
+            let least = if with_nan { side } else { 0 };
             assert!(
-                marked.is_some_and(|marked| expected.contains(&marked)),
-                "{name}: {marked:?}, not {expected:?}"
+                (least..=least * 4 + 8).contains(&marked),
+                "{arch} {name}, {method}: {marked} of {}",
+                side * side
             );
         }
+    }
+}
+
+/// How many units have which method; every one is had by some.
+#[test]
+fn units_of_every_method() {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for unit in different_units().iter().map(|(_, unit)| unit) {
+        for method in methods(unit) {
+            *counts.entry(method).or_insert(0) += 1;
+        }
+    }
+    for (method, count) in &counts {
+        println!("{count} units: {method}");
+    }
+    for (_, _, _, called) in METHODS {
+        assert!(
+            counts.keys().any(|method| method.contains(called)),
+            "{called}"
+        );
     }
 }
 
