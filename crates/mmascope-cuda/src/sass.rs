@@ -77,7 +77,7 @@ fn computes(opcode: &str) -> bool {
     family.ends_with("MMA")
         || [
             "FFMA", "FADD", "FMUL", "HADD2", "HFMA2", "HMUL2", "DFMA", "DADD", "DMUL", "MUFU",
-            "F2F", "F2FP", "IDP",
+            "F2F", "F2FP", "F2I", "IDP", "POPC",
         ]
         .contains(&family)
 }

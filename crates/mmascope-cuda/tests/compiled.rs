@@ -1,8 +1,11 @@
 //! Every generated kernel becomes machine code for its target, by NVRTC, where one is there; and the machine code has the
 //! instruction that the row is about, where `nvdisasm` is there.
 
+mod methods;
+
 use std::collections::BTreeMap;
 
+use methods::{METHODS, doubles};
 use mmascope_cuda::engine::Doubles;
 use mmascope_cuda::function::functions;
 use mmascope_cuda::nvrtc::Nvrtc;
@@ -189,33 +192,44 @@ fn trials_and_products_become_machine_code() {
     }
 }
 
-/// The fast sums are what they are said to be: multiply-adds that round down. `MMASCOPE_LISTING` names a folder for the machine code.
+/// The fast methods are what they are said to be, on every chip: an instruction for each of a thread's outputs. `MMASCOPE_LISTING` names a
+/// folder for the machine code.
 #[test]
-fn fast_sums_are_multiply_adds_that_round_down() {
-    for sm in [80, 90, 100] {
+fn fast_methods_are_their_instructions() {
+    for (place, sm) in [90, 80, 89, 100, 120].into_iter().enumerate() {
         let Some(compiler) = compiler(sm) else {
             continue;
         };
-        let row = Catalogue::built_in()
-            .find("hopper", "mma.m16n8k16.f32.f16.f16.f32")
-            .expect("a row");
-        let text = engine::product_source(row.unit().expect("a unit"), "unit", Doubles::Full)
-            .expect("a source");
-        let binary = compiler
-            .compile(&text, &format!("sm_{sm}"))
-            .expect("compiles");
-        if let Ok(folder) = std::env::var("MMASCOPE_LISTING") {
-            std::fs::write(format!("{folder}/sm_{sm}.cubin"), &binary).expect("written");
+        // All of them on one chip, some on every other.
+        let own = METHODS.into_iter().enumerate();
+        for (_, (arch, inst, called, opcode)) in
+            own.filter(|(at, _)| place == 0 || at % 4 + 1 == place)
+        {
+            let unit = Catalogue::built_in()
+                .find(arch, inst)
+                .expect("a row")
+                .unit()
+                .expect("a unit");
+            let text = engine::product_source(unit, "unit", doubles(called)).expect("a source");
+            let binary = compiler.compile(&text, &format!("sm_{sm}"));
+            let binary = binary.unwrap_or_else(|error| panic!("{arch} {inst}: {error}"));
+            if let Ok(folder) = std::env::var("MMASCOPE_LISTING") {
+                let file = format!("{folder}/{inst}.{}.sm_{sm}.cubin", opcode.to_lowercase());
+                std::fs::write(file, &binary).expect("written");
+            }
+            let Some(found) = sass::instructions(&binary).expect("a listing") else {
+                println!("skipped: no nvdisasm");
+                return;
+            };
+            let own = found.iter().filter(|(name, _)| name.starts_with(opcode));
+            let count: usize = own.map(|(_, count)| count).sum();
+            let line = sass::line(&found);
+            assert!(
+                count >= 16,
+                "sm_{sm} {arch} {inst}: {count} {opcode} in {line}"
+            );
+            println!("sm_{sm} {arch} {inst}, {called}: {line}");
         }
-        let Some(found) = sass::instructions(&binary).expect("a listing") else {
-            println!("skipped: no nvdisasm");
-            return;
-        };
-        // Sixteen outputs a thread, each with a multiply-add a product.
-        let adds = found.iter().filter(|(name, _)| name.starts_with("DFMA.RM"));
-        let count: usize = adds.map(|(_, count)| count).sum();
-        assert!(count >= 16, "sm_{sm}: {}", sass::line(&found));
-        println!("sm_{sm}: {}", sass::line(&found));
     }
 }
 

@@ -4,12 +4,14 @@
 //! many outputs a unit has and which units are taken.
 
 mod emulated;
+mod methods;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use emulated::{EmulatedChip, has_compiler};
+use methods::{METHODS, doubles};
 use mmascope_cuda::chip::{Argument, Chip};
 use mmascope_cuda::engine::{CudaEngine, Doubles, Lines};
 use mmascope_cuda::gpu::Gpu;
@@ -273,99 +275,16 @@ fn one_unit(name: &str, unit: &Unit, outputs: usize) -> usize {
     done
 }
 
-/// A unit of each fast method, whether the chip's f64 is slow, and what the method is called.
-const METHODS: [(&str, &str, Doubles, &str); 14] = [
-    (
-        "hopper",
-        "mma.m16n8k16.f32.f16.f16.f32",
-        Doubles::Full,
-        "f64 that round down",
-    ),
-    (
-        "hopper",
-        "mma.m16n8k16.f16.f16.f16.f16",
-        Doubles::Full,
-        "f64 that round down",
-    ),
-    (
-        "hopper",
-        "wgmma.m64n8k32.f32.e4m3.e4m3",
-        Doubles::Slow,
-        "f32 that round down",
-    ),
-    (
-        "hopper",
-        "mma.m16n8k16.f32.f16.f16.f32",
-        Doubles::Slow,
-        "by conversions",
-    ),
-    (
-        "hopper",
-        "mma.m16n8k16.f16.f16.f16.f16",
-        Doubles::Slow,
-        "by conversions",
-    ),
-    (
-        "hopper",
-        "mma.m16n8k32.f32.e4m3.e4m3.f32",
-        Doubles::Full,
-        "statement by statement",
-    ),
-    (
-        "cdna1",
-        "v_mfma_f32_32x32x8f16",
-        Doubles::Full,
-        "exact sums",
-    ),
-    (
-        "cdna2",
-        "v_mfma_f32_32x32x8f16",
-        Doubles::Full,
-        "added in pairs",
-    ),
-    ("cdna3", "v_mfma_f32_32x32x8_f16", Doubles::Full, "c late"),
-    (
-        "cdna3",
-        "v_mfma_f32_16x16x32_fp8_bf8",
-        Doubles::Full,
-        "even and of odd k",
-    ),
-    (
-        "cdna3",
-        "v_mfma_f32_32x32x2_f32",
-        Doubles::Full,
-        "multiply-adds in f32",
-    ),
-    (
-        "hopper",
-        "mma.m8n8k4.f64.f64.f64.f64",
-        Doubles::Full,
-        "multiply-adds in f64",
-    ),
-    (
-        "hopper",
-        "mma.m16n8k32.s32.s8.s8.s32",
-        Doubles::Full,
-        "products of four bytes",
-    ),
-    (
-        "hopper",
-        "mma.m16n8k256.s32.b1.b1.s32.xor.popc",
-        Doubles::Full,
-        "counts of bits",
-    ),
-];
-
 /// Of ordinary data the fast methods leave nothing or little to the integers, and of what is not finite all that it is in.
 #[test]
 fn fast_methods_compute_ordinary_outputs() {
     if !has_compiler() {
         return;
     }
-    for (arch, name, doubles, called) in METHODS {
+    for (arch, name, called, _) in METHODS {
         let row = Catalogue::built_in().find(arch, name).expect("a row");
         let unit = row.unit().expect("a unit");
-        let engine = CudaEngine::new("cuda:0", chip()).with_doubles(doubles);
+        let engine = CudaEngine::new("cuda:0", chip()).with_doubles(doubles(called));
         let method = engine.method(unit).expect("a fast method");
         assert!(method.contains(called), "{arch} {name}: {method}");
         let generator = Generator::for_unit(Family::Normal, 7, unit).expect("a generator");
@@ -434,7 +353,7 @@ fn units_of_every_method() {
     for (method, count) in &counts {
         println!("{count} units: {method}");
     }
-    for (_, _, _, called) in METHODS {
+    for (_, _, called, _) in METHODS {
         assert!(
             counts.keys().any(|method| method.contains(called)),
             "{called}"

@@ -1,0 +1,84 @@
+//! The fast methods of the engine: a unit of each.
+
+use mmascope_cuda::engine::Doubles;
+
+/// Architecture, instruction, what the method is called, and the machine instruction that its products are.
+pub(crate) const METHODS: [(&str, &str, &str, &str); 14] = [
+    (
+        "hopper",
+        "mma.m16n8k16.f32.f16.f16.f32",
+        "f64 that round down",
+        "DFMA.RM",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k16.f16.f16.f16.f16",
+        "f64 that round down",
+        "DFMA.RM",
+    ),
+    (
+        "hopper",
+        "wgmma.m64n8k32.f32.e4m3.e4m3",
+        "f32 that round down",
+        "FFMA.RM",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k16.f32.f16.f16.f32",
+        "by conversions",
+        "F2I",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k16.f16.f16.f16.f16",
+        "by conversions",
+        "F2I",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k32.f32.e4m3.e4m3.f32",
+        "statement by statement",
+        "DFMA.RM",
+    ),
+    ("cdna1", "v_mfma_f32_32x32x8f16", "exact sums", "DFMA.RP"),
+    ("cdna2", "v_mfma_f32_32x32x8f16", "added in pairs", "FMUL"),
+    ("cdna3", "v_mfma_f32_32x32x8_f16", "c late", "DFMA.RM"),
+    (
+        "cdna3",
+        "v_mfma_f32_16x16x32_fp8_bf8",
+        "even and of odd k",
+        "DFMA.RM",
+    ),
+    (
+        "cdna3",
+        "v_mfma_f32_32x32x2_f32",
+        "multiply-adds in f32",
+        "FFMA",
+    ),
+    (
+        "hopper",
+        "mma.m8n8k4.f64.f64.f64.f64",
+        "multiply-adds in f64",
+        "DFMA",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k32.s32.s8.s8.s32",
+        "products of four bytes",
+        "IDP.4A",
+    ),
+    (
+        "hopper",
+        "mma.m16n8k256.s32.b1.b1.s32.xor.popc",
+        "counts of bits",
+        "POPC",
+    ),
+];
+
+/// On which chips a unit has the method.
+pub(crate) fn doubles(called: &str) -> Doubles {
+    match called {
+        "by conversions" => Doubles::Slow,
+        _ => Doubles::Full,
+    }
+}
