@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Names of records, their titles and what is run. `xtask` stands for this program.
-const RECORDS: [(&str, &str, &[&str]); 13] = [
+const RECORDS: [(&str, &str, &[&str]); 14] = [
     (
         "closure",
         "Closure: every unit of the catalogue, inferred from its answers",
@@ -40,6 +40,20 @@ const RECORDS: [(&str, &str, &[&str]); 13] = [
         "gemm",
         "Matrix products beside native ones",
         &["cargo", "bench", "-p", "mmascope", "--bench", "gemm"],
+    ),
+    (
+        "gpu-engine",
+        "Speed of the engine on a GPU",
+        &[
+            "cargo",
+            "bench",
+            "-p",
+            "mmascope-cuda",
+            "--bench",
+            "engine",
+            "--",
+            "--record",
+        ],
     ),
     (
         "validate-speed",

@@ -1,7 +1,8 @@
 //! How fast a GPU computes as other chips would, beside cuBLAS's product in f32 on the same GPU in the same run.
 //!
 //! `cargo bench -p mmascope-cuda --bench engine [-- SIDE]` takes the first GPU and says so where there is none.
-//! `-- source ARCH:INST` prints the source of a product, which needs no GPU.
+//! `cargo xtask record gpu-engine` keeps what it prints; that needs a GPU (`-- --record`).
+//! `-- source ARCH:INST` prints the source of a product, which needs none.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,8 +19,8 @@ use mmascope_model::isa::Catalogue;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// One unit of each path.
-const UNITS: [&str; 14] = [
+/// One unit of each path. Those of `SLOW` once more as on a chip whose f64 is slow.
+const UNITS: [&str; 17] = [
     "hopper:mma.m16n8k16.f32.f16.f16.f32",
     "ampere:mma.m16n8k16.f32.f16.f16.f32",
     "volta:mma.m8n8k4.f32.f16.f16.f32",
@@ -34,6 +35,13 @@ const UNITS: [&str; 14] = [
     "mi300x:v_mfma_f32_32x32x8_f16",
     "hopper:mma.m8n8k4.f64.f64.f64.f64",
     "hopper:mma.m16n8k32.s32.s8.s8.s32",
+    "mi300x:v_mfma_f32_16x16x32_fp8_bf8",
+    "mi300x:v_mfma_f32_32x32x2_f32",
+    "hopper:mma.m16n8k256.s32.b1.b1.s32.xor.popc",
+];
+const SLOW: [&str; 2] = [
+    "hopper:mma.m16n8k16.f32.f16.f16.f32",
+    "hopper:mma.m16n8k16.f16.f16.f16.f16",
 ];
 
 fn watch() -> Watch<'static> {
@@ -113,8 +121,40 @@ fn product(
     Ok((best, left, bytes))
 }
 
+/// A line of the table: a unit by one engine, beside the same in integers.
+fn line(
+    name: &str,
+    [engine, plain]: [&CudaEngine; 2],
+    side: usize,
+    native: f64,
+) -> Result<(), Failure> {
+    let unit = unit(name)?;
+    let cube = |side: usize| (side as f64).powi(3);
+    // The integers take long: a smaller product tells their speed, and whether the bits are the same.
+    let small = side.min(1024);
+    let (_, left, fast) = product(engine, &unit, small)?;
+    let (slow, _, expected) = product(plain, &unit, small)?;
+    if fast != expected {
+        return Err(format!("{name}: the two methods give different bits").into());
+    }
+    let plain_rate = cube(small) / slow;
+    let (rate, left) = match left {
+        Some(_) => {
+            let (seconds, left, _) = product(engine, &unit, side)?;
+            (cube(side) / seconds, left.unwrap_or_default().to_string())
+        }
+        None => (plain_rate, "all".to_owned()),
+    };
+    let method = engine.method(&unit).unwrap_or("integers");
+    println!(
+        "| `{name}` | {rate:.2e} | {:.3} | {method} | {left} | {plain_rate:.2e} |",
+        native * rate / cube(side),
+    );
+    Ok(())
+}
+
 fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args()
+    let mut arguments: Vec<String> = std::env::args()
         .skip(1)
         .filter(|it| it != "--bench")
         .collect();
@@ -124,9 +164,13 @@ fn main() -> Result<(), Failure> {
         println!("{}", product_source(&unit(name)?, "unit", Doubles::Full)?);
         return Ok(());
     }
+    let is_record = arguments.iter().any(|it| it == "--record");
+    arguments.retain(|it| it != "--record");
     let side: usize = arguments.first().map_or(Ok(4096), |text| text.parse())?;
     let gpu = match Gpu::open(0) {
         Ok(gpu) => Arc::new(gpu),
+        // What was not measured is not recorded.
+        Err(why) if is_record => return Err(why.into()),
         Err(why) => {
             println!("skipped: {why}");
             return Ok(());
@@ -134,43 +178,26 @@ fn main() -> Result<(), Failure> {
     };
     let about = gpu.description();
     println!(
-        "{}, driver {}, {}; products of {side} x {side} x {side}",
+        "{}, driver {}, {}; products of {side} x {side} x {side}, the shortest of three runs",
         about.name, about.driver, about.compiler
     );
-    let products = (side as f64).powi(3);
     let native = cublas::seconds(0, "sgemm", side)?;
     println!(
         "cuBLAS sgemm: {:.3} ms, {:.3e} products/s",
         native * 1e3,
-        products / native
+        (side as f64).powi(3) / native
     );
-    println!("| unit | products/s | to cuBLAS f32 | left to integers |\n|---|---|---|---|");
-    let (engine, plain) = (
-        CudaEngine::new("gpu", Arc::<Gpu>::clone(&gpu)),
-        CudaEngine::new("gpu", gpu).in_integers(),
+    println!(
+        "| unit | products/s | to cuBLAS f32 | method | outputs left to integers | in integers alone, products/s |\n|---|---|---|---|---|---|"
     );
+    let engine = || CudaEngine::new("gpu", Arc::<Gpu>::clone(&gpu));
+    let plain = engine().in_integers();
     for name in UNITS {
-        let unit = unit(name)?;
-        // The integers take long: a smaller product tells their speed, and whether the bits are the same.
-        let small = side.min(1024);
-        let (_, _, fast) = product(&engine, &unit, small)?;
-        let (slow, _, expected) = product(&plain, &unit, small)?;
-        if fast != expected {
-            println!("{name}: the two methods give different bits");
-        }
-        let plain_rate = (small as f64).powi(3) / slow;
-        let begun = Instant::now();
-        let (seconds, left) = match product(&engine, &unit, small)?.1 {
-            Some(_) => product(&engine, &unit, side).map(|(seconds, left, _)| (seconds, left))?,
-            None => (slow * (side as f64 / small as f64).powi(3), None),
-        };
-        let rate = products / seconds;
-        println!(
-            "| {name} | {rate:.3e} | {:.3} | {} | {plain_rate:.3e} in integers, {:.1} s",
-            native * rate / products,
-            left.map_or("all".to_owned(), |left| left.to_string()),
-            begun.elapsed().as_secs_f64()
-        );
+        line(name, [&engine(), &plain], side, native)?;
+    }
+    let slow = engine().with_doubles(Doubles::Slow);
+    for name in SLOW {
+        line(name, [&slow, &plain], side, native)?;
     }
     Ok(())
 }

@@ -225,7 +225,7 @@ fn fast_methods_are_their_instructions() {
             let count: usize = own.map(|(_, count)| count).sum();
             let line = sass::line(&found);
             assert!(
-                count >= 16,
+                count >= 16 || opcode.is_empty(),
                 "sm_{sm} {arch} {inst}: {count} {opcode} in {line}"
             );
             println!("sm_{sm} {arch} {inst}, {called}: {line}");

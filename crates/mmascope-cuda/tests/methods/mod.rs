@@ -3,7 +3,7 @@
 use mmascope_cuda::engine::Doubles;
 
 /// Architecture, instruction, what the method is called, and the machine instruction that its products are.
-pub(crate) const METHODS: [(&str, &str, &str, &str); 14] = [
+pub(crate) const METHODS: [(&str, &str, &str, &str); 18] = [
     (
         "hopper",
         "mma.m16n8k16.f32.f16.f16.f32",
@@ -40,6 +40,27 @@ pub(crate) const METHODS: [(&str, &str, &str, &str); 14] = [
         "statement by statement",
         "DFMA.RM",
     ),
+    // Zeros have stood in for too much there.
+    (
+        "ada",
+        "mma.m16n8k32.f32.e4m3.e4m3.f32",
+        "f32 that round down",
+        "FFMA.RM",
+    ),
+    // Results that are flushed.
+    (
+        "cdna2",
+        "v_mfma_f32_32x32x8_bf16_1k",
+        "added in pairs",
+        "FMUL",
+    ),
+    // Sums that saturate.
+    (
+        "hopper",
+        "wgmma.m64n8k32.satfinite.s32.s8.u8",
+        "products of four bytes",
+        "IDP.4A",
+    ),
     ("cdna1", "v_mfma_f32_32x32x8f16", "exact sums", "DFMA.RP"),
     ("cdna2", "v_mfma_f32_32x32x8f16", "added in pairs", "FMUL"),
     ("cdna3", "v_mfma_f32_32x32x8_f16", "c late", "DFMA.RM"),
@@ -73,6 +94,8 @@ pub(crate) const METHODS: [(&str, &str, &str, &str); 14] = [
         "counts of bits",
         "POPC",
     ),
+    // Multiplications are among the instructions that are not counted.
+    ("hopper", "dp2a.lo.s32.u32", "by multiplications", ""),
 ];
 
 /// On which chips a unit has the method.
