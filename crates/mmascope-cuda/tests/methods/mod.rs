@@ -3,7 +3,7 @@
 use mmascope_cuda::engine::Doubles;
 
 /// Architecture, instruction, what the method is called, and the machine instruction that its products are.
-pub(crate) const METHODS: [(&str, &str, &str, &str); 18] = [
+pub(crate) const METHODS: [(&str, &str, &str, &str); 21] = [
     (
         "hopper",
         "mma.m16n8k16.f32.f16.f16.f32",
@@ -93,6 +93,21 @@ pub(crate) const METHODS: [(&str, &str, &str, &str); 18] = [
         "mma.m16n8k256.s32.b1.b1.s32.xor.popc",
         "counts of bits",
         "POPC",
+    ),
+    // Exponents of all sizes, so that sums are in doubt, or beyond what has room.
+    ("cdna1", "v_mfma_f32_32x32x4bf16", "exact sums", "DFMA.RP"),
+    (
+        "hopper",
+        "mma.m16n8k16.f32.bf16.bf16.f32",
+        "by conversions",
+        "F2I",
+    ),
+    // A c whose subnormal numbers have an exponent of their own.
+    (
+        "hopper",
+        "mma.m16n8k32.f16.e4m3.e4m3.f16",
+        "statement by statement",
+        "DFMA.RM",
     ),
     // Multiplications are among the instructions that are not counted.
     ("hopper", "dp2a.lo.s32.u32", "by multiplications", ""),
