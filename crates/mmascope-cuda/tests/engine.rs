@@ -60,6 +60,46 @@ fn matrices(unit: &Unit, family: Family, [m, n, steps]: [usize; 3], seed: u64) -
     matrices.with_scales(of_a, of_b).expect("operands")
 }
 
+/// All combinations of the ends of the formats of a, b and c, each product of an output the same.
+fn ends(unit: &Unit, steps: usize) -> Matrices {
+    let signature = unit.signature();
+    let codes = |format: &Format| {
+        let (mask, sign) = (format.mask(), 1 << (format.bits - 1));
+        let codes = match format.float() {
+            Some(float) => {
+                let normal = 1 << float.fraction_bits;
+                let [most, least] = [false, true].map(|negative| format.max_finite(negative));
+                vec![
+                    0,
+                    format.zero(true),
+                    most,
+                    least,
+                    1,
+                    normal,
+                    (normal + 1) | sign,
+                ]
+            }
+            None => vec![0, 1, mask / 2, mask / 2 + 1, mask],
+        };
+        codes
+            .into_iter()
+            .map(|code| format.to_register(code & mask))
+            .collect::<Vec<_>>()
+    };
+    let [a, b, c] = [signature.a, signature.b, signature.c].map(|format| codes(&format));
+    let (m, k) = (a.len() * c.len(), steps * signature.k);
+    let matrix = |rows, columns, format, of: &dyn Fn(usize, usize) -> u64| {
+        let words = (0..rows * columns).map(|at| of(at / columns, at % columns));
+        let words = Words::of(format, words.collect::<Vec<_>>()).expect("words");
+        Matrix::row_major(rows, columns, words).expect("a matrix")
+    };
+    let of_a = matrix(m, k, &signature.a, &|i, _| a[i % a.len()]);
+    let of_b = matrix(k, b.len(), &signature.b, &|_, j| b[j]);
+    let of_c = matrix(m, b.len(), &signature.c, &|i, _| c[i / a.len()]);
+    let matrices = Matrices::new(of_a, of_b).expect("operands");
+    matrices.with_c(of_c).expect("operands")
+}
+
 /// How many outputs were compared; else what differs.
 fn compare(name: &str, engine: &dyn Engine, unit: &Unit, outputs: usize) -> Result<usize, String> {
     let families: Vec<Family> = Family::ALL
@@ -68,54 +108,68 @@ fn compare(name: &str, engine: &dyn Engine, unit: &Unit, outputs: usize) -> Resu
             *family != Family::Exhaustive && Generator::for_unit(*family, 1, unit).is_ok()
         })
         .collect();
-    let mut done = 0;
     let modified = Modifiers {
         negate_a: unit.signature().a.float().is_some(),
         negate_c: unit.signature().c.float().is_some(),
         ..Modifiers::default()
     };
+    let is_chain = unit.signature().c == unit.signature().d
+        && unit.check_chain(2 * unit.signature().k).is_ok();
+    let steps = if is_chain { 2 } else { 1 };
+    let mut done = 0;
+    if unit.signature().scale.is_none() {
+        let what = format!("{name}, ends");
+        done += same(
+            &what,
+            engine,
+            unit,
+            &ends(unit, steps),
+            Modifiers::default(),
+        )?;
+    }
     let side = if outputs > 10_000 { 64 } else { 16 };
     for turn in 0.. {
         if done >= outputs {
             break;
         }
         let family = families[turn % families.len()];
-        let is_chain = unit.signature().c == unit.signature().d
-            && unit.check_chain(2 * unit.signature().k).is_ok();
-        let steps = if is_chain { 2 } else { 1 };
-        let matrices = matrices(
-            unit,
-            family,
-            [side + turn % 3, side - 3, steps],
-            turn as u64,
-        );
+        let size = [side + turn % 3, side - 3, steps];
+        let matrices = matrices(unit, family, size, turn as u64);
         let modifiers = if turn % 4 == 3 {
             modified
         } else {
             Modifiers::default()
         };
-        let reference = Product::by_reference(unit, &matrices, modifiers).expect("a product");
-        let product = Product::with_engine(unit, &matrices, modifiers, engine).expect("a product");
-        assert!(!product.is_by_reference(), "{name}: {:?}", product.reason());
-        let schedule = Schedule::default();
-        let expected = schedule
-            .run(&reference, None, &watch())
-            .expect("a product")
-            .to_vec();
-        let got = schedule
-            .run(&product, None, &watch())
-            .expect("a product")
-            .to_vec();
-        for (at, (got, expected)) in got.iter().zip(&expected).enumerate() {
-            if !unit.agrees(*expected, *got) {
-                return Err(format!(
-                    "{name}, {family}, turn {turn}, output {at}: {got:x}, the reference {expected:x}"
-                ));
-            }
-        }
-        done += got.len();
+        let what = format!("{name}, {family}, turn {turn}");
+        done += same(&what, engine, unit, &matrices, modifiers)?;
     }
     Ok(done)
+}
+
+/// How many outputs of a product are those of the reference; else which is not.
+fn same(
+    what: &str,
+    engine: &dyn Engine,
+    unit: &Unit,
+    matrices: &Matrices,
+    modifiers: Modifiers,
+) -> Result<usize, String> {
+    let reference = Product::by_reference(unit, matrices, modifiers).expect("a product");
+    let product = Product::with_engine(unit, matrices, modifiers, engine).expect("a product");
+    assert!(!product.is_by_reference(), "{what}: {:?}", product.reason());
+    let run = |product: &Product<'_>| {
+        let d = Schedule::default().run(product, None, &watch());
+        d.expect("a product").to_vec()
+    };
+    let (expected, got) = (run(&reference), run(&product));
+    for (at, (got, expected)) in got.iter().zip(&expected).enumerate() {
+        if !unit.agrees(*expected, *got) {
+            return Err(format!(
+                "{what}, output {at}: {got:x}, the reference {expected:x}"
+            ));
+        }
+    }
+    Ok(got.len())
 }
 
 fn number(name: &str, otherwise: usize) -> usize {
@@ -400,50 +454,64 @@ fn parts_begin_anywhere() {
     assert_eq!(run(&product), run(&reference));
 }
 
+/// What is asked of products of two numbers and a c: architecture, instruction, the numbers' codes, c.
+fn directed(engine: &CudaEngine, arch: &str, name: &str, [a, b]: [u64; 2], c: u64) {
+    let row = Catalogue::built_in().find(arch, name).expect("a row");
+    let unit = row.unit().expect("a unit");
+    let signature = unit.signature();
+    let all = |rows: usize, columns: usize, format, word| {
+        let words = Words::of(format, vec![word; rows * columns]).expect("words");
+        Matrix::row_major(rows, columns, words).expect("a matrix")
+    };
+    let of_a = all(4, signature.k, &signature.a, a);
+    let of_b = all(signature.k, 4, &signature.b, b);
+    let matrices = Matrices::new(of_a, of_b).expect("operands");
+    let of_c = all(4, 4, &signature.c, c);
+    let matrices = matrices.with_c(of_c).expect("operands");
+    let what = format!("{arch} {name}, {a:x} {b:x} {c:x}");
+    let same = same(&what, engine, unit, &matrices, Modifiers::default());
+    same.unwrap_or_else(|what| panic!("{what}"));
+}
+
 /// A c below the normal numbers of f32 stays what it is beside products of zeros, where sums are in f32 and elsewhere.
 #[test]
 fn a_subnormal_c_stays() {
     if !has_compiler() {
         return;
     }
+    let engine = CudaEngine::new("cuda:0", chip());
     for (arch, name) in [
         ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3"),
         ("ada", "mma.m16n8k32.f32.e5m2.e5m2.f32"),
         ("hopper", "mma.m16n8k16.f32.f16.f16.f32"),
     ] {
-        let row = Catalogue::built_in().find(arch, name).expect("a row");
-        let unit = row.unit().expect("a unit");
-        let k = unit.signature().k;
-        let engine = CudaEngine::new("cuda:0", chip());
         for c in [
             0x0020_0000,
             0x8000_0001,
             0x007f_ffff,
             0x0080_0000,
-            0x2180_0000_u64,
+            0x2180_0000,
         ] {
-            let zeros = |rows: usize, columns: usize, format| {
-                let words = Words::of(format, vec![0; rows * columns]).expect("words");
-                Matrix::row_major(rows, columns, words).expect("a matrix")
-            };
-            let a = zeros(4, k, &unit.signature().a);
-            let b = zeros(k, 4, &unit.signature().b);
-            let words = Words::of(&unit.signature().c, vec![c; 16]).expect("words");
-            let matrices = Matrices::new(a, b)
-                .expect("operands")
-                .with_c(Matrix::row_major(4, 4, words).expect("a matrix"))
-                .expect("operands");
-            let modifiers = Modifiers::default();
-            let reference = Product::by_reference(unit, &matrices, modifiers).expect("a product");
-            let product =
-                Product::with_engine(unit, &matrices, modifiers, &engine).expect("a product");
-            let run = |product: &Product<'_>| {
-                let schedule = Schedule::default();
-                let d = schedule.run(product, None, &watch()).expect("a product");
-                d.to_vec()
-            };
-            assert_eq!(run(&product), run(&reference), "{arch} {name}, c = {c:x}");
+            directed(&engine, arch, name, [0, 0], c);
         }
+    }
+}
+
+/// By conversions, a sum that 32 bits do not hold is left to the integers.
+#[test]
+fn sums_beyond_32_bits() {
+    if !has_compiler() {
+        return;
+    }
+    let engine = CudaEngine::new("cuda:0", chip()).with_doubles(Doubles::Slow);
+    // Sixteen times the largest product, and a c of its size with each sign.
+    for (a, c) in [
+        (0x7bff, 0x4eff_ffff),
+        (0xfbff, 0xceff_ffff),
+        (0x7bff, 0xceff_ffff),
+    ] {
+        let name = "mma.m16n8k16.f32.f16.f16.f32";
+        directed(&engine, "hopper", name, [a, 0x7bff], c);
     }
 }
 
@@ -460,6 +528,12 @@ fn units_of_users_have_the_bits_of_the_reference() {
         "a=f16 b=f16 c=tf32 d=f32 k=16 : t-fdpa L=16 F=25 e0=-133 -> rz f32",
         "a=f16 b=f16 c=f32 d=f32 k=16 : t-fdpa L=16 F=25 e0=1000 -> rz f32",
         "a=e4m3 b=e4m3 c=f32 d=f32 k=32 : t-fdpa L=32 F=13 e0=119 -> rz f32",
+        // A value between statements whose subnormal numbers have an exponent of their own.
+        "a=f16 b=f16 c=f16 d=f16 k=8 : t = t-fdpa L=4 F=12 e0=-40 over k=0..3 -> rne f16 ; \
+         d = t-fdpa L=4 F=12 e0=-40 over k=4..7 from t -> rne f16",
+        "a=bf16 b=bf16 c=f32 d=f32 k=4 : ftz-addmul P=2 flush-in=kept -> rne f32",
+        "a=f32 b=f32 c=f32 d=f32 k=4 : e-fdpa L=4 -> rne f32",
+        "a=e5m2 b=e5m2 c=f32 d=f32 k=8 : gtr-fdpa L=4 F=24 F2=28 -> rne f32",
     ] {
         let (signature, program) = text.split_once(" : ").expect("two parts");
         let signature: Signature = signature.parse().expect("a signature");

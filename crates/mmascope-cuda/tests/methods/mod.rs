@@ -3,7 +3,7 @@
 use mmascope_cuda::engine::Doubles;
 
 /// Architecture, instruction, what the method is called, and the machine instruction that its products are.
-pub(crate) const METHODS: [(&str, &str, &str, &str); 21] = [
+pub(crate) const METHODS: [(&str, &str, &str, &str); 22] = [
     (
         "hopper",
         "mma.m16n8k16.f32.f16.f16.f32",
@@ -109,6 +109,8 @@ pub(crate) const METHODS: [(&str, &str, &str, &str); 21] = [
         "statement by statement",
         "DFMA.RM",
     ),
+    // Products that are infinite.
+    ("cdna3", "v_mfma_f32_16x16x8_xf32", "c late", "DFMA.RM"),
     // Multiplications are among the instructions that are not counted.
     ("hopper", "dp2a.lo.s32.u32", "by multiplications", ""),
 ];
