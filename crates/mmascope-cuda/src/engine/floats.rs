@@ -108,6 +108,7 @@ impl Floats {
             Rounding::Ru => "ru",
             _ => "rn",
         };
+        let has_doubles = self.is_wide || matches!(self.shape, StepShape::Exact { .. });
         let letter = if self.is_wide { "" } else { "f" };
         let number = |condition: bool| i32::from(condition).to_string();
         Dots {
@@ -120,18 +121,18 @@ impl Floats {
                 (_, false) => "chains of multiply-adds in f32",
             },
             is_wide: self.is_wide,
-            bytes: if self.is_wide { 8 } else { 4 },
+            bytes: if has_doubles { 8 } else { 4 },
             // Exact sums are two in f64.
-            columns: match self.shape {
-                StepShape::Exact { .. } => 4,
-                _ if self.is_wide => 4,
-                _ => 8,
-            },
+            columns: if has_doubles { 4 } else { 8 },
             block,
             has_exponents: false,
             widened: None,
             pieces: [HEAD, METHODS],
             values: vec![
+                (
+                    "OPERAND",
+                    if has_doubles { "double" } else { "float" }.to_owned(),
+                ),
                 ("FMA", format!("__fma{letter}_{rounding}")),
                 ("FLUSHES", number(flush.is_some())),
                 ("PLUS", number(flush == Some(FlushSign::Plus))),

@@ -5,7 +5,7 @@ static __device__ __forceinline__ value flushed(value x) { return !RESULTS_FLUSH
 struct Chain {
   enum { EACH = 1 };
   static __device__ __forceinline__ void block(const Tile &tile, int slot, bool, value (&v)[ROWS][COLUMNS], unsigned &) {
-    value x[ROWS], y[COLUMNS];
+    operand x[ROWS], y[COLUMNS];
     take(tile, tile.x, tile.y, slot, x, y);
     EACH_OUTPUT v[r][c] = @FMA@(x[r], y[c], v[r][c]);
   }
@@ -16,7 +16,7 @@ struct Chain {
 template <int P> struct Pairwise {
   enum { EACH = P };
   static __device__ __forceinline__ void block(const Tile &tile, int from, bool starts, value (&v)[ROWS][COLUMNS], unsigned &) {
-    value x[P][ROWS], y[P][COLUMNS];
+    operand x[P][ROWS], y[P][COLUMNS];
 #pragma unroll
     for (int k = 0; k < P; k++) take(tile, tile.x, tile.y, from + k, x[k], y[k]);
     EACH_OUTPUT {
@@ -44,7 +44,7 @@ template <int N> struct Exact {
     EACH_OUTPUT low[r][c] = high[r][c] = v[r][c];
 #pragma unroll
     for (int k = 0; k < N; k++) {
-      value x[ROWS], y[COLUMNS];
+      operand x[ROWS], y[COLUMNS];
       take(tile, tile.x, tile.y, from + k, x, y);
       EACH_OUTPUT low[r][c] = __fma_rd(x[r], y[c], low[r][c]), high[r][c] = __fma_ru(x[r], y[c], high[r][c]);
     }
