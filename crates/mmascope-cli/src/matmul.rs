@@ -171,6 +171,7 @@ fn one<'c>(
         default_of,
         unit,
         schedule: &schedule,
+        method: reference::method(unit)?,
         readings,
         matrices: &matrices,
         given_k,

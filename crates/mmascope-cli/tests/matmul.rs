@@ -135,6 +135,7 @@ fn the_product_is_the_chain_of_dot_products() {
         );
         assert!(json["mmascope"].is_string() && json["catalogue"].is_string());
         assert!(json["products_per_second"].as_f64().expect("a number") > 0.0);
+        assert!(!json["method"].as_str().expect("a text").is_empty());
         let statistics = &json["statistics"];
         assert_eq!(
             (&statistics["outputs"], &statistics["sampled"]),

@@ -21,6 +21,8 @@ pub(super) struct Report<'a> {
     pub(super) default_of: Option<String>,
     pub(super) unit: &'a Unit,
     pub(super) schedule: &'a Schedule,
+    /// How it was computed.
+    pub(super) method: String,
     pub(super) readings: Readings,
     pub(super) matrices: &'a Matrices,
     pub(super) given_k: usize,
@@ -119,6 +121,7 @@ impl Report<'_> {
             "c": signature.c.name,
             "d": self.schedule.format(self.unit).name,
             "schedule": self.schedule.to_string(),
+            "method": self.method,
             "read": self.readings.iter().map(reading_json).collect::<Vec<_>>(),
             "batch": self.matrices.batch(),
             "m": m,

@@ -1,4 +1,4 @@
-//! Says how long a product takes whose unit has no kernel, before it starts.
+//! Says by which method a unit's products are computed, and before it starts how long one takes that has no kernel.
 
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,12 @@ pub(super) fn warn(unit: &Unit, steps: u64) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// By which method the engine computes a unit's products.
+pub(super) fn method(unit: &Unit) -> Result<String, Failure> {
+    let plan = gemm::engine()?.plan(unit);
+    Ok(plan.map_or_else(|_| "the reference".to_owned(), |plan| plan.to_string()))
 }
 
 /// Seconds of a step of the reference, on operands of all bit patterns.
