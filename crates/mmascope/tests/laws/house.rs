@@ -118,6 +118,7 @@ fn arithmetic_and_formats_name_no_chip() {
         "../mmascope-gemm/src/cpu",
         "../mmascope-gemm/src/gemm.rs",
         "../mmascope-gemm/src/gemm",
+        "../mmascope-gemm/src/shape.rs",
     ];
     for (path, text) in sources(&places) {
         for (number, line) in code(&text, true).lines().enumerate() {
@@ -249,6 +250,10 @@ fn nothing_below_products_knows_them() {
         ("random", &["array", "cpu", "engine", "gemm", "memory"]),
         ("memory", &["array", "cpu", "engine", "gemm", "random"]),
         ("engine", &["cpu", "gemm"]),
+        (
+            "shape",
+            &["array", "cpu", "engine", "gemm", "memory", "random"],
+        ),
         ("cpu", &["gemm", "random"]),
     ];
     let mut seen = 0;
