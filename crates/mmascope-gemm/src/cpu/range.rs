@@ -213,10 +213,9 @@ impl Ranges {
             _ => floor,
         };
         // c's unit beyond the products' reach is 2^(E − 41) at the least.
-        let deepest = if kind == Kind::Late || kind == Kind::Parity {
-            f.max(41)
-        } else {
-            f
+        let deepest = match kind {
+            Kind::Late | Kind::Parity | Kind::Outside => f.max(41),
+            Kind::Fused | Kind::Scaled => f,
         };
         if floor - deepest < -126 || plan.e0.is_some_and(|e0| e0 > floor) {
             return None;

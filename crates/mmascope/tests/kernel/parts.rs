@@ -113,6 +113,22 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "ftz-addmul P=2 -> rne f32",
         ),
         (
+            format!("{f16} k=12"),
+            "fused L=4 F=24 grid=products -> rz f32",
+        ),
+        (
+            format!("{f16} k=16"),
+            "fused L=16 F=24 align=rne grid=products -> rne f32",
+        ),
+        (
+            "a=bf16 b=e5m2 c=f32 d=f32 k=6".to_owned(),
+            "fused L=6 F=25 align=rd grid=products -> rz tf32",
+        ),
+        (
+            "a=tf32 b=f16 c=f32 d=f32 k=8".to_owned(),
+            "fused L=2 F=23 align=ru grid=products -> rd f32",
+        ),
+        (
             "a=e2m1 b=e2m3 c=f32 d=f32 k=48 scale=ue4m3 block=16".to_owned(),
             "gst-fdpa L=24 G=8 F=30 e0=-139 -> rz f32",
         ),
@@ -148,6 +164,11 @@ fn users_units_have_kernels_where_their_parameters_fit() {
         (
             "a=f32 b=f32 c=f32 d=f32 k=4".to_owned(),
             "t-fdpa L=4 F=24 e0=-133 -> rz f32",
+        ),
+        // Without a product the sum is c, of which a grid of its own exponent would lose a bit.
+        (
+            format!("{f16} k=8"),
+            "fused L=8 F=22 grid=products -> rz f32",
         ),
     ];
     for (signature, program) in without {

@@ -18,7 +18,7 @@ fn one<'a>(of: &[&'a str], random: &mut Random) -> &'a str {
 fn algorithm(k: u64, random: &mut Random) -> String {
     let l = 1 + random.below(k);
     let late = ["F=23 F2=31", "F=24 F2=31", "F=24 F2=30"];
-    match random.below(12) {
+    match random.below(14) {
         0 | 1 => "fma-chain".to_owned(),
         9 => format!("fused L={l} F=exact"),
         10 => format!(
@@ -30,6 +30,11 @@ fn algorithm(k: u64, random: &mut Random) -> String {
             )
         ),
         11 => format!("fused L={l} F=24 e0=-133"),
+        12 | 13 => format!(
+            "fused L={l} F={}{} grid=products",
+            random.between(22, 27),
+            one(&["", "", " align=rne", " align=rd", " align=ru"], random)
+        ),
         2 => format!(
             "ftz-addmul P={}{}",
             one(&["1", "2", "4"], random),

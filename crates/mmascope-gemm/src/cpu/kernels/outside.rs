@@ -1,0 +1,119 @@
+//! Fused sums whose products alone choose the grid (`grid=products`), in 32-bit lanes: c may lie far above it.
+
+use super::fused::{At, C_LIMIT, FIELD, SIGN, Tile, fields, largest};
+use super::rounding::finish;
+use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
+use crate::cpu::sum::{Finish, Offsets, Sum};
+
+/// Bits of which a sum of whole numbers in f64 loses none.
+const EXACT: u32 = 52;
+
+/// `groups` groups, as [`super::fused::chain`].
+///
+/// # Safety
+/// As for [`super::fused::chain`].
+#[inline(always)]
+pub(super) unsafe fn outside<V: Lanes, const TERMS: u8>(
+    sum: &Sum,
+    offsets: &Offsets,
+    mut at: At,
+    groups: usize,
+    c: &mut Tile<V>,
+) -> V {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let zero = V::splat(0);
+        let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
+        let top = V::splat((sum.f + 254) << 23);
+        let reach = V::splat(sum.reach << 23);
+        let lowest = V::splat(offsets.lowest());
+        let mut bytes = largest::<V>(at, 0..sum.slots, start);
+        let mut bad = zero;
+        let mut tile = *c;
+        for _ in 0..groups {
+            let mut e = fields(bytes, offset);
+            let mut units = [zero; VECTORS];
+            let mut sums = [zero; VECTORS];
+            four!(|v| {
+                // Without a product that is not zero, the sum is c.
+                let own = tile[v].and(V::splat(FIELD));
+                let none = e[v].i_equal(lowest);
+                e[v] = V::select(none, e[v].i_max(own), e[v]);
+                units[v] = top.i_sub(e[v]);
+            });
+            let mut found = start;
+            let slots = at.slots::<V>(0..sum.slots, sum.slots);
+            V::add_products::<TERMS>(&slots, &units, &mut sums, &mut found);
+            bytes = found;
+            at = at.on::<V>(sum.slots, 0, false);
+            four!(|v| {
+                let own = tile[v].and(V::splat(FIELD));
+                let far = own.i_greater(e[v].i_add(reach));
+                let late = tile[v].f_mul(units[v]).converted::<TERMS>();
+                // 2^(E − F), when the unit is 2^(F − E).
+                let back = V::splat(254 << 23).i_sub(units[v]);
+                let near = finish(&sum.finish, sums[v].i_add(late), back);
+                tile[v] = if far.top_bits() == 0 {
+                    near
+                } else {
+                    let above = own.i_sub(e[v]);
+                    bad = bad.or(far.and(inexact(sum, above)));
+                    V::select(
+                        far,
+                        beyond(&sum.finish, sums[v], tile[v], units[v], back),
+                        near,
+                    )
+                };
+                // Every term may add a unit of the grid: a result may leave the domain of the next group's c.
+                if matches!(TERMS, terms::DOWN | terms::UP) {
+                    let magnitude = tile[v].and(V::splat(!SIGN));
+                    bad = bad.or(magnitude.i_greater(V::splat(C_LIMIT - 1)));
+                }
+            });
+        }
+        *c = tile;
+        bad
+    }
+}
+
+/// Where `beyond` is not exact, or does not know the rounding; c's exponent lies `above` that of the grid, as a field.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+unsafe fn inexact<V: Lanes>(sum: &Sum, above: V) -> V {
+    // SAFETY: the caller has the instruction set.
+    unsafe {
+        match sum.finish {
+            // c lies below 2^(above + 1 + F) units of the grid, the products below 2^31.
+            Finish::Nearest | Finish::TowardZero { .. } => {
+                above.i_greater(V::splat((EXACT - 1 - sum.f) << 23))
+            }
+            Finish::Directed { .. } | Finish::NearestAt(_) => V::splat(u32::MAX),
+        }
+    }
+}
+
+/// Products and a c far above their grid, in f64: both are whole numbers of its units there, c too, since its last bit
+/// lies on the grid.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+unsafe fn beyond<V: Lanes>(finish: &Finish, products: V, c: V, unit: V, back: V) -> V {
+    // SAFETY: the caller has the instruction set.
+    unsafe {
+        let sum = |c: V, unit: V, products: V| c.d_fma(unit, products);
+        let low = sum(c.f_low_to_d(), unit.f_low_to_d(), products.i_low_to_d());
+        let high = sum(c.f_high_to_d(), unit.f_high_to_d(), products.i_high_to_d());
+        let (low, high) = (low.d_mul(back.f_low_to_d()), high.d_mul(back.f_high_to_d()));
+        match *finish {
+            Finish::TowardZero { mask } => {
+                // The bits that f32 has no place for.
+                let kept = V::d_splat(f64::from_bits(!((1 << 29) - 1)));
+                low.and(kept).d_to_f(high.and(kept)).and(V::splat(mask))
+            }
+            _ => low.d_to_f(high),
+        }
+    }
+}
