@@ -29,9 +29,9 @@ impl<'c> Chain<'c> {
         })
     }
 
-    /// `ARCH INST`.
+    /// `ARCH:INST`.
     pub(crate) fn name(&self) -> String {
-        format!("{} {}", self.row.architecture, self.row.name)
+        format!("{}:{}", self.row.architecture, self.row.name)
     }
 
     fn trace(&self, step: usize) -> mmascope::Result<Trace> {

@@ -91,6 +91,20 @@ fn rows_of_one_chain_are_their_blocks_one_by_one() {
     assert!(several > 50, "{several} rows of several blocks");
 }
 
+/// A result that is a number to its own step, and infinity as the next instruction's c: two instructions are not one.
+#[test]
+fn rows_whose_results_are_read_in_two_ways_have_no_blocks() {
+    let signature = "a=f16 b=f16 c=f16 d=f16 k=8".parse().expect("a signature");
+    let blocks = |program: &str| {
+        let unit = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
+        unit.one_block().is_some()
+    };
+    assert!(blocks("t-fdpa L=4 F=24 e0=-132 -> rz f16"));
+    assert!(!blocks(
+        "t-fdpa L=4 F=24 e0=-132 -> rz f16 exponents=numbers"
+    ));
+}
+
 /// Parameters that no row has: short blocks at the end, other roundings, narrow sums.
 #[test]
 fn drawn_parameters_are_their_general_forms() {
@@ -104,6 +118,7 @@ fn drawn_parameters_are_their_general_forms() {
         "a=f64 b=f64 c=f64 d=f64 k=5",
         "a=f32 b=f32 c=f32 d=f32 k=1",
         "a=int8 b=uint8 c=int32 d=int32 k=12",
+        "a=int16 b=int16 c=f16 d=f16 k=8",
         "a=uint1 b=uint1 c=uint16 d=uint16 k=20",
     ];
     let mut random = Random::seeded("drawn", 2);

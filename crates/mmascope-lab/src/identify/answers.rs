@@ -70,20 +70,27 @@ impl Identification {
             "identified, {all} {} elements: {}",
             first.compared, first.arithmetic
         ));
-        if first.k != self.shape[2] {
-            lines.push(format!("  K filled up to {} with +0", first.k));
-        }
-        // Rows that take the same schedules stand below them together.
-        let mut schedules: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+        // Rows that take the same schedules, and of which the same is said, stand below them together.
+        let mut alike: Vec<(&Candidate, Vec<&str>, Vec<&str>)> = Vec::new();
         for group in groups {
             let own: Vec<&str> = group.iter().map(|it| it.schedule.as_str()).collect();
             let rows = group[0].rows.iter().map(String::as_str);
-            match schedules.iter_mut().find(|(known, _)| *known == own) {
-                Some((_, known)) => known.extend(rows),
-                None => schedules.push((own, rows.collect())),
+            let is_like = |(known, schedules, _): &(&Candidate, Vec<&str>, _)| {
+                (&known.arithmetic, known.k, schedules) == (&group[0].arithmetic, group[0].k, &own)
+            };
+            match alike.iter_mut().find(|known| is_like(known)) {
+                Some((_, _, known)) => known.extend(rows),
+                None => alike.push((group[0], own, rows.collect())),
             }
         }
-        for (schedules, rows) in schedules {
+        alike.sort_by_key(|(own, ..)| (own.arithmetic != first.arithmetic, &own.arithmetic));
+        for (own, schedules, rows) in alike {
+            if own.arithmetic != first.arithmetic {
+                lines.push(format!("  the same sum: {}", own.arithmetic));
+            }
+            if own.k != self.shape[2] {
+                lines.push(format!("  K filled up to {} with +0", own.k));
+            }
             let shown = schedules.iter().take(SHOWN);
             lines.extend(shown.map(|schedule| format!("  schedule {schedule}")));
             let alike = "schedules that give the same bits";

@@ -316,9 +316,12 @@ pub(super) fn groups_fit(
     over: &Select,
 ) -> Result<bool, String> {
     let Signature { a, b, scale, .. } = signature;
-    if let Some(wide) = [a, b].into_iter().find(|format| format.bits > 8) {
+    let is_wide = |format: &&Format| {
+        format.bits > 8 || format.float().is_some_and(|float| float.exponent_bits > 5)
+    };
+    if let Some(wide) = [a, b].into_iter().find(is_wide) {
         return Err(format!(
-            "{name} takes operands of at most 8 bits, not {wide}"
+            "{name} takes operands of at most 8 bits, 5 of them of the exponent, not {wide}"
         ));
     }
     match scale {

@@ -119,6 +119,17 @@ impl Pair<'_> {
         self.a.negative != self.b.negative
     }
 
+    /// The exact product, whose exponent has gained those of its block's scales (powers of two); `None` when it is zero. The
+    /// caller has excluded ∞ and NaN.
+    #[inline]
+    pub(super) fn scaled_product(&self) -> Option<Term> {
+        let mut product = self.product()?;
+        let scales = self.scales.a.exponent + self.scales.b.exponent;
+        product.exponent += scales;
+        product.value.exponent += scales;
+        Some(product)
+    }
+
     /// The exact product of the operands without scales; `None` when it is zero. The caller has
     /// excluded ∞ and NaN.
     #[inline]

@@ -1,7 +1,7 @@
 //! What the products of a block are like, found in one pass, and their truncated sum: the two loops over k of every
 //! fused algorithm.
 
-use super::pair::{Pair, Term};
+use super::pair::Pair;
 use crate::exact::Rounding;
 
 /// What the products of a block are like.
@@ -10,8 +10,9 @@ pub(super) struct Survey {
     pub(super) has_special: bool,
     /// The largest exponent of a product that is not zero, that of its scales included; `None` where all are zero.
     pub(super) largest: Option<i32>,
-    /// Whether every product has at most 64 bits and is below 4 in units of its exponent, as those of narrow floats are.
-    are_small: bool,
+    /// Whether every product has at most 64 bits and is below 4 in units of its exponent, as those of narrow floats are, and
+    /// those of integers are not.
+    pub(super) are_small: bool,
 }
 
 impl Survey {
@@ -52,7 +53,7 @@ impl Survey {
         if align == Rounding::Rz && f <= 48 && self.are_small {
             return i128::from(pairs.map(|pair| truncated(pair, top, f)).sum::<i64>());
         }
-        let terms = pairs.filter_map(scaled_product);
+        let terms = pairs.filter_map(Pair::scaled_product);
         terms.map(|term| term.align(top - f as i32, align)).sum()
     }
 }
@@ -70,13 +71,4 @@ fn truncated(pair: &Pair, top: i32, f: u32) -> i64 {
     let magnitude = ((significand << too_few) >> below.min(63)) as i64;
     // (A multiplication instead of a branch that no processor foresees.)
     magnitude * (1 - 2 * i64::from(pair.negative()))
-}
-
-/// A product whose exponent has gained those of its blocks' scales.
-fn scaled_product(pair: &Pair) -> Option<Term> {
-    let mut product = pair.product()?;
-    let scales = pair.scales.a.exponent + pair.scales.b.exponent;
-    product.exponent += scales;
-    product.value.exponent += scales;
-    Some(product)
 }

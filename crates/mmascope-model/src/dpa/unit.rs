@@ -111,7 +111,10 @@ impl Unit {
     pub fn one_block(&self) -> Option<Self> {
         let Signature { c, d, k, scale, .. } = self.signature;
         let block = self.program.one_chain()?.block();
-        let is_chained = scale.is_none() && c == d && k.is_multiple_of(block);
+        // (A result may have codes that are numbers, which are ∞ or NaN as the next instruction's c.)
+        let reads_alike = self.program.output().format.container() == c.container()
+            || self.program.knows_numbers_only();
+        let is_chained = scale.is_none() && c == d && reads_alike && k.is_multiple_of(block);
         let signature = Signature {
             k: block,
             ..self.signature

@@ -9,7 +9,7 @@ const COMPARED: usize = 12;
 
 /// The names that are most alike to `wanted`, the best first: those whose Jaro-Winkler similarity is above `least`.
 ///
-/// Only the names that share most letters with `wanted` are compared at all.
+/// Only the names that share most letters with `wanted`, and those that begin with it, are compared at all.
 pub(super) fn most_alike<'a>(
     wanted: &str,
     candidates: impl Iterator<Item = &'a str>,
@@ -26,11 +26,13 @@ pub(super) fn most_alike<'a>(
         .collect();
     near.sort_unstable();
     near.dedup();
-    near.truncate(COMPARED);
+    // Names that begin with the wanted one, too: it may have been cut short.
+    let begin_so = |name: &str| name.to_lowercase().starts_with(&wanted);
+    let compared = near.into_iter().enumerate();
+    let compared = compared.filter(|(index, (_, name))| *index < COMPARED || begin_so(name));
     let score = |name: &str| strsim::jaro_winkler(&wanted, &name.to_lowercase());
-    let mut scored: Vec<(f64, &str)> = near
-        .into_iter()
-        .map(|(_, name)| (score(name), name))
+    let mut scored: Vec<(f64, &str)> = compared
+        .map(|(_, (_, name))| (score(name), name))
         .filter(|(score, _)| *score > least)
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));

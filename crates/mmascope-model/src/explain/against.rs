@@ -343,7 +343,7 @@ impl Comparison<'_> {
         let mut index = 0;
         while index < end {
             // The step at which they part is shown by itself.
-            let quiet = Quiet::in_front(&trace.steps[index..end - 1]);
+            let quiet = Quiet::in_front(trace, index..end - 1);
             let count = match quiet {
                 Some(quiet) => quiet.write(&mut text, index + 1),
                 None => {

@@ -235,14 +235,14 @@ fn details(out: &mut String, trace: &Trace, mark: Option<Mark<'_>>) {
         // The step at which they part is shown by itself.
         let part = mark.map(|(at, _)| at).filter(|at| *at >= index);
         let end = part.unwrap_or(trace.steps.len());
-        if let Some(quiet) = Quiet::in_front(&trace.steps[index..end]) {
+        if let Some(quiet) = Quiet::in_front(trace, index..end) {
             quiet_section(out, index, &quiet);
             index += quiet.len();
             continue;
         }
         let run = (index..trace.steps.len())
             .take_while(|&at| is_plain(&trace.steps[at]))
-            .take_while(|&at| at >= end || Quiet::in_front(&trace.steps[at..end]).is_none())
+            .take_while(|&at| at >= end || Quiet::in_front(trace, at..end).is_none())
             .count();
         if run > 0 {
             plain_steps(out, trace, index..index + run, mark);

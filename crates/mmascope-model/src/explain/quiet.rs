@@ -1,8 +1,10 @@
 //! Finds steps that hand a sum on because everything that they would add is zero.
 
+use std::ops::Range;
+
 use super::step::ZERO_RULE;
 use super::text::{product_number, ranges};
-use super::trace::TracedStep;
+use super::trace::{Trace, TracedStep};
 use super::value::TracedValue;
 
 /// Shortest run of such steps that is shown as one.
@@ -12,9 +14,16 @@ const SHORTEST: usize = 2;
 pub(super) struct Quiet<'a>(&'a [TracedStep]);
 
 impl<'a> Quiet<'a> {
-    /// The steps in front that change nothing; `None` for fewer than are worth a line of their own.
-    pub(super) fn in_front(steps: &'a [TracedStep]) -> Option<Self> {
-        let mut count = usize::from(handed_on(steps.first()?).is_some());
+    /// Those of some steps that are in front and change nothing; `None` for fewer than are worth a line of their own.
+    pub(super) fn in_front(trace: &'a Trace, of: Range<usize>) -> Option<Self> {
+        let steps = trace.steps.get(of)?;
+        let first = steps.first()?;
+        // (Of −0, a sum of zeros may make +0.)
+        let begins = match handed_on(first) {
+            Some(None) => first.zeros.iter().all(|name| !trace.is_minus_zero(name)),
+            other => other.is_some(),
+        };
+        let mut count = usize::from(begins);
         while count > 0
             && let Some(step) = steps.get(count)
             && continues(&steps[count - 1], step)
@@ -59,6 +68,26 @@ fn continues(before: &TracedStep, step: &TracedStep) -> bool {
     }
 }
 
+/// Whether a name is that of a product, or of an operand that is added without being multiplied.
+fn is_addend(name: &str) -> bool {
+    let number = |side: char| name.strip_prefix(side)?.parse::<usize>().ok();
+    ['p', 'a', 'b']
+        .into_iter()
+        .any(|side| number(side).is_some())
+}
+
+impl Trace {
+    /// Whether c, or the value of a step, is −0.
+    fn is_minus_zero(&self, name: &str) -> bool {
+        let of_step = || self.steps.iter().find(|step| step.name == name);
+        let value = match name {
+            "c" => Some(&self.c.value),
+            _ => of_step().map(|step| &step.value),
+        };
+        value == Some(&TracedValue::Zero { negative: true })
+    }
+}
+
 /// What a step that changes nothing hands on: the name of the one sum that is not zero, or `None` where all are zero.
 fn handed_on(step: &TracedStep) -> Option<Option<&str>> {
     let is_news = |remark: &String| !remark.starts_with(ZERO_RULE);
@@ -77,7 +106,7 @@ fn handed_on(step: &TracedStep) -> Option<Option<&str>> {
         [] => (step.value == TracedValue::Zero { negative: false }).then_some(None),
         [term] => {
             let same = step.value.number().as_ref() == Some(&term.value);
-            let is_sum = product_number(&term.name).is_none() && !term.value.is_zero();
+            let is_sum = !is_addend(&term.name) && !term.value.is_zero();
             (same && is_sum).then_some(Some(&*term.name))
         }
         _ => None,

@@ -18,7 +18,7 @@ impl fmt::Display for Trace {
         let mut index = 0;
         while let Some(step) = self.steps.get(index) {
             writeln!(out)?;
-            index += match Quiet::in_front(&self.steps[index..]) {
+            index += match Quiet::in_front(self, index..self.steps.len()) {
                 Some(quiet) => quiet.write(out, index + 1)?,
                 None => step.write(out, index + 1, None).map(|()| 1)?,
             };

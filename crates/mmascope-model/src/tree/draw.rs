@@ -18,14 +18,16 @@ const CHARACTER: usize = 7;
 /// Where the edges of a node turn, behind its centre: between the circles of its level and of the next one.
 const TURN: usize = LEVEL / 2;
 /// Colours, light and dark as the reader's system is. The names are the drawing's own, because it also stands in pages.
+/// Each colour stands twice: a program that knows no `var` takes the first.
 const STYLE: &str = "\
 .tree{--tree-paper:#fff;--tree-ink:#1b1f24;--tree-soft:#59636e;--tree-edge:#888;--tree-node:#dbe9f6;--tree-node-line:#245;\
 --tree-leaf:#f6f0db;--tree-leaf-line:#542}\
 @media (prefers-color-scheme:dark){.tree{--tree-paper:#12161d;--tree-ink:#e6edf3;--tree-soft:#9aa5b4;--tree-edge:#7b8695;\
 --tree-node:#1f3550;--tree-node-line:#7fb2e5;--tree-leaf:#3a3320;--tree-leaf-line:#c9b06a}}\
-.tree text{fill:var(--tree-ink)}.tree .paper{fill:var(--tree-paper)}.tree .soft{fill:var(--tree-soft)}\
-.tree path{fill:none;stroke:var(--tree-edge)}.tree circle{fill:var(--tree-node);stroke:var(--tree-node-line)}\
-.tree .leaf{fill:var(--tree-leaf);stroke:var(--tree-leaf-line)}";
+.tree text{fill:#1b1f24;fill:var(--tree-ink)}.tree .paper{fill:#fff;fill:var(--tree-paper)}\
+.tree .soft{fill:#59636e;fill:var(--tree-soft)}.tree path{fill:none;stroke:#888;stroke:var(--tree-edge)}\
+.tree circle{fill:#dbe9f6;fill:var(--tree-node);stroke:#245;stroke:var(--tree-node-line)}\
+.tree .leaf{fill:#f6f0db;fill:var(--tree-leaf);stroke:#542;stroke:var(--tree-leaf-line)}";
 
 /// What is drawn: an item of the tree, opened or as one box.
 struct Drawn {

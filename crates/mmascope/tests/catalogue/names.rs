@@ -275,6 +275,23 @@ fn shapes_that_are_not_legal_are_named_with_those_that_are() {
 }
 
 #[test]
+fn the_beginning_of_a_name_suggests_names_that_begin_so() {
+    for (arch, beginning) in [
+        ("ampere", "mma.sp.m16n8k16"),
+        ("ampere", "wmma.m16"),
+        ("turing", "wmma.m16"),
+    ] {
+        let message = Catalogue::built_in()
+            .architecture(arch)
+            .and_then(|architecture| architecture.find(beginning).map(drop))
+            .expect_err("no whole name")
+            .to_string();
+        let nearest = message.split("nearest: ").nth(1).expect("suggestions");
+        assert!(nearest.starts_with(beginning), "{message}");
+    }
+}
+
+#[test]
 fn near_misses_suggest_the_right_name() {
     let catalogue = Catalogue::built_in();
     let architectures = [

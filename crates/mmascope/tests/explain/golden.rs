@@ -291,10 +291,30 @@ fn steps_of_zeros_are_one() {
     let text = trace("volta", volta, &input("volta", volta, &request)).to_string();
     let before = "\nsteps 1 to 2: d.2 = 0   nothing changes\n  zero     p0..p7 c\n  value    00000000 = 0\n\nstep 3: d.3 = p8 ";
     assert!(text.contains(before), "{text}");
+    // A sum of zeros may change the sign of its c.
+    let request = TraceRequest {
+        a: "0",
+        b: "0",
+        c: Some("0x80000000"),
+        ..request
+    };
+    let ampere = "mma.m16n8k16.f32.f16.f16.f32";
+    let of_zeros = trace("ampere", ampere, &input("ampere", ampere, &request)).to_string();
+    assert!(!of_zeros.contains("nothing changes"), "{of_zeros}");
+    // What is added without being multiplied is no sum.
+    let request = TraceRequest {
+        a: "1.5",
+        c: Some("0"),
+        ..request
+    };
+    let adds = "tensix.elwadd.bf16.d32";
+    let added = trace("blackhole", adds, &input("blackhole", adds, &request)).to_string();
+    assert!(!added.contains("nothing changes"), "{added}");
     let chain = "mma.m8n8k4.f64.f64.f64.f64";
     let request = TraceRequest {
         a: "1",
         b: "1",
+        c: None,
         ..request
     };
     let trace = trace("ampere", chain, &input("ampere", chain, &request));

@@ -45,7 +45,7 @@ fn block(pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
         return output.special(special);
     }
     let mut sum = Sum::default();
-    let products = pairs.iter().filter_map(Pair::product);
+    let products = pairs.iter().filter_map(Pair::scaled_product);
     for term in products.chain(Term::of_value(c)) {
         sum.add(&term.value);
     }

@@ -108,16 +108,17 @@ pub(super) fn specials(
     output: &Output,
 ) -> Option<Special> {
     let limit = product_overflow(output);
-    // A product is below 2^(its exponent + 2).
+    // A small product is below 2^(its exponent + 2).
     let may_be_special = |products: &Survey| {
-        products.has_special || products.largest.is_some_and(|largest| largest + 2 > limit)
+        let may_overflow = |largest| largest + 2 > limit || !products.are_small;
+        products.has_special || products.largest.is_some_and(may_overflow)
     };
     if !products.iter().any(may_be_special) && !c.is_special() {
         return None;
     }
     let product = |pair: &Pair| {
         pair.special().or_else(|| {
-            let product = pair.product()?.value;
+            let product = pair.scaled_product()?.value;
             (product.top()? >= limit).then_some(Special::Infinite {
                 negative: product.negative,
             })
