@@ -176,7 +176,7 @@ def _of_torch(tensor: Any, argument: str, any_layout: bool) -> tuple[numpy.ndarr
     if tensor.is_nested:
         raise DtypeError(f"{argument}: a nested tensor; dense ones are taken, such as {argument}.to_padded_tensor(0)")
     if tensor.device.type != "cpu":
-        raise DtypeError(f"{argument}: a tensor on {tensor.device}; tensors on cpu are taken: {argument}.cpu()")
+        raise DtypeError(f"{argument}: a tensor on {tensor.device}; tensors on cpu are taken here: {argument}.cpu()")
     if tensor.layout != torch.strided:
         raise DtypeError(f"{argument}: a tensor of layout {tensor.layout}; dense ones are taken: {argument}.to_dense()")
     tensor = tensor.detach()
@@ -205,6 +205,11 @@ def _of_torch(tensor: Any, argument: str, any_layout: bool) -> tuple[numpy.ndarr
 def _is_torch(value: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and hasattr(torch, "Tensor") and isinstance(value, torch.Tensor)
+
+
+def is_on_gpu(value: Any) -> bool:
+    """Whether it is a tensor of PyTorch in the memory of an NVIDIA GPU."""
+    return _is_torch(value) and bool(value.device.type == "cuda")
 
 
 def _is_jax(value: Any) -> bool:

@@ -146,6 +146,10 @@ holds."""
 def kinds_of(signature: str) -> tuple[str, str, str, str, tuple[str, int] | None, int]:
     """Formats of a, b, c and d, format and block of scales, and K of a signature."""
 
+def multiply_on_device(row: Row, ordinal: int, sizes: tuple[int, int, int], a: tuple[int, int, int], b: tuple[int, int, int], d: int) -> None:
+    """`d = a b + d` on a GPU: sizes are M, N and K; a matrix is the address of its first element, the elements from a row of a
+(a column of b) to the next, and those from a k to the next; d lies row by row."""
+
 def probe(asked: Any) -> tuple[str, str]:
     """The features of a device: JSON and a page."""
 
@@ -160,6 +164,9 @@ def run_program(arguments: list[str], host: str | None = ...) -> int:
 
 def said(catalogue: Catalogue, arguments: list[str], progress: Any) -> tuple[str, list[str], bool]:
     """A command of the program with its JSON: the JSON, what it warned of, and whether the answer is yes."""
+
+def takes_device_memory(row: Row, k: int) -> bool:
+    """Whether products of the row over so many k are computed on a GPU's own memory."""
 
 def validate(asked: Any, against: Row, trials: int, families: list[str], seed: int, state: str | None, progress: Any, shrinks: bool) -> tuple[str, str]:
     """A device against a row: the summary as JSON, and the state from which it can go on."""

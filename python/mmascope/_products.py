@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from . import _checks, _core
-from ._arrays import NUMPY, TORCH, Library, Operand, operand
+from ._arrays import NUMPY, TORCH, Library, Operand, is_on_gpu, operand
 from ._catalogue import Instruction, current
 from ._errors import ArgumentError, DtypeError, UnknownNameError
 from ._progress import Progress
@@ -122,7 +122,9 @@ def matmul(
     Parameters
     ----------
     a : array, shape (..., M, K)
-        NumPy (``ml_dtypes`` included), PyTorch on cpu, JAX, DLPack or buffer. Floats are numbers: where they are not
+        NumPy (``ml_dtypes`` included), PyTorch, JAX, DLPack or buffer. Tensors on an NVIDIA GPU are multiplied there,
+        by its ordinary instructions and without a copy to the host, where dtypes are the instruction's own and nothing
+        else is asked for; else they are copied to the host and back. Floats are numbers: where they are not
         of the operand's format, they are rounded to it. Signed integers and those of ``ml_dtypes`` are numbers for an
         operand that is an integer (int8 for s4, where each fits). Unsigned integers, and all for other operands, are
         codes of the operand's format: uint8 255 is -1 for s8. A result of :func:`quantize` brings its scales.
@@ -174,6 +176,14 @@ def matmul(
     >>> mmascope.matmul(a, a, arch="h100").dtype
     dtype('float32')
     """
+    if is_on_gpu(a) or is_on_gpu(b):
+        from .torch import _on_gpu
+
+        named = {
+            "schedule": schedule, "scale_a": scale_a, "scale_b": scale_b, "threads": threads, "mods": mods, "round": round,
+            "saturate": saturate, "pad": pad, "by_reference": by_reference, "progress": progress,
+        }
+        return _on_gpu.matmul(a, b, c, arch, instruction, named)
     left, library = _operand(a, "a")
     right, other = _operand(b, "b")
     if library is NUMPY:

@@ -80,7 +80,7 @@ class Errors(Rows, Report):
         for curve in self.data["curves"]:
             points = [point for point in curve["points"] if point["relative_to_products"]["mean"] is not None]
             axes.plot([point["k"] for point in points], [point["relative_to_products"]["mean"] for point in points],
-                      marker="o", label=f"{curve['arch']} {curve['inst']} {curve['schedule']}")
+                      marker="o", label=f"{curve['arch']}:{curve['inst']} {curve['schedule']}")
         axes.set(xscale="log", yscale="log", xlabel="K", ylabel="mean error / sum of |a*b|")
         axes.legend(fontsize="small")
         return axes
@@ -92,7 +92,7 @@ class Errors(Rows, Report):
     def _parts(self) -> list[str | Table]:
         parts: list[str | Table] = []
         for curve in self.data["curves"]:
-            name = f"{curve['arch']} {curve['inst']}"
+            name = f"{curve['arch']}:{curve['inst']}"
             title = name if curve["schedule"] == "chain" else f"{name} [{curve['schedule']}]"
             rows = [_error_row(point) for point in curve["points"]]
             parts.append(Table(_ERROR_HEADER, rows, title, most=200))

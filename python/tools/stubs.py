@@ -38,17 +38,20 @@ RESULTS = {
     "Tree.json": "str", "Tree.leaves": "int", "Tree.names": "list[str]", "Tree.pattern": "str", "Tree.read": "tuple[Tree, str]",
     "Tree.renamed": "Tree", "Tree.run": "float", "Tree.statistics": "tuple[int, int, int]", "Tree.svg": "str",
     "Tree.text": "str", "beta_of": "float", "cast": "tuple[Any, str, str]", "dequantize": "Any", "identify": "str",
-    "infer": "tuple[str, list[str] | None, bool]", "kinds_of": KINDS, "probe": "tuple[str, str]",
+    "infer": "tuple[str, list[str] | None, bool]", "kinds_of": KINDS, "multiply_on_device": "None", "probe": "tuple[str, str]",
     "quantize": "Any", "reveal": "tuple[Tree, str]", "run_program": "int", "said": "tuple[str, list[str], bool]",
     "diff_part": "str", "diff_whole": "tuple[str, list[str], bool]", "validate": "tuple[str, str]",
-    "validate_join": "str", "validate_parts": "list[tuple[int, str]]",
+    "takes_device_memory": "bool", "validate_join": "str", "validate_parts": "list[tuple[int, str]]",
 }
 #: Arguments of one function that are not what their name says elsewhere.
 OWN = {("Tree.equals", "other"): "Tree", ("Tree.difference", "other"): "Tree", ("Tree.run", "others"): "list[float] | None",
        ("Tree.run", "result"): "str | None",
        ("Row.explain_against", "other"): "Row", ("dequantize", "block"): "int", ("validate_join", "state"): "str",
        ("validate_join", "begin"): "str", ("validate_join", "part"): "str", ("validate_parts", "part"): "int",
-       ("diff_whole", "parts"): "list[str]"}
+       ("diff_whole", "parts"): "list[str]", ("takes_device_memory", "row"): "Row", ("takes_device_memory", "k"): "int",
+       ("multiply_on_device", "row"): "Row", ("multiply_on_device", "ordinal"): "int", ("multiply_on_device", "d"): "int",
+       ("multiply_on_device", "sizes"): "tuple[int, int, int]", ("multiply_on_device", "a"): "tuple[int, int, int]",
+       ("multiply_on_device", "b"): "tuple[int, int, int]"}
 
 
 def function(name, member, owner=""):

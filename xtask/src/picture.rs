@@ -4,8 +4,10 @@
 
 mod architectures;
 mod crates;
+mod evidence;
 mod facts;
 mod generations;
+mod marks;
 mod svg;
 
 use std::path::Path;
@@ -13,8 +15,9 @@ use std::path::Path;
 /// A file, and what makes its text.
 type Generated = (&'static str, fn(&Path) -> Result<String, String>);
 
-const GENERATED: [Generated; 5] = [
+const GENERATED: [Generated; 6] = [
     ("README.md", architectures::readme),
+    (evidence::HOPPER, evidence::hopper),
     ("docs/pictures/crates.svg", crates::draw),
     ("docs/pictures/generations.svg", generations::draw),
     // The changes are those since the facts that are recorded, and so come before them.

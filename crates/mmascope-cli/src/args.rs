@@ -342,7 +342,7 @@ pub(crate) struct Show {
     #[arg(long, value_delimiter = ',', required = true)]
     pub(crate) arch: Vec<String>,
     /// The instruction, of every architecture that has it
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long)]
     pub(crate) inst: Vec<String>,
 }
 

@@ -15,7 +15,8 @@ use mmascope::explain;
 use mmascope::format::{Format, Kind, Overflow, Rounding};
 use mmascope::isa::Catalogue;
 use mmascope::precision::cast::{
-    Cast, CastOptions, CastPolicy, OutOfRange, Packing, RandomBits, Shown, decimal, lane_names, ptx,
+    Cast, CastOptions, CastPolicy, NanRule, OutOfRange, Packing, RandomBits, Shown, decimal,
+    lane_names, ptx,
 };
 
 pub(crate) fn run(
@@ -354,7 +355,7 @@ impl Asked {
         json
     }
 
-    /// What is not established.
+    /// What is not established, or known of one chip only.
     fn notes(&self) -> Vec<String> {
         let cast = &self.cast;
         let (from, to) = (cast.from(), cast.to());
@@ -368,9 +369,11 @@ impl Asked {
                     .to_owned(),
             );
         }
-        if cast.form().is_some() && from.name == "bf16" && to.name == "f32" {
+        if cast.form().is_some() && cast.nan_rule().is_some_and(NanRule::keeps_payload) {
             notes.push(
-                "PTX does not say which NaN a NaN becomes; 7fffffff stands for it".to_owned(),
+                "PTX does not say which NaN a NaN becomes; sign and payload here are those of an \
+                 H200 (sm_90)"
+                    .to_owned(),
             );
         }
         let clamps = matches!(to.kind, Kind::Fixed { scale: 0 }) && from.float().is_some();

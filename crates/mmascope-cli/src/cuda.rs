@@ -16,7 +16,7 @@ use mmascope::dut::{Batch, Dut};
 use mmascope::isa::{Architecture, Catalogue, Instruction};
 use mmascope::vector::{self, Answer};
 use mmascope_cuda::chip::{Chip, Description};
-use mmascope_cuda::cublas::CublasDut;
+use mmascope_cuda::cublas::{CublasDut, Which};
 use mmascope_cuda::dut::CudaDut;
 use mmascope_cuda::function::{FunctionReport, compare, functions};
 use mmascope_cuda::gpu::Gpu;
@@ -57,27 +57,38 @@ pub(crate) fn open(
     Ok(Box::new(device))
 }
 
-/// The GPU and the product that `cuda:N:cublas:PRODUCT` names.
-pub(crate) fn product_of_cublas(subject: &str) -> Result<Option<(usize, &str)>, Failure> {
-    let parts = subject
-        .strip_prefix("cuda:")
-        .and_then(|rest| rest.split_once(":cublas:"));
-    let Some((ordinal, routine)) = parts else {
+/// Library, GPU and product that `cuda:N:cublas:PRODUCT` or `cuda:N:cublaslt:PRODUCT` names.
+pub(crate) fn product_of_cublas(subject: &str) -> Result<Option<(Which, usize, &str)>, Failure> {
+    let rest = subject.strip_prefix("cuda:");
+    let parts = rest.and_then(|rest| {
+        let (ordinal, rest) = rest.split_once(':')?;
+        let (library, routine) = rest.split_once(':')?;
+        let which = match library {
+            "cublas" => Which::Cublas,
+            "cublaslt" => Which::CublasLt,
+            _ => return None,
+        };
+        Some((which, ordinal, routine))
+    });
+    let Some((which, ordinal, routine)) = parts else {
         return Ok(None);
     };
-    let ordinal = ordinal
-        .parse()
-        .map_err(|_| Failure::Input(format!("{subject}: expected cuda:N:cublas:PRODUCT")))?;
-    Ok(Some((ordinal, routine)))
+    let ordinal = ordinal.parse().map_err(|_| {
+        Failure::Input(format!(
+            "{subject}: expected cuda:N:cublas:PRODUCT or cuda:N:cublaslt:PRODUCT"
+        ))
+    })?;
+    Ok(Some((which, ordinal, routine)))
 }
 
-/// Opens a product of cuBLAS as a device.
+/// Opens a product of cuBLAS or cuBLASLt as a device.
 pub(crate) fn open_cublas(
+    which: Which,
     ordinal: usize,
     routine: &str,
     n: usize,
 ) -> Result<Box<dyn Dut>, Failure> {
-    Ok(Box::new(CublasDut::new(ordinal, routine, n)?))
+    Ok(Box::new(CublasDut::new(which, ordinal, routine, n)?))
 }
 
 /// The number of the GPU that a subject without an instruction names: `cuda:0`.

@@ -84,9 +84,9 @@ fn print(report: &Features) -> Result<(), Failure> {
     }
     writeln!(out, "{table}")?;
     for feature in long {
-        let label = format!("\n{}: ", feature.title);
+        let label = format!("{}: ", feature.title);
         let text = format!("{}; {}", feature.value, feature.conclusion);
-        writeln!(out, "{}", layout::labelled(&label, &text))?;
+        writeln!(out, "\n{}", layout::labelled(&label, &text))?;
     }
     if report.is_noisy() {
         writeln!(out, "\n{NOISE}")?;

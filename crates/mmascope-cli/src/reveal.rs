@@ -45,14 +45,16 @@ pub(crate) fn run(
     let report = if let Some(rest) = options.subject.strip_prefix("lib:") {
         let mut subject = library(rest, options)?;
         mmascope::reveal::reveal_with_progress(subject.as_mut(), &chosen, &mut tell)?
-    } else if let Some((ordinal, routine)) = crate::cuda::product_of_cublas(&options.subject)? {
+    } else if let Some((which, ordinal, routine)) =
+        crate::cuda::product_of_cublas(&options.subject)?
+    {
         let Some(n) = options.n else {
             return Err(Failure::Input(format!(
                 "{}: the number of products is needed: -n N",
                 options.subject
             )));
         };
-        let mut device = crate::cuda::open_cublas(ordinal, routine, n)?;
+        let mut device = crate::cuda::open_cublas(which, ordinal, routine, n)?;
         let mut subject = DeviceSum::new(device.as_mut())?;
         mmascope::reveal::reveal_with_progress(&mut subject, &chosen, &mut tell)?
     } else {

@@ -1,8 +1,10 @@
 //! One output's chain over K with its opened step, as `explain A B --at` and `diff A B` show it.
 
+use std::ops::RangeInclusive;
+
 use crate::report::Failure;
 use mmascope::diff::{self, Contender, DiffStep, Place};
-use mmascope::dpa::Modifiers;
+use mmascope::dpa::{Modifiers, OperandWords};
 use mmascope::explain::{Comparison, OutputChain, Report, Trace};
 use mmascope::gemm::Matrices;
 use mmascope::isa::Instruction;
@@ -34,9 +36,22 @@ impl<'c> Chain<'c> {
         format!("{}:{}", self.row.architecture, self.row.name)
     }
 
-    fn trace(&self, step: usize) -> mmascope::Result<Trace> {
-        let operands = self.steps[step].words.operands();
-        Trace::of(self.contender.unit(), &operands, &Modifiers::default())
+    /// What some successive steps compute.
+    fn trace(&self, steps: RangeInclusive<usize>) -> mmascope::Result<Trace> {
+        let steps = &self.steps[steps];
+        let joined = |side: fn(&OperandWords) -> &[u64]| -> Vec<u64> {
+            let words = steps.iter().flat_map(|step| side(&step.words));
+            words.copied().collect()
+        };
+        let words = OperandWords {
+            a: joined(|words| &words.a),
+            b: joined(|words| &words.b),
+            c: steps[0].words.c,
+            scale_a: joined(|words| &words.scale_a),
+            scale_b: joined(|words| &words.scale_b),
+        };
+        let unit = self.contender.unit();
+        Trace::of(unit, &words.operands(), &Modifiers::default())
     }
 
     fn end(&self, step: usize) -> usize {
@@ -63,13 +78,26 @@ impl Walk {
         let chain = diff::walk(own.own(), other.map(Chain::own))?;
         let parting = other.and_then(|other| diff::parting(own.own(), other.own()));
         let opened = chain.opened;
-        let mut traces = vec![(own.name(), own.trace(opened)?)];
-        if let Some(other) = other {
-            let beside = (0..other.steps.len()).find(|&it| other.end(it) == own.end(opened));
-            if let Some(beside) = beside {
-                traces.push((other.name(), other.trace(beside)?));
+        let beside = other.and_then(|other| {
+            let ends = |step: &usize| other.end(*step) == own.end(opened);
+            Some((other, (0..other.steps.len()).find(ends)?))
+        });
+        let traces = match beside {
+            None => vec![(own.name(), own.trace(opened..=opened)?)],
+            Some((other, beside)) => {
+                // From where both begin a step, so that both sum the same k.
+                let begins = |step: usize| {
+                    let first = own.steps[step].first;
+                    let same = (0..=beside).find(|&it| other.steps[it].first == first)?;
+                    Some((step, same))
+                };
+                let (from, same) = (0..=opened).rev().find_map(begins).unwrap_or_default();
+                vec![
+                    (own.name(), own.trace(from..=opened)?),
+                    (other.name(), other.trace(same..=beside)?),
+                ]
             }
-        }
+        };
         Ok(Self {
             chain,
             parting,

@@ -62,6 +62,7 @@ fn without_a_gpu_the_message_says_what_is_missing() {
         ],
         &["record", "cuda:0", "--all", "-o", file],
         &["reveal", "cuda:0:cublas:sgemm", "-n", "8"],
+        &["reveal", "cuda:0:cublaslt:e4m3-f32", "-n", "32"],
     ] {
         let output = mmascope(arguments);
         let said = text(&output.stderr);
@@ -126,6 +127,12 @@ fn wrong_arguments_are_named() {
         (&["probe", "cmd:cat", "--inst", "f16"], "--arch"),
         (&["record", "model:h100:f16", "--all", "-o", "x"], "cuda:N"),
         (&["reveal", "cuda:0:cublas:xgemm", "-n", "8"], "sgemm"),
+        (&["reveal", "cuda:0:cublas:e4m3-f32", "-n", "8"], "f16-f32"),
+        (
+            &["reveal", "cuda:0:cublaslt:e4m3-f16", "-n", "8"],
+            "e4m3-f32",
+        ),
+        (&["reveal", "cuda:x:cublaslt:sgemm", "-n", "8"], "cublaslt"),
         (&["reveal", "cuda:0:cublas:sgemm"], "-n N"),
         (&["probe", "cuda:x:mma"], "cuda:N:INST"),
     ] {

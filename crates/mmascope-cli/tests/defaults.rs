@@ -146,11 +146,11 @@ fn other_commands() {
     for arguments in errors {
         let text = out(&run(folder, arguments));
         assert!(
-            text.contains("\nampere mma.m16n8k16.f32.f16.f16.f32\n"),
+            text.contains("\nampere:mma.m16n8k16.f32.f16.f16.f32\n"),
             "{text}"
         );
         assert!(
-            text.contains("\nhopper wgmma.m64n8k16.f32.f16.f16\n"),
+            text.contains("\nhopper:wgmma.m64n8k16.f32.f16.f16\n"),
             "{text}"
         );
     }

@@ -266,6 +266,8 @@ fn units_that_agree_have_a_page_too() {
     assert!(cards.iter().all(|(_, state, ..)| state == "equal"));
     assert!(cards[K / 16 - 1].2, "the last step is opened");
     assert!(html.contains("The units agree") && html.contains("role=\"img\""));
+    // The opened step of one is compared with two steps of the other, which sum the same k.
+    assert!(html.contains("They agree"), "{html}");
 }
 
 #[test]

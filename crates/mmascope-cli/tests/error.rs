@@ -130,7 +130,7 @@ fn curves_of_schedules_and_architectures() {
     );
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        text.contains(&format!("hopper {F16}")) && text.contains("bias"),
+        text.contains(&format!("hopper:{F16}")) && text.contains("bias"),
         "{text}"
     );
 }

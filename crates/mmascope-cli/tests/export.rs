@@ -118,7 +118,7 @@ fn what_has_no_source_is_refused_with_the_reason() {
     assert_eq!(run.status, 2, "{}", run.err);
     assert!(
         run.err.contains(
-            "odd dot has no source in smt2: it has grid=products and a sticky bit below the grid"
+            "odd:dot has no source in smt2: it has grid=products and a sticky bit below the grid"
         ),
         "{}",
         run.err

@@ -128,9 +128,23 @@ fn packed_values_share_a_register_and_open_questions_are_said() {
     );
     let out = json("cast --from f32 --to f16 --packed x4 1 2 3 4");
     assert_eq!(out["instruction"], Value::Null);
-    let out = json("cast --from bf16 --to f32 nan");
-    let note = out["notes"][0].as_str().unwrap();
-    assert!(note.contains("does not say which NaN"), "{note}");
+    for (command, word) in [
+        ("cast --from bf16 --to f32 0x7f81", "7f810000"),
+        ("cast --from f64 --to f16 0xfff053459b256ae9", "fe14"),
+    ] {
+        let out = json(command);
+        assert_eq!(out["results"][0]["out"], word, "{command}");
+        let note = out["notes"][0].as_str().unwrap();
+        assert!(note.contains("does not say which NaN"), "{note}");
+        assert!(note.contains("H200 (sm_90)"), "{note}");
+    }
+    for command in [
+        "cast --from int32 --to f64 1",
+        "cast --from f64 --to f32 --sat 1",
+        "cast --from f32 --to f16 nan",
+    ] {
+        assert_eq!(json(command)["notes"].as_array().unwrap().len(), 0);
+    }
     let out = json("cast --from f32 --to e4m3 --random-bits 8000 1.05");
     assert_eq!(out["notes"].as_array().unwrap().len(), 0);
 }

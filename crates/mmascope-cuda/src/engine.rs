@@ -4,6 +4,7 @@
 //! output. No matrix unit is used, so a chip computes what any other chip's matrix units compute.
 
 mod down;
+mod on_chip;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,14 +20,10 @@ use crate::Result;
 use crate::chip::{Argument, Chip, Loaded, Memory};
 use crate::source;
 
-const TEXT: &str = include_str!("source/engine.cu");
+pub use on_chip::{Lines, ProductOnChip};
+use on_chip::{OnChip, Part};
 
-/// Threads of a block.
-const THREADS: u32 = 128;
-/// Rows and columns of a warp's outputs, where sums are multiply-adds, and its threads (`source/down.cu`).
-const WARP: [usize; 3] = [4, 128, 32];
-/// Products of a launch: a person who waits can stop between launches.
-const PRODUCTS: u64 = 1 << 32;
+const TEXT: &str = include_str!("source/engine.cu");
 
 /// A chip as an engine of matrix products.
 pub struct CudaEngine {
@@ -115,6 +112,28 @@ impl CudaEngine {
         }
     }
 
+    /// The program of a unit's products, with memory of its own: for operands that lie on the chip.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) where the unit has no source; [`Error::Device`](crate::Error::Device).
+    pub fn program(&self, unit: &Unit) -> Result<Box<dyn Loaded>> {
+        self.chip.load(&product_source(unit, "unit")?, false)
+    }
+
+    /// Gets a product ready whose operands lie on the chip, `steps` instructions long.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn on_chip(
+        &self,
+        loaded: Box<dyn Loaded>,
+        unit: &Unit,
+        operands: [Lines; 2],
+        steps: usize,
+    ) -> Result<ProductOnChip> {
+        ProductOnChip::new(loaded, unit, operands, steps, !self.is_plain)
+    }
+
     /// The same without fast methods: every unit in integers. The bits are the same.
     #[must_use]
     pub fn in_integers(self) -> Self {
@@ -158,7 +177,7 @@ impl fmt::Debug for CudaPlan {
 impl fmt::Display for CudaPlan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self.is_down {
-            true => "fused sums by multiply-adds in f64 that round down",
+            true => "fused sums by multiply-adds that round down",
             false => "the unit's steps in integers, a thread an output",
         })
     }
@@ -242,34 +261,27 @@ impl Plan for CudaPlan {
             Ok(memory)
         };
         let operands = [place(&a)?, place(&b)?, place(&scale_a)?, place(&scale_b)?];
-        let expanded = match self.is_down {
-            true => {
-                let lines = [(operands[0], m, "expand_a"), (operands[1], n, "expand_b")];
-                let mut expanded = Vec::new();
-                for (codes, lines, kernel) in lines {
-                    expanded.extend(expand(
-                        loaded.as_mut(),
-                        &self.unit,
-                        codes,
-                        [lines, k],
-                        kernel,
-                    )?);
-                }
-                Some(expanded)
-            }
-            false => None,
+        let lines = |at: usize, count: usize| Lines {
+            codes: Argument::Memory(operands[at]),
+            count,
+            line_stride: k,
+            k_stride: 1,
+            scales: Argument::Memory(operands[at + 2]),
         };
+        let product = OnChip::new(
+            loaded.as_mut(),
+            &self.unit,
+            [lines(0, m), lines(1, n)],
+            k / signature.k.max(1),
+            self.is_down,
+        )?;
         Ok(Some(Box::new(CudaOperands {
             unit: Arc::clone(&self.unit),
             state: Mutex::new(State {
                 loaded,
+                product,
                 accumulators: None,
             }),
-            operands,
-            expanded,
-            lines: [m as u64, n as u64],
-            length: k as u64,
-            blocks: blocks as u64,
         })))
     }
 }
@@ -285,42 +297,6 @@ fn negated(word: u64, sign: u64, format: &Format) -> u64 {
     }
 }
 
-/// Values, exponents, signs and marks of the lines of an operand.
-fn expand(
-    loaded: &mut dyn Loaded,
-    unit: &Unit,
-    codes: Memory,
-    [lines, k]: [usize; 2],
-    kernel: &str,
-) -> Result<[Memory; 4]> {
-    let steps = k / unit.signature().k;
-    let block = down::fits(unit).map_or(1, |sum| sum.l as usize);
-    let groups = steps * unit.signature().k.div_ceil(block);
-    // Threads read a tile of lines, beyond the last one too.
-    let stride = lines + WARP[1];
-    let memory = [
-        loaded.allocate(stride * k * 8)?,
-        loaded.allocate(stride * k * 2)?,
-        loaded.allocate(stride * groups * 4)?,
-        loaded.allocate(stride * steps)?,
-    ];
-    let [values, exponents, signs, marks] = memory.map(Argument::Memory);
-    let word = |number: usize| Argument::Word(number as u64);
-    let blocks =
-        u32::try_from(((lines * steps) as u64).div_ceil(THREADS.into())).unwrap_or(u32::MAX);
-    let arguments = [
-        Argument::Memory(codes),
-        word(lines),
-        word(k),
-        values,
-        exponents,
-        signs,
-        marks,
-    ];
-    loaded.launch(kernel, blocks, THREADS, &arguments)?;
-    Ok(memory)
-}
-
 /// Appends words in as few bytes as their registers take.
 fn put(all: &mut Vec<u8>, words: impl Iterator<Item = u64>, format: &Format) {
     let size = bytes(format);
@@ -332,6 +308,7 @@ fn put(all: &mut Vec<u8>, words: impl Iterator<Item = u64>, format: &Format) {
 /// A program with operands; one caller at a time.
 struct State {
     loaded: Box<dyn Loaded>,
+    product: OnChip,
     /// Memory for accumulators, and how many bytes it has.
     accumulators: Option<(Memory, usize)>,
 }
@@ -339,16 +316,6 @@ struct State {
 struct CudaOperands {
     unit: Arc<Unit>,
     state: Mutex<State>,
-    /// A, B and their scales.
-    operands: [Memory; 4],
-    /// Values, exponents, signs and marks of A, then those of B, where sums are multiply-adds.
-    expanded: Option<Vec<Memory>>,
-    /// Rows of A and columns of B.
-    lines: [u64; 2],
-    /// Words of a row of A.
-    length: u64,
-    /// Scales of a row of A.
-    blocks: u64,
 }
 
 impl fmt::Debug for CudaOperands {
@@ -412,64 +379,13 @@ impl Prepared for CudaOperands {
             }
         };
         state.loaded.write(memory, &all)?;
-        let word = |number: usize| Argument::Word(number as u64);
-        let [a, b, scale_a, scale_b] = self.operands.map(Argument::Memory);
-        let blocks = u32::try_from((count as u64).div_ceil(THREADS.into())).unwrap_or(u32::MAX);
-        let k = self.unit.signature().k as u64;
-        let at_once = (PRODUCTS / (count as u64 * k).max(1)).max(1) as usize;
-        while !range.is_empty() {
-            watch.check()?;
-            let own = at_once.min(range.len());
-            match &self.expanded {
-                None => {
-                    let arguments = [
-                        a,
-                        b,
-                        scale_a,
-                        scale_b,
-                        Argument::Memory(memory),
-                        Argument::Word(self.length),
-                        Argument::Word(self.blocks),
-                        word(steps.rows.start),
-                        word(steps.columns.start),
-                        word(range.start),
-                        word(own),
-                        word(columns),
-                        word(count),
-                    ];
-                    state
-                        .loaded
-                        .launch("product", blocks, THREADS, &arguments)?;
-                }
-                Some(expanded) => {
-                    let mut arguments: Vec<Argument> =
-                        expanded.iter().copied().map(Argument::Memory).collect();
-                    arguments.extend([
-                        a,
-                        b,
-                        Argument::Memory(memory),
-                        Argument::Word(self.lines[0]),
-                        Argument::Word(self.lines[1]),
-                        Argument::Word(self.length),
-                        word(steps.rows.start),
-                        word(steps.columns.start),
-                        word(range.start),
-                        word(own),
-                        word(rows),
-                        word(columns),
-                    ]);
-                    let [high, wide, lanes] = WARP;
-                    let threads = (rows.div_ceil(high) * columns.div_ceil(wide) * lanes) as u64;
-                    let blocks =
-                        u32::try_from(threads.div_ceil(THREADS.into())).unwrap_or(u32::MAX);
-                    state
-                        .loaded
-                        .launch("product_down", blocks, THREADS, &arguments)?;
-                }
-            }
-            (watch.progress)((count * own) as u64);
-            range.start += own;
-        }
+        let part = Part {
+            d: Argument::Memory(memory),
+            rows: steps.rows.clone(),
+            columns: steps.columns.clone(),
+            steps: range,
+        };
+        state.product.advance(state.loaded.as_mut(), &part, watch)?;
         state.loaded.read(memory, &mut all)?;
         for (at, bytes) in all.chunks(bytes(&format)).enumerate() {
             let mut word = [0; 8];

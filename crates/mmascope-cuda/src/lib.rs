@@ -11,13 +11,15 @@
 //! | [`dut`] | an instruction of a chip as a [`Dut`](mmascope_lab::dut::Dut) |
 //! | [`trial`] | millions of operands made, computed and compared on the chip |
 //! | [`engine`] | matrix products with the bits of any unit, by a chip's ordinary instructions |
-//! | [`cublas`] | products of cuBLAS as devices |
+//! | [`on_device`] | products of matrices that lie on a GPU already |
+//! | [`cublas`] | products of cuBLAS and cuBLASLt as devices |
 //! | [`default`] | a GPU as the engine of everything that a program computes |
 //! | [`function`] | conversions and approximate functions of a chip |
 //! | [`doctor`] | what this machine has |
 
 pub mod chip;
 pub mod cublas;
+mod cublas_lt;
 pub mod default;
 pub mod doctor;
 pub mod dut;
@@ -26,6 +28,7 @@ pub mod function;
 pub mod gpu;
 mod layout;
 pub mod nvrtc;
+pub mod on_device;
 pub mod sass;
 mod search;
 pub mod source;

@@ -20,7 +20,7 @@ use crate::array::{Stored, Words};
 use crate::each_width;
 use crate::error::{Error, Result};
 use crate::format::{BF16, Class, F16, F32, Format, Kind, Overflow, Rounding};
-use mmascope_model::precision::cast::{Cast, CastPolicy};
+use mmascope_model::precision::cast::{Cast, NanRule};
 
 /// What a slice may hold: register words, or numbers of the host with these bits.
 pub trait Bits: Copy + Send + Sync {
@@ -186,12 +186,10 @@ impl Encoder {
             _ => return None,
         };
         let is_stochastic = matches!(cast.rounding(), Rounding::Stochastic { .. });
-        // A NaN whose payload matters is left to the reference.
-        let keeps_payload = cast.policy() == CastPolicy::MlDtypes && *to == F16
-            || cast.policy() == CastPolicy::Ptx && to.register.shift > 0;
         if !cast.is_plain()
             || is_stochastic
-            || keeps_payload
+            // A NaN whose payload matters is left to the reference.
+            || cast.nan_rule().is_some_and(NanRule::keeps_payload)
             || float.fraction_bits > 13
             || to == from
             || float.emin() < F32.float()?.emin()
@@ -278,6 +276,8 @@ impl Encoder {
 #[derive(Clone, Copy)]
 struct Decoder {
     is_f16: bool,
+    /// Magnitudes above this are NaNs that become `nan`.
+    largest: u32,
     nan: Signed,
 }
 
@@ -285,14 +285,16 @@ impl Decoder {
     fn of(cast: &Cast) -> Option<Self> {
         let from = *cast.from();
         let is_half = [F16, BF16].contains(&from);
-        // NumPy keeps the payload of a NaN.
-        if !is_half
-            || *cast.to() != F32
-            || !cast.is_plain()
-            || cast.policy() == CastPolicy::MlDtypes
-        {
+        if !is_half || *cast.to() != F32 || !cast.is_plain() {
             return None;
         }
+        let largest = match (cast.nan_rule(), from) {
+            // The shift that makes numbers of bf16 wider keeps a NaN as well.
+            (Some(NanRule::Kept), BF16) => u32::MAX,
+            (Some(rule), _) if rule.keeps_payload() => return None,
+            (_, BF16) => 0x7f80,
+            _ => 0x7c00,
+        };
         let nan = from.nan()?;
         let exact = from.decode(nan).class == Class::Nan && matches!(from.kind, Kind::Float(_));
         // `--overflow` concerns the infinities too.
@@ -301,6 +303,7 @@ impl Decoder {
         }
         Some(Self {
             is_f16: from == F16,
+            largest,
             nan: Signed::of(cast, nan, nan | 1 << 15),
         })
     }
@@ -309,25 +312,22 @@ impl Decoder {
     fn word<const F16_SOURCE: bool>(&self, word: u32) -> u32 {
         let sign = ((word << 16) as i32 >> 31) as u32;
         let magnitude = word & 0x7fff;
-        let (number, infinity) = if F16_SOURCE {
+        let number = if F16_SOURCE {
             // A subnormal is an integer times 2^-24: the host's conversion and product are exact.
             let subnormal = (magnitude as i32 as f32 * f32::from_bits((127 - 24) << 23)).to_bits();
             let normal = (magnitude << 13) + ((127 - 15) << 23);
             let infinite = 255 << 23;
             let number = if magnitude < 0x400 { subnormal } else { normal };
-            (
-                if magnitude == 0x7c00 {
-                    infinite
-                } else {
-                    number
-                },
-                0x7c00,
-            )
+            if magnitude == 0x7c00 {
+                infinite
+            } else {
+                number
+            }
         } else {
-            (magnitude << 16, 0x7f80)
+            magnitude << 16
         };
         let out = number | (sign & 1 << 31);
-        if magnitude > infinity {
+        if magnitude > self.largest {
             self.nan.at(sign)
         } else {
             out

@@ -7,6 +7,8 @@ mod exhaustive;
 mod forms;
 #[path = "casts/from_f32.rs"]
 mod from_f32;
+#[path = "casts/hopper.rs"]
+mod hopper;
 #[path = "casts/oracle.rs"]
 mod oracle;
 #[path = "casts/random_bits.rs"]

@@ -9,6 +9,7 @@ mod compare;
 mod device;
 mod error;
 mod interrupt;
+mod on_device;
 mod precision;
 mod product;
 mod program;
@@ -28,6 +29,8 @@ mod _core {
     use super::compare::{diff_part, diff_whole, identify, said};
     #[pymodule_export]
     use super::device::{infer, probe, validate, validate_join, validate_parts};
+    #[pymodule_export]
+    use super::on_device::{multiply_on_device, takes_device_memory};
     #[pymodule_export]
     use super::precision::{cast, dequantize, quantize};
     #[pymodule_export]

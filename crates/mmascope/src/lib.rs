@@ -141,8 +141,8 @@ pub mod precision {
     /// Casts between formats: the reference, policies, PTX forms.
     pub mod cast {
         pub use mmascope_model::precision::cast::{
-            Cast, CastOptions, CastPolicy, OutOfRange, Packing, RandomBits, Shown, Slice, decimal,
-            lane_names, reversed, slice_bits,
+            Cast, CastOptions, CastPolicy, NanRule, OutOfRange, Packing, RandomBits, Shown, Slice,
+            decimal, lane_names, reversed, slice_bits,
         };
 
         /// The casts that PTX has.

@@ -1,4 +1,4 @@
-"""Routes the products of PyTorch operations on CPU through the simulated arithmetic.
+"""Routes the products of PyTorch operations on CPU or an NVIDIA GPU through the simulated arithmetic.
 
 Operations arrive below autograd, so that forward and backward are routed alike. Everything beside the products (bias,
 scaling, softmax, activation) is PyTorch's own arithmetic; what follows a product directly (alpha, beta, bias, scales of
@@ -256,8 +256,8 @@ class Simulation(TorchDispatchMode):
         """a @ b in the format of D; NotImplemented where PyTorch computes it."""
         dtypes = f"{_name(a.dtype)}, {_name(b.dtype)}"
         reason = None
-        if a.device.type != "cpu" or b.device.type != "cpu":
-            reason = f"tensors on {a.device}"
+        if a.device != b.device or a.device.type not in ("cpu", "cuda"):
+            reason = f"tensors on {a.device} and {b.device}"
         elif a.numel() == 0 or b.numel() == 0:
             reason = "an empty matrix"
         elif not (a.dtype.is_floating_point and b.dtype.is_floating_point):
@@ -415,7 +415,7 @@ def _name(dtype: torch.dtype) -> str:
 
 @_checks.named
 def simulate(*, arch: str, instruction: Rule = None, schedule: Any = None, threads: int | None = None) -> Simulation:
-    """Runs PyTorch on CPU with the matrix arithmetic of another chip.
+    """Runs PyTorch, on CPU or an NVIDIA GPU, with the matrix arithmetic of another chip.
 
     Parameters
     ----------

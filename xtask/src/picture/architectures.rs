@@ -4,21 +4,12 @@ use std::path::Path;
 
 use mmascope_model::isa::{Architecture, Catalogue};
 
-/// The table stands between these two lines.
-const BEGIN: &str = "<!-- architectures: written by `cargo xtask generate` -->\n";
-const END: &str = "<!-- end of architectures -->";
+use super::marks;
 
 /// The README with the table of today.
 pub(super) fn readme(root: &Path) -> Result<String, String> {
-    let text = std::fs::read_to_string(root.join("README.md")).map_err(|it| it.to_string())?;
-    let text = text.replace("\r\n", "\n");
-    let (before, rest) = text
-        .split_once(BEGIN)
-        .ok_or("has no mark where the table begins")?;
-    let (_, after) = rest
-        .split_once(END)
-        .ok_or("has no mark where the table ends")?;
-    Ok(format!("{before}{BEGIN}{}{END}{after}", table()))
+    let page = marks::page(&root.join("README.md"))?;
+    marks::filled(&page, "architectures", &table())
 }
 
 fn table() -> String {

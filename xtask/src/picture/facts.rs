@@ -23,8 +23,11 @@ pub(super) fn changes(root: &Path) -> Result<String, String> {
     };
     let (known, recorded) = (read(CHANGES)?, read(FACTS)?);
     let lines = Catalogue::built_in().facts_since(&recorded);
-    Ok(match lines.is_empty() {
-        true => known,
-        false => format!("# {}\n{}\n{known}", record::date()?, lines.join("\n")),
-    })
+    if lines.is_empty() {
+        return Ok(known);
+    }
+    // A day has one entry.
+    let head = format!("# {}\n", record::date()?);
+    let earlier = known.strip_prefix(&head).unwrap_or(&known);
+    Ok(format!("{head}{}\n{earlier}", lines.join("\n")))
 }

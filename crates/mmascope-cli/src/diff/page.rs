@@ -1,8 +1,8 @@
 //! Writes the findings of `diff` as one HTML page that needs nothing else.
 
 use super::drawing::{escaped, svg};
-use super::text::{EXPLAINED, distance, explained, others};
-use super::{Compare, Findings, Shown};
+use super::text::{EXPLAINED, HEADS, counts, explained};
+use super::{Findings, Shown};
 use mmascope::explain::{Comparison, Report};
 
 pub(super) fn page(findings: &Findings<'_>) -> String {
@@ -15,19 +15,8 @@ pub(super) fn page(findings: &Findings<'_>) -> String {
         .collect();
     report.html(&format!("<ul class=\"notes\">{notes}</ul>"));
     let rows = findings.compares.iter();
-    let rows: Vec<[String; 7]> = rows.map(|compare| row(findings, compare)).collect();
-    report.html(&table(
-        &[
-            "left",
-            "right",
-            "compared",
-            "equal",
-            "differ",
-            "largest ULP",
-            "other",
-        ],
-        &rows,
-    ));
+    let rows: Vec<[String; 7]> = rows.map(|compare| counts(findings, compare)).collect();
+    report.html(&table(&HEADS, &rows));
     report.html(&svg(findings));
     let differing = findings.compares.iter().filter(|it| it.first.is_some());
     for compare in differing.clone().take(EXPLAINED) {
@@ -69,20 +58,6 @@ pub(super) fn table<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> 
         "<div class=\"scroll\"><table><thead><tr>{heads}</tr></thead><tbody>{}</tbody></table></div>",
         rows.collect::<String>()
     )
-}
-
-fn row(findings: &Findings<'_>, compare: &Compare) -> [String; 7] {
-    let tally = &compare.tally;
-    let name = |index: usize| findings.subjects[index].name();
-    [
-        name(compare.left),
-        name(compare.right),
-        tally.compared.to_string(),
-        tally.equal.to_string(),
-        tally.different().to_string(),
-        distance(tally.largest),
-        others(compare).join(", "),
-    ]
 }
 
 /// An input and its steps on both units; in words where the formats of one do not hold it.

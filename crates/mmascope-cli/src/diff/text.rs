@@ -13,33 +13,41 @@ use mmascope::explain::{PairTrace, TracedCode, TracedOperand, TracedValue};
 /// How many pairs of units are shown with their inputs; the rest is in the table and in `--json`.
 pub(super) const EXPLAINED: usize = 10;
 
+/// What the columns of the table are; see [`counts`].
+pub(super) const HEADS: [&str; 7] = [
+    "left",
+    "right",
+    "compared",
+    "equal",
+    "differ",
+    "largest ULP",
+    "other",
+];
+
+/// A row of the table.
+pub(super) fn counts(findings: &Findings<'_>, compare: &Compare) -> [String; 7] {
+    let tally = &compare.tally;
+    let name = |index: usize| findings.subjects[index].name();
+    [
+        name(compare.left),
+        name(compare.right),
+        tally.compared.to_string(),
+        tally.equal.to_string(),
+        tally.different().to_string(),
+        distance(tally.largest),
+        others(compare).join(", "),
+    ]
+}
+
 pub(super) fn print(findings: &Findings<'_>) -> Result<(), Failure> {
     let mut out = terminal::out();
     writeln!(out, "{} inputs: {}", findings.inputs, findings.source)?;
     for note in &findings.notes {
         writeln!(out, "note: {note}")?;
     }
-    let mut table = Table::new(&[
-        "left",
-        "right",
-        "compared",
-        "equal",
-        "differ",
-        "largest ULP",
-        "other",
-    ]);
+    let mut table = Table::new(&HEADS);
     for compare in &findings.compares {
-        let name = |index: usize| findings.subjects[index].name();
-        let tally = &compare.tally;
-        table.add_row([
-            name(compare.left),
-            name(compare.right),
-            tally.compared.to_string(),
-            tally.equal.to_string(),
-            tally.different().to_string(),
-            distance(tally.largest),
-            others(compare).join(", "),
-        ]);
+        table.add_row(counts(findings, compare));
     }
     writeln!(out, "{}", table)?;
     let differing: Vec<&Compare> = findings

@@ -75,7 +75,7 @@ fn mismatches_are_shown_with_their_place() {
     let file = files.write("v.jsonl", lines(&[RIGHT, WRONG]));
     let run = super::process::run(&["check", &file]).expect(1);
     let expected = format!(
-        "{file}:2: volta {NAME}: recorded 40a00001, the model gives 40a00000\n  {}\n1 passed, 1 failed\n",
+        "{file}:2: volta:{NAME}: recorded 40a00001, the model gives 40a00000\n  {}\n1 passed, 1 failed\n",
         answered(WRONG.0, WRONG.1)
     );
     assert_eq!(run.out, expected);

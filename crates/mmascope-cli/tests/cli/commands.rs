@@ -224,7 +224,7 @@ fn show_in_both_forms() {
         (&parameter("e0")["value"], &parameter("e0")["evidence"]),
         (&"-133".into(), &"hw".into())
     );
-    assert_eq!(parameter("zero")["evidence"], "open");
+    assert_eq!(parameter("zero")["evidence"], "hw");
 
     let wrong = show("mma.m16n8k16.f32.bf16.bf16.f23", &[]).expect(2);
     assert!(

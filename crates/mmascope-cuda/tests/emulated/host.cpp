@@ -7,12 +7,14 @@ static void call(const Kernel &k, const Word *a) {
     case 4: ((void (*)(W, W, W, W))f)(a[0], a[1], a[2], a[3]); break;
     case 5: ((void (*)(W, W, W, W, W))f)(a[0], a[1], a[2], a[3], a[4]); break;
     case 7: ((void (*)(W, W, W, W, W, W, W))f)(a[0], a[1], a[2], a[3], a[4], a[5], a[6]); break;
-    case 13:
-      ((void (*)(W, W, W, W, W, W, W, W, W, W, W, W, W))f)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+    case 9: ((void (*)(W, W, W, W, W, W, W, W, W))f)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]); break;
+    case 17:
+      ((void (*)(W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W))f)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11],
+        a[12], a[13], a[14], a[15], a[16]);
       break;
-    case 20:
-      ((void (*)(W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W))f)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10],
-        a[11], a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19]);
+    case 18:
+      ((void (*)(W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W))f)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11],
+        a[12], a[13], a[14], a[15], a[16], a[17]);
       break;
     default: fprintf(stderr, "a kernel of %d parameters\n", k.parameters), exit(9);
   }

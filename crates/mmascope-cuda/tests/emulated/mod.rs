@@ -96,9 +96,9 @@ impl EmulatedChip {
 fn kernels(source: &str) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for part in source.split("extern \"C\" __global__ void ").skip(1) {
-        let part = match part.strip_prefix("__cluster_dims__(") {
-            Some(rest) => rest.split_once(") ").expect("a kernel").1,
-            None => part,
+        let part = match part.starts_with("__") {
+            true => part.split_once(") ").expect("a kernel").1,
+            false => part,
         };
         let (name, rest) = part.split_once('(').expect("parameters");
         let (parameters, _) = rest.split_once(')').expect("parameters");
@@ -140,7 +140,7 @@ impl Chip for EmulatedChip {
             "struct Kernel { const char *name; void *function; int parameters; bool meets; };\n";
         text += "static const Kernel kernels[] = {";
         for (name, parameters) in &kernels {
-            let meets = name == "tile";
+            let meets = ["tile", "product_down"].contains(&name.as_str());
             let _ = write!(
                 text,
                 "{{\"{name}\", (void *){name}, {parameters}, {meets}}}, "
@@ -151,7 +151,9 @@ impl Chip for EmulatedChip {
         std::fs::write(&file, text).expect("written");
         let program = folder.path().join("chip");
         let mut command = Command::new("g++");
+        // A GPU faults where a vector begins at no multiple of its size.
         command.args(["-std=c++20", "-w", "-pthread"]);
+        command.args(["-fsanitize=alignment", "-fno-sanitize-recover=alignment"]);
         match self.checked {
             true => command.args(["-O1", "-fsanitize=address", "-fno-sanitize-recover"]),
             false => command.arg("-O2"),

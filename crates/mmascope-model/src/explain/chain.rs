@@ -159,19 +159,23 @@ impl OutputChain {
         out
     }
 
-    /// `k = 0 to 447: 28 steps, of which 3 end with different sums`.
+    /// `k = 0 to 447: 28 steps, different after 3 of them`.
     fn summary(&self, steps: &Range<usize>) -> String {
         let (first, last) = self.k(steps);
         let count = counted(steps.len(), "step");
-        let apart = self.steps[steps.clone()]
-            .iter()
-            .filter(|step| step.state == ChainState::Apart);
-        let what = match (self.is_idle(steps.start), self.names.len(), apart.count()) {
+        let of = |state| {
+            let own = self.steps[steps.clone()].iter();
+            own.filter(|step| step.state == state).count()
+        };
+        let (apart, equal) = (of(ChainState::Apart), of(ChainState::Equal));
+        let what = match (self.is_idle(steps.start), apart, equal) {
             (true, ..) => " of zeros only, which change nothing".to_owned(),
-            (false, 1, _) => String::new(),
-            (false, _, 0) => ", equal".to_owned(),
-            (false, _, many) if many == steps.len() => ", different".to_owned(),
-            (false, _, many) => format!(", different after {many} of them"),
+            // Of one unit, or where the second one ends no step.
+            (false, 0, 0) => String::new(),
+            (false, 0, many) if many == steps.len() => ", equal".to_owned(),
+            (false, 0, many) => format!(", equal after {many} of them"),
+            (false, many, _) if many == steps.len() => ", different".to_owned(),
+            (false, many, _) => format!(", different after {many} of them"),
         };
         format!("k = {first} to {last}: {count}{what}")
     }

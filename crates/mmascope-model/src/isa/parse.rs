@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+mod evidence;
 mod family;
 mod format;
 mod row;
@@ -117,6 +118,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<(Vec<Block>, Vec<Format>)>
         sets: HashMap::new(),
         work: 0,
         family: None,
+        together: Vec::new(),
     };
     let lines = logical_lines(text).map_err(located)?;
     for block in lines.chunk_by(|_, next| !begins_block(next)) {
@@ -134,6 +136,8 @@ pub(super) fn parse(file: &str, text: &str) -> Result<(Vec<Block>, Vec<Format>)>
         let again = (names.len() - 1).saturating_mul(rest.len());
         reader.charge(head[0], again).map_err(located)?;
         let is_shared = names.len() > 1;
+        let first_word = |words: &Vec<Token<'_>>| words.first().map(|word| word.text.to_owned());
+        reader.together = names.iter().filter_map(first_word).collect();
         for name in names {
             reader.arch(head[0], &name, is_shared).map_err(located)?;
             for line in rest {
@@ -204,6 +208,8 @@ struct Reader<'a> {
     work: usize,
     /// Instructions of the family that `note`, `source` and `mods` lines belong to.
     family: Option<std::ops::Range<usize>>,
+    /// The architectures of the current block.
+    together: Vec<String>,
 }
 
 /// A type as it stands in names, and its format.
@@ -243,7 +249,7 @@ impl Reader<'_> {
         });
         match keyword.text {
             "title" | "vendor" | "unmodelled" | "note" | "source" | "mods" | "let" | "features"
-            | "chained" | "flags"
+            | "chained" | "flags" | "evidence"
                 if missing =>
             {
                 fault(
@@ -335,14 +341,19 @@ impl Reader<'_> {
                 }
                 Ok(())
             }
+            "evidence" => self.evidence(head, rest),
             "let" => self.set(head, rest),
             other => {
                 let known = [
                     "arch", "format", "title", "vendor", "let", "note", "source", "mods",
                 ];
-                let names = known
-                    .into_iter()
-                    .chain(["unmodelled", "features", "chained", "flags"]);
+                let names = known.into_iter().chain([
+                    "unmodelled",
+                    "features",
+                    "chained",
+                    "flags",
+                    "evidence",
+                ]);
                 let error = Error::unknown("line", other, names);
                 let message = format!(
                     "{error}; a family is written: name | types | shapes | arithmetic | evidence"

@@ -25,6 +25,7 @@ mod shown;
 
 use std::cmp::Ordering;
 
+pub use nan::NanRule;
 pub use packed::{Packing, lane_names};
 pub use policy::CastPolicy;
 pub use random::{RandomBits, Slice, reversed, slice_bits};
@@ -220,9 +221,6 @@ impl Cast {
     /// The register word of the result for a register word of the source.
     #[must_use]
     pub fn word(&self, word: u64) -> u64 {
-        if let Some(word) = self.tf32_of_nan(word) {
-            return word;
-        }
         self.to
             .to_register(self.code(self.from.from_register(word)))
     }

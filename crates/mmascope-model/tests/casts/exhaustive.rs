@@ -206,7 +206,11 @@ fn of_nan(from: &Spec, code: u64, to: &Spec, policy: CastPolicy, options: &CastO
         return canonical;
     }
     match policy {
-        CastPolicy::Ptx | CastPolicy::Host => canonical,
+        CastPolicy::Ptx => of_ptx(from.name, code, to.name, options).unwrap_or(canonical),
+        CastPolicy::Host => match (from.name, to.name) {
+            ("bf16", "f32") => code << 16,
+            _ => canonical,
+        },
         CastPolicy::Ieee | CastPolicy::Ocp => to.nan().unwrap_or(largest),
         CastPolicy::MlDtypes => {
             let Some(nan) = to.nan() else {
@@ -229,6 +233,27 @@ fn of_nan(from: &Spec, code: u64, to: &Spec, policy: CastPolicy, options: &CastO
             shifted | sign
         }
     }
+}
+
+/// The NaNs that are not canonical, as an H200 makes them; `None` for the others.
+fn of_ptx(from: &str, code: u64, to: &str, options: &CastOptions) -> Option<u64> {
+    let rna = options.rounding == Some(Rounding::Rna);
+    let quiet = 1 << 51;
+    Some(match (from, to) {
+        ("bf16", "f32") if !options.ftz => code << 16,
+        ("f32", "f32") if !options.ftz => code,
+        // Codes of tf32 are words without their 13 low bits.
+        ("f32", "tf32") if rna && options.overflow == Some(OutOfRange::SatFinite) => {
+            ((code & 0xffff_e000) - 0x2000) >> 13
+        }
+        ("f32", "tf32") if rna => code >> 13,
+        ("f16", "f64") => 0x7ff << 52 | quiet | (code & 0x8000) << 48 | (code & 0x3ff) << 42,
+        ("bf16", "f64") => 0x7ff << 52 | quiet | (code & 0x8000) << 48 | (code & 0x7f) << 45,
+        // The product that flushes makes the NaN canonical.
+        ("f32", "f64") if options.ftz => 0x7fff_ffff_e000_0000,
+        ("f32", "f64") => 0x7ff << 52 | quiet | (code >> 31) << 63 | (code & 0x7f_ffff) << 29,
+        _ => return None,
+    })
 }
 
 /// Runs a check for every item on every core.

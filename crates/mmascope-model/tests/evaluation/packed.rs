@@ -118,13 +118,40 @@ fn single_conversions_with_their_modifiers() {
     }
 }
 
+/// Recorded on an H200 (sm_90), 2026-11-26; PTX leaves the payloads open.
 #[test]
-fn rule_2_2_which_nan_a_widened_bf16_becomes_is_left_open() {
-    let widen = instruction("cvt.f32.bf16");
-    assert!(run(&widen, &[0x3f80]).is_known());
-    let nan = run(&widen, &[0x7fc0]);
-    assert!(!nan.is_known() && nan.bound.is_some(), "{nan:x?}");
-    assert_eq!((nan.lo, nan.hi), (0xffff_ffff, 0x7fff_ffff));
+fn nans_of_single_conversions_are_those_of_a_chip() {
+    for (name, input, expected) in [
+        ("cvt.f32.bf16", 0x7f81, 0x7f81_0000),
+        ("cvt.rn.f32.f64", 0xfff4_a85c_d7d4_73f8, 0xffe5_42e6),
+        ("cvt.rn.bf16.f64", 0xfff0_5345_9b25_6ae9, 0xffc2),
+        ("cvt.rna.satfinite.tf32.f32", 0x7fd6_9aea, 0x7fd6_6000),
+        ("cvt.rn.bf16.f32", 0xffa9_bad9, 0x7fff),
+    ] {
+        assert_eq!(words(name, "sm_90", &[input]), expected, "{name}");
+    }
+}
+
+/// Where a target rounds to bf16 by other instructions, the last of them says which NaN comes out: a conversion of f32 the
+/// canonical one, a shift what `or.b32` has made quiet.
+#[test]
+fn nans_of_emulated_conversions_are_those_of_their_instructions() {
+    let converted = |from: &str, target: &str, word: u64| {
+        let text = format!(
+            "define bfloat @f({from} %a) {{\n%r = fptrunc {from} %a to bfloat\nret bfloat %r\n}}\n"
+        );
+        let target: Target = target.parse().expect("a target");
+        let resolution = resolve(&Request::new(&text, target)).expect("resolves");
+        evaluate(&resolution, target, &[word]).expect("a value").out
+    };
+    let nan = 0xfff0_5345_9b25_6ae9;
+    for (target, wanted) in [("sm_75", 0xffc2), ("sm_80", 0x7fff), ("sm_90", 0xffc2)] {
+        assert_eq!(converted("double", target, nan), wanted, "{target}");
+    }
+    for (target, wanted) in [("sm_75", 0xffe9), ("sm_80", 0x7fff), ("sm_90", 0x7fff)] {
+        assert_eq!(converted("float", target, 0xffa9_bad9), wanted, "{target}");
+    }
+    assert_eq!(converted("float", "sm_75", 0x3f80_8001), 0x3f81);
 }
 
 #[test]

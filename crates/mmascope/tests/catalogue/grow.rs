@@ -80,6 +80,7 @@ arch one, two
 let word = f16
 both.{shape}.{a} | word x word + f32 -> f32 | m1n1k2 | e-fdpa L=2 -> rne f32 | doc
   chained k
+  evidence two hw nan=open
 ";
     catalogue.extend("shared.txt", text).expect("a good text");
     let names = |arch: &str| -> Vec<String> {
@@ -91,6 +92,12 @@ both.{shape}.{a} | word x word + f32 -> f32 | m1n1k2 | e-fdpa L=2 -> rne f32 | d
     };
     assert_eq!(names("one"), ["first.m1n1k1", "both.m1n1k2.word"]);
     assert_eq!(names("two"), ["both.m1n1k2.word"]);
+    let evidence = |arch: &str| {
+        let row = catalogue.find(arch, "both.m1n1k2.word").expect("a row");
+        row.evidence.to_string()
+    };
+    assert_eq!(evidence("one"), "doc");
+    assert_eq!(evidence("two"), "hw nan=open");
     // A block of its own is still there once.
     let twice = Catalogue::built_in()
         .clone()

@@ -356,6 +356,22 @@ const TEXTS: &[(&str, &str)] = &[
         "2team, 1team, sim, doc, open or assumed; found 'sure'",
     ),
     (
+        "arch a\n§evidence a hw",
+        "'evidence' must follow a family line",
+    ),
+    (
+        "arch ab, cd\nx | {t} | {s} | {m} | doc\nevidence §ac hw",
+        "unknown architecture of this block 'ac'; allowed: ab, cd",
+    ),
+    (
+        "arch a\nx | {t} | {s} | {m} | doc\nevidence a§",
+        "expected evidence: hw, 2team",
+    ),
+    (
+        "arch a\nx | {t} | {s} | unmodelled why\n§evidence a hw",
+        "an unmodelled family has no evidence",
+    ),
+    (
         "arch a\nx | {t} | {s} | {m} | hw §L",
         "'L': expected PARAMETER=LEVEL",
     ),

@@ -277,7 +277,7 @@ fn shapes_that_are_not_legal_are_named_with_those_that_are() {
 #[test]
 fn the_beginning_of_a_name_suggests_names_that_begin_so() {
     for (arch, beginning) in [
-        ("ampere", "mma.sp.m16n8k16"),
+        ("hopper", "mma.m16n8k32.f16"),
         ("ampere", "wmma.m16"),
         ("turing", "wmma.m16"),
     ] {

@@ -158,12 +158,12 @@ fn evidence_of_one_row_is_what_the_text_says() {
         (of("L"), of("F"), of("e0")),
         (Strength::Hardware, Strength::Hardware, Strength::Hardware)
     );
-    assert_eq!(
-        (of("zero"), of("nan")),
-        (Strength::Open, Strength::TwoTeams)
-    );
-    assert_eq!(
-        row.evidence.to_string(),
-        "hw nan=2team overflow=1team zero=open"
-    );
+    assert_eq!(of("zero"), Strength::Hardware);
+    assert_eq!(row.evidence.to_string(), "hw");
+    // e0 shows with no f16 operand.
+    let row = catalogue
+        .find("hopper", "mma.m16n8k16.f32.f16.f16.f32")
+        .expect("a row");
+    assert_eq!(row.evidence.of("e0"), Strength::TwoTeams);
+    assert_eq!(row.evidence.to_string(), "hw e0=2team");
 }

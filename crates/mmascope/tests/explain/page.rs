@@ -199,6 +199,20 @@ fn a_chain_shows_every_step_and_opens_one() {
         let text = text.replace("<b>A</b>", "<i>A</i>");
         assert!(html.contains(&text), "{text} of {html}");
     }
+    // Where the second unit ends every other step alone, only those were compared.
+    let mut halves = walked();
+    for step in halves.steps.iter_mut().skip(1).step_by(2) {
+        (step.other, step.state) = (None, ChainState::Adds);
+    }
+    let mut report = Report::new("output 3,7");
+    report.chain(&halves);
+    let html = report.page();
+    for text in [
+        "10 steps, equal after 5 of them",
+        "15 steps, different after 8 of them",
+    ] {
+        assert!(html.contains(text), "{text} of {html}");
+    }
     let text = walked().to_string();
     let expected = "40 steps of 16 products\n  k = 0 to 127: 8 steps of zeros only, which change nothing\n  …\n";
     assert!(text.starts_with(expected), "{text}");

@@ -1,5 +1,6 @@
 // A chip in C++, enough for the generated programs: threads in lockstep, and the instructions as the PTX manual
 // describes them, on whole numbers. Inline assembly becomes a call of `instruction` (tests/runners.rs).
+#include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <cfenv>
@@ -18,6 +19,8 @@ typedef unsigned long long Word;
 #define __global__
 #define __device__
 #define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(...)
+#define __forceinline__ inline
 // One thread block at a time: its shared memory is a section of the program.
 #define __shared__ static __attribute__((section("shared_memory")))
 extern "C" unsigned char __start_shared_memory[] __attribute__((weak));
@@ -41,6 +44,39 @@ template <class Do> static auto rounded_so(int mode, Do what) {
 [[maybe_unused]] static __attribute__((noinline)) double __fma_rd(double x, double y, double z) {
   volatile double u = x, v = y, w = z;
   return rounded_so(FE_DOWNWARD, [&] { volatile double r = std::fma(u, v, w); return (double)r; });
+}
+[[maybe_unused]] static __attribute__((noinline)) float __fmaf_rd(float x, float y, float z) {
+  volatile float u = x, v = y, w = z;
+  return rounded_so(FE_DOWNWARD, [&] { volatile float r = std::fma(u, v, w); return (float)r; });
+}
+template <class T> static __attribute__((noinline)) T sum_down(T x, T y) {
+  volatile T u = x, v = y;
+  return rounded_so(FE_DOWNWARD, [&] { volatile T r = u + v; return (T)r; });
+}
+[[maybe_unused]] static double __dadd_rd(double x, double y) { return sum_down(x, y); }
+[[maybe_unused]] static float __fadd_rd(float x, float y) { return sum_down(x, y); }
+// Two numbers of 16 bits in a word.
+template <class Do> static unsigned by_halves(Do what) {
+  return (unsigned)(what(0) & 0xffff) | (unsigned)(what(16) & 0xffff) << 16;
+}
+[[maybe_unused]] static unsigned __vmaxs2(unsigned x, unsigned y) {
+  return by_halves([=](int at) { return std::max((int16_t)(x >> at), (int16_t)(y >> at)); });
+}
+[[maybe_unused]] static unsigned __vimax3_s16x2(unsigned x, unsigned y, unsigned z) { return __vmaxs2(__vmaxs2(x, y), z); }
+[[maybe_unused]] static unsigned __viaddmax_s16x2(unsigned x, unsigned y, unsigned z) {
+  return by_halves([=](int at) { return std::max((int16_t)((x >> at) + (y >> at)), (int16_t)(z >> at)); });
+}
+[[maybe_unused]] static unsigned __viaddmin_u16x2(unsigned x, unsigned y, unsigned z) {
+  return by_halves([=](int at) { return std::min((uint16_t)((x >> at) + (y >> at)), (uint16_t)(z >> at)); });
+}
+[[maybe_unused]] static unsigned __vcmpeq2(unsigned x, unsigned y) {
+  return by_halves([=](int at) { return (x >> at & 0xffff) == (y >> at & 0xffff) ? 0xffff : 0; });
+}
+[[maybe_unused]] static unsigned __byte_perm(unsigned x, unsigned y, unsigned which) {
+  Word bytes = (Word)y << 32 | x;
+  unsigned made = 0;
+  for (int i = 0; i < 4; i++) made |= (unsigned)(bytes >> (8 * (which >> 4 * i & 7)) & 255) << 8 * i;
+  return made;
 }
 [[maybe_unused]] static __attribute__((noinline)) float __double2float_rz(double x) {
   volatile double u = x;
@@ -345,6 +381,7 @@ static void instruction(const std::string &text, Outs outs, Ins ins) {
   else if (has("wmma.load")) wmma(text, ins);
   else if (has("mma.sync")) mma(text, outs, ins);
   else if (has("cvt.rn.f16.f64")) { unsigned short half = same_bits<unsigned short>((_Float16)same_bits<double>(ins[0])); memcpy(outs[0], &half, 2); }
+  else if (has("cvt.f64.f16")) { double whole = same_bits<_Float16>((unsigned short)ins[0]); memcpy(outs[0], &whole, 8); }
   else if (has("dp4a") || has("dp2a")) lane_dot(text, outs, ins);
   else if (has("trap")) fprintf(stderr, "trap\n"), exit(9);
   else if (!has("fence") && !has("tcgen05.wait") && !has("tcgen05.dealloc") && !has("tcgen05.relinquish"))

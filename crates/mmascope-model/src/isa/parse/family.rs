@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::row::{Row, Types};
-use super::{Field, MAX_WORK, Outcome, Reader, TypeName, fault, on_line};
-use crate::dpa::{self, Token, at};
-use crate::error::{Error, Position};
+use super::{Field, MAX_WORK, Outcome, Reader, TypeName, evidence, fault, on_line};
+use crate::dpa::{self, Token};
+use crate::error::Position;
 use crate::format::Formats;
-use crate::isa::evidence;
-use crate::isa::{Evidence, Shape, Strength};
+use crate::isa::{Evidence, Shape};
 
 impl Reader<'_> {
     pub(super) fn family(&mut self, fields: &[Field<'_>]) -> Outcome<()> {
@@ -240,42 +239,6 @@ fn parse_model(
             "expected '| evidence' behind the arithmetic",
         );
     };
-    let words = field.words();
-    let Some((first, rest)) = words.split_first() else {
-        return fault(
-            field.line,
-            field.end(),
-            "expected evidence: hw, 2team, 1team, sim, doc, open or assumed",
-        );
-    };
-    let default = Strength::named(first.text).or_else(|_| {
-        let expected =
-            "expected first the level of every parameter: hw, 2team, 1team, sim, doc, open or assumed";
-        fault(
-            field.line,
-            first.column,
-            format!("{expected}; found '{}'", first.text),
-        )
-    })?;
-    let mut exceptions = Vec::new();
-    for word in rest {
-        let Some((parameter, level)) = word.text.split_once('=') else {
-            let message = format!("'{}': expected PARAMETER=LEVEL", word.text);
-            return fault(field.line, word.column, message);
-        };
-        let known = evidence::parameters();
-        if !known.clone().any(|known| known == parameter) {
-            let error = Error::unknown("parameter", parameter, known);
-            return fault(field.line, word.column, error.to_string());
-        }
-        let level = on_line(field.line, at(*word, Strength::named(level)))?;
-        exceptions.push((parameter.to_owned(), level));
-    }
-    Ok(Arithmetic::Known(
-        program,
-        Evidence {
-            default,
-            exceptions,
-        },
-    ))
+    let evidence = evidence::levels(field.line, &field.words(), field.end())?;
+    Ok(Arithmetic::Known(program, evidence))
 }

@@ -11,7 +11,8 @@ pub enum CastPolicy {
     /// IEEE 754: overflow as the rounding says (NaN where there is no ∞, the largest number where
     /// there is neither), a NaN becomes the default quiet NaN, integers clamp.
     Ieee,
-    /// PTX `cvt`: `.satfinite` where the instruction has no other form, canonical NaNs.
+    /// PTX `cvt`: `.satfinite` where the instruction has no other form; NaNs as
+    /// [`PtxForm::nan_rule`](super::ptx::PtxForm::nan_rule) says.
     Ptx,
     /// `ml_dtypes` 0.6 and NumPy: ∞ or NaN beyond the range, NaN keeps its sign, everything but f16
     /// is rounded from f32.

@@ -1,7 +1,7 @@
 //! The `cvt` instruction that does what a cast asks for, where PTX has one. Which there are, and on which targets, the
 //! rules of legality say ([`crate::precision::legal`]; `precision.md` §2.1); here are only their names.
 
-use super::{CastOptions, OutOfRange, Packing, is_integer};
+use super::{CastOptions, NanRule, OutOfRange, Packing, is_integer};
 use crate::error::Result;
 use crate::format::{F32, Format, Rounding};
 use crate::precision::legal::{self, Rules, Target};
@@ -83,6 +83,26 @@ impl PtxForm {
     #[must_use]
     pub fn packing(&self) -> Option<Packing> {
         self.packing
+    }
+
+    /// What becomes of a NaN. PTX leaves most of this open; an H200 (sm_90) was asked. The
+    /// conversions that keep a payload compile to the same machine instructions from sm_75 to
+    /// sm_120; no other chip has been asked.
+    #[must_use]
+    pub fn nan_rule(&self) -> NanRule {
+        match (self.from, self.to) {
+            // Compiled to: add half to a finite word, clear the low 13 bits; with `.satfinite`, go one
+            // code down from ∞ and beyond.
+            ("f32", "tf32") if self.rounding == Some("rna") => match self.saturates {
+                true => NanRule::Lowered,
+                false => NanRule::Kept,
+            },
+            // A move, and a shift; with `.ftz` the latter is an arithmetic instruction.
+            ("f32", "f32") | ("f64", "f64") => NanRule::Kept,
+            ("bf16", "f32") if !self.ftz => NanRule::Kept,
+            ("f64", _) | (_, "f64") => NanRule::Quieted,
+            _ => NanRule::Canonical,
+        }
     }
 
     /// The instruction as the rules take it.

@@ -1,7 +1,6 @@
 //! Conversions: what `cvt` makes of its operands is a [`Cast`]; packed ones convert each element.
 
-use super::exact;
-use super::plan::{Plan, source_format, types};
+use super::plan::{Plan, types};
 use super::{Enclosure, Evaluator, order};
 use crate::error::{Error, Result};
 use crate::format::{BF16, Class, F32, Format, Kind, Rounding};
@@ -17,16 +16,10 @@ impl Evaluator<'_> {
         let (Some(&to), Some(&from)) = (types.first(), types.get(1)) else {
             return Err(unreadable(step));
         };
-        if let ([x], true) = (words, plan.is_plain_conversion(step)) {
-            let word = exact::convert(&source_format(step, 0), &plan.style, *x);
-            let mut result = Enclosure::known(word);
-            let value = from.decode(from.from_register(*x));
-            if from == BF16 && to == F32 && value.class == Class::Nan {
-                // From the NaN with every bit set to the same without a sign.
-                (result.lo, result.hi) = (0xffff_ffff, 0x7fff_ffff);
-                result.bound = Some("PTX does not say which NaN".to_owned());
-            }
-            return Ok(result);
+        if let [word] = words
+            && let Some(nan) = nan_of_emulation(step, &from, *word)?
+        {
+            return Ok(Enclosure::known(nan));
         }
         let to_integral = ["rni", "rzi", "rmi", "rpi"].into_iter().any(has);
         let is_integer = |format: &Format| matches!(format.kind, Kind::Fixed { scale: 0 });
@@ -70,6 +63,27 @@ impl Evaluator<'_> {
         let elements: Vec<Enclosure> = values.iter().enumerate().map(one).collect();
         packed(step, &to, &elements)
     }
+}
+
+/// The NaN of a bf16 that other instructions round than a conversion to it; `None` for numbers and all other steps.
+fn nan_of_emulation(step: &Step, from: &Format, word: u64) -> Result<Option<u64>> {
+    let is_nan = from.decode(from.from_register(word)).class == Class::Nan;
+    let Some(last) = step.emulation.last().filter(|_| step.format == BF16) else {
+        return Ok(None);
+    };
+    if !is_nan {
+        return Ok(None);
+    }
+    let options = CastOptions {
+        policy: Some(CastPolicy::Ptx),
+        ..CastOptions::default()
+    };
+    let single = Cast::new(*from, F32, &options)?.word(word);
+    Ok(Some(match *last {
+        // The upper half of an f32 that `or.b32` has made quiet.
+        "shr.u32" => (single | 0x0040_0000) >> 16,
+        _ => Cast::new(F32, BF16, &options)?.word(single),
+    }))
 }
 
 /// Elements as one register, the first the uppermost.

@@ -267,9 +267,7 @@ impl Evaluator<'_> {
             ("neg", &[x]) => known(style.operand(x) ^ sign(&style.format)),
             ("abs", &[x]) => known(style.operand(x) & !sign(&style.format)),
             ("min" | "max", &[x, y]) => known(smaller(plan, style.operand(x), style.operand(y))),
-            ("cvt", &[x]) if plan.is_plain_conversion(step) => {
-                known(exact::convert(&source_format(step, 0), style, x))
-            }
+            ("cvt", _) => self.conversion(step, words),
             ("rcp" | "rsqrt" | "sqrt" | "lg2" | "ex2" | "sin" | "cos" | "tanh", &[x]) => {
                 let approximation = self.approximation(step, plan.opcode, *style);
                 if approximation.is_unseen_nan(x) {
