@@ -26,6 +26,7 @@ pub(super) unsafe fn outside<V: Lanes, const TERMS: u8>(
         let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
         let top = V::splat((sum.f + 254) << 23);
         let reach = V::splat(sum.reach << 23);
+        let whole = V::splat(23_u32.saturating_sub(sum.f) << 23);
         let lowest = V::splat(offsets.lowest());
         let mut bytes = largest::<V>(at, 0..sum.slots, start);
         let mut bad = zero;
@@ -35,10 +36,10 @@ pub(super) unsafe fn outside<V: Lanes, const TERMS: u8>(
             let mut units = [zero; VECTORS];
             let mut sums = [zero; VECTORS];
             four!(|v| {
-                // Without a product that is not zero, the sum is c.
+                // Without a product that is not zero, the sum is c: on a grid that has all its bits.
                 let own = tile[v].and(V::splat(FIELD));
                 let none = e[v].i_equal(lowest);
-                e[v] = V::select(none, e[v].i_max(own), e[v]);
+                e[v] = V::select(none, e[v].i_max(own).i_sub(whole), e[v]);
                 units[v] = top.i_sub(e[v]);
             });
             let mut found = start;

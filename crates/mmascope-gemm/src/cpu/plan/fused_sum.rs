@@ -132,10 +132,6 @@ pub(super) fn fused_sum(
     // Whether a c so many binades above the grid fits beside the products.
     let fits_beside = |reach: &u32| whole + power_of_two((f + 1 + reach) as i32) + 1.0 < limit;
     let mut reach = 0;
-    // Without a product that is not zero, the grid is c's own, and has all its bits.
-    if outside && (f < 23 || c_smallest != 0) {
-        return Err(format!("grid=products F={f}"));
-    }
     if late {
         if f < 23 || !(30..=40).contains(&f2) || f2 < f || c_smallest != 0 {
             return Err(format!("F={f} F2={f2}"));
@@ -147,7 +143,11 @@ pub(super) fn fused_sum(
             .ok_or("sums that do not fit 32 bits")?;
     }
     if outside {
-        reach = (0..8)
+        if c_smallest != 0 {
+            return Err("grid=products with a short c".into());
+        }
+        // Of a c beyond the reach, all bits lie on the grid.
+        reach = (23_u32.saturating_sub(f)..24)
             .rev()
             .find(fits_beside)
             .ok_or("sums that do not fit 32 bits")?;

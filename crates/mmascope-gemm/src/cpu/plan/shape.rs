@@ -72,7 +72,7 @@ impl Shape {
                 (Some(named), _) => Self::of(&named, output),
                 (None, Some(f)) => sum(Kind::Outside, step.l, f, None, step.align, 0),
                 (None, None) => Err(format!(
-                    "{algorithm}: of fused sums, kernels carry L, F, e0, align and grid"
+                    "{algorithm}: of fused sums, kernels carry L, F, align, and e0 or grid"
                 )),
             },
             Dpa::General(_) => Err(format!("{algorithm}: no kernel carries it")),
