@@ -452,10 +452,12 @@ fn additions_that_leave_the_last_bit_of_c() {
         let [m, n] = [2, 33];
         // The first of each row and column, 2^-14 and −2^-14 or −2^-13; the others are zeros.
         let a = |at: usize| if at.is_multiple_of(k) { 0x0400 } else { 0 };
-        let a = Words::of(&of.a, (0..m * k).map(a).collect()).expect("words");
+        let a = Words::of(&of.a, (0..m * k).map(a).collect::<Vec<u64>>()).expect("words");
         let b = Words::of(
             &of.b,
-            (0..k * n).map(|at| if at < n { b } else { 0 }).collect(),
+            (0..k * n)
+                .map(|at| if at < n { b } else { 0 })
+                .collect::<Vec<u64>>(),
         );
         let c = Words::of(&of.c, vec![0x3180_0001; m * n]).expect("words");
         let matrix = |rows: usize, columns: usize, words: Words| {
