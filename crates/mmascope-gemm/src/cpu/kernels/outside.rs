@@ -25,52 +25,57 @@ pub(super) unsafe fn outside<V: Lanes, const TERMS: u8>(
         let zero = V::splat(0);
         let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
         let top = V::splat((sum.f + 254) << 23);
-        let reach = V::splat(sum.reach << 23);
         let whole = V::splat(23_u32.saturating_sub(sum.f) << 23);
+        // What c stays below, in units of the grid, so that both fit 32 bits.
+        let limit = V::splat(((sum.f + sum.reach + 1 + 127) << 23) - 1);
         let lowest = V::splat(offsets.lowest());
         let mut bytes = largest::<V>(at, 0..sum.slots, start);
         let mut bad = zero;
         let mut tile = *c;
         for _ in 0..groups {
             let mut e = fields(bytes, offset);
+            let mut none = zero;
+            four!(|v| none = none.or(e[v].i_equal(lowest)));
+            if none.top_bits() != 0 {
+                // Without a product that is not zero, the sum is c: on a grid that has all its bits.
+                four!(|v| {
+                    let own = tile[v].and(V::splat(FIELD));
+                    let grid = e[v].i_max(own).i_sub(whole);
+                    e[v] = V::select(e[v].i_equal(lowest), grid, e[v]);
+                });
+            }
             let mut units = [zero; VECTORS];
             let mut sums = [zero; VECTORS];
-            four!(|v| {
-                // Without a product that is not zero, the sum is c: on a grid that has all its bits.
-                let own = tile[v].and(V::splat(FIELD));
-                let none = e[v].i_equal(lowest);
-                e[v] = V::select(none, e[v].i_max(own).i_sub(whole), e[v]);
-                units[v] = top.i_sub(e[v]);
-            });
+            four!(|v| units[v] = top.i_sub(e[v]));
             let mut found = start;
             let slots = at.slots::<V>(0..sum.slots, sum.slots);
             V::add_products::<TERMS>(&slots, &units, &mut sums, &mut found);
             bytes = found;
             at = at.on::<V>(sum.slots, 0, false);
+            let before = tile;
+            let mut far = [zero; VECTORS];
             four!(|v| {
-                let own = tile[v].and(V::splat(FIELD));
-                let far = own.i_greater(e[v].i_add(reach));
-                let late = tile[v].f_mul(units[v]).converted::<TERMS>();
+                let late = tile[v].f_mul(units[v]);
+                far[v] = late.and(V::splat(!SIGN)).i_greater(limit);
                 // 2^(E − F), when the unit is 2^(F − E).
                 let back = V::splat(254 << 23).i_sub(units[v]);
-                let near = finish(&sum.finish, sums[v].i_add(late), back);
-                tile[v] = if far.top_bits() == 0 {
-                    near
-                } else {
-                    let above = own.i_sub(e[v]);
-                    bad = bad.or(far.and(inexact(sum, above)));
-                    V::select(
-                        far,
-                        beyond(&sum.finish, sums[v], tile[v], units[v], back),
-                        near,
-                    )
-                };
-                // Every term may add a unit of the grid: a result may leave the domain of the next group's c.
-                if matches!(TERMS, terms::DOWN | terms::UP) {
+                tile[v] = finish(&sum.finish, sums[v].i_add(late.converted::<TERMS>()), back);
+            });
+            if far[0].or(far[1]).or(far[2].or(far[3])).top_bits() != 0 {
+                four!(|v| {
+                    let above = before[v].and(V::splat(FIELD)).i_sub(e[v]);
+                    bad = bad.or(far[v].and(inexact(sum, above)));
+                    let beyond = beyond(&sum.finish, sums[v], before[v], units[v]);
+                    tile[v] = V::select(far[v], beyond, tile[v]);
+                });
+            }
+            // Every term may add a unit of the grid: a result may leave the domain of the next group's c.
+            if matches!(TERMS, terms::DOWN | terms::UP) {
+                four!(|v| {
                     let magnitude = tile[v].and(V::splat(!SIGN));
                     bad = bad.or(magnitude.i_greater(V::splat(C_LIMIT - 1)));
-                }
-            });
+                });
+            }
         }
         *c = tile;
         bad
@@ -101,9 +106,10 @@ unsafe fn inexact<V: Lanes>(sum: &Sum, above: V) -> V {
 /// # Safety
 /// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
-unsafe fn beyond<V: Lanes>(finish: &Finish, products: V, c: V, unit: V, back: V) -> V {
+unsafe fn beyond<V: Lanes>(finish: &Finish, products: V, c: V, unit: V) -> V {
     // SAFETY: the caller has the instruction set.
     unsafe {
+        let back = V::splat(254 << 23).i_sub(unit);
         let sum = |c: V, unit: V, products: V| c.d_fma(unit, products);
         let low = sum(c.f_low_to_d(), unit.f_low_to_d(), products.i_low_to_d());
         let high = sum(c.f_high_to_d(), unit.f_high_to_d(), products.i_high_to_d());
