@@ -153,6 +153,7 @@ pub(super) fn describe(plan: &Plan, ways: Ways) -> String {
         Kind::Scaled => "fused sum with a block scale",
         Kind::Late => "fused sum, c late",
         Kind::Parity => "fused sums of even and of odd k, c late",
+        Kind::Outside => "fused sum on the products' grid",
     };
     let finish = match sum.finish {
         Finish::TowardZero { .. } => "toward zero",

@@ -11,6 +11,8 @@ pub(super) enum Kind {
     Late,
     /// §2.8: even and odd products apart, then c.
     Parity,
+    /// c is one more term on the grid of the products, however far above it.
+    Outside,
 }
 
 /// How the terms of a sum are rounded to its grid.
@@ -79,7 +81,8 @@ pub(super) struct Sum {
     pub(super) smallest: u32,
     /// c may become ∞ on the way.
     pub(super) sticky: bool,
-    /// [`Kind::Late`], [`Kind::Parity`]: how far c's exponent may lie above the products'.
+    /// [`Kind::Late`], [`Kind::Parity`], [`Kind::Outside`]: how far c's exponent may lie above the products' so that both
+    /// together fit i32.
     pub(super) reach: u32,
     /// [`Kind::Late`], [`Kind::Parity`]: F2.
     pub(super) f2: u32,
