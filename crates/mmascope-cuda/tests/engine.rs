@@ -534,6 +534,17 @@ fn units_of_users_have_the_bits_of_the_reference() {
         "a=bf16 b=bf16 c=f32 d=f32 k=4 : ftz-addmul P=2 flush-in=kept -> rne f32",
         "a=f32 b=f32 c=f32 d=f32 k=4 : e-fdpa L=4 -> rne f32",
         "a=e5m2 b=e5m2 c=f32 d=f32 k=8 : gtr-fdpa L=4 F=24 F2=28 -> rne f32",
+        // What f32 has no room for, since A's nudge is a unit of the grid there; ties that go another way; blocks of two lengths.
+        "a=e4m3 b=e4m3 c=f32 d=f32 k=4 : t-fdpa L=1 F=19 e0=-133 -> rz f32",
+        "a=f32 b=f32 c=f32 d=f32 k=1 : fma-chain -> rna f32",
+        "a=bf16 b=bf16 c=f32 d=f32 k=1 : t-fdpa L=1 F=13 e0=-133 as f64 -> rz f32",
+        "a=f16 b=f16 c=f32 d=f32 k=12 : t = t-fdpa L=8 F=24 e0=-132 over k=0..3 -> rz f32 ; \
+         d = t-fdpa L=8 F=24 e0=-132 over k=4..11 from t -> rz f32",
+        "a=f16 b=f16 c=f32 d=f32 k=19 : t = e-fdpa L=3 over k=0..2 -> rne f32 ; \
+         d = e-fdpa L=4 over k=3..18 from t -> rne f32",
+        "a=f16 b=f16 c=f32 d=f32 k=19 : t = e-fdpa L=4 over k=0..2 -> rne f32 ; \
+         d = e-fdpa L=4 over k=3..18 from t -> rne f32",
+        "a=f16 b=f16 c=f32 d=f32 k=8 : fused L=8 F=24 grid=products -> rz f32",
     ] {
         let (signature, program) = text.split_once(" : ").expect("two parts");
         let signature: Signature = signature.parse().expect("a signature");

@@ -20,6 +20,8 @@ pub enum SumKind {
     Late,
     /// §2.8: even and odd products apart, then c.
     Parity,
+    /// c is one more term on the grid of the products, however far above it.
+    Outside,
 }
 
 /// An algorithm as kernels compute it.
@@ -99,10 +101,11 @@ impl StepShape {
                 flush_out,
             }),
             Dpa::EFdpa(EFdpa { l }) => Ok(Self::Exact { l }),
-            Dpa::General(General::Fused(step)) => match named(&step, output) {
-                Some(named) => Self::of(&named, output),
-                None => Err(format!(
-                    "{algorithm}: of fused sums, kernels carry L, F, e0 and align"
+            Dpa::General(General::Fused(step)) => match (named(&step, output), outside(&step)) {
+                (Some(named), _) => Self::of(&named, output),
+                (None, Some(f)) => sum(SumKind::Outside, step.l, f, None, step.align, 0),
+                (None, None) => Err(format!(
+                    "{algorithm}: of fused sums, kernels carry L, F, align, and e0 or grid"
                 )),
             },
             Dpa::General(_) => Err(format!("{algorithm}: no kernel carries it")),
@@ -111,6 +114,18 @@ impl StepShape {
             }
         }
     }
+}
+
+/// F of a fused sum whose products alone choose the grid.
+fn outside(step: &Fused) -> Option<u32> {
+    let plain = Fused {
+        c_outside_alignment: true,
+        align: step.align,
+        align_c: step.align,
+        floor: step.floor,
+        ..Fused::plain(step.l, step.f)
+    };
+    step.f.filter(|_| *step == plain)
 }
 
 /// The algorithm of a paper that a fused sum of the model space is.

@@ -134,27 +134,52 @@ fn chosen() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> 
 }
 
 /// Units that are in no catalogue.
-const USERS: [(&str, &str); 5] = [
+const USERS: [(&str, u32, &str); 9] = [
     (
         "L=12 F=20 align=rne",
+        12,
         "t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32",
     ),
     (
         "L=12 F=20 align=rd",
+        12,
         "t-fdpa L=12 F=20 e0=-126 align=rd -> rne f32",
     ),
     (
         "L=12 F=20 align=rd, results rounded down",
+        12,
         "t-fdpa L=12 F=20 e0=-126 align=rd -> rd f32",
     ),
     (
         "L=12 F=24 align=rd, then c",
+        12,
         "s = t-fdpa L=12 F=24 e0=-133 align=rd from +0 -> rne f32 ; d = add s c -> rne f32",
     ),
     (
         "L=6 F=24 align=rd, c between",
+        12,
         "s = t-fdpa L=6 F=24 e0=-133 align=rd over k=0..5 -> rz f32 ; \
          d = t-fdpa L=6 F=24 e0=-133 align=rd over k=6..11 from s -> rz f32",
+    ),
+    (
+        "L=8 F=24, then c",
+        8,
+        "s = t-fdpa L=8 F=24 e0=-133 from +0 -> rz f32 ; d = add s c -> rne f32",
+    ),
+    (
+        "L=4 F=24 of eight, c first",
+        8,
+        "t-fdpa L=4 F=24 e0=-133 -> rz f32",
+    ),
+    (
+        "L=16 F=24, the products' grid",
+        16,
+        "fused L=16 F=24 grid=products -> rz f32",
+    ),
+    (
+        "L=8 F=24 align=rne, the products' grid",
+        8,
+        "fused L=8 F=24 align=rne grid=products -> rne f32",
     ),
 ];
 
@@ -548,11 +573,13 @@ fn run() {
         }
     }
     if only.is_none_or(|only| "user".contains(only)) {
-        for (title, program) in USERS {
-            let signature = "a=f16 b=f16 c=f32 d=f32 k=12".parse().expect("a signature");
+        for (title, k, program) in USERS {
+            let signature = format!("a=f16 b=f16 c=f32 d=f32 k={k}");
+            let signature = signature.parse().expect("a signature");
             let user = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
             let title = format!("user's row: {title}");
-            line(&title, &user, [size, size, size / 12 * 12], Data::Normal);
+            let k = size / k as usize * k as usize;
+            line(&title, &user, [size, size, k], Data::Normal);
         }
     }
 }

@@ -118,7 +118,9 @@ pub(super) fn is_narrow(unit: &Unit, grid: &SumGrid) -> bool {
             && top + 1 - 90 < NARROW_FLOOR - fraction
             && 2 * bottom >= NARROW_FLOOR
     };
+    // (A's nudge is 2^-20 of a product, which is below 4 * 2^E: beyond this F it would reach a unit of the grid.)
     a.fraction_bits + b.fraction_bits + 2 < 20
+        && grid.f < 18
         && room
         && grid.e0.is_some_and(|e0| (-133..=60).contains(&e0))
         && fits(a)

@@ -132,6 +132,7 @@ pub(super) fn of_floats(
         ("BLOCK", order.block.to_string()),
         ("L", order.block.to_string()),
         ("WITH_EXPONENTS", i32::from(order.has_exponents).to_string()),
+        ("IS_WIDENED", i32::from(order.widened.is_some()).to_string()),
         ("WIDENED", order.widened.unwrap_or(0).to_string()),
         ("ORDER", order.source()),
         ("WIDE", i32::from(is_wide).to_string()),

@@ -12,8 +12,10 @@ const METHODS: &str = include_str!("../source/floats.cu");
 /// What the dot products of a program have in common.
 pub(super) struct Floats {
     is_wide: bool,
-    /// The first one; others are of the same kind.
+    /// Of all: the slots of a tile are whole blocks.
     shape: StepShape,
+    /// Products of a block.
+    block: usize,
     rounding: Rounding,
     zero: ZeroSign,
 }
@@ -33,9 +35,15 @@ impl Floats {
                 ));
             }
         }
+        let block = match shape {
+            StepShape::Pairwise { p, .. } => p as usize,
+            StepShape::Exact { l } => signature.k.min(l as usize),
+            _ => 1,
+        };
         Ok(Self {
             is_wide,
             shape,
+            block,
             rounding: output.rounding,
             zero: output.zero,
         })
@@ -57,8 +65,12 @@ impl Floats {
             || is_nearest && output.overflow == Overflow::Infinity;
         let same =
             output.format == format && output.rounding == self.rounding && output.zero == self.zero;
-        if !same || !overflows || output.flush.is_some() {
+        let is_directed = matches!(output.rounding, Rounding::Rz | Rounding::Rd | Rounding::Ru);
+        if !same || !overflows || output.flush.is_some() || !(is_nearest || is_directed) {
             return wrong();
+        }
+        if dot.shape != self.shape {
+            return Err("steps of several kinds".to_owned());
         }
         if dot.reading != Reading::WHOLE {
             return Err("operands widened or in parts".to_owned());
@@ -86,7 +98,7 @@ impl Floats {
             StepShape::Exact { l } if is_nearest && !self.is_wide => {
                 let l = dot.count.min(l as usize);
                 let zeros = matches!(output.zero, ZeroSign::Exact | ZeroSign::Ieee);
-                match zeros && l <= 32 && dot.count.is_multiple_of(l) {
+                match zeros && l <= 32 && l == self.block && dot.count.is_multiple_of(l) {
                     true => Ok(format!("Exact<{l}>")),
                     false => wrong(),
                 }
@@ -96,11 +108,9 @@ impl Floats {
     }
 
     pub(super) fn dots(&self, unit: &Unit) -> Dots {
-        let signature = unit.signature();
-        let (block, flush) = match self.shape {
-            StepShape::Pairwise { p, flush_in, .. } => (p as usize, Some(flush_in)),
-            StepShape::Exact { l } => (signature.k.min(l as usize), None),
-            _ => (1, None),
+        let flush = match self.shape {
+            StepShape::Pairwise { flush_in, .. } => Some(flush_in),
+            _ => None,
         };
         let rounding = match self.rounding {
             Rounding::Rz => "rz",
@@ -124,7 +134,7 @@ impl Floats {
             bytes: if has_doubles { 8 } else { 4 },
             // Exact sums are two in f64.
             columns: if has_doubles { 4 } else { 8 },
-            block,
+            block: self.block,
             has_exponents: false,
             widened: None,
             pieces: [HEAD, METHODS],
@@ -138,7 +148,7 @@ impl Floats {
                 ("PLUS", number(flush == Some(FlushSign::Plus))),
                 (
                     "RESULTS_FLUSH",
-                    number(flush.is_some() && reaches_subnormals(signature)),
+                    number(flush.is_some() && reaches_subnormals(unit.signature())),
                 ),
                 ("EXACT_ZEROS_ARE_PLUS", number(self.zero == ZeroSign::Exact)),
             ],

@@ -36,6 +36,7 @@ impl Sums {
         }
         match grid.kind {
             SumKind::Scaled => return Err("block scales".to_owned()),
+            SumKind::Outside => return Err("the products' grid".to_owned()),
             SumKind::Fused => down::has_result(output, true)?,
             SumKind::Late | SumKind::Parity => {
                 let overflows = matches!(output.overflow, Overflow::Infinity | Overflow::Ieee);
@@ -56,12 +57,15 @@ impl Sums {
             return Err("an odd number of products in two parts".to_owned());
         }
         let is_slow = doubles == Doubles::Slow;
+        // Sizes lie in f32 there, which shows no exponents below those of its normal numbers.
+        let wide = reading.widened.and_then(|format| format.float());
+        let shows = wide.is_none_or(|float| float.emin() >= -126);
         Ok(Self {
             grid,
             output: *output,
             reading,
             block,
-            by_conversion: is_slow && converted::fits(signature, &grid, output),
+            by_conversion: is_slow && shows && converted::fits(signature, &grid, output),
         })
     }
 
@@ -85,7 +89,8 @@ impl Sums {
         if (grid, *dot.output, dot.reading) != (self.grid, self.output, self.reading) {
             return Err("sums with different grids, results or operands".to_owned());
         }
-        if dot.count == 0 || !dot.count.is_multiple_of(self.block) {
+        let block = dot.count.min(self.grid.l as usize);
+        if dot.count == 0 || block != self.block || !dot.count.is_multiple_of(block) {
             return Err("blocks of several lengths".to_owned());
         }
         let smallest = dot.c.float().map_or(0, |float| float.emin());
@@ -119,8 +124,10 @@ impl Sums {
         values.push(("FINISH", finish.unwrap_or_default()));
         Dots {
             what: match (grid.kind, self.by_conversion) {
-                (SumKind::Fused | SumKind::Scaled, true) => "fused sums by conversions to integers",
-                (SumKind::Fused | SumKind::Scaled, false) => {
+                (SumKind::Fused | SumKind::Scaled | SumKind::Outside, true) => {
+                    "fused sums by conversions to integers"
+                }
+                (SumKind::Fused | SumKind::Scaled | SumKind::Outside, false) => {
                     "fused sums by multiply-adds in f64 that round down, statement by statement"
                 }
                 (SumKind::Late, _) => "fused sums by multiply-adds in f64 that round down, c late",

@@ -1,6 +1,6 @@
 // ---- operands expanded ----
 // Slots are the products of a step in the order in which they are summed; every L of them are a block, with one word of signs.
-enum { SLOTS = @SLOTS@, BLOCK = @BLOCK@, WITH_EXPONENTS = @WITH_EXPONENTS@, WIDENED = @WIDENED@ };
+enum { SLOTS = @SLOTS@, BLOCK = @BLOCK@, WITH_EXPONENTS = @WITH_EXPONENTS@, IS_WIDENED = @IS_WIDENED@, WIDENED = @WIDENED@ };
 @ORDER@
 // One thread a step of a line (a row of A, or a column of B): values and exponents by slot, signs by blocks, a mark for what is not finite.
 template <class T>
@@ -16,7 +16,7 @@ static __device__ void expand(const T *codes, const Format &f, bool is_a, word l
     Number x = number_of(f, codes[line * line_stride + k * k_stride]);
     special |= x.special;
     // As a number of a wider format it may have an exponent of its own.
-    if (WIDENED) {
+    if (IS_WIDENED) {
       const int own = (int)(upper(x.size) >> 16 & FIELDS) / UNIT - BIAS;
       x.exponent = own > WIDENED ? own : WIDENED;
     }

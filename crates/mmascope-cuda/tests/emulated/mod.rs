@@ -152,7 +152,7 @@ impl Chip for EmulatedChip {
         let program = folder.path().join("chip");
         let mut command = Command::new("g++");
         // A GPU faults where a vector begins at no multiple of its size.
-        command.args(["-std=c++20", "-w", "-pthread"]);
+        command.args(["-std=c++20", "-w", "-pthread", "-ffp-contract=off"]);
         command.args(["-fsanitize=alignment", "-fno-sanitize-recover=alignment"]);
         match self.checked {
             true => command.args(["-O1", "-fsanitize=address", "-fno-sanitize-recover"]),

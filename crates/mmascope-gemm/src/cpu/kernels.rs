@@ -24,6 +24,7 @@ mod half;
 mod integers;
 mod late;
 mod native;
+mod outside;
 mod pairs;
 mod rounding;
 mod stages;

@@ -154,6 +154,7 @@ pub(super) fn describe(plan: &Plan, ways: Ways) -> String {
         SumKind::Scaled => "fused sum with a block scale",
         SumKind::Late => "fused sum, c late",
         SumKind::Parity => "fused sums of even and of odd k, c late",
+        SumKind::Outside => "fused sum on the products' grid",
     };
     let finish = match sum.finish {
         Finish::TowardZero { .. } => "toward zero",

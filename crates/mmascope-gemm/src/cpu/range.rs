@@ -8,7 +8,8 @@
 //!   zero (0) plus any other lies below that of the smallest product;
 //! * 2^(F − E) and 2^(E − F) are normal numbers, because −126 + F ≤ floor and E < 2^7 − 24;
 //! * a c that is 0, or at least 2^floor, or a multiple of 2^(floor − F), and below 2^100, stays so:
-//!   results are multiples of 2^(E − F), and 2^28 products add less than 2^100.
+//!   results are multiples of 2^(E − F), and 2^28 products add less than 2^100. A program that adds values outside its
+//!   sums may cancel c down to its last bits: there c is a multiple of 2^(floor − F) whatever its size.
 //!
 //! Where terms are rounded toward an infinity, the smallest product counts however far it lies below the grid, so that it
 //! must not vanish in f32 when it is scaled: 2^(least + F − E) ≥ 2^-149, where `least` is the exponent of the smallest
@@ -215,15 +216,20 @@ impl Ranges {
             SumKind::Scaled => floor - 2 * scale_limit,
             _ => floor,
         };
-        // c's unit beyond the products' reach is 2^(E − 41) at the least.
-        let deepest = if kind == SumKind::Late || kind == SumKind::Parity {
-            f.max(41)
-        } else {
-            f
+        let deepest = match kind {
+            // c's unit beyond the products' reach is 2^(E − 41) at the least.
+            SumKind::Late | SumKind::Parity => f.max(41),
+            // Without products c is whole on its grid.
+            SumKind::Outside => f.max(23),
+            SumKind::Fused | SumKind::Scaled => f,
         };
         if floor - deepest < -126 || plan.e0.is_some_and(|e0| e0 > floor) {
             return None;
         }
+        // From here on the last place of an f32 is at least 2^(floor − F).
+        let whole = floor - f + 23;
+        let adds = (plan.stages.iter()).any(|stage| matches!(stage, Stage::Add(..)));
+        let from = if adds { whole } else { whole.min(floor) };
         let window = |(low, high): (i32, i32), first: i32, vanish: i32| Window {
             vanish: (vanish.max(-127) + 128).max(1) as u32,
             low: (low + 127) as u32,
@@ -239,7 +245,7 @@ impl Ranges {
                 empty: field(floor),
             },
             domain: Domain {
-                from: field(floor.min(floor - f + 23)),
+                from: field(from),
                 below: field(C_HIGH),
                 grain: f32::from_bits(field(f - floor)),
             },

@@ -68,7 +68,8 @@ pub(super) struct Sum {
     pub(super) smallest: u32,
     /// c may become ∞ on the way.
     pub(super) sticky: bool,
-    /// [`SumKind::Late`], [`SumKind::Parity`]: how far c's exponent may lie above the products'.
+    /// [`SumKind::Late`], [`SumKind::Parity`], [`SumKind::Outside`]: how far c's exponent may lie above the products' so that both
+    /// together fit i32.
     pub(super) reach: u32,
     /// [`SumKind::Late`], [`SumKind::Parity`]: F2.
     pub(super) f2: u32,

@@ -340,6 +340,15 @@ impl Unit {
                 {
                     return Err(format!("{operand} cannot be widened to {format}"));
                 }
+                // Numbers that are normal only in the narrower format would count with another exponent.
+                if let Some(format) = operands.widened
+                    && let (Some(wide), Some(own)) = (format.float(), operand.float())
+                    && wide.emin() > own.emin()
+                {
+                    return Err(format!(
+                        "{operand} cannot be widened to {format}, whose smallest normal number is larger"
+                    ));
+                }
             }
             for index in over.indices(k) {
                 let bits = algorithm.parts();

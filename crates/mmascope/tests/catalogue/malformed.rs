@@ -320,6 +320,14 @@ const TEXTS: &[(&str, &str)] = &[
         "the program gives f16, but d is f32",
     ),
     (
+        "arch a\nx | bf16 x bf16 + f32 -> f32 | {s} | §e-fdpa L=4 as f16 -> rz f32 | hw",
+        "bf16 cannot be widened to f16",
+    ),
+    (
+        "arch a\nx | e5m2fnuz x e5m2fnuz + f32 -> f32 | {s} | §e-fdpa L=4 as f16 -> rz f32 | hw",
+        "whose smallest normal number is larger",
+    ),
+    (
         "arch a\nx | f16 x f16 + int8 -> f32 | {s} | §{m} | hw",
         "c is int8: signed floats are supported",
     ),

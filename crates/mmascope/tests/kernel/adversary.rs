@@ -3,7 +3,9 @@
 
 use mmascope::array::Words;
 use mmascope::cases::{Family, Generator};
-use mmascope::dpa::{Dpa, GstFdpa, GtrFdpa, Operation, StFdpa, TFdpa, TrFdpa, Unit};
+use mmascope::dpa::{
+    Dpa, Fused, General, GstFdpa, GtrFdpa, Operation, StFdpa, TFdpa, TrFdpa, Unit,
+};
 use mmascope::format::{Float, Format, Specials};
 use mmascope::gemm::{Matrices, Matrix, Strides};
 
@@ -205,6 +207,9 @@ fn aims(unit: &Unit) -> (i32, i32) {
             | Dpa::GstFdpa(GstFdpa { f, e0, .. }),
         ) => (f as i32, e0),
         Some(Dpa::TrFdpa(TrFdpa { f, .. }) | Dpa::GtrFdpa(GtrFdpa { f, .. })) => (f as i32, -126),
+        Some(Dpa::General(General::Fused(Fused { f: Some(f), e0, .. }))) => {
+            (f as i32, e0.unwrap_or(-126))
+        }
         _ => (23, -126),
     }
 }

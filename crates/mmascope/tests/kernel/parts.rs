@@ -113,6 +113,27 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "ftz-addmul P=2 -> rne f32",
         ),
         (
+            format!("{f16} k=12"),
+            "fused L=4 F=24 grid=products -> rz f32",
+        ),
+        (
+            format!("{f16} k=16"),
+            "fused L=16 F=24 align=rne grid=products -> rne f32",
+        ),
+        (
+            "a=bf16 b=e5m2 c=f32 d=f32 k=6".to_owned(),
+            "fused L=6 F=25 align=rd grid=products -> rz tf32",
+        ),
+        (
+            "a=tf32 b=f16 c=f32 d=f32 k=8".to_owned(),
+            "fused L=2 F=23 align=ru grid=products -> rd f32",
+        ),
+        // Without a product the sum is c, of which a grid of its own exponent would lose bits.
+        (
+            "a=e4m3 b=e4m3 c=f32 d=f32 k=32".to_owned(),
+            "fused L=32 F=13 grid=products -> rz f32",
+        ),
+        (
             "a=e2m1 b=e2m3 c=f32 d=f32 k=48 scale=ue4m3 block=16".to_owned(),
             "gst-fdpa L=24 G=8 F=30 e0=-139 -> rz f32",
         ),
@@ -148,6 +169,10 @@ fn users_units_have_kernels_where_their_parameters_fit() {
         (
             "a=f32 b=f32 c=f32 d=f32 k=4".to_owned(),
             "t-fdpa L=4 F=24 e0=-133 -> rz f32",
+        ),
+        (
+            "a=f16 b=f16 c=f16 d=f16 k=8".to_owned(),
+            "fused L=8 F=24 grid=products -> rne f16",
         ),
     ];
     for (signature, program) in without {
@@ -392,19 +417,55 @@ fn terms_rounded_toward_an_infinity_grow_and_never_vanish() {
         let matrices = matrices.expect("shapes fit");
         let c = matrix(m, n, u64::from(f32::to_bits(c)), &of.c);
         let matrices = matrices.with_c(c).expect("shapes fit");
-        let none = Modifiers::default();
-        let expected = by_dots(&unit, &matrices, &none);
-        for level in Level::available() {
-            let kernel = Kernel::at_level(&unit, level).expect("a kernel");
-            let product = by_kernel(&unit, &matrices, none, Some(kernel));
-            let mut sums = product.c(product.whole()).expect("memory");
-            let steps = 0..product.steps();
-            product
-                .advance(steps, true, &mut sums, &watch())
-                .expect("steps");
-            let words = sums.words();
-            assert_eq!(*words, expected, "{operands} {program} K={k} at {level}");
-        }
+        at_every_level(&unit, &matrices, &format!("{operands} {program} K={k}"));
+    }
+}
+
+/// The kernel of each level against the oracle.
+fn at_every_level(unit: &Unit, matrices: &Matrices, name: &str) {
+    let none = Modifiers::default();
+    let expected = by_dots(unit, matrices, &none);
+    for level in Level::available() {
+        let kernel = Kernel::at_level(unit, level).expect("a kernel");
+        let product = by_kernel(unit, matrices, none, Some(kernel));
+        let mut sums = product.c(product.whole()).expect("memory");
+        let steps = 0..product.steps();
+        product
+            .advance(steps, true, &mut sums, &watch())
+            .expect("steps");
+        assert_eq!(*sums.words(), expected, "{name} at {level}");
+    }
+}
+
+/// An addition cancels c down to its last bit, which lies below the grid that the smallest products have: the next sum
+/// takes it, and has no product that is not zero.
+#[test]
+fn additions_that_leave_the_last_bit_of_c() {
+    let sum = "t-fdpa L=2 F=10 e0=-133";
+    let between = format!(
+        "t = {sum} over k=0,1 from +0 -> rz f32 ; s = add c t -> rne f32 ; d = {sum} over k=2,3 from s -> rz f32"
+    );
+    let after = "u = t-fdpa L=4 F=10 e0=-133 from c -> rz f32 ; d = add c u -> rne f32";
+    for (program, b, k) in [(between.as_str(), 0x8400, 4), (after, 0x8800, 8)] {
+        let unit = own("a=f16 b=f16 c=f32 d=f32 k=4", program);
+        let of = unit.signature();
+        let [m, n] = [2, 33];
+        // The first of each row and column, 2^-14 and −2^-14 or −2^-13; the others are zeros.
+        let a = |at: usize| if at.is_multiple_of(k) { 0x0400 } else { 0 };
+        let a = Words::of(&of.a, (0..m * k).map(a).collect::<Vec<u64>>()).expect("words");
+        let b = Words::of(
+            &of.b,
+            (0..k * n)
+                .map(|at| if at < n { b } else { 0 })
+                .collect::<Vec<u64>>(),
+        );
+        let c = Words::of(&of.c, vec![0x3180_0001; m * n]).expect("words");
+        let matrix = |rows: usize, columns: usize, words: Words| {
+            Matrix::row_major(rows, columns, words).expect("a matrix")
+        };
+        let matrices = Matrices::new(matrix(m, k, a), matrix(k, n, b.expect("words")));
+        let matrices = matrices.and_then(|both| both.with_c(matrix(m, n, c)));
+        at_every_level(&unit, &matrices.expect("shapes fit"), program);
     }
 }
 

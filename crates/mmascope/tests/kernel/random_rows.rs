@@ -18,7 +18,7 @@ fn one<'a>(of: &[&'a str], random: &mut Random) -> &'a str {
 fn algorithm(k: u64, random: &mut Random) -> String {
     let l = 1 + random.below(k);
     let late = ["F=23 F2=31", "F=24 F2=31", "F=24 F2=30"];
-    match random.below(12) {
+    match random.below(14) {
         0 | 1 => "fma-chain".to_owned(),
         9 => format!("fused L={l} F=exact"),
         10 => format!(
@@ -30,6 +30,11 @@ fn algorithm(k: u64, random: &mut Random) -> String {
             )
         ),
         11 => format!("fused L={l} F=24 e0=-133"),
+        12 | 13 => format!(
+            "fused L={l} F={}{} grid=products",
+            random.between(8, 27),
+            one(&["", "", " align=rne", " align=rd", " align=ru"], random)
+        ),
         2 => format!(
             "ftz-addmul P={}{}",
             one(&["1", "2", "4"], random),
@@ -88,7 +93,7 @@ fn row(random: &mut Random) -> (String, String) {
     let widened = one(&["", "", "", " as f16", " as f32"], random);
     let out = output(&[d], random);
     let between = ["f32", "f32", "f16", "bf16", "tf32"];
-    let program = match random.below(9) {
+    let program = match random.below(10) {
         0 => {
             let (first, inner) = (algorithm(k, random), output(&between, random));
             format!("t = {first}{widened} -> {inner} ; d = convert t -> {out}")
@@ -122,6 +127,13 @@ fn row(random: &mut Random) -> (String, String) {
             format!(
                 "t = {sum}{widened} over k%2=0 from {} -> {inner} ; u = {sum}{widened} over k%2=1 from {} -> {inner} ; d = add {other} u -> {out}",
                 starts[0], starts[1]
+            )
+        }
+        5 => {
+            // A sum that takes what c left of another one.
+            let sum = algorithm(k, random);
+            format!(
+                "t = {sum}{widened} over k%2=0 from +0 -> {out} ; s = add c t -> rne {d} ; d = {sum}{widened} over k%2=1 from s -> {out}"
             )
         }
         _ => format!("{}{widened} -> {out}", algorithm(k, random)),

@@ -1,4 +1,5 @@
-//! The kernels for fused sums in 32-bit lanes: T-FDPA and ST-FDPA here, TR-FDPA and GTR-FDPA in `late`.
+//! The kernels for fused sums in 32-bit lanes: T-FDPA and ST-FDPA here, TR-FDPA and GTR-FDPA in `late`,
+//! sums whose products alone choose the grid in `outside`.
 //!
 //! A product of two significands of together at most 24 bits is exact in f32. Multiplied by
 //! 2^(F−E) it is again exact, or far below 1; the conversion to an integer is then the alignment of
@@ -8,6 +9,7 @@
 //! Each register holds as many columns as it has lanes; a tile is one row by four registers.
 
 use super::late::late;
+use super::outside::outside;
 use super::rounding::finish;
 use super::truncated::{self, overflow};
 use crate::cpu::lanes::{Lanes, Slots, VECTORS, four, terms};
@@ -20,7 +22,7 @@ pub(super) const SIGN: u32 = 1 << 31;
 /// Exponent field of an f32.
 pub(super) const FIELD: u32 = 0xff << 23;
 /// What |c| stays below, as f32.
-const C_LIMIT: u32 = ((C_HIGH + 127) as u32) << 23;
+pub(super) const C_LIMIT: u32 = ((C_HIGH + 127) as u32) << 23;
 /// +∞ as f32.
 pub(super) const INFINITY: u32 = FIELD;
 /// Where one row and one panel lie.
@@ -126,6 +128,18 @@ pub(super) unsafe fn chain<V: Lanes>(
                 late::<V, false, true>(sum, offsets, at, groups, c)
             }
             (SumKind::Late, _, _) => late::<V, false, false>(sum, offsets, at, groups, c),
+            (SumKind::Outside, Terms::TowardZero, _) => {
+                outside::<V, { terms::ZERO }>(sum, offsets, at, groups, c)
+            }
+            (SumKind::Outside, Terms::Nearest, _) => {
+                outside::<V, { terms::NEAREST }>(sum, offsets, at, groups, c)
+            }
+            (SumKind::Outside, Terms::Down, _) => {
+                outside::<V, { terms::DOWN }>(sum, offsets, at, groups, c)
+            }
+            (SumKind::Outside, Terms::Up, _) => {
+                outside::<V, { terms::UP }>(sum, offsets, at, groups, c)
+            }
             (SumKind::Parity, _, _) if sum.lies_at_29() => {
                 late::<V, true, true>(sum, offsets, at, groups, c)
             }

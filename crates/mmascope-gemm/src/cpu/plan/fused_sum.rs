@@ -93,6 +93,7 @@ pub(super) fn fused_sum(
         f2,
     } = *alignment;
     let late = matches!(kind, SumKind::Late | SumKind::Parity);
+    let outside = kind == SumKind::Outside;
     let terms = match align {
         Rounding::Rz => Terms::TowardZero,
         Rounding::Rne => Terms::Nearest,
@@ -124,21 +125,31 @@ pub(super) fn fused_sum(
     let most = whole + 2.0 * unit + 1.0;
     let apart = terms != Terms::TowardZero || kind == SumKind::Scaled;
     let (may_overflow, suspicious) = match ((2.0 * limit - most) / power_of_two(24)).floor() {
-        _ if late || most < limit => (false, 256),
+        _ if late || outside || most < limit => (false, 256),
         first if first >= f64::from(SUSPICIOUS) && !apart => (false, first as u32),
         _ => (true, 256),
     };
+    // Whether a c so many binades above the grid fits beside the products.
+    let fits_beside = |reach: &u32| whole + power_of_two((f + 1 + reach) as i32) + 1.0 < limit;
     let mut reach = 0;
     if late {
         if f < 23 || !(30..=40).contains(&f2) || f2 < f || c_smallest != 0 {
             return Err(format!("F={f} F2={f2}"));
         }
-        let fits = |reach: &u32| {
-            f2 + 1 >= f + reach && whole + power_of_two((f + 1 + reach) as i32) + 1.0 < limit
-        };
+        let fits = |reach: &u32| f2 + 1 >= f + reach && fits_beside(reach);
         reach = (0..8)
             .rev()
             .find(fits)
+            .ok_or("sums that do not fit 32 bits")?;
+    }
+    if outside {
+        if c_smallest != 0 {
+            return Err("grid=products with a short c".into());
+        }
+        // Of a c beyond the reach, all bits lie on the grid.
+        reach = (23_u32.saturating_sub(f)..24)
+            .rev()
+            .find(fits_beside)
             .ok_or("sums that do not fit 32 bits")?;
     }
     if kind == SumKind::Scaled {
@@ -154,7 +165,8 @@ pub(super) fn fused_sum(
         Finish::NearestAt(narrow) => narrow.smallest,
         _ => 0,
     };
-    if late && (!wide || finish != Finish::Nearest) {
+    let is_narrow = matches!(finish, Finish::NearestAt(_));
+    if late && (!wide || finish != Finish::Nearest) || outside && (!wide || is_narrow) {
         return Err(format!("{} {}", output.rounding, output.format));
     }
     let sum = Sum {
