@@ -1,6 +1,7 @@
 //! How fast a GPU computes as other chips would, beside cuBLAS's product in f32 on the same GPU in the same run.
 //!
-//! `cargo bench -p mmascope-cuda --bench engine [-- SIDE]` takes the first GPU and says so where there is none.
+//! `cargo bench -p mmascope-cuda --bench engine [-- SIDE] [ARCH:INST …]` takes the first GPU and says so where there is none;
+//! units that are named are taken instead of one of each path.
 //! `cargo xtask record gpu-engine` keeps what it prints; that needs a GPU (`-- --record`).
 //! `-- source ARCH:INST` prints the source of a product, which needs none.
 
@@ -166,7 +167,15 @@ fn main() -> Result<(), Failure> {
     }
     let is_record = arguments.iter().any(|it| it == "--record");
     arguments.retain(|it| it != "--record");
-    let side: usize = arguments.first().map_or(Ok(4096), |text| text.parse())?;
+    let (own, sides): (Vec<String>, Vec<String>) =
+        arguments.into_iter().partition(|it| it.contains(':'));
+    let side: usize = sides.first().map_or(Ok(4096), |text| text.parse())?;
+    let named = |all: &[&str]| -> Vec<String> {
+        match own.is_empty() {
+            true => all.iter().map(|name| (*name).to_owned()).collect(),
+            false => own.clone(),
+        }
+    };
     let gpu = match Gpu::open(0) {
         Ok(gpu) => Arc::new(gpu),
         // What was not measured is not recorded.
@@ -192,11 +201,11 @@ fn main() -> Result<(), Failure> {
     );
     let engine = || CudaEngine::new("gpu", Arc::<Gpu>::clone(&gpu));
     let plain = engine().in_integers();
-    for name in UNITS {
+    for name in &named(&UNITS) {
         line(name, [&engine(), &plain], side, native)?;
     }
     let slow = engine().with_doubles(Doubles::Slow);
-    for name in SLOW {
+    for name in &named(&SLOW) {
         line(name, [&slow, &plain], side, native)?;
     }
     Ok(())

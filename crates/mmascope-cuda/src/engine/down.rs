@@ -164,6 +164,7 @@ pub(super) fn fast(unit: &Unit, grid: &SumGrid) -> Fast {
     let e0 = if is_wide { e0 } else { e0.max(NARROW_FLOOR) };
     let values = [
         ("ROWS", ROWS.to_string()),
+        ("HALF_OPERANDS", "1".to_owned()),
         ("F", grid.f.to_string()),
         ("E0", e0.to_string()),
         (
@@ -176,6 +177,7 @@ pub(super) fn fast(unit: &Unit, grid: &SumGrid) -> Fast {
         list: None,
         block,
         has_exponents: true,
+        has_pairs: true,
         widened: None,
     };
     Fast {
@@ -186,6 +188,7 @@ pub(super) fn fast(unit: &Unit, grid: &SumGrid) -> Fast {
         source: of_floats(unit, is_wide, [ALIGNED, KERNEL], &order, &values),
         tile: TILE,
         bytes: 4,
+        exponents: [4, 2],
         slots: k,
         signs: Some(block),
     }

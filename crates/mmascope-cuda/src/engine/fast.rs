@@ -9,6 +9,7 @@ const TILE: &str = include_str!("../source/tile.cu");
 const TILE_KERNEL: &str = include_str!("../source/tile_kernel.cu");
 const NUMBERS: &str = include_str!("../source/numbers.cu");
 const ROUNDED: &str = include_str!("../source/rounded.cu");
+const LATER: &str = include_str!("../source/later.cu");
 const EXPAND: &str = include_str!("../source/expand.cu");
 const EXPANDED: &str = include_str!("../source/expanded.cu");
 
@@ -23,7 +24,9 @@ pub(super) struct Fast {
     pub tile: [usize; 2],
     /// Bytes of an operand's number.
     pub bytes: usize,
-    /// Numbers of a step, and of these how many have a word of signs together. Without such words there are no exponents either.
+    /// Bytes of an exponent of A, and of one of B; none where exponents are not needed.
+    pub exponents: [usize; 2],
+    /// Numbers of a step, and of these how many have a word of signs together.
     pub slots: usize,
     pub signs: Option<usize>,
 }
@@ -97,6 +100,8 @@ pub(super) struct Order {
     pub block: usize,
     /// Whether exponents and signs are needed.
     pub has_exponents: bool,
+    /// Whether an exponent of A lies twice in a word.
+    pub has_pairs: bool,
     /// The smallest normal exponent of the format as whose numbers they are read.
     pub widened: Option<i32>,
 }
@@ -126,7 +131,7 @@ pub(super) fn of_floats(
     values: &[(&str, String)],
 ) -> String {
     let signature = unit.signature();
-    let text = [NUMBERS, ROUNDED, head, EXPAND, EXPANDED, body].concat();
+    let text = [NUMBERS, ROUNDED, head, EXPAND, EXPANDED, LATER, body].concat();
     let own = [
         ("SLOTS", order.slots.to_string()),
         ("BLOCK", order.block.to_string()),
@@ -134,6 +139,10 @@ pub(super) fn of_floats(
         ("WITH_EXPONENTS", i32::from(order.has_exponents).to_string()),
         ("IS_WIDENED", i32::from(order.widened.is_some()).to_string()),
         ("WIDENED", order.widened.unwrap_or(0).to_string()),
+        (
+            "EXPONENT_A",
+            if order.has_pairs { "unsigned" } else { "short" }.to_owned(),
+        ),
         ("ORDER", order.source()),
         ("WIDE", i32::from(is_wide).to_string()),
         ("FORMAT_A", initialiser(&signature.a)),
@@ -151,7 +160,7 @@ pub(super) fn tiles(methods: &str) -> String {
 
 /// The same for integers, whose operands are expanded by `head`.
 pub(super) fn of_integers(head: &str, methods: &str) -> String {
-    [head, EXPANDED, &tiles(methods)].concat()
+    [head, EXPANDED, LATER, &tiles(methods)].concat()
 }
 
 /// A value as a word of d, which it is a number of.

@@ -134,6 +134,7 @@ impl Floats {
             bytes: if has_doubles { 8 } else { 4 },
             // Exact sums are two in f64.
             columns: if has_doubles { 4 } else { 8 },
+            resident: 1,
             block: self.block,
             has_exponents: false,
             widened: None,

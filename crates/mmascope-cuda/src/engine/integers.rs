@@ -100,6 +100,7 @@ pub(super) fn fast(unit: &Unit) -> Result<Fast, String> {
             if d.bits == 64 { "word" } else { "unsigned" }.to_owned(),
         ),
         ("COLUMNS", "8".to_owned()),
+        ("RESIDENT", "1".to_owned()),
         ("SUM", sum.to_owned()),
         ("ADD", add),
         ("SATURATES", i32::from(saturates).to_string()),
@@ -111,8 +112,7 @@ pub(super) fn fast(unit: &Unit) -> Result<Fast, String> {
         ("MOST", most.to_owned()),
         (
             "BODY",
-            "  run<Integers>(tile, of_x, of_y, first_step * SLOTS, steps * SLOTS, own, bad);"
-                .to_owned(),
+            "  run<Integers>(shared, first_step * SLOTS, steps * SLOTS, own, bad);".to_owned(),
         ),
     ];
     Ok(Fast {
@@ -125,6 +125,7 @@ pub(super) fn fast(unit: &Unit) -> Result<Fast, String> {
         tile: [64, 64],
         bytes: 4,
         slots,
+        exponents: [0, 0],
         signs: None,
     })
 }

@@ -142,7 +142,8 @@ impl OnChip {
         let mut with_memory = None;
         if let Some(fast) = fast {
             let mut all = Vec::new();
-            for (lines, kernel) in operands.iter().zip(["expand_a", "expand_b"]) {
+            let kernels = ["expand_a", "expand_b"].into_iter().zip(fast.exponents);
+            for (lines, kernel) in operands.iter().zip(kernels) {
                 all.extend(expand(loaded, &fast, lines, steps, kernel)?);
             }
             with_memory = Some((fast, all));
@@ -264,13 +265,13 @@ fn expand(
     fast: &Fast,
     lines: &Lines,
     steps: usize,
-    kernel: &str,
+    (kernel, exponent): (&str, usize),
 ) -> Result<[Memory; 4]> {
     let stride = (lines.count + BEYOND).next_multiple_of(ALIGNED);
     let numbers = stride * steps * fast.slots;
     let memory = [
         loaded.allocate(numbers * fast.bytes)?,
-        loaded.allocate(fast.signs.map_or(0, |_| numbers * 2))?,
+        loaded.allocate(numbers * exponent)?,
         loaded.allocate(fast.signs.map_or(0, |block| numbers / block * 4))?,
         loaded.allocate(stride * steps)?,
     ];

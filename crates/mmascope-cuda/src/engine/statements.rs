@@ -18,6 +18,8 @@ pub(super) struct Dots {
     pub bytes: usize,
     /// Columns of a thread's outputs.
     pub columns: usize,
+    /// Blocks of threads for which a multiprocessor has registers: more of them leave a thread fewer.
+    pub resident: usize,
     /// Products of a block.
     pub block: usize,
     /// Whether exponents and signs of operands are needed.
@@ -169,10 +171,10 @@ impl Walk<'_> {
                 };
                 match self.is_one() {
                     true => format!(
-                        "run<{method}>(tile, of_x, of_y, first_step * SLOTS, steps * SLOTS, own, bad);"
+                        "run<{method}>(shared, first_step * SLOTS, steps * SLOTS, own, bad);"
                     ),
                     false => format!(
-                        "set(v{own}, {begin}), run<{method}>(tile, of_x, of_y, step * SLOTS + {slot}, {count}, v{own}, bad);"
+                        "set(v{own}, {begin}), run<{method}>(shared, step * SLOTS + {slot}, {count}, v{own}, bad);"
                     ),
                 }
             }
@@ -248,10 +250,15 @@ impl Walk<'_> {
             },
             block: dots.block,
             has_exponents: dots.has_exponents,
+            has_pairs: false,
             widened: dots.widened,
         };
         let mut values = dots.values;
-        values.extend([("COLUMNS", columns.to_string()), ("BODY", body)]);
+        values.extend([
+            ("COLUMNS", columns.to_string()),
+            ("RESIDENT", dots.resident.to_string()),
+            ("BODY", body),
+        ]);
         let [head, methods] = dots.pieces;
         let source = of_floats(
             self.unit,
@@ -265,6 +272,7 @@ impl Walk<'_> {
             source,
             tile: [64, 8 * columns],
             bytes: dots.bytes,
+            exponents: if dots.has_exponents { [2, 2] } else { [0, 0] },
             slots: order.slots,
             signs: dots.has_exponents.then_some(dots.block),
         })

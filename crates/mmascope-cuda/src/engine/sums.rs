@@ -105,6 +105,7 @@ impl Sums {
         let (grid, output) = (&self.grid, &self.output);
         let mut values = vec![
             ("F", grid.f.to_string()),
+            ("HALF_OPERANDS", "0".to_owned()),
             ("F2", grid.f2.to_string()),
             ("E0", grid.e0.unwrap_or(0).to_string()),
             (
@@ -136,8 +137,14 @@ impl Sums {
                 }
             },
             is_wide: !self.by_conversion,
-            bytes: 4,
+            bytes: if self.by_conversion { 4 } else { 8 },
             columns: 4,
+            // As measured on an H200.
+            resident: match (self.by_conversion, grid.kind) {
+                (true, _) => 1,
+                (false, SumKind::Parity) => 3,
+                (false, _) => 4,
+            },
             block: self.block,
             has_exponents: true,
             widened: self

@@ -4,6 +4,7 @@ enum { PACK = @PACK@, SLOTS = K / PACK, BLOCK = @BLOCK@, WITH_EXPONENTS = 0 };
 struct Format { int bits, is_signed, shift; };
 static __device__ const Format format_a = @FORMAT_A@, format_b = @FORMAT_B@;
 typedef unsigned operand;
+typedef short exponent_a;
 typedef @VALUE@ value;
 enum { BEYOND = 128, ALIGNED = 8 };
 static __device__ word stride_of(word lines) { return (lines + BEYOND + ALIGNED - 1) / ALIGNED * ALIGNED; }
