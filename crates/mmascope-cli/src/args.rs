@@ -212,7 +212,7 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Record what a GPU answers: vector lines with its results
     ///
-    /// Writes cases of every family with the GPU's own results, for `check`. A second file, FILE.about.json, says which GPU,
+    /// Writes cases of every family with the GPU's own results, for `check`; with --functions what its approximate functions answer. A second file, FILE.about.json, says which GPU,
     /// driver and compiler gave them, when, and which machine instructions ran.
     Record(Record),
     /// Say what this machine has, and what each missing part is for

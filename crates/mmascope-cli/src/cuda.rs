@@ -1,5 +1,7 @@
 //! GPUs: devices under test, trials that a chip makes itself, records, and what this machine has of CUDA.
 
+mod functions;
+
 use std::io::Write;
 use std::sync::atomic::Ordering;
 
@@ -18,14 +20,11 @@ use mmascope::vector::{self, Answer};
 use mmascope_cuda::chip::{Chip, Description};
 use mmascope_cuda::cublas::{CublasDut, Which};
 use mmascope_cuda::dut::CudaDut;
-use mmascope_cuda::function::{FunctionReport, compare, functions};
 use mmascope_cuda::gpu::Gpu;
 use mmascope_cuda::source::{DeviceCode, OperandSource};
 use mmascope_cuda::trial::{RowReport, compare_row};
 use mmascope_cuda::{sass, source};
 
-/// Inputs of a conversion when no number is given.
-const INPUTS: u64 = 1 << 24;
 /// Elements that are compared of a row when no number is given.
 const ELEMENTS: u64 = 100_000_000;
 
@@ -147,7 +146,7 @@ pub(crate) fn validate(
     }
     let gpu = Gpu::open(ordinal)?;
     if options.conversions {
-        return conversions(catalogue, common, options, &gpu);
+        return functions::conversions(catalogue, common, options, &gpu);
     }
     let architecture = architecture(catalogue, gpu.description())?;
     let rows = rows(architecture, inst, options.all)?;
@@ -192,82 +191,6 @@ pub(crate) fn validate(
         true => status,
         false => Status::DeviceFailed,
     })
-}
-
-/// `validate cuda:N --conversions`: every conversion that the GPU has, against its model.
-fn conversions(
-    catalogue: &Catalogue,
-    common: &Common,
-    options: &Validate,
-    gpu: &Gpu,
-) -> Result<Status, Failure> {
-    let chip = gpu.description();
-    let (mut reports, mut failures) = (Vec::new(), Vec::new());
-    let modelled = functions(&chip.target(true))?
-        .into_iter()
-        .filter(|function| function.cast.is_some());
-    for function in modelled {
-        match compare(gpu, &function, options.trials.unwrap_or(INPUTS)) {
-            Ok(report) => reports.push(report),
-            Err(error) => failures.push((function.name.clone(), error.to_string())),
-        }
-    }
-    let body = json!({
-        "subject": options.subject,
-        "device": of_gpu(chip),
-        "conversions": reports,
-        "failed": failures,
-    });
-    let Value::Object(body) = body else {
-        return Ok(Status::Done);
-    };
-    if let Some(file) = &options.output {
-        let mut output = Output::create("-o", file)?;
-        output.line(&report::json_text(catalogue, body.clone())?)?;
-        output.finish()?;
-    }
-    let holds = reports.iter().all(|report| report.differences == 0);
-    let printed = match common.json() {
-        true => report::print_json(catalogue, body),
-        false => print_conversions(&reports, &failures),
-    };
-    let status = report::answer(holds, printed)?;
-    Ok(match failures.is_empty() {
-        true => status,
-        false => Status::DeviceFailed,
-    })
-}
-
-fn print_conversions(
-    reports: &[FunctionReport],
-    failures: &[(String, String)],
-) -> Result<(), Failure> {
-    let mut out = terminal::out();
-    let mut table = Table::new(&[
-        "conversion",
-        "inputs",
-        "differences",
-        "first: input, device, model",
-    ]);
-    for report in reports {
-        let first = report
-            .examples
-            .first()
-            .map_or_else(String::new, |[input, got, expected]| {
-                format!("{input:x}, {got:x}, {expected:x}")
-            });
-        table.add_row([
-            report.name.clone(),
-            report.inputs.to_string(),
-            report.differences.to_string(),
-            first,
-        ]);
-    }
-    writeln!(out, "{table}")?;
-    for (name, why) in failures {
-        writeln!(out, "failed: {name}: {why}")?;
-    }
-    Ok(())
 }
 
 /// What is known of a GPU.
@@ -369,13 +292,20 @@ pub(crate) fn dry_run(catalogue: &Catalogue, options: &Validate) -> Result<Statu
 }
 
 /// `record cuda:N -o FILE`: vector lines with a chip's results, and a file beside it that says where they are from.
-pub(crate) fn record(catalogue: &Catalogue, options: &Record) -> Result<Status, Failure> {
+pub(crate) fn record(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Record,
+) -> Result<Status, Failure> {
     let Some(ordinal) = ordinal(&options.subject) else {
         return Err(Failure::Input(format!(
             "record {}: expected cuda:N",
             options.subject
         )));
     };
+    if options.functions {
+        return functions::record(catalogue, common, options, ordinal);
+    }
     let gpu = Gpu::open(ordinal)?;
     let chip = gpu.description();
     let architecture = architecture(catalogue, chip)?;
@@ -428,21 +358,33 @@ pub(crate) fn record(catalogue: &Catalogue, options: &Record) -> Result<Status, 
     }
     output.finish()?;
     let count = of_rows.len();
-    let about = json!({
-        "device": of_gpu(chip),
-        "command": std::env::args().collect::<Vec<_>>().join(" "),
-        "seconds_since_1970": std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |time| time.as_secs()),
-        "lines": lines,
-        "rows": of_rows,
-    });
-    let Value::Object(about) = about else {
-        return Ok(Status::Done);
-    };
+    write_about(
+        catalogue,
+        options,
+        chip,
+        [("lines", json!(lines)), ("rows", json!(of_rows))],
+    )?;
+    report::tell(format!("{lines} lines of {count} rows"));
+    Ok(Status::Done)
+}
+
+/// The file beside a record: whose answers they are, and when and how they were asked for.
+fn write_about<const N: usize>(
+    catalogue: &Catalogue,
+    options: &Record,
+    chip: &Description,
+    more: [(&str, Value); N],
+) -> Result<(), Failure> {
+    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let mut about = Map::new();
+    about.insert("device".to_owned(), of_gpu(chip));
+    let command = std::env::args().collect::<Vec<_>>().join(" ");
+    about.insert("command".to_owned(), json!(command));
+    let seconds = time.map_or(0, |time| time.as_secs());
+    about.insert("seconds_since_1970".to_owned(), json!(seconds));
+    about.extend(more.map(|(key, value)| (key.to_owned(), value)));
     let mut output = Output::create("-o", &format!("{}.about.json", options.output))?;
     output.line(&report::json_text(catalogue, about)?)?;
     output.finish()?;
-    report::tell(format!("{lines} lines of {count} rows"));
-    Ok(Status::Done)
+    Ok(())
 }

@@ -288,7 +288,7 @@ fn dispatch(args: &args::Args, catalogue: &Catalogue) -> Result<Status, Failure>
         Command::Identify(options) => identify::run(catalogue, &args.common, options),
         Command::Infer(options) => infer::run(catalogue, &args.common, options),
         Command::Validate(options) => validate::run(catalogue, &args.common, options),
-        Command::Record(options) => cuda::record(catalogue, options),
+        Command::Record(options) => cuda::record(catalogue, &args.common, options),
         Command::Doctor => doctor::run(catalogue, &args.common),
         Command::Cast(options) => cast::run(catalogue, &args.common, options),
         Command::Quantize(options) => quantize::run(catalogue, &args.common, options),

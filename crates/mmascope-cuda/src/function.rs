@@ -41,23 +41,29 @@ const FORMATS: [Format; 8] = [
     format::UE8M0,
 ];
 
-/// Approximate functions in f32, with and without `.ftz`.
-const APPROXIMATE: [&str; 15] = [
-    "ex2.approx.f32",
-    "ex2.approx.ftz.f32",
-    "lg2.approx.f32",
-    "lg2.approx.ftz.f32",
-    "rcp.approx.f32",
-    "rcp.approx.ftz.f32",
-    "rsqrt.approx.f32",
-    "rsqrt.approx.ftz.f32",
-    "sqrt.approx.f32",
-    "sqrt.approx.ftz.f32",
-    "sin.approx.f32",
-    "sin.approx.ftz.f32",
-    "cos.approx.f32",
-    "cos.approx.ftz.f32",
-    "tanh.approx.f32",
+/// Approximate functions, what they take and give, and the first target that has them (PTX ISA 9.4, target notes of each).
+const APPROXIMATE: [(&str, Format, u32); 21] = [
+    ("ex2.approx.f32", format::F32, 20),
+    ("ex2.approx.ftz.f32", format::F32, 20),
+    ("ex2.approx.f16", format::F16, 75),
+    ("ex2.approx.ftz.bf16", format::BF16, 90),
+    ("lg2.approx.f32", format::F32, 20),
+    ("lg2.approx.ftz.f32", format::F32, 20),
+    ("rcp.approx.f32", format::F32, 20),
+    ("rcp.approx.ftz.f32", format::F32, 20),
+    ("rcp.approx.ftz.f64", format::F64, 20),
+    ("rsqrt.approx.f32", format::F32, 20),
+    ("rsqrt.approx.ftz.f32", format::F32, 20),
+    ("rsqrt.approx.ftz.f64", format::F64, 20),
+    ("sqrt.approx.f32", format::F32, 20),
+    ("sqrt.approx.ftz.f32", format::F32, 20),
+    ("sin.approx.f32", format::F32, 20),
+    ("sin.approx.ftz.f32", format::F32, 20),
+    ("cos.approx.f32", format::F32, 20),
+    ("cos.approx.ftz.f32", format::F32, 20),
+    ("tanh.approx.f32", format::F32, 75),
+    ("tanh.approx.f16", format::F16, 75),
+    ("tanh.approx.bf16", format::BF16, 90),
 ];
 
 /// The functions that a target (`sm_90a`) takes: every conversion whose form the rules of legality have for it, and the
@@ -112,11 +118,15 @@ pub fn functions(target: &str) -> Result<Vec<DeviceFunction>> {
             }
         }
     }
-    for name in APPROXIMATE {
+    let number = target
+        .trim_start_matches("sm_")
+        .trim_end_matches(char::is_alphabetic);
+    let number: u32 = number.parse().unwrap_or_default();
+    for (name, format, _) in APPROXIMATE.iter().filter(|(.., first)| number >= *first) {
         found.push(DeviceFunction {
-            name: name.to_owned(),
-            from: format::F32,
-            to: format::F32,
+            name: (*name).to_owned(),
+            from: *format,
+            to: *format,
             cast: None,
             lanes: 1,
         });
@@ -188,6 +198,7 @@ impl DeviceFunction {
         );
         let values = [
             ("TEXT", text),
+            ("BITS", self.from.register.bits.to_string()),
             ("IN", of_in.to_owned()),
             ("OUT", of_out.to_owned()),
             ("IN_TYPE", in_type.to_owned()),

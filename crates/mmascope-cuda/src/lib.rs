@@ -26,6 +26,7 @@ pub mod dut;
 pub mod engine;
 pub mod function;
 pub mod gpu;
+pub mod hashes;
 mod layout;
 pub mod nvrtc;
 pub mod on_device;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use mmascope_cuda::chip::{Argument, Chip, Description, Loaded, Memory};
 use mmascope_cuda::function::{DeviceFunction, compare, functions};
+use mmascope_cuda::hashes::{FunctionHashes, Parting, hashes};
 use mmascope_model::Result;
 use mmascope_model::precision::cast::Cast;
 
@@ -78,6 +79,9 @@ impl Loaded for Answers {
         threads: u32,
         arguments: &[Argument],
     ) -> Result<()> {
+        if kernel == "hashes" {
+            return self.hash(blocks * threads, arguments);
+        }
         let [
             Argument::Word(count),
             Argument::Memory(input),
@@ -94,11 +98,81 @@ impl Loaded for Answers {
                     .try_into()
                     .expect("eight"),
             );
-            let result = self.cast.word(word) ^ u64::from(self.wrong == Some(word));
+            let result = self.answer(word);
             self.memory[output.number()][at..at + 8].copy_from_slice(&result.to_le_bytes());
         }
         Ok(())
     }
+}
+
+impl Answers {
+    fn answer(&self, word: u64) -> u64 {
+        self.cast.word(word) ^ u64::from(self.wrong == Some(word))
+    }
+
+    /// Sums of hashes of `each` inputs that follow each other, as the kernel is documented.
+    fn hash(&mut self, threads: u32, arguments: &[Argument]) -> Result<()> {
+        let [
+            Argument::Word(count),
+            Argument::Word(each),
+            Argument::Memory(output),
+            _,
+        ] = *arguments
+        else {
+            panic!("{arguments:?}");
+        };
+        assert!(u64::from(threads) >= count);
+        for thread in 0..count {
+            let inputs = thread * each..(thread + 1) * each;
+            let sum = inputs.fold(0, |sum: u64, x| {
+                sum.wrapping_add(splitmix64(x << 32 | self.answer(x)))
+            });
+            let at = thread as usize * 8;
+            self.memory[output.number()][at..at + 8].copy_from_slice(&sum.to_le_bytes());
+        }
+        Ok(())
+    }
+}
+
+/// Sebastiano Vigna's generator of that name: one step from a state.
+fn splitmix64(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// All answers of a function in one sum; one other answer is another sum.
+#[test]
+fn hashes_tell_answers_apart() {
+    let function = DeviceFunction::named("cvt.f32.f16", "sm_90a").expect("a function");
+    let own = hashes(&ModelChip::new(&function, None), &function).expect("answers");
+    let cast = function.cast.expect("a model");
+    let sum = (0..1_u64 << 16).fold(0, |sum: u64, x| {
+        sum.wrapping_add(splitmix64(x << 32 | cast.word(x)))
+    });
+    assert_eq!((own.inputs, own.chunk), (1 << 16, 1 << 16));
+    assert_eq!(
+        (&own.hash, &own.chunks),
+        (&format!("{sum:016x}"), &vec![format!("{sum:016x}")])
+    );
+    assert_eq!(own.parting(&own), Parting::Nowhere);
+    let wrong = hashes(&ModelChip::new(&function, Some(0x3c01)), &function).expect("answers");
+    assert_eq!(own.parting(&wrong), Parting::Chunks(1, 0));
+    let of = |chunks: [&str; 4], chunk| FunctionHashes {
+        chunks: chunks.map(str::to_owned).to_vec(),
+        chunk,
+        ..own.clone()
+    };
+    let first = of(["1", "2", "3", "4"], 1 << 20);
+    assert_eq!(
+        first.parting(&of(["1", "5", "3", "6"], 1 << 20)),
+        Parting::Chunks(2, 1 << 20)
+    );
+    assert_eq!(
+        first.parting(&of(["1", "2", "3", "4"], 1 << 19)),
+        Parting::Incomparable
+    );
 }
 
 #[test]

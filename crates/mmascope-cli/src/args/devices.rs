@@ -159,18 +159,25 @@ pub(crate) struct Record {
     /// cuda:N, a GPU
     pub(crate) subject: String,
     /// Only this instruction
-    #[arg(long, conflicts_with = "all", required_unless_present = "all")]
+    #[arg(long, conflicts_with = "all", required_unless_present_any = ["all", "functions"])]
     pub(crate) inst: Option<String>,
     /// Every row of the GPU's architecture that has a model
     #[arg(long)]
     pub(crate) all: bool,
+    /// The approximate functions (ex2, lg2, rcp, rsqrt, sqrt, sin, cos, tanh) instead: hashes of the answers to all of their
+    /// inputs, 2^20 by 2^20
+    #[arg(long, conflicts_with_all = ["inst", "all", "count", "seed"])]
+    pub(crate) functions: bool,
+    /// With --functions: also compare with such a file of another GPU; exit status 1 when an answer differs
+    #[arg(long, value_name = "FILE", requires = "functions")]
+    pub(crate) against: Option<String>,
     /// Cases of each family
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) count: u64,
     /// Seed of every family
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The vector file; FILE.about.json beside it says which GPU, driver and compiler gave it
+    /// The vector file, or that of the hashes; FILE.about.json beside it says which GPU, driver and compiler gave it
     #[arg(short = 'o', value_name = "FILE")]
     pub(crate) output: String,
 }
