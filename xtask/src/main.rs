@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | api | record NAME | wheel | atlas
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels cuda miri tensix tensix-engine vdpbf16ps emulators casts quantise functions riscv
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels cuda compiled miri tensix tensix-engine vdpbf16ps emulators casts quantise functions riscv
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
@@ -157,6 +157,7 @@ fn main() -> ExitCode {
         ["prove", "casts"] => prove("mmascope-model", "casts", "casts"),
         ["prove", "quantise"] => prove("mmascope", "quantise", "quantise"),
         ["prove", "cuda"] => prove("mmascope-cuda", "engine", "cuda"),
+        ["prove", "compiled"] => prove("mmascope-cuda", "compiled", "compiled"),
         ["prove", "functions"] => prove("mmascope-model", "evaluation", "functions"),
         ["prove", "riscv"] => prove("mmascope-model", "riscv", "riscv"),
         ["emulate", "avx512"] => emulate_avx512(),

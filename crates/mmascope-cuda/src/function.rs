@@ -26,7 +26,7 @@ pub struct DeviceFunction {
     /// The model of the conversion; approximate functions have none.
     pub cast: Option<Cast>,
     /// How many values one instruction takes; all of them are the same here.
-    lanes: u32,
+    pub(crate) lanes: u32,
 }
 
 /// The formats between which a chip converts.

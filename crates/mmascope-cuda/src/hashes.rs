@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
 use crate::chip::{Argument, Chip, read_words};
 use crate::function::DeviceFunction;
+use crate::{Error, Result};
 
 /// Inputs of a chunk, of functions that have more.
 const CHUNK: u64 = 1 << 20;
@@ -61,8 +61,15 @@ impl FunctionHashes {
 /// Asks a chip for all answers of a function.
 ///
 /// # Errors
-/// [`Error::Device`](crate::Error::Device) when it does not compile.
+/// [`Error::Argument`] for a function whose results are wider or narrower than its inputs, or that takes two values; [`Error::Device`] when it
+/// does not compile.
 pub fn hashes(chip: &dyn Chip, function: &DeviceFunction) -> Result<FunctionHashes> {
+    if function.lanes != 1 || function.from.register.bits != function.to.register.bits {
+        return Err(Error::Argument(format!(
+            "{}: hashes are of functions of one value whose results are as wide as that",
+            function.name
+        )));
+    }
     let mut loaded = chip.load(&function.source()?, true)?;
     let inputs = 1_u64 << function.from.register.bits.min(32);
     let (chunk, each) = (CHUNK.min(inputs), EACH.min(inputs));

@@ -431,27 +431,35 @@ fn units_of_every_method() {
     }
 }
 
-/// Parts of D that a schedule takes begin anywhere.
+/// Parts of D that a schedule takes begin anywhere, and steps too: a unit of every kernel, with several tiles of rows and columns.
 #[test]
 fn parts_begin_anywhere() {
     if !has_compiler() {
         return;
     }
-    let row = Catalogue::built_in()
-        .find("hopper", "mma.m16n8k16.f32.f16.f16.f32")
-        .expect("a row");
-    let unit = row.unit().expect("a unit");
-    let matrices = matrices(unit, Family::Close, [131, 129, 4], 5);
-    let engine = CudaEngine::new("cuda:0", chip());
-    let modifiers = Modifiers::default();
-    let reference = Product::by_reference(unit, &matrices, modifiers).expect("a product");
-    let product = Product::with_engine(unit, &matrices, modifiers, &engine).expect("a product");
-    let schedule: Schedule = "split-k=2 reduce=pairwise/f32".parse().expect("a schedule");
-    let run = |product: &Product<'_>| {
-        let d = schedule.run(product, None, &watch()).expect("a product");
-        d.to_vec()
-    };
-    assert_eq!(run(&product), run(&reference));
+    for (arch, inst, called, _) in METHODS {
+        let row = Catalogue::built_in().find(arch, inst).expect("a row");
+        let unit = row.unit().expect("a unit");
+        if unit.check_chain(4 * unit.signature().k).is_err() {
+            continue;
+        }
+        let matrices = matrices(unit, Family::Close, [131, 137, 4], 5);
+        let engine = CudaEngine::new("cuda:0", chip()).with_doubles(doubles(called));
+        let modifiers = Modifiers::default();
+        let reference = Product::by_reference(unit, &matrices, modifiers).expect("a product");
+        let product = Product::with_engine(unit, &matrices, modifiers, &engine).expect("a product");
+        // Integers of 32 bits are numbers of f64, too.
+        let schedule = match unit.signature().c.float() {
+            Some(_) => "split-k=2 reduce=pairwise/f32",
+            None => "split-k=2 reduce=pairwise/f64",
+        };
+        let schedule: Schedule = schedule.parse().expect("a schedule");
+        let run = |product: &Product<'_>| {
+            let d = schedule.run(product, None, &watch()).expect("a product");
+            d.to_vec()
+        };
+        assert_eq!(run(&product), run(&reference), "{arch} {inst}: {called}");
+    }
 }
 
 /// What is asked of products of two numbers and a c: architecture, instruction, the numbers' codes, c.
@@ -545,6 +553,21 @@ fn units_of_users_have_the_bits_of_the_reference() {
         "a=f16 b=f16 c=f32 d=f32 k=19 : t = e-fdpa L=4 over k=0..2 -> rne f32 ; \
          d = e-fdpa L=4 over k=3..18 from t -> rne f32",
         "a=f16 b=f16 c=f32 d=f32 k=8 : fused L=8 F=24 grid=products -> rz f32",
+        // Blocks that shared memory holds in two parts, and several of which lie in one that they do not fill.
+        "a=f16 b=f16 c=f32 d=f32 k=24 : t-fdpa L=24 F=25 e0=-133 -> rz f32",
+        "a=bf16 b=bf16 c=f32 d=f32 k=31 : t-fdpa L=31 F=24 e0=-133 -> rz f32",
+        "a=e4m3 b=e4m3 c=f32 d=f32 k=20 : t-fdpa L=20 F=13 e0=-133 -> rz f32",
+        "a=f16 b=f16 c=f32 d=f32 k=15 : t-fdpa L=3 F=24 e0=-133 -> rne f32",
+        "a=e5m2 b=e5m2 c=f16 d=f16 k=24 : t-fdpa L=12 F=20 e0=-133 -> rne f16",
+        "a=e4m3 b=e4m3 c=f32 d=f32 k=10 : t-fdpa L=5 F=13 e0=-133 -> rz f32",
+        // c late: results that keep hardly more places than they have, fewer, or many.
+        "a=bf16 b=bf16 c=f32 d=f32 k=8 : tr-fdpa L=4 F=20 F2=20 -> rne f32",
+        "a=bf16 b=bf16 c=f32 d=f32 k=8 : tr-fdpa L=8 F=22 F2=23 -> rne f32",
+        "a=f16 b=f16 c=f32 d=f32 k=5 : tr-fdpa L=5 F=24 F2=24 -> rne f32",
+        "a=bf16 b=bf16 c=f32 d=f32 k=8 : tr-fdpa L=8 F=24 F2=40 -> rne f32",
+        "a=bf16 b=bf16 c=f32 d=f32 k=8 : gtr-fdpa L=8 F=22 F2=24 -> rne f32",
+        // Numbers of one format read as those of another, whose smallest normal number is 1.
+        "a=e2m1 b=e2m1 c=f32 d=f32 k=8 : t-fdpa L=8 F=25 e0=-133 as e2m3 -> rz f32",
     ] {
         let (signature, program) = text.split_once(" : ").expect("two parts");
         let signature: Signature = signature.parse().expect("a signature");

@@ -145,9 +145,11 @@ fn splitmix64(state: u64) -> u64 {
 /// All answers of a function in one sum; one other answer is another sum.
 #[test]
 fn hashes_tell_answers_apart() {
-    let function = DeviceFunction::named("cvt.f32.f16", "sm_90a").expect("a function");
-    let own = hashes(&ModelChip::new(&function, None), &function).expect("answers");
-    let cast = function.cast.expect("a model");
+    // A function of 16 bits; the model chip answers by a conversion, whatever it is asked.
+    let function = DeviceFunction::named("tanh.approx.f16", "sm_90a").expect("a function");
+    let model = DeviceFunction::named("cvt.rn.f16.f32", "sm_90a").expect("a function");
+    let own = hashes(&ModelChip::new(&model, None), &function).expect("answers");
+    let cast = model.cast.expect("a model");
     let sum = (0..1_u64 << 16).fold(0, |sum: u64, x| {
         sum.wrapping_add(splitmix64(x << 32 | cast.word(x)))
     });
@@ -157,7 +159,11 @@ fn hashes_tell_answers_apart() {
         (&format!("{sum:016x}"), &vec![format!("{sum:016x}")])
     );
     assert_eq!(own.parting(&own), Parting::Nowhere);
-    let wrong = hashes(&ModelChip::new(&function, Some(0x3c01)), &function).expect("answers");
+    let wrong = hashes(&ModelChip::new(&model, Some(0x3c01)), &function).expect("answers");
+    // Its results are wider than its inputs.
+    let wide = DeviceFunction::named("cvt.f32.f16", "sm_90a").expect("a function");
+    let error = hashes(&ModelChip::new(&model, None), &wide).expect_err("no hashes");
+    assert!(error.to_string().contains("cvt.f32.f16"), "{error}");
     assert_eq!(own.parting(&wrong), Parting::Chunks(1, 0));
     let of = |chunks: [&str; 4], chunk| FunctionHashes {
         chunks: chunks.map(str::to_owned).to_vec(),

@@ -130,10 +130,10 @@ fn verdict(own: &FunctionHashes, recorded: Option<&FunctionHashes>) -> (String, 
         Parting::Chunks(count, first) => {
             let all = own.chunks.len();
             let text =
-                format!("differ in {count} of {all} chunks, first in that from {first:x} on");
+                format!("differ in {count} of {all} chunks, the first from input {first:x} on");
             (text, Some(false))
         }
-        Parting::Incomparable => ("were asked other inputs".to_owned(), None),
+        Parting::Incomparable => ("recorded of other inputs".to_owned(), Some(false)),
     }
 }
 
@@ -144,6 +144,11 @@ pub(super) fn record(
     options: &Record,
     ordinal: usize,
 ) -> Result<Status, Failure> {
+    if options.output == "-" {
+        return Err(Failure::Input(
+            "-o -: the standard output has the summary; name a file for the hashes".to_owned(),
+        ));
+    }
     let recorded = options.against.as_deref().map(read_hashes).transpose()?;
     let gpu = Gpu::open(ordinal)?;
     let chip = gpu.description();
@@ -160,20 +165,27 @@ pub(super) fn record(
         "hash of all answers",
         "with the record",
     ]);
-    let (mut rows, mut is_same) = (Vec::new(), true);
+    let (mut rows, mut failures, mut verdicts) = (Vec::new(), Vec::new(), Vec::new());
     for function in &all {
         if asked.load(Ordering::SeqCst) {
             return Err(Failure::Interrupted);
         }
         counter.set_message(function.name.clone());
-        let own = hashes(&gpu, function)?;
         counter.inc(1);
+        let own = match hashes(&gpu, function) {
+            Ok(own) => own,
+            // One that does not run must not hide the others.
+            Err(error) => {
+                failures.push((function.name.clone(), error.to_string()));
+                continue;
+            }
+        };
         output.line(&json!(own).to_string())?;
         let (words, same) = match &recorded {
             Some(recorded) => verdict(&own, recorded.get(&own.function)),
             None => (String::new(), None),
         };
-        is_same &= same != Some(false);
+        verdicts.extend(same);
         rows.push(
             json!({"function": own.function, "inputs": own.inputs, "hash": own.hash, "same": same}),
         );
@@ -181,11 +193,48 @@ pub(super) fn record(
     }
     counter.finish_and_clear();
     output.finish()?;
-    write_about(catalogue, options, chip, [("functions", json!(all.len()))])?;
-    let body = json!({"subject": options.subject, "device": of_gpu(chip), "functions": rows});
+    let not_asked: Vec<&String> = recorded
+        .iter()
+        .flat_map(BTreeMap::keys)
+        .filter(|name| all.iter().all(|function| function.name != **name))
+        .collect();
+    write_about(catalogue, options, chip, [("functions", json!(rows.len()))])?;
+    let body = json!({
+        "subject": options.subject,
+        "device": of_gpu(chip),
+        "functions": rows,
+        "failed": failures,
+        "not_asked": not_asked,
+    });
     let printed = match (common.json(), body) {
         (true, Value::Object(body)) => report::print_json(catalogue, body),
-        _ => writeln!(terminal::out(), "{table}").map_err(Failure::from),
+        _ => print_record(&table, &failures, &not_asked),
     };
-    report::answer(is_same, printed)
+    // Where nothing could be compared, nothing is the same.
+    let is_same = recorded.is_none() || (!verdicts.is_empty() && verdicts.iter().all(|same| *same));
+    let status = report::answer(is_same, printed)?;
+    Ok(match failures.is_empty() {
+        true => status,
+        false => Status::DeviceFailed,
+    })
+}
+
+fn print_record(
+    table: &Table,
+    failures: &[(String, String)],
+    not_asked: &[&String],
+) -> Result<(), Failure> {
+    let mut out = terminal::out();
+    writeln!(out, "{table}")?;
+    for (name, why) in failures {
+        writeln!(out, "failed: {name}: {why}")?;
+    }
+    for name in not_asked {
+        writeln!(
+            out,
+            "recorded, but not a function of this GPU: {}",
+            report::shown(name)
+        )?;
+    }
+    Ok(())
 }

@@ -46,7 +46,7 @@ static __device__ __forceinline__ value start_of(value sum) { return made((upper
 // One block of threads HIGH x WIDTH outputs; a thread ROWS rows that follow each other, and PAIRS pairs of columns. An output for which
 // something does not hold is left as it is, and is marked in `again`: operands that are not finite, sums beyond the format or
 // below its normal numbers.
-extern "C" __global__ void __launch_bounds__(128, WIDE ? 3 : 4) product_fast(const unsigned *x, const unsigned *x_exponents, const unsigned *x_signs, const unsigned char *x_marks,
+extern "C" __global__ void __launch_bounds__(128, WIDE ? 3 : MOST_RESIDENT) product_fast(const unsigned *x, const unsigned *x_exponents, const unsigned *x_signs, const unsigned char *x_marks,
                                         const unsigned *y, const short *y_exponents, const unsigned *y_signs, const unsigned char *y_marks,
                                         d_type *d, unsigned char *again, word lines_a, word lines_b, word first_row, word first_column,
                                         word first_step, word steps, word rows, word columns) {

@@ -1,5 +1,5 @@
 // An output for which something does not hold is left as it is, and is marked in `again`.
-extern "C" __global__ void __launch_bounds__(128, @RESIDENT@) product_fast(const operand *x, const short *x_exponents, const unsigned *x_signs, const unsigned char *x_marks,
+extern "C" __global__ void __launch_bounds__(128, @RESIDENT@ < MOST_RESIDENT ? @RESIDENT@ : MOST_RESIDENT) product_fast(const operand *x, const short *x_exponents, const unsigned *x_signs, const unsigned char *x_marks,
                                         const operand *y, const short *y_exponents, const unsigned *y_signs, const unsigned char *y_marks,
                                         d_type *d, unsigned char *again, word lines_a, word lines_b, word first_row, word first_column,
                                         word first_step, word steps, word rows, word columns) {
