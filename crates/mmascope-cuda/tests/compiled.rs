@@ -169,7 +169,8 @@ fn different_units() -> Vec<(String, &'static Unit)> {
 
 /// Every kernel that this crate generates, for every target.
 fn for_each_kernel(mut take: impl FnMut(Kernel)) {
-    for (architecture, row, from, code) in rows() {
+    let rows = rows();
+    for (architecture, row, _, code) in &rows {
         let sm = sm(architecture);
         let own = if code.is_own && sm >= 90 { "a" } else { "" };
         let target = format!("sm_{sm}{own}");
@@ -178,10 +179,6 @@ fn for_each_kernel(mut take: impl FnMut(Kernel)) {
             opcodes: expected(row),
             ..Kernel::of(&name, sm, &target, code.source())
         });
-        if row.unit().is_ok() {
-            let text = source::trial(row, from).expect("a source");
-            take(Kernel::of(&format!("a trial of {name}"), sm, &target, text));
-        }
     }
     for (name, unit) in different_units() {
         for sm in PRODUCTS {
@@ -196,6 +193,15 @@ fn for_each_kernel(mut take: impl FnMut(Kernel)) {
         for function in functions(target).expect("a target") {
             let text = function.source().unwrap_or_else(|error| panic!("{error}"));
             take(Kernel::of(&function.name, sm, target, text));
+        }
+    }
+    for (architecture, row, from, code) in rows {
+        let sm = sm(architecture);
+        let own = if code.is_own && sm >= 90 { "a" } else { "" };
+        if row.unit().is_ok() {
+            let text = source::trial(row, from).expect("a source");
+            let name = format!("a trial of {} {}", architecture.name, row.name);
+            take(Kernel::of(&name, sm, &format!("sm_{sm}{own}"), text));
         }
     }
 }
@@ -335,7 +341,7 @@ fn prove_compiled() {
                             let hash = kernel.hash();
                             state.0.entry(kernel.target).or_default().insert(hash);
                             state.2 += 1;
-                            if state.2.is_multiple_of(200) {
+                            if state.2.is_multiple_of(50) {
                                 println!("{} compiled", state.2);
                                 write(&before, &state.0);
                             }
