@@ -9,10 +9,11 @@ mod picture;
 mod python;
 mod record;
 mod rtl;
+mod size;
 
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | generate | api | record NAME | wheel | atlas
+const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | size | generate | api | record NAME | wheel | atlas
   test    build, format, lint, documentation, licence and test checks; skips are printed
   prove   long proofs; NAME is one of: fp8 infer drawn kernels cuda compiled miri tensix tensix-engine vdpbf16ps emulators casts quantise functions riscv
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
@@ -32,6 +33,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             neon     in qemu-aarch64
             big-endian  the tests of the model, of files and of the portable kernels in qemu-s390x
   bounds  what llvm-mca says of the inner loops of the release build's kernels
+  size    where the bytes of the release build are: sections, and code by crate
   generate [--check]
           writes the manual pages, the C header, the pictures and the tables of the documents; --check compares the
           committed ones (a test of the program compares the pages)
@@ -173,6 +175,8 @@ fn main() -> ExitCode {
         ["atlas", "module"] => atlas::module(),
         ["bounds"] => with_lines() && bounds::bounds("target/lines/mmascope"),
         ["bounds", program] => bounds::bounds(program),
+        ["size"] => with_lines() && size::size("target/lines/mmascope"),
+        ["size", program] => size::size(program),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

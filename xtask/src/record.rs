@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Names of records, their titles and what is run. `xtask` stands for this program.
-const RECORDS: [(&str, &str, &[&str]); 14] = [
+/// Names of records, their titles and what is run: variables, then a command. `xtask` stands for this program.
+const RECORDS: [(&str, &str, &[&str]); 16] = [
     (
         "closure",
         "Closure: every unit of the catalogue, inferred from its answers",
@@ -37,10 +37,24 @@ const RECORDS: [(&str, &str, &[&str]); 14] = [
         &["cargo", "bench", "-p", "mmascope", "--bench", "reference"],
     ),
     (
+        "gemm-avx2",
+        "Matrix products on AVX2 beside native ones",
+        &[
+            "MMASCOPE_SIMD=avx2",
+            "cargo",
+            "bench",
+            "-p",
+            "mmascope",
+            "--bench",
+            "gemm",
+        ],
+    ),
+    (
         "gemm",
         "Matrix products beside native ones",
         &["cargo", "bench", "-p", "mmascope", "--bench", "gemm"],
     ),
+    ("size", "Size of the program", &["xtask", "size"]),
     (
         "gpu-engine",
         "Speed of the engine on a GPU",
@@ -105,12 +119,16 @@ pub(crate) fn record(name: &str) -> bool {
 
 fn recorded(name: &str, title: &str, words: &[&str]) -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let (mut command, shown) = match words {
+    let count = words.iter().take_while(|word| word.contains('=')).count();
+    let (variables, call) = words.split_at(count);
+    let (mut command, shown) = match call {
         ["xtask", ..] => (Command::new(own), format!("cargo {}", words.join(" "))),
-        _ => (Command::new(words[0]), words.join(" ")),
+        _ => (Command::new(call[0]), words.join(" ")),
     };
+    let load_before = load();
     let mut child = command
-        .args(&words[1..])
+        .args(&call[1..])
+        .envs(variables.iter().filter_map(|word| word.split_once('=')))
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| format!("{shown}: {error}"))?;
@@ -126,8 +144,9 @@ fn recorded(name: &str, title: &str, words: &[&str]) -> Result<(), String> {
     }
     let date = date()?;
     let head = format!(
-        "# {title}\n\n| | |\n|---|---|\n| command | `{shown}` |\n| machine | {} |\n| date | {date} |\n",
-        machine()
+        "# {title}\n\n| | |\n|---|---|\n| command | `{shown}` |\n| machine | {} |\n| load of the minute before, and of the last one | {load_before}, {} |\n| date | {date} |\n",
+        machine(),
+        load()
     );
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/measured");
     let path = folder.join(format!("{name}-{date}.md"));
@@ -162,6 +181,13 @@ fn machine() -> String {
         Some(model) => format!("{model}, {} processors", 1 + models.count()),
         None => "not known; write it here".to_owned(),
     }
+}
+
+/// How many programs want a processor, on average over a minute, where the system says so: what else ran.
+fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let first = text.split_whitespace().next();
+    first.unwrap_or("not known").to_owned()
 }
 
 /// Today, as `2026-11-25`.

@@ -357,6 +357,10 @@ pub(crate) struct Export {
     /// c, cuda, rust, python, systemverilog or smt2
     #[arg(long)]
     pub(crate) language: String,
+    /// What the function is called [default: dot]. In c, cuda and smt2 whatever else the file defines begins with the name,
+    /// so that several files fit in one program; a package in systemverilog is NAME_pkg
+    #[arg(long)]
+    pub(crate) name: Option<String>,
     /// The file [default: standard output]
     #[arg(short = 'o', value_name = "FILE")]
     pub(crate) output: Option<String>,

@@ -19,7 +19,7 @@ pub(crate) fn run(
     let architecture = catalogue.architecture(&options.arch)?;
     let row = catalogue.find(&options.arch, &options.inst)?;
     report::doubt(row);
-    let text = export::instruction(architecture, row, language)?;
+    let text = export::instruction(architecture, row, language, options.name.as_deref())?;
     match &options.output {
         Some(file) => {
             let mut output = Output::create("-o", file)?;
@@ -39,6 +39,8 @@ pub(crate) fn run(
             "arithmetic".into(),
             row.unit()?.program().to_string().into(),
         );
+        let function = options.name.as_deref().unwrap_or("dot");
+        body.insert("function".into(), function.into());
         body.insert("text".into(), text.into());
         report::print_json(catalogue, body)?;
     }

@@ -9,7 +9,7 @@ use crate::cases::{self, Chosen};
 use crate::discriminate;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
-use mmascope::dpa::Modifiers;
+use mmascope::dpa::{Modifiers, Operands};
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::vector;
 
@@ -47,7 +47,11 @@ fn lines(row: &Instruction, chosen: &[Chosen], options: &Gen) -> Result<(), Fail
         for indices in chosen.chunks(CHUNK) {
             let lines: Vec<String> = indices
                 .into_par_iter()
-                .map(|index| line(row, chosen, index, options.with_results))
+                .map(|index| {
+                    let case = chosen.generator.case(index);
+                    let origin = origin(chosen, index);
+                    line(row, &origin, &case.operands(), options.with_results)
+                })
                 .collect::<Result<_, mmascope::Error>>()?;
             for line in &lines {
                 output.line(line)?;
@@ -59,22 +63,17 @@ fn lines(row: &Instruction, chosen: &[Chosen], options: &Gen) -> Result<(), Fail
     output.finish()
 }
 
-fn line(
+/// One line: where it comes from, the operands, and with a result what the model gives for them.
+pub(crate) fn line(
     row: &Instruction,
-    chosen: &Chosen,
-    index: u64,
+    origin: &[(&str, String)],
+    operands: &Operands<'_>,
     with_result: bool,
 ) -> Result<String, mmascope::Error> {
-    let case = chosen.generator.case(index);
-    let mut line = vector::question(
-        &row.architecture,
-        &row.name,
-        &origin(chosen, index),
-        &row.signature,
-        &case.operands(),
-    );
+    let signature = &row.signature;
+    let mut line = vector::question(&row.architecture, &row.name, origin, signature, operands);
     if with_result {
-        let (d, flags) = row.dot_with_flags(&case.operands(), &Modifiers::default())?;
+        let (d, flags) = row.dot_with_flags(operands, &Modifiers::default())?;
         line.pop();
         line += &format!(",\"d\":\"{}\"", vector::answer(row.unit()?, d));
         if let Some(flags) = flags {

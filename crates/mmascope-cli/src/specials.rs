@@ -5,6 +5,7 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Specials};
+use crate::generate;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::terminal;
@@ -17,15 +18,7 @@ pub(crate) fn run(
     common: &Common,
     options: &Specials,
 ) -> Result<Status, Failure> {
-    if let Some(file) = options
-        .output
-        .as_ref()
-        .filter(|file| !file.ends_with(".html"))
-    {
-        return Err(Failure::Input(format!(
-            "-o {file}: the page is an .html file"
-        )));
-    }
+    let kind = options.output.as_deref().map(Kind::of).transpose()?;
     let rows = rows(catalogue, options)?;
     // Asked of everything, the table would drown in these lines.
     if !options.arch.is_empty() {
@@ -35,15 +28,10 @@ pub(crate) fn run(
     for row in rows {
         units.push((row, specials::of(row)?));
     }
-    if let Some(file) = &options.output {
-        let named = |(row, all): &(&Instruction, Vec<Special>)| (name(row), all.clone());
-        let units: Vec<(String, Vec<Special>)> = units.iter().map(named).collect();
-        let title = "Special values, computed from the models";
-        let mut out = Output::create("-o", file)?;
-        for line in specials::page(title, &units).lines() {
-            out.line(line)?;
-        }
-        out.finish()?;
+    match (&options.output, kind) {
+        (Some(file), Some(Kind::Page)) => page(file, &units)?,
+        (Some(file), Some(Kind::Lines)) => lines(file, &units)?,
+        _ => {}
     }
     if common.json() {
         let list: Vec<Value> = units.iter().map(|(row, all)| unit_json(row, all)).collect();
@@ -54,6 +42,54 @@ pub(crate) fn run(
     }
     print(&units)?;
     Ok(Status::Done)
+}
+
+/// What a file is, by its ending.
+#[derive(Clone, Copy)]
+enum Kind {
+    Page,
+    Lines,
+}
+
+impl Kind {
+    fn of(file: &str) -> Result<Self, Failure> {
+        let ends_with = |ending| file.ends_with(ending);
+        match file {
+            _ if ends_with(".html") => Ok(Self::Page),
+            _ if [".jsonl", ".jsonl.gz"].into_iter().any(ends_with) => Ok(Self::Lines),
+            _ => Err(Failure::Input(format!(
+                "-o {file}: a page is an .html file, vector lines are a .jsonl or .jsonl.gz file"
+            ))),
+        }
+    }
+}
+
+type Units<'a> = [(&'a Instruction, Vec<Special>)];
+
+fn page(file: &str, units: &Units) -> Result<(), Failure> {
+    let named = |(row, all): &(&Instruction, Vec<Special>)| (name(row), all.clone());
+    let units: Vec<(String, Vec<Special>)> = units.iter().map(named).collect();
+    let title = "Special values, computed from the models";
+    let mut out = Output::create("-o", file)?;
+    for line in specials::page(title, &units).lines() {
+        out.line(line)?;
+    }
+    out.finish()
+}
+
+/// A vector line for each case that a unit's formats have.
+fn lines(file: &str, units: &Units) -> Result<(), Failure> {
+    let mut out = Output::create("-o", file)?;
+    for (row, all) in units {
+        for special in all {
+            if let Some(outcome) = &special.outcome {
+                let origin = [("special", Value::from(special.name).to_string())];
+                let operands = outcome.operands.operands();
+                out.line(&generate::line(row, &origin, &operands, true)?)?;
+            }
+        }
+    }
+    out.finish()
 }
 
 /// The modelled instructions that are meant.
@@ -102,7 +138,7 @@ fn name(row: &Instruction) -> String {
 }
 
 /// Units with the same results stand together.
-fn print(units: &[(&Instruction, Vec<Special>)]) -> Result<(), Failure> {
+fn print(units: &Units) -> Result<(), Failure> {
     let mut out = terminal::out();
     let mut groups: Vec<(Vec<String>, Vec<&Instruction>)> = Vec::new();
     for (row, all) in units {

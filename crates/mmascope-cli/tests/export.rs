@@ -46,6 +46,40 @@ fn file_output_and_json_have_one_text() {
     );
 }
 
+/// The function has the name that is asked for, and JSON says it; a name that the language does not take is refused.
+#[test]
+fn the_function_has_a_name() {
+    for (language, words) in [
+        ("c", "uint64_t v100(const uint64_t a[4]"),
+        ("cuda", "__device__ uint64_t v100("),
+        ("rust", "pub fn v100("),
+        ("python", "def v100(a, b, c):"),
+        ("systemverilog", "package v100_pkg;"),
+        ("smt2", "(define-fun v100 ("),
+    ] {
+        let command = format!("export {ROW} --language {language}");
+        let run = mmascope(&format!("{command} --name v100"));
+        assert_eq!(run.status, 0, "{}", run.err);
+        assert!(run.out.contains(words), "{}", run.out);
+        let json = mmascope(&format!("{command} --name v100 --json"));
+        let json: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+        assert_eq!(
+            (&json["function"], &json["text"]),
+            (&"v100".into(), &run.out.into())
+        );
+        let json = mmascope(&format!("{command} --json"));
+        let json: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+        assert_eq!(json["function"], "dot");
+        let refused = mmascope(&format!("{command} --name 9x"));
+        assert_eq!((refused.status, &*refused.out), (2, ""));
+        assert!(
+            refused.err.contains("the function's name '9x'"),
+            "{}",
+            refused.err
+        );
+    }
+}
+
 /// Every row with a known model has a source.
 #[test]
 fn tensix_has_a_source() {

@@ -566,5 +566,71 @@ fn specials_of_units_as_text_json_and_page() {
     );
     refused("specials --arch hoper", &["hoper", "hopper"]);
     refused("specials --inst mma.nothing", &["mma.nothing"]);
-    refused("specials -o s.txt", &["-o", ".html"]);
+    refused("specials -o s.txt", &["-o s.txt", ".html", ".jsonl"]);
+}
+
+/// The lines hold what the table says; `check` finds nothing wrong with them, and `eval` gives the same words.
+#[test]
+fn specials_as_vector_lines() {
+    let folder = folder();
+    for (units, count) in [
+        ("hopper:mma.m16n8k16.f32.f16.f16.f32", Some(13)),
+        // Flags of Tensix, NaN without a payload, block scales.
+        ("blackhole:tensix.matmul.bf16.d16.hifi4", None),
+        ("cdna3:v_mfma_f32_32x32x8_f16", None),
+        ("blackwell", None),
+    ] {
+        let file = folder.path().join("special.jsonl");
+        let file = file.to_str().unwrap();
+        let out = json(&format!("specials --arch {units} -o {file}"));
+        let mut cases = Vec::new();
+        for unit in out["units"].as_array().unwrap() {
+            for case in unit["cases"].as_array().unwrap() {
+                if !case["a"].is_null() {
+                    cases.push((unit.clone(), case.clone()));
+                }
+            }
+        }
+        let text = std::fs::read_to_string(file).unwrap();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(lines.len(), cases.len(), "{units}");
+        assert!(count.is_none_or(|count| lines.len() == count), "{units}");
+        for (line, (unit, case)) in lines.iter().zip(&cases) {
+            assert_eq!(line["special"], case["case"]);
+            assert_eq!(
+                (&line["arch"], &line["inst"]),
+                (&unit["arch"], &unit["inst"])
+            );
+            for key in ["a", "b", "c", "d", "sa", "sb"] {
+                assert_eq!(line[key], case[key], "{key} of {line}");
+            }
+        }
+        let checked = mmascope(&format!("check {file}"));
+        assert_eq!(checked.status, 0, "{}{}", checked.out, checked.err);
+        let questions: String = lines
+            .iter()
+            .map(|line| {
+                let mut line = line.clone();
+                line.as_object_mut().unwrap().remove("d");
+                format!("{line}\n")
+            })
+            .collect();
+        let asked = folder.path().join("asked.jsonl");
+        std::fs::write(&asked, questions).unwrap();
+        let answered = mmascope(&format!("eval {}", asked.display()));
+        assert_eq!(answered.status, 0, "{}", answered.err);
+        for (answer, line) in answered.out.lines().zip(&lines) {
+            let answer: Value = serde_json::from_str(answer).unwrap();
+            assert_eq!(answer["d"], line["d"], "{line}");
+        }
+        assert_eq!(answered.out.lines().count(), lines.len(), "{units}");
+    }
+    let packed = folder.path().join("all.jsonl.gz");
+    let run = mmascope(&format!("specials --arch volta -o {}", packed.display()));
+    assert_eq!(run.status, 0, "{}", run.err);
+    let checked = mmascope(&format!("check {}", packed.display()));
+    assert_eq!(checked.status, 0, "{}{}", checked.out, checked.err);
 }

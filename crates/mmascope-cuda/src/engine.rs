@@ -181,7 +181,7 @@ impl Engine for CudaEngine {
 
     fn plan(&self, unit: &Unit) -> std::result::Result<Arc<dyn Plan>, Reason> {
         // Whether it has a source is known without a compiler.
-        export::unit(unit, "unit", Language::Cuda)
+        export::unit(unit, "unit", Language::Cuda, None)
             .map_err(|error| Reason::new(error.to_string()))?;
         Ok(Arc::new(CudaPlan {
             chip: Arc::clone(&self.chip),

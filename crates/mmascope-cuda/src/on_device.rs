@@ -43,7 +43,7 @@ fn engine(ordinal: usize) -> Result<Arc<CudaEngine>> {
 /// on as.
 #[must_use]
 pub fn takes(unit: &Unit, k: usize) -> bool {
-    is_chain_of_words(unit, k) && export::unit(unit, "unit", Language::Cuda).is_ok()
+    is_chain_of_words(unit, k) && export::unit(unit, "unit", Language::Cuda, None).is_ok()
 }
 
 /// All of this but whether it has a source, which takes long to say.

@@ -28,7 +28,7 @@ pub fn operand_source(inst: &str) -> (&str, OperandSource) {
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) where the unit has no source.
 pub fn model(unit: &Unit, name: &str) -> Result<String> {
-    let text = export::unit(unit, name, Language::Cuda)?;
+    let text = export::unit(unit, name, Language::Cuda, None)?;
     Ok(format!(
         "namespace model {{\n{text}typedef uint64_t word_of_model;\n}}\n"
     ))

@@ -8,6 +8,8 @@ mod common;
 #[path = "export/curly.rs"]
 mod curly;
 mod inputs;
+#[path = "export/names.rs"]
+mod names;
 #[path = "export/smt.rs"]
 mod smt;
 #[path = "export/systemverilog.rs"]

@@ -414,8 +414,7 @@ struct Blas {
     dgemm: Gemm<f64>,
 }
 
-/// OpenBLAS, where its library is. (The crate `gemm` takes minutes to compile in every build of the tests;
-/// docs/measured/gemm-avx2.md says what it reached.)
+/// OpenBLAS, where its library is. (The crate `gemm` takes minutes to compile in every build of the tests.)
 fn blas() -> Option<&'static Blas> {
     static BLAS: std::sync::OnceLock<Option<Blas>> = std::sync::OnceLock::new();
     let load = || {

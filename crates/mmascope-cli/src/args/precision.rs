@@ -117,8 +117,9 @@ pub(crate) struct Specials {
     /// Only this instruction
     #[arg(long)]
     pub(crate) inst: Option<String>,
-    /// Write a page with the table, too
-    #[arg(short = 'o', value_name = "FILE.html")]
+    /// Write a file, too: .html is a page with the table, .jsonl (.gz: compressed) a vector line for each case and unit, as
+    /// `check` and `eval` read them
+    #[arg(short = 'o', value_name = "FILE")]
     pub(crate) output: Option<String>,
 }
 

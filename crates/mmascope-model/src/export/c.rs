@@ -274,6 +274,14 @@ const CUDA_HELPERS: [(&str, &str); 2] = [
 /// What a CUDA file begins with. A compiler of plain C++ takes it too.
 const CUDA_HEAD: &str = include_str!("cuda_head.cpp");
 
+/// What a file may define besides its function, whether it does or not.
+pub(super) fn names(module: &Module) -> Vec<String> {
+    let helpers = HELPERS.iter().map(|(name, _)| *name);
+    let types = ["u128", "i128", "wide", "PARTS"];
+    let shared = helpers.chain(types).map(str::to_owned);
+    module.names().chain(shared).collect()
+}
+
 /// The source file of a module.
 pub(super) fn source(module: &Module, variant: Variant) -> String {
     let body = written(module, |out, function| {

@@ -60,20 +60,20 @@ pub(super) fn evidence(row: &Instruction, unit: &Unit) -> Vec<String> {
     lines
 }
 
-/// How the function is called.
-pub(super) fn usage(unit: &Unit, language: Language) -> Vec<String> {
+/// How the function of that name is called.
+pub(super) fn usage(unit: &Unit, language: Language, function: &str) -> Vec<String> {
     let signature = unit.signature();
     let scales = match signature.scale {
         Some(_) => ", scale_a, scale_b",
         None => "",
     };
-    let call = format!("dot(a, b, c{scales})");
+    let call = format!("{function}(a, b, c{scales})");
     let text = match language {
         Language::SystemVerilog => format!(
             "{call}: every operand is a register word; element k of an array of W-bit words is [W*k +: W]."
         ),
         Language::Smt2 => format!(
-            "The function dot takes the register words of a (a_0, a_1 …), b, c{} as bit-vectors.",
+            "The function {function} takes the register words of a (a_0, a_1 …), b, c{} as bit-vectors.",
             if scales.is_empty() {
                 ""
             } else {

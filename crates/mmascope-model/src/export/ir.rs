@@ -151,6 +151,17 @@ pub(super) struct Module {
 }
 
 impl Module {
+    /// What it defines besides its last function, which is the one that callers see.
+    pub(super) fn names(&self) -> impl Iterator<Item = String> + '_ {
+        let (_, inner) = self.functions.split_last().unzip();
+        let functions = inner.unwrap_or_default().iter().map(|it| &it.name);
+        let constants = self.constants.iter().map(|it| &it.name);
+        let records = self.records.iter().map(|it| &it.name);
+        let tables = self.tables.iter().map(|(name, _)| name);
+        let all = functions.chain(constants).chain(records).chain(tables);
+        all.cloned()
+    }
+
     /// Does something with every expression in it.
     pub(super) fn each_expr(&self, action: &mut dyn FnMut(&Expr)) {
         for function in &self.functions {

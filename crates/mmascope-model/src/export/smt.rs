@@ -250,13 +250,22 @@ impl Writer<'_> {
     }
 }
 
-/// The source file of a module.
-pub(super) fn source(module: &Module) -> String {
+/// What a file may define besides its function, whether it does or not.
+pub(super) fn names(module: &Module) -> Vec<String> {
+    let helpers = ["larger", "magnitude", "length"].map(str::to_owned);
+    module.names().chain(helpers).collect()
+}
+
+/// The source file of a module: a whole script, or a part of one, which sets the logic itself, as a script does once.
+pub(super) fn source(module: &Module, is_part: bool) -> String {
     let mut out = String::new();
     for line in &module.heading {
         out += &commented(line, "; ");
     }
-    out += "\n(set-logic QF_BV)\n\n";
+    out += match is_part {
+        true => "\n; The logic is QF_BV.\n\n",
+        false => "\n(set-logic QF_BV)\n\n",
+    };
     for constant in &module.constants {
         let _ = writeln!(
             out,

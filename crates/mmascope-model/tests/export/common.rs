@@ -39,6 +39,12 @@ pub(crate) fn rows() -> Vec<Subject> {
     found
 }
 
+/// The source of a subject whose function has that name, or none of its own.
+pub(crate) fn source(subject: &Subject, language: Language, function: Option<&str>) -> String {
+    let source = export::unit(&subject.unit, &subject.name, language, function);
+    source.unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// So many cases of each kind.
 pub(crate) fn cases(subject: &Subject, each: usize, salt: u64) -> Cases {
     let mut random = Random::seeded(&subject.name, salt);
@@ -253,7 +259,7 @@ pub(crate) fn drawn(each: usize) -> (Vec<Subject>, Vec<String>) {
                     continue;
                 };
                 let name = format!("{signature}: {}", unit.program());
-                match export::unit(&unit, &name, Language::C) {
+                match export::unit(&unit, &name, Language::C, None) {
                     Ok(_) => found.push(Subject { name, unit }),
                     Err(error) => reasons.push(error.to_string()),
                 }

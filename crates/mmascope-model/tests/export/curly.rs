@@ -6,15 +6,30 @@ use std::process::Command;
 
 use crate::common::{
     Cases, Subject, cases, compare, drawn, folder, is_here, representatives, rows, run, shared_out,
-    words,
+    source, words,
 };
-use mmascope_model::export::{self, Language};
+use mmascope_model::export::Language;
 
-/// Writes the sources of subjects, and their cases as 64-bit words.
-fn files(folder: &Path, language: Language, ending: &str, subjects: &[Subject], all: &[Cases]) {
+/// What the function of a subject is called: every other one has a name of its own.
+fn function(place: usize) -> String {
+    match place % 2 {
+        0 => "dot".to_owned(),
+        _ => format!("row_{place}_of_f16"),
+    }
+}
+
+/// Writes the sources of subjects, whose functions have the names that are given, and their cases as 64-bit words.
+fn files(
+    folder: &Path,
+    language: Language,
+    ending: &str,
+    subjects: &[Subject],
+    all: &[Cases],
+    function: impl Fn(usize) -> String,
+) {
     for (place, subject) in subjects.iter().enumerate() {
-        let source = export::unit(&subject.unit, &subject.name, language);
-        let source = source.unwrap_or_else(|error| panic!("{error}"));
+        let name = Some(function(place)).filter(|name| name != "dot");
+        let source = source(subject, language, name.as_deref());
         std::fs::write(folder.join(format!("row_{place}.{ending}")), source).expect("a file");
     }
     let mut bytes = Vec::new();
@@ -52,10 +67,21 @@ fn c_gives_the_bits() {
     let subjects = rows();
     let all = of_all(&subjects, |_| 150, 3);
     assert!(count(&all) >= 100_000, "{}", count(&all));
-    in_c("c", Language::C, &subjects, &all);
+    in_c("c", Language::C, &subjects, &all, false);
 }
 
-/// A compiler of plain C++ takes the files for GPUs.
+/// Functions with names of their own: the files of many units are one.
+#[test]
+fn c_gives_the_bits_in_one_file() {
+    if !is_here("gcc", "--version", "C") {
+        return;
+    }
+    let subjects = representatives(100_000);
+    let all = of_all(&subjects, |_| 20, 3);
+    in_c("c-one", Language::C, &subjects, &all, true);
+}
+
+/// A compiler of plain C++ takes the files for GPUs, and many as one.
 #[test]
 fn cuda_gives_the_bits() {
     if !is_here("g++", "--version", "CUDA C++") {
@@ -63,10 +89,11 @@ fn cuda_gives_the_bits() {
     }
     let subjects = representatives(120);
     let all = of_all(&subjects, |_| 150, 3);
-    in_c("cuda", Language::Cuda, &subjects, &all);
+    in_c("cuda", Language::Cuda, &subjects, &all, true);
 }
 
-fn in_c(name: &str, language: Language, subjects: &[Subject], all: &[Cases]) {
+/// Compiles the files, one by one or as one, and compares the answers.
+fn in_c(name: &str, language: Language, subjects: &[Subject], all: &[Cases], is_one: bool) {
     let folder = folder(name);
     let is_cuda = language == Language::Cuda;
     files(
@@ -75,6 +102,10 @@ fn in_c(name: &str, language: Language, subjects: &[Subject], all: &[Cases]) {
         if is_cuda { "cpp" } else { "c" },
         subjects,
         all,
+        |place| match is_one {
+            true => format!("dot_{place}"),
+            false => "dot".to_owned(),
+        },
     );
     let mut main = "#include <inttypes.h>\n#include <stdint.h>\n#include <stdio.h>\nstatic uint64_t w[4096];\n".to_owned();
     let mut body = String::new();
@@ -107,18 +138,28 @@ fn in_c(name: &str, language: Language, subjects: &[Subject], all: &[Cases]) {
         "int main(void) {{\n    FILE *file = fopen(\"cases\", \"rb\");\n    if (file == 0) return 1;\n{body}    return 0;\n}}\n"
     );
     std::fs::write(folder.join("main.c"), main).expect("a file");
-    // Every unit's own file has a function of the same name.
     let mut script = "set -e\n".to_owned();
     let (compiler, ending, standard) = match is_cuda {
         true => ("g++ -x c++", "cpp", "c++17"),
         false => ("gcc", "c", "c11"),
     };
     let flags = "-O0 -Wall -Wextra -Werror -fsanitize-undefined-trap-on-error -fsanitize=undefined";
-    for place in 0..subjects.len() {
+    let mut compile = |file: &str, more: &str| {
         let _ = writeln!(
             script,
-            "{compiler} -std={standard} {flags} -Ddot=dot_{place} -c row_{place}.{ending}"
+            "{compiler} -std={standard} {flags} {more} -c {file}.{ending}"
         );
+    };
+    if is_one {
+        let each = (0..subjects.len()).map(|place| format!("#include \"row_{place}.{ending}\"\n"));
+        let one: String = each.collect();
+        std::fs::write(folder.join(format!("row_all.{ending}")), one).expect("a file");
+        compile("row_all", "");
+    } else {
+        // Every unit's own file has a function of the same name.
+        for place in 0..subjects.len() {
+            compile(&format!("row_{place}"), &format!("-Ddot=dot_{place}"));
+        }
     }
     let _ = writeln!(
         script,
@@ -139,7 +180,7 @@ fn c_gives_the_bits_of_drawn_parameters() {
     let (subjects, reasons) = drawn(3);
     println!("{} units; without a source: {reasons:#?}", subjects.len());
     let all = of_all(&subjects, |_| 40, 10);
-    in_c("drawn", Language::C, &subjects, &all);
+    in_c("drawn", Language::C, &subjects, &all, false);
     assert!(reasons.len() * 5 < subjects.len(), "{reasons:#?}");
 }
 
@@ -152,7 +193,7 @@ fn rust_gives_the_bits() {
     let all = of_all(&subjects, |_| 400, 4);
     assert!(count(&all) >= 100_000, "{}", count(&all));
     let folder = folder("rust");
-    files(&folder, Language::Rust, "rs", &subjects, &all);
+    files(&folder, Language::Rust, "rs", &subjects, &all, function);
     let mut main = String::new();
     let mut body = String::new();
     for (place, (subject, cases)) in subjects.iter().zip(&all).enumerate() {
@@ -176,9 +217,10 @@ fn rust_gives_the_bits() {
         };
         let _ = writeln!(
             body,
-            "    for _ in 0..{} {{\n        let w = next({});\n        println!(\"{{:x}}\", row_{place}::dot({}, {}, w[{}]{more}));\n    }}",
+            "    for _ in 0..{} {{\n        let w = next({});\n        println!(\"{{:x}}\", row_{place}::{}({}, {}, w[{}]{more}));\n    }}",
             cases.answers.len(),
             2 * k + 1 + 2 * scales,
+            function(place),
             part(0, k),
             part(k, k),
             2 * k
@@ -220,8 +262,8 @@ fn python_gives_the_bits() {
     }
     assert!(count(&all) >= 100_000, "{}", count(&all));
     let folder = folder("python");
-    files(&folder, Language::Python, "py", &subjects, &all);
-    let mut main = "import struct\nfile = open('cases', 'rb')\ndef next_words(count):\n    return struct.unpack(f'<{count}Q', file.read(8 * count))\ndef load(name):\n    space = {'__name__': name}\n    exec(compile(open(name).read(), name, 'exec'), space)\n    return space['dot']\n".to_owned();
+    files(&folder, Language::Python, "py", &subjects, &all, function);
+    let mut main = "import struct\nfile = open('cases', 'rb')\ndef next_words(count):\n    return struct.unpack(f'<{count}Q', file.read(8 * count))\ndef load(name, function):\n    space = {'__name__': name}\n    exec(compile(open(name).read(), name, 'exec'), space)\n    return space[function]\n".to_owned();
     for (place, (subject, cases)) in subjects.iter().zip(&all).enumerate() {
         let (k, scales) = (
             subject.unit.signature().k,
@@ -238,7 +280,8 @@ fn python_gives_the_bits() {
         };
         let _ = writeln!(
             main,
-            "dot = load('row_{place}.py')\nfor _ in range({}):\n    w = next_words({})\n    print(f'{{dot(w[:{k}], w[{k}:{}], w[{}]{more}):x}}')",
+            "dot = load('row_{place}.py', '{}')\nfor _ in range({}):\n    w = next_words({})\n    print(f'{{dot(w[:{k}], w[{k}:{}], w[{}]{more}):x}}')",
+            function(place),
             cases.answers.len(),
             2 * k + 1 + 2 * scales,
             2 * k,

@@ -25,10 +25,14 @@ fn python() -> Option<PathBuf> {
     None
 }
 
-/// The source with the statements that call it: constants a_0, a_1 …, b_0 …, c, and the result under a name.
-fn called(unit: &Unit, name: &str, result: &str) -> String {
-    let source = export::unit(unit, name, Language::Smt2);
-    let mut text = source.unwrap_or_else(|error| panic!("{error}"));
+/// The sources of units with the statements that call them: constants a_0, a_1 …, b_0 …, c, and the result of each
+/// under a name.
+fn called(unit: &Unit, functions: &[(&Unit, Option<&str>, &str)]) -> String {
+    let mut text = String::new();
+    for (unit, function, _) in functions {
+        let source = export::unit(unit, "a unit", Language::Smt2, *function);
+        text += &source.unwrap_or_else(|error| panic!("{error}"));
+    }
     let signature = unit.signature();
     let mut arguments = String::new();
     let mut declare = |name: String, width: u32| {
@@ -49,8 +53,11 @@ fn called(unit: &Unit, name: &str, result: &str) -> String {
         }
     }
     let width = signature.d.container().register.bits;
-    let _ = writeln!(text, "(declare-const {result} (_ BitVec {width}))");
-    let _ = writeln!(text, "(assert (= {result} (dot{arguments})))");
+    for (_, function, result) in functions {
+        let function = function.unwrap_or("dot");
+        let _ = writeln!(text, "(declare-const {result} (_ BitVec {width}))");
+        let _ = writeln!(text, "(assert (= {result} ({function}{arguments})))");
+    }
     text
 }
 
@@ -67,7 +74,7 @@ fn z3_gives_the_bits() {
     let folder = folder("smt");
     let mut script = "import z3\ndef answers(name, rows):\n    read = z3.parse_smt2_file(name)\n    for row in rows:\n        solver = z3.Solver()\n        solver.add(read)\n        for name, width, value in row:\n            solver.add(z3.BitVec(name, width) == value)\n        assert solver.check() == z3.sat\n        result = [it for it in solver.model() if it.name() == 'result'][0]\n        print(f'{solver.model()[result].as_long():x}')\n".to_owned();
     for (place, (subject, cases)) in subjects.iter().zip(&all).enumerate() {
-        let text = called(&subject.unit, &subject.name, "result");
+        let text = called(&subject.unit, &[(&subject.unit, None, "result")]);
         std::fs::write(folder.join(format!("row_{place}.smt2")), text).expect("a file");
         let signature = subject.unit.signature();
         let rows: Vec<String> = cases
@@ -113,16 +120,17 @@ type Apart = (Vec<u64>, Vec<u64>, u64);
 fn difference(name: &str, one: &Unit, other: &Unit) -> Option<Option<Apart>> {
     let python = python()?;
     let folder = folder(name);
-    for (file, unit, result) in [("one", one, "d_one"), ("other", other, "d_other")] {
-        let text = called(unit, file, result);
-        std::fs::write(folder.join(format!("{file}.smt2")), text).expect("a file");
-    }
+    let functions = [
+        (one, Some("one"), "d_one"),
+        (other, Some("other"), "d_other"),
+    ];
+    std::fs::write(folder.join("both.smt2"), called(one, &functions)).expect("a file");
     let (width, k) = (
         one.signature().d.container().register.bits,
         one.signature().k,
     );
     let script = format!(
-        "import z3\nsolver = z3.Solver()\nfor name in ('one', 'other'):\n    solver.add(z3.parse_smt2_file(name + '.smt2'))\nsolver.add(z3.BitVec('d_one', {width}) != z3.BitVec('d_other', {width}))\nanswer = solver.check()\nassert answer != z3.unknown, 'no answer'\nif answer == z3.sat:\n    found = {{it.name(): solver.model()[it].as_long() for it in solver.model()}}\n    for name in ['a_%d' % k for k in range({k})] + ['b_%d' % k for k in range({k})] + ['c']:\n        print('%x' % found.get(name, 0))\n"
+        "import z3\nsolver = z3.Solver()\nsolver.add(z3.parse_smt2_file('both.smt2'))\nsolver.add(z3.BitVec('d_one', {width}) != z3.BitVec('d_other', {width}))\nanswer = solver.check()\nassert answer != z3.unknown, 'no answer'\nif answer == z3.sat:\n    found = {{it.name(): solver.model()[it].as_long() for it in solver.model()}}\n    for name in ['a_%d' % k for k in range({k})] + ['b_%d' % k for k in range({k})] + ['c']:\n        print('%x' % found.get(name, 0))\n"
     );
     std::fs::write(folder.join("main.py"), script).expect("a file");
     let printed = run(Command::new(python).arg("main.py").current_dir(&folder));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{
-    Cases, Subject, cases, compare, folder, is_here, representatives, run, shared_out,
+    Cases, Subject, cases, compare, folder, is_here, representatives, run, shared_out, source,
 };
 use mmascope_model::export::{self, Language};
 use mmascope_model::format::Format;
@@ -38,11 +38,8 @@ fn files(folder: &Path, subjects: &[Subject], all: &[Cases]) {
     let mut bench = String::new();
     let mut body = String::new();
     for (place, (subject, cases)) in subjects.iter().zip(all).enumerate() {
-        let source = export::unit(&subject.unit, &subject.name, Language::SystemVerilog);
-        let source = source.unwrap_or_else(|error| panic!("{error}"));
-        let (head, tail) = source.split_once("\npackage ").expect("a package");
-        let (_, tail) = tail.split_once(';').expect("a package's name");
-        let _ = writeln!(bench, "{head}\npackage row_{place};{tail}");
+        let name = format!("row_{place}");
+        bench += &source(subject, Language::SystemVerilog, Some(&name));
         let lines: Vec<String> = cases
             .operands
             .iter()
@@ -72,7 +69,7 @@ fn files(folder: &Path, subjects: &[Subject], all: &[Cases]) {
         let count = cases.answers.len();
         let _ = write!(
             body,
-            "    $readmemb(\"cases_{place}\", cases_{place});\n    for (int i = 0; i < {count}; i = i + 1) begin\n      case_{place} = cases_{place}[i];\n      $display(\"%h\", row_{place}::dot({}));\n    end\n",
+            "    $readmemb(\"cases_{place}\", cases_{place});\n    for (int i = 0; i < {count}; i = i + 1) begin\n      case_{place} = cases_{place}[i];\n      $display(\"%h\", row_{place}_pkg::row_{place}({}));\n    end\n",
             arguments.join(", ")
         );
         let _ = writeln!(
@@ -172,6 +169,7 @@ fn verilator_has_no_warning() {
             &subject.unit,
             &format!("row {place}"),
             Language::SystemVerilog,
+            None,
         );
         let name = format!("row_{place}.sv");
         let source = source.unwrap_or_else(|error| panic!("{error}"));

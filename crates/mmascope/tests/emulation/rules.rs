@@ -120,11 +120,35 @@ fn errors_name_what_is_wrong() {
         ),
         (
             "emulate=f32 parts=2 products=0x0 unpromoted=2",
-            "there are 1 groups",
+            "there is 1 group",
         ),
     ] {
         let message = refused(text);
         assert!(message.contains(words), "{text}: {message}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_where_it_stands() {
+    for (text, column) in [
+        ("emulate=f32 parts=2 products=0x0,2x0", 34),
+        (
+            "order=descending; emulate=f32 parts=2 products=1x0,0x1+2x0",
+            56,
+        ),
+        ("emulate=f32 parts=1 products=0x1", 30),
+        (
+            "emulate=f32 parts=2 shift=8 products=1x1+1x0,0x0 join=ascending/f32",
+            46,
+        ),
+        ("emulate=f32 parts=2 products=0x0 unpromoted=2", 45),
+        ("emulate=f32 parts=2 products=1x0+0x0; order=ascending", 37),
+        ("emulate=f32 parts=2 products=1y0", 30),
+        ("emulate=f32 parts=2 products=level/2", 30),
+    ] {
+        let message = refused(text);
+        let begin = format!("(schedule):1:{column}: ");
+        assert!(message.starts_with(&begin), "{text}: {message}");
     }
 }
 

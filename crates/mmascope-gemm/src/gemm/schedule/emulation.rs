@@ -84,6 +84,17 @@ pub enum Within {
     Pass,
 }
 
+/// A part of the clause `emulate=` that can be wrong by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The product of that number, counted over all groups.
+    Product(usize),
+    /// `unpromoted=`.
+    Unpromoted,
+    /// The end, where something is missing.
+    End,
+}
+
 /// How sums of groups become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Join {
@@ -147,37 +158,45 @@ impl OperandSplit {
 }
 
 impl Emulation {
-    /// What makes no sense, whatever the unit is.
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+    /// What makes no sense, whatever the unit is, and which part of the clause says it.
+    pub(super) fn check(&self) -> std::result::Result<(), (Part, String)> {
         let count = self.split.count();
-        for &(p, q) in self.groups.iter().flatten() {
+        for (place, &(p, q)) in self.groups.iter().flatten().enumerate() {
             if p >= count || q >= count {
-                return Err(format!(
-                    "the product {p}x{q}: operands have {count} parts, numbered from 0"
-                ));
+                let parts = match count {
+                    1 => "one part, number 0".to_owned(),
+                    _ => format!("{count} parts, numbered from 0"),
+                };
+                let message = format!("the product {p}x{q}: operands have {parts}");
+                return Err((Part::Product(place), message));
             }
         }
         if self.split.is_scaled() {
+            let mut before = 0;
             for group in &self.groups {
                 let exponent = self.split.exponent(group[0]);
-                let differs = |pair: &&(usize, usize)| self.split.exponent(**pair) != exponent;
-                if let Some((p, q)) = group.iter().find(differs) {
-                    return Err(format!(
-                        "the product {p}x{q} counts another power of two than {}x{}, so they are no one group",
-                        group[0].0, group[0].1
-                    ));
+                let differs = |&pair: &(usize, usize)| self.split.exponent(pair) != exponent;
+                if let Some(place) = group.iter().position(differs) {
+                    let ((p, q), (first_p, first_q)) = (group[place], group[0]);
+                    let message = format!(
+                        "the product {p}x{q} counts another power of two than {first_p}x{first_q}, so they are no one group"
+                    );
+                    return Err((Part::Product(before + place), message));
                 }
+                before += group.len();
             }
         }
         if self.join.is_none() && (self.groups.len() > 1 || self.split.is_scaled()) {
-            return Err("expected join=, as in join=ascending/f32".into());
+            let message = "expected join=, as in join=ascending/f32".into();
+            return Err((Part::End, message));
         }
         if self.unpromoted > self.groups.len() {
-            return Err(format!(
-                "unpromoted={}: there are {} groups",
-                self.unpromoted,
-                self.groups.len()
-            ));
+            let groups = match self.groups.len() {
+                1 => "there is 1 group".to_owned(),
+                count => format!("there are {count} groups"),
+            };
+            let message = format!("unpromoted={}: {groups}", self.unpromoted);
+            return Err((Part::Unpromoted, message));
         }
         Ok(())
     }

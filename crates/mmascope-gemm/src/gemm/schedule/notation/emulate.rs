@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::format::Rounding;
 use crate::gemm::schedule::Reduction;
 use crate::gemm::schedule::emulation::{
-    Emulation, Join, MOST_BITS, MOST_MODULUS, MOST_PARTS, MOST_SLICE, OperandSplit, Within,
+    Emulation, Join, MOST_BITS, MOST_MODULUS, MOST_PARTS, MOST_SLICE, OperandSplit, Part, Within,
 };
 
 const WITHIN: [(&str, Within); 2] = [("step", Within::Step), ("pass", Within::Pass)];
@@ -21,12 +21,13 @@ pub(super) fn emulation(clause: &mut Clause<'_, '_>) -> Parsed<Emulation> {
     let from = clause.value()?;
     let from_format = arithmetic(from, Rounding::Rne)?.format();
     let split = split(clause)?;
-    let groups = groups(clause, &split)?;
+    let (groups, columns) = groups(clause, &split)?;
     let within = match clause.optional("within") {
         None => Within::default(),
         Some(word) => named(word, "order within a group", &WITHIN)?,
     };
-    let unpromoted = clause.optional("unpromoted").map_or(Ok(0), number)?;
+    let unpromoted_word = clause.optional("unpromoted");
+    let unpromoted = unpromoted_word.map_or(Ok(0), number)?;
     let join = match clause.optional("join") {
         None => None,
         Some(word) => Some(join(word, &split)?),
@@ -41,7 +42,14 @@ pub(super) fn emulation(clause: &mut Clause<'_, '_>) -> Parsed<Emulation> {
     };
     match emulation.check() {
         Ok(()) => Ok(emulation),
-        Err(message) => Err((from.column, message)),
+        Err((part, message)) => {
+            let column = match part {
+                Part::Product(place) => columns.get(place).copied(),
+                Part::Unpromoted => unpromoted_word.map(|word| word.column),
+                Part::End => None,
+            };
+            Err((column.unwrap_or(clause.end), message))
+        }
     }
 }
 
@@ -178,9 +186,13 @@ fn diagonal(n: usize) -> Vec<Vec<(usize, usize)>> {
     (0..n).map(|part| vec![(part, part)]).collect()
 }
 
-fn groups(clause: &mut Clause<'_, '_>, split: &OperandSplit) -> Parsed<Vec<Vec<(usize, usize)>>> {
+/// Groups of products.
+type Groups = Vec<Vec<(usize, usize)>>;
+
+/// The groups of products, and the column of each product that is written out.
+fn groups(clause: &mut Clause<'_, '_>, split: &OperandSplit) -> Parsed<(Groups, Vec<usize>)> {
     if let OperandSplit::Residues { moduli, .. } = split {
-        return Ok(diagonal(moduli.len()));
+        return Ok((diagonal(moduli.len()), Vec::new()));
     }
     let word = clause.required("products", "products=1x0,0x1,0x0")?;
     let parts = slashes(word);
@@ -196,14 +208,16 @@ fn groups(clause: &mut Clause<'_, '_>, split: &OperandSplit) -> Parsed<Vec<Vec<(
             }
         };
         let there = |&(p, q): &(usize, usize)| p < split.count() && q < split.count();
-        return Ok(all
+        let groups = all
             .into_iter()
             .map(|group| group.into_iter().filter(there).collect::<Vec<_>>())
             .filter(|group| !group.is_empty())
-            .collect());
+            .collect();
+        return Ok((groups, Vec::new()));
     }
     let mut column = word.column;
     let mut groups = Vec::new();
+    let mut columns = Vec::new();
     for text in word.text.split('+') {
         let mut group = Vec::new();
         for pair in text.split(',') {
@@ -220,6 +234,7 @@ fn groups(clause: &mut Clause<'_, '_>, split: &OperandSplit) -> Parsed<Vec<Vec<(
                 ));
             };
             group.push(product);
+            columns.push(column);
             column += pair.chars().count() + 1;
         }
         groups.push(group);
@@ -227,7 +242,7 @@ fn groups(clause: &mut Clause<'_, '_>, split: &OperandSplit) -> Parsed<Vec<Vec<(
     if groups.iter().map(Vec::len).sum::<usize>() > MOST_PARTS * MOST_PARTS {
         return Err((word.column, "too many products".into()));
     }
-    Ok(groups)
+    Ok((groups, columns))
 }
 
 fn join(word: Token<'_>, split: &OperandSplit) -> Parsed<Join> {
