@@ -21,6 +21,7 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             drawn    units drawn from the whole model space are recovered from their answers
             kernels  every kernel equals the reference on 10^6 outputs a row
             cuda     every unit by the GPU engine's kernels, on a chip in C++, equals the reference on 10^5 outputs
+            compiled every kernel for GPUs becomes machine code by NVRTC; the list of those that did is written again
             miri     every kind of kernel over the portable lanes, and the C functions that touch memory, in miri (nightly Rust)
             tensix   every row of Tensix equals exact numbers on 10^6 cases
             tensix-engine  their kernel equals the reference on 10^6 outputs a row
@@ -33,7 +34,8 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             neon     in qemu-aarch64
             big-endian  the tests of the model, of files and of the portable kernels in qemu-s390x
   bounds  what llvm-mca says of the inner loops of the release build's kernels
-  size    where the bytes of the release build are: sections, and code by crate
+  size [PROGRAM]
+          where the bytes of the release build, or of a program that kept its symbols, are: sections, and code by crate
   generate [--check]
           writes the manual pages, the C header, the pictures and the tables of the documents; --check compares the
           committed ones (a test of the program compares the pages)

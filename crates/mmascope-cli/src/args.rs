@@ -102,7 +102,7 @@ pub(crate) enum Command {
     /// Write what a unit computes as one source file
     ///
     /// The file depends on nothing, says at its head what the unit is and how well it is known, and has a function
-    /// `dot` that gives the bits of one element of D: in C, Rust or Python to be called, in SystemVerilog to be
+    /// (`dot`, or NAME) that gives the bits of one element of D: in C, Rust or Python to be called, in SystemVerilog to be
     /// simulated or compared with a design, in SMT-LIB 2 to be reasoned about. Operands and results are register
     /// words.
     ///

@@ -1,5 +1,6 @@
 //! `mmascope specials`: what every unit makes of special values.
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use serde_json::{Map, Value, json};
@@ -124,6 +125,9 @@ fn rows<'a>(catalogue: &'a Catalogue, options: &Specials) -> Result<Vec<&'a Inst
             },
         }
     }
+    // A row that is named twice is one.
+    let mut seen = HashSet::new();
+    rows.retain(|row| seen.insert(name(row)));
     match &options.inst {
         Some(inst) if rows.is_empty() => {
             let all = catalogue.instructions().map(|row| row.name.as_str());

@@ -44,6 +44,37 @@ fn every_modelled_unit_has_every_case() {
     assert!(units > 400, "{units}");
 }
 
+/// One less one is nothing, whatever the sign of a format is: integers have two's complement, or no −1.
+#[test]
+fn one_less_one_of_integers_is_zero() {
+    let catalogue = Catalogue::built_in();
+    let (mut units, mut without) = (0, 0);
+    for row in catalogue.instructions().filter(|row| row.is_modelled()) {
+        let signature = row.unit().unwrap().signature();
+        if signature.a.float().is_some() {
+            continue;
+        }
+        let all = specials::of(row).unwrap();
+        let case = all.iter().find(|case| case.name == "1 - 1").unwrap();
+        let is_signed = signature.a.signed || signature.b.signed;
+        match &case.outcome {
+            Some(outcome) => {
+                assert_eq!(outcome.word, 0, "{} {}", row.architecture, row.name);
+                units += 1;
+            }
+            None => {
+                assert!(!is_signed, "{} {}", row.architecture, row.name);
+                without += 1;
+            }
+        }
+    }
+    assert!(units > 100 && without > 10, "{units} {without}");
+    // −1 is a word of ones.
+    let all = of("turing", "mma.m8n8k16.s32.s8.s8.s32");
+    let case = all.iter().find(|case| case.name == "1 - 1").unwrap();
+    assert_eq!(case.outcome.as_ref().unwrap().operands.a[1], 0xff);
+}
+
 #[test]
 fn nan_and_infinity_of_an_nvidia_unit() {
     let all = of("hopper", "mma.m16n8k16.f32.f16.f16.f32");

@@ -1,5 +1,4 @@
-//! Fused sums by multiply-adds that round down (method A of `docs/kernels-inside.md`): which units have them, and their
-//! source.
+//! Fused sums by multiply-adds that round down (`docs/kernels-inside.md`, 64-bit lanes): which units have them, and their source.
 
 use mmascope_gemm::shape::{StepShape, SumGrid, SumKind};
 use mmascope_model::dpa::{Operation, Output, Reading, Select, Signature, Start, Unit, ZeroSign};

@@ -132,8 +132,13 @@ const CASES: [Case; 18] = [
         it.sum(&vec![product; it.k], minus_zero(it.c)?)
     }),
     ("1 - 1", "products 1 and −1", |it| {
-        let (one, b) = (it.one_a()?, it.one_b()?);
-        it.sum(&[(one, b), (negated(it.a, one), b)], 0)
+        let one = (it.one_a()?, it.one_b()?);
+        // An unsigned A has no −1; where B has none either, there is no such case.
+        let minus_one = match number(it.a, true, 0) {
+            Some(a) => (a, one.1),
+            None => (one.0, number(it.b, true, 0)?),
+        };
+        it.sum(&[one, minus_one], 0)
     }),
     (
         "overflow",
@@ -151,7 +156,7 @@ const CASES: [Case; 18] = [
             let beyond = largest_exponent(it.d)? + 1;
             let a = largest_exponent(it.a)?;
             let product = (power(it.a, a)?, power(it.b, beyond - a)?);
-            it.sum(&[product], negated(it.c, power(it.c, beyond - 1)?))
+            it.sum(&[product], number(it.c, true, beyond - 1)?)
         },
     ),
     (
@@ -291,8 +296,13 @@ impl<'a> Maker<'a> {
 
 /// The code of a power of two, if the format has it.
 fn power(format: &Format, exponent: i32) -> Option<u64> {
+    number(format, false, exponent)
+}
+
+/// The code of a power of two or of its negative, if the format has it.
+fn number(format: &Format, negative: bool, exponent: i32) -> Option<u64> {
     let exact = Exact {
-        negative: false,
+        negative,
         magnitude: 1,
         exponent,
         sticky: false,
@@ -300,7 +310,8 @@ fn power(format: &Format, exponent: i32) -> Option<u64> {
     let [down, up] = [Rounding::Rz, Rounding::Ra]
         .map(|rounding| format.round(&exact, rounding, Overflow::Infinity));
     let value = format.decode(down);
-    (down == up && value.class == Class::Finite).then_some(down)
+    let is_it = down == up && value.class == Class::Finite && value.negative == negative;
+    is_it.then_some(down)
 }
 
 /// The exponent of the largest power of two.
@@ -327,8 +338,4 @@ fn subnormal(format: &Format) -> Option<u64> {
 fn minus_zero(format: &Format) -> Option<u64> {
     let code = format.zero(true);
     (code != format.zero(false)).then_some(code)
-}
-
-fn negated(format: &Format, code: u64) -> u64 {
-    code | 1 << (format.bits - 1)
 }

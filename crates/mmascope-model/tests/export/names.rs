@@ -52,6 +52,28 @@ fn words_of_the_language_are_refused_and_those_of_others_are_not() {
     }
 }
 
+/// What a header, a compiler or a solver has is no keyword, and taken all the same.
+#[test]
+fn names_that_are_no_keywords_are_refused_too() {
+    for (language, names) in [
+        (
+            Language::C,
+            &["linux", "int8_t", "uint_fast8_t", "INT8_MAX", "UINT32_C"][..],
+        ),
+        (Language::Cuda, &["unix", "std", "threadIdx", "intptr_t"]),
+        (Language::SystemVerilog, &["process", "mailbox"]),
+        (Language::Smt2, &["bvcomp", "bvnand", "push", "zero_extend"]),
+    ] {
+        for name in names {
+            let message = refusal(name, language);
+            assert!(message.contains("has that word for itself"), "{message}");
+        }
+    }
+    for name in ["interest", "INTERIM", "unit_t"] {
+        source(&subject(), Language::C, Some(name));
+    }
+}
+
 /// The parameters, the types and the file's own functions are taken.
 #[test]
 fn a_name_that_the_file_has_is_refused() {
@@ -65,8 +87,6 @@ fn a_name_that_the_file_has_is_refused() {
             assert!(message.ends_with(&end), "{language:?}: {message}");
         }
     }
-    let message = refusal("uint64_t", Language::C);
-    assert!(message.contains("has a name 'uint64_t'"), "{message}");
 }
 
 /// The head says how the function is called; what is in it of the row's own name stays.
