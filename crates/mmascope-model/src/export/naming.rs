@@ -23,7 +23,7 @@ pub(super) fn check(name: &str, language: Language) -> Result<()> {
         || !letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
     {
         return refused(
-            "a letter, then letters, digits and _, all of them ASCII, such as volta_f16",
+            "a letter, then letters, digits and _, all of them ASCII, such as unit_f16",
         );
     }
     if reserved::is_reserved(name, language) {
