@@ -2,6 +2,7 @@
 
 use mmascope_model::format::{self, Format, Rounding};
 use mmascope_model::precision::cast::{Cast, CastOptions, OutOfRange};
+use mmascope_model::precision::legal::Rules;
 use serde::Serialize;
 
 use crate::chip::{Argument, Chip, Loaded, Memory, failed, read_words, write_words};
@@ -41,33 +42,32 @@ const FORMATS: [Format; 8] = [
     format::UE8M0,
 ];
 
-/// Approximate functions, what they take and give, and the first target that has them (PTX ISA 9.4, target notes of each).
-const APPROXIMATE: [(&str, Format, u32); 21] = [
-    ("ex2.approx.f32", format::F32, 20),
-    ("ex2.approx.ftz.f32", format::F32, 20),
-    ("ex2.approx.f16", format::F16, 75),
-    ("ex2.approx.ftz.bf16", format::BF16, 90),
-    ("lg2.approx.f32", format::F32, 20),
-    ("lg2.approx.ftz.f32", format::F32, 20),
-    ("rcp.approx.f32", format::F32, 20),
-    ("rcp.approx.ftz.f32", format::F32, 20),
-    ("rcp.approx.ftz.f64", format::F64, 20),
-    ("rsqrt.approx.f32", format::F32, 20),
-    ("rsqrt.approx.ftz.f32", format::F32, 20),
-    ("rsqrt.approx.ftz.f64", format::F64, 20),
-    ("sqrt.approx.f32", format::F32, 20),
-    ("sqrt.approx.ftz.f32", format::F32, 20),
-    ("sin.approx.f32", format::F32, 20),
-    ("sin.approx.ftz.f32", format::F32, 20),
-    ("cos.approx.f32", format::F32, 20),
-    ("cos.approx.ftz.f32", format::F32, 20),
-    ("tanh.approx.f32", format::F32, 75),
-    ("tanh.approx.f16", format::F16, 75),
-    ("tanh.approx.bf16", format::BF16, 90),
+/// Approximate functions, and what they take and give.
+const APPROXIMATE: [(&str, Format); 21] = [
+    ("ex2.approx.f32", format::F32),
+    ("ex2.approx.ftz.f32", format::F32),
+    ("ex2.approx.f16", format::F16),
+    ("ex2.approx.ftz.bf16", format::BF16),
+    ("lg2.approx.f32", format::F32),
+    ("lg2.approx.ftz.f32", format::F32),
+    ("rcp.approx.f32", format::F32),
+    ("rcp.approx.ftz.f32", format::F32),
+    ("rcp.approx.ftz.f64", format::F64),
+    ("rsqrt.approx.f32", format::F32),
+    ("rsqrt.approx.ftz.f32", format::F32),
+    ("rsqrt.approx.ftz.f64", format::F64),
+    ("sqrt.approx.f32", format::F32),
+    ("sqrt.approx.ftz.f32", format::F32),
+    ("sin.approx.f32", format::F32),
+    ("sin.approx.ftz.f32", format::F32),
+    ("cos.approx.f32", format::F32),
+    ("cos.approx.ftz.f32", format::F32),
+    ("tanh.approx.f32", format::F32),
+    ("tanh.approx.f16", format::F16),
+    ("tanh.approx.bf16", format::BF16),
 ];
 
-/// The functions that a target (`sm_90a`) takes: every conversion whose form the rules of legality have for it, and the
-/// approximate functions.
+/// The functions that a target (`sm_90a`) takes by the rules of legality: conversions and approximate functions.
 ///
 /// # Errors
 /// [`Error::Unknown`] for a target that the rules do not know.
@@ -118,11 +118,12 @@ pub fn functions(target: &str) -> Result<Vec<DeviceFunction>> {
             }
         }
     }
-    let number = target
-        .trim_start_matches("sm_")
-        .trim_end_matches(char::is_alphabetic);
-    let number: u32 = number.parse().unwrap_or_default();
-    for (name, format, _) in APPROXIMATE.iter().filter(|(.., first)| number >= *first) {
+    let rules = Rules::built_in();
+    let target = rules.target(target)?;
+    for (name, format) in &APPROXIMATE {
+        if !rules.legality(name)?.on(target)? {
+            continue;
+        }
         found.push(DeviceFunction {
             name: (*name).to_owned(),
             from: *format,

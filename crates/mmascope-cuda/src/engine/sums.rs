@@ -139,7 +139,7 @@ impl Sums {
             is_wide: !self.by_conversion,
             bytes: if self.by_conversion { 4 } else { 8 },
             columns: 4,
-            // As measured on an H200.
+            // As measured (docs/measured/gpu-engine.md).
             resident: match (self.by_conversion, grid.kind) {
                 (true, _) => 1,
                 (false, SumKind::Parity) => 3,
