@@ -366,6 +366,12 @@ pub(crate) struct Export {
     pub(crate) output: Option<String>,
 }
 
+/// A place in a matrix.
+fn place(text: &str) -> Result<usize, String> {
+    text.parse()
+        .map_err(|_| "row and column are whole numbers from 0".to_owned())
+}
+
 #[derive(clap::Args)]
 pub(crate) struct Explain {
     /// A and B of a product, of which one output is explained, with --at: FILE.npy or FILE.safetensors:NAME
@@ -373,8 +379,14 @@ pub(crate) struct Explain {
     pub(crate) files: Vec<String>,
     /// The output of the product: row and column, counted from 0, after a batch's number. Its chain over K is walked,
     /// and one step is explained: the last, or with --against the one where two units part
-    #[arg(long, value_name = "I,J", value_delimiter = ',', requires = "files")]
+    #[arg(long, value_name = "I,J", value_delimiter = ',', requires = "files", allow_hyphen_values = true, value_parser = place)]
     pub(crate) at: Vec<usize>,
+    /// Fill A and B up to a multiple of the instruction's K with +0
+    #[arg(long, requires = "files")]
+    pub(crate) pad: bool,
+    /// Clamp floats beyond an operand's range to its largest number, instead of an error
+    #[arg(long, requires = "files")]
+    pub(crate) saturate: bool,
     /// The architecture
     #[arg(long)]
     pub(crate) arch: Option<String>,

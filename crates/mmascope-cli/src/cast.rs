@@ -12,7 +12,7 @@ use crate::terminal;
 use mmascope::array::{self, Casting, Words};
 use mmascope::cast;
 use mmascope::explain;
-use mmascope::format::{Format, Kind, Overflow, Rounding};
+use mmascope::format::{Format, Kind, Overflow, Rounding, Specials};
 use mmascope::isa::Catalogue;
 use mmascope::precision::cast::{
     Cast, CastOptions, CastPolicy, NanRule, OutOfRange, Packing, RandomBits, Shown, decimal,
@@ -296,7 +296,7 @@ impl Asked {
             cast.from(),
             cast.to(),
             cast.rounding(),
-            overflow_name(cast.overflow())
+            overflow_name(cast.overflow(), cast.to())
         )
     }
 
@@ -330,7 +330,10 @@ impl Asked {
         body.insert("from".into(), cast.from().name.into());
         body.insert("to".into(), cast.to().name.into());
         body.insert("round".into(), cast.rounding().to_string().into());
-        body.insert("overflow".into(), overflow_name(cast.overflow()).into());
+        body.insert(
+            "overflow".into(),
+            overflow_name(cast.overflow(), cast.to()).into(),
+        );
         body.insert("policy".into(), cast.policy().name().into());
         let form = self.form();
         let instruction = form.map(|form| form.to_string());
@@ -420,9 +423,15 @@ fn rounding(
     }
 }
 
-fn overflow_name(overflow: Overflow) -> &'static str {
+/// What becomes of values beyond the largest of a format: without infinities there is no IEEE rule.
+fn overflow_name(overflow: Overflow, to: &Format) -> &'static str {
+    let specials = to.float().map(|float| float.specials);
     match overflow {
-        Overflow::Ieee | Overflow::Infinity => "ieee",
+        Overflow::Ieee | Overflow::Infinity => match specials {
+            Some(Specials::AllOnesNan | Specials::NegativeZeroNan) => "nan",
+            Some(Specials::None) => "satfinite",
+            _ => "ieee",
+        },
         Overflow::Nan | Overflow::NanFinite => "nan",
         Overflow::Saturate => "satfinite",
         Overflow::SaturateFinite => "satfinite, infinities not",

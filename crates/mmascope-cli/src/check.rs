@@ -492,8 +492,11 @@ impl Tally {
                     report::tell(format_args!("{more} more {what} not shown"));
                 }
             }
-            if left_out > 0 && passed + failed + bad == 0 {
-                report::tell(format_args!("no line is of the instruction asked for"));
+            if passed + failed + bad == 0 {
+                report::tell(match left_out {
+                    0 => "no vector line was read: nothing was compared",
+                    _ => "no line is of the instruction asked for: nothing was compared",
+                });
             }
             if left_out > 0 {
                 report::tell(format_args!(

@@ -56,7 +56,8 @@ fn print(inference: &Inference) -> Result<(), Failure> {
                 "\nno model in the space fits, as far as the search went"
             )?;
             if let Some(nearest) = nearest {
-                let share = 100.0 * agreeing;
+                // Rounded down: 100 % would be a fit.
+                let share = (1000.0 * agreeing).floor() / 10.0;
                 writeln!(out, "nearest     {nearest}  ({share:.1} % of the answers)")?;
             }
             if let Some(example) = example {

@@ -102,12 +102,17 @@ fn print(report: &Features) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What a subject says of tiles that has none: it cannot be asked, so that it differs from nobody.
+const NOT_ASKED: &str = "no tile";
+
 /// Names of the features whose values differ.
 fn differing(left: &Features, right: &Features) -> Vec<String> {
     let names = left.features.iter().chain(&right.features).map(|f| f.name);
     let mut found: Vec<String> = Vec::new();
     for name in names {
-        if left.value(name) != right.value(name) && !found.iter().any(|known| known == name) {
+        let values = [left.value(name), right.value(name)];
+        let is_asked = !values.contains(&Some(NOT_ASKED));
+        if is_asked && values[0] != values[1] && !found.iter().any(|known| known == name) {
             found.push(name.to_owned());
         }
     }
@@ -127,7 +132,11 @@ fn print_both(left: &Features, right: &Features) -> Result<(), Failure> {
     let mut table = Table::new(&["", "feature", &left.subject, &right.subject]);
     for feature in &left.features {
         let other = right.value(feature.name).unwrap_or("-");
-        let mark = if other == feature.value { "" } else { "≠" };
+        let mark = match other {
+            _ if other == feature.value => "",
+            _ if [other, &feature.value].contains(&NOT_ASKED) => "·",
+            _ => "≠",
+        };
         table.add_row([mark, &feature.title, &feature.value, other]);
     }
     for feature in &right.features {

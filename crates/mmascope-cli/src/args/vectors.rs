@@ -142,7 +142,7 @@ pub(crate) struct Diff {
     )]
     pub(crate) arch: Vec<String>,
     /// The files are results, computed elsewhere, and compared as they are
-    #[arg(long, requires = "files", conflicts_with_all = ["arch", "inst", "types", "c", "schedule"])]
+    #[arg(long, requires = "files", conflicts_with_all = ["arch", "inst", "types", "c", "schedule", "pad", "saturate"])]
     pub(crate) results: bool,
     /// C of the product, M × N [default: +0]
     #[arg(long, value_name = "FILE", requires = "files")]
@@ -150,6 +150,12 @@ pub(crate) struct Diff {
     /// Schedule of the product (docs/schedules.md) [default: chain]
     #[arg(long, value_name = "TEXT", requires = "files")]
     pub(crate) schedule: Option<String>,
+    /// Fill A and B up to a multiple of the instruction's K with +0
+    #[arg(long, requires = "files")]
+    pub(crate) pad: bool,
+    /// Clamp floats beyond an operand's range to its largest number, instead of an error
+    #[arg(long, requires = "files")]
+    pub(crate) saturate: bool,
     /// An instruction; may be given several times [default: that of the operand types, as --types,
     /// the files or the first line of --vectors have them]
     #[arg(long)]

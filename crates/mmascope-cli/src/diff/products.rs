@@ -157,6 +157,8 @@ fn computed<'c>(catalogue: &'c Catalogue, options: &Diff) -> Result<Vec<Side<'c>
         let product = Matmul {
             c: options.c.clone(),
             schedule: options.schedule.clone(),
+            pad: options.pad,
+            saturate: options.saturate,
             ..Matmul::of_files(&row.architecture, Some(&row.name), [a, b])
         };
         let prepared = matmul::one_of(catalogue, &product, units - sides.len())?;
@@ -365,10 +367,13 @@ fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), F
             writeln!(out, "  they part in the step of k = {from} to {to}")?;
         }
         if let (Some(row), Some(other), Some(_)) = (left.row, right.row, &left.chain) {
-            let c = options
+            let mut c = options
                 .c
                 .as_ref()
                 .map_or_else(String::new, |file| format!(" --c {file}"));
+            for (is_asked, option) in [(options.pad, " --pad"), (options.saturate, " --saturate")] {
+                c.push_str(if is_asked { option } else { "" });
+            }
             writeln!(
                 out,
                 "  mmascope explain {} --arch {}:{} --at {place}{c} --against {}:{}",

@@ -25,6 +25,8 @@ fn chain<'c>(
     let product = Matmul {
         c: options.c.clone(),
         types: options.types.clone(),
+        pad: options.pad,
+        saturate: options.saturate,
         ..Matmul::of_files(arch, inst, [a, b])
     };
     let prepared = matmul::product(catalogue, &product)?;

@@ -295,6 +295,41 @@ impl Blas {
         Ok(results)
     }
 
+    /// Inputs whose second factors are all that of the background, a row each; one alone takes every row, and they must
+    /// agree.
+    fn evaluate_sparse_as<T: Scalar>(
+        &self,
+        (base, shared): (f64, f64),
+        inputs: &[Vec<(usize, Term)>],
+    ) -> Result<Vec<f64>> {
+        let base = T::from_f64(base);
+        let shared = vec![T::from_f64(shared); self.n];
+        let mut rows = vec![base; self.rows() * self.n];
+        let mut results = Vec::with_capacity(inputs.len());
+        let all: Vec<usize> = (0..self.rows()).collect();
+        for chunk in inputs.chunks(self.used_rows.len()) {
+            let alone = chunk.len() == 1;
+            let places = if alone { &all } else { &self.used_rows };
+            let inputs = chunk.iter().cycle();
+            for (input, &at) in inputs.clone().zip(places).take(places.len()) {
+                for &(leaf, term) in input {
+                    rows[at * self.n + leaf] = T::from_f64(first_factor(term));
+                }
+            }
+            let sums = self.call(&rows, &shared)?;
+            if alone {
+                self.check_rows(&sums)?;
+            }
+            results.extend(sums.iter().take(chunk.len()).map(|sum| sum.to_f64()));
+            for (input, &at) in inputs.zip(places).take(places.len()) {
+                for &(leaf, _) in input {
+                    rows[at * self.n + leaf] = base;
+                }
+            }
+        }
+        Ok(results)
+    }
+
     /// Inputs with the same second factors share a call, a row each; one alone takes every row, and
     /// they must agree.
     fn evaluate_as<T: Scalar>(&self, inputs: &[Vec<Term>]) -> Result<Vec<f64>> {
@@ -371,6 +406,35 @@ impl Blas {
     }
 }
 
+/// The first factor of a term.
+fn first_factor(term: Term) -> f64 {
+    match term {
+        Term::Value(value) | Term::Product(value, _) => value,
+    }
+}
+
+/// The factors of a background that all terms share the second one with.
+fn shared_factors(background: Term, inputs: &[Vec<(usize, Term)>]) -> Option<(f64, f64)> {
+    let second = |term: Term| match term {
+        Term::Value(_) => 1.0_f64,
+        Term::Product(_, b) => b,
+    };
+    let shared = second(background);
+    let mut terms = inputs.iter().flatten();
+    terms
+        .all(|&(_, term)| second(term).to_bits() == shared.to_bits())
+        .then(|| (first_factor(background), shared))
+}
+
+/// All terms of an input that has a background.
+pub(super) fn filled(leaves: usize, background: Term, input: &[(usize, Term)]) -> Vec<Term> {
+    let mut terms = vec![background; leaves];
+    for &(leaf, term) in input {
+        terms[leaf] = term;
+    }
+    terms
+}
+
 /// First and second factors of an input.
 pub(super) fn factors<T: Scalar>(input: &[Term]) -> (Vec<T>, Vec<T>) {
     let factors = input.iter().map(|term| match *term {
@@ -408,7 +472,10 @@ impl Summation for Blas {
     fn remarks(&self) -> Vec<String> {
         let threads = self
             .threads
-            .map(|threads| format!("the library uses {threads} threads"));
+            .map(|threads| match threads {
+                1 => "the library uses one thread".to_owned(),
+                _ => format!("the library uses {threads} threads"),
+            });
         let (rows, columns) = (self.used_rows.len(), self.used_columns.len());
         let (of, all) = match self.symbol.routine {
             Routine::Dot => return threads.into_iter().collect(),
@@ -423,7 +490,7 @@ impl Summation for Blas {
         } else {
             format!(
                 "the {of} outputs do not share one order: this is the first one's, which {rows} \
-                 rows and {columns} columns share"
+                 outputs of its column and {columns} of its row share"
             )
         });
         threads.into_iter().chain(shape).collect()
@@ -458,6 +525,21 @@ impl Summation for Blas {
             self.evaluate_as::<f64>(inputs)
         } else {
             self.evaluate_as::<f32>(inputs)
+        }
+    }
+
+    fn evaluate_sparse(
+        &mut self,
+        background: Term,
+        inputs: &[Vec<(usize, Term)>],
+    ) -> Result<Vec<f64>> {
+        match shared_factors(background, inputs) {
+            Some(factors) if self.is_double() => self.evaluate_sparse_as::<f64>(factors, inputs),
+            Some(factors) => self.evaluate_sparse_as::<f32>(factors, inputs),
+            None => {
+                let full = inputs.iter().map(|input| filled(self.n, background, input));
+                self.evaluate(&full.collect::<Vec<_>>())
+            }
         }
     }
 }

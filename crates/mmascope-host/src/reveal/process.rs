@@ -9,6 +9,8 @@
 //!   none; the answer is a number a query;
 //! * `E` gives a term a leaf, input after input: a byte, 0 for a value and 1 for a product, and two
 //!   numbers; the answer is a number an input;
+//! * `B` gives a term, which is at every leaf but a few, and then for each input their number, u32, and these leaves:
+//!   a number, u32, and a term each; the answer is that of `E`;
 //! * `S` says how many inputs, u64, lie in the shared memory ([`crate::memory`]) that the host program was
 //!   told of: n first and n second factors each, in the routine's type; the answer is that of `E`;
 //! * an answer is `N` and numbers, or `X` and a message.
@@ -274,19 +276,65 @@ impl Summation for BlasProcess {
             }
             let mut message = frames::begin(b'E');
             message.reserve(part.len() * self.n * TERM);
-            for term in part.iter().flatten() {
-                let (kind, a, b) = match *term {
-                    Term::Value(value) => (0, value, 0.0),
-                    Term::Product(a, b) => (1, a, b),
-                };
-                message.push(kind);
-                frames::put(&mut message, [a, b]);
+            for &term in part.iter().flatten() {
+                put_term(&mut message, term);
             }
             frames::finish(&mut message);
             results.extend(self.ask(message, part.len())?);
         }
         Ok(results)
     }
+
+    fn evaluate_sparse(
+        &mut self,
+        background: Term,
+        inputs: &[Vec<(usize, Term)>],
+    ) -> Result<Vec<f64>> {
+        let most = (MOST_LEAVES / self.n).clamp(1, MOST_QUERIES);
+        let calls = (most / self.capacity().max(1)).max(1);
+        let mut results = Vec::with_capacity(inputs.len());
+        for part in inputs.chunks(calls * self.capacity().max(1)) {
+            let mut message = frames::begin(b'B');
+            put_term(&mut message, background);
+            for input in part {
+                message.extend((input.len() as u32).to_le_bytes());
+                for &(leaf, term) in input {
+                    message.extend((leaf as u32).to_le_bytes());
+                    put_term(&mut message, term);
+                }
+            }
+            frames::finish(&mut message);
+            results.extend(self.ask(message, part.len())?);
+        }
+        Ok(results)
+    }
+}
+
+fn put_term(message: &mut Vec<u8>, term: Term) {
+    let (kind, a, b) = match term {
+        Term::Value(value) => (0, value, 0.0),
+        Term::Product(a, b) => (1, a, b),
+    };
+    message.push(kind);
+    frames::put(message, [a, b]);
+}
+
+/// Inputs with a background; `None` where the message is none of them.
+fn sparse_inputs(leaves: usize, content: &[u8]) -> Option<(Term, Vec<Vec<(usize, Term)>>)> {
+    let (background, mut rest) = content.split_first_chunk::<TERM>()?;
+    let mut inputs = Vec::new();
+    while let Some((count, after)) = rest.split_first_chunk::<4>() {
+        let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
+        let (own, after) = after.split_at_checked(count.checked_mul(4 + TERM)?)?;
+        let terms = own.chunks_exact(4 + TERM).map(|bytes| {
+            let (leaf, bytes) = bytes.split_first_chunk::<4>()?;
+            let leaf = u32::from_le_bytes(*leaf) as usize;
+            (leaf < leaves).then_some((leaf, term(bytes.first_chunk()?)))
+        });
+        inputs.push(terms.collect::<Option<Vec<_>>>()?);
+        rest = after;
+    }
+    rest.is_empty().then(|| (term(background), inputs))
 }
 
 /// The other side of [`BlasProcess`]: loads the routine, announces it, and answers messages, with the shared
@@ -362,6 +410,10 @@ pub fn serve_blas(
                     .map(|terms| terms.iter().map(term).collect())
                     .collect();
                 blas.evaluate(&inputs)
+            }
+            b'B' => {
+                let (background, inputs) = sparse_inputs(n, content).ok_or_else(malformed)?;
+                blas.evaluate_sparse(background, &inputs)
             }
             b'S' => {
                 let count = content.try_into().map_err(|_| malformed())?;

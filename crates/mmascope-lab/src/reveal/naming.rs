@@ -54,6 +54,7 @@ pub(super) fn name_nature(
         || matches!(inputs[0].first(), Some(Term::Value(_)));
     let invariant =
         report.products == 0 && same_kind && leaves > 4 && meter.evaluate(&permuted)? == results;
+    let by_order = sorted(report, &inputs, &results);
     // Summands of one sign: the errors of rounded additions add up.
     let positive = |term: Term| match term {
         Term::Value(value) => Term::Value(value.abs()),
@@ -74,7 +75,9 @@ pub(super) fn name_nature(
         plain += (chain - sum).abs();
     }
     let carried = 4.0 * own < plain && report.products == 0;
-    if invariant && all_exact {
+    if let Some(order) = by_order {
+        report.nature = Nature::ValueDependent(format!("the summands are added {order}"));
+    } else if invariant && all_exact {
         report.nature =
             Nature::OrderIndependent("every sum is the exact one, rounded once".to_owned());
     } else if invariant {
@@ -90,4 +93,43 @@ pub(super) fn name_nature(
         );
     }
     Ok(())
+}
+
+/// The order of values in which all inputs are added one by one, if there is one.
+fn sorted(report: &Revelation, inputs: &[Vec<Term>], results: &[f64]) -> Option<&'static str> {
+    type Key = fn(&f64) -> f64;
+    let orders: [(&str, Key); 4] = [
+        ("from the smallest to the largest", |x| *x),
+        ("from the largest to the smallest", |x| -x),
+        ("from the smallest magnitude to the largest", |x| x.abs()),
+        ("from the largest magnitude to the smallest", |x| -x.abs()),
+    ];
+    // Products may be rounded before they are added; c may come last whatever its value.
+    let has_c = report.products > 0 && report.products < report.tree.leaves();
+    let ways = [(false, false), (true, false), (false, true), (true, true)];
+    let ways = ways.into_iter().filter(|&(_, c_last)| has_c || !c_last);
+    let ways = ways.flat_map(|(rounds, c_last)| orders.map(|order| (rounds, c_last, order)));
+    for (rounds, c_last, (name, key)) in ways {
+        let sum = |input: &Vec<Term>| {
+            let mut terms: Vec<f64> = input
+                .iter()
+                .map(|term| match *term {
+                    Term::Value(value) => value,
+                    Term::Product(a, b) if rounds => round(report.format, a * b),
+                    Term::Product(a, b) => a * b,
+                })
+                .collect();
+            let last = if c_last { terms.pop() } else { None };
+            terms.sort_by(|left, right| key(left).total_cmp(&key(right)));
+            let mut all = terms.into_iter().chain(last);
+            let first = all.next().unwrap_or(0.0);
+            all.fold(round(report.format, first), |sum, term| {
+                round(report.format, sum + term)
+            })
+        };
+        if inputs.iter().map(sum).eq(results.iter().copied()) {
+            return Some(name);
+        }
+    }
+    None
 }

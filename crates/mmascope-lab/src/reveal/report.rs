@@ -151,6 +151,9 @@ impl Revelation {
         } = &self.verified;
         match (&self.nature, trials, mismatches) {
             (Nature::Tree, 0, _) => format!("checked by masks only: {arithmetic}"),
+            (Nature::Tree, _, 0) if arithmetic.is_empty() => {
+                format!("verified over {trials} trials")
+            }
             (Nature::Tree, _, 0) => format!("verified over {trials} trials ({arithmetic})"),
             (Nature::Tree, _, _) => {
                 format!("not verified: {mismatches} of {trials} trials differ ({arithmetic})")

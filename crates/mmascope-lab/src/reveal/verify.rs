@@ -45,9 +45,7 @@ pub(super) fn verify(
             _ if outcome.as_ref().is_some_and(stands) => {}
             _ => {
                 report.verified.arithmetic = why_not_replayed(has_unresolved);
-                if report.products == 0 {
-                    name_nature(meter, report, random)?;
-                }
+                name_nature(meter, report, random)?;
                 return Ok(());
             }
         }

@@ -116,11 +116,24 @@ impl<'a> Comparison<'a> {
                 } else {
                     format!("{left} of A, {right} of B")
                 };
-                let side = |step: &TracedStep, name: &str| {
-                    let term = step.terms.iter().find(|term| term.name == name);
+                let term = |step: &'a TracedStep, name: &str| {
+                    step.terms.iter().find(|term| term.name == name)
+                };
+                let terms = (term(a, left), term(b, right));
+                // Files are rounded to each unit's own formats.
+                if let (Some(one), Some(other)) = terms
+                    && left == right
+                    && one.value != other.value
+                {
+                    let (one, other) = (&one.value, &other.value);
+                    return format!(
+                        "{place}, term {name}: it is {one} in A and {other} in B, by their operands"
+                    );
+                }
+                let side = |step: &TracedStep, term: Option<&TracedTerm>| {
                     term.map_or_else(String::new, |term| treatment(step, term, *bit))
                 };
-                let (a, b) = (side(a, left), side(b, right));
+                let (a, b) = (side(a, terms.0), side(b, terms.1));
                 format!("term {name}: bit 2^{bit} is {a} by A and {b} by B")
             }
             TracedPart::Terms => format!(

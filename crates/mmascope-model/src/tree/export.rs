@@ -119,14 +119,21 @@ def f32(x):
 
 def fma64(a, b, c):
     """a * b + c, rounded once."""
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return a * b + c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
-    return float(exact) if exact else a * b + c
+    try:
+        return float(exact) if exact else a * b + c
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
 
 
 def fma32(a, b, c):
     """a * b + c of f32 numbers, rounded once to f32."""
     product = a * b  # exact
     total = product + c
+    if not math.isfinite(total):
+        return f32(total)
     lost = Fraction(product) + Fraction(c) - Fraction(total)
     if lost:  # round to odd, so that the second rounding is the only one
         bits = struct.unpack("<q", struct.pack("<d", total))[0]
@@ -167,6 +174,12 @@ impl Tree {
             return Err(Error::Argument(format!(
                 "export: {leaf} has no type in {}; f32 and f64 have",
                 language.name()
+            )));
+        }
+        if products > self.leaves() {
+            return Err(Error::Argument(format!(
+                "export: products = {products}: the tree has {} leaves",
+                self.leaves()
             )));
         }
         if products > 0 && self.leaves() > products + 1 {

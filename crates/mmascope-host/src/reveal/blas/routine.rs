@@ -132,9 +132,9 @@ impl Symbol {
                  of 16-bit operands: sbgemm shgemm hgemm gemm_bf16bf16f32 gemm_f16f16f32"
             )));
         };
-        if n == 0 || n > 1 << 24 {
+        if n == 0 || n >= 1 << 24 {
             return Err(Error::Argument(format!(
-                "{subject}: -n {n}: 1 to 16777216 are supported"
+                "{subject}: -n {n}: 1 to 16777215 are supported"
             )));
         }
         Ok(symbol)
