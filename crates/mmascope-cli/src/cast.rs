@@ -296,7 +296,7 @@ impl Asked {
             cast.from(),
             cast.to(),
             cast.rounding(),
-            overflow_name(cast.overflow(), cast.to())
+            overflow_name(cast)
         )
     }
 
@@ -330,10 +330,7 @@ impl Asked {
         body.insert("from".into(), cast.from().name.into());
         body.insert("to".into(), cast.to().name.into());
         body.insert("round".into(), cast.rounding().to_string().into());
-        body.insert(
-            "overflow".into(),
-            overflow_name(cast.overflow(), cast.to()).into(),
-        );
+        body.insert("overflow".into(), overflow_name(cast).into());
         body.insert("policy".into(), cast.policy().name().into());
         let form = self.form();
         let instruction = form.map(|form| form.to_string());
@@ -423,18 +420,23 @@ fn rounding(
     }
 }
 
-/// What becomes of values beyond the largest of a format: without infinities there is no IEEE rule.
-fn overflow_name(overflow: Overflow, to: &Format) -> &'static str {
-    let specials = to.float().map(|float| float.specials);
-    match overflow {
-        Overflow::Ieee | Overflow::Infinity => match specials {
-            Some(Specials::AllOnesNan | Specials::NegativeZeroNan) => "nan",
-            Some(Specials::None) => "satfinite",
-            _ => "ieee",
-        },
-        Overflow::Nan | Overflow::NanFinite => "nan",
-        Overflow::Saturate => "satfinite",
-        Overflow::SaturateFinite => "satfinite, infinities not",
+/// What becomes of values beyond the largest of a format: one without infinities has NaN in their place.
+fn overflow_name(cast: &Cast) -> &'static str {
+    let specials = cast.to().float().map(|float| float.specials);
+    match (cast.overflow(), specials) {
+        (Overflow::Ieee, Some(Specials::AllOnesNan | Specials::NegativeZeroNan)) => {
+            match cast.rounding() {
+                Rounding::Rz | Rounding::Odd => "satfinite",
+                Rounding::Ru | Rounding::Rd => "nan, satfinite on the other side",
+                _ => "nan",
+            }
+        }
+        (Overflow::Infinity, Some(Specials::AllOnesNan | Specials::NegativeZeroNan)) => "nan",
+        (Overflow::Ieee | Overflow::Infinity, Some(Specials::None)) => "satfinite",
+        (Overflow::Ieee | Overflow::Infinity, _) => "ieee",
+        (Overflow::Nan | Overflow::NanFinite, _) => "nan",
+        (Overflow::Saturate, _) => "satfinite",
+        (Overflow::SaturateFinite, _) => "satfinite, infinities not",
     }
 }
 

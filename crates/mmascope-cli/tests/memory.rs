@@ -28,11 +28,13 @@ fn peak(folder: &Path, arguments: &[&str]) -> u64 {
     let mut peak = 0;
     loop {
         let status = fs::read_to_string(&file).unwrap_or_default();
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("RssAnon:"));
-        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-        peak = peak.max(kilobytes.unwrap_or(0) * 1024);
+        let kilobytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+        };
+        if let (Some(highest), Some(of_files)) = (kilobytes("VmHWM:"), kilobytes("RssFile:")) {
+            peak = peak.max(highest.saturating_sub(of_files) * 1024);
+        }
         if let Some(status) = child.try_wait().expect("a child") {
             assert!(status.success(), "{arguments:?}: {status}");
             return peak;

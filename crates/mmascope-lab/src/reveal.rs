@@ -16,9 +16,11 @@
 mod brute;
 mod counts;
 mod device;
+mod double;
 mod meter;
 mod naming;
 mod nature;
+mod pairs;
 mod random;
 mod range;
 mod replay;
@@ -261,25 +263,39 @@ fn see(
         });
     }
     let mut notes = Vec::new();
-    let before = meter.counts();
-    let counted = match options.algorithm {
-        Algorithm::Naive => brute::naive(meter, random),
-        Algorithm::Basic => counts::basic(meter),
-        Algorithm::Fprev => counts::by_pivot(meter, counts::Pivot::Smallest, false, random),
-        Algorithm::FprevNarrow => counts::by_pivot(meter, counts::Pivot::Smallest, true, random),
-        Algorithm::Pivot => {
-            let narrow = !meter.counts_all();
-            counts::by_pivot(meter, counts::Pivot::Chosen, narrow, random)
-        }
-        Algorithm::Distinct => sets::by_name(meter),
+    let is_pivot = options.algorithm == Algorithm::Pivot;
+    let narrow = is_pivot && !meter.counts_all();
+    let made = double::Double::of(meter).filter(|_| is_pivot && !narrow && leaves > 3);
+    let works = match made.map(|made| made.works(meter)) {
+        Some(Err(Trouble::Subject(error))) => return Err(error.into()),
+        Some(Ok(works)) => works,
+        _ => false,
     };
-    meter.found_since(before);
-    // A tree is believed only when it foretells other masked inputs; counts that fit none, or a
-    // tree that does not foretell, are looked at leaf by leaf.
-    let checked = counted.and_then(|tree| {
-        nature::foretells(meter, &tree, options.verify, random)?;
-        Ok(tree)
-    });
+    let double = made.filter(|_| works);
+    let before = meter.counts();
+    // A tree is believed only when it foretells other masked inputs.
+    let mut checked = Err(Trouble::no_tree(String::new()));
+    if let Some(double) = double {
+        let tree = pairs::by_pairs(meter, &double, random);
+        meter.found_since(before);
+        checked = nature::believed(meter, tree, options.verify, random);
+    }
+    // Two pairs of masks need sums in their own format, rounded to nearest; one pair does not.
+    if let Err(Trouble::NoTree(_)) = checked {
+        let tree = match options.algorithm {
+            Algorithm::Naive => brute::naive(meter, random),
+            Algorithm::Basic => counts::basic(meter),
+            Algorithm::Fprev => counts::by_pivot(meter, counts::Pivot::Smallest, false, random),
+            Algorithm::FprevNarrow => {
+                counts::by_pivot(meter, counts::Pivot::Smallest, true, random)
+            }
+            Algorithm::Pivot => counts::by_pivot(meter, counts::Pivot::Chosen, narrow, random),
+            Algorithm::Distinct => sets::by_name(meter),
+        };
+        meter.found_since(before);
+        checked = nature::believed(meter, tree, options.verify, random);
+    }
+    // Counts that fit no tree, or a tree that does not foretell, are looked at leaf by leaf.
     let tree = match checked {
         Ok(tree) => tree,
         Err(Trouble::NoTree(_)) if leaves <= MOST_BY_NAME => {

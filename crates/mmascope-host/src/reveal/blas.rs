@@ -470,12 +470,10 @@ impl Summation for Blas {
     }
 
     fn remarks(&self) -> Vec<String> {
-        let threads = self
-            .threads
-            .map(|threads| match threads {
-                1 => "the library uses one thread".to_owned(),
-                _ => format!("the library uses {threads} threads"),
-            });
+        let threads = self.threads.map(|threads| match threads {
+            1 => "the library uses one thread".to_owned(),
+            _ => format!("the library uses {threads} threads"),
+        });
         let (rows, columns) = (self.used_rows.len(), self.used_columns.len());
         let (of, all) = match self.symbol.routine {
             Routine::Dot => return threads.into_iter().collect(),

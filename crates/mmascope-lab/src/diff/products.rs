@@ -193,17 +193,21 @@ pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Resu
 }
 
 /// The first step of two chains after which the sums differ, if their steps are of equal length; for others the first
-/// k up to which both have summed and differ, as the numbers of their steps.
+/// k up to which both have summed and differ, as the numbers of their steps. Their last steps end together, however far
+/// each is padded.
 #[must_use]
 pub fn parting(
     left: (&Contender<'_>, &[DiffStep]),
     right: (&Contender<'_>, &[DiffStep]),
 ) -> Option<(usize, usize)> {
     left.1.iter().enumerate().find_map(|(at, step)| {
-        let other = right
+        let same_end = right
             .1
             .iter()
-            .position(|it| it.end(right.0) == step.end(left.0))?;
+            .position(|it| it.end(right.0) == step.end(left.0));
+        // Padded to another multiple each, chains still end together.
+        let is_last = at + 1 == left.1.len();
+        let other = same_end.or_else(|| right.1.len().checked_sub(1).filter(|_| is_last))?;
         let verdict = Verdict::of((left.0, step.d), (right.0, right.1[other].d));
         verdict.differs().then_some((at, other))
     })

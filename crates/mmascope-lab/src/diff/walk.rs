@@ -15,7 +15,9 @@ type Own<'a> = (&'a Contender<'a>, &'a [DiffStep]);
 /// # Errors
 /// As [`chain`](super::chain).
 pub fn walk(own: Own<'_>, other: Option<Own<'_>>) -> Result<OutputChain> {
-    let steps = own.1.iter().map(|step| shown(own.0, step, other));
+    let last = own.1.len().saturating_sub(1);
+    let steps = own.1.iter().enumerate();
+    let steps = steps.map(|(at, step)| shown(own.0, step, at == last, other));
     let steps = steps.collect::<Result<Vec<_>>>()?;
     let parting = other.and_then(|other| super::parting(own, other));
     let last = steps.iter().rposition(|it| it.state != ChainState::Idle);
@@ -28,10 +30,17 @@ pub fn walk(own: Own<'_>, other: Option<Own<'_>>) -> Result<OutputChain> {
     })
 }
 
-fn shown(unit: &Contender<'_>, step: &DiffStep, other: Option<Own<'_>>) -> Result<ChainStep> {
+fn shown(
+    unit: &Contender<'_>,
+    step: &DiffStep,
+    is_last: bool,
+    other: Option<Own<'_>>,
+) -> Result<ChainStep> {
     let end = step.end(unit);
     let beside = other.and_then(|(other, steps)| {
-        let last = steps.iter().find(|it| it.end(other) == end)?;
+        let same_end = steps.iter().find(|it| it.end(other) == end);
+        // Padded to another multiple each, chains still end together.
+        let last = same_end.or_else(|| steps.last().filter(|_| is_last))?;
         // Its shorter steps since this one began, or the longer one that this one is a part of.
         let first = steps.iter().find(|it| it.end(other) > step.first)?;
         Some((other, first, last))

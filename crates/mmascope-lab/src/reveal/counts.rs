@@ -65,20 +65,22 @@ pub(super) fn basic(meter: &mut Meter<'_>) -> Result<Tree, Trouble> {
     forest.finish(item, meter.subject)
 }
 
-fn contradiction(i: usize, j: usize, count: usize) -> Trouble {
+pub(super) fn contradiction(i: usize, j: usize, count: usize) -> Trouble {
     Trouble::no_tree(format!(
         "leaves {i} and {j} absorb {count} leaves, which fits no tree with the other counts"
     ))
 }
 
 /// A set of leaves whose order is to be found: those that joined the parent's pivot in one node.
-struct Task {
-    pivot: usize,
+pub(super) struct Task {
+    pub(super) pivot: usize,
     /// Leaves, until they are handed on.
-    set: Vec<usize>,
-    size: usize,
+    pub(super) set: Vec<usize>,
+    pub(super) size: usize,
     /// A leaf outside that joined them, for narrow accumulators.
-    outer: Option<usize>,
+    pub(super) outer: Option<usize>,
+    /// The count of the node where it did; all leaves where there is none.
+    pub(super) joined: usize,
     groups: Vec<Group>,
 }
 
@@ -91,6 +93,65 @@ struct Group {
     leaf: usize,
 }
 
+impl Task {
+    /// The one of all leaves.
+    pub(super) fn root(leaves: usize) -> Self {
+        Self {
+            pivot: 0,
+            set: (0..leaves).collect(),
+            size: leaves,
+            outer: None,
+            joined: leaves,
+            groups: Vec::new(),
+        }
+    }
+
+    /// The first two leaves of the set, and the last two: an end and its neighbour.
+    pub(super) fn ends(&self) -> [(usize, usize); 2] {
+        let last = self.set.len() - 1;
+        [
+            (self.set[0], self.set[1]),
+            (self.set[last], self.set[last - 1]),
+        ]
+    }
+
+    /// Groups the leaves of a task by their counts. Gives the new tasks, which find the order of groups of several.
+    pub(super) fn hand_on(
+        tasks: &mut Vec<Self>,
+        number: usize,
+        found: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Vec<usize> {
+        let by_count = found.into_iter().map(|(leaf, count)| (count, leaf));
+        let mut found: Vec<(usize, usize)> = by_count.collect();
+        found.sort_unstable();
+        tasks[number].set = Vec::new();
+        let mut new = Vec::new();
+        for same in found.chunk_by(|left, right| left.0 == right.0) {
+            let (count, leaf) = same[0];
+            let task = (same.len() > 1).then(|| {
+                let set: Vec<usize> = same.iter().map(|&(_, leaf)| leaf).collect();
+                tasks.push(Self {
+                    pivot: set[0],
+                    size: set.len(),
+                    set,
+                    outer: Some(tasks[number].pivot),
+                    joined: count,
+                    groups: Vec::new(),
+                });
+                tasks.len() - 1
+            });
+            new.extend(task);
+            tasks[number].groups.push(Group {
+                count,
+                size: same.len(),
+                task,
+                leaf,
+            });
+        }
+        new
+    }
+}
+
 /// Algorithm 4, level by level so that a whole level goes into few calls; `narrow` is algorithm 5:
 /// units only where they matter, and never more at once than are counted exactly.
 pub(super) fn by_pivot(
@@ -100,13 +161,7 @@ pub(super) fn by_pivot(
     random: &mut Random,
 ) -> Result<Tree, Trouble> {
     let leaves = meter.subject.leaves();
-    let mut tasks = vec![Task {
-        pivot: 0,
-        set: (0..leaves).collect(),
-        size: leaves,
-        outer: None,
-        groups: Vec::new(),
-    }];
+    let mut tasks = vec![Task::root(leaves)];
     let mut pending = vec![0];
     while !pending.is_empty() {
         let known = choose_pivots(meter, &mut tasks, &pending, choice, narrow, random)?;
@@ -117,35 +172,9 @@ pub(super) fn by_pivot(
         let counts = counts(meter, &tasks, &pending, &pairs, narrow)?;
         let mut next = Vec::new();
         for ((&number, pairs), counts) in pending.iter().zip(&pairs).zip(counts) {
-            let mut found: Vec<(usize, usize)> = pairs
-                .iter()
-                .map(|&(_, j)| j)
-                .zip(counts)
-                .map(|(j, count)| (count, j))
-                .chain(known[&number].map(|(j, count)| (count, j)))
-                .collect();
-            found.sort_unstable();
-            tasks[number].set = Vec::new();
-            for same in found.chunk_by(|left, right| left.0 == right.0) {
-                let task = (same.len() > 1).then(|| {
-                    next.push(tasks.len());
-                    let set: Vec<usize> = same.iter().map(|&(_, j)| j).collect();
-                    tasks.push(Task {
-                        pivot: set[0],
-                        size: set.len(),
-                        set,
-                        outer: Some(tasks[number].pivot),
-                        groups: Vec::new(),
-                    });
-                    tasks.len() - 1
-                });
-                tasks[number].groups.push(Group {
-                    count: same[0].0,
-                    size: same.len(),
-                    task,
-                    leaf: same[0].1,
-                });
-            }
+            let found = pairs.iter().map(|&(_, leaf)| leaf).zip(counts);
+            let found: Vec<(usize, usize)> = found.chain(known[&number]).collect();
+            next.extend(Task::hand_on(&mut tasks, number, found));
         }
         pending = next;
     }
@@ -174,11 +203,7 @@ fn choose_pivots(
         .collect();
     let probes: Vec<Vec<(usize, usize)>> = probed
         .iter()
-        .map(|&task| {
-            let set = &tasks[task].set;
-            let last = set.len() - 1;
-            vec![(set[0], set[1]), (set[last], set[last - 1])]
-        })
+        .map(|&task| tasks[task].ends().to_vec())
         .collect();
     let results = counts(meter, tasks, &probed, &probes, narrow)?;
     for ((&task, probes), results) in probed.iter().zip(&probes).zip(results) {
@@ -257,7 +282,11 @@ fn counts(
 }
 
 /// Joins the tasks' groups from the last tasks, which are the deepest, to the first.
-fn assemble(meter: &mut Meter<'_>, tasks: &[Task], narrow: bool) -> Result<Tree, Trouble> {
+pub(super) fn assemble(
+    meter: &mut Meter<'_>,
+    tasks: &[Task],
+    narrow: bool,
+) -> Result<Tree, Trouble> {
     let leaves = meter.subject.leaves();
     let mut forest = Forest::new(leaves);
     // Each task's item, and the count of its top node when leaves outside belong to that node.

@@ -110,7 +110,7 @@ fn sorted(report: &Revelation, inputs: &[Vec<Term>], results: &[f64]) -> Option<
     let ways = ways.into_iter().filter(|&(_, c_last)| has_c || !c_last);
     let ways = ways.flat_map(|(rounds, c_last)| orders.map(|order| (rounds, c_last, order)));
     for (rounds, c_last, (name, key)) in ways {
-        let sum = |input: &Vec<Term>| {
+        let sum = |input: &Vec<Term>, sorts: bool| {
             let mut terms: Vec<f64> = input
                 .iter()
                 .map(|term| match *term {
@@ -120,14 +120,21 @@ fn sorted(report: &Revelation, inputs: &[Vec<Term>], results: &[f64]) -> Option<
                 })
                 .collect();
             let last = if c_last { terms.pop() } else { None };
-            terms.sort_by(|left, right| key(left).total_cmp(&key(right)));
+            if sorts {
+                terms.sort_by(|left, right| key(left).total_cmp(&key(right)));
+            }
             let mut all = terms.into_iter().chain(last);
             let first = all.next().unwrap_or(0.0);
             all.fold(round(report.format, first), |sum, term| {
                 round(report.format, sum + term)
             })
         };
-        if inputs.iter().map(sum).eq(results.iter().copied()) {
+        let explains = |sorts| {
+            let sums = inputs.iter().map(|input| sum(input, sorts));
+            sums.eq(results.iter().copied())
+        };
+        // Where sums are hardly rounded, every order gives the same.
+        if explains(true) && !explains(false) {
             return Some(name);
         }
     }

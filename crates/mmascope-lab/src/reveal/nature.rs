@@ -99,6 +99,18 @@ pub(super) fn noise_check(meter: &mut Meter<'_>, random: &mut Random) -> Result<
     Ok(())
 }
 
+/// A tree that foretells other masked inputs.
+pub(super) fn believed(
+    meter: &mut Meter<'_>,
+    tree: Result<Tree, Trouble>,
+    thorough: bool,
+    random: &mut Random,
+) -> Result<Tree, Trouble> {
+    let tree = tree?;
+    foretells(meter, &tree, thorough, random)?;
+    Ok(tree)
+}
+
 /// Checks the tree against masked inputs that did not make it.
 pub(super) fn foretells(
     meter: &mut Meter<'_>,
@@ -114,7 +126,7 @@ pub(super) fn foretells(
     let (patterns, pairs) = match thorough {
         true => (3, PAIRS),
         false if meter.subject.choices() > 1 => (1, PAIRS),
-        false => (1, (leaves / 4).clamp(1, FEW_PAIRS)),
+        false => (1, (leaves / 4).clamp(FEW_PAIRS / 2, FEW_PAIRS)),
     };
     let mut outcome = Ok(());
     for pattern in 0..patterns {

@@ -122,4 +122,28 @@ impl<T: Element, F: FnMut(&[T]) -> T> Summation for SliceSum<T, F> {
         });
         Ok(results.collect())
     }
+
+    fn evaluate_sparse(
+        &mut self,
+        background: Term,
+        inputs: &[Vec<(usize, Term)>],
+    ) -> Result<Vec<f64>> {
+        let value = |term: Term| match term {
+            Term::Value(value) => T::from_f64(value),
+            Term::Product(a, b) => T::from_f64(a * b),
+        };
+        let base = value(background);
+        self.buffer.fill(base);
+        let mut results = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            for &(leaf, term) in input {
+                self.buffer[leaf] = value(term);
+            }
+            results.push((self.sum)(&self.buffer).to_f64());
+            for &(leaf, _) in input {
+                self.buffer[leaf] = base;
+            }
+        }
+        Ok(results)
+    }
 }

@@ -120,14 +120,14 @@ impl<'a> Comparison<'a> {
                     step.terms.iter().find(|term| term.name == name)
                 };
                 let terms = (term(a, left), term(b, right));
-                // Files are rounded to each unit's own formats.
+                // Files are rounded to each unit's own formats, and some units round products.
                 if let (Some(one), Some(other)) = terms
                     && left == right
                     && one.value != other.value
                 {
                     let (one, other) = (&one.value, &other.value);
                     return format!(
-                        "{place}, term {name}: it is {one} in A and {other} in B, by their operands"
+                        "{place}, term {name}: before the alignment it is {one} in A and {other} in B"
                     );
                 }
                 let side = |step: &TracedStep, term: Option<&TracedTerm>| {

@@ -176,3 +176,117 @@ fn right_to_left_costs_no_more_than_three_times_sequential() {
         "{forward} {backward}"
     );
 }
+
+/// Inputs that an algorithm takes for a subject, whose tree it finds.
+fn cost(subject: &mut Simulated, algorithm: Algorithm) -> u64 {
+    let options = RevealOptions {
+        algorithm,
+        verify: false,
+        ..RevealOptions::default()
+    };
+    let report = reveal(subject, &options).expect("a simulated subject");
+    assert_eq!(
+        report.tree,
+        subject.tree,
+        "{algorithm:?} {}",
+        report.verdict()
+    );
+    report.measurements
+}
+
+/// Orders of libraries: inputs with two pairs of masks, one for each of two parts, are fewer than those with one.
+#[test]
+fn fewer_inputs_than_fprev() {
+    let mut worst = 0.0_f64;
+    for leaves in (4..40).chain([64, 100, 128, 256, 500, 1000, 2047]) {
+        let ascending: Vec<usize> = (0..leaves).collect();
+        let mut builder = Builder::new(leaves);
+        let root = pairwise(&mut builder, ascending.clone());
+        let balanced = builder.build(root).expect("every leaf stands once");
+        let lanes = [2, 4, 8, 16, 32, 64].into_iter();
+        let lanes = lanes.filter(|ways| 2 * ways <= leaves);
+        let mut trees: Vec<Tree> = lanes.map(|ways| strided(leaves, ways)).collect();
+        trees.extend([chain(&ascending), balanced]);
+        for tree in trees {
+            let ours = cost(&mut Simulated::new(tree.clone()), Algorithm::Pivot);
+            let fprev = cost(&mut Simulated::new(tree.clone()), Algorithm::Fprev);
+            worst = worst.max(ours as f64 / fprev as f64);
+            // A chain leaves nothing to save, and a few leaves may not; the end that is asked first may be the wrong one.
+            let is_less = match tree.statistics().depth + 1 == leaves || leaves < 8 {
+                true => ours <= fprev + 1,
+                false => ours < fprev,
+            };
+            assert!(is_less, "{ours}, FPRev {fprev}: {tree}");
+        }
+    }
+    println!("at most {worst:.2} of FPRev's inputs");
+}
+
+/// More leaves than an f32 counts with two parts a unit: smaller sets of them have room.
+#[test]
+fn large_sets_go_two_by_two_where_they_have_room() {
+    for leaves in [2048, 5000] {
+        for tree in [strided(leaves, 8), strided(leaves, 64)] {
+            let ours = cost(&mut Simulated::new(tree.clone()), Algorithm::Pivot);
+            let fprev = cost(&mut Simulated::new(tree.clone()), Algorithm::Fprev);
+            assert!(ours < fprev, "{ours}, FPRev {fprev}: {leaves}");
+        }
+    }
+}
+
+/// Two pairs of masks are made for sums of known width, to nearest. Others are found all the same.
+#[test]
+fn other_sums_than_masks_take_them_for() {
+    let mut random = Random(7);
+    for seed in 0..400 {
+        let leaves = 3 + random.below(60);
+        let tree = match seed % 4 {
+            0 => chain(&(0..leaves).collect::<Vec<_>>()),
+            1 => strided(leaves, leaves.min(8)),
+            _ => random.tree(leaves, false),
+        };
+        let is_binary = tree.nodes().iter().all(|node| node.children.len() == 2);
+        for (bits, truncates) in [(53, false), (24, true), (30, false), (18, false)] {
+            let mut subject = Simulated::new(tree.clone());
+            subject.bits = bits;
+            subject.said = Some(24);
+            subject.truncates = truncates;
+            let options = RevealOptions {
+                seed,
+                verify: false,
+                ..RevealOptions::default()
+            };
+            let report = reveal(&mut subject, &options).expect("a simulated subject");
+            // A fused node keeps 25 bits, so that other sums of it may be none of a tree: one pair then finds the same.
+            let with_one_pair = RevealOptions {
+                algorithm: Algorithm::Basic,
+                ..options
+            };
+            let other = reveal(&mut subject, &with_one_pair).expect("a simulated subject");
+            if is_binary || report.holds() && other.tree == tree {
+                assert_eq!(
+                    report.tree,
+                    tree,
+                    "{bits} bits, truncates: {truncates}: {}",
+                    report.verdict()
+                );
+            }
+        }
+    }
+}
+
+/// The same where units are not on all leaves at once.
+#[test]
+fn large_sums_of_other_widths() {
+    for (bits, truncates) in [(53, false), (18, false), (24, true)] {
+        let tree = strided(2500, 50);
+        let mut subject = Simulated::new(tree.clone());
+        (subject.bits, subject.said, subject.truncates) = (bits, Some(24), truncates);
+        let options = RevealOptions {
+            verify: false,
+            ..RevealOptions::default()
+        };
+        let report = reveal(&mut subject, &options).expect("a simulated subject");
+        assert_eq!(report.tree, tree, "{bits} bits, truncates: {truncates}");
+    }
+}

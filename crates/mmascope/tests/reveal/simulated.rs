@@ -11,6 +11,10 @@ pub(crate) struct Simulated {
     pub(crate) capacity: usize,
     /// Significant bits of every node's result.
     pub(crate) bits: i32,
+    /// What the masks take these bits to be, where that is wrong.
+    pub(crate) said: Option<i32>,
+    /// Whether results are rounded toward zero.
+    pub(crate) truncates: bool,
 }
 
 impl Simulated {
@@ -21,19 +25,24 @@ impl Simulated {
             values,
             capacity: 1,
             bits: 24,
+            said: None,
+            truncates: false,
         }
     }
 
     /// A number cut to the accumulator's bits, as an addition in it would do.
     fn rounded(&self, value: f64) -> f64 {
-        if self.bits >= 24 {
+        if self.bits == 24 && !self.truncates {
             return f64::from(value as f32);
         }
         if value == 0.0 {
             return 0.0;
         }
         let unit = f64::from(value.abs().log2().floor() as i32 - self.bits + 1).exp2();
-        (value / unit).round_ties_even() * unit
+        match self.truncates {
+            true => (value / unit).trunc() * unit,
+            false => (value / unit).round_ties_even() * unit,
+        }
     }
 
     fn sum(&mut self) -> f64 {
@@ -54,11 +63,12 @@ impl Simulated {
                         values.map(|value| (value / grid).trunc() * grid).sum()
                     }
                 }
-                // Masks first, then the rest: exact for what the tests put in.
+                // Masks first, then the rest, of which all are whole numbers: exact for what the tests put in.
                 Op::Exact => {
                     let large = 2.0_f64.powi(90);
                     let masks: f64 = values.clone().filter(|v| v.abs() >= large).sum();
-                    masks + values.filter(|v| v.abs() < large).sum::<f64>()
+                    let rest = values.filter(|v| v.abs() < large).map(|v| v as i128);
+                    masks + rest.sum::<i128>() as f64
                 }
                 _ => values.sum(),
             };
@@ -87,7 +97,7 @@ impl Summation for Simulated {
 
     fn masks(&self) -> Masks {
         Masks {
-            counted: f64::from(self.bits).exp2(),
+            counted: f64::from(self.said.unwrap_or(self.bits)).exp2(),
             ..Masks::of(F32)
         }
     }
