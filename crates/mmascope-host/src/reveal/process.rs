@@ -319,8 +319,11 @@ fn put_term(message: &mut Vec<u8>, term: Term) {
     frames::put(message, [a, b]);
 }
 
+/// A background, and the other terms of each input with their leaves.
+type SparseInputs = (Term, Vec<Vec<(usize, Term)>>);
+
 /// Inputs with a background; `None` where the message is none of them.
-fn sparse_inputs(leaves: usize, content: &[u8]) -> Option<(Term, Vec<Vec<(usize, Term)>>)> {
+fn sparse_inputs(leaves: usize, content: &[u8]) -> Option<SparseInputs> {
     let (background, mut rest) = content.split_first_chunk::<TERM>()?;
     let mut inputs = Vec::new();
     while let Some((count, after)) = rest.split_first_chunk::<4>() {
