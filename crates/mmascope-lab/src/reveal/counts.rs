@@ -115,6 +115,19 @@ impl Task {
         ]
     }
 
+    /// Whether a tree has these counts of the set's other leaves: each node has all leaves that met the pivot before, and only
+    /// the last may reach beyond the set.
+    pub(super) fn fits(&self, found: &[(usize, usize)]) -> bool {
+        let mut counts: Vec<usize> = found.iter().map(|&(_, count)| count).collect();
+        counts.sort_unstable();
+        let mut size = 1;
+        counts.chunk_by(|left, right| left == right).all(|same| {
+            size += same.len();
+            let reaches_beyond = size == self.size && self.outer.is_some();
+            same[0] == size || reaches_beyond && same[0] == self.joined
+        })
+    }
+
     /// Groups the leaves of a task by their counts. Gives the new tasks, which find the order of groups of several.
     pub(super) fn hand_on(
         tasks: &mut Vec<Self>,

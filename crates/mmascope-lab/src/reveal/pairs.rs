@@ -65,6 +65,7 @@ pub(super) fn by_pairs(
             }
             search.measure(meter, &inputs)?;
         }
+        search.ask_again(meter)?;
         let done = search.open;
         level.clear();
         for one in done {
@@ -297,6 +298,24 @@ impl Search<'_> {
             true => Ok(Some(task.joined)),
             false => Err(contradiction(task.pivot, task.set[0], own)),
         }
+    }
+
+    /// Asks with one pair where the counts of a task fit no tree: some of its sums may be wider than middle masks are made
+    /// for.
+    fn ask_again(&mut self, meter: &mut Meter<'_>) -> Result<(), Trouble> {
+        let leaves = meter.subject.leaves();
+        let units = meter.all_units();
+        for one in &mut self.open {
+            let task = &self.tasks[one.task];
+            if !task.fits(&one.known) {
+                let pairs = one.known.iter().map(|&(leaf, _)| (task.pivot, leaf));
+                let counts = meter.absorbed(&units, leaves, &pairs.collect::<Vec<_>>())?;
+                for (known, count) in one.known.iter_mut().zip(counts) {
+                    known.1 = count;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Asks, and moves the leaves whose count is known now.

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::simulated::{Random, Simulated, chain, pairwise, permuted, strided};
-use mmascope::reveal::{Algorithm, RevealOptions, reveal};
+use mmascope::reveal::{Algorithm, RevealOptions, SliceSum, reveal};
 use mmascope::tree::{Builder, Tree};
 
 const LARGE: [Algorithm; 5] = [
@@ -273,6 +273,35 @@ fn other_sums_than_masks_take_them_for() {
             }
         }
     }
+}
+
+/// Lanes in f32 whose sums, and a tail, are added in f64, as a library does: only the tail is asked again.
+#[test]
+fn few_sums_are_wider_than_the_others() {
+    let (lanes, leaves, tail) = (32, 192, 8);
+    let mut function = SliceSum::new("lanes", leaves + tail, |x: &[f32]| {
+        let mut sums = [0.0_f32; 32];
+        for (at, x) in x[..leaves].iter().enumerate() {
+            sums[at % lanes] += x;
+        }
+        let head = sums.iter().fold(0.0, |sum, x| sum + x);
+        let tail = x[leaves..]
+            .iter()
+            .fold(0.0_f64, |sum, x| sum + f64::from(*x));
+        (f64::from(head) + tail) as f32
+    });
+    let mut measured = [Algorithm::Pivot, Algorithm::Fprev].map(|algorithm| {
+        let options = RevealOptions {
+            algorithm,
+            ..RevealOptions::default()
+        };
+        let report = reveal(&mut function, &options).expect("a function");
+        assert_eq!(report.verified.mismatches, 0, "{}", report.verdict());
+        (report.measurements, report.tree)
+    });
+    let [(ours, tree), (fprev, other)] = &mut measured;
+    assert_eq!(tree, other);
+    assert!(ours < fprev, "{ours}, FPRev {fprev}");
 }
 
 /// The same where units are not on all leaves at once.
