@@ -92,16 +92,17 @@ impl Double {
             if count == 2 {
                 continue;
             }
-            let masks = [(p, self.middle), (x, -self.middle)];
-            let masks = masks.map(|(leaf, mask)| (leaf, term(mask + self.heavy)));
-            let others = (0..used).filter(|leaf| ![p, x].contains(leaf));
-            let input = others
-                .map(|leaf| (leaf, term(self.heavy + 1.0)))
-                .chain(masks)
-                .collect();
-            let result = meter.evaluate_sparse(term(0.0), &[input])?[0];
+            // Toward zero, light parts are lost beside a mask of their own sign alone: masks are exchanged, too.
+            let inputs = [self.middle, -self.middle].map(|mask| {
+                let masks = [(p, mask + self.heavy), (x, -mask + self.heavy)];
+                let others = (0..used).filter(|leaf| ![p, x].contains(leaf));
+                let others = others.map(|leaf| (leaf, self.heavy + 1.0));
+                let all = others.chain(masks);
+                all.map(|(leaf, value)| (leaf, term(value))).collect()
+            });
+            let results = meter.evaluate_sparse(term(0.0), &inputs)?;
             let expected = used as f64 * self.heavy + (used - count) as f64;
-            if result == expected {
+            if results.iter().all(|&result| result == expected) {
                 return Ok(true);
             }
         }

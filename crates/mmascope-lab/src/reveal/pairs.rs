@@ -33,9 +33,6 @@ enum Input {
 /// What an input says: a task, by its place, a leaf, and its count, if the input shows it.
 type Answer = (usize, usize, Option<usize>);
 
-/// The count of a task's first end, a further leaf with its count, and whether the last end is settled.
-type Ends = (Option<usize>, Option<(usize, usize)>, bool);
-
 /// The tree, level by level, so that a whole level goes into few calls.
 pub(super) fn by_pairs(
     meter: &mut Meter<'_>,
@@ -71,8 +68,9 @@ pub(super) fn by_pairs(
         for one in done {
             let size = tasks[one.task].size;
             for child in Task::hand_on(&mut tasks, one.task, one.known) {
-                // A leaf less again and again would take as many inputs as there are pairs.
-                level.push((child, tasks[child].size + 2 + size / 16 > size));
+                // A leaf less again and again would take as many inputs as there are pairs; of a few, that is little.
+                let own = tasks[child].size;
+                level.push((child, own > 7 && own + 2 + size / 16 > size));
             }
         }
     }
@@ -91,21 +89,15 @@ impl Search<'_> {
         &self.tasks[self.open[at].task]
     }
 
-    /// The pivot is an end of the set: one that is added to its neighbour first, if there is one. A set that shrank by
-    /// little gets a random one.
+    /// The pivot is the first leaf of the set. A set that shrank by little may be a chain from the other end, which is
+    /// asked too; if neither end is added to its neighbour first, it gets a random pivot.
     fn choose_pivots(&mut self, meter: &mut Meter<'_>, random: &mut Random) -> Result<(), Trouble> {
         let leaves = meter.subject.leaves();
         let mut counts = vec![[None; 2]; self.open.len()];
-        let is_alone = self.open.len() == 1 && leaves < self.double.room;
-        let (mut further, mut is_settled) = (None, false);
-        if is_alone && self.task(0).size > 7 {
-            (counts[0][0], further, is_settled) = self.ends_at_once(meter)?;
-        }
         for end in [0, 1] {
             let is_asked = |at: &usize| match end {
-                0 => counts[*at][0].is_none(),
-                _ if is_settled => false,
-                _ => self.task(*at).size > 7 && counts[*at][0] != Some(2),
+                0 => true,
+                _ => self.open[*at].is_stuck && counts[*at][0] != Some(2),
             };
             let asked = (0..self.open.len()).filter(is_asked);
             let mut left: Vec<(usize, Pair)> =
@@ -133,8 +125,7 @@ impl Search<'_> {
                 let own = (0..2).find(|&end| ends[end].0 == task.pivot);
                 known = own.and_then(|end| Some((ends[end].1, counts[end]?)));
             }
-            let further = further.filter(|_| task.pivot == ends[0].0);
-            one.known.extend(known.into_iter().chain(further));
+            one.known.extend(known);
             let is_known = |leaf: usize| one.known.iter().any(|&(other, _)| other == leaf);
             let others = task.set.iter().copied();
             one.unknown = others
@@ -142,26 +133,6 @@ impl Search<'_> {
                 .collect();
         }
         Ok(())
-    }
-
-    /// What one input, or two, say of the ends of the only task: the count of the first end, that of its third leaf if it
-    /// was asked, and whether the last end needs no input of its own. While large masks ask for leaves beside the first
-    /// one, middle masks tell whether the last two leaves have a node to themselves.
-    fn ends_at_once(&self, meter: &mut Meter<'_>) -> Result<Ends, Trouble> {
-        let [first, last] = self.task(0).ends();
-        let third = (first.0, self.task(0).set[2]);
-        let mut counts = [None; 2];
-        for (count, pair) in counts.iter_mut().zip([first, third]) {
-            let found = self.double.absorbed(meter, &[(None, [pair, last])])?[0];
-            let own = self.count_of(0, found.large, true)?;
-            *count = Some(own);
-            // Otherwise the node lies within the large pair's, or its leaves joined that one by one: nothing is known of it.
-            if own == 2 || ![0, 2].contains(&(found.both - found.large)) {
-                let third = counts[1].map(|count| (third.1, count));
-                return Ok((counts[0], third, true));
-            }
-        }
-        Ok((counts[0], counts[1].map(|count| (third.1, count)), false))
     }
 
     /// The next inputs; none when all counts are known.

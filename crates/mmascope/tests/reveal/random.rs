@@ -205,16 +205,18 @@ fn fewer_inputs_than_fprev() {
         let balanced = builder.build(root).expect("every leaf stands once");
         let lanes = [2, 4, 8, 16, 32, 64].into_iter();
         let lanes = lanes.filter(|ways| 2 * ways <= leaves);
-        let mut trees: Vec<Tree> = lanes.map(|ways| strided(leaves, ways)).collect();
-        trees.extend([chain(&ascending), balanced]);
-        for tree in trees {
+        let mut trees: Vec<(Tree, bool)> = lanes
+            .map(|ways| (strided(leaves, ways), ways > 2 && leaves > 15))
+            .collect();
+        trees.extend([(chain(&ascending), false), (balanced, leaves > 7)]);
+        for (tree, has_parts) in trees {
             let ours = cost(&mut Simulated::new(tree.clone()), Algorithm::Pivot);
             let fprev = cost(&mut Simulated::new(tree.clone()), Algorithm::Fprev);
             worst = worst.max(ours as f64 / fprev as f64);
-            // A chain leaves nothing to save, and a few leaves may not; the end that is asked first may be the wrong one.
-            let is_less = match tree.statistics().depth + 1 == leaves || leaves < 8 {
-                true => ours <= fprev + 1,
-                false => ours < fprev,
+            // Where no two parts of a tree are looked at together, there is nothing to save.
+            let is_less = match has_parts {
+                true => ours < fprev,
+                false => ours <= fprev + 1,
             };
             assert!(is_less, "{ours}, FPRev {fprev}: {tree}");
         }
@@ -257,13 +259,14 @@ fn other_sums_than_masks_take_them_for() {
                 ..RevealOptions::default()
             };
             let report = reveal(&mut subject, &options).expect("a simulated subject");
-            // A fused node keeps 25 bits, so that other sums of it may be none of a tree: one pair then finds the same.
+            // A fused node keeps 25 bits, so that wider or narrower sums of it may be none of a tree: then all pairs of
+            // leaves find none either. (Fused nodes toward zero are told from additions by the trials alone.)
             let with_one_pair = RevealOptions {
                 algorithm: Algorithm::Basic,
                 ..options
             };
             let other = reveal(&mut subject, &with_one_pair).expect("a simulated subject");
-            if is_binary || report.holds() && other.tree == tree {
+            if is_binary || !truncates && report.holds() && other.tree == tree {
                 assert_eq!(
                     report.tree,
                     tree,
