@@ -11,6 +11,8 @@ use serde_json::Value;
 
 const INST: &str = "mma.m16n8k16.f32.f16.f16.f32";
 const K: usize = 64;
+/// No multiple of the larger K of two units.
+const SHORT: usize = 20;
 const SHAPE: (usize, usize) = (20, 30);
 
 struct Workplace(tempfile::TempDir);
@@ -32,7 +34,13 @@ impl Workplace {
             }
         };
         let (m, n) = SHAPE;
-        for (name, shape, format) in [("a", [m, K], F16), ("b", [K, n], F16), ("c", [m, n], F32)] {
+        for (name, shape, format) in [
+            ("a", [m, K], F16),
+            ("b", [K, n], F16),
+            ("c", [m, n], F32),
+            ("short_a", [m, SHORT], F16),
+            ("short_b", [SHORT, n], F16),
+        ] {
             let words: Vec<u64> = (0..shape[0] * shape[1])
                 .map(|_| word(u64::from(format.bits)))
                 .collect();
@@ -387,5 +395,38 @@ fn what_is_wrong_is_named() {
         assert_eq!(output.status.code(), Some(2), "{arguments}: {error}");
         assert!(error.contains(message), "{arguments}: {error}");
         assert!(output.stdout.is_empty(), "{arguments}");
+    }
+}
+
+/// Padded to 20 and to 32, the chains of two units still end together: an output that differs parts somewhere.
+#[test]
+fn padded_chains_end_together() {
+    let place = Workplace::new();
+    let units = [
+        "volta:mma.m8n8k4.f32.f16.f16.f32",
+        &format!("hopper:{INST}"),
+    ]
+    .map(str::to_owned);
+    let files = "short_a.npy short_b.npy";
+    let refused = place.run(&format!("diff {files} --arch {}", units.join(",")));
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--pad"));
+    let results = units.clone().map(|unit| {
+        let output = place.run(&format!("matmul {files} --arch {unit} --pad -o d.npy"));
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        place.words("d.npy")
+    });
+    let [left, right] = &results;
+    let differing = (0..left.len()).filter(|&at| left[at] != right[at]);
+    let differing: Vec<usize> = differing.take(12).collect();
+    assert_eq!(differing.len(), 12);
+    for at in differing {
+        let (row, column) = (at / SHAPE.1, at % SHAPE.1);
+        let output = place.run(&format!(
+            "explain {files} --arch {} --at {row},{column} --pad --against {}",
+            units[0], units[1]
+        ));
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(!shown.contains("are equal after every step"), "{shown}");
     }
 }

@@ -438,3 +438,36 @@ fn openblas_is_revealed_and_verified() {
         }
     }
 }
+
+/// Infinities and overflow in exported Python, where `fma` is written out in exact fractions.
+#[test]
+fn exported_python_takes_infinities() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let nested = "(fma f64 (fma f64 0 1) 2)"
+        .parse::<mmascope::Tree>()
+        .expect("a tree")
+        .json();
+    let facts = r#""operands":"f64","format":"f64","products":3"#;
+    let tree = format!("{{{facts},\"leaves\":[],\"tree\":{nested}}}");
+    let tree = file(folder.path(), "tree.json", &tree);
+    let code = text(&mmascope(&[
+        "tree",
+        "export",
+        &tree,
+        "--language",
+        "python",
+    ]));
+    assert!(code.contains("fma64("), "{code}");
+    let asked = "\nfor a in ([1.0, math.inf, 1.0], [math.inf, -1.0, 1.0], [1e200, 1e200, 1.0], [1.0, -1e200, 1.0]):\n    \
+                 print(mmascope_sum(a, [1.0, 1.0 if math.inf in a else 1e200, 1.0]))\n\
+                 print(fma64(1e200, 1e200, -math.inf), fma32(1.0, math.nan, 1.0))\n";
+    let program = file(folder.path(), "sum.py", &(code + asked));
+    let python = std::env::var("MMASCOPE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    match std::process::Command::new(&python).arg(program).output() {
+        Err(error) => println!("skipped: {python}: {error}"),
+        Ok(output) => {
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(text(&output), "inf\ninf\ninf\n-inf\n-inf nan\n", "{error}");
+        }
+    }
+}

@@ -427,7 +427,7 @@ fn shared_factors(background: Term, inputs: &[Vec<(usize, Term)>]) -> Option<(f6
 }
 
 /// All terms of an input that has a background.
-pub(super) fn filled(leaves: usize, background: Term, input: &[(usize, Term)]) -> Vec<Term> {
+fn filled(leaves: usize, background: Term, input: &[(usize, Term)]) -> Vec<Term> {
     let mut terms = vec![background; leaves];
     for &(leaf, term) in input {
         terms[leaf] = term;

@@ -12,6 +12,11 @@ use crate::tree::Tree;
 /// The most leaves that get units one by one, where units on all would be too many.
 const MOST_SET: usize = 1 << 11;
 
+/// Inputs whose leaves are listed at once.
+const MOST_AT_ONCE: usize = 1 << 12;
+/// Sets of no more leaves are measured from their first leaf, whatever that shows.
+const FEW: usize = 7;
+
 /// A task that is being measured.
 struct Open {
     task: usize,
@@ -70,7 +75,7 @@ pub(super) fn by_pairs(
             for child in Task::hand_on(&mut tasks, one.task, one.known) {
                 // A leaf less again and again would take as many inputs as there are pairs; of a few, that is little.
                 let own = tasks[child].size;
-                level.push((child, own > 7 && own + 2 + size / 16 > size));
+                level.push((child, own > FEW && own + 2 + size / 16 > size));
             }
         }
     }
@@ -228,11 +233,7 @@ impl Search<'_> {
         }
         // Leaves with units are listed one by one where they are not all.
         let mut found = Vec::with_capacity(twos.len());
-        for part in twos.chunks(if everywhere {
-            twos.len().max(1)
-        } else {
-            MOST_SET
-        }) {
+        for part in twos.chunks(MOST_AT_ONCE) {
             let asked = part.iter().map(|both| {
                 let support = self.support(leaves, both.map(|(at, _)| at));
                 (support, both.map(|(_, pair)| pair))

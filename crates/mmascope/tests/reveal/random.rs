@@ -260,7 +260,8 @@ fn other_sums_than_masks_take_them_for() {
             };
             let report = reveal(&mut subject, &options).expect("a simulated subject");
             // A fused node keeps 25 bits, so that wider or narrower sums of it may be none of a tree: then all pairs of
-            // leaves find none either. (Fused nodes toward zero are told from additions by the trials alone.)
+            // leaves find none either. Fused nodes toward zero are not asserted: without trials one of these trees is stated
+            // with two additions for a node of three terms.
             let with_one_pair = RevealOptions {
                 algorithm: Algorithm::Basic,
                 ..options
