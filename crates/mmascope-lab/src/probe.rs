@@ -50,24 +50,24 @@ pub fn probe(device: &mut dyn Dut) -> Result<Features> {
     }
     let mut bench = Bench::new(device)?;
     // What later tests need to know: which products share a step, and how many bits it keeps.
-    let order = match order::measure(&mut bench)? {
+    let mut order = match order::measure(&mut bench)? {
         Found::Order(order) => order,
         Found::StandIn(stand_in) => return standing_in::probe(bench.device, stand_in),
     };
-    of_order(bench, &order, subject, signature)
+    of_order(bench, &mut order, subject, signature)
 }
 
-/// The features of a device whose order is known.
+/// The features of a device that sums products in an order.
 fn of_order(
     mut bench: Bench<'_>,
-    order: &Order,
+    order: &mut Order,
     subject: String,
     signature: Signature,
 ) -> Result<Features> {
     let mut bits = alignment::measure(&mut bench, order)?;
     bits.width = width::measure(&mut bench, order, bits.products)?;
-    subnormal::measure(&mut bench, order)?;
-    alignment::products(&mut bench, order, &bits)?;
+    bits.flushes_operands = subnormal::measure(&mut bench, order)?;
+    alignment::products(&mut bench, order, &mut bits)?;
     rounding::measure(&mut bench, order, &mut bits)?;
     normalisation::measure(&mut bench, order, &bits)?;
     range::floor(&mut bench, order, &bits)?;

@@ -1,5 +1,8 @@
 //! Published findings about real units, from their models by probing alone.
 
+#[path = "probe/drawn.rs"]
+mod drawn;
+
 use mmascope::dpa::Unit;
 use mmascope::dut::ModelDut;
 use mmascope::isa::Catalogue;
@@ -612,7 +615,7 @@ fn an_element_that_differs_is_named() {
     );
 }
 
-/// A model whose every seventh answer is one off.
+/// A model of which about every seventh answer is one off.
 struct Noisy(ModelDut, u64);
 
 impl mmascope::dut::Dut for Noisy {
@@ -631,7 +634,9 @@ impl mmascope::dut::Dut for Noisy {
         let mut answers = self.0.run(batch)?;
         for answer in &mut answers {
             self.1 += 1;
-            if let (0, mmascope::vector::Answer::Word(word)) = (self.1 % 7, answer) {
+            // One answer of seven or so, at no fixed distance.
+            let draw = self.1.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+            if let (0, mmascope::vector::Answer::Word(word)) = (draw % 7, answer) {
                 *word ^= 1;
             }
         }

@@ -1,6 +1,6 @@
 //! Measures the bits that the alignment keeps, and whether products are exact (§1.2, §1.4).
 
-use super::bench::{Bench, Input, one_and, power, two};
+use super::bench::{Bench, Input, Reading, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
 use crate::format::Rounding;
@@ -10,6 +10,12 @@ use crate::infer::drawn;
 pub(super) struct Bits {
     /// The bits kept of a small product beside large products.
     pub(super) products: Option<i32>,
+    /// So many bits of a small product surely stay beside a larger term; 0 where that is not known.
+    pub(super) surely: i32,
+    /// Whether a subnormal a or b is flushed.
+    pub(super) flushes_operands: bool,
+    /// Whether products are rounded by themselves.
+    pub(super) are_rounded: bool,
     /// The bits kept of a small c beside large products.
     pub(super) c: Option<i32>,
     /// The roundings that the alignment of products may have.
@@ -23,164 +29,317 @@ pub(super) struct Bits {
 /// Distances that are tried.
 const FARTHEST: i32 = 70;
 
-/// Which terms cancel, and which one is small.
-#[derive(Clone, Copy)]
-enum Setting {
-    ProductsUnderProducts,
-    ProductUnderC,
-    CUnderProducts,
+/// A term of a step.
+#[derive(Clone, Copy, PartialEq)]
+enum Term {
+    Product(usize),
+    C,
 }
 
-pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<Bits> {
+impl Term {
+    fn write(self, bench: &Bench<'_>, input: &mut Input, negative: bool, exponent: i32) {
+        match self {
+            Term::Product(k) => bench.power(input, k, negative, exponent),
+            Term::C => bench.c(input, two(negative, exponent)),
+        }
+    }
+
+    /// Whether the formats have it as ±2^exponent, and results too.
+    fn reaches(self, bench: &Bench<'_>, exponent: i32) -> bool {
+        let lowest = match self {
+            Term::Product(_) => bench.maker.a.lowest + bench.maker.b.lowest,
+            Term::C => bench.maker.c.lowest,
+        };
+        exponent >= lowest.max(bench.maker.d.lowest)
+    }
+}
+
+/// Two large terms that cancel, and a small one.
+#[derive(Clone, Copy)]
+struct Roles {
+    large: [Term; 2],
+    small: Term,
+}
+
+impl Roles {
+    fn inputs(self, bench: &Bench<'_>, anchor: i32, j: i32) -> [Input; 2] {
+        let small = anchor - j;
+        [false, true].map(|negative| {
+            let sign = if negative { "-" } else { "" };
+            let mut input = bench.input(format!("2^{anchor} - 2^{anchor}, {sign}2^{small}"));
+            self.large[0].write(bench, &mut input, false, anchor);
+            self.large[1].write(bench, &mut input, true, anchor);
+            self.small.write(bench, &mut input, negative, small);
+            input
+        })
+    }
+}
+
+/// What cancelling terms leave of a small one.
+struct Seen {
+    /// The largest distance at which nothing is lost.
+    last: Option<i32>,
+    /// Whether the formats end there.
+    all: bool,
+    /// Whether the large terms alone are no numbers any more.
+    overflows: bool,
+}
+
+impl Seen {
+    fn finite(&self) -> Option<i32> {
+        self.last.filter(|&bits| !self.all && bits < FARTHEST)
+    }
+}
+
+fn is_exact(pair: &[Reading], exponent: i32) -> bool {
+    pair[0].is_power(false, exponent) && pair[1].is_power(true, exponent)
+}
+
+/// 2^e − 2^e ± 2^(e−j): the largest j for which nothing is lost, for both signs.
+fn seen(bench: &mut Bench<'_>, roles: Roles, anchor: i32) -> Result<Seen> {
+    let farthest = (1..=FARTHEST).take_while(|j| roles.small.reaches(bench, anchor - j));
+    let farthest = farthest.last().unwrap_or(0);
+    let inputs = (1..=farthest).flat_map(|j| roles.inputs(bench, anchor, j));
+    let inputs = inputs.collect();
+    let readings = bench.ask(inputs)?;
+    let pairs = (1..=farthest).zip(readings.chunks(2));
+    let whole = pairs.take_while(|(j, pair)| is_exact(pair, anchor - j));
+    let last = whole.last().map(|(j, _)| j);
+    let next = last.filter(|&last| last < farthest);
+    let ends = match next {
+        Some(last) => is_lost_alone(bench, roles.small, anchor - last - 1)?,
+        None => last == Some(farthest) && farthest < FARTHEST,
+    };
+    Ok(Seen {
+        last,
+        all: ends,
+        overflows: readings
+            .first()
+            .is_some_and(|reading| reading.is_nan() || reading.is_infinite()),
+    })
+}
+
+/// Whether a small product of subnormal operands is lost already where it is alone: then its operands are flushed.
+fn is_lost_alone(bench: &mut Bench<'_>, term: Term, exponent: i32) -> Result<bool> {
+    let Term::Product(k) = term else {
+        return Ok(false);
+    };
+    let mut alone = bench.input(format!("2^{exponent} alone"));
+    term.write(bench, &mut alone, false, exponent);
+    if !bench.has_subnormals(&alone, k) {
+        return Ok(false);
+    }
+    Ok(!bench.ask_one(alone)?.is_power(false, exponent))
+}
+
+/// Whether each of three terms, where it is the small one, keeps just as many bits. Terms that meet in different steps do
+/// not: of these one comes after the others have cancelled.
+fn agree(bench: &mut Bench<'_>, terms: [Term; 3], anchor: i32, bits: i32) -> Result<bool> {
+    let [x, y, z] = terms;
+    let roles = [([x, y], z), ([x, z], y), ([y, z], x)];
+    let mut inputs = Vec::new();
+    for (large, small) in roles {
+        for j in [bits, bits + 1] {
+            if !small.reaches(bench, anchor - j) {
+                return Ok(false);
+            }
+            inputs.extend(Roles { large, small }.inputs(bench, anchor, j));
+        }
+    }
+    let readings = bench.ask(inputs)?;
+    Ok(readings.chunks(4).all(|four| {
+        is_exact(&four[..2], anchor - bits) && !is_exact(&four[2..], anchor - bits - 1)
+    }))
+}
+
+pub(super) fn measure(bench: &mut Bench<'_>, order: &mut Order) -> Result<Bits> {
     let (low, high) = bench.maker.products();
-    let anchor = (high - 1)
+    let mut anchor = (high - 1)
         .min(bench.maker.c.top - 2)
         .min(bench.maker.d.top - 2)
         .min(20.max(low));
-    let title = "bits kept of a small product beside large ones (F)";
-    let products = kept(
-        bench,
-        order,
-        anchor,
-        Setting::ProductsUnderProducts,
-        "bits-products",
-        title,
-    )?;
+    let products = of_products(bench, order, &mut anchor)?;
     let title = "bits kept of a small product beside a large c";
-    kept(
-        bench,
-        order,
-        anchor,
-        Setting::ProductUnderC,
-        "bits-products-c",
-        title,
-    )?;
+    let beside_c = with_c(bench, order, anchor, false, "bits-products-c", title)?;
     let title = "bits kept of a small c beside large products (F of c)";
-    let c = kept(
-        bench,
-        order,
-        anchor,
-        Setting::CUnderProducts,
-        "bits-c",
-        title,
-    )?;
+    let c = with_c(bench, order, anchor, true, "bits-c", title)?;
+    let bits = |seen: &Option<Seen>| seen.as_ref().and_then(Seen::finite);
+    let of_sum = products.as_ref().or(beside_c.as_ref());
     Ok(Bits {
-        products,
-        c,
+        products: bits(&products),
+        surely: of_sum.and_then(|seen| seen.last).unwrap_or(0),
+        flushes_operands: false,
+        are_rounded: false,
+        c: bits(&c),
         alignment: Vec::new(),
         anchor,
         width: bench.maker.bits,
     })
 }
 
-/// 2^e − 2^e ± 2^(e−j): the largest j for which nothing is lost, for both signs.
-fn kept(
+/// A small product beside large ones. Where an order is not known, three products are looked for that share a step: they
+/// are the order's step from then on.
+fn of_products(bench: &mut Bench<'_>, order: &mut Order, anchor: &mut i32) -> Result<Option<Seen>> {
+    let name = "bits-products";
+    let title = "bits kept of a small product beside large ones (F)";
+    if !order.known {
+        let mut beyond = None;
+        for places in triples(bench.signature.k) {
+            let terms = places.map(Term::Product);
+            let found = seen_below(bench, terms, anchor)?;
+            match found.finite() {
+                Some(bits) if agree(bench, terms, *anchor, bits)? => {
+                    order.step = places.to_vec();
+                    order.together = true;
+                    conclude(bench, name, title, &found);
+                    return Ok(Some(found));
+                }
+                Some(_) => {}
+                None => beyond = beyond.or(found.last),
+            }
+        }
+        let text = match beyond {
+            Some(far) => format!(
+                "nothing is lost over {far} bits where the large terms cancel, but the terms may lie in different steps"
+            ),
+            None => "no three products were found that share a step".to_owned(),
+        };
+        bench.conclude(name, 4, title, "unknown", text);
+        return Ok(None);
+    }
+    let places = match (&order.step[..], order.carried) {
+        ([x, .., z], _) if order.step.len() > 2 => [*x, order.step[order.step.len() / 2], *z],
+        // A sum of an earlier step stands in for the third product.
+        (&[y, z], Some(x)) => [x, y, z],
+        _ => {
+            one_rounding(bench, name, title, order.step.len());
+            return Ok(None);
+        }
+    };
+    let terms = places.map(Term::Product);
+    let found = seen_below(bench, terms, anchor)?;
+    conclude_known(bench, name, title, terms, found)
+}
+
+/// Three products each: of everywhere, neighbours, and others at equal distances.
+fn triples(k: usize) -> Vec<[usize; 3]> {
+    let mut found = Vec::new();
+    if k >= 3 {
+        found.push([0, k / 2, k - 1]);
+        let strides = std::iter::successors(Some(1), |stride| Some(stride * 2));
+        found.extend(
+            strides
+                .take_while(|stride| 2 * stride < k)
+                .map(|stride| [0, stride, 2 * stride]),
+        );
+    }
+    found
+}
+
+/// The same with smaller terms where the large ones overflow by themselves, as products that are rounded may.
+fn seen_below(bench: &mut Bench<'_>, terms: [Term; 3], anchor: &mut i32) -> Result<Seen> {
+    let [x, y, z] = terms;
+    let roles = Roles {
+        large: [x, y],
+        small: z,
+    };
+    let found = seen(bench, roles, *anchor)?;
+    let low = bench.maker.products().0;
+    if found.overflows && *anchor > low.max(0) {
+        *anchor = low.max(0);
+        return seen(bench, roles, *anchor);
+    }
+    Ok(found)
+}
+
+/// A small c beside large products, or a small product beside a large c.
+fn with_c(
     bench: &mut Bench<'_>,
     order: &Order,
     anchor: i32,
-    setting: Setting,
+    is_small: bool,
     name: &'static str,
     title: &str,
-) -> Result<Option<i32>> {
-    if !matches!(setting, Setting::ProductsUnderProducts)
-        && let Some(outside) = order.c_outside()
-    {
+) -> Result<Option<Seen>> {
+    if let Some(outside) = order.c_outside() {
         bench.conclude(name, 4, title, "not applicable", outside);
         return Ok(None);
     }
-    let places = match setting {
-        Setting::ProductsUnderProducts => &order.step,
-        _ => &order.with_c,
+    let pairs = match order.known {
+        true => vec![&order.with_c[..]],
+        // Any two of the products that share a step may do, or the first two.
+        false if order.step.len() > 1 => vec![&order.step[..], &order.step[..2], &[0, 1]],
+        false => vec![&order.step[..]],
     };
-    let needed = match setting {
-        Setting::ProductsUnderProducts => 3,
-        _ => 2,
-    };
-    if places.len() < needed {
-        bench.conclude(
-            name,
-            4,
-            title,
-            "one rounding a step",
-            format!(
-                "steps take {} products: what is kept is the result's format",
-                places.len()
-            ),
-        );
-        return Ok(None);
-    }
-    let (x, y) = (places[0], places[places.len() / 2]);
-    let z = places[places.len() - 1];
-    let mut last = None;
-    let mut reached = true;
-    let mut distances = Vec::new();
-    let mut inputs: Vec<Input> = Vec::new();
-    for j in 1..=FARTHEST {
-        let small = anchor - j;
-        let fits = match setting {
-            Setting::CUnderProducts => small >= bench.maker.c.lowest,
-            _ => bench.reaches(small),
+    for places in pairs {
+        let &[x, .., z] = places else {
+            one_rounding(bench, name, title, places.len());
+            return Ok(None);
         };
-        if !fits || small < bench.maker.d.lowest {
-            reached = false;
-            break;
+        let (x, z) = (Term::Product(x), Term::Product(z));
+        let terms = if is_small {
+            [x, z, Term::C]
+        } else {
+            [Term::C, x, z]
+        };
+        let roles = Roles {
+            large: [terms[0], terms[1]],
+            small: terms[2],
+        };
+        let found = seen(bench, roles, anchor)?;
+        if order.known {
+            return conclude_known(bench, name, title, terms, found);
         }
-        for negative in [false, true] {
-            let sign = if negative { "-" } else { "" };
-            let mut input = bench.input(format!("2^{anchor} - 2^{anchor}, {sign}2^{small}"));
-            match setting {
-                Setting::ProductsUnderProducts => {
-                    bench.power(&mut input, x, false, anchor);
-                    bench.power(&mut input, y, true, anchor);
-                    bench.power(&mut input, z, negative, small);
-                }
-                Setting::ProductUnderC => {
-                    bench.c(&mut input, two(false, anchor));
-                    bench.power(&mut input, x, true, anchor);
-                    bench.power(&mut input, z, negative, small);
-                }
-                Setting::CUnderProducts => {
-                    bench.power(&mut input, x, false, anchor);
-                    bench.power(&mut input, z, true, anchor);
-                    bench.c(&mut input, two(negative, small));
-                }
-            }
-            inputs.push(input);
+        if let Some(bits) = found.finite()
+            && agree(bench, terms, anchor, bits)?
+        {
+            conclude(bench, name, title, &found);
+            return Ok(Some(found));
         }
-        distances.push(j);
     }
-    let readings = bench.ask(inputs)?;
-    for (&j, pair) in distances.iter().zip(readings.chunks(2)) {
-        let exact = pair[0].is_power(false, anchor - j) && pair[1].is_power(true, anchor - j);
-        if !exact {
-            reached = true;
-            break;
-        }
-        last = Some(j);
-    }
-    let all = last.is_some() && last == distances.last().copied() && !reached;
-    let far = last.filter(|&bits| all || bits == FARTHEST);
-    if let Some(far) = far
-        && let Some(doubt) = doubt(bench, order, setting, [x, z])?
+    let text =
+        "the terms may lie in different steps, or c is aligned with other bits than products";
+    bench.conclude(name, 4, title, "unknown", text);
+    Ok(None)
+}
+
+fn one_rounding(bench: &mut Bench<'_>, name: &'static str, title: &str, products: usize) {
+    let text = format!("steps take {products} products: what is kept is the result's format");
+    bench.conclude(name, 4, title, "one rounding a step", text);
+}
+
+/// The conclusion where the terms are known to share a step. `None`: none can be drawn.
+fn conclude_known(
+    bench: &mut Bench<'_>,
+    name: &'static str,
+    title: &str,
+    terms: [Term; 3],
+    found: Seen,
+) -> Result<Option<Seen>> {
+    if found.finite().is_none()
+        && let Some(far) = found.last
+        && let Some(doubt) = doubt(bench, terms)?
     {
         let text =
             format!("nothing is lost over {far} bits where the large terms cancel, but {doubt}");
         bench.conclude(name, 4, title, "unknown", text);
         return Ok(None);
     }
-    let (value, text) = match last {
-        _ if all => {
-            let far = last.unwrap_or(0);
-            (
-                format!(">={far}"),
-                format!(
-                    "nothing is lost down to {far} bits below the largest, as far as the formats reach"
-                ),
-            )
-        }
-        Some(bits) if bits == FARTHEST => (
-            format!(">={bits}"),
-            format!("nothing is lost over {bits} bits"),
+    conclude(bench, name, title, &found);
+    Ok(Some(found))
+}
+
+fn conclude(bench: &mut Bench<'_>, name: &'static str, title: &str, found: &Seen) {
+    let (value, text) = match found.last {
+        Some(far) if found.all => (
+            format!(">={far}"),
+            format!(
+                "nothing is lost down to {far} bits below the largest, as far as the formats reach"
+            ),
+        ),
+        Some(FARTHEST) => (
+            format!(">={FARTHEST}"),
+            format!("nothing is lost over {FARTHEST} bits"),
         ),
         Some(bits) => {
             let extra = bits - bench.maker.bits;
@@ -191,45 +350,30 @@ fn kept(
                 ),
             )
         }
+        None if found.overflows => (
+            "unknown".to_owned(),
+            "terms so large overflow by themselves".to_owned(),
+        ),
         None => (
             "0".to_owned(),
             "not even the first bit below the largest survives".to_owned(),
         ),
     };
     bench.conclude(name, 4, title, value, text);
-    Ok(last.filter(|_| !all))
 }
 
-/// Why a small term that survives where large ones cancel need not have been beside them: the order is not known,
-/// or beside a 1 it is lost within the bits of results.
-fn doubt(
-    bench: &mut Bench<'_>,
-    order: &Order,
-    setting: Setting,
-    [large, small]: [usize; 2],
-) -> Result<Option<String>> {
-    if !order.known {
-        return Ok(Some("the terms may lie in different steps".to_owned()));
-    }
+/// Why a small term that survives where large ones cancel need not have been beside them: beside a 1 it is lost within the
+/// bits of results.
+fn doubt(bench: &mut Bench<'_>, [large, .., small]: [Term; 3]) -> Result<Option<String>> {
     let mut inputs = Vec::new();
     let mut distances = Vec::new();
     for j in 1..=bench.maker.bits {
-        let fits = match setting {
-            Setting::CUnderProducts => -j >= bench.maker.c.lowest,
-            _ => bench.reaches(-j),
-        };
-        if !fits || -j < bench.maker.d.lowest || !bench.reaches(0) {
+        if !small.reaches(bench, -j) || !bench.reaches(0) {
             break;
         }
         let mut input = bench.input(format!("1, 2^-{j}"));
-        match setting {
-            Setting::ProductUnderC => bench.c(&mut input, two(false, 0)),
-            _ => bench.power(&mut input, large, false, 0),
-        }
-        match setting {
-            Setting::CUnderProducts => bench.c(&mut input, two(false, -j)),
-            _ => bench.power(&mut input, small, false, -j),
-        }
+        large.write(bench, &mut input, false, 0);
+        small.write(bench, &mut input, false, -j);
         inputs.push(input);
         distances.push(j);
     }
@@ -242,7 +386,7 @@ fn doubt(
 }
 
 /// Whether products are exact, and whether they overflow by themselves.
-pub(super) fn products(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result<()> {
+pub(super) fn products(bench: &mut Bench<'_>, order: &Order, bits: &mut Bits) -> Result<()> {
     let fraction = |format: &crate::format::Format| format.float().map_or(0, |f| f.fraction_bits);
     let (m_a, m_b) = (fraction(&bench.signature.a), fraction(&bench.signature.b));
     let (x, y) = (order.step[0], order.step[order.step.len() - 1]);
@@ -251,29 +395,34 @@ pub(super) fn products(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Res
         // One product a step: c cancels the leading part.
         exact_beside_c(bench, order, m_a, m_b, title)?;
     } else {
-        // (1 + u)(1 + v) − (1 + u)·1 − v·1 … the last term is u·v, which a rounded product lacks.
-        let mut input = bench.input(format!("(1 + 2^-{m_a})(1 + 2^-{m_b}) - (1 + 2^-{m_a})"));
-        bench.product(
-            &mut input,
-            x,
-            one_and(false, 0, 1, m_a),
-            one_and(false, 0, 1, m_b),
-        );
-        bench.product(&mut input, y, one_and(true, 0, 1, m_a), two(false, 0));
-        let reading = bench.ask_one(input)?;
-        let small = power(false, -(m_a as i32 + m_b as i32));
-        let exact = &power(false, -(m_b as i32)) + &small;
-        let (value, text) = if reading.number() == Some(exact) {
+        let is_exact = |bench: &mut Bench<'_>, x: usize, y: usize| -> Result<bool> {
+            // (1 + u)(1 + v) − (1 + u) is v + u·v, whose last part a rounded product lacks.
+            let mut input = bench.input(format!("(1 + 2^-{m_a})(1 + 2^-{m_b}) - (1 + 2^-{m_a})"));
+            bench.product(
+                &mut input,
+                x,
+                one_and(false, 0, 1, m_a),
+                one_and(false, 0, 1, m_b),
+            );
+            bench.product(&mut input, y, one_and(true, 0, 1, m_a), two(false, 0));
+            let reading = bench.ask_one(input)?;
+            let small = power(false, -(m_a as i32 + m_b as i32));
+            Ok(reading.number() == Some(&power(false, -(m_b as i32)) + &small))
+        };
+        let last = (m_a + m_b) as i32;
+        // Where the order is not known, one of the two may come a step before the other, as a result.
+        let (value, text) = if is_exact(bench, x, y)? || !order.known && is_exact(bench, y, x)? {
             ("exact", "the last bit of a product reaches the sum")
-        } else if bits.products.is_some_and(|bits| bits < (m_a + m_b) as i32) {
-            (
-                "unknown",
-                "the last bit of a product lies below the bits that are kept",
-            )
-        } else {
+        } else if bits.surely >= last || order.known && stays(bench, x, y, last)? {
+            bits.are_rounded = true;
             (
                 "rounded",
                 "the last bit of a product does not reach the sum",
+            )
+        } else {
+            (
+                "unknown",
+                "the last bit of a product may lie below the bits that are kept",
             )
         };
         bench.conclude("products", 2, title, value, text);
@@ -320,6 +469,18 @@ fn exact_beside_c(
     Ok(())
 }
 
+/// Whether 1 + 2^-distance comes out whole, as two products.
+fn stays(bench: &mut Bench<'_>, x: usize, y: usize, distance: i32) -> Result<bool> {
+    if !bench.reaches(-distance) {
+        return Ok(false);
+    }
+    let mut input = bench.input(format!("1 + 2^-{distance}"));
+    bench.power(&mut input, x, false, 0);
+    bench.power(&mut input, y, false, -distance);
+    let reading = bench.ask_one(input)?;
+    Ok(reading.number() == Some(&power(false, 0) + &power(false, -distance)))
+}
+
 fn overflow_of_products(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
     let top = bench.maker.d.top + 1;
     let title = "overflow of a product before the sum";
@@ -333,17 +494,31 @@ fn overflow_of_products(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
         bench.conclude("product-overflow", 2, title, "not reachable", why);
         return Ok(());
     }
-    let mut input = bench.input(format!("2^{top} - 2^{top}"));
-    bench.power(&mut input, x, false, top);
-    bench.power(&mut input, y, true, top);
-    let reading = bench.ask_one(input)?;
-    let (value, text) = if reading.is_nan() || reading.is_infinite() {
-        (
+    // Where one of the two is the result of an earlier step, that overflows: then the other one must be in range.
+    let mut pairs = vec![[(x, false, top), (y, true, top)]];
+    pairs.extend([[x, y], [y, x]].map(|[x, y]| [(x, true, top - 1), (y, false, top)]));
+    let mut overflows = true;
+    for pair in pairs {
+        let mut input = bench.input(format!("2^{top} - 2^{}", pair[0].2.min(pair[1].2)));
+        for (k, negative, exponent) in pair {
+            bench.power(&mut input, k, negative, exponent);
+        }
+        let reading = bench.ask_one(input)?;
+        overflows = reading.is_nan() || reading.is_infinite();
+        if !overflows {
+            break;
+        }
+    }
+    let (value, text) = match overflows {
+        false => ("none", "only sums are limited".to_owned()),
+        true if order.together => (
             "overflows",
             format!("a product of 2^{top} is ∞ before it is added"),
-        )
-    } else {
-        ("none", "only sums are limited".to_owned())
+        ),
+        true => (
+            "unknown",
+            format!("2^{top} is ∞ as a product or as the result of a step: the order is not known"),
+        ),
     };
     bench.conclude("product-overflow", 2, title, value, text);
     Ok(())

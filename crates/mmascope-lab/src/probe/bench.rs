@@ -137,6 +137,21 @@ impl<'a> Bench<'a> {
         Some(&value(&self.signature.a, a)? * &value(&self.signature.b, b)?)
     }
 
+    /// Whether an operand at k is subnormal.
+    pub(super) fn has_subnormals(&self, input: &Input, k: usize) -> bool {
+        let (signature, maker) = (&self.signature, &self.maker);
+        [
+            (&signature.a, input.case.a[k], maker.a.normal),
+            (&signature.b, input.case.b[k], maker.b.normal),
+        ]
+        .into_iter()
+        .any(|(format, word, normal)| {
+            let number = TracedValue::of(&format.decode(format.from_register(word))).number();
+            let top = number.and_then(|it| it.top());
+            top.is_some_and(|top| top < i64::from(normal))
+        })
+    }
+
     /// The number that c's format made of what was asked for.
     pub(super) fn c_of(&self, input: &Input) -> Option<Dyadic> {
         let format = &self.signature.c;

@@ -27,8 +27,14 @@ pub(super) struct Order {
     pub(super) last_ends: Option<Ends>,
     /// Fraction bits of what goes from the first step to the last one, where results have fewer.
     pub(super) between: Option<i32>,
+    /// A product that meets c in c's own step, by itself or in a sum.
+    pub(super) beside_c: Option<usize>,
+    /// A product whose sum with others, or c, is a term of the step `step` too.
+    pub(super) carried: Option<usize>,
     /// Whether masks show the steps; what stands here is a guess otherwise.
     pub(super) known: bool,
+    /// Whether the products of `step` surely share a step, as masks or what the alignment keeps show.
+    pub(super) together: bool,
 }
 
 /// Two terms of which nothing is rounded together before a step.
@@ -37,7 +43,7 @@ pub(super) struct Ends {
     /// A product, or c.
     pub(super) large: Option<usize>,
     pub(super) small: usize,
-    /// Whether the step is an addition of two, so that only its result is rounded.
+    /// Whether only the step's result is rounded: an addition of two, or a fused multiply-add.
     pub(super) add: bool,
     /// Whether c reaches the step on another way than the small one.
     pub(super) c_beside: bool,
@@ -85,7 +91,10 @@ fn of_products(bench: &mut Bench<'_>, report: Result<Revelation>) -> Result<Orde
         first_ends: ends_of(&(0..k).collect::<Vec<_>>(), true, false),
         last_ends: ends_of(&[k - 1], true, false),
         between: None,
+        beside_c: None,
+        carried: None,
         known: false,
+        together: false,
     };
     let report = match report {
         Ok(report) => report,
@@ -124,6 +133,7 @@ fn of_products(bench: &mut Bench<'_>, report: Result<Revelation>) -> Result<Orde
     );
     let resolved = report.unresolved.is_empty();
     order.known = resolved;
+    order.together = resolved;
     let text = if resolved {
         format!("at most {} products share a step", order.step.len())
     } else {
@@ -260,9 +270,14 @@ fn ends_of_root(tree: &Tree, k: usize) -> Option<Ends> {
     Some(Ends {
         large,
         small,
-        add: root.op == Op::Add,
+        add: is_rounded_once(root.op),
         c_beside,
     })
+}
+
+/// Whether a step of two terms rounds its result only, and aligns nothing.
+fn is_rounded_once(op: Op) -> bool {
+    matches!(op, Op::Add | Op::Fma)
 }
 
 fn of_tree(tree: &Tree, k: usize) -> Order {
@@ -280,15 +295,26 @@ fn of_tree(tree: &Tree, k: usize) -> Order {
         .max_by_key(Vec::len)
         .filter(|step| !step.is_empty())
         .unwrap_or_else(|| (0..k).collect());
+    let carried = nodes.iter().find_map(|node| {
+        let is_fused = node.op == Op::Fused && products(&node.children) == step;
+        let sums = node.children.iter().filter(|&&child| child > k);
+        let mut before = sums.flat_map(|&child| tree.leaves_below(child));
+        before.find(|&leaf| is_fused && leaf < k)
+    });
     let of_c = nodes.iter().find(|node| node.children.contains(&k));
     let shared = of_c
         .map(|node| products(&node.children))
         .filter(|products| !products.is_empty());
+    let beside_c = of_c.and_then(|node| {
+        let terms = node.children.iter().filter(|&&child| child != k);
+        let mut products = terms.flat_map(|&term| tree.leaves_below(term));
+        products.find(|&leaf| leaf < k)
+    });
     let shares_c = shared.is_some();
     let with_c = shared.unwrap_or_else(|| step.clone());
     let add = nodes
         .iter()
-        .any(|node| node.op == Op::Add && with_c.iter().all(|x| node.children.contains(x)));
+        .any(|node| is_rounded_once(node.op) && with_c.iter().all(|x| node.children.contains(x)));
     let c_last = nodes
         .last()
         .is_some_and(|root| root.children.contains(&k) && products(&root.children).is_empty());
@@ -312,7 +338,10 @@ fn of_tree(tree: &Tree, k: usize) -> Order {
         last,
         fused,
         between: None,
+        beside_c,
+        carried,
         known: true,
+        together: true,
     }
 }
 

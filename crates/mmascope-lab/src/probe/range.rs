@@ -11,8 +11,18 @@ use crate::explain::TracedValue;
 pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result<()> {
     let title = "floor of the alignment exponent (e0)";
     let lowest = bench.maker.d.lowest;
-    let low = bench.maker.a.lowest + bench.maker.b.lowest;
-    let Some(f) = bits.products.filter(|_| order.step.len() >= 2) else {
+    // Subnormal operands that are flushed make no products.
+    let low = if bits.flushes_operands {
+        bench.maker.a.normal + bench.maker.b.normal
+    } else {
+        bench.maker.a.lowest + bench.maker.b.lowest
+    };
+    // Where the order is not known, a later step may align the sum as it aligns c.
+    let is_one_grid = order.known || bits.c == bits.products;
+    let Some(f) = bits
+        .products
+        .filter(|_| order.step.len() >= 2 && is_one_grid)
+    else {
         bench.conclude(
             "e0",
             8,
@@ -71,11 +81,11 @@ pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result
         .filter_map(|which| Some((smallest(which)?, anchors[which])))
         .min();
     let by_alignment = match seen {
-        Some((place, anchor)) => rounds_as_aligned(bench, bits, [x, y], anchor, place)?,
+        Some((place, anchor)) => rounds_as_aligned(bench, bits, [x, y], anchor, place, low)?,
         None => false,
     };
     let above = match seen {
-        None => above_results(bench, [x, y], f)?,
+        None => above_results(bench, [x, y], f, low)?,
         Some(_) => None,
     };
     let (value, text) = match (seen, above) {
@@ -92,11 +102,20 @@ pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result
         ),
         (Some((place, anchor)), _) => {
             let exponent = place + f;
-            if place == low && exponent > anchor {
+            // Sums between steps keep no more than they have bits.
+            let is_cut = order.between.is_some_and(|width| anchor - place >= width);
+            if exponent > anchor && place == low {
                 (
                     format!("<={exponent}"),
                     format!(
                         "every product counts, down to the smallest, 2^{low}: no floor above {exponent}"
+                    ),
+                )
+            } else if exponent > anchor && is_cut {
+                (
+                    format!("<={exponent}"),
+                    format!(
+                        "terms count down to 2^{place}, and a sum between steps keeps no less: no floor above {exponent}"
                     ),
                 )
             } else if exponent <= anchor {
@@ -129,9 +148,14 @@ pub(super) fn floor(bench: &mut Bench<'_>, order: &Order, bits: &Bits) -> Result
 
 /// The place down to which terms count where that is above the smallest result: single products of
 /// less vanish, and so does half of it beside a whole (a flush would take the small ones only).
-fn above_results(bench: &mut Bench<'_>, [x, y]: [usize; 2], f: i32) -> Result<Option<i32>> {
+fn above_results(
+    bench: &mut Bench<'_>,
+    [x, y]: [usize; 2],
+    f: i32,
+    low: i32,
+) -> Result<Option<i32>> {
     let lowest = bench.maker.d.lowest;
-    let places: Vec<i32> = (lowest..lowest + 3 * f)
+    let places: Vec<i32> = (lowest.max(low)..lowest + 3 * f)
         .filter(|&at| bench.reaches(at))
         .collect();
     let mut inputs = Vec::new();
@@ -170,9 +194,10 @@ fn rounds_as_aligned(
     [x, y]: [usize; 2],
     anchor: i32,
     place: i32,
+    low: i32,
 ) -> Result<bool> {
     let lowest = bench.maker.d.lowest;
-    if place - 1 < bench.maker.a.lowest + bench.maker.b.lowest {
+    if place - 1 < low {
         return Ok(true);
     }
     // One of these sums shows the half bit: ±(2^anchor + half) or ±(2^anchor − half).
@@ -209,7 +234,7 @@ fn rounds_as_aligned(
 pub(super) fn overflow(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
     let title = "overflow of results";
     let top = bench.maker.d.top;
-    let (x, y) = (order.step[0], order.step[order.step.len() - 1]);
+    let x = order.step[0];
     let mut inputs = Vec::new();
     for negative in [false, true] {
         let sign = if negative { "-" } else { "" };
@@ -245,34 +270,53 @@ pub(super) fn overflow(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
         };
         bench.conclude("overflow", 9, title, value, text);
     }
-    intermediate(bench, x, y, top)
+    intermediate(bench, order, top)
 }
 
 /// 2^top + 2^top − 2^top: in range, but not on the way.
-fn intermediate(bench: &mut Bench<'_>, x: usize, y: usize, top: i32) -> Result<()> {
+fn intermediate(bench: &mut Bench<'_>, order: &Order, top: i32) -> Result<()> {
     let title = "overflow of an intermediate sum in a step";
-    if x == y || !bench.reaches(top) || bench.maker.c.top < top {
+    // The last term is c where c shares the step, or else a third product.
+    let places = match (&order.step[..], &order.with_c[..]) {
+        (_, &[x, .., y]) if order.shares_c && bench.maker.c.top >= top => Some((x, y, None)),
+        (&[x, z, .., y], _) => Some((x, y, Some(z))),
+        (&[x, y], _) if bench.maker.c.top >= top => Some((x, y, None)),
+        _ => None,
+    };
+    let Some((x, y, third)) = places.filter(|_| bench.reaches(top)) else {
         bench.conclude(
             "sum-overflow",
             9,
             title,
             "not reachable",
-            "two products of a step and c at the top of the range are needed",
+            "three terms of a step at the top of the range are needed",
         );
         return Ok(());
-    }
+    };
     let mut input = bench.input(format!("2^{top} + 2^{top} - 2^{top}"));
     bench.power(&mut input, x, false, top);
     bench.power(&mut input, y, false, top);
-    bench.c(&mut input, two(true, top));
+    match third {
+        Some(z) => bench.power(&mut input, z, true, top),
+        None => bench.c(&mut input, two(true, top)),
+    }
     let reading = bench.ask_one(input)?;
     let (value, text) = if reading.number() == Some(power(false, top)) {
         (
             "none",
             "the sum of a step is not limited before its end".to_owned(),
         )
-    } else {
+    } else if order.known && (third.is_some() || order.shares_c) {
         ("overflows", format!("gives {}", reading.value))
+    } else if order.known {
+        let text = format!("gives {}: before c is added", reading.value);
+        ("overflows", text)
+    } else {
+        let text = format!(
+            "gives {}: the sum of a step overflows, or its result, as the order is not known",
+            reading.value
+        );
+        ("unknown", text)
     };
     bench.conclude("sum-overflow", 9, title, value, text);
     Ok(())

@@ -108,6 +108,8 @@ fn conclude(
         let is_rounded = |got: Option<i64>| got.is_some_and(|got| got.abs() <= 2);
         let (value, text) = if !found.iter().all(|&(.., got)| is_rounded(got)) {
             ("unknown", "not to be read from these results")
+        } else if found.iter().all(|&(.., got)| got == Some(0)) {
+            ("unknown", "the small terms are lost before")
         } else {
             ("none", "no rounding gives this")
         };

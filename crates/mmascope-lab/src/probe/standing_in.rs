@@ -16,12 +16,12 @@ pub(super) fn probe(device: &mut dyn Dut, stand_in: StandIn) -> Result<Features>
     let mut device = StandInDut::new(device, stand_in);
     let mut bench = Bench::new(&mut device)?;
     bench.stand_in = Some(stand_in);
-    let Found::Order(order) = order::measure(&mut bench)? else {
+    let Found::Order(mut order) = order::measure(&mut bench)? else {
         let words =
             format!("{subject}: its products show neither as such nor by what stands in for them");
         return Err(Error::Argument(words));
     };
-    let mut features = super::of_order(bench, &order, subject, own)?;
+    let mut features = super::of_order(bench, &mut order, subject, own)?;
     for feature in &mut features.features {
         // Where operands are added, a's are the device's own.
         let is_own = feature.name == "subnormal-a" && !stand_in.multiplies();

@@ -17,7 +17,8 @@ struct Zeros {
     shown: bool,
 }
 
-pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
+/// Returns whether a subnormal a or b is flushed.
+pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<bool> {
     let mut input = bench.input("-0 in every term");
     bench.minus_zeros(&mut input);
     let reading = bench.ask_one(input)?;
@@ -25,12 +26,13 @@ pub(super) fn measure(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
         shown: matches!(reading.value, TracedValue::Zero { negative: true }),
     };
     let grid = Grid::look(bench)?;
-    operand(bench, &zeros, true)?;
-    operand(bench, &zeros, false)?;
-    c(bench, &zeros, &grid)?;
-    products(bench, &grid)?;
+    let a_is_flushed = operand(bench, &zeros, true)?;
+    let b_is_flushed = operand(bench, &zeros, false)?;
+    c(bench, order, &zeros, &grid)?;
+    products(bench, order, &grid)?;
     sums(bench, order, &grid)?;
-    results(bench, &grid)
+    results(bench, order, &grid)?;
+    Ok(a_is_flushed || b_is_flushed)
 }
 
 /// What the device loses of normal numbers just above the subnormal ones.
@@ -132,7 +134,8 @@ fn other(readings: &[Reading]) -> (&'static str, String) {
 
 /// The smallest subnormal of an operand times a power of two as large as there is: the product is far above
 /// subnormal results, and above a floor of the alignment.
-fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<()> {
+/// Returns whether it is flushed.
+fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<bool> {
     let (own, times) = if is_a {
         (bench.maker.a, bench.maker.b)
     } else {
@@ -147,7 +150,7 @@ fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<()> {
     if own.lowest == own.normal {
         let text = "the format has no subnormals";
         bench.conclude(name, 1, &title, "not reachable", text);
-        return Ok(());
+        return Ok(false);
     }
     let lift = times.top.min(bench.maker.d.top - own.lowest);
     let what = |sign: &str| format!("{letter} = {sign}2^{}, times 2^{lift}", own.lowest);
@@ -173,11 +176,11 @@ fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<()> {
         ("flushed", format!("becomes zero on the way in; {sign}"))
     };
     bench.conclude(name, 1, &title, value, text);
-    Ok(())
+    Ok(value == "flushed")
 }
 
 /// c = ±2^small without products, and beside a product that makes a normal sum of it.
-fn c(bench: &mut Bench<'_>, zeros: &Zeros, grid: &Grid) -> Result<()> {
+fn c(bench: &mut Bench<'_>, order: &Order, zeros: &Zeros, grid: &Grid) -> Result<()> {
     let (name, title) = ("subnormal-c", "subnormal c");
     let (range, d) = (bench.maker.c, bench.maker.d);
     // The largest power of two: narrow results have that one too.
@@ -192,8 +195,11 @@ fn c(bench: &mut Bench<'_>, zeros: &Zeros, grid: &Grid) -> Result<()> {
         bench.c(input, two(negative, small));
     });
     let alone = bench.ask(inputs)?;
+    // A product of another step than c's would not lift c, but what c's step makes of it.
+    let place = order.beside_c.unwrap_or(bench.signature.k - 1);
+    let is_beside = order.beside_c.is_some();
     let lifted = if small < d.normal {
-        beside(bench, d.normal, |input, negative| {
+        beside(bench, place, d.normal, |input, negative| {
             bench.c(input, two(negative, small));
         })
     } else {
@@ -213,6 +219,11 @@ fn c(bench: &mut Bench<'_>, zeros: &Zeros, grid: &Grid) -> Result<()> {
             "unknown",
             "alone it becomes zero, on the way in or as a result: no product is small enough to tell".to_owned(),
         ),
+        _ if small < d.normal && !is_beside => (
+            "unknown",
+            "becomes zero on the way in, or as the result of a step before the product that would lift it"
+                .to_owned(),
+        ),
         _ => {
             let text = format!("becomes zero on the way in; {}", zeros.sign(&alone[1]));
             if small < d.normal {
@@ -226,10 +237,14 @@ fn c(bench: &mut Bench<'_>, zeros: &Zeros, grid: &Grid) -> Result<()> {
     Ok(())
 }
 
-/// Inputs with a product ±2^normal of normal operands at the last k, beside what is written first.
+/// Inputs with a product ±2^normal of normal operands at k, beside what is written first.
 /// `None`: there is no such product.
-fn beside(bench: &Bench<'_>, normal: i32, write: impl Fn(&mut Input, bool)) -> Option<Vec<Input>> {
-    let k = bench.signature.k - 1;
+fn beside(
+    bench: &Bench<'_>,
+    k: usize,
+    normal: i32,
+    write: impl Fn(&mut Input, bool),
+) -> Option<Vec<Input>> {
     let what = |sign: &str| format!("{sign}(that + 2^{normal} as a product of normal operands)");
     let inputs = both(bench, what, |input, negative| {
         write(input, negative);
@@ -243,31 +258,65 @@ fn beside(bench: &Bench<'_>, normal: i32, write: impl Fn(&mut Input, bool)) -> O
     (normal >= low && inputs.iter().all(made)).then_some(inputs)
 }
 
-/// A product of normal operands that is subnormal for results, beside a normal c.
-fn products(bench: &mut Bench<'_>, grid: &Grid) -> Result<()> {
+/// A product of normal operands that is subnormal for results, beside a normal c, or beside a normal product where c is
+/// no term of its step.
+fn products(bench: &mut Bench<'_>, order: &Order, grid: &Grid) -> Result<()> {
     let (name, title) = ("subnormal-product", "subnormal products");
     let (d, range) = (bench.maker.d, bench.maker.c);
     let small = d.normal - 1;
     let (low, _) = bench.maker.products();
-    if small < low || d.normal < range.normal || small < d.lowest {
+    let (at, other) = match order.step[..] {
+        _ if order.shares_c && order.known => (order.with_c[0], None),
+        [x, .., z] if order.together => (x, Some(z)),
+        _ => (0, None),
+    };
+    // Without such a term, what becomes zero may be the result of a step.
+    let is_beside = order.shares_c && order.known || other.is_some();
+    let has_other = other.is_some() && d.normal >= low || d.normal >= range.normal;
+    if small < low || !has_other || small < d.lowest {
         let text = "no product of normal operands is so small, or no c is beside it";
         bench.conclude(name, 1, title, "not reachable", text);
         return Ok(());
     }
-    let what = |sign: &str| format!("{sign}(c = 2^{} + a product 2^{small})", d.normal);
-    let inputs = both(bench, what, |input, negative| {
-        bench.c(input, two(negative, d.normal));
-        bench.normal_product(input, 0, two(negative, small));
-    });
-    let readings = bench.ask(inputs)?;
-    let normal = power(false, d.normal);
-    let (value, text) = if are(&readings, &(&normal + &power(false, small))) {
-        ("kept", "counts beside a normal c".to_owned())
-    } else if are(&readings, &normal) {
-        let text = "counts as zero beside a normal c; with which sign does not show";
-        grid.flushed(text.to_owned())
-    } else {
+    // One of two may come a step before the other, as a result: then only the other way round says something.
+    let places = match other {
+        Some(z) => vec![(at, Some(z)), (z, Some(at))],
+        None => vec![(at, None)],
+    };
+    let (term, normal) = match other {
+        Some(_) => ("a product of", "product"),
+        None => ("c =", "c"),
+    };
+    let what = |sign: &str| format!("{sign}({term} 2^{} + a product 2^{small})", d.normal);
+    let large = power(false, d.normal);
+    let sum = &large + &power(false, small);
+    let mut readings = Vec::new();
+    for (at, other) in places {
+        let inputs = both(bench, what, |input, negative| {
+            match other {
+                Some(z) => bench.normal_product(input, z, two(negative, d.normal)),
+                None => bench.c(input, two(negative, d.normal)),
+            }
+            bench.normal_product(input, at, two(negative, small));
+        });
+        readings = bench.ask(inputs)?;
+        if are(&readings, &sum) {
+            break;
+        }
+    }
+    let (value, text) = if are(&readings, &sum) {
+        ("kept", format!("counts beside a normal {normal}"))
+    } else if !are(&readings, &large) {
         grid.other(&readings)
+    } else if is_beside {
+        grid.flushed(format!(
+            "counts as zero beside a normal {normal}; with which sign does not show"
+        ))
+    } else {
+        (
+            "unknown",
+            "becomes zero, or the result of its step does before c is added".to_owned(),
+        )
     };
     bench.conclude(name, 1, title, value, text);
     Ok(())
@@ -290,6 +339,9 @@ fn sums(bench: &mut Bench<'_>, order: &Order, grid: &Grid) -> Result<()> {
     let (low, _) = bench.maker.products();
     let (first, last) = (order.with_c[0], order.last[0]);
     let apart = !order.with_c.contains(&last) && order.shares_c && !order.c_last;
+    if order.known && order.c_last && order.step.len() > 1 {
+        return sums_before_c(bench, order, grid);
+    }
     if !apart || normal < low || normal - 1 < bench.maker.d.lowest {
         let text = "a later step and normal products as small as results are needed";
         bench.conclude(name, 1, title, "not reachable", text);
@@ -323,8 +375,53 @@ fn sums(bench: &mut Bench<'_>, order: &Order, grid: &Grid) -> Result<()> {
     Ok(())
 }
 
+/// A subnormal sum of two normal products, lifted by the c that is added last.
+fn sums_before_c(bench: &mut Bench<'_>, order: &Order, grid: &Grid) -> Result<()> {
+    let (name, title) = ("subnormal-sum", "subnormal sums between steps");
+    let (d, range) = (bench.maker.d, bench.maker.c);
+    let normal = d.normal.max(range.normal);
+    let (low, _) = bench.maker.products();
+    let (x, y) = (order.step[0], order.step[order.step.len() - 1]);
+    // c must not be so large that results lose the sum beside it.
+    let is_near = normal - d.normal < bench.maker.bits;
+    let made = std::cell::Cell::new(is_near && normal >= low && d.normal > d.lowest);
+    let what = |sign: &str| {
+        format!(
+            "{sign}(products 1.5*2^{0} and -2^{0}, c = 2^{normal})",
+            d.normal
+        )
+    };
+    let inputs = both(bench, what, |input, negative| {
+        bench.normal_product(input, x, drawn(negative, d.normal, 1 << 59));
+        bench.normal_product(input, y, two(!negative, d.normal));
+        bench.c(input, two(negative, normal));
+        let first = &power(negative, d.normal) + &power(negative, d.normal - 1);
+        let is_whole = bench.product_at(input, x) == Some(first)
+            && bench.product_at(input, y) == Some(power(!negative, d.normal))
+            && bench.c_of(input) == Some(power(negative, normal));
+        made.set(made.get() && is_whole);
+    });
+    if !made.get() {
+        let text = "normal products as small as results are needed";
+        bench.conclude(name, 1, title, "not reachable", text);
+        return Ok(());
+    }
+    let readings = bench.ask(inputs)?;
+    let whole = power(false, normal);
+    let (value, text) = if are(&readings, &(&whole + &power(false, d.normal - 1))) {
+        ("kept", "is added to c as it is".to_owned())
+    } else if are(&readings, &whole) {
+        let text = "becomes zero before c is added; with which sign does not show";
+        grid.flushed(text.to_owned())
+    } else {
+        grid.other(&readings)
+    };
+    bench.conclude(name, 1, title, value, text);
+    Ok(())
+}
+
 /// A subnormal result: of normal terms that cancel in part, and of one product of normal operands.
-fn results(bench: &mut Bench<'_>, grid: &Grid) -> Result<()> {
+fn results(bench: &mut Bench<'_>, order: &Order, grid: &Grid) -> Result<()> {
     let (name, title) = ("subnormal-result", "subnormal results from normal operands");
     let d = bench.maker.d;
     let (low, _) = bench.maker.products();
@@ -339,7 +436,11 @@ fn results(bench: &mut Bench<'_>, grid: &Grid) -> Result<()> {
         bench.normal_product(input, 0, two(negative, small));
     });
     let product = bench.ask(inputs)?;
-    let k = bench.signature.k - 1;
+    let k = if order.known {
+        order.last[0]
+    } else {
+        bench.signature.k - 1
+    };
     let made = std::cell::Cell::new(true);
     let what = |sign: &str| format!("{sign}(c = 1.5*2^{0}, less a product 2^{0})", d.normal);
     let inputs = both(bench, what, |input, negative| {
@@ -355,6 +456,10 @@ fn results(bench: &mut Bench<'_>, grid: &Grid) -> Result<()> {
         _ => "a negative one +0",
     };
     let (value, text) = match &sum {
+        Some(sum) if are_zeros(sum) && !order.known => (
+            "unknown",
+            "a subnormal sum of normal terms becomes zero, as a result or between steps".to_owned(),
+        ),
         Some(sum) if are_zeros(sum) => grid.flushed(format!(
             "a subnormal sum of normal terms becomes zero; {}",
             sign(sum)

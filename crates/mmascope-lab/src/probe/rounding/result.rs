@@ -37,12 +37,11 @@ pub(super) fn result(
     title: &str,
 ) -> Result<()> {
     let m = step.wide.map_or(bits.width, |(width, _)| width);
-    let keeps = |ends: &Ends| ends.add || bits.products.is_none_or(|f| f >= m + 2);
-    let beyond = step.ends.filter(keeps).and_then(|ends| {
-        // The farther up, the smaller the products that are a quarter of the last place.
-        let highest = (bench.maker.d.top - 2).min(40);
-        (0..=highest).find_map(|top| beyond_one(bench, ends, top, m))
-    });
+    let keeps = |ends: &Ends| ends.add || bits.surely >= m + 2;
+    let beyond = match step.ends.filter(keeps) {
+        Some(ends) => first_beyond_one(bench, ends, bits, m)?,
+        None => None,
+    };
     let Some(mut questions) = beyond.or_else(|| carried(bench, step, m)) else {
         let text = "bits beyond the result's are not kept, and no carry from c and products of that step makes some";
         bench.conclude(name, 5, title, "unknown", text);
@@ -80,8 +79,55 @@ pub(super) fn result(
     Ok(())
 }
 
+/// The first of ±(1 + q/4 u)·2^top, top from 0 on, of which the small terms are products that come out whole alone.
+fn first_beyond_one(
+    bench: &mut Bench<'_>,
+    ends: Ends,
+    bits: &Bits,
+    m: i32,
+) -> Result<Option<Questions>> {
+    let highest = (bench.maker.d.top - 2).min(40);
+    let mut tops: Vec<i32> = (0..=highest).collect();
+    // Products that are rounded by themselves may lose quarters that are small.
+    if bits.are_rounded {
+        tops.reverse();
+    }
+    // Subnormal operands may be lost on the way in.
+    for is_normal in [true, false] {
+        for &top in &tops {
+            let Some(questions) = beyond_one(bench, ends, top, m, is_normal) else {
+                continue;
+            };
+            let quarter = [1, 3].map(|quarters| quarter_value(false, quarters, top - m));
+            let lowest = power(false, bench.maker.d.lowest);
+            if (&quarter[0] - &lowest).is_negative() {
+                // Results do not show it alone.
+                return Ok(Some(questions));
+            }
+            let alone = [1, 3].map(|quarters| {
+                let place = top - m;
+                let mut input = bench.input(format!("{quarters}/4 * 2^{place} alone"));
+                quarter_product(bench, &mut input, ends.small, false, quarters, place);
+                input
+            });
+            let readings = bench.ask(alone.to_vec())?;
+            let mut pairs = readings.iter().zip(quarter);
+            if pairs.all(|(reading, wanted)| reading.number() == Some(wanted)) {
+                return Ok(Some(questions));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// ±(1 + q/4 u)·2^top of two terms that meet in the step.
-fn beyond_one(bench: &Bench<'_>, ends: Ends, top: i32, m: i32) -> Option<Questions> {
+fn beyond_one(
+    bench: &Bench<'_>,
+    ends: Ends,
+    top: i32,
+    m: i32,
+    is_normal: bool,
+) -> Option<Questions> {
     let mut questions = Questions {
         top,
         place: top - m,
@@ -103,7 +149,10 @@ fn beyond_one(bench: &Bench<'_>, ends: Ends, top: i32, m: i32) -> Option<Questio
         if large != Some(power(negative, top)) {
             return None;
         }
-        if quarter_product(bench, &mut input, ends.small, negative, quarters, top - m) {
+        let place = top - m;
+        if quarter_product(bench, &mut input, ends.small, negative, quarters, place)
+            && !(is_normal && bench.has_subnormals(&input, ends.small))
+        {
             questions.inputs.push(input);
             questions.asked.push((negative, quarters));
         }
