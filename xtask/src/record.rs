@@ -5,11 +5,16 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Names of records, their titles and what is run: variables, then a command. `xtask` stands for this program.
-const RECORDS: [(&str, &str, &[&str]); 16] = [
+const RECORDS: [(&str, &str, &[&str]); 17] = [
     (
         "closure",
         "Closure: every unit of the catalogue, inferred from its answers",
         &["xtask", "prove", "infer"],
+    ),
+    (
+        "closure-alone",
+        "Every unit of the catalogue, inferred where no row is known",
+        &["MMASCOPE_PROVE_ALONE=1", "xtask", "prove", "infer"],
     ),
     (
         "drawn-units",
@@ -122,7 +127,10 @@ fn recorded(name: &str, title: &str, words: &[&str]) -> Result<(), String> {
     let count = words.iter().take_while(|word| word.contains('=')).count();
     let (variables, call) = words.split_at(count);
     let (mut command, shown) = match call {
-        ["xtask", ..] => (Command::new(own), format!("cargo {}", words.join(" "))),
+        ["xtask", ..] => {
+            let set: String = variables.iter().map(|word| format!("{word} ")).collect();
+            (Command::new(own), format!("{set}cargo {}", call.join(" ")))
+        }
         _ => (Command::new(call[0]), words.join(" ")),
     };
     let load_before = load();

@@ -36,6 +36,24 @@ fn narrower(format: &Format) -> impl Iterator<Item = (Rounding, Format)> {
     })
 }
 
+/// Formats with smaller normal numbers: what is widened first counts by the exponent of its leading bit, if it is
+/// subnormal.
+fn wider(format: &Format) -> impl Iterator<Item = (Rounding, Format)> {
+    let range = |format: &Format| {
+        format
+            .float()
+            .map(|float| (float.emin(), float.fraction_bits))
+    };
+    let own = range(format);
+    let holds = move |wide: &Format| {
+        let (own, wide) = own.zip(range(wide))?;
+        Some(wide.0 < own.0 && wide.1 >= own.1)
+    };
+    let formats = [F16, F32].into_iter();
+    let formats = formats.filter(move |wide| holds(wide).unwrap_or(false));
+    formats.map(|format| (Rounding::Rne, format))
+}
+
 /// Whether a format has ∞ or NaN.
 fn specials(format: &Format) -> bool {
     format.nan().is_some()
@@ -193,8 +211,10 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
     let kept = |format: &Format| format.float().map_or(0, |float| float.fraction_bits);
     let (a, b) = (&signature.a, &signature.b);
     let longer = if kept(b) > kept(a) { b } else { a };
-    found.push(rounded(&p::OPERANDS, narrower(longer)));
-    found.push(rounded(&p::ROUND_C, narrower(&signature.c)));
+    let operands = narrower(longer).chain(wider(longer));
+    found.push(rounded(&p::OPERANDS, operands));
+    let of_c = narrower(&signature.c).chain(wider(&signature.c));
+    found.push(rounded(&p::ROUND_C, of_c));
     if let Some(fused) = fused {
         if let (Some(f), Some(e0)) = (fused.f, fused.e0) {
             let floored = |bits: u32| Setting::Floored(bits, e0 + bits as i32 - f as i32);
