@@ -1,5 +1,6 @@
 //! The two sentences that `show` begins with agree with the unit's program.
 
+use mmascope_model::dpa::Unit;
 use mmascope_model::isa::Catalogue;
 
 fn rows() -> impl Iterator<Item = (String, String, String)> {
@@ -154,4 +155,25 @@ fn the_sentences_of_some_rows() {
         let said = of(name);
         assert!(said.contains(wanted), "{name}: {said}");
     }
+}
+
+/// Sums that no row of the catalogue makes.
+#[test]
+fn own_units_are_told_as_they_are() {
+    let said = |program: &str| {
+        let signature = "a=f16 b=f16 c=f32 d=f32 k=8".parse().expect("a signature");
+        let unit = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
+        unit.summary().join(" ")
+    };
+    let outside = said("fused L=8 F=24 grid=products Fc=64 -> rz f32");
+    assert!(
+        outside.contains("all 8 products and c are aligned to the largest product"),
+        "{outside}"
+    );
+    let twice = said("s = fused L=8 F=24 -> rz f32 ; d = add s s -> rne f32");
+    assert!(
+        !twice.contains("d = c +") && !twice.contains("c is added"),
+        "{twice}"
+    );
+    assert!(twice.contains("is added to itself"), "{twice}");
 }

@@ -4,8 +4,8 @@
 use super::describe::rounded;
 use super::general::{AddMul, Fused, Groups};
 use super::{
-    Addends, Beyond, General, GrFdpa, IntDot, IntPair, Operation, Output, Program, Signs, Start,
-    Unit,
+    Addends, Beyond, General, GrFdpa, IntDot, IntPair, Operation, Output, Program, Signs, Source,
+    Start, Unit,
 };
 use crate::format::{Format, Rounding};
 
@@ -41,6 +41,13 @@ impl Unit {
             0 => format!("in all, d in {d}; c in {c} is not read{scaled}."),
             _ => format!("and c in {c}, d in {d}{scaled}."),
         };
+        if reads_twice(program) {
+            return format!(
+                "Every element of D is made of c and {} products of {numbers} as the statements below say: some values \
+                 are read twice; c in {c}, d in {d}{scaled}.",
+                signature.k
+            );
+        }
         let with_c = |sum: &str| equation(signs, sum);
         match (program.addends(), signature.k) {
             (Addends::Sum, _) => {
@@ -66,6 +73,31 @@ impl Unit {
             }
         }
     }
+}
+
+/// Whether c, or what a statement gives, is read more than once, so that the result is no plain sum.
+fn reads_twice(program: &Program) -> bool {
+    let mut seen = Vec::new();
+    let mut read = |source: Source| {
+        let is_known = source != Source::Zero && seen.contains(&source);
+        seen.push(source);
+        is_known
+    };
+    program.statements.iter().any(|it| match &it.operation {
+        Operation::Dot { from, .. } => match from {
+            Start::C => read(Source::C),
+            Start::Statement(index) => read(Source::Statement(*index)),
+            Start::Zero | Start::Product => false,
+        },
+        Operation::Add(one, other) => {
+            let first = read(*one);
+            read(*other) || first
+        }
+        Operation::Convert(source) | Operation::Negate(source) => read(*source),
+        Operation::Join { of, .. } => of
+            .iter()
+            .fold(false, |twice, source| read(*source) || twice),
+    })
 }
 
 /// `d = c + sum` with these signs.
@@ -100,12 +132,14 @@ fn how(program: &Program, k: usize) -> String {
         .to_owned();
     };
     let mut said = step.words(false);
-    let adds = program
-        .statements
-        .iter()
-        .any(|it| matches!(it.operation, Operation::Add(..)));
-    if adds {
-        said.push_str(" c is added with a rounding of its own.");
+    for statement in &program.statements {
+        match statement.operation {
+            Operation::Add(one, other) if one == other => {
+                said.push_str(" What that gives is added to itself, with a rounding of its own.");
+            }
+            Operation::Add(..) => said.push_str(" c is added with a rounding of its own."),
+            _ => {}
+        }
     }
     let converts = program
         .statements
@@ -249,9 +283,14 @@ impl Sum {
                     (Some(bits), align) => format!(" (c {} to {bits} bits)", self::cut(align)),
                     (None, _) => " (c is kept whole)".to_owned(),
                 };
+                let largest = match (step.c_outside_alignment && self.has_c, step.groups) {
+                    (false, _) => "the largest of them",
+                    (true, None) => "the largest product",
+                    (true, Some(_)) => "the largest group",
+                };
                 format!(
-                    "{what} are aligned to the largest of them and {cut} to {bits} bits below its exponent{own}, so \
-                     that small terms are lost"
+                    "{what} are aligned to {largest} and {cut} to {bits} bits below its exponent{own}, so that small \
+                     terms are lost"
                 )
             }
             None => format!("{what} are added exactly"),
