@@ -89,14 +89,9 @@ fn reads_twice(program: &Program) -> bool {
             Start::Statement(index) => read(Source::Statement(*index)),
             Start::Zero | Start::Product => false,
         },
-        Operation::Add(one, other) => {
-            let first = read(*one);
-            read(*other) || first
-        }
+        Operation::Add(one, other) => read(*one) || read(*other),
         Operation::Convert(source) | Operation::Negate(source) => read(*source),
-        Operation::Join { of, .. } => of
-            .iter()
-            .fold(false, |twice, source| read(*source) || twice),
+        Operation::Join { of, .. } => of.iter().any(|source| read(*source)),
     })
 }
 
