@@ -225,8 +225,8 @@ fn differences(found: &Unit, unit: &Unit) -> u64 {
     state.mismatches()
 }
 
-/// A sample of the catalogue, and units of the kinds that were missed once: c of f16 and operands of fp8 that are widened
-/// first.
+/// A sample of the catalogue up to Tensix, whose steps rows alone propose, and units of the kinds that were missed once: c of
+/// f16 and operands of fp8 that are widened first.
 #[test]
 fn a_part_of_the_catalogue_is_found_without_it() {
     let units = units();
@@ -234,7 +234,9 @@ fn a_part_of_the_catalogue_is_found_without_it() {
         "turing:wmma.m16n16k16.f32.f16.f16.f16",
         "hopper:mma.m16n8k32.f32.e5m2.e4m3.f32",
     ];
-    let some = units.iter().step_by(41);
+    let is_tensix = |unit: &(String, Unit)| unit.1.program().to_string().contains("gr-fdpa");
+    let before = units.iter().take_while(|unit| !is_tensix(unit));
+    let some = before.step_by(41);
     let missed = units
         .iter()
         .filter(|(name, _)| once_missed.contains(&&**name));
