@@ -265,10 +265,13 @@ fn with_c(
         bench.conclude(name, 4, title, "not applicable", outside);
         return Ok(None);
     }
+    let (halves, ends) = ([0, bench.signature.k / 2], [0, bench.signature.k - 1]);
     let pairs = match order.known {
         true => vec![&order.with_c[..]],
-        // Any two of the products that share a step may do, or the first two.
-        false if order.step.len() > 1 => vec![&order.step[..], &order.step[..2], &[0, 1]],
+        // Any two of the products that share a step may do, or two that meet c only as sums of groups.
+        false if order.step.len() > 1 => {
+            vec![&order.step[..], &order.step[..2], &[0, 1], &halves, &ends]
+        }
         false => vec![&order.step[..]],
     };
     for places in pairs {
