@@ -195,18 +195,29 @@ fn c(bench: &mut Bench<'_>, order: &Order, zeros: &Zeros, grid: &Grid) -> Result
         bench.c(input, two(negative, small));
     });
     let alone = bench.ask(inputs)?;
-    // A product of another step than c's would not lift c, but what c's step makes of it.
-    let place = order.beside_c.unwrap_or(bench.signature.k - 1);
-    let is_beside = order.beside_c.is_some();
-    let lifted = if small < d.normal {
-        beside(bench, place, d.normal, |input, negative| {
-            bench.c(input, two(negative, small));
-        })
-    } else {
-        None
-    };
-    let lifted = lifted.map(|inputs| bench.ask(inputs)).transpose()?;
     let sum = &power(false, d.normal) + &power(false, small);
+    // A product of another step than c's would not lift c, but what c's step makes of it. Some product is in c's step:
+    // where that one is not known, each is tried.
+    let places = match order.beside_c {
+        Some(place) => vec![place],
+        None => (0..bench.signature.k).rev().collect(),
+    };
+    let mut lifted = None;
+    for place in places.into_iter().filter(|_| small < d.normal) {
+        let inputs = beside(bench, place, d.normal, |input, negative| {
+            bench.c(input, two(negative, small));
+        });
+        let Some(inputs) = inputs else {
+            lifted = None;
+            break;
+        };
+        let readings = bench.ask(inputs)?;
+        let is_plain = are(&readings, &power(false, d.normal));
+        lifted = Some(readings);
+        if !is_plain {
+            break;
+        }
+    }
     let (value, text) = match lifted {
         _ if are(&alone, &power(false, small)) => ("kept", "taken as it is".to_owned()),
         _ if !are_zeros(&alone) => other(&alone),
@@ -218,11 +229,6 @@ fn c(bench: &mut Bench<'_>, order: &Order, zeros: &Zeros, grid: &Grid) -> Result
         None if small < d.normal => (
             "unknown",
             "alone it becomes zero, on the way in or as a result: no product is small enough to tell".to_owned(),
-        ),
-        _ if small < d.normal && !is_beside => (
-            "unknown",
-            "becomes zero on the way in, or as the result of a step before the product that would lift it"
-                .to_owned(),
         ),
         _ => {
             let text = format!("becomes zero on the way in; {}", zeros.sign(&alone[1]));
