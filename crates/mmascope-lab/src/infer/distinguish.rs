@@ -1,6 +1,6 @@
 //! Finds inputs on which two units differ: directed kinds first, then the families around both.
 
-use super::inputs::{Focus, Kind, Residues, carrying, make, nearly_normal, pair, tall};
+use super::inputs::{Focus, Kind, Residues, carrying, leading, make, nearly_normal, pair, tall};
 use super::maker::Maker;
 use crate::cases::{Family, Generator, Hints};
 use crate::dpa::OperandWords;
@@ -39,6 +39,10 @@ const SEED: u64 = 0x7e51_d0e5;
 const TALL: usize = 40;
 /// Their seed.
 const TALL_SEED: u64 = 0x7a11_50f5;
+/// Sums in a portion whose largest product has a subnormal operand.
+const LEADING: usize = 40;
+/// Their seed.
+const LEADING_SEED: u64 = 0x1ead_0001;
 /// The number of pools of aimed inputs that are kept beside the unit's own.
 const POOLS: usize = 3;
 
@@ -61,6 +65,7 @@ pub(crate) struct Distinguisher<'a> {
     common: Option<Pool>,
     residues: Option<Pool>,
     tall: Option<Pool>,
+    leading: Option<Pool>,
     /// The first is for the unit's own exponents; the others are the last ones that were used.
     aimed: Vec<Pool>,
 }
@@ -87,6 +92,7 @@ enum Content {
     Nothing,
     Residues,
     Tall,
+    Leading,
 }
 
 struct Input {
@@ -103,6 +109,7 @@ impl<'a> Distinguisher<'a> {
             common: None,
             residues: None,
             tall: None,
+            leading: None,
             aimed: Vec::new(),
         }
     }
@@ -133,9 +140,16 @@ impl<'a> Distinguisher<'a> {
         };
         let residues = (self.residues).get_or_insert_with(|| apart(Content::Residues, SEED));
         let tall = (self.tall).get_or_insert_with(|| apart(Content::Tall, TALL_SEED));
+        let leading = (self.leading).get_or_insert_with(|| apart(Content::Leading, LEADING_SEED));
         let aimed = self.aimed.last_mut()?;
         (0..tries.div_ceil(PORTION)).find_map(|portion| {
-            let pools = [&mut *aimed, &mut *common, &mut *residues, &mut *tall];
+            let pools = [
+                &mut *aimed,
+                &mut *common,
+                &mut *residues,
+                &mut *tall,
+                &mut *leading,
+            ];
             pools
                 .into_iter()
                 .find_map(|pool| pool.differing(maker, unit, other, portion))
@@ -252,6 +266,10 @@ impl Pool {
             Content::Residues => cases.extend(self.residues(maker, unit)),
             Content::Tall => {
                 cases.extend((0..TALL).map(|_| tall(maker, &self.focus, &mut self.random)));
+            }
+            Content::Leading => {
+                let make = |_| leading(maker, &self.focus, &mut self.random);
+                cases.extend((0..LEADING).filter_map(make));
             }
         }
         self.inputs.extend(cases.into_iter().filter_map(|case| {

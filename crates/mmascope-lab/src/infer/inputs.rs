@@ -1,6 +1,7 @@
 //! Makes the questions for a device: kinds of inputs, each aimed at some parameters of the model space.
 
 mod large;
+mod leading;
 mod middle;
 mod residues;
 mod small;
@@ -12,6 +13,7 @@ use crate::dpa::schema::{ShownBy, Value};
 use crate::dpa::{Operation, Unit};
 use crate::reveal::Random;
 use large::{huge, special, zeros};
+pub(crate) use leading::leading;
 use middle::{cancelled, core, tie};
 pub(crate) use residues::{Residues, carrying, nearly_normal, pair};
 use small::tiny;

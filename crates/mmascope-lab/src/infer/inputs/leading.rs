@@ -1,0 +1,64 @@
+//! Makes sums whose largest product has a subnormal operand, and a term that ends where the alignment does, or a few bits
+//! above or below.
+//!
+//! They show by which exponent a subnormal operand counts: that of the smallest normal number, or that of its leading bit,
+//! as in a unit that widens operands first. Random inputs hardly ever show it.
+
+use super::{Focus, between, places};
+use crate::dpa::OperandWords;
+use crate::infer::maker::{Maker, drawn, fraction, word};
+use crate::reveal::Random;
+
+/// Such a sum; `None` where neither format has subnormal numbers.
+pub(crate) fn leading(maker: &Maker, focus: &Focus, random: &mut Random) -> Option<OperandWords> {
+    let ranges = [maker.a, maker.b];
+    let subnormal = ranges.map(|range| range.lowest < range.normal);
+    let of_a = match subnormal {
+        [false, false] => return None,
+        [true, true] => random.below(2) == 0,
+        [of_a, _] => of_a,
+    };
+    let (own, other) = match of_a {
+        true => (maker.a, maker.b),
+        false => (maker.b, maker.a),
+    };
+    let mut case = maker.blank();
+    let places = places(maker, 3, random);
+    let negative = random.below(2) == 0;
+    let small = drawn(
+        negative,
+        between(own.lowest, own.normal - 1, random),
+        fraction(random),
+    );
+    let top = other.top.min(maker.d.top - own.normal - 2);
+    let exponent = between((top - 8).max(other.normal), top.max(other.normal), random);
+    let large = drawn(false, exponent, fraction(random));
+    let mut put = |k: usize, opposite: bool| {
+        let mut small = small;
+        small.negative ^= opposite;
+        let (a, b) = match of_a {
+            true => (small, large),
+            false => (large, small),
+        };
+        case.a[k] = word(a, &maker.signature.a);
+        case.b[k] = word(b, &maker.signature.b);
+    };
+    put(places[0], false);
+    // Where the largest product cancels, the small term is all that is left.
+    if places.len() > 2 && random.below(2) == 0 {
+        put(places[1], true);
+    }
+    let bits = match focus.bits.len() {
+        0 => maker.bits + 2,
+        count => focus.bits[random.below(count)],
+    };
+    let last = own.normal + exponent - bits + between(-2, 4, random);
+    let term = drawn(random.below(2) == 0, last, fraction(random));
+    match places.get(places.len() - 1) {
+        Some(&k) if places.len() > 1 && random.below(3) > 0 => {
+            maker.product(&mut case, k, term, 0, random);
+        }
+        _ => maker.set_c(&mut case, term),
+    }
+    Some(case)
+}
