@@ -119,14 +119,16 @@ fn seen(bench: &mut Bench<'_>, roles: Roles, anchor: i32) -> Result<Seen> {
     })
 }
 
-/// Whether a small product of subnormal operands is lost already where it is alone: then its operands are flushed.
+/// Whether a small product of subnormal operands, or a subnormal c, is lost already where it is alone: then these are
+/// flushed.
 fn is_lost_alone(bench: &mut Bench<'_>, term: Term, exponent: i32) -> Result<bool> {
-    let Term::Product(k) = term else {
-        return Ok(false);
-    };
     let mut alone = bench.input(format!("2^{exponent} alone"));
     term.write(bench, &mut alone, false, exponent);
-    if !bench.has_subnormals(&alone, k) {
+    let is_subnormal = match term {
+        Term::Product(k) => bench.has_subnormals(&alone, k),
+        Term::C => exponent < bench.maker.c.normal,
+    };
+    if !is_subnormal {
         return Ok(false);
     }
     Ok(!bench.ask_one(alone)?.is_power(false, exponent))
