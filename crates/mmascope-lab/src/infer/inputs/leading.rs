@@ -1,8 +1,8 @@
-//! Makes sums whose largest product has a subnormal operand, and a term that ends where the alignment does, or a few bits
-//! above or below.
+//! Makes sums whose largest product has a subnormal operand or one of the smallest normal numbers, and a term that ends where
+//! the alignment does, or a few bits above or below.
 //!
 //! They show by which exponent a subnormal operand counts: that of the smallest normal number, or that of its leading bit,
-//! as in a unit that widens operands first. Random inputs hardly ever show it.
+//! as in a unit that widens operands first; and whether products of such units are normalised. Random inputs hardly ever do.
 
 use super::{Focus, between, places};
 use crate::dpa::OperandWords;
@@ -25,11 +25,12 @@ pub(crate) fn leading(maker: &Maker, focus: &Focus, random: &mut Random) -> Opti
     let mut case = maker.blank();
     let places = places(maker, 3, random);
     let negative = random.below(2) == 0;
-    let small = drawn(
-        negative,
-        between(own.lowest, own.normal - 1, random),
-        fraction(random),
-    );
+    // Half of them normal, where products of two and more are aligned by their leading bit or by their operands' exponents.
+    let of_small = match random.below(2) {
+        0 => between(own.lowest, own.normal - 1, random),
+        _ => own.normal + between(0, 1, random),
+    };
+    let small = drawn(negative, of_small, fraction(random));
     let top = other.top.min(maker.d.top - own.normal - 2);
     let exponent = between((top - 8).max(other.normal), top.max(other.normal), random);
     let large = drawn(false, exponent, fraction(random));
