@@ -55,7 +55,7 @@ pub(crate) fn leading(maker: &Maker, focus: &Focus, random: &mut Random) -> Opti
     };
     let last = own.normal + exponent - bits + between(-2, 4, random);
     let term = drawn(random.below(2) == 0, last, fraction(random));
-    match places.get(places.len() - 1) {
+    match places.last() {
         Some(&k) if places.len() > 1 && random.below(3) > 0 => {
             maker.product(&mut case, k, term, 0, random);
         }
