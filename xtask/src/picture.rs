@@ -7,6 +7,7 @@ mod crates;
 mod evidence;
 mod facts;
 mod generations;
+mod limits;
 mod marks;
 mod svg;
 
@@ -15,11 +16,12 @@ use std::path::Path;
 /// A file, and what makes its text.
 type Generated = (&'static str, fn(&Path) -> Result<String, String>);
 
-const GENERATED: [Generated; 6] = [
+const GENERATED: [Generated; 7] = [
     ("README.md", architectures::readme),
     (evidence::HOPPER, evidence::hopper),
     ("docs/pictures/crates.svg", crates::draw),
     ("docs/pictures/generations.svg", generations::draw),
+    ("docs/pictures/limits.svg", limits::draw),
     // The changes are those since the facts that are recorded, and so come before them.
     (facts::CHANGES, facts::changes),
     (facts::FACTS, facts::facts),

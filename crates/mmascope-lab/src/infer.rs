@@ -29,6 +29,7 @@ mod distinguish;
 mod grouped;
 mod inputs;
 mod maker;
+mod mirrored;
 mod multistart;
 mod neighbours;
 mod pairs;
@@ -60,11 +61,9 @@ use crate::dpa::{Scale, Signature};
 use crate::dut::Dut;
 use crate::error::{Error, Result};
 use crate::isa::Catalogue;
-use crate::reveal::Random;
 use crate::vector::Answer;
-use asker::Asker;
-use cpu_limit::CpuLimit;
-use run::Run;
+use mirrored::{Mirrored, Signs};
+use run::{Ending, Run};
 
 /// The options of an inference.
 #[derive(Clone, Debug)]
@@ -140,25 +139,37 @@ pub fn infer_with_progress(
             seconds: begin.elapsed().as_secs_f64(),
         });
     }
-    let mut run = Run {
-        maker: Maker::new(&signature)?,
-        signature,
-        asker: Asker::new(device, options.budget),
-        random: Random::new(options.seed),
-        residues: Random::new(options.seed ^ 0x7e51_d0e5),
-        tall: Random::new(options.seed ^ 0x7a11_50f5),
-        options,
-        cpu_limit: CpuLimit::new(options.cpu_limit),
-        trials: 0,
-        core: 0,
+    let mut run = Run::new(device, options, Signs::default())?;
+    let ending = run.run(catalogue, &mut *progress)?;
+    let (mut trials, mut queries) = (run.trials, run.asker.queries);
+    let outcome = match ending {
+        Ending::Outcome(outcome) => outcome,
+        Ending::Subtracts(signs) => {
+            let left = InferenceOptions {
+                budget: options.budget.saturating_sub(queries),
+                ..options.clone()
+            };
+            let mut mirrored = Mirrored { device, signs };
+            let mut run = Run::new(&mut mirrored, &left, signs)?;
+            let ending = run.run(None, progress)?;
+            trials = run.trials;
+            queries += run.asker.queries;
+            match ending {
+                Ending::Outcome(outcome) => signs.outcome(&signature, outcome),
+                Ending::Subtracts(_) => Outcome::NoModel {
+                    nearest: None,
+                    agreeing: 0.0,
+                    example: None,
+                },
+            }
+        }
     };
-    let outcome = run.run(catalogue, progress)?;
     Ok(Inference {
         subject,
         signature,
         outcome,
-        trials: run.trials,
-        queries: run.asker.queries,
+        trials,
+        queries,
         seconds: begin.elapsed().as_secs_f64(),
     })
 }

@@ -1,4 +1,4 @@
-//! The parts that both pictures are made of: the sheet, and text.
+//! The parts that all pictures are made of: the sheet, and text.
 
 /// Colours follow the reader's light or dark setting.
 const STYLE: &str = "\

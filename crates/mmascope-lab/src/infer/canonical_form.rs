@@ -201,7 +201,7 @@ fn sources(statement: &Statement) -> Vec<Source> {
 }
 
 /// Changes the values that a statement reads.
-fn reads(statement: &mut Statement, change: impl Fn(Source) -> Source) {
+pub(super) fn reads(statement: &mut Statement, change: impl Fn(Source) -> Source) {
     match &mut statement.operation {
         Operation::Dot { from, .. } => {
             if let Some(source) = from.source() {

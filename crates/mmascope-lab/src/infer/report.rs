@@ -196,9 +196,13 @@ pub(super) fn found(run: &Run<'_>, stands: Stands) -> Found {
     let rejected = rejected
         .into_iter()
         .take(SHOWN)
-        .map(|(row, _, place)| Rejected {
-            row,
-            input: line(&signature, &asked[place].case, Some(asked[place].answer)),
+        .map(|(row, _, place)| {
+            let case = run.signs.question(&signature, &asked[place].case);
+            let answer = run.signs.answer(&signature, asked[place].answer);
+            Rejected {
+                row,
+                input: line(&signature, &case, Some(answer)),
+            }
         })
         .collect();
     Found {

@@ -4,6 +4,7 @@ use super::asker::Asker;
 use super::cpu_limit::CpuLimit;
 use super::inputs::{Focus, Kind, Residues, make, pair, tall};
 use super::maker::Maker;
+use super::mirrored::{self, Signs};
 use super::search::Candidate;
 use super::{
     InferenceOptions, InferenceProgress, Outcome, canonical_form, neighbours, report, shrinking,
@@ -12,6 +13,7 @@ use super::{
 use crate::cases::{Family, Generator, Hints};
 use crate::dpa::OperandWords;
 use crate::dpa::{Signature, Unit};
+use crate::dut::Dut;
 use crate::error::Result;
 use crate::isa::Catalogue;
 use crate::reveal::Random;
@@ -57,25 +59,81 @@ pub(super) struct Run<'a> {
     pub(super) trials: u64,
     /// The number of first questions that are about alignment and rounding.
     pub(super) core: usize,
+    /// What the device is seen without: signs that it changes.
+    pub(super) signs: Signs,
 }
 
-impl Run<'_> {
+/// An outcome, or the finding that the device has to be asked as another one.
+pub(super) enum Ending {
+    Outcome(Outcome),
+    /// No row fits, and the device subtracts.
+    Subtracts(Signs),
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        device: &'a mut dyn Dut,
+        options: &'a InferenceOptions,
+        signs: Signs,
+    ) -> Result<Self> {
+        let signature = *device.signature();
+        Ok(Self {
+            maker: Maker::new(&signature)?,
+            signature,
+            asker: Asker::new(device, options.budget),
+            random: Random::new(options.seed),
+            residues: Random::new(options.seed ^ 0x7e51_d0e5),
+            tall: Random::new(options.seed ^ 0x7a11_50f5),
+            options,
+            cpu_limit: CpuLimit::new(options.cpu_limit),
+            trials: 0,
+            core: 0,
+            signs,
+        })
+    }
+
+    /// Looks among rows first. Where none fits, and the device subtracts, the caller mirrors it.
     pub(super) fn run(
         &mut self,
         catalogue: Option<&Catalogue>,
         progress: InferenceProgress<'_>,
-    ) -> Result<Outcome> {
+    ) -> Result<Ending> {
         self.first_questions()?;
         if let Some(noise) = self.noise()? {
-            return Ok(noise);
+            return Ok(Ending::Outcome(noise));
         }
         progress(self.asker.queries, "rows of the catalogue");
         let rows = space::rows(catalogue, &self.signature);
-        let mut best = self.fitting_row(&rows);
+        let best = self.fitting_row(&rows);
         if best.is_none() {
             // If rare noise explains the answers, no search is needed.
             self.asker.recheck(1)?;
+            let signs = self.changed_signs()?;
+            if signs.any() && self.asker.noise.is_none() {
+                return Ok(Ending::Subtracts(signs));
+            }
         }
+        self.repaired(&rows, best, progress).map(Ending::Outcome)
+    }
+
+    /// The signs that the device changes.
+    fn changed_signs(&mut self) -> Result<Signs> {
+        let questions = mirrored::questions(&self.maker);
+        let places = self.asker.ask(questions.to_vec())?;
+        let answer = |place: usize| self.asker.asked[place].answer;
+        Ok(match places[..] {
+            [product, c] => Signs::of(&self.maker, [answer(product), answer(c)]),
+            _ => Signs::default(),
+        })
+    }
+
+    /// Searches, verifies and studies, and again after each mismatch.
+    fn repaired(
+        &mut self,
+        rows: &[space::Row],
+        mut best: Option<Candidate>,
+        progress: InferenceProgress<'_>,
+    ) -> Result<Outcome> {
         let mut tried: Vec<Candidate> = Vec::new();
         for repair in 0..REPAIRS {
             if let Some(noise) = self.noise_beside(best.as_ref())? {
@@ -83,7 +141,7 @@ impl Run<'_> {
             }
             if best.as_ref().is_none_or(|best| !best.failing.is_empty()) {
                 progress(self.asker.queries, "the model space");
-                best = self.search(&rows, best, &mut tried)?;
+                best = self.search(rows, best, &mut tried)?;
                 if let Some(noise) = self.noise_beside(best.as_ref())? {
                     return Ok(noise);
                 }
@@ -101,11 +159,11 @@ impl Run<'_> {
             self.trials = 0;
             if self.verify(&unit, 1)? {
                 progress(self.asker.queries, "neighbours");
-                if let neighbours::Study::Stands(mut study) = neighbours::study(self, &unit, &rows)?
+                if let neighbours::Study::Stands(mut study) = neighbours::study(self, &unit, rows)?
                     // A model that nobody has described before may be wrong where few inputs show it.
                     && (is_row || self.verify(&unit, AGAIN)?)
                 {
-                    study.look_at_rows(self, &rows);
+                    study.look_at_rows(self, rows);
                     if let Some(noise) = self.noise()? {
                         return Ok(noise);
                     }
@@ -115,7 +173,7 @@ impl Run<'_> {
             if repair + 1 < REPAIRS {
                 // The new answers decide: another row, or a repaired program.
                 best = self
-                    .fitting_row(&rows)
+                    .fitting_row(rows)
                     .or_else(|| self.everything().candidate(unit.program()));
             }
         }

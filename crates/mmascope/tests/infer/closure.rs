@@ -1,5 +1,6 @@
 //! infer(model(row)) is that row, or one that nothing tells apart from it.
 
+use crate::honest::rejections_are_answers_of;
 use mmascope::cases::Family;
 use mmascope::dpa::{Program, Signature, Unit};
 use mmascope::dut::{Dut, ModelDut};
@@ -243,6 +244,28 @@ fn a_part_of_the_catalogue_is_found_without_it() {
     let chosen: Vec<_> = some.chain(missed).collect();
     let found = close_alone(&chosen);
     assert_eq!(found, chosen.len());
+}
+
+/// Devices that subtract products, c or both are inferred as the sums that they are beside signs.
+#[test]
+fn devices_that_subtract_are_found_without_the_catalogue() {
+    let units = units();
+    let subtracts = |unit: &Unit| unit.program().to_string().contains("negate");
+    // POWER10 keeps sums of bf16 products in a format wider than f32, which is not in the space.
+    let is_inside = |unit: &Unit| !unit.program().to_string().contains("e11m23");
+    let chosen = (units.iter()).filter(|(_, unit)| subtracts(unit) && is_inside(unit));
+    let chosen: Vec<_> = chosen.collect();
+    assert!(chosen.len() >= 9, "{}", chosen.len());
+    assert_eq!(close_alone(&chosen), chosen.len());
+    for (name, unit) in &chosen {
+        let mut device = ModelDut::new("a black box", unit.clone());
+        let inference = infer(&mut device, None, &InferenceOptions::default()).expect("answers");
+        let Outcome::Model(model) = inference.outcome else {
+            panic!("{name}: {:?}", inference.outcome);
+        };
+        assert!(model.program.to_string().contains("negate"), "{name}");
+        rejections_are_answers_of(&model);
+    }
 }
 
 /// `cargo xtask prove infer`; `MMASCOPE_PROVE_UNITS=TEXT,…` takes the units with a TEXT in their names,
