@@ -156,11 +156,7 @@ pub fn infer_with_progress(
             queries += run.asker.queries;
             match ending {
                 Ending::Outcome(outcome) => signs.outcome(&signature, outcome),
-                Ending::Subtracts(_) => Outcome::NoModel {
-                    nearest: None,
-                    agreeing: 0.0,
-                    example: None,
-                },
+                Ending::Subtracts(_) => Outcome::NOTHING,
             }
         }
     };

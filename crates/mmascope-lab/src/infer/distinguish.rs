@@ -39,7 +39,7 @@ const SEED: u64 = 0x7e51_d0e5;
 const TALL: usize = 40;
 /// Their seed.
 const TALL_SEED: u64 = 0x7a11_50f5;
-/// Sums in a portion whose largest product has a subnormal operand.
+/// Sums in a portion whose largest product has a subnormal operand, or one of the smallest normal numbers.
 const LEADING: usize = 40;
 /// Their seed.
 const LEADING_SEED: u64 = 0x1ead_0001;

@@ -9,7 +9,7 @@ use crate::dpa::{Nan, OperandWords, Operation, Program, Signature, Source, State
 use crate::dut::{Batch, Dut};
 use crate::error::Result;
 use crate::exact::Exact;
-use crate::format::{Class, Format, Specials};
+use crate::format::{Class, Format};
 use crate::vector::Answer;
 
 /// What is negated: c before the sum, and the result after it.
@@ -30,12 +30,17 @@ pub(super) fn questions(maker: &Maker) -> [OperandWords; 2] {
 
 fn exponent_of_product(maker: &Maker) -> i32 {
     let (low, high) = maker.products();
-    0.clamp(low.max(maker.d.normal), high.min(maker.d.top))
+    nearest_to_0(low.max(maker.d.normal), high.min(maker.d.top))
 }
 
 fn exponent_of_c(maker: &Maker) -> i32 {
     let (c, d) = (maker.c, maker.d);
-    0.clamp(c.normal.max(d.normal), c.top.min(d.top))
+    nearest_to_0(c.normal.max(d.normal), c.top.min(d.top))
+}
+
+/// Ranges of declared formats need not meet: then an answer is no power of two, and nothing is concluded.
+fn nearest_to_0(low: i32, high: i32) -> i32 {
+    0.max(low).min(high)
 }
 
 impl Signs {
@@ -91,11 +96,7 @@ impl Signs {
         match outcome {
             Outcome::Model(found) => match self.found(signature, &found) {
                 Some(own) => Outcome::Model(Box::new(own)),
-                None => Outcome::NoModel {
-                    nearest: None,
-                    agreeing: 0.0,
-                    example: None,
-                },
+                None => Outcome::NOTHING,
             },
             Outcome::NoModel {
                 nearest,
@@ -161,13 +162,10 @@ impl Signs {
 
 /// The word with its other sign. A NaN stays as it is, and a zero where the format has no −0.
 fn negated(word: u64, format: &Format) -> u64 {
-    let code = format.from_register(word);
-    let has_no_negative_zero = format
-        .float()
-        .is_some_and(|float| float.specials == Specials::NegativeZeroNan);
-    match format.decode(code).class {
+    let number = format.decode(format.from_register(word));
+    match number.class {
         Class::Nan => word,
-        Class::Zero if has_no_negative_zero => word,
+        Class::Zero => format.to_register(format.zero(!number.negative)),
         _ => word ^ format.to_register(1 << (format.bits - 1)),
     }
 }

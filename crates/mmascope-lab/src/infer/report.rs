@@ -59,6 +59,15 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// No model, and none that is near.
+    pub(super) const NOTHING: Self = Self::NoModel {
+        nearest: None,
+        agreeing: 0.0,
+        example: None,
+    };
+}
+
 /// An input on which a device and a model differ.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

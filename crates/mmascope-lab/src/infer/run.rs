@@ -321,11 +321,7 @@ impl<'a> Run<'a> {
 
     fn no_model(&mut self, nearest: Option<Candidate>) -> Result<Outcome> {
         let Some(nearest) = nearest else {
-            return Ok(Outcome::NoModel {
-                nearest: None,
-                agreeing: 0.0,
-                example: None,
-            });
+            return Ok(Outcome::NOTHING);
         };
         let total = self.asker.asked.len().max(1);
         let failing: Vec<usize> = (0..self.asker.asked.len())

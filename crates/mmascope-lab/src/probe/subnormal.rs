@@ -199,11 +199,12 @@ fn c(bench: &mut Bench<'_>, order: &Order, zeros: &Zeros, grid: &Grid) -> Result
     // A product of another step than c's would not lift c, but what c's step makes of it. Some product is in c's step:
     // where that one is not known, each is tried.
     let places = match order.beside_c {
+        _ if small >= d.normal => Vec::new(),
         Some(place) => vec![place],
         None => (0..bench.signature.k).rev().collect(),
     };
     let mut lifted = None;
-    for place in places.into_iter().filter(|_| small < d.normal) {
+    for place in places {
         let inputs = beside(bench, place, d.normal, |input, negative| {
             bench.c(input, two(negative, small));
         });

@@ -234,6 +234,8 @@ fn a_part_of_the_catalogue_is_found_without_it() {
     let once_missed = [
         "turing:wmma.m16n16k16.f32.f16.f16.f16",
         "hopper:mma.m16n8k32.f32.e5m2.e4m3.f32",
+        "hopper:mma.m16n8k32.f32.e4m3.e5m2.f32",
+        "hopper:mma.m16n8k16.f16.e4m3.e5m2.f16",
     ];
     let is_tensix = |unit: &(String, Unit)| unit.1.program().to_string().contains("gr-fdpa");
     let before = units.iter().take_while(|unit| !is_tensix(unit));
@@ -256,7 +258,6 @@ fn devices_that_subtract_are_found_without_the_catalogue() {
     let chosen = (units.iter()).filter(|(_, unit)| subtracts(unit) && is_inside(unit));
     let chosen: Vec<_> = chosen.collect();
     assert!(chosen.len() >= 9, "{}", chosen.len());
-    assert_eq!(close_alone(&chosen), chosen.len());
     for (name, unit) in &chosen {
         let mut device = ModelDut::new("a black box", unit.clone());
         let inference = infer(&mut device, None, &InferenceOptions::default()).expect("answers");
@@ -264,6 +265,7 @@ fn devices_that_subtract_are_found_without_the_catalogue() {
             panic!("{name}: {:?}", inference.outcome);
         };
         assert!(model.program.to_string().contains("negate"), "{name}");
+        assert_eq!(differences(&model.unit, unit), 0, "{name}");
         rejections_are_answers_of(&model);
     }
 }

@@ -160,6 +160,9 @@ fn wrong(unit: &Drawn, report: &Features) -> Vec<String> {
     found
 }
 
+/// Seeds of units of which something wrong was said once: a subnormal c that is flushed.
+const ONCE_WRONG: [u64; 1] = [51_221];
+
 /// Units from seed `MMASCOPE_PROVE_SEED` (1) on, so many as `MMASCOPE_PROVE_COUNT` says.
 #[test]
 fn statements_about_drawn_units_are_right() {
@@ -172,7 +175,7 @@ fn statements_about_drawn_units_are_right() {
     // How many units had a number of bits, of bits of c, and a word about normalisation: what is never said is never
     // wrong.
     let mut said = [0; 4];
-    for seed in from..from + count {
+    for seed in (from..from + count).chain(ONCE_WRONG) {
         let unit = drawn(seed);
         let report = super::own(&unit.signature, &unit.program);
         for (count, name) in said.iter_mut().zip([
