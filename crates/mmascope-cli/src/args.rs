@@ -420,8 +420,9 @@ pub(crate) struct Explain {
     /// The operands as a vector line (JSON), which may name the instruction too
     #[arg(long, value_name = "LINE", conflicts_with_all = ["a", "b", "c", "sa", "sb"])]
     pub(crate) vector: Option<String>,
-    /// Show a second instruction beside the first, up to the first step and bit where they part
-    #[arg(long, value_name = "ARCH:INST")]
+    /// Show a second instruction beside the first, up to the first step and bit where they part. An architecture alone
+    /// takes its instruction of the same name or operand types
+    #[arg(long, value_name = "ARCH[:INST]")]
     pub(crate) against: Option<String>,
     /// Write a page with pictures of the bits, too
     #[arg(short = 'o', long, value_name = "FILE.html", conflicts_with = "html")]

@@ -13,9 +13,10 @@ use crate::show::flag_words;
 use crate::terminal;
 use crate::tested;
 use crate::units::Types;
-use mmascope::dpa::Modifiers;
+use mmascope::Error;
+use mmascope::dpa::{Modifiers, Signature};
 use mmascope::explain::{Comparison, Trace, TraceRequest, TracedInput, page, page_against};
-use mmascope::isa::{Catalogue, Instruction};
+use mmascope::isa::{Catalogue, Instruction, OperandTypes, Scaling};
 use mmascope::vector::Reader;
 
 /// What is explained: an instruction, its operands and their modifiers.
@@ -226,6 +227,37 @@ fn add_modifiers(modifiers: &mut Modifiers, options: &Explain) -> Result<(), Fai
     Ok(())
 }
 
+/// The instruction that `--against` names: `ARCH:INST`, or an architecture alone. Of that it is the instruction of the
+/// same name or, where there is none, the default for the same operand types.
+fn second<'c>(
+    catalogue: &'c Catalogue,
+    first: &Instruction,
+    against: &str,
+) -> Result<&'c Instruction, Failure> {
+    if against.contains(':') {
+        let (arch, inst) = tested::row("--against", against)?;
+        return Ok(catalogue.find(&arch, &inst)?);
+    }
+    let named = |error: &Error| {
+        let error = report::told(error);
+        Failure::Input(format!("--against {against}: {error}"))
+    };
+    let architecture = (catalogue.architecture(against)).map_err(|error| named(&error))?;
+    if let Ok(same) = catalogue.find(against, &first.name) {
+        return Ok(same);
+    }
+    let Signature {
+        a, b, c, d, scale, ..
+    } = first.signature;
+    let types = OperandTypes {
+        c: Some(c),
+        d: Some(d),
+        scaling: scale.map_or(Scaling::Open, Scaling::Exactly),
+        ..OperandTypes::of(a, b)
+    };
+    (architecture.default_for(&types)).map_err(|error| named(&error))
+}
+
 /// The same operands on another instruction.
 fn other<'c>(
     catalogue: &'c Catalogue,
@@ -233,8 +265,7 @@ fn other<'c>(
     subject: &Subject<'_>,
     against: &str,
 ) -> Result<Subject<'c>, Failure> {
-    let (arch, inst) = tested::row("--against", against)?;
-    let instruction = catalogue.find(&arch, &inst)?;
+    let instruction = second(catalogue, subject.instruction, against)?;
     report::doubt(instruction);
     let (from, to) = (
         subject.instruction.unit()?.signature(),

@@ -430,3 +430,19 @@ fn padded_chains_end_together() {
         assert!(!shown.contains("are equal after every step"), "{shown}");
     }
 }
+
+#[test]
+fn a_second_architecture_alone_takes_its_default_for_the_files() {
+    let place = Workplace::new();
+    let explain = |arguments: &str| {
+        let output = place.run(&format!("explain a.npy b.npy --at 2,2 {arguments}"));
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let named = explain("--arch ampere --against cdna3:v_mfma_f32_16x16x16_f16");
+    assert_eq!(explain("--arch ampere --against cdna3"), named);
+    assert!(named.contains("v_mfma_f32_16x16x16_f16"), "{named}");
+    let output = place.run("explain a.npy b.npy --at 2,2 --arch ampere --against nowhere");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere"));
+}

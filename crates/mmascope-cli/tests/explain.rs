@@ -81,6 +81,47 @@ fn shows_where_two_units_part() {
 }
 
 #[test]
+fn an_architecture_alone_takes_the_same_name_or_the_same_types() {
+    let hopper = ["--arch", "hopper:mma.m16n8k8.f32.f16.f16.f32"];
+    let on = |against: &str| {
+        let more = [
+            "--a",
+            "2^13,1",
+            "--b",
+            "1,1",
+            "--against",
+            against,
+            "--json",
+        ];
+        let output = done(&[&hopper[..], &more].concat());
+        let json: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+        let unit = |json: &serde_json::Value, key: &str| json[key].as_str().map(str::to_owned);
+        let other = &json["against"];
+        (unit(other, "arch"), unit(other, "inst"))
+    };
+    let is = |arch: &str, inst: &str| (Some(arch.to_owned()), Some(inst.to_owned()));
+    assert_eq!(on("a100"), is("ampere", "mma.m16n8k8.f32.f16.f16.f32"));
+    assert_eq!(on("mi300x"), is("cdna3", "v_mfma_f32_16x16x16_f16"));
+    // A name that is none, and an architecture that does not take these types.
+    for against in ["h10", "cdna1"] {
+        let arguments = ["--a", "1", "--b", "1", "--against", against];
+        let output = match against {
+            "h10" => explain(&[&hopper[..], &arguments].concat()),
+            _ => explain(
+                &[
+                    &["--arch", "hopper:wgmma.m64n8k32.f32.e4m3.e4m3"][..],
+                    &arguments,
+                ]
+                .concat(),
+            ),
+        };
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(&format!("--against {against}: ")), "{error}");
+    }
+}
+
+#[test]
 fn operands_of_a_longer_unit_are_a_chain_on_a_shorter_one() {
     let hopper = ["--arch", "hopper", "--inst", "mma.m16n8k16.f32.f16.f16.f32"];
     let ones = ["1"; 16].join(",");
@@ -203,10 +244,7 @@ fn wrong_input_is_exit_status_2_with_a_reason() {
             "sa: the instruction has no block scales",
         ),
         (with(&["--mods", "negX"]), "unknown modifier 'negX'"),
-        (
-            with(&["--against", "hopper"]),
-            "--against hopper: expected ARCH:INST",
-        ),
+        (with(&["--against", "hoper"]), "--against hoper: "),
         (
             with(&["--against", "hopper:nothing"]),
             "unknown instruction",

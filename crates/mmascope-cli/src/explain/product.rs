@@ -62,6 +62,8 @@ pub(super) fn run(
         ));
     }
     let other = match &options.against {
+        // An architecture alone takes its default for the operand types of the files, as `--arch` does.
+        Some(arch) if !arch.contains(':') => Some(chain(catalogue, options, arch, None)?),
         Some(against) => {
             let (arch, inst) = tested::row("--against", against)?;
             Some(chain(catalogue, options, &arch, Some(&inst))?)
