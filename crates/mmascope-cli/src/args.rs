@@ -67,6 +67,14 @@ pub(crate) struct Common {
     pub(crate) progress: Option<u16>,
 }
 
+impl Common {
+    /// The files of the catalogue as a command names them that is to be run again, after a space.
+    pub(crate) fn isa_options(&self) -> String {
+        let option = |file: &String| format!(" --isa {}", shell_words::quote(file));
+        self.isa.iter().map(option).collect()
+    }
+}
+
 /// How trees stand in JSON.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Json {

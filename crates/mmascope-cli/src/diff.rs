@@ -115,7 +115,7 @@ impl<'c> Findings<'c> {
         options: &Diff,
         tallies: Vec<Tally<Origin>>,
     ) -> Result<Status, Failure> {
-        self.close(tallies)?;
+        self.close(tallies, &common.isa_options())?;
         report::unless_closed(self.print(catalogue, common, options))?;
         self.status()
     }
@@ -275,8 +275,8 @@ impl<'c> Findings<'c> {
         }
     }
 
-    /// Shrinks what was kept, each pair of units on its own thread.
-    fn close(&mut self, tallies: Vec<Tally<Origin>>) -> Result<(), Failure> {
+    /// Shrinks what was kept, each pair of units on its own thread. `isa` is for the commands that are shown.
+    fn close(&mut self, tallies: Vec<Tally<Origin>>, isa: &str) -> Result<(), Failure> {
         let subjects = &self.subjects;
         let pairs: Vec<((usize, usize), Tally<Origin>)> = diff::pairs(subjects.len())
             .into_iter()
@@ -287,7 +287,9 @@ impl<'c> Findings<'c> {
             .map(|((left, right), tally)| {
                 let units = [&subjects[left], &subjects[right]];
                 let first = tally.examples.first().cloned();
-                let first = first.map(|example| shown(units, example)).transpose()?;
+                let first = first
+                    .map(|example| shown(units, example, isa))
+                    .transpose()?;
                 let smaller = tally
                     .examples
                     .iter()
@@ -296,7 +298,7 @@ impl<'c> Findings<'c> {
                 let smallest = smaller
                     .into_iter()
                     .min_by_key(|example| diff::size(&example.input))
-                    .map(|example| shown(units, example))
+                    .map(|example| shown(units, example, isa))
                     .transpose()?;
                 Ok(Compare {
                     left,
@@ -389,12 +391,16 @@ fn line_names<'a>(left: &'a Contender<'_>, example: &'a DiffExample<Origin>) -> 
     }
 }
 
-fn shown(units: [&Contender<'_>; 2], example: DiffExample<Origin>) -> mmascope::Result<Shown> {
+fn shown(
+    units: [&Contender<'_>; 2],
+    example: DiffExample<Origin>,
+    isa: &str,
+) -> mmascope::Result<Shown> {
     let input = &example.input;
     let explanation = diff::explain(units[0], units[1], input)?;
     Ok(Shown {
         line: line(line_names(units[0], &example), input),
-        command: explain_command(units, input, &explanation)?,
+        command: explain_command(units, input, &explanation, isa)?,
         explanation,
         example,
     })
@@ -413,6 +419,7 @@ fn explain_command(
     units: [&Contender<'_>; 2],
     input: &DiffInput,
     explanation: &Explanation,
+    isa: &str,
 ) -> mmascope::Result<Option<String>> {
     let Some(own) = units[0].own(input) else {
         return Ok(None);
@@ -429,7 +436,8 @@ fn explain_command(
     let row = units[0].instruction();
     let line = line((&row.architecture, &row.name), &own);
     let against = units[1].name();
+    let line = shell_words::quote(&line);
     Ok(Some(format!(
-        "mmascope explain --vector '{line}' --against {against}"
+        "mmascope explain --vector {line} --against {against}{isa}"
     )))
 }

@@ -7,6 +7,7 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Explain};
+use crate::layout;
 use crate::output::Output;
 use crate::report::{self, Failure, Status};
 use crate::show::flag_words;
@@ -103,7 +104,17 @@ pub(crate) fn run(
             ("parting_words".to_owned(), json!(difference.words)),
         ])
     };
-    print(catalogue, common, body, &difference.to_string())
+    print(catalogue, common, body, &compared(&difference))
+}
+
+/// Both traces beside each other, or one below the other where the terminal is too narrow for that.
+fn compared(difference: &Comparison<'_>) -> String {
+    let wide = difference.to_string();
+    let widest = wide.lines().map(|line| line.chars().count()).max();
+    match layout::terminal() {
+        Some(columns) if widest > Some(columns) => format!("{difference:#}"),
+        _ => wide,
+    }
 }
 
 fn name(instruction: &Instruction) -> String {

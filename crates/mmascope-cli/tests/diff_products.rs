@@ -446,3 +446,70 @@ fn a_second_architecture_alone_takes_its_default_for_the_files() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere"));
 }
+
+#[test]
+fn the_command_that_leads_on_runs_as_it_is_printed() {
+    let place = Workplace::new();
+    for (from, to) in [("a.npy", "my A.npy"), ("b.npy", "it's B.npy")] {
+        std::fs::copy(place.path().join(from), place.path().join(to)).expect("copied");
+    }
+    let family = |name: &str, align: &str| {
+        format!(
+            "{name}\n  | f16 x f16 + f32 -> f32\n  | m8n8k8\n  | fused L=8 F=20 align={align} -> rz f32\n  | open\n"
+        )
+    };
+    let own = format!(
+        "arch mine\ntitle Mine\n{}{}",
+        family("u.cut", "rz"),
+        family("u.near", "rne")
+    );
+    std::fs::write(place.path().join("my units.txt"), own).expect("written");
+    let run = |words: &[String]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+            .args(words)
+            .current_dir(place.path())
+            .output()
+            .expect("the program runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let units = "mine:u.cut,mine:u.near";
+    for first in [
+        format!("diff 'my A.npy' \"it's B.npy\" --arch {units} --isa 'my units.txt'"),
+        format!("diff --arch {units} --isa 'my units.txt' --family normal -n 50"),
+    ] {
+        let (status, shown, error) = run(&shell_words::split(&first).expect("words"));
+        assert_eq!(status, Some(1), "{first}: {error}");
+        let command = shown
+            .lines()
+            .find_map(|line| line.split_once("mmascope explain "));
+        let command = command.unwrap_or_else(|| panic!("{first}: {shown}")).1;
+        let words = shell_words::split(&format!("explain {command}")).expect("words");
+        let (status, explained, error) = run(&words);
+        assert_eq!(status, Some(0), "{command}: {error}");
+        assert!(explained.contains("\npart "), "{command}: {explained}");
+    }
+}
+
+#[test]
+fn a_schedule_leads_to_no_step_and_says_so() {
+    let place = Workplace::new();
+    let schedule = "\"split-k=2 reduce=ascending/f32\"";
+    let arguments = format!("diff a.npy b.npy --arch ampere,hopper --schedule {schedule}");
+    let output = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args(shell_words::split(&arguments).expect("words"))
+        .current_dir(place.path())
+        .output()
+        .expect("the program runs");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(
+        shown.contains("is not shown: `explain` knows products without --schedule"),
+        "{shown}"
+    );
+    assert!(!shown.contains("mmascope explain"), "{shown}");
+}

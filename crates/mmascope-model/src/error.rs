@@ -183,6 +183,12 @@ impl Error {
     }
 }
 
+/// Names in a list. Some are lists themselves, as operand types are.
+fn listed(names: &[String]) -> String {
+    let are_lists = names.iter().any(|name| name.contains(','));
+    names.join(if are_lists { " or " } else { ", " })
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -198,13 +204,13 @@ impl fmt::Display for Error {
                 // Both are there where it is known what the name means.
                 match (&nearest[..], &allowed[..]) {
                     ([], []) => {}
-                    ([], allowed) => write!(out, "; allowed: {}", allowed.join(", "))?,
-                    (nearest, []) => write!(out, "; nearest: {}", nearest.join(", "))?,
+                    ([], allowed) => write!(out, "; allowed: {}", listed(allowed))?,
+                    (nearest, []) => write!(out, "; nearest: {}", listed(nearest))?,
                     (nearest, allowed) => write!(
                         out,
                         "; did you mean {}? allowed: {}",
-                        nearest.join(", "),
-                        allowed.join(", ")
+                        listed(nearest),
+                        listed(allowed)
                     )?,
                 }
                 match &elsewhere[..] {

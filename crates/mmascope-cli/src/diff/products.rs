@@ -124,7 +124,7 @@ pub(super) fn run(
     let printed = if common.json() {
         report::print_json(catalogue, body(&sides, &pairs))
     } else {
-        print(options, &sides, &pairs)
+        print(common, options, &sides, &pairs)
     };
     report::answer(!differ, printed)
 }
@@ -321,7 +321,12 @@ fn headline(options: &Diff, sides: &[Side<'_>]) -> String {
     format!("{} outputs: {what}", dimensions(sides[0].shape))
 }
 
-fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), Failure> {
+fn print(
+    common: &Common,
+    options: &Diff,
+    sides: &[Side<'_>],
+    pairs: &[Compared],
+) -> Result<(), Failure> {
     let mut out = terminal::out();
     let shape = sides[0].shape;
     writeln!(out, "{}", headline(options, sides))?;
@@ -366,22 +371,29 @@ fn print(options: &Diff, sides: &[Side<'_>], pairs: &[Compared]) -> Result<(), F
         if let Some((from, to)) = pair.parting() {
             writeln!(out, "  they part in the step of k = {from} to {to}")?;
         }
+        if options.schedule.is_some() {
+            writeln!(
+                out,
+                "  the step that parts them is not shown: `explain` knows products without --schedule"
+            )?;
+        }
         if let (Some(row), Some(other), Some(_)) = (left.row, right.row, &left.chain) {
-            let mut c = options
-                .c
-                .as_ref()
-                .map_or_else(String::new, |file| format!(" --c {file}"));
+            let c = options.c.as_ref();
+            let mut more = c.map_or_else(String::new, |file| {
+                format!(" --c {}", shell_words::quote(file))
+            });
             for (is_asked, option) in [(options.pad, " --pad"), (options.saturate, " --saturate")] {
-                c.push_str(if is_asked { option } else { "" });
+                more.push_str(if is_asked { option } else { "" });
             }
             writeln!(
                 out,
-                "  mmascope explain {} --arch {}:{} --at {place}{c} --against {}:{}",
-                options.files.join(" "),
+                "  mmascope explain {} --arch {}:{} --at {place}{more} --against {}:{}{}",
+                shell_words::join(&options.files),
                 row.architecture,
                 row.name,
                 other.architecture,
-                other.name
+                other.name,
+                common.isa_options()
             )?;
         }
     }

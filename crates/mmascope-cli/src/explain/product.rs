@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{named, print, write_page};
+use super::{compared, named, print, write_page};
 use crate::args::{Common, Explain, Matmul};
 use crate::matmul;
 use crate::report::{self, Failure, Status};
@@ -92,7 +92,7 @@ fn text(other: Option<&Chain<'_>>, walk: &Walk) -> String {
     let chain = &walk.chain;
     match (other, walk.parting, walk.comparison(), &walk.traces[..]) {
         (None, _, _, [(name, trace), ..]) => format!("{chain}\n{name}\n{trace}"),
-        (Some(_), Some(_), Some(difference), _) => format!("{chain}\n{difference}"),
+        (Some(_), Some(_), Some(difference), _) => format!("{chain}\n{}", compared(&difference)),
         _ => chain.to_string(),
     }
 }

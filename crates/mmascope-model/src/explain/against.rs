@@ -295,7 +295,7 @@ fn first_bit(one: &Dyadic, other: &Dyadic) -> Option<i64> {
         .find(|&place| one.bit(place) != other.bit(place))
 }
 
-/// Results, the parting in words, and both traces up to it in two columns.
+/// Results, the parting in words, and both traces up to it: in two columns, or with `{:#}` one below the other.
 impl fmt::Display for Comparison<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (letter, name, trace) in [
@@ -322,6 +322,9 @@ impl fmt::Display for Comparison<'_> {
         writeln!(out, "part     {}", self.words)?;
         writeln!(out)?;
         let (left, right) = (self.column(true), self.column(false));
+        if out.alternate() {
+            return write!(out, "{}\n\n{}\n", left.join("\n"), right.join("\n"));
+        }
         let width = left
             .iter()
             .map(|line| line.chars().count())

@@ -24,10 +24,33 @@ fn parting(
     let difference = Comparison::of((&name, &left), (&other_name, &right));
     let part = difference.parting.clone().map(|parting| parting.part);
     let text = difference.to_string();
+    one_below_the_other_has_the_same_lines(&text, &format!("{difference:#}"));
     for result in [&left.result.word, &right.result.word] {
         assert!(text.contains(&format!("result {result}")), "{text}");
     }
     (part, text)
+}
+
+/// The lines of both columns, in their order, and no others.
+fn one_below_the_other_has_the_same_lines(beside: &str, below: &str) {
+    let split = |text: &str| {
+        let (head, steps) = text.split_once("\n\n").expect("head and steps");
+        let steps: Vec<String> = steps.lines().map(str::to_owned).collect();
+        (head.to_owned(), steps)
+    };
+    let ((head, beside), (other_head, below)) = (split(beside), split(below));
+    assert_eq!(head, other_head);
+    // (No step has a column's border of its own.)
+    let columns = beside
+        .iter()
+        .map(|line| line.split_once('│').unwrap_or((line, "")));
+    let (left, right): (Vec<&str>, Vec<&str>) = columns.unzip();
+    let trimmed = |lines: &[&str]| -> Vec<String> {
+        let kept = lines.iter().map(|line| line.trim().to_owned());
+        kept.filter(|line| !line.is_empty()).collect()
+    };
+    let below: Vec<&str> = below.iter().map(String::as_str).collect();
+    assert_eq!([trimmed(&left), trimmed(&right)].concat(), trimmed(&below));
 }
 
 fn term(name: &str, bit: i64) -> Option<TracedPart> {
