@@ -1,0 +1,93 @@
+//! Where in the kernels' sources a loop comes from.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+
+use super::disassembly::Instruction;
+use super::llvm_tool;
+
+/// A name for each loop, as `fused.rs:123 chain`: `None` for loops of no kernel.
+pub(super) fn names<'a>(
+    program: &str,
+    bodies: impl Iterator<Item = &'a [&'a Instruction]>,
+) -> Result<Vec<Option<String>>, String> {
+    let bodies: Vec<_> = bodies.collect();
+    let mut questions = String::new();
+    for it in bodies.iter().copied().flatten() {
+        questions += &format!("{:#x}\n", it.address);
+    }
+    let text = symbolize(program, &questions)?;
+    let mut answers = text.split("\n\n");
+    let named = bodies.iter().map(|body| {
+        let answers: Vec<&str> = answers.by_ref().take(body.len()).collect();
+        name(&answers)
+    });
+    Ok(named.collect())
+}
+
+/// llvm-symbolizer's answers, parted by empty lines.
+fn symbolize(program: &str, questions: &str) -> Result<String, String> {
+    let tool = llvm_tool("llvm-symbolizer")?;
+    let failed = |error: std::io::Error| format!("{tool}: {error}");
+    let mut child = Command::new(&tool)
+        .args(["--inlines", "--output-style=LLVM", "--obj", program])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut input = child.stdin.take().ok_or("no input")?;
+    let mut output = child.stdout.take().ok_or("no output")?;
+    let mut text = String::new();
+    // It answers while it reads: who only wrote would wait for it forever.
+    let is_read = std::thread::scope(|scope| {
+        scope.spawn(move || input.write_all(questions.as_bytes()));
+        output.read_to_string(&mut text)
+    });
+    is_read.map_err(failed)?;
+    let status = child.wait().map_err(failed)?;
+    match status.success() {
+        true => Ok(text),
+        false => Err(format!("{tool}: {status}")),
+    }
+}
+
+/// The place of most instructions: the innermost function of a kernel, where the lanes' operations are inlined. Its line is
+/// the smallest that the loop has there.
+pub(super) fn name(answers: &[&str]) -> Option<String> {
+    let mut places = BTreeMap::<(&str, String), (usize, usize)>::new();
+    for answer in answers {
+        let lines: Vec<&str> = answer.trim().lines().collect();
+        let frames = lines.chunks_exact(2);
+        let in_kernel = frames.filter_map(|frame| {
+            let (_, place) = frame[1].split_once("/cpu/kernels/")?;
+            let mut parts = place.split(':');
+            let (file, line) = (parts.next()?, parts.next()?.parse().ok()?);
+            Some(((file, plain(frame[0])), line))
+        });
+        if let Some((place, line)) = in_kernel.into_iter().next() {
+            let (count, first) = places.entry(place).or_insert((0, line));
+            *count += 1;
+            *first = line.min(*first);
+        }
+    }
+    let most = places.into_iter().max_by_key(|(_, (count, _))| *count);
+    most.map(|((file, function), (_, line))| format!("{file}:{line} {function}"))
+}
+
+/// A function's name without its module and its types.
+fn plain(function: &str) -> String {
+    let mut name = String::new();
+    let mut depth = 0;
+    for letter in function.chars() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ if depth == 0 => name.push(letter),
+            _ => {}
+        }
+    }
+    let parts = name.split("::").filter(|part| !part.is_empty());
+    let last = parts.filter(|part| !part.starts_with('{')).last();
+    last.unwrap_or("").to_owned()
+}
