@@ -46,7 +46,8 @@ struct Row {
     copies: usize,
 }
 
-/// Of a turn in the steady state, and of what stands around the loop; `None` where llvm-mca gives no number.
+/// Of a turn in the steady state, and for which what stands around the loop keeps pipes busy; `None` where llvm-mca gives
+/// no number.
 #[derive(Clone, Copy)]
 struct Cycles {
     turn: Option<f64>,
@@ -125,7 +126,7 @@ fn row(mca: &Mca, set: Set, copies: &[&Found]) -> Option<Row> {
     let around = slowest.around.as_deref();
     let cycles = processors.iter().map(|on| Cycles {
         turn: mca.cycles(set, on, &slowest.body),
-        around: around.and_then(|around| mca.cycles(set, on, around)),
+        around: around.and_then(|around| mca.busy(set, on, around)),
     });
     Some(Row {
         products: slowest.work.products,
@@ -151,7 +152,7 @@ fn head(mca: &Mca, set: Set, registers: &str) -> String {
         .map(|processor| format!(" {} |", processor.title))
         .collect();
     format!(
-        "\n{registers}; schedules: {}\nof each processor: products a cycle (cycles of a turn; of what stands around it)\n\n\
+        "\n{registers}; schedules: {}\nof each processor: products a cycle (cycles of a turn; pipes busy with what stands around it)\n\n\
          | loop | copies | instructions; around it | products |{titles}\n|---|---|---|---|{}\n",
         schedules.join(", "),
         "---|".repeat(processors.len())

@@ -129,6 +129,13 @@ pub(super) fn work(set: Set, body: &[&Instruction]) -> Option<Work> {
         Set::X86 => return None,
         Set::Aarch64 => ("NEON", 1, &AARCH64),
     };
+    // Operands that are converted were multiplied twice. Conversions beside fewer multiplications are of results, and such a loop
+    // multiplies no operands.
+    let named = |names: &[&str]| body.iter().filter(|it| names.contains(&it.name())).count();
+    let conversions = body.iter().filter(|it| products(it, kinds[0]) > 0).count();
+    if named(&["vmulps", "fmul"]) < 2 * conversions {
+        return None;
+    }
     let products = kinds
         .iter()
         .map(|kind| body.iter().map(|it| products(it, kind)).sum::<usize>())

@@ -52,27 +52,64 @@ fn symbolize(program: &str, questions: &str) -> Result<String, String> {
     }
 }
 
-/// The place of most instructions: the innermost function of a kernel, where the lanes' operations are inlined. Its line is
-/// the smallest that the loop has there.
+/// The place of most instructions: the innermost function of a kernel, where the lanes' operations are inlined; of a loop that
+/// is the lanes' alone, the outermost of theirs. Its line is the smallest that the loop has there.
 pub(super) fn name(answers: &[&str]) -> Option<String> {
-    let mut places = BTreeMap::<(&str, String), (usize, usize)>::new();
-    for answer in answers {
-        let lines: Vec<&str> = answer.trim().lines().collect();
-        let frames = lines.chunks_exact(2);
-        let in_kernel = frames.filter_map(|frame| {
-            let (_, place) = frame[1].split_once("/cpu/kernels/")?;
-            let mut parts = place.split(':');
-            let (file, line) = (parts.next()?, parts.next()?.parse().ok()?);
-            Some(((file, plain(frame[0])), line))
-        });
-        if let Some((place, line)) = in_kernel.into_iter().next() {
-            let (count, first) = places.entry(place).or_insert((0, line));
-            *count += 1;
-            *first = line.min(*first);
+    let all: Vec<Vec<Frame>> = answers.iter().map(|answer| frames(answer)).collect();
+    let innermost = all.iter().filter_map(|of| {
+        let mut kernels = of.iter().filter(|it| it.file.starts_with("kernels/"));
+        kernels.next()
+    });
+    let outermost = all.iter().filter_map(|of| {
+        let lanes = of.iter().filter(|it| it.file.starts_with("lanes/"));
+        lanes.last()
+    });
+    most(innermost).or_else(|| most(outermost))
+}
+
+/// A function's place in a file below `cpu`.
+struct Frame<'a> {
+    file: &'a str,
+    line: usize,
+    function: String,
+}
+
+/// From the innermost to the outermost.
+fn frames(answer: &str) -> Vec<Frame<'_>> {
+    let lines: Vec<&str> = answer.trim().lines().collect();
+    let frames = lines.chunks_exact(2).filter_map(|frame| {
+        let (_, place) = frame[1].split_once("/src/cpu/")?;
+        let mut parts = place.split(':');
+        let (file, line) = (parts.next()?, parts.next()?.parse().ok()?);
+        let function = plain(frame[0]);
+        Some(Frame {
+            file,
+            line,
+            function,
+        })
+    });
+    frames.collect()
+}
+
+fn most<'a>(frames: impl Iterator<Item = &'a Frame<'a>>) -> Option<String> {
+    let mut places = BTreeMap::<(&str, &str), (usize, usize)>::new();
+    for frame in frames {
+        let place = places.entry((frame.file, &frame.function));
+        let (count, first) = place.or_insert((0, usize::MAX));
+        *count += 1;
+        // Line 0 is what the compiler made of several places.
+        if frame.line > 0 {
+            *first = frame.line.min(*first);
         }
     }
     let most = places.into_iter().max_by_key(|(_, (count, _))| *count);
-    most.map(|((file, function), (_, line))| format!("{file}:{line} {function}"))
+    most.map(|((file, function), (_, line))| {
+        let file = file.strip_prefix("kernels/").unwrap_or(file);
+        match line {
+            usize::MAX => format!("{file} {function}"),
+            _ => format!("{file}:{line} {function}"),
+        }
+    })
 }
 
 /// A function's name without its module and its types.

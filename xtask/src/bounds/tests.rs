@@ -1,7 +1,7 @@
 //! Loops and products are found in short listings, one for each instruction set.
 
 use super::disassembly::{self, Instruction, Set};
-use super::{loops, sources};
+use super::{loops, processors, sources};
 
 /// Two loops in one, a call, another function: as llvm-objdump prints them.
 const X86: &str = "
@@ -14,6 +14,7 @@ target/program:\tfile format elf64-x86-64
     2000:      \txorl\t%eax, %eax
     2002:      \tvmovups\t(%rdi), %ymm0
     2008:      \tvbroadcastss\t(%rsi), %ymm1
+    200c:      \tvmulps\t%ymm1, %ymm4, %ymm1
     2010:      \tvmulps\t0x20(%rdi), %ymm1, %ymm2  # 0x8000
     2018:      \tvcvttps2dq\t%ymm2, %ymm2
     2020:      \tvpaddd\t%ymm2, %ymm0, %ymm0
@@ -141,6 +142,7 @@ fn a_loop_has_the_name_of_the_kernel_that_most_of_it_comes_from() {
     let answer = |place: &str| format!("{lanes}<fused::Sum<T> as Kernel>::run<V>\n{place}\n");
     let answers = [
         answer("/src/cpu/kernels/fused.rs:40:9"),
+        answer("/src/cpu/kernels/fused.rs:0:9"),
         answer("/src/cpu/kernels/fused.rs:31:9"),
         answer("/src/cpu/kernels/late.rs:7:1"),
         lanes.to_owned(),
@@ -148,5 +150,39 @@ fn a_loop_has_the_name_of_the_kernel_that_most_of_it_comes_from() {
     let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
     let name = sources::name(&answers);
     assert_eq!(name.as_deref(), Some("fused.rs:31 run"));
-    assert_eq!(sources::name(&answers[3..]), None);
+    // Loops of the lanes alone have theirs.
+    let name = sources::name(&answers[4..]);
+    assert_eq!(name.as_deref(), Some("lanes/avx2.rs:12 mul"));
+    assert_eq!(sources::name(&["pack\n/src/cpu/pack.rs:3:1\n"]), None);
+}
+
+#[test]
+fn conversions_of_results_are_no_products() {
+    let body = ["vmulps\t%ymm0, %ymm1, %ymm2", "vcvttps2dq\t%ymm2, %ymm2"];
+    let body = body.map(|text| Instruction {
+        address: 0,
+        text: text.to_owned(),
+    });
+    let body: Vec<&Instruction> = body.iter().collect();
+    assert_eq!(loops::work(Set::X86, &body), None);
+}
+
+#[test]
+fn half_of_an_instruction() {
+    for (text, half) in [
+        (
+            "vfmadd231pd\t{rd-sae}, %zmm1, %zmm2, %zmm3",
+            "vfmadd231pd\t%ymm1, %ymm2, %ymm3",
+        ),
+        (
+            "vmulps\t(%rax){1to16}, %zmm1, %zmm2",
+            "vmulps\t(%rax){1to8}, %ymm1, %ymm2",
+        ),
+        (
+            "vextractf64x4\t$0x1, %zmm1, %ymm2",
+            "vextractf64x2\t$0x1, %ymm1, %xmm2",
+        ),
+    ] {
+        assert_eq!(processors::narrow(text), half);
+    }
 }
