@@ -61,8 +61,8 @@ pub(super) fn name(answers: &[&str]) -> Option<String> {
         kernels.next()
     });
     let outermost = all.iter().filter_map(|of| {
-        let lanes = of.iter().filter(|it| it.file.starts_with("lanes/"));
-        lanes.last()
+        let mut lanes = of.iter().filter(|it| it.file.starts_with("lanes/"));
+        lanes.next_back()
     });
     most(innermost).or_else(|| most(outermost))
 }
@@ -105,10 +105,12 @@ fn most<'a>(frames: impl Iterator<Item = &'a Frame<'a>>) -> Option<String> {
     let most = places.into_iter().max_by_key(|(_, (count, _))| *count);
     most.map(|((file, function), (_, line))| {
         let file = file.strip_prefix("kernels/").unwrap_or(file);
-        match line {
+        let name = match line {
             usize::MAX => format!("{file} {function}"),
             _ => format!("{file}:{line} {function}"),
-        }
+        };
+        // A closure has no name.
+        name.trim_end().to_owned()
     })
 }
 
@@ -124,7 +126,12 @@ fn plain(function: &str) -> String {
             _ => {}
         }
     }
-    let parts = name.split("::").filter(|part| !part.is_empty());
-    let last = parts.filter(|part| !part.starts_with('{')).last();
+    // A symbol ends with a hash, which another build has otherwise.
+    let is_hash = |part: &str| {
+        let digits = part.strip_prefix('h').unwrap_or("");
+        digits.len() == 16 && digits.chars().all(|digit| digit.is_ascii_hexdigit())
+    };
+    let is_name = |part: &&str| !part.is_empty() && !part.starts_with('{') && !is_hash(part);
+    let last = name.split("::").filter(is_name).last();
     last.unwrap_or("").to_owned()
 }

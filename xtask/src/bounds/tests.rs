@@ -138,7 +138,7 @@ fn remarks_are_no_operands() {
 
 #[test]
 fn a_loop_has_the_name_of_the_kernel_that_most_of_it_comes_from() {
-    let lanes = "mul\n/src/cpu/lanes/avx2.rs:12:3\n";
+    let lanes = "lanes::mul::h0123456789abcdef\n/src/cpu/lanes/avx2.rs:12:3\n";
     let answer = |place: &str| format!("{lanes}<fused::Sum<T> as Kernel>::run<V>\n{place}\n");
     let answers = [
         answer("/src/cpu/kernels/fused.rs:40:9"),
