@@ -56,6 +56,14 @@ fn symbolize(program: &str, questions: &str) -> Result<String, String> {
 /// is the lanes' alone, the outermost of theirs. Its line is the smallest that the loop has there.
 pub(super) fn name(answers: &[&str]) -> Option<String> {
     let all: Vec<Vec<Frame>> = answers.iter().map(|answer| frames(answer)).collect();
+    // The portable lanes are compiled into the same functions where every processor has the vector instructions (NEON).
+    if all
+        .iter()
+        .flatten()
+        .any(|it| it.file == "lanes/portable.rs")
+    {
+        return None;
+    }
     let innermost = all.iter().filter_map(|of| {
         let mut kernels = of.iter().filter(|it| it.file.starts_with("kernels/"));
         kernels.next()

@@ -153,6 +153,9 @@ fn a_loop_has_the_name_of_the_kernel_that_most_of_it_comes_from() {
     // Loops of the lanes alone have theirs.
     let name = sources::name(&answers[4..]);
     assert_eq!(name.as_deref(), Some("lanes/avx2.rs:12 mul"));
+    // Those of the portable lanes are of no interest.
+    let portable = "mul\n/src/cpu/lanes/portable.rs:5:1\n";
+    assert_eq!(sources::name(&[answers[0], portable]), None);
     assert_eq!(sources::name(&["pack\n/src/cpu/pack.rs:3:1\n"]), None);
 }
 
