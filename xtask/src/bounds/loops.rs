@@ -109,6 +109,8 @@ const AARCH64: [&[Counted]; 4] = [
         counted("smull2", ".4s", 4),
         counted("smlal", ".4s", 4),
         counted("smlal2", ".4s", 4),
+        counted("mul", ".4s", 4),
+        counted("mla", ".4s", 4),
     ],
     &[
         counted("fmla", ".2d", 2),

@@ -114,6 +114,7 @@ fn products_by_kind() {
         (Set::X86, "vpmaddwd\t%ymm0, %ymm1, %ymm2", ("ymm", 16)),
         (Set::Aarch64, "mul\tv0.8h, v1.8h, v2.8h", ("NEON", 8)),
         (Set::Aarch64, "smlal2\tv0.4s, v1.8h, v2.8h", ("NEON", 4)),
+        (Set::Aarch64, "mla\tv0.4s, v1.4s, v2.4s", ("NEON", 4)),
     ] {
         let text = text.to_owned();
         let instruction = Instruction { address: 0, text };
