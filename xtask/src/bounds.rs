@@ -1,210 +1,197 @@
-//! `cargo xtask bounds [PROGRAM]`: what the ports of a processor allow the kernels' inner loops, by llvm-mca.
+//! `cargo xtask bounds [neon | PROGRAM]`: what the ports of processors allow the kernels' inner loops, by llvm-mca.
 //!
 //! The loops are cut out of the disassembly of the release program: a loop goes from the target of a
 //! backward jump to the jump. Innermost loops with vector arithmetic and without calls are measured, and
 //! what the loop around each of them has beside its inner loops.
 
+mod disassembly;
+mod loops;
+mod processors;
+mod sources;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-struct Instruction {
-    address: u64,
-    text: String,
-    /// Where in the kernels it comes from, as `fused.rs:123`.
-    source: String,
-}
+use disassembly::{Instruction, Set};
+use processors::Mca;
 
-impl Instruction {
-    /// The target of a jump back.
-    fn back(&self) -> Option<u64> {
-        let mut words = self.text.split_whitespace();
-        let is_jump = words.next()?.starts_with('j');
-        let target = u64::from_str_radix(words.next()?, 16).ok()?;
-        (is_jump && target <= self.address).then_some(target)
-    }
-
-    fn is(&self, prefix: &str) -> bool {
-        self.text.starts_with(prefix)
-    }
-}
-
-/// Prints the table; false when a tool is missing.
+/// A table for each kind of registers; false when a tool is missing or no loop is found.
 pub(crate) fn bounds(program: &str) -> bool {
-    let listing = Command::new("objdump")
-        .args(["-d", "-C", "-l", "--no-show-raw-insn", program])
-        .output();
-    let Some(listing) = listing.ok().filter(|listing| listing.status.success()) else {
-        eprintln!("objdump -d {program} does not work here");
-        return false;
-    };
-    println!(
-        "loop                 registers  instructions  products  cycles  products/cycle  around it: \
-         instructions, cycles"
-    );
-    let listing = String::from_utf8_lossy(&listing.stdout).into_owned();
-    // The compiler makes a loop several times, for each way to finish: shown is the slowest of equals.
-    let mut rows = BTreeMap::<_, (f64, String)>::new();
-    for function in functions(&listing) {
-        for (key, cycles, row) in loops(&function) {
-            let slowest = rows.entry(key).or_default();
-            if cycles > slowest.0 {
-                *slowest = (cycles, row);
+    match tables(program) {
+        Ok(()) => true,
+        Err(message) => {
+            eprintln!("{message}");
+            false
+        }
+    }
+}
+
+/// An innermost loop, what it multiplies, and what the loop around it has beside its inner loops.
+struct Found<'a> {
+    body: Vec<&'a Instruction>,
+    work: loops::Work,
+    around: Option<Vec<&'a Instruction>>,
+}
+
+/// A row of a table: one loop, or several copies of it.
+struct Row {
+    products: usize,
+    instructions: usize,
+    /// Instructions of the loop around it that belong to no inner loop.
+    around: Option<usize>,
+    /// By processor.
+    cycles: Vec<Cycles>,
+    copies: usize,
+}
+
+/// Of a turn in the steady state, and for which what stands around the loop keeps pipes busy; `None` where llvm-mca gives
+/// no number.
+#[derive(Clone, Copy)]
+struct Cycles {
+    turn: Option<f64>,
+    around: Option<f64>,
+}
+
+fn tables(program: &str) -> Result<(), String> {
+    let mca = Mca::find()?;
+    let (set, functions) = disassembly::read(program)?;
+    let mut found = Vec::new();
+    for function in &functions {
+        for cut in loops::innermost(set, function) {
+            let body = function[cut.body.clone()].iter().collect::<Vec<_>>();
+            if let Some(work) = loops::work(set, &body) {
+                let around = cut.around.map(|rest| {
+                    let rest = rest.into_iter().map(|at| &function[at]);
+                    rest.collect::<Vec<_>>()
+                });
+                found.push(Found { body, work, around });
             }
         }
     }
-    for (_, row) in rows.values() {
-        println!("{row}");
-    }
-    !rows.is_empty()
-}
+    let bodies = found.iter().map(|it| it.body.as_slice());
+    let names = sources::names(program, bodies)?;
 
-/// The functions of the kernels, as instructions.
-fn functions(listing: &str) -> Vec<Vec<Instruction>> {
-    let mut found: Vec<Vec<Instruction>> = Vec::new();
-    let (mut inside, mut source) = (false, String::new());
-    for line in listing.lines() {
-        if line.ends_with(">:") {
-            inside = line.contains("mmascope_gemm::cpu::");
-            source.clear();
-            if inside {
-                found.push(Vec::new());
-            }
-        } else if let Some((_, place)) = line.split_once("/src/kernel/") {
-            if !place.starts_with("lanes") {
-                place
-                    .split(' ')
-                    .next()
-                    .unwrap_or("")
-                    .clone_into(&mut source);
-            }
-        } else if let Some((address, text)) = line.split_once(":\t")
-            && inside
-            && let Ok(address) = u64::from_str_radix(address.trim(), 16)
-            && let Some(function) = found.last_mut()
-        {
-            let text = text.split(['#', '<']).next().unwrap_or("").trim();
-            function.push(Instruction {
-                address,
-                text: text.to_owned(),
-                source: source.clone(),
-            });
+    let mut copies = BTreeMap::<_, Vec<&Found>>::new();
+    for (it, name) in found.iter().zip(names) {
+        // Loops of no kernel: packing, and what the compiler made of copies.
+        if let Some(name) = name {
+            let key = (it.work.registers, name, it.work.products);
+            copies.entry(key).or_default().push(it);
         }
     }
-    found
-}
-
-/// What tells loops apart: where they come from, their registers, their products.
-type Key = (String, &'static str, usize);
-
-/// The cycles and a line of the table for each innermost loop.
-fn loops(function: &[Instruction]) -> Vec<(Key, f64, String)> {
-    let place = |address| function.iter().position(|it| it.address == address);
-    let mut all: Vec<(usize, usize)> = (0..function.len())
-        .filter_map(|end| Some((place(function[end].back()?)?, end)))
+    let rows: BTreeMap<_, Row> = copies
+        .into_iter()
+        .filter_map(|(key, copies)| Some((key, row(&mca, set, &copies)?)))
         .collect();
-    all.sort_by_key(|&(start, end)| end - start);
-    let holds = |outer: (usize, usize), inner: (usize, usize)| {
-        outer != inner && outer.0 <= inner.0 && inner.1 <= outer.1
-    };
-    let mut rows = Vec::new();
-    for &inner in &all {
-        if all.iter().any(|&other| holds(inner, other)) {
-            continue;
-        }
-        let body: Vec<&Instruction> = function[inner.0..=inner.1].iter().collect();
-        let Some((registers, products)) = work(&body) else {
-            continue;
-        };
-        let Some(cycles) = cycles(&body, registers) else {
-            continue;
-        };
-        let around = all
+    if rows.is_empty() {
+        return Err(format!(
+            "{program} has no loops of kernels with source lines"
+        ));
+    }
+    println!("{}", mca.version);
+    for registers in loops::REGISTERS {
+        let mut of_these = rows
             .iter()
-            .find(|&&outer| holds(outer, inner))
-            .and_then(|&outer| {
-                let inside = |at: usize| {
-                    all.iter()
-                        .any(|&other| holds(outer, other) && (other.0..=other.1).contains(&at))
-                };
-                let rest: Vec<&Instruction> = (outer.0..=outer.1)
-                    .filter(|&at| !inside(at))
-                    .map(|at| &function[at])
-                    .collect();
-                let cycles = self::cycles(&rest, registers)?;
-                Some(format!("{:>4} {cycles:>6.1}", rest.len()))
-            });
-        let source = body.iter().map(|it| &it.source).find(|it| !it.is_empty());
-        let source = source.cloned().unwrap_or_default();
-        let row = format!(
-            "{source:<20} {registers:<9} {:>13} {products:>9} {cycles:>7.1} {:>15.2}  {}",
-            body.len(),
-            products as f64 / cycles,
-            around.unwrap_or_default()
-        );
-        rows.push(((source, registers, products), cycles, row));
-    }
-    rows
-}
-
-/// Registers and how many products a turn has, counted by the instruction that every product needs
-/// once; `None` for loops that multiply nothing.
-fn work(body: &[&Instruction]) -> Option<(&'static str, usize)> {
-    if body.iter().any(|it| it.is("call")) {
-        return None;
-    }
-    let count = |names: &[&str]| {
-        let named = |it: &&&Instruction| names.iter().any(|name| it.is(name));
-        body.iter().filter(named).count()
-    };
-    let has = |register| body.iter().any(|it| it.text.contains(register));
-    let (registers, lanes) = match (has("%zmm"), has("%ymm")) {
-        (true, _) => ("zmm", 16),
-        (_, true) => ("ymm", 8),
-        _ => return None,
-    };
-    let aligned = count(&["vcvttps2dq", "vcvtps2dq"]);
-    let (bytes, doubles) = (count(&["vpmaddubsw", "vpdpbusd"]), count(&["vfmadd"]));
-    let singles = count(&["vmulps"]);
-    let is_double = count(&["vfmadd132pd", "vfmadd213pd", "vfmadd231pd"]) == doubles;
-    let products = match () {
-        () if aligned > 0 => aligned * lanes,
-        () if bytes > 0 => bytes * lanes * 4,
-        () if doubles > 0 && is_double => doubles * lanes / 2,
-        () => (doubles + singles) * lanes,
-    };
-    (products > 0).then_some((registers, products))
-}
-
-/// Cycles of one turn in the steady state, by llvm-mca.
-fn cycles(body: &[&Instruction], registers: &str) -> Option<f64> {
-    const TURNS: f64 = 200.0;
-    let processor = if registers == "zmm" {
-        "icelake-server"
-    } else {
-        "znver3"
-    };
-    let mut child = Command::new("llvm-mca")
-        .args(["-mtriple=x86_64", &format!("-mcpu={processor}")])
-        .arg(format!("-iterations={TURNS}"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let mut text = String::new();
-    for it in body {
-        let is_idle = it.text.contains("nop") || it.is("data16") || it.is("ret");
-        if !is_idle && !it.is("j") {
-            text += &it.text;
-            text.push('\n');
+            .filter(|((of, ..), _)| *of == registers)
+            .peekable();
+        if of_these.peek().is_some() {
+            print!("{}", head(&mca, set, registers));
+            for ((_, name, _), row) in of_these {
+                println!("{}", line(name, row));
+            }
         }
     }
-    child.stdin.take()?.write_all(text.as_bytes()).ok()?;
-    let output = child.wait_with_output().ok()?;
-    let report = String::from_utf8_lossy(&output.stdout).into_owned();
-    let total = report
-        .lines()
-        .find_map(|line| line.strip_prefix("Total Cycles:"))?;
-    Some(total.trim().parse::<f64>().ok()? / TURNS)
+    Ok(())
+}
+
+/// The compiler makes a loop several times, for each way to finish: shown is the slowest of equals.
+fn row(mca: &Mca, set: Set, copies: &[&Found]) -> Option<Row> {
+    let first = copies.first()?;
+    let processors = processors::of(first.work.registers);
+    let turn = |it: &Found| {
+        let mut known = processors
+            .iter()
+            .filter_map(|on| mca.cycles(set, on, &it.body));
+        known.next().unwrap_or(0.0)
+    };
+    let slowest = match copies {
+        [alone] => *alone,
+        _ => {
+            let timed = copies.iter().map(|it| (turn(it), *it));
+            timed.max_by(|one, other| one.0.total_cmp(&other.0))?.1
+        }
+    };
+    let around = slowest.around.as_deref();
+    let cycles = processors.iter().map(|on| Cycles {
+        turn: mca.cycles(set, on, &slowest.body),
+        around: around.and_then(|around| mca.busy(set, on, around)),
+    });
+    Some(Row {
+        products: slowest.work.products,
+        instructions: slowest.body.len(),
+        around: around.map(<[_]>::len),
+        cycles: cycles.collect(),
+        copies: copies.len(),
+    })
+}
+
+/// What stands above a table: registers, the schedules that the processors' names stand for, titles.
+fn head(mca: &Mca, set: Set, registers: &str) -> String {
+    let processors = processors::of(registers);
+    let schedules: Vec<String> = processors
+        .iter()
+        .map(|processor| match mca.schedule(set, processor) {
+            Some(schedule) => format!("{} by {schedule}", processor.title),
+            None => format!("{}: not known", processor.title),
+        })
+        .collect();
+    let titles: String = processors
+        .iter()
+        .map(|processor| format!(" {} |", processor.title))
+        .collect();
+    format!(
+        "\n{registers}; schedules: {}\nof each processor: products a cycle (cycles of a turn; pipes busy with what stands around it)\n\n\
+         | loop | copies | instructions; around it | products |{titles}\n|---|---|---|---|{}\n",
+        schedules.join(", "),
+        "---|".repeat(processors.len())
+    )
+}
+
+fn line(name: &str, row: &Row) -> String {
+    let around = match row.around {
+        Some(around) => format!("; {around}"),
+        None => String::new(),
+    };
+    let mut text = format!(
+        "| {name} | {} | {}{around} | {} |",
+        row.copies, row.instructions, row.products
+    );
+    for cycles in &row.cycles {
+        text += &match (cycles.turn, cycles.around) {
+            (None, _) => " – |".to_owned(),
+            (Some(turn), around) => {
+                let speed = row.products as f64 / turn;
+                let around = match (row.around, around) {
+                    (None, _) => String::new(),
+                    (Some(_), None) => "; –".to_owned(),
+                    (Some(_), Some(around)) => format!("; {around:.1}"),
+                };
+                format!(" {speed:.2} ({turn:.1}{around}) |")
+            }
+        };
+    }
+    text
+}
+
+/// The first of these names that can be run: LLVM's tools of version 22 where they are, else those without a number.
+fn llvm_tool(name: &str) -> Result<String, String> {
+    let names = [format!("{name}-22"), name.to_owned()];
+    let is_there = |name: &String| {
+        let output = Command::new(name).arg("--version").output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let found = names.into_iter().find(is_there);
+    found.ok_or_else(|| format!("{name} does not run here: LLVM's tools are needed"))
 }

@@ -13,7 +13,7 @@ mod size;
 
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds | size | generate | api | record NAME | wheel | atlas
+const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds [neon] | size | generate | api | record NAME | wheel | atlas
   test    build, format, lint, documentation, licence and test checks; skips are printed
   prove   long proofs; NAME is one of: fp8 infer drawn kernels cuda compiled miri tensix tensix-engine vdpbf16ps emulators casts quantise functions riscv
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
@@ -34,7 +34,9 @@ const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | boun
             avx512   in Bochs, on a Linux kernel that VMLINUZ names (xtask/emulate-avx512.sh)
             neon     in qemu-aarch64
             big-endian  the tests of the model, of files and of the portable kernels in qemu-s390x
-  bounds  what llvm-mca says of the inner loops of the release build's kernels
+  bounds [neon | PROGRAM]
+          what llvm-mca says of the inner loops of the release build's kernels, of those for aarch64, or of a program with
+          line tables
   size [PROGRAM]
           where the bytes of the release build, or of a program that kept its symbols, are: sections, and code by crate
   generate [--check]
@@ -177,6 +179,9 @@ fn main() -> ExitCode {
         ["atlas"] => atlas::site(),
         ["atlas", "module"] => atlas::module(),
         ["bounds"] => with_lines() && bounds::bounds("target/lines/mmascope"),
+        ["bounds", "neon"] => {
+            with_lines_for_neon() && bounds::bounds(&format!("target/{NEON_TARGET}/lines/mmascope"))
+        }
         ["bounds", program] => bounds::bounds(program),
         ["size"] => with_lines() && size::size("target/lines/mmascope"),
         ["size", program] => size::size(program),
@@ -306,6 +311,22 @@ fn with_lines() -> bool {
     run(&[&["cargo", "build", "--profile", "lines"][..], &package].concat())
 }
 
+const NEON_TARGET: &str = "aarch64-unknown-linux-gnu";
+const NEON_LINKER: (&str, &str) = (
+    "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER",
+    "aarch64-linux-gnu-gcc",
+);
+
+/// The same program for aarch64.
+fn with_lines_for_neon() -> bool {
+    let status = Command::new("cargo")
+        .args(["build", "--profile", "lines", "--package", "mmascope-cli"])
+        .args(["--target", NEON_TARGET])
+        .envs([NEON_LINKER])
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
 /// The test binaries of the kernels and of their lanes.
 const KERNEL_TESTS: [&str; 7] = [
     "--release",
@@ -377,12 +398,8 @@ fn emulate_big_endian() -> bool {
 }
 
 fn emulate_neon() -> bool {
-    const TARGET: &str = "aarch64-unknown-linux-gnu";
     let variables = [
-        (
-            "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER",
-            "aarch64-linux-gnu-gcc",
-        ),
+        NEON_LINKER,
         (
             "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
             "qemu-aarch64 -L /usr/aarch64-linux-gnu",
@@ -390,7 +407,12 @@ fn emulate_neon() -> bool {
         ("MMASCOPE_PROVE_LEVELS", "neon"),
         ("MMASCOPE_PROVE_OUTPUTS", OUTPUTS_EMULATED),
     ];
-    let tests = [&["test", "--target", TARGET], &KERNEL_TESTS[..], &["--"]].concat();
+    let tests = [
+        &["test", "--target", NEON_TARGET],
+        &KERNEL_TESTS[..],
+        &["--"],
+    ]
+    .concat();
     let filters: [&[&str]; 2] = [
         &[
             "--nocapture",
