@@ -110,7 +110,9 @@ pub(crate) fn run(
 /// Both traces beside each other, or one below the other where the terminal is too narrow for that.
 fn compared(difference: &Comparison<'_>) -> String {
     let wide = difference.to_string();
-    let widest = wide.lines().map(|line| line.chars().count()).max();
+    // (The words above the columns may be broken anywhere.)
+    let columns = wide.lines().filter(|line| line.contains('│'));
+    let widest = columns.map(|line| line.chars().count()).max();
     match layout::terminal() {
         Some(columns) if widest > Some(columns) => format!("{difference:#}"),
         _ => wide,

@@ -442,6 +442,11 @@ fn a_second_architecture_alone_takes_its_default_for_the_files() {
     let named = explain("--arch ampere --against cdna3:v_mfma_f32_16x16x16_f16");
     assert_eq!(explain("--arch ampere --against cdna3"), named);
     assert!(named.contains("v_mfma_f32_16x16x16_f16"), "{named}");
+    // It takes the same name before its default.
+    let short = "mma.m16n8k8.f32.f16.f16.f32";
+    let named = explain(&format!("--arch turing:{short} --against ampere:{short}"));
+    let alone = explain(&format!("--arch turing:{short} --against ampere"));
+    assert_eq!(alone, named);
     let output = place.run("explain a.npy b.npy --at 2,2 --arch ampere --against nowhere");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere"));

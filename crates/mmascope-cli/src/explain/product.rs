@@ -2,11 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{compared, named, print, write_page};
+use super::{compared, named, print, second, write_page};
 use crate::args::{Common, Explain, Matmul};
 use crate::matmul;
 use crate::report::{self, Failure, Status};
-use crate::tested;
 use crate::walk::{Chain, Walk};
 use mmascope::diff::Place;
 use mmascope::explain::Report;
@@ -62,11 +61,14 @@ pub(super) fn run(
         ));
     }
     let other = match &options.against {
-        // An architecture alone takes its default for the operand types of the files, as `--arch` does.
-        Some(arch) if !arch.contains(':') => Some(chain(catalogue, options, arch, None)?),
         Some(against) => {
-            let (arch, inst) = tested::row("--against", against)?;
-            Some(chain(catalogue, options, &arch, Some(&inst))?)
+            let row = second(catalogue, own.row, against)?;
+            Some(chain(
+                catalogue,
+                options,
+                &row.architecture,
+                Some(&row.name),
+            )?)
         }
         None => None,
     };
