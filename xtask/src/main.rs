@@ -15,7 +15,7 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask test | prove NAME | emulate LEVEL | bounds [neon] | size | generate | api | record NAME | wheel | atlas
   test    build, format, lint, documentation, licence and test checks; skips are printed
-  prove   long proofs; NAME is one of: fp8 infer drawn kernels cuda compiled miri tensix tensix-engine vdpbf16ps emulators casts quantise functions riscv
+  prove   long proofs; NAME is one of: fp8 infer drawn kernels cuda compiled miri tensix tensix-engine x86 emulators casts quantise functions riscv
             fp8      every fp8 row of the catalogue: all 65,536 (a0, b0) pairs × 16 chosen c
             infer    every different unit of the catalogue is inferred from its answers
             drawn    units drawn from the whole model space are recovered from their answers
@@ -159,7 +159,7 @@ fn main() -> ExitCode {
         ["prove", "miri"] => miri(),
         ["prove", "tensix"] => prove("mmascope-model", "tensix", "tensix"),
         ["prove", "tensix-engine"] => prove("mmascope-gemm", "rounded", "tensix_engine"),
-        ["prove", "vdpbf16ps"] => prove("mmascope-cli", "native", "vdpbf16ps"),
+        ["prove", "x86"] => prove("mmascope-cli", "native", "x86"),
         ["prove", "emulators"] => prove("mmascope-cli", "emulators", "emulators"),
         ["prove", "casts"] => prove("mmascope-model", "casts", "casts"),
         ["prove", "quantise"] => prove("mmascope", "quantise", "quantise"),

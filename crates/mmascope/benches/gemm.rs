@@ -134,7 +134,7 @@ fn chosen() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> 
 }
 
 /// Units that are in no catalogue.
-const USERS: [(&str, u32, &str); 9] = [
+const USERS: [(&str, u32, &str); 15] = [
     (
         "L=12 F=20 align=rne",
         12,
@@ -180,6 +180,28 @@ const USERS: [(&str, u32, &str); 9] = [
         "L=8 F=24 align=rne, the products' grid",
         8,
         "fused L=8 F=24 align=rne grid=products -> rne f32",
+    ),
+    ("L=8 F=24, f16 results", 8, "fused L=8 F=24 -> rne f16"),
+    (
+        "L=8 F=24, the products' grid, f16 results",
+        8,
+        "fused L=8 F=24 grid=products -> rne f16",
+    ),
+    (
+        "L=8 F=24, then c toward zero",
+        8,
+        "s = fused L=8 F=24 from +0 -> rz f32 ; d = add s c -> rz f32",
+    ),
+    ("L=16 F=26", 16, "fused L=16 F=26 -> rz f32"),
+    (
+        "L=8 F=27, the products' grid",
+        8,
+        "fused L=8 F=27 grid=products -> rne f32",
+    ),
+    (
+        "L=8 F=29 align=rne",
+        8,
+        "fused L=8 F=29 align=rne -> rne f32",
     ),
 ];
 
@@ -573,7 +595,8 @@ fn run() {
     }
     if only.is_none_or(|only| "user".contains(only)) {
         for (title, k, program) in USERS {
-            let signature = format!("a=f16 b=f16 c=f32 d=f32 k={k}");
+            let result = program.rsplit(' ').next().unwrap_or("f32");
+            let signature = format!("a=f16 b=f16 c={result} d={result} k={k}");
             let signature = signature.parse().expect("a signature");
             let user = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
             let title = format!("user's row: {title}");

@@ -26,6 +26,7 @@ mod late;
 mod native;
 mod outside;
 mod pairs;
+mod parts;
 mod rounding;
 mod stages;
 mod truncated;

@@ -238,7 +238,7 @@ pub(crate) trait Lanes: Copy {
             kept.or(exact.not_and(Self::splat(1)))
         }
     }
-    /// A finite number rounded to f16, to nearest, ties to even; beyond its numbers ∞. Every zero is +0.
+    /// A finite number rounded to f16, to nearest, ties to even; beyond its numbers ∞. A zero keeps the sign.
     #[inline(always)]
     unsafe fn f_to_half(self) -> Self {
         // SAFETY: as the caller promises.
@@ -252,9 +252,7 @@ pub(crate) trait Lanes: Copy {
             let anchor = anchor.i_add(Self::splat(13 << 23 | 1 << 22));
             let rounded = magnitude.f_add(anchor).f_sub(anchor);
             let over = rounded.i_greater(Self::splat((127 + 15) << 23 | 0x3ff << 13));
-            let rounded = Self::select(over, exponents, rounded);
-            let zero = rounded.i_equal(Self::splat(0));
-            rounded.or(zero.not_and(sign))
+            Self::select(over, exponents, rounded).or(sign)
         }
     }
 
@@ -316,6 +314,9 @@ pub(crate) trait Lanes: Copy {
     /// Whether `i_to_f_toward_zero` is one instruction.
     const ROUNDS: bool = false;
 
+    /// Whether kernels are functions of their own: see [`apart`].
+    const APART: bool = false;
+
     /// Whether `sum_down` is faster than `add_products` where it can do the same.
     const DOWN: bool = false;
 
@@ -345,6 +346,27 @@ pub(crate) trait Lanes: Copy {
         let _ = (slots, scales, sums, found, beyond);
         unreachable!("`WIDE` says so")
     }
+}
+
+/// An expression with lanes, as a function of its own where lanes are loops. Kernels are inlined into one function, as the
+/// vector instructions need it; with thousands of loops that function takes the compiler a time that grows with their square.
+macro_rules! apart {
+    ($lanes:ty, $body:expr) => {
+        if <$lanes>::APART {
+            $crate::cpu::lanes::called(|| $body)
+        } else {
+            $body
+        }
+    };
+}
+#[allow(unused_imports)] // by `tests/inner.rs`, which takes the lanes alone
+pub(crate) use apart;
+
+/// The function's value. It is not inlined.
+#[allow(dead_code)] // by `tests/inner.rs`, which takes the lanes alone
+#[inline(never)]
+pub(crate) fn called<R>(function: impl FnOnce() -> R) -> R {
+    function()
 }
 
 /// Bits of 1.0.

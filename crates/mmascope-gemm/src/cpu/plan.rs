@@ -190,24 +190,15 @@ impl Plan {
                 }
                 Operation::Add(left, right) => {
                     let (left, right) = (from(*left), from(*right));
-                    let round = round(output)?;
-                    let narrow = out_smallest != 0;
-                    if round.narrow.is_some() {
-                        // The f32 sum of two numbers of at most 11 bits, rounded again, is the
-                        // sum rounded once.
-                        let same =
-                            smallest(left) == out_smallest && smallest(right) == out_smallest;
-                        if !(narrow && same && round.narrow.is_some_and(|n| n.bits <= 10)) {
-                            return Err("an addition that f32 would round twice".into());
-                        }
-                    }
+                    let same = [left, right].map(smallest) == [out_smallest; 2];
+                    let round = round(output, out_smallest != 0 && same)?;
                     (Stage::Add(left, right, round), has_c(left) || has_c(right))
                 }
                 Operation::Join { .. } => return Err("a sum of several values".to_owned()),
                 Operation::Negate(_) => return Err("a value whose sign is changed".to_owned()),
                 Operation::Convert(source) => {
                     let from = from(*source);
-                    (Stage::Convert(from, round(output)?), has_c(from))
+                    (Stage::Convert(from, round(output, false)?), has_c(from))
                 }
             };
             plan.stages.push(stage);

@@ -6,7 +6,7 @@ use super::pack::{self, Marks, Scales, Shape};
 use super::packed_operand::{How, Side};
 use super::plan::{Plan, Stage};
 use super::range::Ranges;
-use super::sum::{Finish, Sum};
+use super::sum::{Direction, Finish, Sum};
 use super::ways::Ways;
 use crate::dpa::Signature;
 use crate::engine::Elements;
@@ -156,13 +156,21 @@ pub(super) fn describe(plan: &Plan, ways: Ways) -> String {
         SumKind::Parity => "fused sums of even and of odd k, c late",
         SumKind::Outside => "fused sum on the products' grid",
     };
-    let finish = match sum.finish {
-        Finish::TowardZero { .. } => "toward zero",
-        Finish::Directed { up: false, .. } => "down",
-        Finish::Directed { up: true, .. } => "up",
-        Finish::Nearest | Finish::NearestAt(_) => "to nearest",
+    let direction = match sum.finish {
+        Finish::TowardZero { .. } => Direction::TowardZero,
+        Finish::Directed { up: false, .. } => Direction::Down,
+        Finish::Directed { up: true, .. } => Direction::Up,
+        Finish::Nearest => Direction::Nearest,
+        Finish::At(narrow) => narrow.direction,
+    };
+    let finish = match direction {
+        Direction::TowardZero => "toward zero",
+        Direction::Down => "down",
+        Direction::Up => "up",
+        Direction::Nearest => "to nearest",
     };
     let lanes = match ways.of(plan) {
+        How::Plain if sum.part < sum.slots => "32-bit lanes and their sums in f64",
         How::Plain => "32-bit lanes",
         How::Down(_) => "32-bit lanes, rounding down",
         How::Wide(_) => "64-bit lanes, rounding down",

@@ -1,5 +1,6 @@
 //! A fused sum with its constants, as the program's parameters give them.
 
+use crate::format::Rounding;
 use crate::shape::SumKind;
 
 /// How the terms of a sum are rounded to its grid.
@@ -30,8 +31,31 @@ pub(super) enum Finish {
     Directed { up: bool, mask: u32 },
     /// To nearest even, f32.
     Nearest,
-    /// To nearest even at fewer bits than f32 has.
-    NearestAt(Narrow),
+    /// To fewer bits than f32 has.
+    At(Narrow),
+}
+
+/// Where a number goes that lies between two of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// To nearest, ties to even.
+    Nearest,
+    TowardZero,
+    Down,
+    Up,
+}
+
+impl Direction {
+    /// The direction of a rounding, if lanes have it.
+    pub(super) fn of(rounding: Rounding) -> Option<Self> {
+        match rounding {
+            Rounding::Rne => Some(Self::Nearest),
+            Rounding::Rz => Some(Self::TowardZero),
+            Rounding::Rd => Some(Self::Down),
+            Rounding::Ru => Some(Self::Up),
+            _ => None,
+        }
+    }
 }
 
 /// A format with fewer fraction bits than f32, perhaps with fewer exponents.
@@ -45,6 +69,11 @@ pub(super) struct Narrow {
     pub(super) smallest: u32,
     /// The largest finite number, as f32 bits.
     pub(super) largest: u32,
+    pub(super) direction: Direction,
+    /// What is beyond the largest number becomes that number where the direction leads back to it, else always ∞.
+    pub(super) stays_finite: bool,
+    /// What rounds to a zero keeps its sign.
+    pub(super) signed_zero: bool,
 }
 
 /// One fused sum with its constants; exponents are f32 fields in place (shifted by 23).
@@ -53,6 +82,8 @@ pub(super) struct Sum {
     pub(super) kind: SumKind,
     /// Slots of a group: an even number.
     pub(super) slots: usize,
+    /// Slots whose sum fits i32: all of them, or those of a part, the parts being added in f64.
+    pub(super) part: usize,
     /// F.
     pub(super) f: u32,
     /// How terms are rounded to the grid.
@@ -75,22 +106,29 @@ pub(super) struct Sum {
     pub(super) f2: u32,
 }
 
-/// f16.
-const HALF: Narrow = Narrow {
-    bits: 10,
-    wide: false,
-    smallest: (127 - 14) << 23,
-    largest: (127 + 15) << 23 | 0x3ff << 13,
-};
+impl Narrow {
+    /// Whether it rounds to f16, to nearest.
+    fn is_half(&self) -> bool {
+        let fields = (self.smallest >> 23, self.largest);
+        let is_f16 = self.bits == 10 && fields == (127 - 14, (127 + 15) << 23 | 0x3ff << 13);
+        is_f16 && self.direction == Direction::Nearest
+    }
+}
 
 impl Sum {
     /// Whether it is a plain fused sum with f16 results, which `kernels/half.rs` does two rows at a time.
     pub(super) fn is_half(&self) -> bool {
-        self.finish == Finish::NearestAt(HALF)
+        matches!(self.finish, Finish::At(narrow) if narrow.is_half())
             && self.kind == SumKind::Fused
             && self.terms == Terms::TowardZero
             && !self.may_overflow
+            && self.part == self.slots
             && self.sticky
+    }
+
+    /// Whether a result that rounds to a zero keeps its sign; there is none of f32's exponents.
+    pub(super) fn keeps_sign_of_zero(&self) -> bool {
+        matches!(self.finish, Finish::At(narrow) if narrow.signed_zero)
     }
 }
 

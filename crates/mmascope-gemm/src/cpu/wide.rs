@@ -37,9 +37,9 @@ pub(super) fn fits(sum: &Sum, a: &Decoder, b: &Decoder, four_pipes: bool) -> boo
     kind && narrow && is_plain(sum) && (least..=MOST).contains(&sum.slots)
 }
 
-/// Whether results are truncated and have f32's exponents, and so has c.
+/// Whether results are truncated and have f32's exponents, and so has c, and sums fit 32 bits as other kernels take them.
 fn is_plain(sum: &Sum) -> bool {
-    let wide = !sum.sticky && sum.c_smallest == 0 && sum.smallest == 0;
+    let wide = !sum.sticky && sum.c_smallest == 0 && sum.smallest == 0 && sum.part == sum.slots;
     matches!(sum.finish, Finish::TowardZero { .. }) && wide
 }
 

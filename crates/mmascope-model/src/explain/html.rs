@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::against::{Comparison, Parting, TracedPart};
-use super::picture::picture;
+use super::picture::{picture, width};
 use super::quiet::Quiet;
 use super::step::ZERO_RULE;
 use super::trace::{Trace, TracedOperand, TracedStep};
@@ -102,7 +102,10 @@ pub(super) fn two(difference: &Comparison<'_>) -> String {
     )
     .ok();
     legend(&mut body);
-    body.push_str("<div class=\"sides\">");
+    // The sides stand beside each other where their pictures fit without becoming illegible.
+    let steps = [difference.left, difference.right].map(|trace| &trace.steps);
+    let widest = steps.into_iter().flatten().map(width).max().unwrap_or(0);
+    write!(body, "<div class=\"sides\" style=\"--widest:{widest}px\">").ok();
     for (letter, name, trace) in [("A", left, difference.left), ("B", right, difference.right)] {
         write!(
             body,

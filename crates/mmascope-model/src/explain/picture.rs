@@ -253,6 +253,21 @@ fn folded(top: i64, bottom: i64, wanted: impl Fn(i64) -> bool) -> Vec<Column> {
     columns
 }
 
+/// The width of such a picture, in CSS pixels.
+fn width_of(rows: &[Row], columns: &[Column]) -> i64 {
+    let right = rows
+        .iter()
+        .map(|row| (row.right.chars().count() + row.lost.chars().count()) as i64);
+    let right = (right.max().unwrap_or(0) + 4) * CHARACTER;
+    LEFT + columns.len() as i64 * CELL.0 + right
+}
+
+/// The width of a step's picture, in CSS pixels.
+pub(super) fn width(step: &TracedStep) -> i64 {
+    let (rows, _) = rows(step);
+    width_of(&rows, &columns(step, &rows))
+}
+
 /// The step's picture. `mark` rings a digit of a term.
 pub(super) fn picture(step: &TracedStep, mark: Option<(&str, i64)>) -> String {
     let (rows, terms) = rows(step);
@@ -265,14 +280,8 @@ pub(super) fn picture(step: &TracedStep, mark: Option<(&str, i64)>) -> String {
             .position(|column| *column == Column::Place(place));
         at.map(|at| LEFT + at as i64 * CELL.0)
     };
-    let right = rows
-        .iter()
-        .map(|row| (row.right.chars().count() + row.lost.chars().count()) as i64);
-    let right = (right.max().unwrap_or(0) + 4) * CHARACTER;
-    let (width, height) = (
-        LEFT + columns.len() as i64 * CELL.0 + right,
-        ABOVE + rows.len() as i64 * CELL.1 + RULE + 6,
-    );
+    let width = width_of(&rows, &columns);
+    let height = ABOVE + rows.len() as i64 * CELL.1 + RULE + 6;
     let mut svg = format!(
         "<svg viewBox=\"0 0 {width} {height}\" style=\"--width:{width}px\" role=\"img\" aria-label=\"{}\">",
         escaped(&format!("bits of {} = {}", step.name, step.formula()))

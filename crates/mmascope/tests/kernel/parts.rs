@@ -133,6 +133,46 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "a=e4m3 b=e4m3 c=f32 d=f32 k=32".to_owned(),
             "fused L=32 F=13 grid=products -> rz f32",
         ),
+        // A short c, and results of its format, whose zeros keep their sign.
+        (
+            "a=f16 b=f16 c=f16 d=f16 k=8".to_owned(),
+            "fused L=8 F=24 grid=products -> rne f16",
+        ),
+        (
+            "a=f16 b=f16 c=f16 d=f16 k=16".to_owned(),
+            "fused L=8 F=24 -> rne f16",
+        ),
+        (
+            "a=bf16 b=bf16 c=bf16 d=bf16 k=8".to_owned(),
+            "fused L=4 F=20 align=rne grid=products -> ru bf16",
+        ),
+        (
+            "a=e5m2 b=e4m3 c=f16 d=f16 k=8".to_owned(),
+            "fused L=8 F=18 align=rd -> rd f16 overflow=ieee",
+        ),
+        // Sums beyond 32 bits: parts of 7, 3 and 1 products.
+        (format!("{f16} k=16"), "fused L=16 F=26 -> rz f32"),
+        (
+            "a=f16 b=f16 c=f16 d=f16 k=8".to_owned(),
+            "fused L=8 F=27 align=rne grid=products -> rne f16",
+        ),
+        (
+            "a=tf32 b=tf32 c=f32 d=f32 k=8".to_owned(),
+            "fused L=8 F=29 align=rd -> ru f32",
+        ),
+        (
+            "a=e4m3 b=e4m3 c=f32 d=f32 k=64".to_owned(),
+            "fused L=64 F=24 align=ru -> rne f32",
+        ),
+        // Additions that f32 would round twice, and such that do not round to nearest.
+        (
+            "a=f16 b=f16 c=bf16 d=bf16 k=8".to_owned(),
+            "t = fused L=8 F=24 from +0 -> rz f32 ; d = add c t -> rne bf16",
+        ),
+        (
+            format!("{f16} k=8"),
+            "t = fused L=8 F=24 from +0 -> rz f32 ; d = add c t -> rd f32",
+        ),
         (
             "a=e2m1 b=e2m3 c=f32 d=f32 k=48 scale=ue4m3 block=16".to_owned(),
             "gst-fdpa L=24 G=8 F=30 e0=-139 -> rz f32",
@@ -170,10 +210,7 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "a=f32 b=f32 c=f32 d=f32 k=4".to_owned(),
             "t-fdpa L=4 F=24 e0=-133 -> rz f32",
         ),
-        (
-            "a=f16 b=f16 c=f16 d=f16 k=8".to_owned(),
-            "fused L=8 F=24 grid=products -> rne f16",
-        ),
+        (format!("{f16} k=16"), "t-fdpa L=16 F=30 e0=-133 -> rz f32"),
     ];
     for (signature, program) in without {
         let kernel = Kernel::at_level(&own(&signature, program), Level::Scalar);

@@ -10,9 +10,10 @@
 
 use super::late::late;
 use super::outside::outside;
-use super::rounding::finish;
+use super::parts::parts;
+use super::rounding::finished;
 use super::truncated::{self, overflow};
-use crate::cpu::lanes::{Lanes, Slots, VECTORS, four, terms};
+use crate::cpu::lanes::{Lanes, Slots, VECTORS, apart, four, terms};
 use crate::cpu::range::C_HIGH;
 use crate::cpu::sum::{Finish, Offsets, Sum, Terms};
 use crate::shape::SumKind;
@@ -60,6 +61,24 @@ impl At {
     }
 }
 
+/// An expression with a constant of [`terms`] for terms known at run time.
+macro_rules! by_terms {
+    ($terms:expr, |$constant:ident| $body:expr) => {{
+        macro_rules! by {
+            ($value:ident) => {{
+                const $constant: u8 = terms::$value;
+                $body
+            }};
+        }
+        match $terms {
+            Terms::TowardZero => by!(ZERO),
+            Terms::Nearest => by!(NEAREST),
+            Terms::Down => by!(DOWN),
+            Terms::Up => by!(UP),
+        }
+    }};
+}
+
 /// A tile's registers.
 pub(in crate::cpu) type Tile<V> = [V; VECTORS];
 
@@ -85,65 +104,106 @@ pub(super) unsafe fn chain<V: Lanes>(
         let plain = whole.filter(|_| !sum.sticky && sum.c_smallest == 0 && sum.smallest == 0);
         let told = sum.suspicious < 256;
         match (sum.kind, sum.terms, sum.may_overflow) {
+            (_, terms, _) if sum.part < sum.slots => {
+                by_terms!(terms, |TERMS| apart!(
+                    V,
+                    parts::<V, TERMS>(sum, offsets, at, groups, c)
+                ))
+            }
             (SumKind::Fused, Terms::TowardZero, false) if plain == Some(true) && told => {
-                truncated::chain::<V, false, { overflow::TOLD }, false>(sum, offsets, at, groups, c)
+                apart!(
+                    V,
+                    truncated::chain::<V, false, { overflow::TOLD }, false>(
+                        sum, offsets, at, groups, c
+                    )
+                )
             }
             (SumKind::Fused, Terms::TowardZero, false) if plain == Some(true) => {
-                truncated::chain::<V, false, { overflow::NEVER }, false>(
-                    sum, offsets, at, groups, c,
+                apart!(
+                    V,
+                    truncated::chain::<V, false, { overflow::NEVER }, false>(
+                        sum, offsets, at, groups, c
+                    )
                 )
             }
             (SumKind::Fused, Terms::TowardZero, false) if plain == Some(false) && !told => {
-                truncated::chain::<V, false, { overflow::NEVER }, true>(sum, offsets, at, groups, c)
+                apart!(
+                    V,
+                    truncated::chain::<V, false, { overflow::NEVER }, true>(
+                        sum, offsets, at, groups, c
+                    )
+                )
             }
             (SumKind::Fused, Terms::TowardZero, true) if plain == Some(true) => {
-                truncated::chain::<V, false, { overflow::HALVES }, false>(
-                    sum, offsets, at, groups, c,
+                apart!(
+                    V,
+                    truncated::chain::<V, false, { overflow::HALVES }, false>(
+                        sum, offsets, at, groups, c
+                    )
                 )
             }
             (SumKind::Scaled, Terms::TowardZero, _) if plain == Some(true) => {
-                truncated::chain::<V, true, { overflow::HALVES }, false>(
-                    sum, offsets, at, groups, c,
+                apart!(
+                    V,
+                    truncated::chain::<V, true, { overflow::HALVES }, false>(
+                        sum, offsets, at, groups, c
+                    )
                 )
             }
             (SumKind::Fused, Terms::TowardZero, false) => {
-                fused::<V, false, { terms::ZERO }, false>(sum, offsets, at, groups, c)
+                apart!(
+                    V,
+                    fused::<V, false, { terms::ZERO }, false>(sum, offsets, at, groups, c)
+                )
             }
             (SumKind::Fused, Terms::TowardZero, true) => {
-                fused::<V, false, { terms::ZERO }, true>(sum, offsets, at, groups, c)
+                apart!(
+                    V,
+                    fused::<V, false, { terms::ZERO }, true>(sum, offsets, at, groups, c)
+                )
             }
             (SumKind::Fused, Terms::Nearest, _) => {
-                fused::<V, false, { terms::NEAREST }, true>(sum, offsets, at, groups, c)
+                apart!(
+                    V,
+                    fused::<V, false, { terms::NEAREST }, true>(sum, offsets, at, groups, c)
+                )
             }
             (SumKind::Fused, Terms::Down, _) => {
-                fused::<V, false, { terms::DOWN }, true>(sum, offsets, at, groups, c)
+                apart!(
+                    V,
+                    fused::<V, false, { terms::DOWN }, true>(sum, offsets, at, groups, c)
+                )
             }
             (SumKind::Fused, Terms::Up, _) => {
-                fused::<V, false, { terms::UP }, true>(sum, offsets, at, groups, c)
+                apart!(
+                    V,
+                    fused::<V, false, { terms::UP }, true>(sum, offsets, at, groups, c)
+                )
             }
             (SumKind::Scaled, _, _) => {
-                fused::<V, true, { terms::ZERO }, true>(sum, offsets, at, groups, c)
+                apart!(
+                    V,
+                    fused::<V, true, { terms::ZERO }, true>(sum, offsets, at, groups, c)
+                )
             }
             (SumKind::Late, _, _) if sum.lies_at_29() => {
-                late::<V, false, true>(sum, offsets, at, groups, c)
+                apart!(V, late::<V, false, true>(sum, offsets, at, groups, c))
             }
-            (SumKind::Late, _, _) => late::<V, false, false>(sum, offsets, at, groups, c),
-            (SumKind::Outside, Terms::TowardZero, _) => {
-                outside::<V, { terms::ZERO }>(sum, offsets, at, groups, c)
+            (SumKind::Late, _, _) => {
+                apart!(V, late::<V, false, false>(sum, offsets, at, groups, c))
             }
-            (SumKind::Outside, Terms::Nearest, _) => {
-                outside::<V, { terms::NEAREST }>(sum, offsets, at, groups, c)
-            }
-            (SumKind::Outside, Terms::Down, _) => {
-                outside::<V, { terms::DOWN }>(sum, offsets, at, groups, c)
-            }
-            (SumKind::Outside, Terms::Up, _) => {
-                outside::<V, { terms::UP }>(sum, offsets, at, groups, c)
+            (SumKind::Outside, terms, _) => {
+                by_terms!(terms, |TERMS| apart!(
+                    V,
+                    outside::<V, TERMS>(sum, offsets, at, groups, c)
+                ))
             }
             (SumKind::Parity, _, _) if sum.lies_at_29() => {
-                late::<V, true, true>(sum, offsets, at, groups, c)
+                apart!(V, late::<V, true, true>(sum, offsets, at, groups, c))
             }
-            (SumKind::Parity, _, _) => late::<V, true, false>(sum, offsets, at, groups, c),
+            (SumKind::Parity, _, _) => {
+                apart!(V, late::<V, true, false>(sum, offsets, at, groups, c))
+            }
         }
     }
 }
@@ -283,21 +343,20 @@ unsafe fn group<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: boo
             });
         }
         *bytes = found;
+        // (A unit is 2^(F − E); a sum times 2^(E − F) is the result.)
+        let results = finished(&sum.finish, &sums, &units);
         four!(|v| {
-            // 2^(E − F), when the unit is 2^(F − E).
-            let back = V::splat(254 << 23).i_sub(units[v]);
             let whole = sums[v].i_abs();
             *bad = match HALVES {
                 // −2^31 does not wrap and has no magnitude.
                 true => bad.or(whole),
                 false => bad.b_max(whole),
             };
-            let result = finish(&sum.finish, sums[v], back);
             tile[v] = if sum.sticky {
                 let infinite = tile[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
-                V::select(infinite, tile[v], result)
+                V::select(infinite, tile[v], results[v])
             } else {
-                result
+                results[v]
             };
             // Every term may add a unit of the grid: a result may leave the domain of the next group's c.
             if matches!(TERMS, terms::DOWN | terms::UP) {

@@ -24,6 +24,8 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
             start,
             offset: V::splat(offsets.offset),
             top: V::splat((sum.f + 254) << 23),
+            // −0 + 0 is +0, and −0 + −0 is −0.
+            zero: V::splat(if sum.keeps_sign_of_zero() { SIGN } else { 0 }),
             slots: sum.slots,
         };
         let mut bad = V::splat(0);
@@ -48,6 +50,8 @@ struct Constants<V> {
     start: V,
     offset: V,
     top: V,
+    /// Added to a result, it gives a zero its sign.
+    zero: V,
     slots: usize,
 }
 
@@ -98,6 +102,7 @@ unsafe fn group<V: Lanes>(
             *bad = bad.b_max(sums[v].i_abs());
             // To odd at 24 bits, so that the second rounding sees what was lost.
             let result = sums[v].i_to_f_odd().f_mul(back).f_to_half();
+            let result = result.f_add(constants.zero);
             let infinite = tile[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
             tile[v] = V::select(infinite, tile[v], result);
         });

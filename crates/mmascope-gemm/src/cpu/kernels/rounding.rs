@@ -1,15 +1,42 @@
 //! Rounds sums and f32 numbers in lanes to the format of a result.
 
-use super::fused::{FIELD, INFINITY, SIGN};
-use crate::cpu::lanes::Lanes;
-use crate::cpu::sum::{Finish, Narrow};
+use super::fused::{FIELD, INFINITY, SIGN, Tile};
+use crate::cpu::lanes::{Lanes, VECTORS, four};
+use crate::cpu::plan::Round;
+use crate::cpu::sum::{Direction, Finish, Narrow};
+
+/// `total · 2^−unit`, rounded; `units` as the bits of the f32 that are those powers.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+pub(super) unsafe fn finished<V: Lanes>(
+    how: &Finish,
+    totals: &Tile<V>,
+    units: &Tile<V>,
+) -> Tile<V> {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let back = |v: usize| V::splat(254 << 23).i_sub(units[v]);
+        let mut results = *totals;
+        if let Finish::At(_) = how {
+            // (Not written out, since it is long and there are many copies of it.)
+            for v in 0..VECTORS {
+                results[v] = finish(how, totals[v], back(v));
+            }
+        } else {
+            four!(|v| results[v] = finish(how, totals[v], back(v)));
+        }
+        results
+    }
+}
 
 /// `total · 2^unit`, rounded; `unit` as the bits of the f32 that is that power.
 ///
 /// # Safety
 /// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
-pub(super) unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
+unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let sign = total.and(V::splat(SIGN));
@@ -36,7 +63,7 @@ pub(super) unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
                 let step = away.and(V::splat(mask & mask.wrapping_neg()));
                 kept.i_add(step).f_mul(unit)
             }
-            Finish::NearestAt(narrow) => {
+            Finish::At(narrow) => {
                 // To odd at 24 bits, so that the second rounding sees what was lost.
                 let magnitude = total.i_abs();
                 let kept = toward_zero(magnitude);
@@ -59,45 +86,72 @@ pub(super) unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
     unsafe { magnitude.shr::<24>().not_and(magnitude).i_to_f() }
 }
 
-/// A magnitude rounded to nearest even at a narrower format, with a sign if it is not zero.
+/// A magnitude rounded to a narrower format, with a sign.
 ///
 /// # Safety
 /// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
-unsafe fn round_at<V: Lanes>(narrow: &Narrow, magnitude: V, sign: V) -> V {
+pub(super) unsafe fn round_at<V: Lanes>(narrow: &Narrow, magnitude: V, sign: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
-        if narrow.wide {
+        let zero = V::splat(0);
+        // All ones where what lies between two numbers moves away from zero.
+        let negative = sign.sar_by(V::splat(31));
+        let away = match narrow.direction {
+            Direction::Down => negative,
+            Direction::Up => negative.not_and(V::splat(u32::MAX)),
+            Direction::Nearest | Direction::TowardZero => zero,
+        };
+        let nearest = narrow.direction == Direction::Nearest;
+        let rounded = if narrow.wide {
             // Words of one sign lie as their values do, subnormals and ∞ too: half a last place, less
             // one unless the last bit kept is set, carries where it has to.
             let drop = 23 - narrow.bits;
-            let last = magnitude.sar_by(V::splat(drop)).and(V::splat(1));
-            let half = V::splat((1 << drop >> 1) - 1).i_add(last);
-            let rounded = magnitude.i_add(half).and(V::splat(u32::MAX << drop));
-            let zero = rounded.i_equal(V::splat(0));
-            return rounded.or(zero.not_and(sign));
+            let more = if nearest {
+                let last = magnitude.sar_by(V::splat(drop)).and(V::splat(1));
+                V::splat((1 << drop >> 1) - 1).i_add(last)
+            } else {
+                away.and(V::splat((1 << drop) - 1))
+            };
+            magnitude.i_add(more).and(V::splat(u32::MAX << drop))
+        } else {
+            let field = magnitude
+                .and(V::splat(FIELD))
+                .i_max(V::splat(narrow.smallest));
+            // 1.5 · 2^(e + 23 − bits): the sum's last place is that of the result.
+            let shift = V::splat((23 - narrow.bits) << 23 | 1 << 22);
+            let anchor = field.i_add(shift);
+            let mut rounded = magnitude.f_add(anchor).f_sub(anchor);
+            let mut beyond = V::splat(INFINITY);
+            if !nearest {
+                let place = field.i_sub(V::splat(narrow.bits << 23));
+                let under = magnitude.i_greater(rounded).and(away).and(place);
+                let over = away.not_and(rounded.i_greater(magnitude)).and(place);
+                // (One of the two is zero, which is +0 as a float.)
+                rounded = rounded.f_add(under).f_sub(over);
+                if narrow.stays_finite {
+                    beyond = V::select(away, beyond, V::splat(narrow.largest));
+                }
+            }
+            let over = rounded.i_greater(V::splat(narrow.largest));
+            V::select(over, beyond, rounded)
+        };
+        if narrow.signed_zero {
+            return rounded.or(sign);
         }
-        let field = magnitude
-            .and(V::splat(FIELD))
-            .i_max(V::splat(narrow.smallest));
-        // 1.5 · 2^(e + 23 − bits): the sum's last place is that of the result.
-        let shift = V::splat((23 - narrow.bits) << 23 | 1 << 22);
-        let anchor = field.i_add(shift);
-        let rounded = magnitude.f_add(anchor).f_sub(anchor);
-        let over = rounded.i_greater(V::splat(narrow.largest));
-        let rounded = V::select(over, V::splat(INFINITY), rounded);
-        let zero = rounded.i_equal(V::splat(0));
-        rounded.or(zero.not_and(sign))
+        rounded.or(rounded.i_equal(zero).not_and(sign))
     }
 }
 
-/// An f32 of any class rounded to nearest even at a narrower format (§3: `convert`, `add`), by the
-/// rules of IEEE 754; a NaN stays one.
+/// An f32 of any class rounded (§3: `convert`), by the rules of IEEE 754; a NaN stays one.
 ///
 /// # Safety
 /// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
-pub(super) unsafe fn narrowed<V: Lanes>(narrow: &Narrow, x: V, signed_zero: bool) -> V {
+pub(super) unsafe fn converted<V: Lanes>(to: &Round, x: V) -> V {
+    let Round::Narrow { to: narrow, .. } = to else {
+        return x;
+    };
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let sign = x.and(V::splat(SIGN));
@@ -110,11 +164,98 @@ pub(super) unsafe fn narrowed<V: Lanes>(narrow: &Narrow, x: V, signed_zero: bool
             magnitude.i_min(V::splat(narrow.largest + (1 << 23)))
         };
         let rounded = round_at(narrow, rounded, sign);
-        let rounded = if signed_zero {
-            rounded.or(sign)
-        } else {
-            rounded
-        };
         V::select(special, x, rounded)
+    }
+}
+
+/// The sum of two f32 of any class, rounded once (§3: `add`), by the rules of IEEE 754; a NaN stays one.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+pub(super) unsafe fn added<V: Lanes>(to: &Round, left: V, right: V) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let sum = left.f_add(right);
+        let direction = match to {
+            Round::Single(Direction::Nearest) => return sum,
+            Round::Narrow { twice: true, .. } => return converted(to, sum),
+            Round::Single(direction) => *direction,
+            Round::Narrow { to, .. } => to.direction,
+        };
+        // What the sum lacks, exactly (D. Knuth's TwoSum).
+        let part = sum.f_sub(left);
+        let error = left.f_sub(sum.f_sub(part)).f_add(right.f_sub(part));
+        let special = sum.and(V::splat(!SIGN)).i_greater(V::splat(INFINITY - 1));
+        let exact = error.and(V::splat(!SIGN)).i_equal(V::splat(0)).or(special);
+        // Toward zero: one place less where the sum lies beyond the exact one.
+        let beyond = error.xor(sum).sar_by(V::splat(31));
+        let cut = sum.i_add(exact.not_and(beyond));
+        let mut result = if let Round::Narrow { .. } = to {
+            // With the last bit set where something was lost, the second rounding sees it.
+            converted(to, cut.or(exact.not_and(V::splat(1))))
+        } else {
+            let negative = sum.sar_by(V::splat(31));
+            let away = match direction {
+                Direction::Down => exact.not_and(negative),
+                Direction::Up => exact.or(negative).not_and(V::splat(u32::MAX)),
+                _ => V::splat(0),
+            };
+            cut.i_sub(away)
+        };
+        if direction == Direction::Down {
+            // A zero of two numbers that differ in sign is −0.
+            let zero = sum.and(V::splat(!SIGN)).i_equal(V::splat(0));
+            result = result.or(zero.and(left.or(right)).and(V::splat(SIGN)));
+        }
+        result
+    }
+}
+
+/// Two registers of f64 whole numbers, the lower half first, times `unit` as in [`finish`], rounded. Of the product nothing is lost.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+pub(super) unsafe fn finish_wide<V: Lanes>(finish: &Finish, total: [V; 2], unit: V) -> V {
+    /// Bits of an f64 that f32 has no place for.
+    const LOST: u32 = 52 - 23;
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let low = total[0].d_mul(unit.f_low_to_d());
+        let high = total[1].d_mul(unit.f_high_to_d());
+        // Cut to f32's bits and fewer, after what carries into them has been added.
+        let cut = |mask: u32, more: [V; 2]| {
+            let kept = V::d_splat(f64::from_bits(u64::from(mask) << LOST | 0xfff << 52));
+            let [low, high] = [low.l_add(more[0]), high.l_add(more[1])];
+            low.and(kept).d_to_f(high.and(kept))
+        };
+        let none = [V::splat(0); 2];
+        match *finish {
+            Finish::Nearest => low.d_to_f(high),
+            Finish::TowardZero { mask } => cut(mask, none),
+            Finish::Directed { up, mask } => {
+                let place = u64::from(mask & mask.wrapping_neg()) << LOST;
+                let most = V::d_splat(f64::from_bits(place - 1));
+                let all = if up { V::splat(u32::MAX) } else { V::splat(0) };
+                let away = [low, high].map(|x| x.d_negative().xor(all).and(most));
+                cut(mask, away)
+            }
+            Finish::At(narrow) => {
+                // Toward zero, and with the last bit set where something was lost, so that the second rounding sees it.
+                let below = V::d_splat(f64::from_bits((1 << LOST) - 1));
+                let odd = |x: V| {
+                    // Any of the lost bits carries into the place above them.
+                    let carry = x.and(below).l_add(below);
+                    let last = V::d_splat(f64::from_bits(1 << LOST));
+                    x.or(carry.and(last))
+                };
+                let kept = below.xor(V::splat(u32::MAX));
+                let [low, high] = [odd(low).and(kept), odd(high).and(kept)];
+                let value = low.d_to_f(high);
+                let sign = value.and(V::splat(SIGN));
+                round_at(&narrow, value.and(V::splat(!SIGN)), sign)
+            }
+        }
     }
 }

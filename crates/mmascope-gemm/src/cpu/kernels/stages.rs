@@ -4,13 +4,13 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::fused::{self, At, INFINITY, SIGN, Tile};
-use super::rounding::narrowed;
+use super::rounding::{added, converted};
 use super::{exact, half, native};
 use crate::cpu::enter::{Ahead, Packed};
-use crate::cpu::lanes::{Lanes, VECTORS};
+use crate::cpu::lanes::{Lanes, VECTORS, apart};
 use crate::cpu::pack::{Marks, Shape};
 use crate::cpu::packed_operand::How;
-use crate::cpu::plan::{From, MAX_STAGES, Round, Stage};
+use crate::cpu::plan::{From, MAX_STAGES, Stage};
 use crate::cpu::program::Sums;
 use crate::cpu::sum::Sum;
 
@@ -70,7 +70,7 @@ impl Sums {
         let groups = self.shape.slots / sum.slots * steps.len();
         // SAFETY: instructions: the caller's. Room: `at` has asserted row, panel and first step, and the caller that the steps
         // are there; `groups` are those of the steps.
-        unsafe { half::chain(sum, &self.ranges.offsets, at, groups, c) }
+        unsafe { apart!(V, half::chain(sum, &self.ranges.offsets, at, groups, c)) }
     }
 
     /// One step, or for a program of one statement `repeat` steps.
@@ -112,7 +112,8 @@ impl Sums {
                     }
                     Stage::Chain { slot, slots, from } => {
                         let start = from.as_ref().map(&read);
-                        native::chain(at.on::<V>(*slot, 0, false), slots * repeat, start)
+                        let at = at.on::<V>(*slot, 0, false);
+                        apart!(V, native::chain(at, slots * repeat, start))
                     }
                     Stage::Pairwise {
                         slot,
@@ -128,7 +129,8 @@ impl Sums {
                             flush: self.ranges.flush,
                             slots: *slots,
                         };
-                        native::pairwise(&how, at.on::<V>(*slot, 0, false), repeat, &mut value);
+                        let at = at.on::<V>(*slot, 0, false);
+                        apart!(V, native::pairwise(&how, at, repeat, &mut value));
                         value
                     }
                     Stage::Exact {
@@ -143,20 +145,21 @@ impl Sums {
                         let offsets = &self.ranges.offsets;
                         let places = self.plan.a.fraction_bits() + self.plan.b.fraction_bits();
                         let l = (*l, places);
-                        bad = bad.or(exact::chain(l, offsets, at, groups, &mut value));
+                        let chain = apart!(V, exact::chain(l, offsets, at, groups, &mut value));
+                        bad = bad.or(chain);
                         value
                     }
                     Stage::Add(left, right, to) => {
                         let (mut left, right) = (read(left), read(right));
                         for (left, right) in left.iter_mut().zip(right) {
-                            *left = rounded(to, left.f_add(right));
+                            *left = apart!(V, added(to, *left, right));
                         }
                         left
                     }
                     Stage::Convert(from, to) => {
                         let mut value = read(from);
                         for value in &mut value {
-                            *value = rounded(to, *value);
+                            *value = apart!(V, converted(to, *value));
                         }
                         value
                     }
@@ -178,17 +181,6 @@ impl Sums {
             }
             bad
         }
-    }
-}
-
-/// # Safety
-/// Instructions: the head of `kernels.rs` says what they are.
-#[inline(always)]
-unsafe fn rounded<V: Lanes>(to: &Round, x: V) -> V {
-    match &to.narrow {
-        None => x,
-        // SAFETY: as the caller promises.
-        Some(narrow) => unsafe { narrowed(narrow, x, to.signed_zero) },
     }
 }
 
@@ -265,7 +257,7 @@ impl Packed for Sums {
                     if let (true, Some(grain)) = (within, self.grain(row, panel, chunk, l)) {
                         let mut tile = *c;
                         let groups = slots / l * steps.len();
-                        let bad = exact::whole(l, grain, at, groups, &mut tile);
+                        let bad = apart!(V, exact::whole(l, grain, at, groups, &mut tile));
                         if bad.top_bits() == 0 {
                             *c = tile;
                             return bad;

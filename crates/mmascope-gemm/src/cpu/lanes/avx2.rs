@@ -128,8 +128,7 @@ impl Lanes for Avx2 {
         i_to_f(x) => Self::of(_mm256_cvtepi32_ps(x.0));
         f_to_half(x) => {
             let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x.f());
-            // (−0 + 0 is +0.)
-            Self::of(_mm256_add_ps(_mm256_cvtph_ps(half), _mm256_setzero_ps()))
+            Self::of(_mm256_cvtph_ps(half))
         };
         f_low_to_d(x) => Self::of_d(_mm256_cvtps_pd(_mm256_castps256_ps128(x.f())));
         f_high_to_d(x) => Self::of_d(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(x.f())));

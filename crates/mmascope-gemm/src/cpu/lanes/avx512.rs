@@ -158,8 +158,7 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         };
         f_to_half(x) => {
             let half = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x.f());
-            // (−0 + 0 is +0.)
-            Self::of(_mm512_add_ps(_mm512_cvtph_ps(half), _mm512_setzero_ps()))
+            Self::of(_mm512_cvtph_ps(half))
         };
         f_low_to_d(x) => Self::of_d(_mm512_cvtps_pd(_mm512_castps512_ps256(x.f())));
         f_high_to_d(x) => Self::of_d(_mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(x.f())));

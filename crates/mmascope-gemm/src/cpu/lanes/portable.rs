@@ -60,6 +60,7 @@ impl Portable {
 
 impl Lanes for Portable {
     const WIDTH: usize = 8;
+    const APART: bool = true;
 
     #[inline(always)]
     unsafe fn splat(word: u32) -> Self {

@@ -2,7 +2,7 @@
 
 use super::{Refusal, Round};
 use crate::cpu::exponents::power_of_two;
-use crate::cpu::sum::{Finish, Narrow, Sum, Terms};
+use crate::cpu::sum::{Direction, Finish, Narrow, Sum, Terms};
 use crate::dpa::{Output, Select, Signature, ZeroSign};
 use crate::format::{Overflow, Rounding};
 use crate::shape::{SumGrid, SumKind};
@@ -12,7 +12,7 @@ pub(in crate::cpu) fn overflows(output: &Output) -> bool {
     matches!(output.overflow, Overflow::Infinity | Overflow::Ieee)
 }
 
-fn narrow(output: &Output) -> Result<Narrow, Refusal> {
+fn narrow(output: &Output, direction: Direction) -> Result<Narrow, Refusal> {
     let float = output.format.float().ok_or("no float")?;
     let wide = float.emin() == -126;
     let bits = float.fraction_bits;
@@ -24,40 +24,41 @@ fn narrow(output: &Output) -> Result<Narrow, Refusal> {
         wide,
         smallest: ((float.emin() + 127) as u32) << 23,
         largest: field << 23 | fraction << (23 - bits),
+        direction,
+        stays_finite: output.overflow == Overflow::Ieee,
+        signed_zero: output.zero != ZeroSign::Plus,
     })
 }
 
-/// The rounding of an addition or a conversion.
-pub(super) fn round(output: &Output) -> Result<Round, Refusal> {
+/// The rounding of an addition or a conversion. `half`: what is added has f16's numbers, and so has the result.
+pub(super) fn round(output: &Output, half: bool) -> Result<Round, Refusal> {
     let bits = output.format.float().map_or(0, |float| float.fraction_bits);
-    if output.rounding != Rounding::Rne || !overflows(output) {
-        return Err(format!("{} {}", output.rounding, output.format));
-    }
+    let direction = Direction::of(output.rounding).filter(|_| overflows(output));
+    let direction = direction.ok_or_else(|| format!("{} {}", output.rounding, output.format))?;
     if output.zero != ZeroSign::Ieee {
         return Err("a sum whose zeros are not IEEE 754's".into());
     }
-    Ok(Round {
-        narrow: if bits == 23 {
-            None
-        } else {
-            Some(narrow(output)?)
-        },
-        signed_zero: true,
-    })
+    if bits == 23 {
+        return Ok(Round::Single(direction));
+    }
+    // The f32 sum of two numbers of at most 11 bits, rounded again to nearest, is the sum rounded once.
+    let twice = half && bits <= 10 && direction == Direction::Nearest;
+    let to = narrow(output, direction)?;
+    Ok(Round::Narrow { to, twice })
 }
 
 fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
     let float = output.format.float().ok_or("no float")?;
     let wide = float.emin() == -126 && float.exponent_bits == 8;
-    let refuse = || Err(format!("{} {}", output.rounding, output.format));
-    // A sum that is not zero stays away from zero in a wide format, so −0 never comes about there.
     if !overflows(output) {
         return Err(format!("overflow={}", output.overflow));
     }
-    let zero_fits = output.zero == ZeroSign::Plus || wide && output.zero == ZeroSign::Exact;
-    if !zero_fits {
+    // (A sum that is not zero stays away from zero in a wide format: −0 comes about in narrow ones alone.)
+    if !matches!(output.zero, ZeroSign::Plus | ZeroSign::Exact) {
         return Err(format!("zero={}", output.zero));
     }
+    let direction = Direction::of(output.rounding)
+        .ok_or_else(|| format!("{} {}", output.rounding, output.format))?;
     let finish = match output.rounding {
         Rounding::Rz if wide => Finish::TowardZero {
             mask: u32::MAX << (23 - float.fraction_bits),
@@ -67,12 +68,13 @@ fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
             mask: u32::MAX << (23 - float.fraction_bits),
         },
         Rounding::Rne if wide && float.fraction_bits == 23 => Finish::Nearest,
-        Rounding::Rne => Finish::NearestAt(narrow(output)?),
-        _ => return refuse(),
+        _ => Finish::At(narrow(output, direction)?),
     };
     Ok((finish, wide))
 }
 
+/// The largest F: terms and c stay below 2^31 units of the grid.
+const MOST_F: u32 = 29;
 /// The first byte, of 128, from which on a sum may be suspected of an overflow.
 const SUSPICIOUS: u32 = 112;
 
@@ -115,22 +117,35 @@ pub(super) fn fused_sum(
     let term = (largest(a) * largest(b) * unit).ceil() + 1.0;
     let limit = power_of_two(31);
     let (half, whole) = (slots as f64 / 2.0 * term, slots as f64 * term);
-    if f > 28 || half + 2.0 * unit + 1.0 >= limit {
-        return Err(format!(
-            "L={l} terms of F={f} fraction bits do not fit 32 bits"
-        ));
-    }
+    // Whether a c so many binades above the grid fits beside the products.
+    let fits_beside = |reach: &u32| whole + power_of_two((f + 1 + reach) as i32) + 1.0 < limit;
+    // Of a c beyond the reach, all bits lie on the grid.
+    let last_reach = 23_u32.saturating_sub(f);
+    let fits = match outside {
+        true => fits_beside(&last_reach),
+        false => half + 2.0 * unit + 1.0 < limit,
+    };
+    let part = match fits {
+        true => slots,
+        false => {
+            let most = ((limit - 1.0) / term).floor() as usize;
+            if f > MOST_F || most == 0 || !matches!(kind, SumKind::Fused | SumKind::Outside) {
+                return Err(format!(
+                    "L={l} terms of F={f} fraction bits do not fit 32 bits"
+                ));
+            }
+            slots.div_ceil(slots.div_ceil(most))
+        }
+    };
     // A sum that leaves i32 comes back as itself minus 2^32: at least so large a number that hardly any
     // other sum is suspected, or else the halves are kept apart.
     let most = whole + 2.0 * unit + 1.0;
     let apart = terms != Terms::TowardZero || kind == SumKind::Scaled;
     let (may_overflow, suspicious) = match ((2.0 * limit - most) / power_of_two(24)).floor() {
-        _ if late || outside || most < limit => (false, 256),
+        _ if late || outside || part < slots || most < limit => (false, 256),
         first if first >= f64::from(SUSPICIOUS) && !apart => (false, first as u32),
         _ => (true, 256),
     };
-    // Whether a c so many binades above the grid fits beside the products.
-    let fits_beside = |reach: &u32| whole + power_of_two((f + 1 + reach) as i32) + 1.0 < limit;
     let mut reach = 0;
     if late {
         if f < 23 || !(30..=40).contains(&f2) || f2 < f || c_smallest != 0 {
@@ -142,15 +157,9 @@ pub(super) fn fused_sum(
             .find(fits)
             .ok_or("sums that do not fit 32 bits")?;
     }
-    if outside {
-        if c_smallest != 0 {
-            return Err("grid=products with a short c".into());
-        }
-        // Of a c beyond the reach, all bits lie on the grid.
-        reach = (23_u32.saturating_sub(f)..24)
-            .rev()
-            .find(fits_beside)
-            .ok_or("sums that do not fit 32 bits")?;
+    if outside && part == slots {
+        let found = (last_reach..24).rev().find(fits_beside);
+        reach = found.ok_or("sums that do not fit 32 bits")?;
     }
     if kind == SumKind::Scaled {
         let fits = signature
@@ -162,16 +171,16 @@ pub(super) fn fused_sum(
     }
     let (finish, wide) = finish(output)?;
     let out_smallest = match finish {
-        Finish::NearestAt(narrow) => narrow.smallest,
+        Finish::At(narrow) => narrow.smallest,
         _ => 0,
     };
-    let is_narrow = matches!(finish, Finish::NearestAt(_));
-    if late && (!wide || finish != Finish::Nearest) || outside && (!wide || is_narrow) {
+    if late && (!wide || finish != Finish::Nearest) {
         return Err(format!("{} {}", output.rounding, output.format));
     }
     let sum = Sum {
         kind,
         slots,
+        part,
         f,
         terms,
         may_overflow,
