@@ -4,8 +4,8 @@
  *   INSTRUCTION=tdpbf16ps mmascope validate plugin:x86.so --against x86:tdpbf16ps
  *
  * The environment variable INSTRUCTION is a name of the table below (vdpbf16ps when it is not there). MXCSR is the
- * number that the register has meanwhile (1f80, the usual one, when it is not there): the instructions take no notice
- * of it, which the tests check.
+ * number that the register has meanwhile (it keeps its own when the variable is not there): the instructions take no
+ * notice of it, which the tests check.
  */
 #include "mmascope_plugin.h"
 

@@ -1,5 +1,5 @@
 //! Instructions of this machine's own processor, as devices in C (`examples/devices/x86.c`), against their rows.
-#![cfg(all(unix, target_arch = "x86_64"))]
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 #[path = "common/c.rs"]
 mod c;
@@ -22,8 +22,13 @@ const INTEGERS: [&str; 8] = [
     "tdpbuud",
 ];
 
-/// The device; `None`, printed, where a compiler or the system is missing.
+/// The device; `None`, printed, where a compiler is missing or the processor has none of the instructions.
 fn device(folder: &Path) -> Option<PathBuf> {
+    // (Assemblers of the time of older processors do not know them.)
+    if !std::is_x86_feature_detected!("avx512f") {
+        println!("skipped: this processor has no AVX-512");
+        return None;
+    }
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/devices/x86.c");
     let text = std::fs::read_to_string(source).expect("the device");
     c::compiled(folder, "x86", &text)

@@ -68,6 +68,11 @@ impl Codec {
         self.plain.then_some(self.nan as u32)
     }
 
+    /// Fraction bits of a number.
+    pub(super) fn bits(&self) -> u32 {
+        self.fraction_bits
+    }
+
     /// Field of the smallest normal number as f32's in place; 0 where it is f32's own.
     pub(super) fn smallest(&self) -> u32 {
         match self.decoder.fields().0 {

@@ -114,6 +114,7 @@ impl Plan {
         let c_smallest = plan.c.smallest();
         let mut reads_c = Vec::new();
         let mut formats = Vec::new();
+        let mut fraction_bits = Vec::new();
         for statement in statements {
             let output = &statement.output;
             let from = |source: Source| match source {
@@ -134,10 +135,11 @@ impl Plan {
             if output.flush.is_some() {
                 return Err("results that are flushed".to_owned());
             }
-            let out_smallest = Codec::new(&output.format, output)
+            let out = Codec::new(&output.format, output)
                 .filter(Codec::is_ieee)
-                .ok_or_else(|| format!("results in {} are no f32", output.format))?
-                .smallest();
+                .ok_or_else(|| format!("results in {} are no f32", output.format))?;
+            let (out_smallest, out_bits) = (out.smallest(), out.bits());
+            fraction_bits.push(out_bits);
             let (stage, c) = match &statement.operation {
                 Operation::Dot {
                     algorithm,
@@ -190,8 +192,15 @@ impl Plan {
                 }
                 Operation::Add(left, right) => {
                     let (left, right) = (from(*left), from(*right));
-                    let same = [left, right].map(smallest) == [out_smallest; 2];
-                    let round = round(output, out_smallest != 0 && same)?;
+                    let fits = |from| {
+                        let bits = match from {
+                            From::C => plan.c.bits(),
+                            From::Zero => 0,
+                            From::Stage(index) => fraction_bits[index],
+                        };
+                        smallest(from) == out_smallest && bits <= out_bits
+                    };
+                    let round = round(output, out_smallest != 0 && fits(left) && fits(right))?;
                     (Stage::Add(left, right, round), has_c(left) || has_c(right))
                 }
                 Operation::Join { .. } => return Err("a sum of several values".to_owned()),

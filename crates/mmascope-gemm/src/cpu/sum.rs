@@ -82,7 +82,7 @@ pub(super) struct Sum {
     pub(super) kind: SumKind,
     /// Slots of a group: an even number.
     pub(super) slots: usize,
-    /// Slots whose sum fits i32: all of them, or those of a part, the parts being added in f64.
+    /// Slots that are summed in i32 lanes: all of them, or those of a part, the parts being added in f64.
     pub(super) part: usize,
     /// F.
     pub(super) f: u32,
@@ -126,7 +126,7 @@ impl Sum {
             && self.sticky
     }
 
-    /// Whether a result that rounds to a zero keeps its sign; there is none of f32's exponents.
+    /// Whether a result that rounds to a zero keeps its sign. (No result of f32's exponents rounds to one.)
     pub(super) fn keeps_sign_of_zero(&self) -> bool {
         matches!(self.finish, Finish::At(narrow) if narrow.signed_zero)
     }

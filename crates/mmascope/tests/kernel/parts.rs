@@ -150,7 +150,7 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "a=e5m2 b=e4m3 c=f16 d=f16 k=8".to_owned(),
             "fused L=8 F=18 align=rd -> rd f16 overflow=ieee",
         ),
-        // Sums beyond 32 bits: parts of 7, 3 and 1 products.
+        // Sums beyond 32 bits: parts of 8, 4, 1 and 32 products; two parts, where c does not fit beside one.
         (format!("{f16} k=16"), "fused L=16 F=26 -> rz f32"),
         (
             "a=f16 b=f16 c=f16 d=f16 k=8".to_owned(),
@@ -161,8 +161,22 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "fused L=8 F=29 align=rd -> ru f32",
         ),
         (
-            "a=e4m3 b=e4m3 c=f32 d=f32 k=64".to_owned(),
-            "fused L=64 F=24 align=ru -> rne f32",
+            "a=e4m3 b=e4m3 c=f32 d=f32 k=128".to_owned(),
+            "fused L=128 F=24 align=ru -> rne f32",
+        ),
+        (
+            format!("{f16} k=16"),
+            "fused L=16 F=25 grid=products -> rz f32",
+        ),
+        // e5m2 has f16's exponents and fewer bits: f32 would round the sum twice.
+        (
+            "a=f16 b=f16 c=f16 d=e5m2 k=8".to_owned(),
+            "t = fused L=8 F=24 from +0 -> rz f16 ; d = add c t -> rne e5m2",
+        ),
+        // c and a sum near f32's ends.
+        (
+            "a=f32 b=f32 c=f32 d=f32 k=2".to_owned(),
+            "t = fma-chain over k%2=0 from c -> rne f32 ; u = fma-chain over k%2=1 from +0 -> rne f32 ; d = add t u -> rz f32",
         ),
         // Additions that f32 would round twice, and such that do not round to nearest.
         (

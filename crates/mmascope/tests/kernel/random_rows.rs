@@ -76,7 +76,9 @@ fn row(random: &mut Random) -> (String, String) {
     const OPERANDS: [&str; 9] = [
         "f16", "bf16", "tf32", "e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "f32",
     ];
-    const SUMS: [&str; 6] = ["f32", "f32", "f16", "bf16", "tf32", "e8m13"];
+    const SUMS: [&str; 8] = [
+        "f32", "f32", "f16", "bf16", "tf32", "e8m13", "e5m2", "e8m21",
+    ];
     let a = one(&OPERANDS, random);
     let b = if random.one_in(3) {
         one(&OPERANDS, random)
@@ -92,7 +94,7 @@ fn row(random: &mut Random) -> (String, String) {
     let k = 1 + random.below(12);
     let widened = one(&["", "", "", " as f16", " as f32"], random);
     let out = output(&[d], random);
-    let between = ["f32", "f32", "f16", "bf16", "tf32"];
+    let between = ["f32", "f32", "f16", "bf16", "tf32", "e5m2"];
     let program = match random.below(10) {
         0 => {
             let (first, inner) = (algorithm(k, random), output(&between, random));

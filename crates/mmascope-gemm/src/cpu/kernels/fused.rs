@@ -1,5 +1,5 @@
 //! The kernels for fused sums in 32-bit lanes: T-FDPA and ST-FDPA here, TR-FDPA and GTR-FDPA in `late`,
-//! sums whose products alone choose the grid in `outside`.
+//! sums whose products alone choose the grid in `outside`, sums that do not fit 32 bits in `parts`.
 //!
 //! A product of two significands of together at most 24 bits is exact in f32. Multiplied by
 //! 2^(F−E) it is again exact, or far below 1; the conversion to an integer is then the alignment of

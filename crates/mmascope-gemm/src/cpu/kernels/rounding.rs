@@ -183,9 +183,12 @@ pub(super) unsafe fn added<V: Lanes>(to: &Round, left: V, right: V) -> V {
             Round::Single(direction) => *direction,
             Round::Narrow { to, .. } => to.direction,
         };
-        // What the sum lacks, exactly (D. Knuth's TwoSum).
-        let part = sum.f_sub(left);
-        let error = left.f_sub(sum.f_sub(part)).f_add(right.f_sub(part));
+        // What the sum lacks, exactly (T. Dekker's Fast2Sum: the larger number is taken off first, and nothing overflows).
+        let [first, second] = [left, right].map(|x| x.and(V::splat(!SIGN)));
+        let swap = second.i_greater(first);
+        let high = V::select(swap, right, left);
+        let low = V::select(swap, left, right);
+        let error = low.f_sub(sum.f_sub(high));
         let special = sum.and(V::splat(!SIGN)).i_greater(V::splat(INFINITY - 1));
         let exact = error.and(V::splat(!SIGN)).i_equal(V::splat(0)).or(special);
         // Toward zero: one place less where the sum lies beyond the exact one.

@@ -2,9 +2,10 @@
 
 use super::{Refusal, Round};
 use crate::cpu::exponents::power_of_two;
+use crate::cpu::range::C_HIGH;
 use crate::cpu::sum::{Direction, Finish, Narrow, Sum, Terms};
 use crate::dpa::{Output, Select, Signature, ZeroSign};
-use crate::format::{Overflow, Rounding};
+use crate::format::{Float, Overflow, Rounding};
 use crate::shape::{SumGrid, SumKind};
 
 /// Whether what leaves the format becomes ∞, and an ∞ stays one.
@@ -12,11 +13,23 @@ pub(in crate::cpu) fn overflows(output: &Output) -> bool {
     matches!(output.overflow, Overflow::Infinity | Overflow::Ieee)
 }
 
+/// Whether a format has f32's exponents.
+fn is_wide(float: &Float) -> bool {
+    float.emin() == -126 && float.exponent_bits == 8
+}
+
+/// The format of a result, where f32 lanes can round to it.
 fn narrow(output: &Output, direction: Direction) -> Result<Narrow, Refusal> {
     let float = output.format.float().ok_or("no float")?;
-    let wide = float.emin() == -126;
+    let wide = is_wide(&float);
     let bits = float.fraction_bits;
     let largest = output.format.decode(output.format.max_finite(false));
+    // A sum is rounded to odd at 24 bits first: at least two of them go. Of other exponents than f32's, the place of a subnormal
+    // is a normal f32, and what lies below the largest number lies in the domain of c.
+    let lies_in_f32 = wide || float.emin() - bits as i32 >= -126 && largest.exponent < C_HIGH;
+    if bits > 21 || !lies_in_f32 {
+        return Err(format!("{} {}", output.rounding, output.format));
+    }
     let field = (largest.exponent + 127) as u32;
     let fraction = largest.significand as u32 & ((1 << bits) - 1);
     Ok(Narrow {
@@ -30,26 +43,27 @@ fn narrow(output: &Output, direction: Direction) -> Result<Narrow, Refusal> {
     })
 }
 
-/// The rounding of an addition or a conversion. `half`: what is added has f16's numbers, and so has the result.
-pub(super) fn round(output: &Output, half: bool) -> Result<Round, Refusal> {
-    let bits = output.format.float().map_or(0, |float| float.fraction_bits);
+/// The rounding of an addition or a conversion. `same`: what is added are numbers of the result's format.
+pub(super) fn round(output: &Output, same: bool) -> Result<Round, Refusal> {
+    let float = output.format.float().ok_or("no float")?;
+    let bits = float.fraction_bits;
     let direction = Direction::of(output.rounding).filter(|_| overflows(output));
     let direction = direction.ok_or_else(|| format!("{} {}", output.rounding, output.format))?;
     if output.zero != ZeroSign::Ieee {
         return Err("a sum whose zeros are not IEEE 754's".into());
     }
-    if bits == 23 {
+    if bits == 23 && is_wide(&float) {
         return Ok(Round::Single(direction));
     }
     // The f32 sum of two numbers of at most 11 bits, rounded again to nearest, is the sum rounded once.
-    let twice = half && bits <= 10 && direction == Direction::Nearest;
+    let twice = same && bits <= 10 && direction == Direction::Nearest;
     let to = narrow(output, direction)?;
     Ok(Round::Narrow { to, twice })
 }
 
 fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
     let float = output.format.float().ok_or("no float")?;
-    let wide = float.emin() == -126 && float.exponent_bits == 8;
+    let wide = is_wide(&float);
     if !overflows(output) {
         return Err(format!("overflow={}", output.overflow));
     }
@@ -134,7 +148,8 @@ pub(super) fn fused_sum(
                     "L={l} terms of F={f} fraction bits do not fit 32 bits"
                 ));
             }
-            slots.div_ceil(slots.div_ceil(most))
+            // (More than one, also where the products fit and c does not beside them.)
+            slots.div_ceil(slots.div_ceil(most).max(2))
         }
     };
     // A sum that leaves i32 comes back as itself minus 2^32: at least so large a number that hardly any
