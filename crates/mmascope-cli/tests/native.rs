@@ -112,6 +112,46 @@ fn an_instruction_is_not_another_row() {
     assert_eq!(status.code(), Some(1));
 }
 
+/// Sums of two products just below the smallest normal number, of the even and of the odd k: the processor judges them as
+/// if exponents had no limit, and random cases hardly meet them.
+#[test]
+fn sums_just_below_the_normal_numbers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(device) = device(folder.path()) else {
+        return;
+    };
+    if mismatches(&device, "tdpbf16ps", 0x1f80, 1, 100).is_none() {
+        return;
+    }
+    let power = |exponent: i32| (127 + exponent) << 7;
+    let hex = |words: &[i32; 32]| words.map(|word| format!("{word:04x}")).concat();
+    let mut lines = String::new();
+    for first in [0, 1] {
+        for below in 149..=153 {
+            // 2^-126 − 2^-below.
+            let (mut a, mut b) = ([0; 32], [0; 32]);
+            (a[first], b[first]) = (power(-63), power(-63));
+            (a[first + 2], b[first + 2]) = (0x8000 | power(-75), power(75 - below));
+            let [a, b] = [&a, &b].map(hex);
+            let line = format!(
+                r#"{{"arch":"x86","inst":"tdpbf16ps","a":"{a}","b":"{b}","c":"00000000"}}"#
+            );
+            lines += &(line + "\n");
+        }
+    }
+    let vectors = folder.path().join("below.jsonl");
+    std::fs::write(&vectors, lines).expect("a file");
+    let output = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .env("INSTRUCTION", "tdpbf16ps")
+        .args(["check", "--in-process", "--subject"])
+        .arg(format!("plugin:{}", device.display()))
+        .arg(&vectors)
+        .output()
+        .expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.ends_with("10 passed, 0 failed\n"), "{output:?}");
+}
+
 /// Millions of cases of every instruction at every setting: `cargo xtask prove x86`.
 #[test]
 #[ignore = "a long proof: cargo xtask prove x86"]
