@@ -350,6 +350,7 @@ pub(crate) trait Lanes: Copy {
 
 /// An expression with lanes, as a function of its own where lanes are loops. Kernels are inlined into one function, as the
 /// vector instructions need it; with thousands of loops that function takes the compiler a time that grows with their square.
+#[allow(unused_macros)] // by `tests/inner.rs`, which takes the lanes alone
 macro_rules! apart {
     ($lanes:ty, $body:expr) => {
         if <$lanes>::APART {
