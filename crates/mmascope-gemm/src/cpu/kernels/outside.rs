@@ -54,7 +54,7 @@ pub(super) unsafe fn outside<V: Lanes, const TERMS: u8>(
             // (A unit is 2^(F − E); a sum times 2^(E − F) is the result.)
             tile = finished(&sum.finish, &totals, &units);
             if far[0].or(far[1]).or(far[2].or(far[3])).top_bits() != 0 {
-                four!(|v| {
+                for v in 0..VECTORS {
                     // c lies below 2^(above + 1 + F) units of the grid, the products below 2^31.
                     let own = before[v].and(V::splat(FIELD));
                     let inexact = own.i_sub(e[v]).i_greater(most);
@@ -62,7 +62,7 @@ pub(super) unsafe fn outside<V: Lanes, const TERMS: u8>(
                     bad = bad.or(infinite.not_and(far[v].and(inexact)));
                     let beyond = beyond(&sum.finish, sums[v], before[v], units[v]);
                     tile[v] = V::select(far[v], beyond, tile[v]);
-                });
+                }
             }
             if sum.sticky {
                 four!(|v| {

@@ -51,9 +51,10 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
             }
             let mut units = [zero; VECTORS];
             four!(|v| units[v] = top.i_sub(e[v]));
-            // c on the grid: in i32, or where it has left them, where all its bits lie on the grid, in f64.
+            // c on the grid: in i32, or where it has left them, where all its bits lie on the grid, in f64. (A loop here and at the
+            // end, not written out: it is little beside the products, and there are many copies of this function.)
             let mut totals = [[zero; 2]; VECTORS];
-            four!(|v| {
+            for v in 0..VECTORS {
                 let late = tile[v].f_mul(units[v]);
                 let near = late.converted::<TERMS>();
                 totals[v] = [near.i_low_to_d(), near.i_high_to_d()];
@@ -69,7 +70,7 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
                     let inexact = magnitude.i_greater(V::splat(INEXACT - 1));
                     bad = bad.or(inexact.and(finite));
                 }
-            });
+            }
             let mut found = start;
             for from in (0..sum.slots).step_by(sum.part) {
                 let mut sums = [zero; VECTORS];
@@ -87,7 +88,7 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
             bytes = found;
             at = at.on::<V>(sum.slots, 0, false);
             smallest = sum.smallest;
-            four!(|v| {
+            for v in 0..VECTORS {
                 // 2^(E − F), when the unit is 2^(F − E).
                 let back = V::splat(254 << 23).i_sub(units[v]);
                 let mut result = finish_wide(&sum.finish, totals[v], back);
@@ -101,7 +102,7 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
                     let magnitude = tile[v].and(V::splat(!SIGN));
                     bad = bad.or(magnitude.i_greater(V::splat(C_LIMIT - 1)));
                 }
-            });
+            }
         }
         *c = tile;
         bad

@@ -1,7 +1,7 @@
 //! Rounds sums and f32 numbers in lanes to the format of a result.
 
 use super::fused::{FIELD, INFINITY, SIGN, Tile};
-use crate::cpu::lanes::{Lanes, four};
+use crate::cpu::lanes::{Lanes, VECTORS, four};
 use crate::cpu::plan::Round;
 use crate::cpu::sum::{Direction, Finish, Narrow};
 
@@ -19,7 +19,14 @@ pub(super) unsafe fn finished<V: Lanes>(
     unsafe {
         let back = |v: usize| V::splat(254 << 23).i_sub(units[v]);
         let mut results = *totals;
-        four!(|v| results[v] = finish(how, totals[v], back(v)));
+        if let Finish::At(_) = how {
+            // (Not written out, since it is long and there are many copies of it.)
+            for v in 0..VECTORS {
+                results[v] = finish(how, totals[v], back(v));
+            }
+        } else {
+            four!(|v| results[v] = finish(how, totals[v], back(v)));
+        }
         results
     }
 }
