@@ -593,13 +593,13 @@ fn run() {
             line(title, unit(arch, inst), [size; 3], Data::Normal);
         }
     }
-    if only.is_none_or(|only| "user".contains(only)) {
-        for (title, k, program) in USERS {
+    for (title, k, program) in USERS {
+        let title = format!("user's row: {title}");
+        if only.is_none_or(|only| title.contains(only)) {
             let result = program.rsplit(' ').next().unwrap_or("f32");
             let signature = format!("a=f16 b=f16 c={result} d={result} k={k}");
             let signature = signature.parse().expect("a signature");
             let user = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
-            let title = format!("user's row: {title}");
             let k = size / k as usize * k as usize;
             line(&title, &user, [size, size, k], Data::Normal);
         }

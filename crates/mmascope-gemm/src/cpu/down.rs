@@ -11,7 +11,7 @@
 use super::decoder::{Decoder, mask};
 use super::exponents::Window;
 use super::fast::fast;
-use super::sum::{Finish, Sum, Terms};
+use super::sum::{Direction, Finish, Sum};
 use crate::shape::SumKind;
 
 /// What stands for a zero.
@@ -24,7 +24,7 @@ const WORD: usize = 32;
 /// Whether a sum of such products can be done so.
 pub(super) fn fits(sum: &Sum, a: &Decoder, b: &Decoder) -> bool {
     let (a, b) = (a.fraction_bits() + 1, b.fraction_bits() + 1);
-    let plain = sum.kind == SumKind::Fused && sum.terms == Terms::TowardZero && !sum.sticky;
+    let plain = sum.kind == SumKind::Fused && sum.terms == Direction::TowardZero && !sum.sticky;
     let wide = sum.c_smallest == 0 && sum.smallest == 0;
     let finish = matches!(sum.finish, Finish::TowardZero { .. });
     let narrow = a <= 4 && a + b < 20 && sum.f < 18 && sum.slots <= WORD;

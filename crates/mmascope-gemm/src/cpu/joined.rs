@@ -1,7 +1,8 @@
-//! Joins a sum that a later statement continues with the statement before it: one chain of groups.
+//! Joins a sum with the statement after it where that goes on with it, or adds c to it: one chain of groups.
 
 use super::plan::{From, Stage};
-use super::sum::Sum;
+use super::sum::{After, Sum};
+use crate::shape::SumKind;
 
 /// The same stages, with sums that only go on with a sum before them made part of it. A chain finds a group's
 /// exponents while it sums the group before; a sum that begins anew finds them first.
@@ -47,7 +48,34 @@ pub(super) fn joined(stages: Vec<Stage>) -> Vec<Stage> {
         }
         places.push(out.len() - 1);
     }
-    out
+    with_addition(out)
+}
+
+/// A program's only sum, with the addition of c to it as part of it.
+fn with_addition(stages: Vec<Stage>) -> Vec<Stage> {
+    let first = From::Stage(0);
+    if let [
+        Stage::Sum {
+            sum,
+            slot,
+            groups,
+            from: From::Zero,
+        },
+        Stage::Add(left, right, round),
+    ] = stages[..]
+        && sum.kind == SumKind::Fused
+        && sum.part == sum.slots
+        && [(first, From::C), (From::C, first)].contains(&(left, right))
+    {
+        let after = Some(After { groups, round });
+        return vec![Stage::Sum {
+            sum: Sum { after, ..sum },
+            slot,
+            groups,
+            from: From::C,
+        }];
+    }
+    stages
 }
 
 /// Whether a chain of the first sum does what the second would do with its results.

@@ -114,6 +114,19 @@ pub(crate) trait Lanes: Copy {
     unsafe fn b_add(self, other: Self) -> Self;
     /// The larger of unsigned bytes.
     unsafe fn b_max(self, other: Self) -> Self;
+    /// Whether any byte is the same as the other's.
+    #[inline(always)]
+    unsafe fn b_any_equal(self, other: Self) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe {
+            // The lowest byte that is 0 gets its top bit set by the subtraction. Bytes above it may too, none below it does.
+            let x = self.xor(other);
+            let zeros = x.not_and(x.i_sub(Self::splat(0x0101_0101)));
+            let zeros = zeros.and(Self::splat(0x8080_8080));
+            let none = zeros.i_equal(Self::splat(0));
+            none.not_and(Self::splat(u32::MAX)).top_bits() != 0
+        }
+    }
 
     unsafe fn and(self, other: Self) -> Self;
     unsafe fn or(self, other: Self) -> Self;
@@ -154,6 +167,16 @@ pub(crate) trait Lanes: Copy {
     unsafe fn shl_by(self, count: Self) -> Self;
     /// Arithmetic shift by lane; counts of 32 and more leave the sign.
     unsafe fn sar_by(self, count: Self) -> Self;
+    /// The same, with the last bit set where bits were lost that are not 0.
+    #[inline(always)]
+    unsafe fn sar_odd(self, count: Self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let kept = self.sar_by(count);
+            let exact = kept.shl_by(count).i_equal(self);
+            kept.or(exact.not_and(Self::splat(1)))
+        }
+    }
     /// `yes` where this mask's lane is all ones, else `no`.
     unsafe fn select(self, yes: Self, no: Self) -> Self;
     /// Bit i: the top bit of lane i.
@@ -178,6 +201,28 @@ pub(crate) trait Lanes: Copy {
             lane_by_lane([self, b, c], |words| {
                 down::multiply_add(words.map(f32::from_bits)).to_bits()
             })
+        }
+    }
+    /// `self + other`, rounded as a constant of [`terms`] says. Slow where [`Lanes::ROUNDS`] is false.
+    #[inline(always)]
+    unsafe fn f_add_rounded<const HOW: u8>(self, other: Self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let sign = Self::splat(1 << 31);
+            let sum = self.f_add(other);
+            let down = self.f_add_down(other);
+            let up = self.xor(sign).f_add_down(other.xor(sign)).xor(sign);
+            match HOW {
+                terms::NEAREST => sum,
+                terms::DOWN => down,
+                terms::UP => up,
+                _ => {
+                    let nearer = Self::select(sum.sar_by(Self::splat(31)), up, down);
+                    // (A sum is zero only where it is exact.)
+                    let zero = sign.not_and(sum).i_equal(Self::splat(0));
+                    Self::select(zero, sum, nearer)
+                }
+            }
         }
     }
     /// Toward zero; any value where i32 has none.
@@ -311,7 +356,7 @@ pub(crate) trait Lanes: Copy {
         unsafe { products::add::<Self, TERMS>(slots, scales, sums, found) }
     }
 
-    /// Whether `i_to_f_toward_zero` is one instruction.
+    /// Whether `i_to_f_toward_zero` and `f_add_rounded` are one instruction.
     const ROUNDS: bool = false;
 
     /// Whether kernels are functions of their own: see [`apart`].

@@ -15,7 +15,7 @@ use crate::format::{Overflow, Rounding};
 use crate::shape::{StepShape, SumKind};
 pub(super) use fused_sum::overflows;
 use fused_sum::{fused_sum, round};
-pub(super) use stage::{From, Round, Stage};
+pub(super) use stage::{From, Stage};
 
 /// Fraction bits below the largest term at which an exact sum in f64 is in doubt.
 pub(super) const DOUBT: u32 = 40;
@@ -230,6 +230,11 @@ impl Plan {
             [Stage::Sum { sum, .. }] if self.single => Some(sum),
             _ => None,
         }
+    }
+
+    /// Whether the steps are groups of one sum.
+    pub(super) fn is_one_sum(&self) -> bool {
+        matches!(self.stages[..], [Stage::Sum { from: From::C, .. }])
     }
 
     /// The same, if the sum can round toward −∞ product by product in 32-bit lanes.

@@ -15,7 +15,8 @@
 //! must not vanish in f32 when it is scaled: 2^(least + F − E) ≥ 2^-149, where `least` is the exponent of the smallest
 //! product's value, which lies below `low` for subnormal operands. (Then c does not vanish either: it is at least
 //! 2^(low − F), and only c itself lifts E above products.) There each term may add a unit of the grid, so that results grow
-//! beyond 2^100 in a few steps: the kernel looks at each of them.
+//! beyond 2^100 in a few steps: the kernel looks at each of them. So may results that are themselves rounded down or up, by a last
+//! place each.
 //!
 //! Products so small that every sum of them rounds to a zero leave nothing of a result but its sign. Operands are
 //! then moved up by powers of two, each result becomes a zero with its sign, and c has to be a zero.

@@ -3,25 +3,6 @@
 use crate::format::Rounding;
 use crate::shape::SumKind;
 
-/// How the terms of a sum are rounded to its grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Terms {
-    TowardZero,
-    /// Ties to even.
-    Nearest,
-    /// Toward −∞.
-    Down,
-    /// Toward +∞.
-    Up,
-}
-
-impl Terms {
-    /// Whether the smallest term that is no zero may still count.
-    pub(super) fn is_directed(self) -> bool {
-        matches!(self, Self::Down | Self::Up)
-    }
-}
-
 /// The final rounding of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finish {
@@ -46,6 +27,11 @@ pub(super) enum Direction {
 }
 
 impl Direction {
+    /// Whether the smallest term that is no zero may still count.
+    pub(super) fn is_directed(self) -> bool {
+        matches!(self, Self::Down | Self::Up)
+    }
+
     /// The direction of a rounding, if lanes have it.
     pub(super) fn of(rounding: Rounding) -> Option<Self> {
         match rounding {
@@ -74,6 +60,29 @@ pub(super) struct Narrow {
     pub(super) stays_finite: bool,
     /// What rounds to a zero keeps its sign.
     pub(super) signed_zero: bool,
+    /// It is f16, to nearest.
+    pub(super) half: bool,
+}
+
+/// What an addition or a conversion is rounded to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Round {
+    /// f32. `stays_finite`: as in [`Narrow`].
+    Single {
+        direction: Direction,
+        stays_finite: bool,
+    },
+    /// Fewer bits, of a sum in f32 where `twice` says that this rounds as the exact sum would.
+    Narrow { to: Narrow, twice: bool },
+}
+
+/// What a chain of sums does with them where c is no term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct After {
+    /// Groups of a sum, which begins with 0.
+    pub(super) groups: usize,
+    /// The sum is then added to c, and that is rounded.
+    pub(super) round: Round,
 }
 
 /// One fused sum with its constants; exponents are f32 fields in place (shifted by 23).
@@ -87,7 +96,7 @@ pub(super) struct Sum {
     /// F.
     pub(super) f: u32,
     /// How terms are rounded to the grid.
-    pub(super) terms: Terms,
+    pub(super) terms: Direction,
     /// The two half sums may together leave i32, and what comes of that is not told by its size.
     pub(super) may_overflow: bool,
     /// Sums whose magnitude has at least this first byte may have left i32; 256 when none can.
@@ -97,33 +106,34 @@ pub(super) struct Sum {
     pub(super) c_smallest: u32,
     /// The same of the results, which are the next groups' c.
     pub(super) smallest: u32,
+    /// c is added to the sum and is no term of it.
+    pub(super) after: Option<After>,
     /// c may become ∞ on the way.
     pub(super) sticky: bool,
     /// [`SumKind::Late`], [`SumKind::Parity`], [`SumKind::Outside`]: how far c's exponent may lie above the products' so that both
     /// together fit i32.
     pub(super) reach: u32,
+    /// [`SumKind::Outside`]: a c beyond the reach and the products may together be so small that bits below i32 count.
+    pub(super) may_cancel: bool,
     /// [`SumKind::Late`], [`SumKind::Parity`]: F2.
     pub(super) f2: u32,
-}
-
-impl Narrow {
-    /// Whether it rounds to f16, to nearest.
-    fn is_half(&self) -> bool {
-        let fields = (self.smallest >> 23, self.largest);
-        let is_f16 = self.bits == 10 && fields == (127 - 14, (127 + 15) << 23 | 0x3ff << 13);
-        is_f16 && self.direction == Direction::Nearest
-    }
 }
 
 impl Sum {
     /// Whether it is a plain fused sum with f16 results, which `kernels/half.rs` does two rows at a time.
     pub(super) fn is_half(&self) -> bool {
-        matches!(self.finish, Finish::At(narrow) if narrow.is_half())
+        matches!(self.finish, Finish::At(narrow) if narrow.half)
             && self.kind == SumKind::Fused
-            && self.terms == Terms::TowardZero
+            && self.terms == Direction::TowardZero
             && !self.may_overflow
             && self.part == self.slots
+            && self.after.is_none()
             && self.sticky
+    }
+
+    /// Whether results grow by more than their products: each term may add a unit of the grid, or each result a last place.
+    pub(super) fn grows(&self) -> bool {
+        self.terms.is_directed() || matches!(self.finish, Finish::Directed { .. })
     }
 
     /// Whether a result that rounds to a zero keeps its sign. (No result of f32's exponents rounds to one.)

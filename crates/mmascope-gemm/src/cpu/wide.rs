@@ -11,7 +11,7 @@
 
 use super::decoder::{Decoder, mask};
 use super::fast::fast;
-use super::sum::{Finish, Sum, Terms};
+use super::sum::{Direction, Finish, Sum};
 use crate::shape::SumKind;
 
 /// The upper half of what stands for a zero.
@@ -32,7 +32,7 @@ const MOST: usize = 2 * WORD;
 pub(super) fn fits(sum: &Sum, a: &Decoder, b: &Decoder, four_pipes: bool) -> bool {
     let least = if four_pipes { SLOTS_OF_FOUR } else { SLOTS };
     let kind =
-        matches!(sum.kind, SumKind::Fused | SumKind::Scaled) && sum.terms == Terms::TowardZero;
+        matches!(sum.kind, SumKind::Fused | SumKind::Scaled) && sum.terms == Direction::TowardZero;
     let narrow = a.fraction_bits() + b.fraction_bits() + 2 <= 24 && sum.f <= 28;
     kind && narrow && is_plain(sum) && (least..=MOST).contains(&sum.slots)
 }

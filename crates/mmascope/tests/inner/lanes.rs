@@ -53,6 +53,19 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("shl_by far", |a, b, _c| a.shl_by(b));
     operation!("sar_by", |a, b, _c| a.sar_by(b.and(V::splat(63))));
     operation!("sar_by far", |a, b, _c| a.sar_by(b.shr::<1>()));
+    operation!("sar_odd", |a, b, _c| a.sar_odd(b.and(V::splat(63))));
+    operation!("sar_odd exact", |a, b, _c| {
+        // Half of the numbers lose nothing.
+        let count = b.and(V::splat(15));
+        a.and(V::splat(0xffff_0000)).sar_odd(count)
+    });
+    operation!("b_any_equal", |a, _b, _c| {
+        let (none, same) = (a.xor(V::b_splat(0x5a)), V::b_splat(0x5a).xor(a));
+        let equal = [a.b_any_equal(none), none.b_any_equal(same)];
+        // The lowest byte of each lane is the other's.
+        let lowest = a.b_any_equal(a.xor(V::splat(0x0101_0100)));
+        V::splat(u32::from(equal[0]) | u32::from(equal[1]) << 1 | u32::from(lowest) << 2)
+    });
     operation!("select", |a, b, c| V::select(a.i_greater(b), b, c));
     operation!("top_bits", |a, _b, _c| V::splat(
         a.top_bits().count_ones() & 1
@@ -62,6 +75,21 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("f_mul", |a, b, _c| numbers(a).f_mul(numbers(b)));
     operation!("f_fma", |a, b, c| numbers(a).f_fma(numbers(b), numbers(c)));
     operation!("f_add_down", |a, b, _c| numbers(a).f_add_down(numbers(b)));
+    operation!("f_add_rounded, to nearest", |a, b, _c| numbers(a)
+        .f_add_rounded::<{ lanes::terms::NEAREST }>(numbers(b)));
+    operation!("f_add_rounded, toward zero", |a, b, _c| numbers(a)
+        .f_add_rounded::<{ lanes::terms::ZERO }>(numbers(b)));
+    operation!("f_add_rounded, down", |a, b, _c| numbers(a)
+        .f_add_rounded::<{ lanes::terms::DOWN }>(numbers(b)));
+    operation!("f_add_rounded, up", |a, b, _c| numbers(a)
+        .f_add_rounded::<{ lanes::terms::UP }>(numbers(b)));
+    operation!("f_add_rounded, cancelled", |a, _b, _c| {
+        let x = numbers(a);
+        let toward_zero = x.f_add_rounded::<{ lanes::terms::ZERO }>(x.xor(V::splat(1 << 31)));
+        toward_zero.or(x
+            .f_add_rounded::<{ lanes::terms::DOWN }>(x.xor(V::splat(1 << 31)))
+            .shr::<1>())
+    });
     operation!("f_fma_down", |a, b, c| numbers(a)
         .f_fma_down(numbers(b), numbers(c)));
     operation!("f_fma_down near", |a, b, _c| {

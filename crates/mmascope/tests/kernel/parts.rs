@@ -178,6 +178,19 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "a=f32 b=f32 c=f32 d=f32 k=2".to_owned(),
             "t = fma-chain over k%2=0 from c -> rne f32 ; u = fma-chain over k%2=1 from +0 -> rne f32 ; d = add t u -> rz f32",
         ),
+        (
+            "a=bf16 b=bf16 c=f32 d=f32 k=1".to_owned(),
+            "s = fma-chain from product -> rne f32 ; d = add s c -> rz f32 overflow=inf",
+        ),
+        (
+            "a=bf16 b=bf16 c=f32 d=f32 k=2".to_owned(),
+            "s = fma-chain from product -> rne f32 ; u = add c c -> rd f32 overflow=ieee ; d = add s u -> ru f32 overflow=inf",
+        ),
+        // c outside a sum of two groups, with results of fewer bits before it and behind it.
+        (
+            "a=f16 b=f16 c=f16 d=f16 k=16".to_owned(),
+            "s = fused L=8 F=24 from +0 -> rz tf32 ; d = add c s -> rd f16 overflow=ieee",
+        ),
         // Additions that f32 would round twice, and such that do not round to nearest.
         (
             "a=f16 b=f16 c=bf16 d=bf16 k=8".to_owned(),
@@ -472,6 +485,30 @@ fn terms_rounded_toward_an_infinity_grow_and_never_vanish() {
     }
 }
 
+/// Results that are rounded away from zero grow by a last place in each step, however small the products are, until they leave
+/// every domain.
+#[test]
+fn results_rounded_away_from_zero_grow() {
+    for program in [
+        "t-fdpa L=8 F=4 e0=-133 -> ru bf16",
+        "t-fdpa L=8 F=24 e0=-133 align=rne -> ru bf16",
+        "fused L=8 F=4 grid=products -> ru bf16",
+        "fused L=8 F=27 -> ru bf16",
+    ] {
+        let unit = own("a=f16 b=f16 c=bf16 d=bf16 k=8", program);
+        let of = unit.signature();
+        let [m, n, k] = [1, 17, 8 * 4200];
+        let matrix = |rows: usize, columns: usize, word: u64, format: &Format| {
+            let words = Words::of(format, vec![word; rows * columns]).expect("words");
+            Matrix::row_major(rows, columns, words).expect("a matrix")
+        };
+        let matrices = Matrices::new(matrix(m, k, 0x3c00, &of.a), matrix(k, n, 0x3c00, &of.b));
+        let c = matrix(m, n, u64::from(f32::to_bits(6e29) >> 16), &of.c);
+        let matrices = matrices.and_then(|both| both.with_c(c));
+        at_every_level(&unit, &matrices.expect("shapes fit"), program);
+    }
+}
+
 /// The kernel of each level against the oracle.
 fn at_every_level(unit: &Unit, matrices: &Matrices, name: &str) {
     let none = Modifiers::default();
@@ -517,6 +554,41 @@ fn additions_that_leave_the_last_bit_of_c() {
         let matrices = Matrices::new(matrix(m, k, a), matrix(k, n, b.expect("words")));
         let matrices = matrices.and_then(|both| both.with_c(matrix(m, n, c)));
         at_every_level(&unit, &matrices.expect("shapes fit"), program);
+    }
+}
+
+/// c lies so far above the products' grid that the kernel counts both in units twice as large, and cancels all but what the last
+/// bits of the products say.
+#[test]
+fn a_c_far_above_the_products_that_they_cancel() {
+    for result in ["rz", "rne", "rd", "ru"] {
+        let program = format!("fused L=16 F=24 grid=products -> {result} f32");
+        let unit = own("a=f16 b=f16 c=f32 d=f32 k=16", &program);
+        let of = unit.signature();
+        let [m, n, k] = [16, 33, 16];
+        // Fifteen products of nearly −4, and one between −1/16 and −1/4 with bits down to 2^-24.
+        let a = |at: usize| match at % k {
+            15 => 0x3401 + 2 * 29 * (at / k) as u64,
+            _ => 0x3fff,
+        };
+        let b = |at: usize| match at / n {
+            15 => 0xb401 + 2 * 15 * (at % n) as u64,
+            _ => 0xbfff,
+        };
+        let words = |of: &Format, words: Vec<u64>| Words::of(of, words).expect("words");
+        let a = words(&of.a, (0..m * k).map(a).collect());
+        let b = words(&of.b, (0..k * n).map(b).collect());
+        // 64, and somewhat more.
+        let c = words(
+            &of.c,
+            (0..m * n).map(|at| 0x4280_0000 + at as u64).collect(),
+        );
+        let matrix = |rows: usize, columns: usize, words: Words| {
+            Matrix::row_major(rows, columns, words).expect("a matrix")
+        };
+        let matrices = Matrices::new(matrix(m, k, a), matrix(k, n, b));
+        let matrices = matrices.and_then(|both| both.with_c(matrix(m, n, c)));
+        at_every_level(&unit, &matrices.expect("shapes fit"), &program);
     }
 }
 

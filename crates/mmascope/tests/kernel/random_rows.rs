@@ -65,7 +65,9 @@ fn output(formats: &[&str], random: &mut Random) -> String {
                 "",
                 " overflow=sat",
                 " overflow=nan",
-                " overflow=satfinite"
+                " overflow=satfinite",
+                " overflow=inf",
+                " overflow=ieee"
             ],
             random
         ),

@@ -11,11 +11,11 @@
 use super::late::late;
 use super::outside::outside;
 use super::parts::parts;
-use super::rounding::finished;
+use super::rounding::{added_each, finished};
 use super::truncated::{self, overflow};
 use crate::cpu::lanes::{Lanes, Slots, VECTORS, apart, four, terms};
 use crate::cpu::range::C_HIGH;
-use crate::cpu::sum::{Finish, Offsets, Sum, Terms};
+use crate::cpu::sum::{Direction, Finish, Offsets, Sum};
 use crate::shape::SumKind;
 
 /// Sign bit of an f32.
@@ -71,10 +71,10 @@ macro_rules! by_terms {
             }};
         }
         match $terms {
-            Terms::TowardZero => by!(ZERO),
-            Terms::Nearest => by!(NEAREST),
-            Terms::Down => by!(DOWN),
-            Terms::Up => by!(UP),
+            Direction::TowardZero => by!(ZERO),
+            Direction::Nearest => by!(NEAREST),
+            Direction::Down => by!(DOWN),
+            Direction::Up => by!(UP),
         }
     }};
 }
@@ -95,6 +95,12 @@ pub(super) unsafe fn chain<V: Lanes>(
     groups: usize,
     c: &mut Tile<V>,
 ) -> V {
+    /// A kernel for these, as a function of its own where lanes are loops.
+    macro_rules! run {
+        ($($kernel:tt)*) => {
+            apart!(V, $($kernel)*(sum, offsets, at, groups, c))
+        };
+    }
     // SAFETY: as the caller promises.
     unsafe {
         let whole = match sum.finish {
@@ -105,105 +111,46 @@ pub(super) unsafe fn chain<V: Lanes>(
         let told = sum.suspicious < 256;
         match (sum.kind, sum.terms, sum.may_overflow) {
             (_, terms, _) if sum.part < sum.slots => {
-                by_terms!(terms, |TERMS| apart!(
-                    V,
-                    parts::<V, TERMS>(sum, offsets, at, groups, c)
+                by_terms!(terms, |TERMS| run!(parts::<V, TERMS>))
+            }
+            (SumKind::Fused, Direction::TowardZero, false) if plain == Some(true) && told => {
+                run!(truncated::chain::<V, false, { overflow::TOLD }, false>)
+            }
+            (SumKind::Fused, Direction::TowardZero, false) if plain == Some(true) => {
+                run!(truncated::chain::<V, false, { overflow::NEVER }, false>)
+            }
+            (SumKind::Fused, Direction::TowardZero, false) if plain == Some(false) && !told => {
+                run!(truncated::chain::<V, false, { overflow::NEVER }, true>)
+            }
+            (SumKind::Fused, Direction::TowardZero, true) if plain == Some(true) => {
+                run!(truncated::chain::<V, false, { overflow::HALVES }, false>)
+            }
+            (SumKind::Scaled, Direction::TowardZero, _) if plain == Some(true) => {
+                run!(truncated::chain::<V, true, { overflow::HALVES }, false>)
+            }
+            (SumKind::Fused, Direction::TowardZero, false) if told => {
+                run!(fused::<V, false, { terms::ZERO }, { overflow::TOLD }>)
+            }
+            (SumKind::Fused, terms, false) => {
+                by_terms!(terms, |TERMS| run!(
+                    fused::<V, false, TERMS, { overflow::NEVER }>
                 ))
             }
-            (SumKind::Fused, Terms::TowardZero, false) if plain == Some(true) && told => {
-                apart!(
-                    V,
-                    truncated::chain::<V, false, { overflow::TOLD }, false>(
-                        sum, offsets, at, groups, c
-                    )
-                )
-            }
-            (SumKind::Fused, Terms::TowardZero, false) if plain == Some(true) => {
-                apart!(
-                    V,
-                    truncated::chain::<V, false, { overflow::NEVER }, false>(
-                        sum, offsets, at, groups, c
-                    )
-                )
-            }
-            (SumKind::Fused, Terms::TowardZero, false) if plain == Some(false) && !told => {
-                apart!(
-                    V,
-                    truncated::chain::<V, false, { overflow::NEVER }, true>(
-                        sum, offsets, at, groups, c
-                    )
-                )
-            }
-            (SumKind::Fused, Terms::TowardZero, true) if plain == Some(true) => {
-                apart!(
-                    V,
-                    truncated::chain::<V, false, { overflow::HALVES }, false>(
-                        sum, offsets, at, groups, c
-                    )
-                )
-            }
-            (SumKind::Scaled, Terms::TowardZero, _) if plain == Some(true) => {
-                apart!(
-                    V,
-                    truncated::chain::<V, true, { overflow::HALVES }, false>(
-                        sum, offsets, at, groups, c
-                    )
-                )
-            }
-            (SumKind::Fused, Terms::TowardZero, false) => {
-                apart!(
-                    V,
-                    fused::<V, false, { terms::ZERO }, false>(sum, offsets, at, groups, c)
-                )
-            }
-            (SumKind::Fused, Terms::TowardZero, true) => {
-                apart!(
-                    V,
-                    fused::<V, false, { terms::ZERO }, true>(sum, offsets, at, groups, c)
-                )
-            }
-            (SumKind::Fused, Terms::Nearest, _) => {
-                apart!(
-                    V,
-                    fused::<V, false, { terms::NEAREST }, true>(sum, offsets, at, groups, c)
-                )
-            }
-            (SumKind::Fused, Terms::Down, _) => {
-                apart!(
-                    V,
-                    fused::<V, false, { terms::DOWN }, true>(sum, offsets, at, groups, c)
-                )
-            }
-            (SumKind::Fused, Terms::Up, _) => {
-                apart!(
-                    V,
-                    fused::<V, false, { terms::UP }, true>(sum, offsets, at, groups, c)
-                )
+            (SumKind::Fused, terms, true) => {
+                by_terms!(terms, |TERMS| run!(
+                    fused::<V, false, TERMS, { overflow::HALVES }>
+                ))
             }
             (SumKind::Scaled, _, _) => {
-                apart!(
-                    V,
-                    fused::<V, true, { terms::ZERO }, true>(sum, offsets, at, groups, c)
-                )
+                run!(fused::<V, true, { terms::ZERO }, { overflow::HALVES }>)
             }
-            (SumKind::Late, _, _) if sum.lies_at_29() => {
-                apart!(V, late::<V, false, true>(sum, offsets, at, groups, c))
-            }
-            (SumKind::Late, _, _) => {
-                apart!(V, late::<V, false, false>(sum, offsets, at, groups, c))
-            }
+            (SumKind::Late, _, _) if sum.lies_at_29() => run!(late::<V, false, true>),
+            (SumKind::Late, _, _) => run!(late::<V, false, false>),
             (SumKind::Outside, terms, _) => {
-                by_terms!(terms, |TERMS| apart!(
-                    V,
-                    outside::<V, TERMS>(sum, offsets, at, groups, c)
-                ))
+                by_terms!(terms, |TERMS| run!(outside::<V, TERMS>))
             }
-            (SumKind::Parity, _, _) if sum.lies_at_29() => {
-                apart!(V, late::<V, true, true>(sum, offsets, at, groups, c))
-            }
-            (SumKind::Parity, _, _) => {
-                apart!(V, late::<V, true, false>(sum, offsets, at, groups, c))
-            }
+            (SumKind::Parity, _, _) if sum.lies_at_29() => run!(late::<V, true, true>),
+            (SumKind::Parity, _, _) => run!(late::<V, true, false>),
         }
     }
 }
@@ -280,22 +227,30 @@ impl At {
     }
 }
 
+/// What was seen of all groups.
+struct Seen<V> {
+    /// The sums that leave i32, as a constant of [`overflow`] says it.
+    bad: V,
+    /// The largest magnitude of results that may leave the domain of c.
+    most: V,
+}
+
 /// Four registers of a row through one group.
 ///
-/// `HALVES`: the halves' sums are kept apart, since they may together leave i32. `bytes`: this group's largest
-/// byte sums going in, the next one's coming out.
+/// `OVERFLOW`: a constant of [`overflow`]. `bytes`: this group's largest byte sums going in, the next one's coming
+/// out.
 ///
 /// # Safety
 /// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
-unsafe fn group<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: bool>(
+unsafe fn group<V: Lanes, const SCALED: bool, const TERMS: u8, const OVERFLOW: u8>(
     sum: &Sum,
     constants: &Constants<V>,
     at: &At,
     smallest: u32,
     bytes: &mut V,
     tile: &mut Tile<V>,
-    bad: &mut V,
+    seen: &mut Seen<V>,
 ) {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
@@ -327,11 +282,12 @@ unsafe fn group<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: boo
             let aligned = tile[v].f_mul(units[v]);
             sums[v] = aligned.converted::<TERMS>();
         });
+        let halves = OVERFLOW == overflow::HALVES;
         let (half, all) = (constants.half, constants.slots);
         let mut found = constants.start;
         let slots = at.slots::<V>(0..half, all);
         V::add_products::<TERMS>(&slots, &scales, &mut sums, &mut found);
-        if HALVES {
+        if halves {
             let first = sums;
             sums = [zero; VECTORS];
             let slots = at.slots::<V>(half..all, all);
@@ -339,29 +295,29 @@ unsafe fn group<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: boo
             four!(|v| {
                 let second = sums[v];
                 sums[v] = first[v].i_add(second);
-                *bad = bad.or(first[v].xor(sums[v]).and(second.xor(sums[v])));
+                seen.bad = seen.bad.or(first[v].xor(sums[v]).and(second.xor(sums[v])));
             });
         }
         *bytes = found;
+        let grows = sum.grows();
         // (A unit is 2^(F − E); a sum times 2^(E − F) is the result.)
         let results = finished(&sum.finish, &sums, &units);
         four!(|v| {
-            let whole = sums[v].i_abs();
-            *bad = match HALVES {
+            match OVERFLOW {
                 // −2^31 does not wrap and has no magnitude.
-                true => bad.or(whole),
-                false => bad.b_max(whole),
-            };
+                overflow::HALVES => seen.bad = seen.bad.or(sums[v].i_abs()),
+                overflow::TOLD => seen.bad = seen.bad.b_max(sums[v].i_abs()),
+                _ => {}
+            }
             tile[v] = if sum.sticky {
                 let infinite = tile[v].and(V::splat(!SIGN)).i_equal(V::splat(INFINITY));
                 V::select(infinite, tile[v], results[v])
             } else {
                 results[v]
             };
-            // Every term may add a unit of the grid: a result may leave the domain of the next group's c.
-            if matches!(TERMS, terms::DOWN | terms::UP) {
-                let magnitude = tile[v].and(V::splat(!SIGN));
-                *bad = bad.or(magnitude.i_greater(V::splat(C_LIMIT - 1)));
+            // A result may leave the domain of the next group's c.
+            if grows {
+                seen.most = seen.most.i_max(tile[v].and(V::splat(!SIGN)));
             }
         });
     }
@@ -370,7 +326,7 @@ unsafe fn group<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: boo
 /// # Safety
 /// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
-unsafe fn fused<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: bool>(
+unsafe fn fused<V: Lanes, const SCALED: bool, const TERMS: u8, const OVERFLOW: u8>(
     sum: &Sum,
     offsets: &Offsets,
     mut at: At,
@@ -387,25 +343,47 @@ unsafe fn fused<V: Lanes, const SCALED: bool, const TERMS: u8, const HALVES: boo
             top: V::splat((sum.f + 254) << 23),
             start,
             slots: sum.slots,
-            half: if HALVES { sum.slots / 2 } else { sum.slots },
+            half: match OVERFLOW {
+                overflow::HALVES => sum.slots / 2,
+                _ => sum.slots,
+            },
         };
-        let mut bad = V::splat(0);
+        let zero = V::splat(0);
+        let mut seen = Seen {
+            bad: zero,
+            most: zero,
+        };
         let mut bytes = largest::<V>(at, 0..sum.slots, start);
         let mut smallest = sum.c_smallest;
         let mut tile = *c;
+        // Where c is no term, it lies here, and a sum has so many more groups.
+        let mut outside = *c;
+        let mut more = 0;
         for _ in 0..groups {
-            group::<V, SCALED, TERMS, HALVES>(
-                sum, &constants, &at, smallest, &mut bytes, &mut tile, &mut bad,
+            if let Some(after) = &sum.after {
+                if more == 0 {
+                    (tile, smallest, more) = ([zero; VECTORS], 0, after.groups);
+                }
+                more -= 1;
+            }
+            group::<V, SCALED, TERMS, OVERFLOW>(
+                sum, &constants, &at, smallest, &mut bytes, &mut tile, &mut seen,
             );
             at = at.on::<V>(sum.slots, 1, SCALED);
             smallest = sum.smallest;
+            if let (Some(after), 0) = (&sum.after, more) {
+                added_each(&after.round, &mut outside, &tile);
+            }
         }
-        *c = tile;
-        if HALVES {
-            bad
-        } else {
+        *c = match sum.after {
+            Some(_) => outside,
+            None => tile,
+        };
+        let bad = match OVERFLOW {
             // A sum that left i32 is back with a magnitude of at least this.
-            bad.shr::<24>().i_greater(V::splat(sum.suspicious - 1))
-        }
+            overflow::TOLD => seen.bad.shr::<24>().i_greater(V::splat(sum.suspicious - 1)),
+            _ => seen.bad,
+        };
+        bad.or(seen.most.i_greater(V::splat(C_LIMIT - 1)))
     }
 }

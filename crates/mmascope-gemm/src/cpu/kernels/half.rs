@@ -29,7 +29,11 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
             slots: sum.slots,
         };
         let mut bad = V::splat(0);
-        let mut bytes = at.map(|at| largest::<V>(at, 0..sum.slots, start));
+        // (Not `map`: what it is given is not inlined, and calls instructions as functions.)
+        let mut bytes = [start; ROWS];
+        for (bytes, at) in bytes.iter_mut().zip(at) {
+            *bytes = largest::<V>(at, 0..sum.slots, start);
+        }
         let mut tiles = *c;
         let mut smallest = V::splat(sum.c_smallest);
         for _ in 0..groups {

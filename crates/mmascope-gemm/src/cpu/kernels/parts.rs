@@ -3,7 +3,7 @@
 use super::fused::{At, C_LIMIT, FIELD, INFINITY, SIGN, Tile, fields, largest};
 use super::outside::without_products;
 use super::rounding::finish_wide;
-use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
+use crate::cpu::lanes::{Lanes, VECTORS, four};
 use crate::cpu::sum::{Offsets, Sum};
 use crate::shape::SumKind;
 
@@ -28,6 +28,7 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
     unsafe {
         let zero = V::splat(0);
         let outside = sum.kind == SumKind::Outside;
+        let grows = sum.grows();
         let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
         let top = V::splat((sum.f + 254) << 23);
         let mut smallest = sum.c_smallest;
@@ -37,7 +38,7 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
         for _ in 0..groups {
             let mut e = fields(bytes, offset);
             if outside {
-                without_products(sum, offsets, &tile, &mut e);
+                without_products(sum, offsets, bytes, &tile, &mut e);
             } else {
                 four!(|v| {
                     let mut own = tile[v].and(V::splat(FIELD));
@@ -97,8 +98,8 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
                     result = V::select(infinite, tile[v], result);
                 }
                 tile[v] = result;
-                // Every term may add a unit of the grid: a result may leave the domain of the next group's c.
-                if !sum.sticky && matches!(TERMS, terms::DOWN | terms::UP) {
+                // A result may leave the domain of the next group's c.
+                if !sum.sticky && grows {
                     let magnitude = tile[v].and(V::splat(!SIGN));
                     bad = bad.or(magnitude.i_greater(V::splat(C_LIMIT - 1)));
                 }

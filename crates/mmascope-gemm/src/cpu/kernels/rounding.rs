@@ -1,9 +1,11 @@
 //! Rounds sums and f32 numbers in lanes to the format of a result.
 
 use super::fused::{FIELD, INFINITY, SIGN, Tile};
-use crate::cpu::lanes::{Lanes, VECTORS, four};
-use crate::cpu::plan::Round;
-use crate::cpu::sum::{Direction, Finish, Narrow};
+use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
+use crate::cpu::sum::{Direction, Finish, Narrow, Round};
+
+/// Bits of an f64 that f32 has no place for.
+const LOST: u32 = 52 - 23;
 
 /// `total · 2^−unit`, rounded; `units` as the bits of the f32 that are those powers.
 ///
@@ -17,15 +19,16 @@ pub(super) unsafe fn finished<V: Lanes>(
 ) -> Tile<V> {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
-        let back = |v: usize| V::splat(254 << 23).i_sub(units[v]);
         let mut results = *totals;
-        if let Finish::At(_) = how {
+        if let Finish::At(narrow) = how
+            && !narrow.half
+        {
             // (Not written out, since it is long and there are many copies of it.)
             for v in 0..VECTORS {
-                results[v] = finish(how, totals[v], back(v));
+                results[v] = finish(how, totals[v], V::splat(254 << 23).i_sub(units[v]));
             }
         } else {
-            four!(|v| results[v] = finish(how, totals[v], back(v)));
+            four!(|v| results[v] = finish(how, totals[v], V::splat(254 << 23).i_sub(units[v])));
         }
         results
     }
@@ -39,7 +42,6 @@ pub(super) unsafe fn finished<V: Lanes>(
 unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
-        let sign = total.and(V::splat(SIGN));
         match *finish {
             Finish::Nearest => total.i_to_f().f_mul(unit),
             Finish::TowardZero { mask } => {
@@ -65,11 +67,7 @@ unsafe fn finish<V: Lanes>(finish: &Finish, total: V, unit: V) -> V {
             }
             Finish::At(narrow) => {
                 // To odd at 24 bits, so that the second rounding sees what was lost.
-                let magnitude = total.i_abs();
-                let kept = toward_zero(magnitude);
-                let exact = kept.f_to_i().i_equal(magnitude);
-                let odd = kept.or(exact.not_and(V::splat(1)));
-                round_at(&narrow, odd.f_mul(unit), sign)
+                round_at(&narrow, total.i_to_f_odd().f_mul(unit))
             }
         }
     }
@@ -86,15 +84,21 @@ pub(super) unsafe fn toward_zero<V: Lanes>(magnitude: V) -> V {
     unsafe { magnitude.shr::<24>().not_and(magnitude).i_to_f() }
 }
 
-/// A magnitude rounded to a narrower format, with a sign.
+/// A finite number rounded to a narrower format.
 ///
 /// # Safety
 /// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
-pub(super) unsafe fn round_at<V: Lanes>(narrow: &Narrow, magnitude: V, sign: V) -> V {
+pub(super) unsafe fn round_at<V: Lanes>(narrow: &Narrow, x: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let zero = V::splat(0);
+        if narrow.half {
+            // −0 + 0 is +0, and −0 + −0 is −0.
+            let signed = V::splat(if narrow.signed_zero { SIGN } else { 0 });
+            return x.f_to_half().f_add(signed);
+        }
+        let (sign, magnitude) = (x.and(V::splat(SIGN)), x.and(V::splat(!SIGN)));
         // All ones where what lies between two numbers moves away from zero.
         let negative = sign.sar_by(V::splat(31));
         let away = match narrow.direction {
@@ -158,13 +162,14 @@ pub(super) unsafe fn converted<V: Lanes>(to: &Round, x: V) -> V {
         let magnitude = x.and(V::splat(!SIGN));
         let special = magnitude.i_greater(V::splat(INFINITY - 1));
         // Twice the largest number overflows like any larger one, and leaves room for the anchor.
-        let rounded = if narrow.wide {
-            magnitude
+        let number = if narrow.wide {
+            x
         } else {
-            magnitude.i_min(V::splat(narrow.largest + (1 << 23)))
+            magnitude
+                .i_min(V::splat(narrow.largest + (1 << 23)))
+                .or(sign)
         };
-        let rounded = round_at(narrow, rounded, sign);
-        V::select(special, x, rounded)
+        V::select(special, x, round_at(narrow, number))
     }
 }
 
@@ -178,13 +183,28 @@ pub(super) unsafe fn added<V: Lanes>(to: &Round, left: V, right: V) -> V {
     unsafe {
         let sum = left.f_add(right);
         let direction = match to {
-            Round::Single(Direction::Nearest) => return sum,
             Round::Narrow { twice: true, .. } => return converted(to, sum),
-            Round::Single(direction) => *direction,
+            Round::Single {
+                direction,
+                stays_finite,
+            } => match direction {
+                Direction::Nearest => return sum,
+                // (Where what leaves f32 always becomes ∞, that has to show as ∞.)
+                Direction::TowardZero if V::ROUNDS && *stays_finite => {
+                    return left.f_add_rounded::<{ terms::ZERO }>(right);
+                }
+                Direction::Down if V::ROUNDS && *stays_finite => {
+                    return left.f_add_rounded::<{ terms::DOWN }>(right);
+                }
+                Direction::Up if V::ROUNDS && *stays_finite => {
+                    return left.f_add_rounded::<{ terms::UP }>(right);
+                }
+                direction => *direction,
+            },
             Round::Narrow { to, .. } => to.direction,
         };
         // What the sum lacks, exactly (T. Dekker's Fast2Sum: the larger number is taken off first, and nothing overflows).
-        let [first, second] = [left, right].map(|x| x.and(V::splat(!SIGN)));
+        let (first, second) = (left.and(V::splat(!SIGN)), right.and(V::splat(!SIGN)));
         let swap = second.i_greater(first);
         let high = V::select(swap, right, left);
         let low = V::select(swap, left, right);
@@ -215,50 +235,84 @@ pub(super) unsafe fn added<V: Lanes>(to: &Round, left: V, right: V) -> V {
     }
 }
 
+/// The same of the registers of a tile.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+pub(super) unsafe fn added_each<V: Lanes>(to: &Round, left: &mut Tile<V>, right: &Tile<V>) {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        if let Round::Single {
+            direction: Direction::Nearest,
+            ..
+        } = to
+        {
+            four!(|v| left[v] = left[v].f_add(right[v]));
+        } else {
+            // (Not written out, since it is long and there are many copies of it.)
+            for v in 0..VECTORS {
+                left[v] = added(to, left[v], right[v]);
+            }
+        }
+    }
+}
+
 /// Two registers of f64 whole numbers, the lower half first, times `unit` as in [`finish`], rounded. Of the product nothing is lost.
 ///
 /// # Safety
 /// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
 pub(super) unsafe fn finish_wide<V: Lanes>(finish: &Finish, total: [V; 2], unit: V) -> V {
-    /// Bits of an f64 that f32 has no place for.
-    const LOST: u32 = 52 - 23;
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let low = total[0].d_mul(unit.f_low_to_d());
         let high = total[1].d_mul(unit.f_high_to_d());
-        // Cut to f32's bits and fewer, after what carries into them has been added.
-        let cut = |mask: u32, more: [V; 2]| {
-            let kept = V::d_splat(f64::from_bits(u64::from(mask) << LOST | 0xfff << 52));
-            let [low, high] = [low.l_add(more[0]), high.l_add(more[1])];
-            low.and(kept).d_to_f(high.and(kept))
-        };
-        let none = [V::splat(0); 2];
         match *finish {
             Finish::Nearest => low.d_to_f(high),
-            Finish::TowardZero { mask } => cut(mask, none),
+            Finish::TowardZero { mask } => cut(low, mask).d_to_f(cut(high, mask)),
             Finish::Directed { up, mask } => {
                 let place = u64::from(mask & mask.wrapping_neg()) << LOST;
                 let most = V::d_splat(f64::from_bits(place - 1));
                 let all = if up { V::splat(u32::MAX) } else { V::splat(0) };
-                let away = [low, high].map(|x| x.d_negative().xor(all).and(most));
-                cut(mask, away)
+                // What carries into the bits that stay, where a result moves away from zero.
+                let low = low.l_add(low.d_negative().xor(all).and(most));
+                let high = high.l_add(high.d_negative().xor(all).and(most));
+                cut(low, mask).d_to_f(cut(high, mask))
             }
             Finish::At(narrow) => {
-                // Toward zero, and with the last bit set where something was lost, so that the second rounding sees it.
-                let below = V::d_splat(f64::from_bits((1 << LOST) - 1));
-                let odd = |x: V| {
-                    // Any of the lost bits carries into the place above them.
-                    let carry = x.and(below).l_add(below);
-                    let last = V::d_splat(f64::from_bits(1 << LOST));
-                    x.or(carry.and(last))
-                };
-                let kept = below.xor(V::splat(u32::MAX));
-                let [low, high] = [odd(low).and(kept), odd(high).and(kept)];
-                let value = low.d_to_f(high);
-                let sign = value.and(V::splat(SIGN));
-                round_at(&narrow, value.and(V::splat(!SIGN)), sign)
+                // To odd at 24 bits, so that the second rounding sees what was lost.
+                round_at(&narrow, odd(low).d_to_f(odd(high)))
             }
         }
+    }
+}
+
+/// An f64 cut to the bits of `mask`, a mask of f32's.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+unsafe fn cut<V: Lanes>(x: V, mask: u32) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let kept = f64::from_bits(u64::from(mask) << LOST | 0xfff << 52);
+        x.and(V::d_splat(kept))
+    }
+}
+
+/// An f64 cut to f32's bits, with the last of them set where something was lost, so that a second rounding sees it.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+unsafe fn odd<V: Lanes>(x: V) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let below = V::d_splat(f64::from_bits((1 << LOST) - 1));
+        // Any of the lost bits carries into the place above them.
+        let carry = x.and(below).l_add(below);
+        let last = V::d_splat(f64::from_bits(1 << LOST));
+        below.not_and(x.or(carry.and(last)))
     }
 }

@@ -73,7 +73,7 @@ impl Sums {
         unsafe { apart!(V, half::chain(sum, &self.ranges.offsets, at, groups, c)) }
     }
 
-    /// One step, or for a program of one statement `repeat` steps.
+    /// One step, or for a program whose only stage is one sum or chain `repeat` steps.
     ///
     /// # Safety
     /// Instructions, room: the head of `kernels.rs` says what they are.
@@ -175,7 +175,7 @@ impl Sums {
                 return bad;
             }
             for c in c {
-                // What an ∞ becomes on the way is the reference's business.
+                // What an ∞ becomes on the way is the reference's business. (Of several steps it, or a NaN, is there in the end.)
                 let magnitude = c.and(V::splat(!SIGN));
                 bad = bad.or(magnitude.i_greater(V::splat(INFINITY - 1)));
             }
@@ -249,7 +249,7 @@ impl Packed for Sums {
                 [*c] = one;
                 return bad;
             }
-            if self.plan.single && self.alone.is_none() {
+            if (self.plan.single || self.plan.is_one_sum()) && self.alone.is_none() {
                 let at = self.at(row, panel, steps.start);
                 if let Stage::Exact { slots, l, .. } = self.plan.stages[0] {
                     let chunk = steps.start / self.shape.chunk;
@@ -317,7 +317,8 @@ impl Packed for Sums {
     }
 
     fn keeps(&self) -> bool {
-        let wide = |stage: &Stage| matches!(stage, Stage::Sum { sum, .. } if !sum.sticky && !sum.terms.is_directed());
+        let wide =
+            |stage: &Stage| matches!(stage, Stage::Sum { sum, .. } if !sum.sticky && !sum.grows());
         self.plan.single && self.plan.stages.iter().all(wide)
     }
 }

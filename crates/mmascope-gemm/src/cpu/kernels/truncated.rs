@@ -5,7 +5,7 @@
 //! converts integers toward zero ([`Lanes::ROUNDS`]), c is kept as it is.
 
 use super::fused::{At, FIELD, SIGN, Tile, largest};
-use super::rounding::toward_zero;
+use super::rounding::{added_each, toward_zero};
 use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
 use crate::cpu::sum::{Finish, Offsets, Sum};
 
@@ -55,7 +55,16 @@ pub(super) unsafe fn chain<V: Lanes, const SCALED: bool, const OVERFLOW: u8, con
         } else {
             c[v].and(V::splat(!SIGN))
         });
+        // Where c is no term, it lies here, and a sum has so many more groups.
+        let mut outside = *c;
+        let mut more = 0;
         for _ in 0..groups {
+            if let Some(after) = &sum.after {
+                if more == 0 {
+                    (magnitude, signed, more) = ([zero; VECTORS], [zero; VECTORS], after.groups);
+                }
+                more -= 1;
+            }
             let mut units = [zero; VECTORS];
             let mut scales = [zero; VECTORS];
             let mut sums = [zero; VECTORS];
@@ -128,12 +137,22 @@ pub(super) unsafe fn chain<V: Lanes, const SCALED: bool, const OVERFLOW: u8, con
                 };
                 magnitude[v] = if MASKED { result.and(mask) } else { result };
             });
+            if let (Some(after), 0) = (&sum.after, more) {
+                let mut results = magnitude;
+                if !V::ROUNDS {
+                    four!(|v| results[v] = magnitude[v].or(signed[v].and(V::splat(SIGN))));
+                }
+                added_each(&after.round, &mut outside, &results);
+            }
         }
         four!(|v| c[v] = if V::ROUNDS {
             magnitude[v]
         } else {
             magnitude[v].or(signed[v].and(V::splat(SIGN)))
         });
+        if sum.after.is_some() {
+            *c = outside;
+        }
         match OVERFLOW {
             overflow::TOLD => bad.shr::<24>().i_greater(V::splat(sum.suspicious - 1)),
             _ => bad,

@@ -100,6 +100,12 @@ impl Lanes for Avx2 {
         unsafe { _mm256_movemask_ps(self.f()) as u32 }
     }
 
+    #[inline(always)]
+    unsafe fn b_any_equal(self, other: Self) -> bool {
+        // SAFETY: the caller has AVX2.
+        unsafe { _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.0, other.0)) != 0 }
+    }
+
     one! {
         b_add(x, y) => Self(_mm256_add_epi8(x.0, y.0));
         b_max(x, y) => Self(_mm256_max_epu8(x.0, y.0));

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Lanes, Slots, WideSlots, products, wide};
+use super::{Lanes, Slots, WideSlots, products, terms, wide};
 
 /// A 512-bit register. `DOTS`: there is VNNI.
 #[derive(Clone, Copy)]
@@ -108,6 +108,29 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         u32::from(unsafe { _mm512_movepi32_mask(self.0) })
     }
 
+    #[inline(always)]
+    unsafe fn b_any_equal(self, other: Self) -> bool {
+        // SAFETY: the caller has AVX-512 BW.
+        unsafe { _mm512_cmpeq_epi8_mask(self.0, other.0) != 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn f_add_rounded<const HOW: u8>(self, other: Self) -> Self {
+        const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+        const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
+        const ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+        let (x, y) = (self.f(), other.f());
+        // SAFETY: the caller has AVX-512.
+        Self::of(unsafe {
+            match HOW {
+                terms::NEAREST => _mm512_add_ps(x, y),
+                terms::DOWN => _mm512_add_round_ps::<DOWN>(x, y),
+                terms::UP => _mm512_add_round_ps::<UP>(x, y),
+                _ => _mm512_add_round_ps::<ZERO>(x, y),
+            }
+        })
+    }
+
     one! {
         b_add(x, y) => Self(_mm512_add_epi8(x.0, y.0));
         b_max(x, y) => Self(_mm512_max_epu8(x.0, y.0));
@@ -136,6 +159,11 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         i_equal(x, y) => Self(_mm512_movm_epi32(_mm512_cmpeq_epi32_mask(x.0, y.0)));
         shl_by(x, n) => Self(_mm512_sllv_epi32(x.0, n.0));
         sar_by(x, n) => Self(_mm512_srav_epi32(x.0, n.0));
+        sar_odd(x, n) => {
+            let kept = _mm512_srav_epi32(x.0, n.0);
+            let lost = _mm512_cmpneq_epi32_mask(_mm512_sllv_epi32(kept, n.0), x.0);
+            Self(_mm512_mask_or_epi32(kept, lost, kept, _mm512_set1_epi32(1)))
+        };
         select(mask, yes, no) => Self(_mm512_mask_blend_epi32(_mm512_movepi32_mask(mask.0), no.0, yes.0));
         f_add(x, y) => Self::of(_mm512_add_ps(x.f(), y.f()));
         f_sub(x, y) => Self::of(_mm512_sub_ps(x.f(), y.f()));

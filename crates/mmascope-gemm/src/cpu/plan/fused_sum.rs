@@ -1,9 +1,9 @@
 //! The conditions under which a fused sum and its rounding fit 32-bit lanes.
 
-use super::{Refusal, Round};
+use super::Refusal;
 use crate::cpu::exponents::power_of_two;
 use crate::cpu::range::C_HIGH;
-use crate::cpu::sum::{Direction, Finish, Narrow, Sum, Terms};
+use crate::cpu::sum::{Direction, Finish, Narrow, Round, Sum};
 use crate::dpa::{Output, Select, Signature, ZeroSign};
 use crate::format::{Float, Overflow, Rounding};
 use crate::shape::{SumGrid, SumKind};
@@ -32,6 +32,7 @@ fn narrow(output: &Output, direction: Direction) -> Result<Narrow, Refusal> {
     }
     let field = (largest.exponent + 127) as u32;
     let fraction = largest.significand as u32 & ((1 << bits) - 1);
+    let fields = (float.emin(), largest.exponent, fraction);
     Ok(Narrow {
         bits,
         wide,
@@ -40,6 +41,7 @@ fn narrow(output: &Output, direction: Direction) -> Result<Narrow, Refusal> {
         direction,
         stays_finite: output.overflow == Overflow::Ieee,
         signed_zero: output.zero != ZeroSign::Plus,
+        half: fields == (-14, 15, 0x3ff) && bits == 10 && direction == Direction::Nearest,
     })
 }
 
@@ -53,7 +55,10 @@ pub(super) fn round(output: &Output, same: bool) -> Result<Round, Refusal> {
         return Err("a sum whose zeros are not IEEE 754's".into());
     }
     if bits == 23 && is_wide(&float) {
-        return Ok(Round::Single(direction));
+        return Ok(Round::Single {
+            direction,
+            stays_finite: output.overflow == Overflow::Ieee,
+        });
     }
     // The f32 sum of two numbers of at most 11 bits, rounded again to nearest, is the sum rounded once.
     let twice = same && bits <= 10 && direction == Direction::Nearest;
@@ -110,13 +115,7 @@ pub(super) fn fused_sum(
     } = *alignment;
     let late = matches!(kind, SumKind::Late | SumKind::Parity);
     let outside = kind == SumKind::Outside;
-    let terms = match align {
-        Rounding::Rz => Terms::TowardZero,
-        Rounding::Rne => Terms::Nearest,
-        Rounding::Rd => Terms::Down,
-        Rounding::Ru => Terms::Up,
-        other => return Err(format!("terms rounded {other}")),
-    };
+    let terms = Direction::of(align).ok_or_else(|| format!("terms rounded {align}"))?;
     let bits = |format: &crate::format::Format| format.float().map_or(64, |x| x.fraction_bits);
     let (a, b) = (bits(&signature.a), bits(&signature.b));
     if a + b + 2 > 24 {
@@ -133,8 +132,9 @@ pub(super) fn fused_sum(
     let (half, whole) = (slots as f64 / 2.0 * term, slots as f64 * term);
     // Whether a c so many binades above the grid fits beside the products.
     let fits_beside = |reach: &u32| whole + power_of_two((f + 1 + reach) as i32) + 1.0 < limit;
-    // Of a c beyond the reach, all bits lie on the grid.
-    let last_reach = 23_u32.saturating_sub(f);
+    // A c beyond the reach is, as a whole number, so large that the last bit of a sum with it lies below all that results keep, unless
+    // they cancel.
+    let last_reach = 27_u32.saturating_sub(f);
     let fits = match outside {
         true => fits_beside(&last_reach),
         false => half + 2.0 * unit + 1.0 < limit,
@@ -155,7 +155,7 @@ pub(super) fn fused_sum(
     // A sum that leaves i32 comes back as itself minus 2^32: at least so large a number that hardly any
     // other sum is suspected, or else the halves are kept apart.
     let most = whole + 2.0 * unit + 1.0;
-    let apart = terms != Terms::TowardZero || kind == SumKind::Scaled;
+    let apart = terms != Direction::TowardZero || kind == SumKind::Scaled;
     let (may_overflow, suspicious) = match ((2.0 * limit - most) / power_of_two(24)).floor() {
         _ if late || outside || part < slots || most < limit => (false, 256),
         first if first >= f64::from(SUSPICIOUS) && !apart => (false, first as u32),
@@ -172,15 +172,23 @@ pub(super) fn fused_sum(
             .find(fits)
             .ok_or("sums that do not fit 32 bits")?;
     }
+    let mut may_cancel = false;
     if outside && part == slots {
-        let found = (last_reach..24).rev().find(fits_beside);
+        let found = (last_reach..30).rev().find(fits_beside);
         reach = found.ok_or("sums that do not fit 32 bits")?;
+        // One binade beyond it, c is as a whole number at least half of this.
+        let c = power_of_two((f + 1 + reach) as i32);
+        may_cancel = c - whole < power_of_two(26);
     }
     if kind == SumKind::Scaled {
         let fits = signature
             .scale
             .is_some_and(|scale| scale.block == signature.k);
-        if !fits || signature.k > l as usize || *over != Select::All || terms != Terms::TowardZero {
+        if !fits
+            || signature.k > l as usize
+            || *over != Select::All
+            || terms != Direction::TowardZero
+        {
             return Err("several block scales in a sum".into());
         }
     }
@@ -203,8 +211,10 @@ pub(super) fn fused_sum(
         finish,
         c_smallest,
         smallest: if wide { 0 } else { out_smallest },
+        after: None,
         sticky: !wide,
         reach,
+        may_cancel,
         f2,
     };
     Ok((sum, e0))

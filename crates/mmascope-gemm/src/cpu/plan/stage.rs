@@ -1,6 +1,6 @@
 //! Stages: the statements of a program, over lanes.
 
-use crate::cpu::sum::{Direction, Narrow, Sum};
+use crate::cpu::sum::{Round, Sum};
 
 /// Where a stage's value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,15 +8,6 @@ pub(in crate::cpu) enum From {
     C,
     Zero,
     Stage(usize),
-}
-
-/// What an addition or a conversion is rounded to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cpu) enum Round {
-    /// f32.
-    Single(Direction),
-    /// Fewer bits, of a sum in f32 where `twice` says that this rounds as the exact sum would.
-    Narrow { to: Narrow, twice: bool },
 }
 
 /// One statement over lanes.
