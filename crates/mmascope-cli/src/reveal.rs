@@ -8,7 +8,7 @@ use crate::args::{Common, Reveal};
 use crate::device;
 use crate::report::{self, Failure, Status};
 use crate::terminal;
-use crate::tree::{self, ending, statistics, write_drawing};
+use crate::tree::{ending, statistics, write_drawing};
 use mmascope::dpa::Signature;
 use mmascope::dut::{DeviceName, Dut, Interface};
 use mmascope::format::Format;
@@ -208,7 +208,7 @@ fn print(report: &Revelation) -> Result<(), Failure> {
     writeln!(
         out,
         "pattern       {}",
-        tree::pattern(&report.tree, &report.leaves)
+        report.tree.pattern_named(&report.leaves)
     )?;
     writeln!(out, "tree          {}", statistics(&report.tree))?;
     writeln!(out, "calls         {}", report.calls)?;

@@ -54,16 +54,6 @@ fn load(file: &str) -> Result<Loaded, Failure> {
     })
 }
 
-/// The pattern of a tree; its last leaf is called c where that is its name.
-pub(crate) fn pattern(tree: &Tree, names: &[String]) -> String {
-    let pattern = tree.pattern();
-    let last = tree.leaves().saturating_sub(1);
-    match names.get(last).map(|name| &**name) {
-        Some("c") => pattern.replace(&format!("leaf {last}"), "c"),
-        _ => pattern,
-    }
-}
-
 /// `1 node`, `2 nodes`.
 fn counted(count: usize, one: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
@@ -146,7 +136,7 @@ fn show(catalogue: &Catalogue, common: &Common, options: &TreeShow) -> Result<St
         report::print_json(catalogue, body)?;
     } else {
         let mut out = terminal::out();
-        writeln!(out, "pattern  {}", pattern(&tree, &names))?;
+        writeln!(out, "pattern  {}", tree.pattern_named(&names))?;
         writeln!(out, "tree     {}", statistics(&tree))?;
         writeln!(out, "\n{tree}")?;
     }

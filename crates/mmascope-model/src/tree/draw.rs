@@ -188,7 +188,10 @@ impl Tree {
     /// Graphviz text. Trees of more than [`FOLD_ABOVE`] leaves are folded.
     #[must_use]
     pub fn dot(&self, names: &[String]) -> String {
-        let mut out = format!("digraph tree {{\n  label={:?};\n", self.pattern());
+        let mut out = format!(
+            "digraph tree {{\n  label={:?};\n",
+            self.pattern_named(names)
+        );
         out.push_str("  node [fontname=\"sans-serif\", fontsize=11];\n");
         for (number, item) in self.drawn(FOLD_ABOVE, names).iter().enumerate() {
             let shape = if item.is_node { "circle" } else { "box" };
@@ -256,7 +259,11 @@ impl Tree {
         let right = (0..drawn.len())
             .map(|item| x[item] + widths[item] / 2)
             .max();
-        let heading = format!("{title}: {} leaves, {}", self.leaves(), self.pattern());
+        let heading = format!(
+            "{title}: {} leaves, {}",
+            self.leaves(),
+            self.pattern_named(names)
+        );
         let kinds = self.kinds();
         let width = (right.unwrap_or(0) + 20)
             .max(heading.chars().count() * 8 + 20)

@@ -30,7 +30,11 @@ impl Tree {
         let list = Value::from(names.to_vec())
             .to_string()
             .replace('<', "\\u003c");
-        let facts = format!("{} leaves, {}. {facts}", self.leaves(), self.pattern());
+        let facts = format!(
+            "{} leaves, {}. {facts}",
+            self.leaves(),
+            self.pattern_named(names)
+        );
         let fill = [
             ("@TITLE@", escape(title)),
             ("@FACTS@", escape(&facts)),

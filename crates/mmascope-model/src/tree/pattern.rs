@@ -312,6 +312,17 @@ impl Chain {
 }
 
 impl Tree {
+    /// [`Tree::pattern`], in which the last leaf is c where that is its name: `then c`, not `then leaf 16`.
+    #[must_use]
+    pub fn pattern_named(&self, names: &[String]) -> String {
+        let pattern = self.pattern();
+        let last = self.leaves().saturating_sub(1);
+        match names.get(last).map(|name| &**name) {
+            Some("c") => pattern.replace(&format!("leaf {last}"), "c"),
+            _ => pattern,
+        }
+    }
+
     /// The order in one line: `sequential`, `8-way strided, pairwise combine`,
     /// `chain of 16+1-term fused sums`, `split-K 4, then sequential` …
     #[must_use]
