@@ -80,7 +80,7 @@ pub(crate) fn run(
         curves.push(Curve::measure(setting, &data, sample, &watch)?);
     }
     bar.finish_and_clear();
-    let source = source(options, &data);
+    let source = source(options, &data, &curves);
     if let Some(mut output) = output {
         output.line(accuracy::chart(&curves, &source).trim_end())?;
         output.finish()?;
@@ -165,7 +165,7 @@ fn distribution(argument: &str, text: &str) -> Result<Distribution, Failure> {
 }
 
 /// What the matrices are, in words.
-fn source(options: &ErrorOptions, data: &Data) -> String {
+fn source(options: &ErrorOptions, data: &Data, curves: &[Curve]) -> String {
     let what = match &options.files[..] {
         [a, b] => format!("{a} · {b}"),
         _ => format!("{}, seed {}", options.dist, options.seed()),
@@ -174,7 +174,15 @@ fn source(options: &ErrorOptions, data: &Data) -> String {
         .c
         .as_ref()
         .map_or(String::new(), |c| format!(", C {c}"));
-    format!("{what}{c}, {} × {} outputs", data.m(), data.n())
+    let sampled = curves
+        .first()
+        .and_then(|curve| curve.points.first())
+        .map_or(0, |point| point.statistics.sampled);
+    let of = match data.m() * data.n() {
+        all if (sampled as usize) < all => format!("{sampled} of the "),
+        _ => String::new(),
+    };
+    format!("{what}{c}, {of}{} × {} outputs", data.m(), data.n())
 }
 
 fn print(curves: &[Curve], source: &str) -> Result<(), Failure> {

@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 
 use serde_json::{Map, Value};
 
+use mmascope::dpa::{Operation, Source, Start, Statement, Unit};
 use mmascope::error::is_control;
 use mmascope::isa::{Catalogue, Instruction};
 
@@ -239,26 +240,39 @@ fn escaped_json(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// Says once, on standard error, that the arithmetic of a row as a whole is assumed or open. Single parameters are `show`'s.
+/// Says once, on standard error, that the arithmetic of a row as a whole is assumed or open (single parameters are `show`'s), or that
+/// a row of the user's own counts c twice.
 pub(crate) fn doubt(row: &Instruction) {
     thread_local! {
         static SAID: RefCell<BTreeSet<(String, String)>> = RefCell::default();
     }
-    let Some(level) = row.evidence.doubt() else {
-        return;
-    };
-    let name = (row.architecture.clone(), row.name.clone());
+    let (arch, inst) = (&row.architecture, &row.name);
     // A text of the user's own says what it is to the one who wrote it.
-    let is_shipped = Catalogue::built_in()
-        .find(&row.architecture, &row.name)
-        .is_ok();
-    if is_shipped && row.is_modelled() && SAID.with_borrow_mut(|said| said.insert(name)) {
-        let (arch, inst) = (&row.architecture, &row.name);
-        tell(format!(
+    let is_shipped = Catalogue::built_in().find(arch, inst).is_ok();
+    let said = match (is_shipped, row.evidence.doubt()) {
+        (true, Some(level)) if row.is_modelled() => format!(
             "{arch}:{inst} is {}; `mmascope show {arch}:{inst}` has the evidence of each part",
             level.words()
-        ));
+        ),
+        (false, _) if row.unit().is_ok_and(adds_c_twice) => format!(
+            "{arch}:{inst} reads c more than once: a sum begins with c where its statement does not say `from +0`"
+        ),
+        _ => return,
+    };
+    if SAID.with_borrow_mut(|names| names.insert((arch.clone(), inst.clone()))) {
+        tell(said);
     }
+}
+
+/// Whether a sum begins with c, and c is added by another statement too.
+fn adds_c_twice(unit: &Unit) -> bool {
+    let statements = &unit.program().statements;
+    let begins = |it: &Statement| matches!(it.operation, Operation::Dot { from: Start::C, .. });
+    let adds = |it: &Statement| match it.operation {
+        Operation::Add(left, right) => [left, right].contains(&Source::C),
+        _ => false,
+    };
+    statements.iter().any(begins) && statements.iter().any(adds)
 }
 
 /// What stands below the values that no input told apart.

@@ -169,7 +169,7 @@ fn diff(catalogue: &Catalogue, common: &Common, options: &TreeDiff) -> Result<St
 }
 
 fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<Status, Failure> {
-    let Loaded { tree, facts, .. } = load(&options.file)?;
+    let Loaded { tree, facts, names } = load(&options.file)?;
     let arithmetic = arithmetic(&options.arithmetic, &facts)?;
     let text = read_text(&options.values)?;
     let number = |word: &str| {
@@ -190,6 +190,15 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
         .collect::<Result<Vec<Term>, Failure>>()?;
     let products = terms.iter().filter(|it| matches!(it, Term::Product(..)));
     facts.check_products(products.count())?;
+    if names.last().is_some_and(|name| name == "c") && terms.len() + 1 == tree.leaves() {
+        return Err(Failure::Input(format!(
+            "{}: {} terms for a tree of {} leaves, the last of which is c, what the sum begins with or ends with: append it, \
+             or 0 for a sum without one",
+            options.values,
+            terms.len(),
+            tree.leaves()
+        )));
+    }
     let sum = facts.result(tree.execute(&terms, &arithmetic)?);
     if common.json() {
         let mut body = Map::new();

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use crate::report::Failure;
 use mmascope::diff::{self, Contender, DiffStep, Place};
 use mmascope::dpa::{Modifiers, OperandWords};
-use mmascope::explain::{Comparison, OutputChain, Report, Trace};
+use mmascope::explain::{ChainState, Comparison, OutputChain, Report, Trace};
 use mmascope::gemm::Matrices;
 use mmascope::isa::Instruction;
 
@@ -66,8 +66,10 @@ impl<'c> Chain<'c> {
 /// The chain on one unit, or on two, and the traces of the opened step.
 pub(crate) struct Walk {
     pub(crate) chain: OutputChain,
-    /// The steps of both units after which their sums first differ.
+    /// The steps of both units from which on their sums differ, as [`diff::parting`] has it.
     pub(crate) parting: Option<(usize, usize)>,
+    /// The first unit's first step after which they differ.
+    pub(crate) first_parting: Option<usize>,
     /// Every unit's name and trace; the second unit has none where it ends no step there.
     pub(crate) traces: Vec<(String, Trace)>,
 }
@@ -77,6 +79,7 @@ impl Walk {
     pub(crate) fn of(own: &Chain<'_>, other: Option<&Chain<'_>>) -> Result<Self, Failure> {
         let chain = diff::walk(own.own(), other.map(Chain::own))?;
         let parting = other.and_then(|other| diff::parting(own.own(), other.own()));
+        let first = other.and_then(|other| diff::first_parting(own.own(), other.own()));
         let opened = chain.opened;
         let beside = other.and_then(|other| {
             let ends = |step: &usize| other.end(*step) == own.end(opened);
@@ -101,8 +104,28 @@ impl Walk {
         Ok(Self {
             chain,
             parting,
+            first_parting: first.map(|(at, _)| at),
             traces,
         })
+    }
+
+    /// What became of the sums before the step that parts them or after it, where they were equal there.
+    pub(crate) fn meeting(&self) -> Option<String> {
+        let steps = &self.chain.steps;
+        let ((at, _), first) = self.parting.zip(self.first_parting)?;
+        let k = |step: usize| {
+            let (from, to) = steps[step].k;
+            format!("k = {from} to {to}")
+        };
+        let is_equal = steps.last()?.state != ChainState::Apart;
+        match (first == at, is_equal) {
+            (false, _) => Some(format!(
+                "first in that of {}, after which their sums were equal again",
+                k(first)
+            )),
+            (true, true) => Some("their sums are equal again in the end".to_owned()),
+            (true, false) => None,
+        }
     }
 
     /// Both traces, compared, where there are two.
@@ -119,6 +142,12 @@ impl Walk {
         if self.chain.names.len() > 1 && self.parting.is_none() {
             let words = "The units agree: their sums are equal after every step that both end.";
             report.html(&format!("<p class=\"how\"><b>{words}</b></p>"));
+        }
+        if let (Some((at, _)), Some(meeting)) = (self.parting, self.meeting()) {
+            let (from, to) = self.chain.steps[at].k;
+            report.html(&format!(
+                "<p class=\"how\">They part in the step of k = {from} to {to}; {meeting}.</p>"
+            ));
         }
         match (self.comparison(), self.traces.first()) {
             (Some(comparison), _) => report.explanation_against(&comparison),

@@ -186,7 +186,14 @@ fn the_step_that_parts_two_units_is_explained() {
             let shown = found["chain"].as_array().expect("steps").iter();
             let shown: Vec<&str> = shown.map(|it| it["d"].as_str().expect("a word")).collect();
             assert_eq!(shown, chain);
-            let parting = (0..left.len()).find(|&at| left[at] != right[(at + 1) * ratio - 1]);
+            // The step behind the last after which the sums are equal.
+            let differs = |at: &usize| left[*at] != right[(*at + 1) * ratio - 1];
+            let apart = (0..left.len()).rev().take_while(differs).last();
+            let first = (0..left.len()).find(differs);
+            let parting = apart.or(first);
+            if let Some(first) = first {
+                assert_eq!(found["first_parting_step"]["k"], first * 16);
+            }
             match parting {
                 Some(at) => {
                     assert_eq!(found["parting_step"]["k"], at * 16);

@@ -47,7 +47,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// The first k and the last one of the step after which the first output that differs parts.
+    /// The first k and the last one of the step in which the first output that differs parts.
     fn parting(&self) -> Option<(usize, usize)> {
         let walk = self.walk.as_ref()?;
         walk.parting.map(|(at, _)| walk.chain.steps[at].k)
@@ -369,7 +369,12 @@ fn print(
             verdict_words(verdict)
         )?;
         if let Some((from, to)) = pair.parting() {
-            writeln!(out, "  they part in the step of k = {from} to {to}")?;
+            let meeting = pair.walk.as_ref().and_then(Walk::meeting);
+            let meeting = meeting.map_or_else(String::new, |it| format!("; {it}"));
+            writeln!(
+                out,
+                "  they part in the step of k = {from} to {to}{meeting}"
+            )?;
         }
         if options.schedule.is_some() {
             writeln!(

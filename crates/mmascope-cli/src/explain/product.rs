@@ -94,7 +94,14 @@ fn text(other: Option<&Chain<'_>>, walk: &Walk) -> String {
     let chain = &walk.chain;
     match (other, walk.parting, walk.comparison(), &walk.traces[..]) {
         (None, _, _, [(name, trace), ..]) => format!("{chain}\n{name}\n{trace}"),
-        (Some(_), Some(_), Some(difference), _) => format!("{chain}\n{}", compared(&difference)),
+        (Some(_), Some((at, _)), Some(difference), _) => {
+            let meeting = walk.meeting().map(|meeting| {
+                let (from, to) = chain.steps[at].k;
+                format!("they part in the step of k = {from} to {to}; {meeting}\n")
+            });
+            let meeting = meeting.unwrap_or_default();
+            format!("{chain}{meeting}\n{}", compared(&difference))
+        }
         _ => chain.to_string(),
     }
 }
@@ -112,6 +119,13 @@ fn body(own: &Chain<'_>, other: Option<&Chain<'_>>, walk: &Walk) -> Map<String, 
             (
                 "parting_step".to_owned(),
                 json!({"k": own.steps[at].first, "step": at}),
+            ),
+            (
+                "first_parting_step".to_owned(),
+                json!(
+                    walk.first_parting
+                        .map(|at| json!({"k": own.steps[at].first, "step": at}))
+                ),
             ),
             named(own.row, difference.left),
             ("against".to_owned(), named(other.row, difference.right).1),

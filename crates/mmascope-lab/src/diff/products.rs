@@ -192,23 +192,47 @@ pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Resu
     Ok(steps)
 }
 
-/// The first step of two chains after which the sums differ, if their steps are of equal length; for others the first
-/// k up to which both have summed and differ, as the numbers of their steps. Their last steps end together, however far
-/// each is padded.
+/// A unit and its chain of an output.
+type Own<'a> = (&'a Contender<'a>, &'a [DiffStep]);
+
+/// The steps of two chains from which on their sums differ, as the numbers of their steps: up to the end, or for an
+/// output that is equal in the end, the first of them. Of steps of unequal length sums are compared where both end one. Their
+/// last steps end together, however far each is padded.
 #[must_use]
-pub fn parting(
-    left: (&Contender<'_>, &[DiffStep]),
-    right: (&Contender<'_>, &[DiffStep]),
-) -> Option<(usize, usize)> {
-    left.1.iter().enumerate().find_map(|(at, step)| {
+pub fn parting(left: Own<'_>, right: Own<'_>) -> Option<(usize, usize)> {
+    let (begins, is_equal) = partings(left, right);
+    match is_equal {
+        true => begins.first().copied(),
+        false => begins.last().copied(),
+    }
+}
+
+/// The first steps after which the sums of two chains differ. They may be equal again later: see [`parting`].
+#[must_use]
+pub fn first_parting(left: Own<'_>, right: Own<'_>) -> Option<(usize, usize)> {
+    partings(left, right).0.first().copied()
+}
+
+/// Where runs of steps begin after which the sums differ, and whether the last sums are equal.
+fn partings(left: Own<'_>, right: Own<'_>) -> (Vec<(usize, usize)>, bool) {
+    let mut begins = Vec::new();
+    let mut is_equal = true;
+    for (at, step) in left.1.iter().enumerate() {
         let same_end = right
             .1
             .iter()
             .position(|it| it.end(right.0) == step.end(left.0));
         // Padded to another multiple each, chains still end together.
         let is_last = at + 1 == left.1.len();
-        let other = same_end.or_else(|| right.1.len().checked_sub(1).filter(|_| is_last))?;
+        let other = same_end.or_else(|| right.1.len().checked_sub(1).filter(|_| is_last));
+        let Some(other) = other else {
+            continue;
+        };
         let verdict = Verdict::of((left.0, step.d), (right.0, right.1[other].d));
-        verdict.differs().then_some((at, other))
-    })
+        if verdict.differs() && is_equal {
+            begins.push((at, other));
+        }
+        is_equal = !verdict.differs();
+    }
+    (begins, is_equal)
 }

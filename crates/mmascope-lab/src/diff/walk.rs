@@ -9,7 +9,7 @@ use crate::format::Format;
 /// A unit and its chain of an output.
 type Own<'a> = (&'a Contender<'a>, &'a [DiffStep]);
 
-/// The chain of an output, with the second unit's sums beside the first one's. Opened is the step at which they part, or
+/// The chain of an output, with the second unit's sums beside the first one's. Opened is the step at which they part ([`parting`](super::parting)), or
 /// the last one that adds anything.
 ///
 /// # Errors
