@@ -427,7 +427,7 @@ impl Tally {
                     }
                     self.mismatches.push(json!({
                         "file": file, "line": number, "arch": arch, "inst": inst,
-                        "expected": expected, "got": got, "vector": line,
+                        "answer": expected, "model": got, "expected": expected, "got": got, "vector": line,
                     }));
                 }
             }

@@ -149,7 +149,8 @@ impl Verdict {
             let best = self.neighbours.first().map_or(0, |(_, count)| *count);
             if best <= self.model {
                 format!(
-                    "no neighbour explains {lines}; none explains more than the model, which explains {}",
+                    "no neighbour explains {lines}; none explains more than the model, which explains {} (`infer` looks \
+                     further, and asks the device itself)",
                     self.model
                 )
             } else {
@@ -161,7 +162,8 @@ impl Verdict {
                     "explain"
                 };
                 format!(
-                    "no neighbour explains {lines}; the nearest, {}, {explain} {best}",
+                    "no neighbour explains {lines}; the nearest, {}, {explain} {best} (`infer` looks further, and asks the \
+                     device itself)",
                     listed(&names)
                 )
             }

@@ -89,6 +89,9 @@ fn mismatches_are_shown_with_their_place() {
         (&2.into(), &"40a00000".into())
     );
     assert_eq!(mismatch["vector"], answered(WRONG.0, WRONG.1));
+    // The same by names that say whose they are.
+    assert_eq!(mismatch["model"], mismatch["got"]);
+    assert_eq!(mismatch["answer"], mismatch["expected"]);
 }
 
 #[test]
