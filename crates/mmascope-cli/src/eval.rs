@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::args::Eval;
 use crate::device;
-use crate::report::{self, Failure, Status};
+use crate::report::{self, Failure, Status, escaped_json};
 use mmascope::dpa::Modifiers;
 use mmascope::dut::{Batch, DeviceName, Dut, Interface, NoiseCheckedDut};
 use mmascope::isa::{Catalogue, Instruction};
@@ -181,10 +181,11 @@ fn answer(
     let mut out = BufWriter::new(io::stdout().lock());
     for (line, answer) in batch.iter().zip(answers) {
         match answer {
-            Ok(text) => writeln!(out, "{text}")?,
+            Ok(text) => writeln!(out, "{}", escaped_json(&text))?,
             Err(bad) => {
                 *status = Status::WrongInput;
-                let message = Value::from(&*bad.message);
+                let message = Value::from(&*bad.message).to_string();
+                let message = escaped_json(&message);
                 match &bad.id {
                     Some(id) => writeln!(out, "{{\"id\":{id},\"error\":{message}}}")?,
                     None => writeln!(out, "{{\"error\":{message}}}")?,

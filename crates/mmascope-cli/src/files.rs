@@ -1,6 +1,6 @@
 //! Checks the files that a command reads and writes: wrong names are refused before any work.
 
-use crate::args::{Args, Command, Explain, GenFormat, Probe, TreeCommand};
+use crate::args::{Args, Command, Explain, GenFormat, Infer, Probe, TreeCommand, Validate};
 use crate::output::{self, Folder};
 use crate::readmemh;
 use crate::report::Failure;
@@ -38,21 +38,22 @@ pub(crate) fn by_ending(command: &mut Command) -> Result<(), String> {
     let wrong = |file: &str, what: &str| Err(format!("-o {file}: the name must end with {what}"));
     match command {
         Command::Diff(options) => match options.output.take() {
-            Some(file) if file.ends_with(".html") => options.html = Some(file),
-            Some(file) if file.ends_with(".svg") => options.svg = Some(file),
+            Some(file) if ends_with(&file, ".html") => options.html = Some(file),
+            Some(file) if ends_with(&file, ".svg") => options.svg = Some(file),
             Some(file) => return wrong(&file, ".html or .svg"),
             None => {}
         },
         Command::Explain(Explain { output, html, .. })
         | Command::Probe(Probe { output, html, .. }) => match output.take() {
-            Some(file) if file.ends_with(".html") => *html = Some(file),
+            Some(file) if ends_with(&file, ".html") => *html = Some(file),
             Some(file) => return wrong(&file, ".html"),
             None => {}
         },
         Command::Quantize(options) => {
             let outputs = std::mem::take(&mut options.outputs);
-            let (drawings, codes): (Vec<String>, Vec<String>) =
-                outputs.into_iter().partition(|file| file.ends_with(".svg"));
+            let (drawings, codes): (Vec<String>, Vec<String>) = outputs
+                .into_iter()
+                .partition(|file| ends_with(file, ".svg"));
             let mut drawings = options.svg.take().into_iter().chain(drawings);
             (options.svg, options.output) = match (drawings.next(), drawings.next(), &codes[..]) {
                 (svg, None, [codes]) => (svg, codes.clone()),
@@ -67,9 +68,22 @@ pub(crate) fn by_ending(command: &mut Command) -> Result<(), String> {
                 }
             };
         }
+        Command::Infer(Infer { output, .. }) | Command::Validate(Validate { output, .. }) => {
+            let is_drawn = |file: &&String| [".html", ".svg"].iter().any(|it| ends_with(file, it));
+            if let Some(file) = output.as_ref().filter(is_drawn) {
+                return Err(format!(
+                    "-o {file}: this command draws nothing; it writes text, under another name"
+                ));
+            }
+        }
         _ => {}
     }
     Ok(())
+}
+
+/// Whether a name ends so, in small letters or large ones.
+pub(crate) fn ends_with(file: &str, ending: &str) -> bool {
+    file.to_ascii_lowercase().ends_with(ending)
 }
 
 /// What a command writes, and what it reads and must not replace.

@@ -123,7 +123,6 @@ fn print_lines(bar: &ProgressBar, every: Duration, one: &'static str) {
 }
 
 fn line(bar: &ProgressBar, elapsed: Duration, one: &str) -> String {
-    let done = counted(bar.position(), one);
     let seconds = elapsed.as_secs();
     match bar.length() {
         Some(all) => {
@@ -132,9 +131,13 @@ fn line(bar: &ProgressBar, elapsed: Duration, one: &str) -> String {
             let left = left.map_or_else(String::new, |left| {
                 format!(", {:#} left", HumanDuration(left))
             });
-            format!("after {seconds} s: {done}, {percent} %{left}")
+            let all = counted(all, one);
+            format!(
+                "after {seconds} s: {} of {all}, {percent} %{left}",
+                bar.position()
+            )
         }
-        None => format!("after {seconds} s: {done}"),
+        None => format!("after {seconds} s: {}", counted(bar.position(), one)),
     }
 }
 

@@ -224,7 +224,7 @@ pub(crate) fn print_text(text: String) -> Result<(), Failure> {
 }
 
 /// JSON whose strings show control characters as JSON escapes those, which it need not do beyond ASCII.
-fn escaped_json(text: &str) -> Cow<'_, str> {
+pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
     // Lines end outside strings alone.
     let is_hidden = |c: char| c != '\n' && is_control(c);
     if !text.contains(is_hidden) {

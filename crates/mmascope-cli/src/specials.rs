@@ -54,7 +54,7 @@ enum Kind {
 
 impl Kind {
     fn of(file: &str) -> Result<Self, Failure> {
-        let ends_with = |ending| file.ends_with(ending);
+        let ends_with = |ending| crate::files::ends_with(file, ending);
         match file {
             _ if ends_with(".html") => Ok(Self::Page),
             _ if [".jsonl", ".jsonl.gz"].into_iter().any(ends_with) => Ok(Self::Lines),

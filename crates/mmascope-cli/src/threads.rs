@@ -1,5 +1,9 @@
 //! The threads that parallel work gets: as many as are asked for, or as many as the machine starts.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use rayon::ThreadPoolBuilder;
 
 use crate::report::{self, Failure};
@@ -19,7 +23,7 @@ pub(crate) fn start(asked: Option<u16>) -> Result<(), Failure> {
     let mut threads = wanted.min(MOST_THREADS);
     // The global pool can be tried once only, so another one is tried first.
     let mut is_alone = false;
-    while !is_alone && pool(threads).build().is_err() {
+    while !is_alone && !starts(threads, wanted > cores) {
         is_alone = threads == 1;
         threads = (threads / 2).max(1);
     }
@@ -43,6 +47,41 @@ pub(crate) fn start(asked: Option<u16>) -> Result<(), Failure> {
     }
     started.map_err(|error| Failure::Input(format!("no thread can be started: {error}")))
 }
+
+/// Whether so many threads can be started. With `waits` they have ended when it returns: a machine with room for so many
+/// may have none for twice as many.
+fn starts(threads: usize, waits: bool) -> bool {
+    if !waits {
+        return pool(threads).build().is_ok();
+    }
+    let counts = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+    let [begun, ended] = [counts.clone(), counts.clone()];
+    let built = pool(threads)
+        .start_handler(move |_| _ = begun[0].fetch_add(1, Ordering::SeqCst))
+        .exit_handler(move |_| _ = ended[1].fetch_add(1, Ordering::SeqCst))
+        .build();
+    let is_built = built.is_ok();
+    drop(built);
+    let ended = || {
+        let [begun, ended] = [&counts[0], &counts[1]].map(|count| count.load(Ordering::SeqCst));
+        begun == ended && (!is_built || begun == threads)
+    };
+    // A thread that has said that it ends still takes its place for a moment, and one of a pool that could not be built may not have
+    // said that it began.
+    let mut quiet = 0;
+    for _ in 0..PATIENCE {
+        quiet = if ended() { quiet + 1 } else { 0 };
+        if quiet == QUIET {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    is_built
+}
+
+/// Milliseconds that threads have for their end, and for which none of them is to be seen.
+const PATIENCE: u32 = 5000;
+const QUIET: u32 = 3;
 
 fn pool(threads: usize) -> ThreadPoolBuilder {
     ThreadPoolBuilder::new()

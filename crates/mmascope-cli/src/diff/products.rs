@@ -144,7 +144,8 @@ fn computed<'c>(catalogue: &'c Catalogue, options: &Diff) -> Result<Vec<Side<'c>
     };
     let rows = units::chosen(catalogue, &options.arch, &options.inst, types.as_ref())?;
     if rows.len() < 2 {
-        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        let name = |row: &&Instruction| format!("{}:{}", row.architecture, row.name);
+        let names: Vec<String> = rows.iter().map(name).collect();
         return Err(Failure::Input(format!(
             "diff needs at least two different units; given: {}",
             names.join(", ")
@@ -263,6 +264,22 @@ fn place_text(shape: [usize; 3], place: Place) -> String {
 }
 
 /// The same for people: a distance that says nothing more is capped.
+/// How far two outputs are from each other, with a word where one is negative and the other is not.
+fn distance(left: &Side<'_>, right: &Side<'_>, place: Place, verdict: Verdict) -> String {
+    let is_negative = |side: &Side<'_>| {
+        let word = side.words.get(side.index(place));
+        let format = side.format.container();
+        format.decode(format.from_register(word)).negative
+    };
+    let words = verdict_words(verdict);
+    match verdict {
+        Verdict::Ulps(_) if is_negative(left) != is_negative(right) => {
+            format!("{words}, of different signs")
+        }
+        _ => words,
+    }
+}
+
 fn verdict_words(verdict: Verdict) -> String {
     match verdict {
         Verdict::Ulps(steps) if steps > super::text::FAR => {
@@ -356,9 +373,10 @@ fn print(
                 place_text(shape, at),
                 of(left),
                 of(right),
-                verdict_words(verdict)
+                distance(left, right, at, verdict)
             )?;
         }
+        let far = distance(left, right, place, verdict);
         let word = |side: &Side<'_>| side.word(place);
         let place = place_text(shape, place);
         writeln!(
@@ -366,7 +384,7 @@ fn print(
             "  first at {place}: {} and {} ({})",
             word(left),
             word(right),
-            verdict_words(verdict)
+            far
         )?;
         if let Some((from, to)) = pair.parting() {
             let meeting = pair.walk.as_ref().and_then(Walk::meeting);
