@@ -380,13 +380,6 @@ impl Reader<'_> {
             [_, equals, aliases @ ..] if equals.text == "=" => aliases,
             _ => return fault(head.line, head.end(), "expected 'arch NAME = ALIAS …'"),
         };
-        if let Some(alias) = aliases.iter().find(|alias| alias.text == words[0].text) {
-            let message = format!(
-                "'{}' is the architecture's own name, no other one",
-                alias.text
-            );
-            return fault(head.line, alias.column, message);
-        }
         self.sets.clear();
         self.family = None;
         let columns = std::iter::once(&words[0])
