@@ -533,3 +533,116 @@ fn an_emulation_of_one_part_is_not_listed_beside_the_unit() {
         "{schedules:?}"
     );
 }
+
+#[test]
+fn text_is_not_written_under_the_name_of_a_picture() {
+    let subject = format!("model:volta:{VOLTA}");
+    for file in ["page.html", "drawing.SVG"] {
+        let output = run(&["infer", &subject, "-o", file]);
+        assert_eq!(output.status.code(), Some(2), "{file}");
+        assert!(err(&output).contains("draws nothing"), "{}", err(&output));
+        assert!(!Path::new(file).exists());
+    }
+}
+
+#[test]
+fn errors_of_some_outputs_are_said_to_be_of_some() {
+    let unit = format!("volta:{VOLTA}");
+    let some = printed(&["error", "--arch", &unit, "--shape", "128x64x16"], 0);
+    assert!(some.contains("4096 of the 128 × 64 outputs"), "{some}");
+    let full = ["error", "--arch", &unit, "--shape", "128x64x16"];
+    let full = printed(&[&full[..], &["--stats", "full"]].concat(), 0);
+    assert!(full.contains(", 128 × 64 outputs"), "{full}");
+}
+
+#[test]
+fn a_unit_that_counts_c_twice_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("own.txt");
+    let line = |name: &str, from: &str| {
+        format!(
+            "{name} | f16 x f16 + f32 -> f32 | m8n8k8 | s = fused L=8 F=24 {from}-> rz f32 ; d = add s c -> rne f32 | open\n"
+        )
+    };
+    let text = format!(
+        "arch own\ntitle a made-up chip\n\n{}{}",
+        line("twice", ""),
+        line("once", "from +0 ")
+    );
+    std::fs::write(&file, text).expect("written");
+    let file = file.to_str().expect("UTF-8");
+    for (name, is_told) in [("own:twice", true), ("own:once", false)] {
+        let arguments = [
+            "--isa", file, "explain", "--arch", name, "--a", "1", "--b", "1",
+        ];
+        let output = run(&[&arguments[..], &["--c", "1"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+        let told = err(&output).contains("reads c more than once");
+        assert_eq!(told, is_told, "{name}: {}", err(&output));
+    }
+}
+
+#[test]
+fn a_tree_that_lacks_its_c_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tree = printed(
+        &[
+            "reveal",
+            &format!("model:volta:{VOLTA}"),
+            "-n",
+            "4",
+            "--json",
+        ],
+        0,
+    );
+    let [file, values] = ["tree.json", "values"].map(|name| folder.path().join(name));
+    std::fs::write(&file, tree).expect("written");
+    let [file, path] = [&file, &values].map(|path| path.to_str().expect("UTF-8"));
+    std::fs::write(&values, "1*1 2*1 3*1 4*1").expect("written");
+    let output = run(&["tree", "run", file, path]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        err(&output).contains("the last of which is c"),
+        "{}",
+        err(&output)
+    );
+    std::fs::write(&values, "1*1 2*1 3*1 4*1 0").expect("written");
+    assert_eq!(printed(&["tree", "run", file, path], 0), "10.0\n");
+}
+
+#[test]
+fn distances_between_numbers_of_different_signs_say_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let one = npy(
+        folder.path(),
+        "one.npy",
+        [1, 2],
+        [0x3c00, 0x3c00].into_iter(),
+    );
+    let other = npy(
+        folder.path(),
+        "other.npy",
+        [1, 2],
+        [0x3c01, 0xbc00].into_iter(),
+    );
+    let text = printed(&["diff", "--results", &one, &other], 1);
+    assert!(
+        text.contains("first at 0,0: 3c00 and 3c01 (1 ulp)"),
+        "{text}"
+    );
+    assert!(text.contains("ulp, of different signs)"), "{text}");
+}
+
+#[test]
+fn answers_of_eval_are_no_commands_to_a_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("lines.jsonl");
+    std::fs::write(&file, "{\"arch\":\"volta\u{9b}31m\",\"inst\":\"x\"}\n").expect("written");
+    let output = run(&["eval", file.to_str().expect("UTF-8")]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = out(&output);
+    assert!(
+        !text.contains('\u{9b}') && text.contains("\\u009b"),
+        "{text}"
+    );
+}
