@@ -144,10 +144,13 @@ impl Walk {
             report.html(&format!("<p class=\"how\"><b>{words}</b></p>"));
         }
         if let (Some((at, _)), Some(meeting)) = (self.parting, self.meeting()) {
-            let (from, to) = self.chain.steps[at].k;
-            report.html(&format!(
-                "<p class=\"how\">They part in the step of k = {from} to {to}; {meeting}.</p>"
-            ));
+            let words = match self.first_parting == Some(at) {
+                true => format!("The opened step is the first after which they differ; {meeting}."),
+                false => format!(
+                    "From the opened step on they differ to the end. Before it they part {meeting}."
+                ),
+            };
+            report.html(&format!("<p class=\"how\">{words}</p>"));
         }
         match (self.comparison(), self.traces.first()) {
             (Some(comparison), _) => report.explanation_against(&comparison),

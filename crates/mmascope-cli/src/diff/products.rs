@@ -266,11 +266,7 @@ fn place_text(shape: [usize; 3], place: Place) -> String {
 /// The same for people: a distance that says nothing more is capped.
 /// How far two outputs are from each other, with a word where one is negative and the other is not.
 fn distance(left: &Side<'_>, right: &Side<'_>, place: Place, verdict: Verdict) -> String {
-    let is_negative = |side: &Side<'_>| {
-        let word = side.words.get(side.index(place));
-        let format = side.format.container();
-        format.decode(format.from_register(word)).negative
-    };
+    let is_negative = |side: &Side<'_>| side.decimal(place).starts_with('-');
     let words = verdict_words(verdict);
     match verdict {
         Verdict::Ulps(_) if is_negative(left) != is_negative(right) => {
