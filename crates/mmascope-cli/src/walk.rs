@@ -120,7 +120,7 @@ impl Walk {
         let is_equal = steps.last()?.state != ChainState::Apart;
         match (first == at, is_equal) {
             (false, _) => Some(format!(
-                "first in that of {}, after which their sums were equal again",
+                "before it their sums part in the step of {} and become equal again",
                 k(first)
             )),
             (true, true) => Some("their sums are equal again in the end".to_owned()),
@@ -146,9 +146,7 @@ impl Walk {
         if let (Some((at, _)), Some(meeting)) = (self.parting, self.meeting()) {
             let words = match self.first_parting == Some(at) {
                 true => format!("The opened step is the first after which they differ; {meeting}."),
-                false => format!(
-                    "From the opened step on they differ to the end. Before it they part {meeting}."
-                ),
+                false => format!("From the opened step on the sums differ to the end; {meeting}."),
             };
             report.html(&format!("<p class=\"how\">{words}</p>"));
         }

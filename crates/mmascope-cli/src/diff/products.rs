@@ -263,7 +263,6 @@ fn place_text(shape: [usize; 3], place: Place) -> String {
     }
 }
 
-/// The same for people: a distance that says nothing more is capped.
 /// How far two outputs are from each other, with a word where one is negative and the other is not.
 fn distance(left: &Side<'_>, right: &Side<'_>, place: Place, verdict: Verdict) -> String {
     let is_negative = |side: &Side<'_>| side.decimal(place).starts_with('-');
@@ -276,6 +275,7 @@ fn distance(left: &Side<'_>, right: &Side<'_>, place: Place, verdict: Verdict) -
     }
 }
 
+/// [`verdict_text`] for people: a distance that says nothing more is capped.
 fn verdict_words(verdict: Verdict) -> String {
     match verdict {
         Verdict::Ulps(steps) if steps > super::text::FAR => {

@@ -193,7 +193,7 @@ pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Resu
 }
 
 /// A unit and its chain of an output.
-type Own<'a> = (&'a Contender<'a>, &'a [DiffStep]);
+pub(super) type Own<'a> = (&'a Contender<'a>, &'a [DiffStep]);
 
 /// The steps of two chains from which on their sums differ, as the numbers of their steps: up to the end, or for an
 /// output that is equal in the end, the first of them. Of steps of unequal length sums are compared where both end one. Their

@@ -1,16 +1,14 @@
 //! The chain of an output as it is shown: every step's sums, and where two units have the same ones.
 
+use super::products::Own;
 use super::{Contender, DiffStep, Verdict};
 use crate::dpa::Modifiers;
 use crate::error::Result;
 use crate::explain::{ChainState, ChainStep, ChainSum, OutputChain, TracedCode, TracedValue};
 use crate::format::Format;
 
-/// A unit and its chain of an output.
-type Own<'a> = (&'a Contender<'a>, &'a [DiffStep]);
-
-/// The chain of an output, with the second unit's sums beside the first one's. Opened is the step at which they part ([`parting`](super::parting)), or
-/// the last one that adds anything.
+/// The chain of an output, with the second unit's sums beside the first one's. Opened is the step at which they
+/// part ([`parting`](super::parting)), or the last one that adds anything.
 ///
 /// # Errors
 /// As [`chain`](super::chain).
