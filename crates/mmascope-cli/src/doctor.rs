@@ -7,6 +7,7 @@ use serde_json::{Map, json};
 
 use crate::args::Common;
 use crate::report::{self, Failure, Status};
+use crate::table::Table;
 use crate::terminal;
 use mmascope::cpu::Level;
 use mmascope::isa::Catalogue;
@@ -32,19 +33,15 @@ pub(crate) fn run(catalogue: &Catalogue, common: &Common) -> Result<Status, Fail
         report::print_json(catalogue, body)?;
         return Ok(Status::Done);
     }
-    let mut out = terminal::out();
+    let mut table = Table::new(&["part", "here", "needed for"]);
     for part in &all {
-        match (&part.found, &part.why) {
-            (Some(found), _) => writeln!(out, "{:<20} {found}", part.part)?,
-            (None, why) => writeln!(
-                out,
-                "{:<20} missing, needed for {}: {}",
-                part.part,
-                part.needed_for,
-                why.as_deref().unwrap_or("not found")
-            )?,
-        }
+        let here = match (&part.found, &part.why) {
+            (Some(found), _) => found.clone(),
+            (None, why) => format!("missing: {}", why.as_deref().unwrap_or("not found")),
+        };
+        table.add_row([&part.part, &here, &part.needed_for]);
     }
+    writeln!(terminal::out(), "{table}")?;
     Ok(Status::Done)
 }
 

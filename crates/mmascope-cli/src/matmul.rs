@@ -71,12 +71,12 @@ fn products(options: &Matmul) -> Result<Vec<Matmul>, Failure> {
         let message = "-o -: D goes to a file, the report to standard output; ./- is a file's name";
         return Err(Failure::Input(message.to_owned()));
     }
-    let items: Vec<&str> = options.arch.split(',').collect();
+    let items = &options.arch;
     let mut products: Vec<Matmul> = Vec::new();
-    for item in &items {
+    for item in items {
         let (arch, inst) = match item.split_once(':') {
             Some((arch, inst)) => (arch, Some(inst.to_owned())),
-            None => (*item, None),
+            None => (item.as_str(), None),
         };
         if inst.is_some() && (options.inst.is_some() || options.types.is_some()) {
             return Err(Failure::Input(format!(
@@ -98,7 +98,7 @@ fn products(options: &Matmul) -> Result<Vec<Matmul>, Failure> {
             return Err(Failure::Input(format!("--arch {item}: it is named twice")));
         }
         products.push(Matmul {
-            arch: arch.to_owned(),
+            arch: vec![arch.to_owned()],
             inst: inst.or_else(|| options.inst.clone()),
             output,
             ..options.clone()
@@ -235,7 +235,8 @@ fn prepared<'c>(
         Some(row) => (row, None),
         None => {
             let types = files.types()?;
-            let row = Types::Given(Box::new(types)).of(catalogue.architecture(&options.arch)?)?;
+            let row =
+                Types::Given(Box::new(types)).of(catalogue.architecture(options.architecture())?)?;
             (row, Some(types.to_string()))
         }
     };
@@ -315,7 +316,7 @@ fn named_row<'c>(
     catalogue: &'c Catalogue,
     options: &Matmul,
 ) -> Result<Option<&'c Instruction>, Failure> {
-    let architecture = catalogue.architecture(&options.arch)?;
+    let architecture = catalogue.architecture(options.architecture())?;
     let row = match (&options.inst, &options.types) {
         (Some(inst), _) => architecture.find(inst)?,
         (None, Some(types)) => Types::Text(types).of(architecture)?,

@@ -429,6 +429,7 @@ fn refused_lines_are_wrong_input_and_limits_are_said() {
     assert_eq!(diff.status.code(), Some(2), "{}{}", out(&diff), err(&diff));
     for (text, message) in [
         ("arch one\narch one\n", "declared twice"),
+        ("arch one = one\n", "an alias of itself"),
         ("arch one = two\narch two = one\n", "declared twice"),
     ] {
         let isa = folder.path().join("wrong.isa");

@@ -23,6 +23,7 @@ mod chart;
 mod data;
 mod scaled;
 
+pub(crate) use chart::RoundStep;
 pub use chart::chart;
 pub use data::Data;
 

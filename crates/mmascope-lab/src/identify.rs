@@ -5,6 +5,7 @@
 //! filled up with +0, as kernels do. `identify/search.rs` says how much of D a candidate computes.
 
 mod answers;
+mod boundaries;
 mod emulations;
 mod excerpts;
 mod exhaustive;

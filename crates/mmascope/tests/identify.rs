@@ -116,6 +116,18 @@ fn answer(operands: Arrays<'_>, made: &Made, factors: Factors) -> Identification
     identify(Catalogue::built_in(), &question, &GO, &|_| ()).expect("an answer")
 }
 
+/// A unit that adds a and b makes no product of matrices, whatever it gives.
+#[test]
+fn units_that_add_their_operands_are_no_candidates() {
+    let adds = ("blackhole", "tensix.elwadd.f16.d32");
+    let made = make_by(adds, "chain", [8, 16, 4], false);
+    let found = found(&made, false);
+    let name = format!("{}:{}", adds.0, adds.1);
+    let is_named = found.candidates.iter().any(|it| it.rows.contains(&name));
+    assert!(!is_named && found.identified().count() == 0);
+    assert!(found.tried > 500, "{}", found.tried);
+}
+
 /// The schedules under which the unit is said to have made it.
 fn schedules(found: &Identification) -> Vec<String> {
     let name = format!("{}:{}", UNIT.0, UNIT.1);

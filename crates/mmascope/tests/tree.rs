@@ -184,6 +184,35 @@ fn patterns_are_named() {
     }
 }
 
+/// Libraries add what fills no whole vector to the lanes, or within one of them.
+#[test]
+fn tails_within_lanes_are_named() {
+    // Lanes of stride 4 over 8 leaves each, each lane four-way itself, with one leaf more before lanes are combined.
+    let lane = |builder: &mut Builder, lane: usize| {
+        let own = |index: usize| 4 * index + lane;
+        let pairs: Vec<usize> = (0..4)
+            .map(|part| builder.node(Op::Add, F32, vec![own(part), own(part + 4)]))
+            .collect();
+        let sum = pairwise(builder, pairs);
+        builder.node(Op::Add, F32, vec![sum, own(8)])
+    };
+    let lanes_of = |leaves: usize, extra: Option<[usize; 2]>| {
+        let mut builder = Builder::new(leaves);
+        let mut lanes: Vec<usize> = (0..4).map(|index| lane(&mut builder, index)).collect();
+        for (lane, leaf) in extra.into_iter().flatten().enumerate() {
+            lanes[lane] = builder.node(Op::Add, F32, vec![lanes[lane], leaf]);
+        }
+        let root = pairwise(&mut builder, lanes);
+        builder.build(root).expect("a tree")
+    };
+    let even = "4-way strided (4-way strided, pairwise combine; then one more), pairwise combine";
+    assert_eq!(lanes_of(36, None).pattern(), even);
+    assert_eq!(
+        lanes_of(38, Some([36, 37])).pattern(),
+        format!("{even} up to leaf 35; the last 2 leaves enter within")
+    );
+}
+
 #[test]
 fn drawings_stay_readable() {
     let small = chain(&(0..64).collect::<Vec<_>>()).svg("64", &[]);

@@ -4,8 +4,8 @@
 pub(crate) struct Matmul {
     /// The architecture: a name, SM or gfx number, or product name. Several, or ARCH:INST items, with commas give
     /// one D each and a comparison
-    #[arg(long)]
-    pub(crate) arch: String,
+    #[arg(long, value_delimiter = ',', required = true)]
+    pub(crate) arch: Vec<String>,
     /// The instruction [default: that of the operand types, as the files have them; see --types]
     #[arg(long)]
     pub(crate) inst: Option<String>,
@@ -71,11 +71,16 @@ pub(crate) struct Matmul {
 }
 
 impl Matmul {
+    /// The one architecture of options that `--arch` has been taken apart of.
+    pub(crate) fn architecture(&self) -> &str {
+        self.arch.first().map_or("", String::as_str)
+    }
+
     /// A plain product of two files, and of C where there is one.
     pub(crate) fn of_files(arch: &str, inst: Option<&str>, files: [&str; 2]) -> Self {
         let [a, b] = files.map(str::to_owned);
         Self {
-            arch: arch.to_owned(),
+            arch: vec![arch.to_owned()],
             inst: inst.map(str::to_owned),
             types: None,
             a,

@@ -7,9 +7,9 @@ const OF_ONE: [&str; 9] = [
     "export", "explain", "gen", "eval", "check", "reveal", "probe", "infer", "validate",
 ];
 /// Commands that take the unit without an option too. (`explain` may have files there: a name of a file has a point.)
-const PLAIN: [&str; 2] = ["export", "explain"];
+const PLAIN: [&str; 3] = ["export", "explain", "gen"];
 /// Commands that take several units, without an option too: one by one, and with commas.
-const PLAIN_MANY: [&str; 4] = ["show", "diff", "error", "specials"];
+const PLAIN_MANY: [&str; 5] = ["show", "diff", "error", "specials", "matmul"];
 
 /// The arguments with every `ARCH:INST` as two options.
 pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
@@ -31,8 +31,6 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
     );
     let takes_many = is(&command, &PLAIN_MANY);
     let is_plain = is(&command, &PLAIN) || takes_many;
-    // Where one unit is taken, a comma is none between two.
-    let most = if takes_many { usize::MAX } else { 1 };
     let mut is_begun = false;
     while let Some(argument) = rest.next() {
         let text = argument.to_str().unwrap_or_default();
@@ -50,7 +48,11 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
         } else if is_begun
             && is_plain
             && !text.starts_with('-')
-            && text.split(',').take(most).all(is_unit)
+            && match takes_many {
+                true => are_units(text),
+                // Where one unit is taken, a comma is none between two.
+                false => text.split(',').take(1).all(is_unit),
+            }
             && !found.last().is_some_and(takes_value)
         {
             found.push("--arch".into());
@@ -87,6 +89,12 @@ fn push(found: &mut Vec<OsString>, value: OsString) {
 /// Whether a word names a unit, and no file: a name of a file has a point.
 fn is_unit(text: &str) -> bool {
     split(text).is_some_and(|(arch, _)| !arch.contains('.'))
+}
+
+/// Whether items between commas name units, some of them perhaps by their architecture alone.
+fn are_units(text: &str) -> bool {
+    let is_word = |item: &str| !item.contains(['.', ':', '/', '\\', '=']);
+    text.split(',').all(|item| is_unit(item) || is_word(item)) && text.split(',').any(is_unit)
 }
 
 /// An architecture and an instruction; an instruction may have `::` in its name.
@@ -136,6 +144,15 @@ mod tests {
                 "m explain --arch volta --inst x --a 1",
             ),
             ("m tree diff a:b c:d", "m tree diff a:b c:d"),
+            (
+                "m diff volta,ada:mma.y a.safetensors:x,y",
+                "m diff --arch volta,ada:mma.y a.safetensors:x,y",
+            ),
+            (
+                "m matmul a.npy b.npy volta:x",
+                "m matmul a.npy b.npy --arch volta:x",
+            ),
+            ("m gen volta:x", "m gen --arch volta --inst x"),
             ("m specials volta:x", "m specials --arch volta:x"),
             ("m explain volta:x,ada:y", "m explain --arch volta:x,ada:y"),
             (

@@ -1,9 +1,14 @@
 //! Writes the findings of `diff` as one HTML page that needs nothing else.
 
-use super::drawing::{escaped, svg};
+use super::drawing::{WIDTH, escaped, svg};
 use super::text::{EXPLAINED, HEADS, counts, explained};
 use super::{Findings, Shown};
 use mmascope::explain::{Comparison, Report};
+
+/// A drawing that on a narrow screen is moved instead of made too small to read.
+pub(super) fn scrolled(svg: &str) -> String {
+    format!("<div class=\"scroll\" style=\"--width:{WIDTH}px\">{svg}</div>")
+}
 
 pub(super) fn page(findings: &Findings<'_>) -> String {
     let mut report = Report::new("Where units differ");
@@ -17,7 +22,7 @@ pub(super) fn page(findings: &Findings<'_>) -> String {
     let rows = findings.compares.iter();
     let rows: Vec<[String; 7]> = rows.map(|compare| counts(findings, compare)).collect();
     report.html(&table(&HEADS, &rows));
-    report.html(&svg(findings));
+    report.html(&scrolled(&svg(findings)));
     let differing = findings.compares.iter().filter(|it| it.first.is_some());
     for compare in differing.clone().take(EXPLAINED) {
         let title = escaped(&findings.title(compare));

@@ -209,7 +209,12 @@ fn file_types(options: &Diff, a: &str, b: &str) -> Result<mmascope::isa::Operand
 
 /// D of every file.
 fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
-    if options.files.len() < 2 {
+    let files: Vec<String> = match &options.files[..] {
+        // Several with commas, unless that is a file's name.
+        [one] if !std::path::Path::new(one).exists() => one.split(',').map(str::to_owned).collect(),
+        files => files.to_vec(),
+    };
+    if files.len() < 2 {
         let message = "--results: the D of two units or more are compared, each in a file";
         return Err(Failure::Input(message.to_owned()));
     }
@@ -231,7 +236,7 @@ fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
             chain: None,
         })
     };
-    options.files.iter().map(side).collect()
+    files.iter().map(side).collect()
 }
 
 /// The chain of an output on two units; `None` where the result is no plain chain of instructions.

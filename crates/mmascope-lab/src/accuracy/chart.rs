@@ -266,14 +266,14 @@ fn raised(exponent: i64) -> String {
 
 /// A step of a linear axis: 1, 2 or 5 times a power of ten.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct RoundStep {
+pub(crate) struct RoundStep {
     times: i64,
     exponent: i64,
 }
 
 impl RoundStep {
     /// The step that has five ticks or fewer up to `most` (and two or more); 1 for 0.
-    fn for_range(most: f64) -> Self {
+    pub(crate) fn for_range(most: f64) -> Self {
         let exponent = if most > 0.0 {
             (most / 5.0).log10().floor() as i64
         } else {
@@ -287,7 +287,7 @@ impl RoundStep {
         steps.into_iter().find(fits).unwrap_or(steps[4])
     }
 
-    fn size(self) -> f64 {
+    pub(crate) fn size(self) -> f64 {
         // A negative power of ten divides, because 10^-8 itself is rounded.
         let power = 10_f64.powi(self.exponent.unsigned_abs() as i32);
         let times = self.times as f64;

@@ -46,7 +46,8 @@ fn usual(from: &Format, narrow: &Format, k: usize) -> Vec<String> {
         Kind::Float(_) if from.name == "f32" => {
             found.extend(OF_F32.iter().map(|scheme| (*scheme).to_owned()));
         }
-        Kind::Fixed { .. } => {
+        // Nobody makes numbers of 16 bits of integers: units take them.
+        Kind::Fixed { .. } if from.bits >= 32 => {
             for count in SLICES {
                 for rounding in ["/rz", ""] {
                     for products in ["levels", "pairs"] {
@@ -74,7 +75,7 @@ fn usual(from: &Format, narrow: &Format, k: usize) -> Vec<String> {
                 }
             }
         }
-        Kind::Float(_) => {}
+        Kind::Float(_) | Kind::Fixed { .. } => {}
     }
     let clause = |scheme: String| format!("emulate={from} {scheme}");
     found.into_iter().map(clause).collect()

@@ -1,8 +1,10 @@
 //! Chooses the few elements of D that every candidate is asked for, and cuts their rows and columns out of the matrices.
 //!
 //! Candidates differ most where products cancel: there one unit in the last place of a sum under way is many in the
-//! result. So the first elements are those of small magnitude; later ones are spread over D.
+//! result. So the first elements are those of small magnitude; later ones are spread over D. Where D has few bits,
+//! `boundaries.rs` says which elements tell candidates apart.
 
+use super::boundaries::Boundaries;
 use super::{Factors, Question};
 use crate::array::{Array, Casting, Words};
 use crate::error::Result;
@@ -96,64 +98,102 @@ impl Part {
 
 /// Rows and columns, each set within the next: a few elements that tell candidates apart, more of them, and many that are
 /// spread over D.
-pub(super) struct Places(pub(super) Vec<(Vec<usize>, Vec<usize>)>);
+pub(super) struct Places(pub(super) Vec<Lines>);
+
+/// Rows and columns.
+type Lines = (Vec<usize>, Vec<usize>);
 
 impl Places {
-    /// The places for D, which these formats hold.
-    pub(super) fn new(d: &Array, [m, n, _]: [usize; 3], formats: &[Format]) -> Self {
-        let words = formats.first().and_then(|format| {
-            let words = d.words(format, &Casting::default()).ok()?;
-            Some((*format, words))
-        });
-        let magnitude = |i: usize, j: usize| match &words {
-            Some((format, words)) => magnitude(format, words, i * n + j),
-            None => u64::MAX,
+    /// The places for D, which these formats hold. `near` has what tells sums apart where D has few bits.
+    pub(super) fn new(
+        d: &Array,
+        [m, n, k]: [usize; 3],
+        formats: &[Format],
+        near: Option<&Boundaries>,
+    ) -> Self {
+        let mut sets = match near {
+            Some(near) => {
+                let small = Looked::at(&near.rows, &near.columns, |i, j| near.size(i, j));
+                let close = Looked::at(&near.rows, &near.columns, |i, j| near.distance(i, j));
+                // Of elements that are spread over a D of few bits hardly one tells anything.
+                vec![
+                    small.few(1, 2),
+                    small.few(2, 2),
+                    both(small.few(4, 2), close.few(4, 2)),
+                    both(close.few(8, 2), (spread(m, 4), spread(n, 8))),
+                ]
+            }
+            None => {
+                let words = formats.first().and_then(|format| {
+                    let words = d.words(format, &Casting::default()).ok()?;
+                    Some((*format, words))
+                });
+                let (rows, columns) = (spread(m, LOOKED_AT), spread(n, n));
+                let small = Looked::at(&rows, &columns, |i, j| match &words {
+                    Some((format, words)) => magnitude(format, words, rows[i] * n + columns[j]),
+                    None => u64::MAX,
+                });
+                vec![
+                    small.few(1, 2),
+                    small.few(4, 4),
+                    (spread(m, 16), spread(n, 32)),
+                ]
+            }
         };
-        // The smallest elements of some rows, and how small the fourth of them is.
-        let looked_at: Vec<(u64, usize, Vec<usize>)> = spread(m, LOOKED_AT)
-            .into_iter()
-            .map(|i| {
-                let mut columns: Vec<(u64, usize)> = (0..n).map(|j| (magnitude(i, j), j)).collect();
-                let kept = columns.len().min(4);
-                columns.select_nth_unstable(kept - 1);
-                columns.truncate(kept);
-                columns.sort_unstable();
-                let worst = columns.last().map_or(u64::MAX, |(size, _)| *size);
-                (worst, i, columns.into_iter().map(|(_, j)| j).collect())
-            })
-            .collect();
-        // The best row of each part of D.
-        let best = |some: &[(u64, usize, Vec<usize>)]| some.iter().min().cloned();
-        let four: Vec<_> = looked_at
-            .chunks(looked_at.len().div_ceil(4))
-            .filter_map(best)
-            .collect();
-        let mut first: Vec<_> = four.iter().collect();
-        first.sort();
-        first.truncate(2);
-        let few = |count: usize, rows: &[&(u64, usize, Vec<usize>)]| {
-            let columns = rows
-                .iter()
-                .flat_map(|row| row.2.iter().take(count).copied());
-            (rows.iter().map(|row| row.1).collect(), columns.collect())
-        };
-        let mut sets: Vec<(Vec<usize>, Vec<usize>)> = vec![
-            few(1, &first),
-            few(4, &four.iter().collect::<Vec<_>>()),
-            (spread(m, 16), spread(n, 32)),
-        ];
         for index in 0..sets.len() {
-            let (rows, columns) = match index {
-                0 => (Vec::new(), Vec::new()),
-                _ => sets[index - 1].clone(),
-            };
-            sets[index].0.extend(rows);
-            sets[index].1.extend(columns);
-            even_out(&mut sets[index].0, m);
+            if index > 0 {
+                sets[index] = both(sets[index].clone(), sets[index - 1].clone());
+            }
+            sets[index].0.sort_unstable();
+            sets[index].0.dedup();
+            // One row will do where its elements of 4 bits are whole bytes.
+            if sets[index].0.len() > 1 || !k.is_multiple_of(2) {
+                even_out(&mut sets[index].0, m);
+            }
             even_out(&mut sets[index].1, n);
         }
         Self(sets)
     }
+}
+
+/// The best elements of some rows.
+struct Looked(Vec<Row>);
+
+/// A row and its best four elements: what each measures, and its column. What measures least is best.
+type Row = (usize, Vec<(u64, usize)>);
+
+impl Looked {
+    /// `measure` takes the places of a row and a column among those that are looked at.
+    fn at(rows: &[usize], columns: &[usize], measure: impl Fn(usize, usize) -> u64) -> Self {
+        let of_row = |(i, row): (usize, &usize)| {
+            let mut found: Vec<(u64, usize)> = (columns.iter().enumerate())
+                .map(|(j, column)| (measure(i, j), *column))
+                .collect();
+            let kept = found.len().min(4);
+            found.select_nth_unstable(kept - 1);
+            found.truncate(kept);
+            found.sort_unstable();
+            (*row, found)
+        };
+        Self(rows.iter().enumerate().map(of_row).collect())
+    }
+
+    /// The best row of each of so many parts of D, with so many of its elements: that of which the last one is best.
+    fn few(&self, rows: usize, count: usize) -> Lines {
+        let last = |row: &&Row| row.1.iter().take(count).next_back().copied();
+        let parts = self.0.chunks(self.0.len().div_ceil(rows));
+        let rows: Vec<&Row> = parts
+            .filter_map(|some| some.iter().min_by_key(last))
+            .collect();
+        let columns = rows
+            .iter()
+            .flat_map(|row| row.1.iter().take(count).map(|(_, column)| *column));
+        (rows.iter().map(|row| row.0).collect(), columns.collect())
+    }
+}
+
+fn both(some: Lines, more: Lines) -> Lines {
+    ([some.0, more.0].concat(), [some.1, more.1].concat())
 }
 
 /// Sorts lines, and adds one where their number is odd: elements of 4 bits lie two in a byte.
@@ -181,7 +221,7 @@ fn magnitude(format: &Format, words: &Words, index: usize) -> u64 {
 }
 
 /// So many numbers below `length`, from the first to the last.
-fn spread(length: usize, count: usize) -> Vec<usize> {
+pub(super) fn spread(length: usize, count: usize) -> Vec<usize> {
     let count = count.min(length);
     let place = |index: usize| index * (length - 1) / (count - 1).max(1);
     let mut places: Vec<usize> = (0..count).map(place).collect();

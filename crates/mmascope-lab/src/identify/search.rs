@@ -1,7 +1,7 @@
 //! Searches for the candidates that give D: all of them compute a few elements, those that may still be it compute more.
 //!
-//! 1. Every unit computes four elements under all of its schedules at once.
-//! 2. Candidates that give at least half of these compute some 64 elements, then some 700 spread over D.
+//! 1. Every unit computes two elements under all of its schedules at once.
+//! 2. Candidates that give at least half of these compute some 64 elements, then some 700 over all of D.
 //! 3. Candidates of stream-K that still fit compute elements of tiles that they cut in other ways than simpler candidates.
 //! 4. `finalists.rs` computes whole matrices for those that fit.
 //!
@@ -11,17 +11,19 @@ use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 
+use super::boundaries::Boundaries;
 use super::excerpts::{Part, Places, even_out};
 use super::matched_inputs::Formats;
 use super::trial::{Asked, Named, Trial};
 use super::{Candidate, Identification, finalists, is_repeated};
+use crate::dpa::{Addends, Signature};
 use crate::error::Result;
 use crate::format::Format;
 
 /// How many candidates of each unit are kept to be shown, beside those that may still be it.
 const KEPT: usize = 2;
 /// The most candidates that do not fit, but may be the nearest, after each step.
-const NEAR: [usize; 2] = [64, 8];
+const NEAR: [usize; 3] = [64, 8, 8];
 /// How often candidates of stream-K are told apart.
 const ROUNDS: usize = 8;
 /// The most rows and columns that are added for that each time.
@@ -214,7 +216,8 @@ struct Taker<'a> {
     /// `None` where the unit's formats do not hold the matrices.
     formats: Option<Vec<Format>>,
     emulated: Vec<Trial<'a>>,
-    /// Whether the unit sums products: a chain of instructions that subtract c is no product of matrices.
+    /// Whether the unit sums products: a chain of instructions that subtract c, or that add a and b, is no product of
+    /// matrices.
     is_chain: bool,
 }
 
@@ -228,9 +231,10 @@ impl<'a> Candidates<'a> {
     fn new(units: &'a [Named], asked: &Asked<'_>) -> Result<Self> {
         let mut formats = Formats::new(asked.question);
         let mut takers = Vec::new();
-        let mut of_d: Option<Vec<Format>> = None;
+        let mut of_d: Option<(Signature, Vec<Format>)> = None;
         for named in units {
-            let is_chain = named.unit.check_chain(asked.shape[2]).is_ok();
+            let is_chain = named.unit.check_chain(asked.shape[2]).is_ok()
+                && named.unit.program().addends() == Addends::Product;
             let mut taker = Taker {
                 named,
                 formats: None,
@@ -241,11 +245,17 @@ impl<'a> Candidates<'a> {
                 taker.formats = formats.of_d(named.unit.signature());
                 taker.emulated = asked.emulated(named, |signature| formats.of_d(signature))?;
             }
-            let emulated = taker.emulated.first().map(|trial| vec![trial.format()]);
-            of_d = of_d.or_else(|| taker.formats.clone()).or(emulated);
+            let emulated = taker.emulated.first();
+            let emulated = emulated.map(|trial| (trial.signature(), vec![trial.format()]));
+            let plain = taker.formats.clone();
+            let plain = plain.map(|formats| (*named.unit.signature(), formats));
+            of_d = of_d.or(plain).or(emulated);
             takers.push(taker);
         }
-        let places = of_d.map(|of_d| Places::new(asked.question.d, asked.shape, &of_d));
+        let places = of_d.map(|(signature, of_d)| {
+            let near = Boundaries::new(asked.question, asked.shape, &signature, &of_d);
+            Places::new(asked.question.d, asked.shape, &of_d, near.as_ref())
+        });
         Ok(Self { takers, places })
     }
 }

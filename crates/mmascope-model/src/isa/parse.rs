@@ -12,7 +12,7 @@ mod row;
 
 use super::Architecture;
 use crate::dpa::{self, Flaw, Token, at, tokens};
-use crate::error::{Error, Position, Result, is_control, shortened};
+use crate::error::{Error, Position, Result, is_control, quoted, shortened};
 use crate::format::{Format, Formats};
 
 /// Limits that keep hostile texts from taking memory or time.
@@ -380,6 +380,10 @@ impl Reader<'_> {
             [_, equals, aliases @ ..] if equals.text == "=" => aliases,
             _ => return fault(head.line, head.end(), "expected 'arch NAME = ALIAS …'"),
         };
+        if let Some(same) = aliases.iter().find(|alias| alias.text == words[0].text) {
+            let message = format!("'{}' is an alias of itself", quoted(same.text));
+            return fault(head.line, same.column, message);
+        }
         self.sets.clear();
         self.family = None;
         let columns = std::iter::once(&words[0])

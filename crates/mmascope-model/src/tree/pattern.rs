@@ -7,7 +7,13 @@ use crate::format::Format;
 const MOST_INTERLEAVED: usize = 1024;
 
 /// The most runs of neighbouring leaves that are looked for.
-const MOST_PARTS: usize = 64;
+const MOST_PARTS: usize = 512;
+
+/// The most leaves, the last ones, that may join within a named order of all before them; and at most half of all.
+const MOST_WITHIN: usize = 64;
+
+/// They are looked for in trees of up to so many leaves.
+const MOST_WITH_SOME_WITHIN: usize = 2048;
 
 /// Names kept for the items of a tree while it is described.
 pub(super) struct Shapes<'a> {
@@ -124,8 +130,8 @@ impl<'a> Shapes<'a> {
         (stride? == lanes.len()).then_some((lanes.len(), lanes))
     }
 
-    /// Equal parts, each of every s-th leaf: s and the first part.
-    fn interleaved(&self, root: usize, parents: &[usize]) -> Option<(usize, Tree)> {
+    /// Equal parts, each of every s-th leaf: s and the order of each.
+    fn interleaved(&self, root: usize, parents: &[usize]) -> Option<(usize, String)> {
         let leaves = self.tree.leaves();
         let part = |ways: usize, lane: usize| {
             let mut item = lane;
@@ -138,11 +144,17 @@ impl<'a> Shapes<'a> {
                 .flatten()
         };
         for ways in (2..=64.min(leaves / 2)).filter(|&ways| leaves.is_multiple_of(ways)) {
-            if let Some(first) = part(ways, 0)
-                && first.simple().is_some()
+            let Some(first) = part(ways, 0) else {
+                continue;
+            };
+            let tailed = || {
+                let (core, tail) = first.simple_with_tail()?;
+                Some(format!("{core}{}", behind(tail)))
+            };
+            if let Some(name) = (first.simple().or_else(tailed)).or_else(|| first.named())
                 && (1..ways).all(|lane| part(ways, lane).as_ref() == Some(&first))
             {
-                return Some((ways, first));
+                return Some((ways, name));
             }
         }
         None
@@ -248,6 +260,14 @@ impl<'a> Shapes<'a> {
     }
 }
 
+/// How many leaves are added one after the other behind an order.
+fn behind(tail: usize) -> String {
+    match tail {
+        1 => "; then one more".to_owned(),
+        _ => format!("; then {tail} more one by one"),
+    }
+}
+
 impl Chain {
     /// The summands in order when each step adds one; the order of the first two is chosen so that
     /// it goes on as the rest does.
@@ -327,11 +347,11 @@ impl Tree {
     /// `chain of 16+1-term fused sums`, `split-K 4, then sequential` …
     #[must_use]
     pub fn pattern(&self) -> String {
-        let last_inside = || match self.before_rounding() {
-            None => self.with_last_inside(),
+        let some_inside = || match self.before_rounding() {
+            None => self.with_last_inside().or_else(|| self.with_some_inside()),
             Some(_) => None,
         };
-        let name = self.named().or_else(last_inside);
+        let name = self.named().or_else(some_inside);
         name.unwrap_or_else(|| {
             let statistics = self.statistics();
             format!(
@@ -414,7 +434,7 @@ impl Tree {
             && let Some((ways, part)) = shapes.interleaved(root, &self.parents())
         {
             let firsts: Vec<usize> = (0..ways).collect();
-            let (part, how) = (part.simple()?, combine(&firsts)?);
+            let how = combine(&firsts)?;
             return Some(format!("{ways}-way strided ({part}), {how} combine"));
         }
         None
@@ -427,6 +447,23 @@ impl Tree {
         let name = self.restricted(|leaf| leaf < last)?.named()?;
         let beside = self.firsts()[self.parents()[last]];
         Some(format!("{name}; leaf {last} enters beside leaf {beside}"))
+    }
+
+    /// A named order of all leaves but a few of the last ones, which join within: what libraries do with the products that
+    /// fill no whole vector.
+    fn with_some_inside(&self) -> Option<String> {
+        let leaves = self.leaves();
+        if leaves > MOST_WITH_SOME_WITHIN {
+            return None;
+        }
+        (2..=MOST_WITHIN.min(leaves / 2)).find_map(|inside| {
+            let core = leaves - inside;
+            let name = self.restricted(|leaf| leaf < core)?.named()?;
+            Some(format!(
+                "{name} up to leaf {}; the last {inside} leaves enter within",
+                core - 1
+            ))
+        })
     }
 
     /// A named core to which the last leaves are added one after the other.

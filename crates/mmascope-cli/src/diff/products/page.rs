@@ -3,7 +3,7 @@
 use super::{Compared, HEADS, Side, counts, headline, map, place_text, verdict_words, walk};
 use crate::args::Diff;
 use crate::diff::drawing::escaped;
-use crate::diff::page::table;
+use crate::diff::page::{scrolled, table};
 use crate::diff::text::EXPLAINED;
 use crate::report::Failure;
 use crate::walk::Walk;
@@ -24,7 +24,7 @@ pub(super) fn page(
         let (left, right) = (&sides[pair.left], &sides[pair.right]);
         let title = escaped(&format!("{} and {}", left.name, right.name));
         report.html(&format!("<h2 class=\"pair\">{title}</h2>"));
-        report.html(&map::of_pair(sides, pair));
+        report.html(&scrolled(&map::of_pair(sides, pair)));
         if index >= EXPLAINED {
             continue;
         }
