@@ -471,3 +471,24 @@ fn exported_python_takes_infinities() {
         }
     }
 }
+
+/// The product of two f16 numbers has more digits than f16: a chain of multiply-adds in f16 does not round it.
+#[test]
+fn chains_of_multiply_adds_in_narrow_formats_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (format, chain, nodes) in [
+        ("f16", "fma-chain -> rne f16", "fma f16"),
+        ("bf16", "fma-chain -> rne bf16", "fma bf16"),
+    ] {
+        let row = format!(
+            "arch own\nchain.{{shape}}.{{a}} | {format} x {format} + {format} -> {format} | m8n8k8 | {chain} | open\n"
+        );
+        let isa = file(folder.path(), "own.txt", &row);
+        let subject = format!("model:own:chain.m8n8k8.{format}");
+        let output = mmascope(&["--isa", &isa, "reveal", &subject]);
+        let text = text(&output);
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        let last = text.lines().last().unwrap_or_default();
+        assert_eq!(last, format!("verified over 100 trials (8 {nodes})"));
+    }
+}

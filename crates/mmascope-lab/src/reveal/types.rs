@@ -26,8 +26,13 @@ pub(super) fn find(meter: &mut Meter<'_>, tree: &Tree) -> Result<Tree> {
     if leaves_rounded && let Some(root) = formats.last_mut() {
         *root = F32;
     }
-    // Products of narrower operands are exact in any case.
-    let fused = if meter.subject.products() && (operands == F32 || operands == F64) {
+    // Where results have twice the digits of operands, products are exact in any case.
+    let is_wide = operands == F32 || operands == F64;
+    let is_rounded = match (operands.float(), format.float()) {
+        (Some(own), Some(result)) => result.fraction_bits < 2 * own.fraction_bits + 1,
+        _ => false,
+    };
+    let fused = if meter.subject.products() && (is_wide || is_rounded) {
         fused_products(meter, tree, operands)?
     } else {
         vec![false; tree.leaves()]
@@ -221,7 +226,12 @@ fn narrow_formats(meter: &mut Meter<'_>, tree: &Tree, format: Format) -> Result<
 
 /// Finds the leaves whose products enter their node without being rounded.
 fn fused_products(meter: &mut Meter<'_>, tree: &Tree, operands: Format) -> Result<Vec<bool>> {
-    let epsilon = power_of_two(if operands == F64 { -27 } else { -12 });
+    let epsilon = power_of_two(match operands.float() {
+        _ if operands == F64 => -27,
+        // The last digit of an operand: no format of fewer than twice its digits has the product.
+        Some(float) if operands != F32 => -(float.fraction_bits as i32),
+        _ => -12,
+    });
     // The remainder must be a number of the results' format: ε + ε², or where that is narrower than the
     // operands ε², with second factors that differ.
     let is_narrowed = meter.subject.format() != operands;
