@@ -54,6 +54,12 @@ impl<'c> Chain<'c> {
         Trace::of(unit, &words.operands(), &Modifiers::default())
     }
 
+    /// The step that sums a product, counted from 0.
+    pub(crate) fn step_of(&self, k: usize) -> Option<usize> {
+        let sums = |step: &usize| (self.steps[*step].first..self.end(*step)).contains(&k);
+        (0..self.steps.len()).find(sums)
+    }
+
     fn end(&self, step: usize) -> usize {
         self.steps[step].first + self.contender.unit().signature().k
     }
@@ -75,9 +81,14 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Walks a chain of one step or more.
-    pub(crate) fn of(own: &Chain<'_>, other: Option<&Chain<'_>>) -> Result<Self, Failure> {
-        let chain = diff::walk(own.own(), other.map(Chain::own))?;
+    /// Walks a chain of one step or more. A step that is asked for is opened in place of the last or the parting one.
+    pub(crate) fn of(
+        own: &Chain<'_>,
+        other: Option<&Chain<'_>>,
+        asked: Option<usize>,
+    ) -> Result<Self, Failure> {
+        let mut chain = diff::walk(own.own(), other.map(Chain::own))?;
+        chain.opened = asked.unwrap_or(chain.opened);
         let parting = other.and_then(|other| diff::parting(own.own(), other.own()));
         let first = other.and_then(|other| diff::first_parting(own.own(), other.own()));
         let opened = chain.opened;
@@ -144,7 +155,11 @@ impl Walk {
             report.html(&format!("<p class=\"how\"><b>{words}</b></p>"));
         }
         if let (Some((at, _)), Some(meeting)) = (self.parting, self.meeting()) {
+            let (from, to) = self.chain.steps[at].k;
             let words = match self.first_parting == Some(at) {
+                _ if self.chain.opened != at => {
+                    format!("They part in the step of k = {from} to {to}; {meeting}.")
+                }
                 true => format!("The opened step is the first after which they differ; {meeting}."),
                 false => format!("From the opened step on the sums differ to the end; {meeting}."),
             };

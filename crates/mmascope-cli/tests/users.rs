@@ -647,3 +647,98 @@ fn answers_of_eval_are_no_commands_to_a_terminal() {
         "{text}"
     );
 }
+
+/// Units and files may stand alone, one by one or with commas, wherever several may.
+#[test]
+fn lists_are_taken_in_every_spelling() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let a = npy(folder.path(), "a.npy", [8, 16], words(1));
+    let b = npy(folder.path(), "b.npy", [16, 8], words(2));
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let compared = |arguments: &[&str]| {
+        let text = printed(&[&["matmul", &a, &b], arguments].concat(), 0);
+        let lines = text.lines().filter(|line| !line.contains("time"));
+        lines.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let volta = format!("volta:{VOLTA}");
+    let ampere = "ampere:mma.m16n8k16.f32.f16.f16.f32";
+    let comma = compared(&["--arch", &format!("{volta},{ampere}"), "--stats", "none"]);
+    for other in [
+        vec!["--arch", &volta, "--arch", ampere, "--stats", "none"],
+        vec![&volta, ampere, "--stats", "none"],
+        vec![&format!("{volta},{ampere}"), "--stats", "none"],
+    ] {
+        assert_eq!(compared(&other).len(), comma.len(), "{other:?}");
+        assert_eq!(compared(&other).last(), comma.last(), "{other:?}");
+    }
+    for (unit, name) in [(volta.as_str(), "1.npy"), (ampere, "2.npy")] {
+        printed(&["matmul", &a, &b, unit, "-o", &path(name)], 0);
+    }
+    let (one, two) = (path("1.npy"), path("2.npy"));
+    let apart = run(&["diff", "--results", &one, &two]);
+    let comma = run(&["diff", "--results", &format!("{one},{two}")]);
+    assert_eq!((apart.status, out(&apart)), (comma.status, out(&comma)));
+    assert!(out(&apart).contains("1.npy"));
+    assert_eq!(
+        printed(&["gen", &volta, "--family", "normal", "-n", "2"], 0),
+        printed(
+            &["gen", "--arch", &volta, "--family", "normal", "-n", "2"],
+            0
+        )
+    );
+}
+
+/// D does not take the place of a file that is read.
+#[test]
+fn results_replace_no_operand() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let a = npy(folder.path(), "a.npy", [8, 16], words(1));
+    let b = npy(folder.path(), "b.npy", [16, 8], words(2));
+    let before = std::fs::read(&b).expect("the file");
+    let refused = run(&["matmul", &a, &b, "volta:f16", "-o", &b]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        err(&refused).contains("would replace the file of B"),
+        "{}",
+        err(&refused)
+    );
+    assert_eq!(std::fs::read(&b).expect("the file"), before);
+}
+
+/// Any step of an output's chain can be opened, on one unit or on two.
+#[test]
+fn any_step_of_a_chain_is_explained() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let a = npy(folder.path(), "a.npy", [8, 64], words(1));
+    let b = npy(folder.path(), "b.npy", [64, 8], words(2));
+    let hopper = "hopper:mma.m16n8k16.f32.f16.f16.f32";
+    let explain = |more: &[&str]| {
+        let text = printed(
+            &[&["explain", &a, &b, hopper, "--at", "2,3", "--json"], more].concat(),
+            0,
+        );
+        serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
+    };
+    let last = explain(&[]);
+    assert_eq!(last["step"], 3);
+    for (k, step) in [("0", 0), ("16", 1), ("31", 1), ("63", 3)] {
+        let one = explain(&["--k", k]);
+        assert_eq!(one["step"], step, "{k}");
+        // The step is that of the chain: its result is the sum there.
+        assert_eq!(
+            one["explanation"]["result"]["word"], one["chain"][step]["d"],
+            "{k}"
+        );
+        let two = explain(&["--k", k, "--against", "ampere:mma.m16n8k16.f32.f16.f16.f32"]);
+        assert_eq!(two["step"], step, "{k}");
+        assert_eq!(two["explanation"], one["explanation"], "{k}");
+        assert_eq!(two["against"]["arch"], "ampere", "{k}");
+    }
+    let beyond = run(&["explain", &a, &b, hopper, "--at", "2,3", "--k", "64"]);
+    assert_eq!(beyond.status.code(), Some(2));
+    assert!(
+        err(&beyond).contains("--k 64: the chain sums products 0 to 63"),
+        "{}",
+        err(&beyond)
+    );
+}

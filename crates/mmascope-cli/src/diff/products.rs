@@ -249,7 +249,9 @@ fn walk(left: &Side<'_>, right: &Side<'_>, place: Place) -> Result<Option<Walk>,
         Chain::of(r.row, &r.matrices, place),
     );
     match chains {
-        (Ok(own), Ok(other)) if !own.steps.is_empty() => Walk::of(&own, Some(&other)).map(Some),
+        (Ok(own), Ok(other)) if !own.steps.is_empty() => {
+            Walk::of(&own, Some(&other), None).map(Some)
+        }
         _ => Ok(None),
     }
 }

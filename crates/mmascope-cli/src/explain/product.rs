@@ -72,13 +72,21 @@ pub(super) fn run(
         }
         None => None,
     };
-    let walk = Walk::of(&own, other.as_ref())?;
+    let asked = match options.k {
+        Some(k) => Some(own.step_of(k).ok_or_else(|| {
+            let all = own.steps.len() * own.row.signature.k;
+            Failure::Input(format!("--k {k}: the chain sums products 0 to {}", all - 1))
+        })?),
+        None => None,
+    };
+    let walk = Walk::of(&own, other.as_ref(), asked)?;
     write_page(options, || page(options, &walk))?;
     if other.is_some() && walk.parting.is_none() {
         report::tell("the sums are equal after every step that both units end");
     }
-    let body = || body(&own, other.as_ref(), &walk);
-    print(catalogue, common, body, &text(other.as_ref(), &walk))
+    let body = || body(&own, other.as_ref(), &walk, asked.is_some());
+    let said = text(other.as_ref(), &walk, asked.is_some());
+    print(catalogue, common, body, &said)
 }
 
 fn page(options: &Explain, walk: &Walk) -> String {
@@ -89,8 +97,8 @@ fn page(options: &Explain, walk: &Walk) -> String {
     report.page()
 }
 
-/// The chain, and the step that is explained; of two units the one that parts them, if there is one.
-fn text(other: Option<&Chain<'_>>, walk: &Walk) -> String {
+/// The chain, and the step that is explained; of two units the one that parts them, if there is one and none is asked for.
+fn text(other: Option<&Chain<'_>>, walk: &Walk, asked: bool) -> String {
     let chain = &walk.chain;
     match (other, walk.parting, walk.comparison(), &walk.traces[..]) {
         (None, _, _, [(name, trace), ..]) => format!("{chain}\n{name}\n{trace}"),
@@ -102,11 +110,21 @@ fn text(other: Option<&Chain<'_>>, walk: &Walk) -> String {
             let meeting = meeting.unwrap_or_default();
             format!("{chain}{meeting}\n{}", compared(&difference))
         }
+        // A step was asked for.
+        (Some(_), None, Some(difference), _) if asked => {
+            format!("{chain}\n{}", compared(&difference))
+        }
+        (Some(_), _, None, [(name, trace), ..]) if asked => format!("{chain}\n{name}\n{trace}"),
         _ => chain.to_string(),
     }
 }
 
-fn body(own: &Chain<'_>, other: Option<&Chain<'_>>, walk: &Walk) -> Map<String, Value> {
+fn body(
+    own: &Chain<'_>,
+    other: Option<&Chain<'_>>,
+    walk: &Walk,
+    asked: bool,
+) -> Map<String, Value> {
     let mut body = Map::from_iter([("chain".to_owned(), steps_json(own))]);
     let opened = walk.chain.opened;
     match (other, walk.parting, walk.comparison()) {
@@ -133,6 +151,14 @@ fn body(own: &Chain<'_>, other: Option<&Chain<'_>>, walk: &Walk) -> Map<String, 
             ("parting_words".to_owned(), json!(difference.words)),
         ]),
         _ => body.extend([("parting_step".to_owned(), Value::Null)]),
+    }
+    if let (true, Some(other)) = (asked, other) {
+        let explained = [own.row, other.row].into_iter().zip(&walk.traces);
+        let keys = ["explanation", "against"].into_iter();
+        for (key, (row, (_, trace))) in keys.zip(explained) {
+            body.insert(key.to_owned(), named(row, trace).1);
+        }
+        body.insert("step".to_owned(), opened.into());
     }
     body
 }
