@@ -46,7 +46,7 @@ pub(crate) fn run(
         .collect::<Result<Vec<_>, _>>()?;
     for file in products.iter().filter_map(|it| it.output.as_deref()) {
         array::check_writable(file).map_err(|error| Failure::Input(format!("-o {error}")))?;
-        keeps_inputs(options, file)?;
+        tell_of_replaced(options, file);
     }
     let mut done = Vec::new();
     for (index, (options, named)) in products.iter().zip(named).enumerate() {
@@ -66,8 +66,8 @@ pub(crate) fn run(
     Ok(Status::Done)
 }
 
-/// Refuses a D that would take the place of a file that is read.
-fn keeps_inputs(options: &Matmul, output: &str) -> Result<(), Failure> {
+/// Says that D takes the place of a file that is read.
+fn tell_of_replaced(options: &Matmul, output: &str) {
     let inputs = [
         ("A", Some(&options.a)),
         ("B", Some(&options.b)),
@@ -77,16 +77,15 @@ fn keeps_inputs(options: &Matmul, output: &str) -> Result<(), Failure> {
     ];
     let Ok(written) = std::fs::canonicalize(output) else {
         // There is no such file yet.
-        return Ok(());
+        return;
     };
     for (argument, file) in inputs {
         if file.is_some_and(|file| std::fs::canonicalize(file).is_ok_and(|it| it == written)) {
-            return Err(Failure::Input(format!(
-                "-o {output}: D would replace the file of {argument}; name another file"
-            )));
+            report::tell(format_args!(
+                "-o {output}: D replaces the file of {argument}"
+            ));
         }
     }
-    Ok(())
 }
 
 /// The product of each unit that `--arch` names, with a file of its own for D.
