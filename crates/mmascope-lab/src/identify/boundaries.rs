@@ -17,6 +17,8 @@ use crate::format::{Class, Format};
 const NARROW: u32 = 10;
 /// Products that are computed to choose elements.
 const PRODUCTS: usize = 1 << 26;
+/// Elements of B that are kept as f64.
+const KEPT: usize = 1 << 22;
 /// Rows of D that are looked at.
 const ROWS: usize = 64;
 
@@ -45,23 +47,21 @@ impl Boundaries {
             return None;
         }
         let rows = spread(m, ROWS.min(PRODUCTS / k).max(1));
-        let columns = spread(n, (PRODUCTS / k / rows.len()).max(1));
+        let most = (PRODUCTS / k / rows.len()).min(KEPT / k);
+        let columns = spread(n, most.max(1));
         let all: Vec<usize> = (0..k).collect();
         let operands = &question.operands;
-        let values = |array: &Array, format: &Format, lines: &[usize], is_k_first: bool| {
+        let taken = |array: &Array, format: &Format, lines: &[usize], is_k_first: bool| {
             let some = match is_k_first {
                 true => array.excerpt(&all, lines),
                 false => array.excerpt(lines, &all),
             };
             values(&some.ok()?, format)
         };
-        let a = values(operands.a, &signature.a, &rows, operands.transpose_a)?;
-        let b = values(operands.b, &signature.b, &columns, !operands.transpose_b)?;
+        let a = taken(operands.a, &signature.a, &rows, operands.transpose_a)?;
+        let b = taken(operands.b, &signature.b, &columns, !operands.transpose_b)?;
         let c = match operands.c {
-            Some(c) => Some(self::values(
-                &c.excerpt(&rows, &columns).ok()?,
-                &signature.c,
-            )?),
+            Some(c) => Some(values(&c.excerpt(&rows, &columns).ok()?, &signature.c)?),
             None => None,
         };
         let a_at = |i: usize, at: usize| match operands.transpose_a {
