@@ -389,7 +389,7 @@ pub(crate) struct Explain {
     /// and one step is explained: the last, or with --against the one where two units part
     #[arg(long, value_name = "I,J", value_delimiter = ',', requires = "files", allow_hyphen_values = true, value_parser = place)]
     pub(crate) at: Vec<usize>,
-    /// The step of the chain that is explained: that of product K, counted from 0
+    /// The step of the chain that is explained: that of product K, counted from 0 over the whole chain with its padding
     #[arg(long, value_name = "K", requires = "files")]
     pub(crate) k: Option<usize>,
     /// Fill A and B up to a multiple of the instruction's K with +0

@@ -46,7 +46,7 @@ pub(crate) fn run(
         .collect::<Result<Vec<_>, _>>()?;
     for file in products.iter().filter_map(|it| it.output.as_deref()) {
         array::check_writable(file).map_err(|error| Failure::Input(format!("-o {error}")))?;
-        tell_of_replaced(options, file);
+        replaced(options, file, products.len() == 1)?;
     }
     let mut done = Vec::new();
     for (index, (options, named)) in products.iter().zip(named).enumerate() {
@@ -66,8 +66,8 @@ pub(crate) fn run(
     Ok(Status::Done)
 }
 
-/// Says that D takes the place of a file that is read.
-fn tell_of_replaced(options: &Matmul, output: &str) {
+/// Says that D will take the place of a file that is read; refuses it where other units are still to read the file.
+fn replaced(options: &Matmul, output: &str, is_alone: bool) -> Result<(), Failure> {
     let inputs = [
         ("A", Some(&options.a)),
         ("B", Some(&options.b)),
@@ -77,15 +77,20 @@ fn tell_of_replaced(options: &Matmul, output: &str) {
     ];
     let Ok(written) = std::fs::canonicalize(output) else {
         // There is no such file yet.
-        return;
+        return Ok(());
     };
     for (argument, file) in inputs {
         if file.is_some_and(|file| std::fs::canonicalize(file).is_ok_and(|it| it == written)) {
-            report::tell(format_args!(
-                "-o {output}: D replaces the file of {argument}"
-            ));
+            let message = format!("-o: D in {output} will replace the file of {argument}");
+            if !is_alone {
+                return Err(Failure::Input(format!(
+                    "{message}, which other units are to read; name another file"
+                )));
+            }
+            report::tell(message);
         }
     }
+    Ok(())
 }
 
 /// The product of each unit that `--arch` names, with a file of its own for D.

@@ -154,16 +154,24 @@ impl Walk {
             let words = "The units agree: their sums are equal after every step that both end.";
             report.html(&format!("<p class=\"how\"><b>{words}</b></p>"));
         }
-        if let (Some((at, _)), Some(meeting)) = (self.parting, self.meeting()) {
+        if let Some((at, _)) = self.parting {
             let (from, to) = self.chain.steps[at].k;
-            let words = match self.first_parting == Some(at) {
-                _ if self.chain.opened != at => {
-                    format!("They part in the step of k = {from} to {to}; {meeting}.")
+            let words = match (self.meeting(), self.first_parting == Some(at)) {
+                (meeting, _) if self.chain.opened != at => {
+                    let meeting = meeting.map_or_else(String::new, |it| format!("; {it}"));
+                    format!("They part in the step of k = {from} to {to}{meeting}.")
                 }
-                true => format!("The opened step is the first after which they differ; {meeting}."),
-                false => format!("From the opened step on the sums differ to the end; {meeting}."),
+                (None, _) => String::new(),
+                (Some(meeting), true) => {
+                    format!("The opened step is the first after which they differ; {meeting}.")
+                }
+                (Some(meeting), false) => {
+                    format!("From the opened step on the sums differ to the end; {meeting}.")
+                }
             };
-            report.html(&format!("<p class=\"how\">{words}</p>"));
+            if !words.is_empty() {
+                report.html(&format!("<p class=\"how\">{words}</p>"));
+            }
         }
         match (self.comparison(), self.traces.first()) {
             (Some(comparison), _) => report.explanation_against(&comparison),

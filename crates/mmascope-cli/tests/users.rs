@@ -429,7 +429,8 @@ fn refused_lines_are_wrong_input_and_limits_are_said() {
     assert_eq!(diff.status.code(), Some(2), "{}{}", out(&diff), err(&diff));
     for (text, message) in [
         ("arch one\narch one\n", "declared twice"),
-        ("arch one = one\n", "an alias of itself"),
+        ("arch one = One\n", "an alias of itself"),
+        ("arch one = two Two\n", "named twice"),
         ("arch one = two\narch two = one\n", "declared twice"),
     ] {
         let isa = folder.path().join("wrong.isa");
@@ -648,9 +649,9 @@ fn answers_of_eval_are_no_commands_to_a_terminal() {
     );
 }
 
-/// Units and files may stand alone, one by one or with commas, wherever several may.
+/// Units and files may stand one by one or with commas, and units without their option.
 #[test]
-fn lists_are_taken_in_every_spelling() {
+fn lists_are_taken_one_by_one_and_with_commas() {
     let folder = tempfile::tempdir().expect("a folder");
     let a = npy(folder.path(), "a.npy", [8, 16], words(1));
     let b = npy(folder.path(), "b.npy", [16, 8], words(2));
@@ -668,8 +669,7 @@ fn lists_are_taken_in_every_spelling() {
         vec![&volta, ampere, "--stats", "none"],
         vec![&format!("{volta},{ampere}"), "--stats", "none"],
     ] {
-        assert_eq!(compared(&other).len(), comma.len(), "{other:?}");
-        assert_eq!(compared(&other).last(), comma.last(), "{other:?}");
+        assert_eq!(compared(&other), comma, "{other:?}");
     }
     for (unit, name) in [(volta.as_str(), "1.npy"), (ampere, "2.npy")] {
         printed(&["matmul", &a, &b, unit, "-o", &path(name)], 0);
@@ -703,11 +703,33 @@ fn replaced_operands_are_told() {
     let told = |output: &str| {
         let done = run(&["matmul", &a, &b, "volta:f16", "-o", output]);
         assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-        err(&done).contains("D replaces the file of B")
+        err(&done).contains("will replace the file of B")
     };
     assert!(!told(&path));
     assert!(!told(&path), "a D of before is no operand");
     assert!(told(&b));
+    // Another unit would read the first one's D.
+    let wmma = "wmma.m16n16k16.f16.f16.f16.f16";
+    let taken = format!("b-volta-{wmma}.npy");
+    let b = npy(folder.path(), &taken, [16, 8], words(2));
+    let before = std::fs::read(&b).expect("the file");
+    let output = folder.path().join("b.npy");
+    let units = format!("volta:{wmma},ada:mma.m16n8k16.f16.f16.f16.f16");
+    let two = run(&[
+        "matmul",
+        &a,
+        &b,
+        &units,
+        "-o",
+        output.to_str().expect("UTF-8"),
+    ]);
+    assert_eq!(two.status.code(), Some(2), "{}", out(&two));
+    assert!(
+        err(&two).contains("which other units are to read"),
+        "{}",
+        err(&two)
+    );
+    assert_eq!(std::fs::read(&b).expect("the file"), before);
 }
 
 /// Any step of an output's chain can be opened, on one unit or on two.
@@ -738,7 +760,25 @@ fn any_step_of_a_chain_is_explained() {
         assert_eq!(two["step"], step, "{k}");
         assert_eq!(two["explanation"], one["explanation"], "{k}");
         assert_eq!(two["against"]["arch"], "ampere", "{k}");
+        assert!(two["parting_step"]["step"].is_u64(), "{k}");
     }
+    // Where the other unit ends no step there, the parting is told all the same.
+    let eight = "ampere:mma.m16n8k8.f32.f16.f16.f32";
+    let of_eight = |more: &[&str]| {
+        let arguments = ["explain", &a, &b, eight, "--at", "2,3", "--against", hopper];
+        let text = printed(&[&arguments[..], more].concat(), 0);
+        (text.contains("they part in the step of k = "), text)
+    };
+    let json = |more: &[&str]| {
+        let (_, text) = of_eight(&[&["--json"], more].concat());
+        serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
+    };
+    let (plain, asked) = (json(&[]), json(&["--k", "0"]));
+    assert!(plain["parting_step"]["step"].is_u64());
+    assert_eq!(asked["parting_step"], plain["parting_step"]);
+    assert!(asked["against"].is_null() && asked["against_chain"].is_array());
+    let (says, text) = of_eight(&["--k", "0"]);
+    assert!(says, "{text}");
     let beyond = run(&["explain", &a, &b, hopper, "--at", "2,3", "--k", "64"]);
     assert_eq!(beyond.status.code(), Some(2));
     assert!(

@@ -211,6 +211,36 @@ fn tails_within_lanes_are_named() {
         lanes_of(38, Some([36, 37])).pattern(),
         format!("{even} up to leaf 35; the last 2 leaves enter within")
     );
+    // Leaves that are a summand of their own, that join the root, or that join no lanes have no such name.
+    let lanes = strided(32, 4).to_string();
+    for irregular in [
+        format!("(add f32 (add f32 {lanes} 32) (add f32 33 34))"),
+        format!("(fused f32 {lanes} (add f32 32 33) (add f32 34 35))"),
+        format!("(fused f32 {lanes} 32 33 34)"),
+        "(add f32 (add f32 (add f32 0 2) (add f32 1 4)) (add f32 3 5))".to_owned(),
+    ] {
+        let pattern = tree(&irregular).pattern();
+        assert!(!pattern.contains("enter within"), "{irregular}: {pattern}");
+    }
+    // A lane's leaves are not numbered as the tree's.
+    let mut builder = Builder::new(68);
+    let lanes: Vec<usize> = (0..4)
+        .map(|lane| {
+            let own = |index: usize| 4 * index + lane;
+            let blocks: Vec<usize> = (0..4)
+                .map(|block| {
+                    (4 * block + 1..4 * block + 4).fold(own(4 * block), |sum, index| {
+                        builder.node(Op::Add, F32, vec![sum, own(index)])
+                    })
+                })
+                .collect();
+            let sum = pairwise(&mut builder, blocks);
+            builder.node(Op::Add, F32, vec![sum, own(16)])
+        })
+        .collect();
+    let root = pairwise(&mut builder, lanes);
+    let numbered = builder.build(root).expect("a tree").pattern();
+    assert!(!numbered.contains("leaf 16"), "{numbered}");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 #[derive(Clone, clap::Args)]
 pub(crate) struct Matmul {
-    /// The architecture: a name, SM or gfx number, or product name. Several, or ARCH:INST items, with commas give
-    /// one D each and a comparison
+    /// The architecture: a name, SM or gfx number, or product name. Several, or ARCH:INST items, with commas or one by one
+    /// give one D each and a comparison; ARCH:INST may stand behind A and B too, without the option
     #[arg(long, value_delimiter = ',', required = true)]
     pub(crate) arch: Vec<String>,
     /// The instruction [default: that of the operand types, as the files have them; see --types]

@@ -1,6 +1,9 @@
 //! One way to name a unit: `ARCH:INST` stands for `--arch ARCH --inst INST` wherever one unit is named.
 
 use std::ffi::OsString;
+use std::path::Path;
+
+use clap::CommandFactory;
 
 /// Commands that take one unit as `--arch` and `--inst`. Others take `ARCH:INST` themselves.
 const OF_ONE: [&str; 9] = [
@@ -31,6 +34,9 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
     );
     let takes_many = is(&command, &PLAIN_MANY);
     let is_plain = is(&command, &PLAIN) || takes_many;
+    let all = super::Args::command();
+    let options = all.find_subcommand(&command).unwrap_or(&all);
+    let takes_value = |option: &OsString| takes_value(option, [options, &all]);
     let mut is_begun = false;
     while let Some(argument) = rest.next() {
         let text = argument.to_str().unwrap_or_default();
@@ -54,6 +60,7 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
                 false => text.split(',').take(1).all(is_unit),
             }
             && !found.last().is_some_and(takes_value)
+            && !Path::new(&argument).exists()
         {
             found.push("--arch".into());
             match takes_many {
@@ -68,13 +75,22 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
     found
 }
 
-/// Whether an argument is an option whose value comes next.
-fn takes_value(argument: &OsString) -> bool {
-    is_option(argument.to_str().unwrap_or_default())
-}
-
-fn is_option(text: &str) -> bool {
-    text.starts_with('-') && !text.contains('=') && !["--json", "--progress"].contains(&text)
+/// Whether an argument is an option, of one of these commands, whose value comes next.
+fn takes_value(argument: &OsString, commands: [&clap::Command; 2]) -> bool {
+    let text = argument.to_str().unwrap_or_default();
+    if !text.starts_with('-') || text.contains('=') {
+        return false;
+    }
+    let is_it = |option: &&clap::Arg| match text.strip_prefix("--") {
+        Some(long) => option.get_long() == Some(long),
+        None => option
+            .get_short()
+            .is_some_and(|short| text == format!("-{short}")),
+    };
+    let mut all = commands.into_iter().flat_map(clap::Command::get_arguments);
+    let takes =
+        |option: &clap::Arg| option.get_action().takes_values() && !option.is_require_equals_set();
+    all.find(is_it).is_none_or(takes)
 }
 
 fn push(found: &mut Vec<OsString>, value: OsString) {
@@ -153,6 +169,14 @@ mod tests {
                 "m matmul a.npy b.npy --arch volta:x",
             ),
             ("m gen volta:x", "m gen --arch volta --inst x"),
+            (
+                "m matmul a b --pad volta:x -o d:y",
+                "m matmul a b --pad --arch volta:x -o d:y",
+            ),
+            (
+                "m gen --with-results --json volta:x",
+                "m gen --with-results --json --arch volta --inst x",
+            ),
             ("m specials volta:x", "m specials --arch volta:x"),
             ("m explain volta:x,ada:y", "m explain --arch volta:x,ada:y"),
             (

@@ -209,11 +209,25 @@ fn file_types(options: &Diff, a: &str, b: &str) -> Result<mmascope::isa::Operand
 
 /// D of every file.
 fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
-    let files: Vec<String> = match &options.files[..] {
-        // Several with commas, unless that is a file's name.
-        [one] if !std::path::Path::new(one).exists() => one.split(',').map(str::to_owned).collect(),
-        files => files.to_vec(),
-    };
+    // Several with commas, unless that is a file's name.
+    let mut files: Vec<String> = Vec::new();
+    for named in &options.files {
+        let file = match named.split_once(".safetensors:") {
+            Some((stem, _)) => format!("{stem}.safetensors"),
+            None => named.clone(),
+        };
+        match std::path::Path::new(&file).exists() {
+            true => files.push(named.clone()),
+            false => files.extend(named.split(',').map(str::to_owned)),
+        }
+    }
+    if files.iter().any(String::is_empty) {
+        let message = format!(
+            "--results {}: a file's name is empty",
+            options.files.join(" ")
+        );
+        return Err(Failure::Input(message));
+    }
     if files.len() < 2 {
         let message = "--results: the D of two units or more are compared, each in a file";
         return Err(Failure::Input(message.to_owned()));

@@ -100,21 +100,23 @@ fn page(options: &Explain, walk: &Walk) -> String {
 /// The chain, and the step that is explained; of two units the one that parts them, if there is one and none is asked for.
 fn text(other: Option<&Chain<'_>>, walk: &Walk, asked: bool) -> String {
     let chain = &walk.chain;
-    match (other, walk.parting, walk.comparison(), &walk.traces[..]) {
-        (None, _, _, [(name, trace), ..]) => format!("{chain}\n{name}\n{trace}"),
-        (Some(_), Some((at, _)), Some(difference), _) => {
-            let meeting = walk.meeting().map(|meeting| {
-                let (from, to) = chain.steps[at].k;
-                format!("they part in the step of k = {from} to {to}; {meeting}\n")
-            });
-            let meeting = meeting.unwrap_or_default();
-            format!("{chain}{meeting}\n{}", compared(&difference))
+    let parts = walk.parting.and_then(|(at, _)| {
+        let (from, to) = chain.steps[at].k;
+        let meeting = walk.meeting();
+        // Where the opened step is the one that parts them, the chain shows it.
+        (chain.opened != at || meeting.is_some()).then(|| {
+            let meeting = meeting.map_or_else(String::new, |meeting| format!("; {meeting}"));
+            format!("they part in the step of k = {from} to {to}{meeting}\n")
+        })
+    });
+    let parts = parts.unwrap_or_default();
+    let is_explained = other.is_none() || walk.parting.is_some() || asked;
+    match (walk.comparison(), &walk.traces[..]) {
+        (Some(difference), _) if is_explained => {
+            format!("{chain}{parts}\n{}", compared(&difference))
         }
-        // A step was asked for.
-        (Some(_), None, Some(difference), _) if asked => {
-            format!("{chain}\n{}", compared(&difference))
-        }
-        (Some(_), _, None, [(name, trace), ..]) if asked => format!("{chain}\n{name}\n{trace}"),
+        (None, [(name, trace), ..]) if other.is_none() => format!("{chain}\n{name}\n{trace}"),
+        (None, [(name, trace), ..]) if asked => format!("{chain}{parts}\n{name}\n{trace}"),
         _ => chain.to_string(),
     }
 }
@@ -127,38 +129,31 @@ fn body(
 ) -> Map<String, Value> {
     let mut body = Map::from_iter([("chain".to_owned(), steps_json(own))]);
     let opened = walk.chain.opened;
-    match (other, walk.parting, walk.comparison()) {
-        (None, ..) => {
-            body.insert("step".to_owned(), opened.into());
-            body.extend([named(own.row, &walk.traces[0].1)]);
-        }
-        (Some(other), Some((at, _)), Some(difference)) => body.extend([
-            ("against_chain".to_owned(), steps_json(other)),
-            (
-                "parting_step".to_owned(),
-                json!({"k": own.steps[at].first, "step": at}),
-            ),
-            (
-                "first_parting_step".to_owned(),
-                json!(
-                    walk.first_parting
-                        .map(|at| json!({"k": own.steps[at].first, "step": at}))
-                ),
-            ),
-            named(own.row, difference.left),
-            ("against".to_owned(), named(other.row, difference.right).1),
-            ("parting".to_owned(), json!(difference.parting)),
-            ("parting_words".to_owned(), json!(difference.words)),
-        ]),
-        _ => body.extend([("parting_step".to_owned(), Value::Null)]),
+    let Some(other) = other else {
+        body.insert("step".to_owned(), opened.into());
+        body.extend([named(own.row, &walk.traces[0].1)]);
+        return body;
+    };
+    let place = |at: usize| json!({"k": own.steps[at].first, "step": at});
+    let parting = walk.parting.map(|(at, _)| at);
+    body.insert("parting_step".to_owned(), json!(parting.map(place)));
+    if parting.is_some() {
+        let first = walk.first_parting.map(place);
+        body.insert("first_parting_step".to_owned(), json!(first));
     }
-    if let (true, Some(other)) = (asked, other) {
+    if asked {
+        body.insert("step".to_owned(), opened.into());
+    }
+    if parting.is_some() || asked {
+        body.insert("against_chain".to_owned(), steps_json(other));
         let explained = [own.row, other.row].into_iter().zip(&walk.traces);
-        let keys = ["explanation", "against"].into_iter();
-        for (key, (row, (_, trace))) in keys.zip(explained) {
+        for (key, (row, (_, trace))) in ["explanation", "against"].into_iter().zip(explained) {
             body.insert(key.to_owned(), named(row, trace).1);
         }
-        body.insert("step".to_owned(), opened.into());
+        if let Some(difference) = walk.comparison() {
+            body.insert("parting".to_owned(), json!(difference.parting));
+            body.insert("parting_words".to_owned(), json!(difference.words));
+        }
     }
     body
 }

@@ -76,6 +76,7 @@ impl Boundaries {
                 .collect(),
         };
         let factors = question.factors;
+        let smallest = (narrow.float()).map_or(0.0, |float| f64::powi(2.0, 1 - float.bias));
         let of_row = |i: usize| -> Vec<[f64; 2]> {
             let mut sums = vec![0.0; columns.len()];
             let mut magnitudes = vec![0.0; columns.len()];
@@ -92,7 +93,8 @@ impl Boundaries {
             sums.map(|(j, (sum, magnitude))| {
                 let c = c.as_ref().map_or(0.0, |c| c[i * columns.len() + j]);
                 let sum = sum * factors.alpha + c * factors.beta;
-                let of_all = match sum == 0.0 {
+                // Below the normal numbers every order gives the same few values.
+                let of_all = match sum.abs() < smallest {
                     true => f64::NAN,
                     false => magnitude.recip(),
                 };

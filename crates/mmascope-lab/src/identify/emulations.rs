@@ -46,7 +46,7 @@ fn usual(from: &Format, narrow: &Format, k: usize) -> Vec<String> {
         Kind::Float(_) if from.name == "f32" => {
             found.extend(OF_F32.iter().map(|scheme| (*scheme).to_owned()));
         }
-        // Nobody makes numbers of 16 bits of integers: units take them.
+        // No kernel slices numbers of 16 bits: there are units that take them.
         Kind::Fixed { .. } if from.bits >= 32 => {
             for count in SLICES {
                 for rounding in ["/rz", ""] {

@@ -1,7 +1,7 @@
 //! Searches for the candidates that give D: all of them compute a few elements, those that may still be it compute more.
 //!
 //! 1. Every unit computes two elements under all of its schedules at once.
-//! 2. Candidates that give at least half of these compute some 64 elements, then some 700 over all of D.
+//! 2. Candidates that give at least half of these compute some 20 to 100 elements, then several hundred.
 //! 3. Candidates of stream-K that still fit compute elements of tiles that they cut in other ways than simpler candidates.
 //! 4. `finalists.rs` computes whole matrices for those that fit.
 //!

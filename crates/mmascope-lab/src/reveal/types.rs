@@ -26,7 +26,7 @@ pub(super) fn find(meter: &mut Meter<'_>, tree: &Tree) -> Result<Tree> {
     if leaves_rounded && let Some(root) = formats.last_mut() {
         *root = F32;
     }
-    // Where results have twice the digits of operands, products are exact in any case.
+    // Where results have twice the digits of operands, products in their range are exact.
     let is_wide = operands == F32 || operands == F64;
     let is_rounded = match (operands.float(), format.float()) {
         (Some(own), Some(result)) => result.fraction_bits < 2 * own.fraction_bits + 1,

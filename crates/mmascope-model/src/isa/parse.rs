@@ -380,9 +380,15 @@ impl Reader<'_> {
             [_, equals, aliases @ ..] if equals.text == "=" => aliases,
             _ => return fault(head.line, head.end(), "expected 'arch NAME = ALIAS …'"),
         };
-        if let Some(same) = aliases.iter().find(|alias| alias.text == words[0].text) {
-            let message = format!("'{}' is an alias of itself", quoted(same.text));
-            return fault(head.line, same.column, message);
+        for (index, alias) in aliases.iter().enumerate() {
+            let is_same = |other: &Token<'_>| other.text.eq_ignore_ascii_case(alias.text);
+            let what = match () {
+                () if is_same(&words[0]) => "an alias of itself",
+                () if aliases[..index].iter().any(is_same) => "named twice",
+                () => continue,
+            };
+            let message = format!("'{}' is {what}", quoted(alias.text));
+            return fault(head.line, alias.column, message);
         }
         self.sets.clear();
         self.family = None;

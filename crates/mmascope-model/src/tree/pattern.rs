@@ -9,8 +9,11 @@ const MOST_INTERLEAVED: usize = 1024;
 /// The most runs of neighbouring leaves that are looked for.
 const MOST_PARTS: usize = 512;
 
-/// The most leaves, the last ones, that may join within a named order of all before them; and at most half of all.
+/// The most leaves, the last ones, that may join the lanes of a named order of all before them; and at most a third of all.
 const MOST_WITHIN: usize = 64;
+
+/// Fewer leaves than these are no lanes that leaves could join.
+const LEAST_IN_LANES: usize = 16;
 
 /// They are looked for in trees of up to so many leaves.
 const MOST_WITH_SOME_WITHIN: usize = 2048;
@@ -151,7 +154,9 @@ impl<'a> Shapes<'a> {
                 let (core, tail) = first.simple_with_tail()?;
                 Some(format!("{core}{}", behind(tail)))
             };
-            if let Some(name) = (first.simple().or_else(tailed)).or_else(|| first.named())
+            let names = [first.simple(), tailed(), first.named()];
+            // A name that numbers leaves would number those of the lane.
+            if let Some(name) = names.into_iter().flatten().find(|name| has_no_places(name))
                 && (1..ways).all(|lane| part(ways, lane).as_ref() == Some(&first))
             {
                 return Some((ways, name));
@@ -258,6 +263,11 @@ impl<'a> Shapes<'a> {
         }
         None
     }
+}
+
+/// Whether a name is true of a part of a tree, because it numbers no leaves.
+fn has_no_places(name: &str) -> bool {
+    !name.contains("leaf") && !name.contains('…')
 }
 
 /// How many leaves are added one after the other behind an order.
@@ -449,20 +459,37 @@ impl Tree {
         Some(format!("{name}; leaf {last} enters beside leaf {beside}"))
     }
 
-    /// A named order of all leaves but a few of the last ones, which join within: what libraries do with the products that
-    /// fill no whole vector.
+    /// Lanes of all leaves but a few of the last ones, each of which is added to a part of the lanes: what libraries do with
+    /// the products that fill no whole vector.
     fn with_some_inside(&self) -> Option<String> {
         let leaves = self.leaves();
         if leaves > MOST_WITH_SOME_WITHIN {
             return None;
         }
-        (2..=MOST_WITHIN.min(leaves / 2)).find_map(|inside| {
+        let (parents, sizes) = (self.parents(), self.sizes());
+        (2..=MOST_WITHIN.min(leaves / 3)).find_map(|inside| {
             let core = leaves - inside;
-            let name = self.restricted(|leaf| leaf < core)?.named()?;
-            Some(format!(
-                "{name} up to leaf {}; the last {inside} leaves enter within",
-                core - 1
-            ))
+            // Each of the last leaves is added to a sum that has some leaves of the lanes, and not all.
+            let is_added = |leaf: usize| {
+                let sum = parents[leaf];
+                let below = self.leaves_below(sum);
+                let of_lanes = below.iter().filter(|leaf| **leaf < core).count();
+                let is_addition = self.inner(sum).is_some_and(|it| it.children.len() == 2);
+                is_addition && sizes[sum] > 2 && (1..core).contains(&of_lanes)
+            };
+            if core < LEAST_IN_LANES || !(core..leaves).all(is_added) {
+                return None;
+            }
+            let lanes = self.restricted(|leaf| leaf < core)?;
+            let name = lanes.named()?;
+            let is_whole = self.nodes().len() == lanes.nodes().len() + inside;
+            let is_lanes = name.contains("-way strided") && has_no_places(&name);
+            (is_whole && is_lanes).then(|| {
+                format!(
+                    "{name} up to leaf {}; the last {inside} leaves enter within",
+                    core - 1
+                )
+            })
         })
     }
 
