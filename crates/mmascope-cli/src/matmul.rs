@@ -44,9 +44,10 @@ pub(crate) fn run(
         .iter()
         .map(|options| named_row(catalogue, options))
         .collect::<Result<Vec<_>, _>>()?;
-    for file in products.iter().filter_map(|it| it.output.as_deref()) {
+    for (index, file) in products.iter().map(|it| it.output.as_deref()).enumerate() {
+        let Some(file) = file else { continue };
         array::check_writable(file).map_err(|error| Failure::Input(format!("-o {error}")))?;
-        replaced(options, file, products.len() == 1)?;
+        replaced(options, file, index + 1 == products.len())?;
     }
     let mut done = Vec::new();
     for (index, (options, named)) in products.iter().zip(named).enumerate() {
@@ -67,7 +68,7 @@ pub(crate) fn run(
 }
 
 /// Says that D will take the place of a file that is read; refuses it where other units are still to read the file.
-fn replaced(options: &Matmul, output: &str, is_alone: bool) -> Result<(), Failure> {
+fn replaced(options: &Matmul, output: &str, is_last: bool) -> Result<(), Failure> {
     let inputs = [
         ("A", Some(&options.a)),
         ("B", Some(&options.b)),
@@ -82,7 +83,7 @@ fn replaced(options: &Matmul, output: &str, is_alone: bool) -> Result<(), Failur
     for (argument, file) in inputs {
         if file.is_some_and(|file| std::fs::canonicalize(file).is_ok_and(|it| it == written)) {
             let message = format!("-o: D in {output} will replace the file of {argument}");
-            if !is_alone {
+            if !is_last {
                 return Err(Failure::Input(format!(
                     "{message}, which other units are to read; name another file"
                 )));

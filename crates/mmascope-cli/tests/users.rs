@@ -688,6 +688,39 @@ fn lists_are_taken_one_by_one_and_with_commas() {
     );
 }
 
+/// Tensors of a file may stand in a list too, and a file may have a comma in its name.
+#[test]
+fn lists_of_results_may_name_tensors() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tensors = |name: &str, words: [f32; 4]| {
+        let header = r#"{"d":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}"#;
+        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(header.bytes());
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).expect("written");
+        format!("{}:d", path.to_str().expect("UTF-8"))
+    };
+    let one = tensors("x.safetensors", [1.0, 2.0, 3.0, 4.0]);
+    let two = tensors("y.safetensors", [1.0, 2.0, 3.0, 5.0]);
+    let comma = tensors("p,q.safetensors", [1.0, 2.0, 3.0, 5.0]);
+    for files in [
+        vec![format!("{one},{two}")],
+        vec![one.clone(), two.clone()],
+        vec![one.clone(), comma],
+    ] {
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let text = printed(&[&["diff", "--results"], &files[..]].concat(), 1);
+        assert!(text.contains("first at 1,1"), "{files:?}: {text}");
+    }
+    let missing = run(&["diff", "--results", &format!("{one},")]);
+    assert!(
+        err(&missing).contains("a file's name is empty"),
+        "{}",
+        err(&missing)
+    );
+}
+
 /// Where D takes the place of a file that is read, that is said.
 #[test]
 fn replaced_operands_are_told() {
@@ -711,6 +744,7 @@ fn replaced_operands_are_told() {
     // Another unit would read the first one's D.
     let wmma = "wmma.m16n16k16.f16.f16.f16.f16";
     let taken = format!("b-volta-{wmma}.npy");
+    let last = "b-ada-mma.m16n8k16.f16.f16.f16.f16.npy";
     let b = npy(folder.path(), &taken, [16, 8], words(2));
     let before = std::fs::read(&b).expect("the file");
     let output = folder.path().join("b.npy");
@@ -730,6 +764,23 @@ fn replaced_operands_are_told() {
         err(&two)
     );
     assert_eq!(std::fs::read(&b).expect("the file"), before);
+    // Behind the last unit nobody reads it.
+    std::fs::remove_file(&b).expect("gone");
+    let b = npy(folder.path(), last, [16, 8], words(2));
+    let two = run(&[
+        "matmul",
+        &a,
+        &b,
+        &units,
+        "-o",
+        output.to_str().expect("UTF-8"),
+    ]);
+    assert_eq!(two.status.code(), Some(0), "{}", err(&two));
+    assert!(
+        err(&two).contains("will replace the file of B"),
+        "{}",
+        err(&two)
+    );
 }
 
 /// Any step of an output's chain can be opened, on one unit or on two.

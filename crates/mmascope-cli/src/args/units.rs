@@ -14,6 +14,9 @@ const PLAIN: [&str; 3] = ["export", "explain", "gen"];
 /// Commands that take several units, without an option too: one by one, and with commas.
 const PLAIN_MANY: [&str; 5] = ["show", "diff", "error", "specials", "matmul"];
 
+/// Those of both that may have files there.
+const WITH_FILES: [&str; 4] = ["explain", "diff", "error", "matmul"];
+
 /// The arguments with every `ARCH:INST` as two options.
 pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let arguments: Vec<OsString> = arguments.collect();
@@ -37,8 +40,15 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
     let all = super::Args::command();
     let options = all.find_subcommand(&command).unwrap_or(&all);
     let takes_value = |option: &OsString| takes_value(option, [options, &all]);
+    let takes_files = is(&command, &WITH_FILES);
     let mut is_begun = false;
     while let Some(argument) = rest.next() {
+        if argument == "--" {
+            // Whatever follows is no option.
+            found.push(argument);
+            found.extend(rest);
+            break;
+        }
         let text = argument.to_str().unwrap_or_default();
         if takes_many && text.starts_with("--arch") {
             found.push(argument);
@@ -60,7 +70,7 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
                 false => text.split(',').take(1).all(is_unit),
             }
             && !found.last().is_some_and(takes_value)
-            && !Path::new(&argument).exists()
+            && !(takes_files && Path::new(&argument).exists())
         {
             found.push("--arch".into());
             match takes_many {
@@ -78,7 +88,9 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
 /// Whether an argument is an option, of one of these commands, whose value comes next.
 fn takes_value(argument: &OsString, commands: [&clap::Command; 2]) -> bool {
     let text = argument.to_str().unwrap_or_default();
-    if !text.starts_with('-') || text.contains('=') {
+    // A short option may have its value in the same word.
+    let is_glued = !text.starts_with("--") && text.len() > 2;
+    if !text.starts_with('-') || text.contains('=') || is_glued {
         return false;
     }
     let is_it = |option: &&clap::Arg| match text.strip_prefix("--") {
@@ -172,6 +184,10 @@ mod tests {
             (
                 "m matmul a b --pad volta:x -o d:y",
                 "m matmul a b --pad --arch volta:x -o d:y",
+            ),
+            (
+                "m matmul -oa.npy volta:x -- b:c",
+                "m matmul -oa.npy --arch volta:x -- b:c",
             ),
             (
                 "m gen --with-results --json volta:x",

@@ -209,16 +209,19 @@ fn file_types(options: &Diff, a: &str, b: &str) -> Result<mmascope::isa::Operand
 
 /// D of every file.
 fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
-    // Several with commas, unless that is a file's name.
+    // Several with commas, unless a file has the comma in its name.
+    let is_file = |named: &str| {
+        let end = [".safetensors:", ".npz:"]
+            .iter()
+            .find_map(|end| Some(named.find(end)? + end.len() - 1));
+        std::path::Path::new(&named[..end.unwrap_or(named.len())]).exists()
+    };
     let mut files: Vec<String> = Vec::new();
     for named in &options.files {
-        let file = match named.split_once(".safetensors:") {
-            Some((stem, _)) => format!("{stem}.safetensors"),
-            None => named.clone(),
-        };
-        match std::path::Path::new(&file).exists() {
-            true => files.push(named.clone()),
-            false => files.extend(named.split(',').map(str::to_owned)),
+        let several: Vec<&str> = named.split(',').collect();
+        match several.iter().all(|one| is_file(one)) || !is_file(named) {
+            true => files.extend(several.into_iter().map(str::to_owned)),
+            false => files.push(named.clone()),
         }
     }
     if files.iter().any(String::is_empty) {

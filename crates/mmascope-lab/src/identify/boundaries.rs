@@ -76,7 +76,7 @@ impl Boundaries {
                 .collect(),
         };
         let factors = question.factors;
-        let smallest = (narrow.float()).map_or(0.0, |float| f64::powi(2.0, 1 - float.bias));
+        let smallest = (narrow.float()).map_or(0.0, |float| f64::powi(2.0, float.emin()));
         let of_row = |i: usize| -> Vec<[f64; 2]> {
             let mut sums = vec![0.0; columns.len()];
             let mut magnitudes = vec![0.0; columns.len()];
@@ -93,12 +93,15 @@ impl Boundaries {
             sums.map(|(j, (sum, magnitude))| {
                 let c = c.as_ref().map_or(0.0, |c| c[i * columns.len() + j]);
                 let sum = sum * factors.alpha + c * factors.beta;
-                // Below the normal numbers every order gives the same few values.
-                let of_all = match sum.abs() < smallest {
+                let of_all = match sum == 0.0 {
                     true => f64::NAN,
                     false => magnitude.recip(),
                 };
-                [sum.abs() * of_all, distance(sum, narrow) * of_all]
+                // Below the normal numbers steps become no smaller.
+                [
+                    sum.abs().max(smallest) * of_all,
+                    distance(sum, narrow) * of_all,
+                ]
             })
             .collect()
         };
@@ -138,7 +141,7 @@ fn distance(sum: f64, format: &Format) -> f64 {
     if sum.is_nan() || sum.abs() > largest {
         return f64::NAN;
     }
-    let exponent = (sum.abs().log2().floor() as i32).max(1 - float.bias);
+    let exponent = (sum.abs().log2().floor() as i32).max(float.emin());
     let step = f64::powi(2.0, exponent - float.fraction_bits as i32);
     let places = sum.abs() / step;
     (places - places.floor() - 0.5).abs() * step
