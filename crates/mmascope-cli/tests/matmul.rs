@@ -454,7 +454,10 @@ fn an_output_that_is_also_an_input_is_replaced_whole() {
     place.matrix("b.npy", 16, 16, &F16);
     let arguments = ["--arch", "hopper", "--inst", F16_INST, "a.npy", "b.npy"];
     place.json(&[&arguments[..], &["-o", "d.npy"]].concat());
-    place.json(&[&arguments[..], &["-o", "a.npy"]].concat());
+    let done = place.run(&[&arguments[..], &["-o", "a.npy"]].concat());
+    assert_eq!(done.status.code(), Some(0));
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(told, "-o: D in a.npy will replace the file of A\n");
     assert_eq!(place.words("a.npy", &F32), place.words("d.npy", &F32));
     assert_eq!(place.files(), ["a.npy", "b.npy", "d.npy"]);
 }

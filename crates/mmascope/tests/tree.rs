@@ -241,6 +241,25 @@ fn tails_within_lanes_are_named() {
     let root = pairwise(&mut builder, lanes);
     let numbered = builder.build(root).expect("a tree").pattern();
     assert!(!numbered.contains("leaf 16"), "{numbered}");
+    // Nor are a block's.
+    let block = |builder: &mut Builder, first: usize| {
+        let lanes: Vec<usize> = (0..4)
+            .map(|lane| {
+                (lane + 4..16).step_by(4).fold(first + lane, |sum, leaf| {
+                    builder.node(Op::Add, F32, vec![sum, first + leaf])
+                })
+            })
+            .collect();
+        let sum = pairwise(builder, lanes);
+        builder.node(Op::Add, F32, vec![sum, first + 16])
+    };
+    let mut builder = Builder::new(34);
+    let blocks = vec![block(&mut builder, 0), block(&mut builder, 17)];
+    let root = builder.node(Op::Add, F32, blocks);
+    assert_eq!(
+        builder.build(root).expect("a tree").pattern(),
+        "2 blocks of 17 (4-way strided, pairwise combine; then one more), then sequential"
+    );
 }
 
 #[test]

@@ -218,18 +218,15 @@ fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
     };
     let mut files: Vec<String> = Vec::new();
     for named in &options.files {
+        if named.split(',').any(str::is_empty) && !std::path::Path::new(named).exists() {
+            let message = format!("--results {named}: a file's name is empty");
+            return Err(Failure::Input(message));
+        }
         let several: Vec<&str> = named.split(',').collect();
         match several.iter().all(|one| is_file(one)) || !is_file(named) {
             true => files.extend(several.into_iter().map(str::to_owned)),
             false => files.push(named.clone()),
         }
-    }
-    if files.iter().any(String::is_empty) {
-        let message = format!(
-            "--results {}: a file's name is empty",
-            options.files.join(" ")
-        );
-        return Err(Failure::Input(message));
     }
     if files.len() < 2 {
         let message = "--results: the D of two units or more are compared, each in a file";

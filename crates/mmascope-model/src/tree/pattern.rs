@@ -150,13 +150,7 @@ impl<'a> Shapes<'a> {
             let Some(first) = part(ways, 0) else {
                 continue;
             };
-            let tailed = || {
-                let (core, tail) = first.simple_with_tail()?;
-                Some(format!("{core}{}", behind(tail)))
-            };
-            let names = [first.simple(), tailed(), first.named()];
-            // A name that numbers leaves would number those of the lane.
-            if let Some(name) = names.into_iter().flatten().find(|name| has_no_places(name))
+            if let Some(name) = first.named_as_part()
                 && (1..ways).all(|lane| part(ways, lane).as_ref() == Some(&first))
             {
                 return Some((ways, name));
@@ -267,7 +261,8 @@ impl<'a> Shapes<'a> {
 
 /// Whether a name is true of a part of a tree, because it numbers no leaves.
 fn has_no_places(name: &str) -> bool {
-    !name.contains("leaf") && !name.contains('…')
+    let is_number = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
+    !name.split("leaf ").skip(1).any(is_number) && !name.contains('…')
 }
 
 /// How many leaves are added one after the other behind an order.
@@ -402,16 +397,27 @@ impl Tree {
         let shapes = Shapes::new(self);
         if let Some((count, first, firsts)) = shapes.blocks(root, &self.parents()) {
             let size = shapes.size(first);
-            let part = self.restricted(|leaf| leaf < size)?.named()?;
+            let part = self.restricted(|leaf| leaf < size)?.named_as_part();
             let tops = self.restricted(|leaf| firsts.binary_search(&leaf).is_ok())?;
-            let how = tops.named()?;
-            return Some(if part == "sequential" {
-                format!("split-K {count}, then {how}")
-            } else {
-                format!("{count} blocks of {size} ({part}), then {how}")
-            });
+            if let Some((part, how)) = part.zip(tops.named_as_part()) {
+                return Some(if part == "sequential" {
+                    format!("split-K {count}, then {how}")
+                } else {
+                    format!("{count} blocks of {size} ({part}), then {how}")
+                });
+            }
         }
         self.with_tail(&shapes).or_else(|| shapes.parts(root))
+    }
+
+    /// The name of a lane or a block, which numbers no leaves: they would be those of the part.
+    fn named_as_part(&self) -> Option<String> {
+        let tailed = || {
+            let (core, tail) = self.simple_with_tail()?;
+            Some(format!("{core}{}", behind(tail)))
+        };
+        let names = [self.simple(), tailed(), self.named()];
+        names.into_iter().flatten().find(|name| has_no_places(name))
     }
 
     /// The patterns that are not made of blocks.
@@ -483,7 +489,7 @@ impl Tree {
             let lanes = self.restricted(|leaf| leaf < core)?;
             let name = lanes.named()?;
             let is_whole = self.nodes().len() == lanes.nodes().len() + inside;
-            let is_lanes = name.contains("-way strided") && has_no_places(&name);
+            let is_lanes = name.contains("-way strided") && !name.contains("leaf");
             (is_whole && is_lanes).then(|| {
                 format!(
                     "{name} up to leaf {}; the last {inside} leaves enter within",
