@@ -102,6 +102,17 @@ enum Tensor<'a> {
     OfNpz(Option<&'a str>),
 }
 
+/// The path of the file that [`read`] would open: what stands before the name of an array.
+///
+/// ```
+/// assert_eq!(mmascope_io::array::path_of("a/b.npz:x"), "a/b.npz");
+/// assert_eq!(mmascope_io::array::path_of("a/b.npy"), "a/b.npy");
+/// ```
+#[must_use]
+pub fn path_of(file: &str) -> &str {
+    split_name(file).0
+}
+
 /// `FILE.safetensors:NAME`, `FILE.npz:NAME` → file and name; any other text is a file.
 fn split_name(text: &str) -> (&str, Tensor<'_>) {
     let split = |suffix: &str| {

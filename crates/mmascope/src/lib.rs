@@ -296,8 +296,8 @@ pub mod array {
     pub use mmascope_gemm::array::{Array, ArrayReading, Casting, Element, Stack, Words};
     pub use mmascope_io::array::{
         check_quantised_writable, check_writable, names_quantised, npy_of_bytes, npz_names,
-        npz_of_bytes, output_path, read, read_quantised, safetensors_names, safetensors_of_bytes,
-        write_codes, write_npy, write_quantised,
+        npz_of_bytes, output_path, path_of, read, read_quantised, safetensors_names,
+        safetensors_of_bytes, write_codes, write_npy, write_quantised,
     };
 }
 

@@ -210,12 +210,7 @@ fn file_types(options: &Diff, a: &str, b: &str) -> Result<mmascope::isa::Operand
 /// D of every file.
 fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
     // Several with commas, unless a file has the comma in its name.
-    let is_file = |named: &str| {
-        let end = [".safetensors:", ".npz:"]
-            .iter()
-            .find_map(|end| Some(named.find(end)? + end.len() - 1));
-        std::path::Path::new(&named[..end.unwrap_or(named.len())]).exists()
-    };
+    let is_file = |named: &str| std::path::Path::new(array::path_of(named)).exists();
     let mut files: Vec<String> = Vec::new();
     for named in &options.files {
         if named.split(',').any(str::is_empty) && !std::path::Path::new(named).exists() {

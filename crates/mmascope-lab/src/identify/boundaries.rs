@@ -11,7 +11,8 @@ use super::Question;
 use super::excerpts::spread;
 use crate::array::{Array, Casting};
 use crate::dpa::Signature;
-use crate::format::{Class, Format};
+use crate::format::Format;
+use crate::tree::decode;
 
 /// The widest fraction of a D that is called narrow: that of f16.
 const NARROW: u32 = 10;
@@ -137,7 +138,7 @@ fn distance(sum: f64, format: &Format) -> f64 {
     let Some(float) = format.float() else {
         return f64::NAN;
     };
-    let largest = value(format, format.max_finite(false));
+    let largest = decode(*format, format.max_finite(false));
     if sum.is_nan() || sum.abs() > largest {
         return f64::NAN;
     }
@@ -152,19 +153,6 @@ fn values(array: &Array, format: &Format) -> Option<Vec<f64>> {
     let words = array.words(format, &Casting::default()).ok()?;
     let values = words
         .iter()
-        .map(|word| value(format, format.from_register(word)));
+        .map(|word| decode(*format, format.from_register(word)));
     Some(values.collect())
-}
-
-/// The value of a code, nearly; ∞ and NaN are NaN.
-fn value(format: &Format, code: u64) -> f64 {
-    let decoded = format.decode(code);
-    let size = match decoded.class {
-        Class::Infinite | Class::Nan => f64::NAN,
-        Class::Zero | Class::Finite => {
-            decoded.significand as f64
-                * f64::powi(2.0, decoded.exponent - decoded.fraction_bits as i32)
-        }
-    };
-    if decoded.negative { -size } else { size }
 }
