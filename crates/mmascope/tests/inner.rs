@@ -29,5 +29,8 @@ mod inner {
     mod lanes;
     mod normal;
     mod philox;
+    #[cfg(feature = "kernel")]
+    #[allow(unsafe_code)]
+    mod products;
     mod single;
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::Level;
 use super::block::bits;
 use super::kernels::{Begin, Tile};
-use super::lanes::{Lanes, Portable, VECTORS};
+use super::lanes::{Lanes, Portable, VECTORS, rows};
 use super::pack::{Marks, Shape};
 
 /// The widest panel: four registers of sixteen lanes.
@@ -40,28 +40,28 @@ pub(super) trait Packed: Sync {
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     const DOTS: bool = false;
 
-    /// Whether two neighbouring rows at a time are faster.
+    /// How many neighbouring rows at a time are fastest: one, two or four.
     #[inline(always)]
-    fn by_two(&self) -> bool {
-        false
+    fn rows_at_a_time<V: Lanes>(&self) -> usize {
+        1
     }
 
-    /// The same of this row and the next; asked only where [`Packed::by_two`] says so, for pair after pair with the
-    /// same steps and panel.
+    /// The same of so many rows from this one on, two or four; asked only for as many as [`Packed::rows_at_a_time`] says, or
+    /// for two, for one run of rows after the other with the same steps and panel.
     ///
     /// # Safety
-    /// As for [`Packed::run`], for both rows.
+    /// As for [`Packed::run`], for all rows.
     #[inline(always)]
-    unsafe fn run_two<V: Lanes>(
+    unsafe fn run_several<V: Lanes, const ROWS: usize>(
         &self,
         row: usize,
         panel: usize,
         steps: Range<usize>,
-        ahead: &mut Ahead<V>,
-        c: &mut [Tile<V>; 2],
+        ahead: &mut Ahead<V, ROWS>,
+        c: &mut [Tile<V>; ROWS],
     ) -> V {
         let _ = (row, panel, steps, ahead, c);
-        unreachable!("`by_two` says so")
+        unreachable!("`rows_at_a_time` says so")
     }
 
     /// Whether an ∞ or a NaN in c is the result, when nothing else is special.
@@ -71,17 +71,17 @@ pub(super) trait Packed: Sync {
     fn keeps(&self) -> bool;
 }
 
-/// What is known of a pair of rows from the pairs before, with the same steps and panel.
-pub(super) struct Ahead<V> {
-    /// Where rows begin, once a pair has found it.
+/// What is known of some rows from those before, with the same steps and panel.
+pub(super) struct Ahead<V, const ROWS: usize> {
+    /// Where rows begin, once it has been found.
     pub(super) begin: Option<Begin>,
-    /// The next pair's first row, which begins with the same step, if there is one.
+    /// The first of the next rows, which begin with the same step, if there are any.
     pub(super) next: Option<usize>,
-    /// What was found out about this pair: its first group's largest byte sums.
-    pub(super) found: Option<[V; 2]>,
+    /// What was found out about these rows: their first group's largest byte sums.
+    pub(super) found: Option<[V; ROWS]>,
 }
 
-impl<V> Default for Ahead<V> {
+impl<V, const ROWS: usize> Default for Ahead<V, ROWS> {
     fn default() -> Self {
         Self {
             begin: None,
@@ -219,37 +219,61 @@ unsafe fn attempt<V: Lanes, P: Packed>(
 ) {
     let width = VECTORS * V::WIDTH;
     assert!(lanes.len() == masks.len() * width);
-    let pairs = if packed.by_two() { masks.len() / 2 } else { 0 };
-    let (two, one) = lanes.split_at_mut(2 * pairs * width);
-    let (masks_of_two, masks_of_one) = masks.split_at_mut(2 * pairs);
-    let both = two
-        .chunks_exact_mut(2 * width)
-        .zip(masks_of_two.chunks_exact_mut(2));
-    let mut ahead = Ahead::default();
-    for (r, (lanes, masks)) in (0..).step_by(2).zip(both) {
-        let (first, second) = lanes.split_at_mut(width);
-        ahead.next = (r + 2 < 2 * pairs).then_some(place.row + r + 2);
-        // SAFETY: the caller has the instruction set. Each function checks the length of the lanes that it is given, and
-        // `run_two` row, panel and steps; `ahead.next` is a row of this call, so that it is there.
-        unsafe {
-            let mut c = [
-                begin::<V, P>(packed, place, r, first, &mut masks[0]),
-                begin::<V, P>(packed, place, r + 1, second, &mut masks[1]),
-            ];
-            let steps = steps.clone();
-            let bad = packed.run_two(place.row + r, place.panel, steps, &mut ahead, &mut c);
-            end(packed, place, &c[0], bad, first, &mut masks[0]);
-            end(packed, place, &c[1], bad, second, &mut masks[1]);
-        }
+    let most = packed.rows_at_a_time::<V>();
+    let fours = if most == 4 { masks.len() / 4 * 4 } else { 0 };
+    let pairs = if most == 1 { 0 } else { masks.len() / 2 * 2 };
+    // SAFETY: the caller has the instruction set; `several` checks the rest.
+    unsafe {
+        several::<V, P, 4>(packed, place, 0..fours, &steps, lanes, masks);
+        several::<V, P, 2>(packed, place, fours..pairs, &steps, lanes, masks);
     }
+    let (one, masks_of_one) = (&mut lanes[pairs * width..], &mut masks[pairs..]);
     let each = one.chunks_exact_mut(width).zip(masks_of_one);
-    for (r, (lanes, masks)) in (2 * pairs..).zip(each) {
+    for (r, (lanes, masks)) in (pairs..).zip(each) {
         // SAFETY: the caller has the instruction set. Each function checks the length of its lanes, and `run` row, panel and
         // steps.
         unsafe {
             let mut c = begin::<V, P>(packed, place, r, lanes, masks);
             let bad = packed.run(place.row + r, place.panel, steps.clone(), &mut c);
             end(packed, place, &c, bad, lanes, masks);
+        }
+    }
+}
+
+/// Rows of a range, so many at a time; `lanes` and `masks` are those of all rows.
+///
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn several<V: Lanes, P: Packed, const ROWS: usize>(
+    packed: &P,
+    place: &Place,
+    range: Range<usize>,
+    steps: &Range<usize>,
+    lanes: &mut [u32],
+    masks: &mut [Masks],
+) {
+    let width = VECTORS * V::WIDTH;
+    let own = range.start * width..range.end * width;
+    let lanes = lanes[own].chunks_exact_mut(ROWS * width);
+    let masks = masks[range.clone()].chunks_exact_mut(ROWS);
+    let mut ahead = Ahead::default();
+    for (r, (lanes, masks)) in range.clone().step_by(ROWS).zip(lanes.zip(masks)) {
+        ahead.next = (r + ROWS < range.end).then_some(place.row + r + ROWS);
+        // SAFETY: the caller has the instruction set. Each function checks the length of the lanes that it is given, and
+        // `run_several` rows, panel and steps; `ahead.next` and its neighbours are rows of this call, so that they are there.
+        unsafe {
+            let mut c = [[V::splat(0); VECTORS]; ROWS];
+            rows!(ROWS, |i| {
+                let lanes = &lanes[i * width..(i + 1) * width];
+                c[i] = begin::<V, P>(packed, place, r + i, lanes, &mut masks[i]);
+            });
+            let (row, steps) = (place.row + r, steps.clone());
+            let bad = packed.run_several(row, place.panel, steps, &mut ahead, &mut c);
+            rows!(ROWS, |i| {
+                let lanes = &mut lanes[i * width..(i + 1) * width];
+                end(packed, place, &c[i], bad, lanes, &mut masks[i]);
+            });
         }
     }
 }

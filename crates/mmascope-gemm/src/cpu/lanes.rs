@@ -25,13 +25,13 @@ mod wide;
 pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::{Avx512, Vnni};
-pub(crate) use down::Pair;
+pub(crate) use down::Rows;
 #[cfg(target_arch = "aarch64")]
 pub(crate) use neon::Neon;
 pub(crate) use portable::Portable;
 pub(crate) use products::Slots;
 #[allow(unused_imports)] // by `tests/inner.rs`, which takes the lanes alone
-pub(crate) use products::{four, two};
+pub(crate) use products::{four, rows, two};
 pub(crate) use wide::WideSlots;
 
 /// How terms become whole numbers.
@@ -356,6 +356,21 @@ pub(crate) trait Lanes: Copy {
         unsafe { products::add::<Self, TERMS>(slots, scales, sums, found) }
     }
 
+    /// Whether the scales and sums of two rows fit the registers: then two rows at a time are faster than one.
+    const TWO: bool = false;
+
+    /// `add_products` of two rows by the same columns.
+    #[inline(always)]
+    unsafe fn add_products_two<const TERMS: u8>(
+        slots: &[Slots; 2],
+        scales: &[[Self; 4]; 2],
+        sums: &mut [[Self; 4]; 2],
+        found: &mut [Self; 2],
+    ) {
+        // SAFETY: as the caller promises.
+        unsafe { products::add_two::<Self, TERMS>(slots, scales, sums, found) }
+    }
+
     /// Whether `i_to_f_toward_zero` and `f_add_rounded` are one instruction.
     const ROUNDS: bool = false;
 
@@ -365,12 +380,19 @@ pub(crate) trait Lanes: Copy {
     /// Whether `sum_down` is faster than `add_products` where it can do the same.
     const DOWN: bool = false;
 
-    /// Fused sums of a pair of rows by rounding toward −∞: `c` is what they begin with, and what comes of it. `ahead`:
-    /// the largest byte sums of the first group, if they are known; then those of the next pair's, if they were found.
+    /// Whether four rows of `sum_down` fit the registers: each register of columns then serves four multiply-adds.
+    const FOUR: bool = false;
+
+    /// Fused sums of two rows, or of four, by rounding toward −∞: `c` is what they begin with, and what comes of it. `ahead`:
+    /// the largest byte sums of the first group, if they are known; then those of the next rows', if they were found.
     #[inline(always)]
-    unsafe fn sum_down(pair: &Pair, ahead: &mut Option<[Self; 2]>, c: &mut [[Self; 4]; 2]) {
+    unsafe fn sum_down<const ROWS: usize>(
+        rows: &Rows<ROWS>,
+        ahead: &mut Option<[Self; ROWS]>,
+        c: &mut [[Self; 4]; ROWS],
+    ) {
         // SAFETY: as the caller promises.
-        unsafe { down::sum::<Self>(pair, ahead, c) }
+        unsafe { down::sum::<Self, ROWS>(rows, ahead, c) }
     }
 
     /// Whether there is `add_products_wide`, faster than `add_products` for sums of many products. (`Portable` has none:

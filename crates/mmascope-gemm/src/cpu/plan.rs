@@ -232,9 +232,16 @@ impl Plan {
         }
     }
 
-    /// Whether the steps are groups of one sum.
-    pub(super) fn is_one_sum(&self) -> bool {
-        matches!(self.stages[..], [Stage::Sum { from: From::C, .. }])
+    /// The sum, if the steps are groups of one.
+    pub(super) fn one_sum(&self) -> Option<&Sum> {
+        match &self.stages[..] {
+            [
+                Stage::Sum {
+                    sum, from: From::C, ..
+                },
+            ] => Some(sum),
+            _ => None,
+        }
     }
 
     /// The same, if the sum can round toward −∞ product by product in 32-bit lanes.

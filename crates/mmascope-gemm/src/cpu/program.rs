@@ -14,9 +14,9 @@ use crate::shape::SumKind;
 
 /// Bytes of a panel's chunk of K, which stays in the first cache (of 32 KiB) while rows pass by.
 const CHUNK: usize = 20 << 10;
-/// The same of fused sums where the second cache (of 512 KiB) feeds them as fast: beginning and ending sums costs a
-/// tenth of what the shorter chunks have.
-const LONG_CHUNK: usize = 160 << 10;
+/// The same of fused sums where the second cache (of 1 MiB) feeds them as fast, two rows and more at a time: beginning
+/// and ending sums costs a sixth of what the shorter chunks have.
+const LONG_CHUNK: usize = 256 << 10;
 
 /// Operands packed for a plan.
 #[derive(Debug)]
@@ -34,6 +34,10 @@ pub(super) struct Sums {
     pub(super) down: Option<Sum>,
     /// The sum, where its results are f16.
     pub(super) half: Option<Sum>,
+    /// Whether the program is one chain of sums that is faster two rows at a time.
+    pub(super) by_two: bool,
+    /// Whether sums that round toward −∞ in 32-bit lanes are faster four rows at a time.
+    pub(super) by_four: bool,
     /// Slots of a group, where every result is a zero: groups are then computed one by one, and the plan's only
     /// stage is one group.
     pub(super) alone: Option<usize>,
@@ -60,6 +64,7 @@ impl Sums {
             how => how,
         };
         let down = plan.only().filter(|_| how != How::Plain);
+        let by_two = plan.one_sum().is_some_and(Sum::is_by_two);
         let half = plan.only().filter(Sum::is_half).filter(|_| down.is_none());
         let slots = plan.order.len();
         let width: usize = how.bytes()[1];
@@ -129,6 +134,8 @@ impl Sums {
             how,
             down,
             half: half.filter(|_| alone.is_none()),
+            by_two: alone.is_none() && by_two && ways.four_pipes,
+            by_four: ways.four_pipes && matches!(how, How::Down(_)),
             alone,
             spans,
         })

@@ -131,6 +131,33 @@ impl Sum {
             && self.sticky
     }
 
+    /// Whether c and results have f32's exponents, so that no subnormal is among them, and no ∞ comes about.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.sticky && self.c_smallest == 0 && self.smallest == 0
+    }
+
+    /// Whether there is a kernel for two rows at a time, where registers suffice (`Lanes::TWO`): sums that are truncated
+    /// and those that take c late have one.
+    pub(super) fn is_by_two(&self) -> bool {
+        if self.part < self.slots {
+            return false;
+        }
+        if matches!(self.kind, SumKind::Late | SumKind::Parity) {
+            return true;
+        }
+        let Finish::TowardZero { mask } = self.finish else {
+            return false;
+        };
+        let told = self.suspicious < 256;
+        let has_kernel = match self.kind {
+            SumKind::Fused if mask == u32::MAX => true,
+            SumKind::Fused => !told && !self.may_overflow,
+            SumKind::Scaled => mask == u32::MAX,
+            _ => false,
+        };
+        self.terms == Direction::TowardZero && self.is_plain() && has_kernel
+    }
+
     /// Whether results grow by more than their products: each term may add a unit of the grid, or each result a last place.
     pub(super) fn grows(&self) -> bool {
         self.terms.is_directed() || matches!(self.finish, Finish::Directed { .. })

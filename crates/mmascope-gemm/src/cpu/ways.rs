@@ -13,7 +13,7 @@ pub(super) struct Ways {
     pub(super) down: bool,
     /// And in 64-bit lanes.
     pub(super) wide: bool,
-    /// Panels may come from the second cache (`level::has_four_pipes`).
+    /// `level::has_four_pipes`.
     pub(super) four_pipes: bool,
 }
 

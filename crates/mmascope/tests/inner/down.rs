@@ -2,7 +2,7 @@
 
 use mmascope::cpu::Level;
 
-use crate::cpu::lanes::{self, Lanes, Pair, Portable};
+use crate::cpu::lanes::{self, Lanes, Portable, Rows};
 
 /// The widest panel.
 const COLUMNS: usize = 64;
@@ -45,15 +45,21 @@ impl Random {
     }
 }
 
-/// What a pair of rows and a panel have, as numbers.
+/// The most rows at a time.
+const MOST_ROWS: usize = 4;
+
+/// Results, column by column, of each row.
+type Results = Vec<Vec<u32>>;
+
+/// What some rows and a panel have, as numbers.
 struct Numbers {
     slots: usize,
     groups: usize,
     f: u32,
     /// Row by row, and slot by slot.
-    a: [Vec<(f32, u8)>; 2],
+    a: [Vec<(f32, u8)>; MOST_ROWS],
     b: Vec<[(f32, u8); COLUMNS]>,
-    c: [[f32; COLUMNS]; 2],
+    c: [[f32; COLUMNS]; MOST_ROWS],
 }
 
 impl Numbers {
@@ -66,7 +72,7 @@ impl Numbers {
             slots,
             groups,
             f,
-            a: [row(), row()],
+            a: std::array::from_fn(|_| row()),
             b: (0..slots * groups)
                 .map(|_| std::array::from_fn(|_| random.operand(spread)))
                 .collect(),
@@ -95,15 +101,32 @@ impl Numbers {
         c as f32
     }
 
+    /// Two rows, and all four where a level has registers for them.
+    ///
+    /// # Safety
+    /// The instruction set of `V`.
     #[inline(always)]
-    unsafe fn run<V: Lanes>(&self) -> Vec<[u32; 2]> {
+    unsafe fn run<V: Lanes>(&self) -> [Results; 2] {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let four = if V::FOUR || V::APART {
+                self.rows::<V, MOST_ROWS>()
+            } else {
+                Vec::new()
+            };
+            [self.rows::<V, 2>(), four]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rows<V: Lanes, const ROWS: usize>(&self) -> Results {
         let (columns, steps) = (4 * V::WIDTH, self.slots * self.groups);
         // Exponents are read one group further.
         let room = steps + self.slots;
-        let mut a = vec![0_f32; 2 * room];
-        let mut a_exponents = vec![0; 2 * room];
-        let mut a_signs = vec![0_u32; 2 * self.groups];
-        for (r, row) in self.a.iter().enumerate() {
+        let mut a = vec![0_f32; ROWS * room];
+        let mut a_exponents = vec![0; ROWS * room];
+        let mut a_signs = vec![0_u32; ROWS * self.groups];
+        for (r, row) in self.a[..ROWS].iter().enumerate() {
             for (k, (value, byte)) in row.iter().enumerate() {
                 let above = value * (1.0 + 2_f32.powi(-20));
                 a[r * room + k] = if *value == 0.0 {
@@ -128,12 +151,12 @@ impl Numbers {
                     u32::from(value.is_sign_negative()) << (k % self.slots);
             }
         }
-        let pair = Pair {
+        let rows = Rows {
             a: a.as_ptr(),
             b: b.as_ptr(),
             a_exponents: a_exponents.as_ptr(),
             b_exponents: b_exponents.as_ptr(),
-            a_signs: [a_signs.as_ptr(), a_signs[self.groups..].as_ptr()],
+            a_signs: std::array::from_fn(|r| a_signs[r * self.groups..].as_ptr()),
             b_signs: b_signs.as_ptr(),
             apart: room,
             slots: self.slots,
@@ -144,31 +167,33 @@ impl Numbers {
             start: 0,
             next: None,
         };
-        let mut out = [[0_u32; COLUMNS]; 2];
-        // SAFETY: the caller has the instruction set; everything is as long as `Pair` wants it.
+        let mut out = [[0_u32; COLUMNS]; ROWS];
+        // SAFETY: the caller has the instruction set; everything is as long as `Rows` wants it.
         unsafe {
-            let mut c = [[V::splat(0); 4]; 2];
+            let mut c = [[V::splat(0); 4]; ROWS];
             for (c, words) in c.iter_mut().zip(&self.c) {
                 for (c, words) in c.iter_mut().zip(words.chunks(V::WIDTH)) {
                     *c = V::load(words.as_ptr().cast());
                 }
             }
-            V::sum_down(&pair, &mut None, &mut c);
+            V::sum_down(&rows, &mut None, &mut c);
             for (c, words) in c.into_iter().zip(&mut out) {
                 for (c, words) in c.into_iter().zip(words.chunks_mut(V::WIDTH)) {
                     c.store(words.as_mut_ptr());
                 }
             }
         }
-        (0..columns).map(|j| [out[0][j], out[1][j]]).collect()
+        (0..columns)
+            .map(|j| out.iter().map(|row| row[j]).collect())
+            .collect()
     }
 
-    fn at_level(&self, level: Level) -> Vec<[u32; 2]> {
+    fn at_level(&self, level: Level) -> [Results; 2] {
         match level {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => {
                 #[target_feature(enable = "avx2,fma,f16c")]
-                fn enter(numbers: &Numbers) -> Vec<[u32; 2]> {
+                fn enter(numbers: &Numbers) -> [Results; 2] {
                     // SAFETY: this function has AVX2 and FMA.
                     unsafe { numbers.run::<lanes::Avx2>() }
                 }
@@ -178,7 +203,7 @@ impl Numbers {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 | Level::Vnni => {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
-                fn enter(numbers: &Numbers) -> Vec<[u32; 2]> {
+                fn enter(numbers: &Numbers) -> [Results; 2] {
                     // SAFETY: this function has AVX-512 F, BW, DQ and VL.
                     unsafe { numbers.run::<lanes::Avx512>() }
                 }
@@ -207,7 +232,8 @@ fn rounding_down_truncates_every_term() {
                 13 - (round % 3) as u32
             };
             let numbers = Numbers::new(&mut random, slots, groups, f, spread);
-            for (j, got) in numbers.at_level(level).into_iter().enumerate() {
+            let of_two_and_four = numbers.at_level(level).into_iter();
+            for (j, got) in of_two_and_four.flat_map(|of| of.into_iter().enumerate()) {
                 for (r, got) in got.into_iter().enumerate() {
                     let expected = numbers.expected(r, j).to_bits();
                     assert_eq!(

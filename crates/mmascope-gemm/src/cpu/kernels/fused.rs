@@ -13,7 +13,7 @@ use super::outside::outside;
 use super::parts::parts;
 use super::rounding::{added_each, finished};
 use super::truncated::{self, overflow};
-use crate::cpu::lanes::{Lanes, Slots, VECTORS, apart, four, terms};
+use crate::cpu::lanes::{Lanes, Slots, VECTORS, apart, four, rows, terms, two};
 use crate::cpu::range::C_HIGH;
 use crate::cpu::sum::{Direction, Finish, Offsets, Sum};
 use crate::shape::SumKind;
@@ -82,18 +82,19 @@ macro_rules! by_terms {
 /// A tile's registers.
 pub(in crate::cpu) type Tile<V> = [V; VECTORS];
 
-/// `groups` groups, one after the other, each result being the next c. Gives a mask of the lanes
-/// whose result is not to be used: a precondition did not hold on the way.
+/// `groups` groups of each row, one after the other, each result being the next c. Gives a mask of the lanes whose
+/// result is not to be used: a precondition did not hold on the way. Of two rows only sums by
+/// [`Sum::is_by_two`].
 ///
 /// # Safety
-/// The instruction set of `V`; `at` has the groups, and room to read one more.
+/// The instruction set of `V`; `at` has the groups, and room to read one more; of two rows the columns are the same.
 #[inline(always)]
-pub(super) unsafe fn chain<V: Lanes>(
+pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
     sum: &Sum,
     offsets: &Offsets,
-    at: At,
+    at: [At; ROWS],
     groups: usize,
-    c: &mut Tile<V>,
+    c: &mut [Tile<V>; ROWS],
 ) -> V {
     /// A kernel for these, as a function of its own where lanes are loops.
     macro_rules! run {
@@ -101,57 +102,94 @@ pub(super) unsafe fn chain<V: Lanes>(
             apart!(V, $($kernel)*(sum, offsets, at, groups, c))
         };
     }
+    /// The same for kernels that take one row.
+    macro_rules! run_one {
+        ($($kernel:tt)*) => {{
+            assert!(ROWS == 1, "two rows of a sum that has a kernel for one");
+            apart!(V, $($kernel)*(sum, offsets, at[0], groups, &mut c[0]))
+        }};
+    }
     // SAFETY: as the caller promises.
     unsafe {
         let whole = match sum.finish {
             Finish::TowardZero { mask } => Some(mask == u32::MAX),
             _ => None,
         };
-        let plain = whole.filter(|_| !sum.sticky && sum.c_smallest == 0 && sum.smallest == 0);
+        let plain = whole.filter(|_| sum.is_plain());
         let told = sum.suspicious < 256;
         match (sum.kind, sum.terms, sum.may_overflow) {
             (_, terms, _) if sum.part < sum.slots => {
-                by_terms!(terms, |TERMS| run!(parts::<V, TERMS>))
+                by_terms!(terms, |TERMS| run_one!(parts::<V, TERMS>))
             }
             (SumKind::Fused, Direction::TowardZero, false) if plain == Some(true) && told => {
-                run!(truncated::chain::<V, false, { overflow::TOLD }, false>)
+                run!(truncated::chain::<V, ROWS, false, { overflow::TOLD }, false>)
             }
             (SumKind::Fused, Direction::TowardZero, false) if plain == Some(true) => {
-                run!(truncated::chain::<V, false, { overflow::NEVER }, false>)
+                run!(truncated::chain::<V, ROWS, false, { overflow::NEVER }, false>)
             }
             (SumKind::Fused, Direction::TowardZero, false) if plain == Some(false) && !told => {
-                run!(truncated::chain::<V, false, { overflow::NEVER }, true>)
+                run!(truncated::chain::<V, ROWS, false, { overflow::NEVER }, true>)
             }
             (SumKind::Fused, Direction::TowardZero, true) if plain == Some(true) => {
-                run!(truncated::chain::<V, false, { overflow::HALVES }, false>)
+                run!(truncated::chain::<V, ROWS, false, { overflow::HALVES }, false>)
             }
             (SumKind::Scaled, Direction::TowardZero, _) if plain == Some(true) => {
-                run!(truncated::chain::<V, true, { overflow::HALVES }, false>)
+                run!(truncated::chain::<V, ROWS, true, { overflow::HALVES }, false>)
             }
             (SumKind::Fused, Direction::TowardZero, false) if told => {
-                run!(fused::<V, false, { terms::ZERO }, { overflow::TOLD }>)
+                run_one!(fused::<V, false, { terms::ZERO }, { overflow::TOLD }>)
             }
             (SumKind::Fused, terms, false) => {
-                by_terms!(terms, |TERMS| run!(
+                by_terms!(terms, |TERMS| run_one!(
                     fused::<V, false, TERMS, { overflow::NEVER }>
                 ))
             }
             (SumKind::Fused, terms, true) => {
-                by_terms!(terms, |TERMS| run!(
+                by_terms!(terms, |TERMS| run_one!(
                     fused::<V, false, TERMS, { overflow::HALVES }>
                 ))
             }
             (SumKind::Scaled, _, _) => {
-                run!(fused::<V, true, { terms::ZERO }, { overflow::HALVES }>)
+                run_one!(fused::<V, true, { terms::ZERO }, { overflow::HALVES }>)
             }
-            (SumKind::Late, _, _) if sum.lies_at_29() => run!(late::<V, false, true>),
-            (SumKind::Late, _, _) => run!(late::<V, false, false>),
+            (SumKind::Late, _, _) if sum.lies_at_29() => run!(late::<V, ROWS, false, true>),
+            (SumKind::Late, _, _) => run!(late::<V, ROWS, false, false>),
             (SumKind::Outside, terms, _) => {
-                by_terms!(terms, |TERMS| run!(outside::<V, TERMS>))
+                by_terms!(terms, |TERMS| run_one!(outside::<V, TERMS>))
             }
-            (SumKind::Parity, _, _) if sum.lies_at_29() => run!(late::<V, true, true>),
-            (SumKind::Parity, _, _) => run!(late::<V, true, false>),
+            (SumKind::Parity, _, _) if sum.lies_at_29() => run!(late::<V, ROWS, true, true>),
+            (SumKind::Parity, _, _) => run!(late::<V, ROWS, true, false>),
         }
+    }
+}
+
+/// Products of each row by the same columns: some slots of a group of `all`.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
+#[inline(always)]
+pub(super) unsafe fn add_products<V: Lanes, const ROWS: usize, const TERMS: u8>(
+    at: &[At; ROWS],
+    range: std::ops::Range<usize>,
+    all: usize,
+    scales: &[Tile<V>; ROWS],
+    sums: &mut [Tile<V>; ROWS],
+    found: &mut [V; ROWS],
+) {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        if V::TWO && ROWS == 2 {
+            let slots = [0, 1].map(|r| at[r].slots::<V>(range.clone(), all));
+            let (mut both, mut bytes) = ([sums[0], sums[1]], [found[0], found[1]]);
+            let scales = [scales[0], scales[1]];
+            V::add_products_two::<TERMS>(&slots, &scales, &mut both, &mut bytes);
+            two!(|r| (sums[r], found[r]) = (both[r], bytes[r]));
+            return;
+        }
+        rows!(ROWS, |r| {
+            let slots = at[r].slots::<V>(range.clone(), all);
+            V::add_products::<TERMS>(&slots, &scales[r], &mut sums[r], &mut found[r]);
+        });
     }
 }
 

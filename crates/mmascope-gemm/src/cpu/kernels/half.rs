@@ -1,8 +1,8 @@
 //! The kernel for fused sums (T-FDPA) with f16 results, two rows at a time. From one group's sums to the next's there is
-//! a long chain of operations; the other row's products run beside it.
+//! a long chain of operations; the other row's run beside it.
 
-use super::fused::{At, FIELD, INFINITY, SIGN, Tile, largest};
-use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
+use super::fused::{At, FIELD, INFINITY, SIGN, Tile, add_products, largest};
+use crate::cpu::lanes::{Lanes, VECTORS, four, rows, terms};
 use crate::cpu::sum::{Offsets, Sum};
 
 /// `groups` groups of every row, as [`super::fused::chain`].
@@ -21,12 +21,10 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
     unsafe {
         let start = V::b_splat(offsets.start);
         let constants = Constants {
-            start,
             offset: V::splat(offsets.offset),
             top: V::splat((sum.f + 254) << 23),
             // −0 + 0 is +0, and −0 + −0 is −0.
             zero: V::splat(if sum.keeps_sign_of_zero() { SIGN } else { 0 }),
-            slots: sum.slots,
         };
         let mut bad = V::splat(0);
         // (Not `map`: what it is given is not inlined, and calls instructions as functions.)
@@ -37,10 +35,25 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
         let mut tiles = *c;
         let mut smallest = V::splat(sum.c_smallest);
         for _ in 0..groups {
-            for ((at, bytes), tile) in at.iter_mut().zip(&mut bytes).zip(&mut tiles) {
-                group(&constants, at, smallest, bytes, tile, &mut bad);
-                *at = at.on::<V>(sum.slots, 1, false);
-            }
+            let mut units = [[V::splat(0); VECTORS]; ROWS];
+            let mut sums = units;
+            rows!(ROWS, |r| {
+                (units[r], sums[r]) = begun(&constants, smallest, bytes[r], &tiles[r]);
+            });
+            bytes = [start; ROWS];
+            let slots = sum.slots;
+            add_products::<V, ROWS, { terms::ZERO }>(
+                &at,
+                0..slots,
+                slots,
+                &units,
+                &mut sums,
+                &mut bytes,
+            );
+            rows!(ROWS, |r| {
+                ended(&constants, &units[r], &sums[r], &mut tiles[r], &mut bad);
+                at[r] = at[r].on::<V>(slots, 1, false);
+            });
             smallest = V::splat(sum.smallest);
         }
         *c = tiles;
@@ -51,27 +64,23 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
 
 /// What is the same in all groups.
 struct Constants<V> {
-    start: V,
     offset: V,
     top: V,
     /// Added to a result, it gives a zero its sign.
     zero: V,
-    slots: usize,
 }
 
-/// One row through one group. `bytes`: this group's largest byte sums going in, the next one's coming out.
+/// One row's units and sums, which are c, before a group with these largest byte sums.
 ///
 /// # Safety
-/// Instructions, room: the head of `kernels.rs` says what they are.
+/// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
-unsafe fn group<V: Lanes>(
+unsafe fn begun<V: Lanes>(
     constants: &Constants<V>,
-    at: &At,
     smallest: V,
-    bytes: &mut V,
-    tile: &mut Tile<V>,
-    bad: &mut V,
-) {
+    bytes: V,
+    tile: &Tile<V>,
+) -> (Tile<V>, Tile<V>) {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let zero = V::splat(0);
@@ -96,10 +105,24 @@ unsafe fn group<V: Lanes>(
             units[v] = constants.top.i_sub(e);
             sums[v] = tile[v].f_mul(units[v]).f_to_i();
         });
-        let mut found = constants.start;
-        let slots = at.slots::<V>(0..constants.slots, constants.slots);
-        V::add_products::<{ terms::ZERO }>(&slots, &units, &mut sums, &mut found);
-        *bytes = found;
+        (units, sums)
+    }
+}
+
+/// One row's results, the next group's c, of its sums.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+unsafe fn ended<V: Lanes>(
+    constants: &Constants<V>,
+    units: &Tile<V>,
+    sums: &Tile<V>,
+    tile: &mut Tile<V>,
+    bad: &mut V,
+) {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
         four!(|v| {
             // 2^(E − F), when the unit is 2^(F − E).
             let back = V::splat(254 << 23).i_sub(units[v]);

@@ -1,7 +1,7 @@
 //! Fused sums that take c after their products (TR-FDPA, GTR-FDPA) in 32-bit lanes.
 
-use super::fused::{At, FIELD, Tile, fields, largest};
-use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
+use super::fused::{At, FIELD, Tile, add_products, fields, largest};
+use crate::cpu::lanes::{Lanes, VECTORS, four, rows, terms};
 use crate::cpu::sum::{Offsets, Sum};
 use crate::shape::SumKind;
 
@@ -25,104 +25,137 @@ impl Sum {
 /// # Safety
 /// Instructions, room: the head of `kernels.rs` says what they are.
 #[inline(always)]
-pub(super) unsafe fn late<V: Lanes, const PARITY: bool, const AT_29: bool>(
+pub(super) unsafe fn late<V: Lanes, const ROWS: usize, const PARITY: bool, const AT_29: bool>(
     sum: &Sum,
     offsets: &Offsets,
-    mut at: At,
+    mut at: [At; ROWS],
     groups: usize,
-    c: &mut Tile<V>,
+    c: &mut [Tile<V>; ROWS],
 ) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         let zero = V::splat(0);
+        let zeros = [[zero; VECTORS]; ROWS];
         let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
         let top = V::splat((sum.f + 254) << 23);
-        let drop = V::splat(sum.f << 23);
-        let reach = V::splat(sum.reach << 23);
         let lowest = V::splat(offsets.lowest());
         let slots = sum.slots;
-        let mut bytes = if PARITY {
-            [
-                largest::<V>(at, 0..slots / 2, start),
-                largest::<V>(at, slots / 2..slots, start),
-            ]
-        } else {
-            [largest::<V>(at, 0..slots, start); 2]
-        };
+        // The even k of a group come first, then the odd.
+        let parts = if PARITY { 2 } else { 1 };
+        let mut bytes = [[start; ROWS]; 2];
+        for (part, bytes) in bytes.iter_mut().enumerate().take(parts) {
+            let from = part * slots / 2;
+            rows!(ROWS, |r| bytes[r] =
+                largest::<V>(at[r], from..from + slots / parts, start));
+        }
         let mut bad = zero;
         let mut tile = *c;
         for _ in 0..groups {
-            let both = if PARITY {
-                bytes[0].b_max(bytes[1])
-            } else {
-                bytes[0]
-            };
-            let mut e = fields(both, offset);
-            let mut scale = [zero; VECTORS];
-            four!(|v| {
-                // Without a non-zero product, E is c's.
-                let own = tile[v].and(V::splat(FIELD));
-                let none = e[v].i_equal(lowest);
-                e[v] = V::select(none, e[v].i_max(own), e[v]);
-                scale[v] = top.i_sub(e[v]);
+            let mut scale = zeros;
+            rows!(ROWS, |r| {
+                let both = if PARITY {
+                    bytes[0][r].b_max(bytes[1][r])
+                } else {
+                    bytes[0][r]
+                };
+                let e = fields(both, offset);
+                four!(|v| {
+                    // Without a non-zero product, E is c's.
+                    let own = tile[r][v].and(V::splat(FIELD));
+                    let none = e[v].i_equal(lowest);
+                    let e = V::select(none, e[v].i_max(own), e[v]);
+                    scale[r][v] = top.i_sub(e);
+                });
             });
-            let mut sums = [zero; VECTORS];
+            let mut sums = zeros;
             if PARITY {
-                let mut total = [zero; VECTORS];
+                let mut total = zeros;
                 for (parity, bytes) in bytes.iter_mut().enumerate() {
-                    let own = fields(*bytes, offset);
-                    let mut scale = [zero; VECTORS];
-                    four!(|v| scale[v] = top.i_sub(own[v]));
-                    let mut found = start;
-                    sums = [zero; VECTORS];
-                    // The even k of a group come first, then the odd.
-                    let from = parity * slots / 2;
-                    let half = at.slots::<V>(from..from + slots / 2, slots);
-                    V::add_products::<{ terms::ZERO }>(&half, &scale, &mut sums, &mut found);
-                    *bytes = found;
-                    four!(|v| {
-                        let down = e[v].i_sub(own[v]).shr::<23>();
-                        total[v] = total[v].i_add(sums[v].sar_by(down));
+                    let mut own = zeros;
+                    rows!(ROWS, |r| {
+                        let fields = fields(bytes[r], offset);
+                        four!(|v| own[r][v] = top.i_sub(fields[v]));
                     });
+                    *bytes = [start; ROWS];
+                    sums = zeros;
+                    let from = parity * slots / 2;
+                    let half = from..from + slots / 2;
+                    add_products::<V, ROWS, { terms::ZERO }>(
+                        &at, half, slots, &own, &mut sums, bytes,
+                    );
+                    rows!(ROWS, |r| four!(|v| {
+                        let down = own[r][v].i_sub(scale[r][v]).shr::<23>();
+                        total[r][v] = total[r][v].i_add(sums[r][v].sar_by(down));
+                    }));
                 }
                 sums = total;
             } else {
-                let mut found = start;
-                let all = at.slots::<V>(0..slots, slots);
-                V::add_products::<{ terms::ZERO }>(&all, &scale, &mut sums, &mut found);
-                bytes = [found; 2];
+                bytes[0] = [start; ROWS];
+                add_products::<V, ROWS, { terms::ZERO }>(
+                    &at,
+                    0..slots,
+                    slots,
+                    &scale,
+                    &mut sums,
+                    &mut bytes[0],
+                );
             }
-            at = at.on::<V>(slots, 0, false);
-            four!(|v| {
-                let own = tile[v].and(V::splat(FIELD));
-                let far = own.i_greater(e[v].i_add(reach));
-                let mut shift = zero;
-                if AT_29 {
-                    let above = own.i_sub(e[v].i_add(V::splat(REACH << 23)));
-                    shift = above.i_max(zero);
-                }
-                let unit = scale[v].i_sub(shift);
-                let mut late = tile[v].f_mul(unit).f_floor().f_to_i();
-                if PARITY {
-                    let below = own.i_add(V::splat((sum.f + 1) << 23));
-                    late = e[v].i_greater(below).not_and(late);
-                }
-                let unit = e[v].i_sub(drop);
-                tile[v] = if AT_29 {
-                    let total = shifted::<V, PARITY>(sums[v], late, shift, &mut bad);
-                    total.i_to_f().f_mul(unit.i_add(shift))
-                } else {
-                    let result = sums[v].i_add(late).i_to_f().f_mul(unit);
-                    if far.top_bits() == 0 {
-                        result
-                    } else {
-                        V::select(far, beyond(sum, sums[v], e[v], tile[v], own), result)
-                    }
-                };
+            rows!(ROWS, |r| {
+                at[r] = at[r].on::<V>(slots, 0, false);
+                ended::<V, PARITY, AT_29>(sum, &scale[r], &sums[r], &mut tile[r], &mut bad);
             });
         }
         *c = tile;
         bad
+    }
+}
+
+/// A row's results, the next group's c, of its products' sums: c is added.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+unsafe fn ended<V: Lanes, const PARITY: bool, const AT_29: bool>(
+    sum: &Sum,
+    scale: &Tile<V>,
+    sums: &Tile<V>,
+    tile: &mut Tile<V>,
+    bad: &mut V,
+) {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let zero = V::splat(0);
+        let top = V::splat((sum.f + 254) << 23);
+        let drop = V::splat(sum.f << 23);
+        let reach = V::splat(sum.reach << 23);
+        four!(|v| {
+            let e = top.i_sub(scale[v]);
+            let own = tile[v].and(V::splat(FIELD));
+            let far = own.i_greater(e.i_add(reach));
+            let mut shift = zero;
+            if AT_29 {
+                let above = own.i_sub(e.i_add(V::splat(REACH << 23)));
+                shift = above.i_max(zero);
+            }
+            let unit = scale[v].i_sub(shift);
+            let mut late = tile[v].f_mul(unit).f_floor().f_to_i();
+            if PARITY {
+                let below = own.i_add(V::splat((sum.f + 1) << 23));
+                late = e.i_greater(below).not_and(late);
+            }
+            let unit = e.i_sub(drop);
+            tile[v] = if AT_29 {
+                let total = shifted::<V, PARITY>(sums[v], late, shift, bad);
+                total.i_to_f().f_mul(unit.i_add(shift))
+            } else {
+                let result = sums[v].i_add(late).i_to_f().f_mul(unit);
+                if far.top_bits() == 0 {
+                    result
+                } else {
+                    V::select(far, beyond(sum, sums[v], e, tile[v], own), result)
+                }
+            };
+        });
     }
 }
 

@@ -1,11 +1,11 @@
-//! Runs sums that round toward −∞ on two rows at a time, where the level has them, and locates their operands.
+//! Runs sums that round toward −∞ on two or four rows at a time, where the level has them, and locates their operands.
 
 use std::ops::Range;
 
 use super::fused::Tile;
 use super::wide;
 use crate::cpu::enter::Ahead;
-use crate::cpu::lanes::{Lanes, Pair, WideSlots};
+use crate::cpu::lanes::{self, Lanes, WideSlots, two};
 use crate::cpu::pack::Shape;
 use crate::cpu::packed_operand::How;
 use crate::cpu::program::Sums;
@@ -57,19 +57,19 @@ impl Begin {
 }
 
 impl Sums {
-    /// Steps of two rows that round toward −∞: `rows` are neighbours, or twice the same.
+    /// Steps of rows that round toward −∞: `rows` are neighbours, or twice the same.
     ///
     /// # Safety
     /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
-    unsafe fn round_down<V: Lanes>(
+    unsafe fn round_down<V: Lanes, const ROWS: usize>(
         &self,
         sum: &Sum,
-        rows: [usize; 2],
+        rows: [usize; ROWS],
         panel: usize,
         steps: &Range<usize>,
-        ahead: &mut Ahead<V>,
-        c: &mut [Tile<V>; 2],
+        ahead: &mut Ahead<V, ROWS>,
+        c: &mut [Tile<V>; ROWS],
     ) -> V {
         let Finish::TowardZero { mask } = sum.finish else {
             unreachable!("`Plan::down` asks for it");
@@ -77,12 +77,12 @@ impl Sums {
         let begin = self.begin(sum, &rows, panel, steps, ahead);
         let exponents = |row: usize| self.a.exponents[begin.a(row)..].as_ptr();
         let signs = |row: usize| self.a.signs[begin.a_group(row)..].as_ptr();
-        let pair = Pair {
+        let given = lanes::Rows {
             a: self.a.values[begin.a(rows[0])..].as_ptr(),
             b: self.b.values[begin.b..].as_ptr(),
             a_exponents: exponents(rows[0]),
             b_exponents: self.b.exponents[begin.b..].as_ptr(),
-            a_signs: [signs(rows[0]), signs(rows[1])],
+            a_signs: rows.map(signs),
             b_signs: self.b.signs[begin.b_group..].as_ptr(),
             apart: (rows[1] - rows[0]) * begin.apart,
             slots: sum.slots,
@@ -91,13 +91,13 @@ impl Sums {
             mask,
             offset: self.ranges.offsets.offset,
             start: self.ranges.offsets.start,
-            next: (ahead.next).map(|row| [exponents(row), exponents(row + 1)]),
+            next: (ahead.next).map(|row| std::array::from_fn(|r| exponents(row + r))),
         };
-        // SAFETY: instructions: the caller's. Room: `begin` has asserted that both rows, those that are next, the panel and the steps are
-        // there, and that the steps lie in one chunk, in which rows lie `apart`; every pointer is made of a slice of that operand, and
-        // `groups` are those of the steps. The second row lies behind the first, or is the same.
+        // SAFETY: instructions: the caller's. Room: `begin` has asserted that the rows, those that are next, the panel and the steps are
+        // there, that the steps lie in one chunk, and that row after row lies `apart`; every pointer is made of a slice of that operand,
+        // and `groups` are those of the steps.
         unsafe {
-            V::sum_down(&pair, &mut ahead.found, c);
+            V::sum_down(&given, &mut ahead.found, c);
             V::splat(0)
         }
     }
@@ -113,7 +113,7 @@ impl Sums {
         rows: [usize; 2],
         panel: usize,
         steps: &Range<usize>,
-        ahead: &mut Ahead<V>,
+        ahead: &mut Ahead<V, 2>,
         c: &mut [Tile<V>; 2],
     ) -> V {
         let shape = &self.shape;
@@ -170,39 +170,58 @@ impl Sums {
 
     /// Where rows and panel begin; the rows, and those that are next, are there.
     #[inline(always)]
-    fn begin<V>(
+    fn begin<V, const ROWS: usize>(
         &self,
         sum: &Sum,
-        rows: &[usize; 2],
+        rows: &[usize; ROWS],
         panel: usize,
         steps: &Range<usize>,
-        ahead: &mut Ahead<V>,
+        ahead: &mut Ahead<V, ROWS>,
     ) -> Begin {
         let m = self.shape.m;
-        assert!(rows[0] <= rows[1] && rows[1] < m);
-        assert!(ahead.next.is_none_or(|row| row + 1 < m));
+        let apart = rows[1] - rows[0];
+        assert!(rows.windows(2).all(|two| two[0] + apart == two[1]) && rows[ROWS - 1] < m);
+        assert!(ahead.next.is_none_or(|row| row + ROWS <= m));
         let new = || Begin::new(&self.shape, sum.slots, panel, steps);
         *ahead.begin.get_or_insert_with(new)
     }
 
-    /// Two rows of a sum that rounds toward −∞.
+    /// Two rows, or four, of a sum that rounds toward −∞.
     ///
     /// # Safety
     /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
-    pub(super) unsafe fn two<V: Lanes>(
+    pub(super) unsafe fn down<V: Lanes, const ROWS: usize>(
         &self,
         sum: &Sum,
-        rows: [usize; 2],
+        rows: [usize; ROWS],
         panel: usize,
         steps: &Range<usize>,
-        ahead: &mut Ahead<V>,
-        c: &mut [Tile<V>; 2],
+        ahead: &mut Ahead<V, ROWS>,
+        c: &mut [Tile<V>; ROWS],
     ) -> V {
         // SAFETY: as the caller promises.
         unsafe {
             match self.how {
-                How::Wide(_) if V::WIDE => self.in_wide_lanes(sum, rows, panel, steps, ahead, c),
+                How::Wide(_) if V::WIDE && ROWS == 2 => {
+                    let found = ahead.found.as_ref().map(|found| [found[0], found[1]]);
+                    let mut pair = Ahead {
+                        begin: ahead.begin,
+                        next: ahead.next,
+                        found,
+                    };
+                    let mut tiles = [c[0], c[1]];
+                    let two = [rows[0], rows[1]];
+                    let bad = self.in_wide_lanes(sum, two, panel, steps, &mut pair, &mut tiles);
+                    two!(|r| c[r] = tiles[r]);
+                    ahead.begin = pair.begin;
+                    ahead.found = pair.found.map(|found| {
+                        let mut all = [found[0]; ROWS];
+                        two!(|r| all[r] = found[r]);
+                        all
+                    });
+                    bad
+                }
                 _ => self.round_down(sum, rows, panel, steps, ahead, c),
             }
         }

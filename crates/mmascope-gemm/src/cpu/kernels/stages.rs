@@ -107,7 +107,9 @@ impl Sums {
                         let at = at.on::<V>(*slot, 0, false);
                         let groups = groups * repeat;
                         let offsets = &self.ranges.offsets;
-                        bad = bad.or(fused::chain(sum, offsets, at, groups, &mut value));
+                        let mut one = [value];
+                        bad = bad.or(fused::chain(sum, offsets, [at], groups, &mut one));
+                        [value] = one;
                         value
                     }
                     Stage::Chain { slot, slots, from } => {
@@ -171,13 +173,61 @@ impl Sums {
                 }
                 values[index].write(value);
             }
-            if self.plan.single {
-                return bad;
+            bad.or(self.infinite(c))
+        }
+    }
+
+    /// Results of several statements that are ∞ or NaN: what an ∞ becomes on the way is the reference's business. (Of
+    /// several steps it, or a NaN, is there in the end.)
+    ///
+    /// # Safety
+    /// Instructions: the head of `kernels.rs` says what they are.
+    #[inline(always)]
+    unsafe fn infinite<V: Lanes>(&self, c: &Tile<V>) -> V {
+        // SAFETY: the caller has the instruction set.
+        unsafe {
+            let mut found = V::splat(0);
+            if !self.plan.single {
+                for c in c {
+                    let magnitude = c.and(V::splat(!SIGN));
+                    found = found.or(magnitude.i_greater(V::splat(INFINITY - 1)));
+                }
             }
+            found
+        }
+    }
+
+    /// Steps of some rows of a program that is one chain of sums.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
+    #[inline(always)]
+    unsafe fn both<V: Lanes, const ROWS: usize>(
+        &self,
+        rows: [usize; ROWS],
+        panel: usize,
+        steps: &Range<usize>,
+        c: &mut [Tile<V>; ROWS],
+    ) -> V {
+        let [
+            Stage::Sum {
+                sum, slot, groups, ..
+            },
+        ] = &self.plan.stages[..]
+        else {
+            unreachable!("`Sums::pack` says so");
+        };
+        let mut at = rows.map(|row| self.at(row, panel, steps.start));
+        let groups = groups * steps.len();
+        // SAFETY: instructions: the caller's. Room: `at` has asserted rows, panel and first step, and the caller that the steps are
+        // there; the sum takes the slots of a step from its own on, and `groups` are those of the steps.
+        unsafe {
+            for at in &mut at {
+                *at = at.on::<V>(*slot, 0, false);
+            }
+            let mut bad = fused::chain(sum, &self.ranges.offsets, at, groups, c);
             for c in c {
-                // What an ∞ becomes on the way is the reference's business. (Of several steps it, or a NaN, is there in the end.)
-                let magnitude = c.and(V::splat(!SIGN));
-                bad = bad.or(magnitude.i_greater(V::splat(INFINITY - 1)));
+                bad = bad.or(self.infinite(c));
             }
             bad
         }
@@ -239,7 +289,7 @@ impl Packed for Sums {
             if let (true, Some(sum)) = (V::DOWN, &self.down) {
                 let mut twice = [*c; 2];
                 let ahead = &mut Ahead::default();
-                let bad = self.two(sum, [row; 2], panel, &steps, ahead, &mut twice);
+                let bad = self.down(sum, [row; 2], panel, &steps, ahead, &mut twice);
                 *c = twice[0];
                 return bad;
             }
@@ -249,7 +299,7 @@ impl Packed for Sums {
                 [*c] = one;
                 return bad;
             }
-            if (self.plan.single || self.plan.is_one_sum()) && self.alone.is_none() {
+            if (self.plan.single || self.plan.one_sum().is_some()) && self.alone.is_none() {
                 let at = self.at(row, panel, steps.start);
                 if let Stage::Exact { slots, l, .. } = self.plan.stages[0] {
                     let chunk = steps.start / self.shape.chunk;
@@ -287,28 +337,36 @@ impl Packed for Sums {
     }
 
     #[inline(always)]
-    fn by_two(&self) -> bool {
-        self.down.is_some() || self.half.is_some()
+    fn rows_at_a_time<V: Lanes>(&self) -> usize {
+        if V::FOUR && self.by_four {
+            4
+        } else if self.down.is_some() || self.half.is_some() || V::TWO && self.by_two {
+            2
+        } else {
+            1
+        }
     }
 
     /// # Safety
     /// Instructions, room: the head of `kernels.rs` says what they are.
     #[inline(always)]
-    unsafe fn run_two<V: Lanes>(
+    unsafe fn run_several<V: Lanes, const ROWS: usize>(
         &self,
         row: usize,
         panel: usize,
         steps: Range<usize>,
-        ahead: &mut Ahead<V>,
-        c: &mut [Tile<V>; 2],
+        ahead: &mut Ahead<V, ROWS>,
+        c: &mut [Tile<V>; ROWS],
     ) -> V {
-        let rows = [row, row + 1];
-        match (&self.down, &self.half) {
-            // SAFETY: as the caller promises for both rows.
-            (Some(sum), _) => unsafe { self.two(sum, rows, panel, &steps, ahead, c) },
-            // SAFETY: as the caller promises for both rows.
-            (None, Some(sum)) => unsafe { self.halves(sum, rows, panel, &steps, c) },
-            (None, None) => unreachable!("`by_two` says so"),
+        let rows = std::array::from_fn(|r| row + r);
+        // SAFETY: as the caller promises for all rows.
+        unsafe {
+            match (&self.down, &self.half) {
+                (Some(sum), _) => self.down(sum, rows, panel, &steps, ahead, c),
+                _ if ROWS == 4 => unreachable!("`rows_at_a_time` says so"),
+                (None, Some(sum)) => self.halves(sum, rows, panel, &steps, c),
+                (None, None) => self.both(rows, panel, &steps, c),
+            }
         }
     }
 

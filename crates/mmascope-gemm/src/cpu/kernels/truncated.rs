@@ -4,9 +4,9 @@
 //! sign is then one operation on integers, and the exponent needs no mask of its own. Where an instruction
 //! converts integers toward zero ([`Lanes::ROUNDS`]), c is kept as it is.
 
-use super::fused::{At, FIELD, SIGN, Tile, largest};
+use super::fused::{At, FIELD, SIGN, Tile, add_products, largest};
 use super::rounding::{added_each, toward_zero};
-use crate::cpu::lanes::{Lanes, VECTORS, four, terms};
+use crate::cpu::lanes::{Lanes, VECTORS, four, rows, terms};
 use crate::cpu::sum::{Finish, Offsets, Sum};
 
 /// The sign by which a sum that leaves i32 shows.
@@ -19,17 +19,33 @@ pub(super) mod overflow {
     pub(in super::super) const HALVES: u8 = 2;
 }
 
-/// `groups` groups, as [`super::fused::chain`]. `MASKED`: results have fewer bits than f32.
+/// The exponents of a group's block scales, of the v-th register of columns, shifted by 23.
+///
+/// # Safety
+/// Instructions, room: the head of `kernels.rs` says what they are.
+#[inline(always)]
+unsafe fn shift_of<V: Lanes>(at: &At, v: usize) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe { V::splat(*at.a_scales).i_add(V::load(at.b_scales.add(v * V::WIDTH))) }
+}
+
+/// `groups` groups of each row, as [`super::fused::chain`]. `MASKED`: results have fewer bits than f32.
 ///
 /// # Safety
 /// As for [`super::fused::chain`].
 #[inline(always)]
-pub(super) unsafe fn chain<V: Lanes, const SCALED: bool, const OVERFLOW: u8, const MASKED: bool>(
+pub(super) unsafe fn chain<
+    V: Lanes,
+    const ROWS: usize,
+    const SCALED: bool,
+    const OVERFLOW: u8,
+    const MASKED: bool,
+>(
     sum: &Sum,
     offsets: &Offsets,
-    mut at: At,
+    mut at: [At; ROWS],
     groups: usize,
-    c: &mut Tile<V>,
+    c: &mut [Tile<V>; ROWS],
 ) -> V {
     // SAFETY: as the caller promises.
     unsafe {
@@ -47,13 +63,16 @@ pub(super) unsafe fn chain<V: Lanes, const SCALED: bool, const OVERFLOW: u8, con
             sum.slots
         };
         let mut bad = zero;
-        let mut bytes = largest::<V>(at, 0..sum.slots, start);
+        let mut bytes = [start; ROWS];
         let mut signed = *c;
-        let mut magnitude = [zero; VECTORS];
-        four!(|v| magnitude[v] = if V::ROUNDS {
-            c[v]
-        } else {
-            c[v].and(V::splat(!SIGN))
+        let mut magnitude = [[zero; VECTORS]; ROWS];
+        rows!(ROWS, |r| {
+            bytes[r] = largest::<V>(at[r], 0..sum.slots, start);
+            four!(|v| magnitude[r][v] = if V::ROUNDS {
+                c[r][v]
+            } else {
+                c[r][v].and(V::splat(!SIGN))
+            });
         });
         // Where c is no term, it lies here, and a sum has so many more groups.
         let mut outside = *c;
@@ -61,95 +80,115 @@ pub(super) unsafe fn chain<V: Lanes, const SCALED: bool, const OVERFLOW: u8, con
         for _ in 0..groups {
             if let Some(after) = &sum.after {
                 if more == 0 {
-                    (magnitude, signed, more) = ([zero; VECTORS], [zero; VECTORS], after.groups);
+                    (magnitude, signed) = ([[zero; VECTORS]; ROWS], [[zero; VECTORS]; ROWS]);
+                    more = after.groups;
                 }
                 more -= 1;
             }
-            let mut units = [zero; VECTORS];
-            let mut scales = [zero; VECTORS];
-            let mut sums = [zero; VECTORS];
-            let even = bytes.and(V::splat(0x00ff_00ff));
-            let odd = bytes.and(V::splat(0xff00_ff00));
-            // Bytes at the exponent's place, with other bits below it, of which the maximum takes no notice.
-            let fields = [
-                even.shl::<23>().i_add(offset),
-                odd.shl::<15>().i_add(offset),
-                even.shl::<7>().i_add(offset),
-                odd.shr::<1>().i_add(offset),
-            ];
-            four!(|v| {
-                let mut e = fields[v];
-                let mut shift = zero;
-                if SCALED {
-                    shift = V::splat(*at.a_scales).i_add(V::load(at.b_scales.add(v * V::WIDTH)));
-                    let e_field = e.and(V::splat(FIELD));
-                    let none = e_field.i_equal(V::splat(offsets.lowest()));
-                    e = V::select(none, V::splat(offsets.empty), e_field.i_add(shift));
-                }
-                let own = if V::ROUNDS {
-                    magnitude[v].and(V::splat(!SIGN))
-                } else {
-                    magnitude[v]
-                };
-                let e = e.i_max(own).and(V::splat(FIELD));
-                units[v] = top.i_sub(e);
-                scales[v] = if SCALED {
-                    units[v].i_add(shift)
-                } else {
-                    units[v]
-                };
-                sums[v] = magnitude[v].f_mul(units[v]).f_to_i();
-                if !V::ROUNDS {
-                    sums[v] = sums[v].i_signed(signed[v]);
-                }
+            let mut scales = [[zero; VECTORS]; ROWS];
+            let mut sums = [[zero; VECTORS]; ROWS];
+            rows!(ROWS, |r| {
+                let even = bytes[r].and(V::splat(0x00ff_00ff));
+                let odd = bytes[r].and(V::splat(0xff00_ff00));
+                // Bytes at the exponent's place, with other bits below it, of which the maximum takes no notice.
+                let fields = [
+                    even.shl::<23>().i_add(offset),
+                    odd.shl::<15>().i_add(offset),
+                    even.shl::<7>().i_add(offset),
+                    odd.shr::<1>().i_add(offset),
+                ];
+                four!(|v| {
+                    let mut e = fields[v];
+                    let mut shift = zero;
+                    if SCALED {
+                        shift = shift_of(&at[r], v);
+                        let e_field = e.and(V::splat(FIELD));
+                        let none = e_field.i_equal(V::splat(offsets.lowest()));
+                        e = V::select(none, V::splat(offsets.empty), e_field.i_add(shift));
+                    }
+                    let own = if V::ROUNDS {
+                        magnitude[r][v].and(V::splat(!SIGN))
+                    } else {
+                        magnitude[r][v]
+                    };
+                    let e = e.i_max(own).and(V::splat(FIELD));
+                    let unit = top.i_sub(e);
+                    scales[r][v] = if SCALED { unit.i_add(shift) } else { unit };
+                    sums[r][v] = magnitude[r][v].f_mul(unit).f_to_i();
+                    if !V::ROUNDS {
+                        sums[r][v] = sums[r][v].i_signed(signed[r][v]);
+                    }
+                });
             });
-            let mut found = start;
-            let slots = at.slots::<V>(0..half, sum.slots);
-            V::add_products::<{ terms::ZERO }>(&slots, &scales, &mut sums, &mut found);
+            bytes = [start; ROWS];
+            add_products::<V, ROWS, { terms::ZERO }>(
+                &at,
+                0..half,
+                sum.slots,
+                &scales,
+                &mut sums,
+                &mut bytes,
+            );
             if OVERFLOW == overflow::HALVES {
                 let first = sums;
-                sums = [zero; VECTORS];
-                let slots = at.slots::<V>(half..sum.slots, sum.slots);
-                V::add_products::<{ terms::ZERO }>(&slots, &scales, &mut sums, &mut found);
-                four!(|v| {
-                    let second = sums[v];
-                    sums[v] = first[v].i_add(second);
-                    bad = bad.or(first[v].xor(sums[v]).and(second.xor(sums[v])));
-                });
+                sums = [[zero; VECTORS]; ROWS];
+                add_products::<V, ROWS, { terms::ZERO }>(
+                    &at,
+                    half..sum.slots,
+                    sum.slots,
+                    &scales,
+                    &mut sums,
+                    &mut bytes,
+                );
+                rows!(ROWS, |r| four!(|v| {
+                    let (first, second) = (first[r][v], sums[r][v]);
+                    let both = first.i_add(second);
+                    bad = bad.or(first.xor(both).and(second.xor(both)));
+                    sums[r][v] = both;
+                }));
             }
-            bytes = found;
-            at = at.on::<V>(sum.slots, 1, SCALED);
-            four!(|v| {
-                // 2^(E − F), when the unit is 2^(F − E).
-                let back = V::splat(254 << 23).i_sub(units[v]);
-                let whole = sums[v].i_abs();
-                match OVERFLOW {
-                    overflow::TOLD => bad = bad.b_max(whole),
-                    // −2^31 does not wrap and has no magnitude.
-                    overflow::HALVES => bad = bad.or(whole),
-                    _ => {}
-                }
-                signed[v] = sums[v];
-                let result = if V::ROUNDS {
-                    sums[v].i_to_f_toward_zero().f_mul(back)
-                } else {
-                    toward_zero(whole).f_mul(back)
-                };
-                magnitude[v] = if MASKED { result.and(mask) } else { result };
+            rows!(ROWS, |r| {
+                four!(|v| {
+                    // (Units beside scales would take registers from the products.)
+                    let unit = if SCALED {
+                        scales[r][v].i_sub(shift_of(&at[r], v))
+                    } else {
+                        scales[r][v]
+                    };
+                    // 2^(E − F), when the unit is 2^(F − E).
+                    let back = V::splat(254 << 23).i_sub(unit);
+                    let whole = sums[r][v].i_abs();
+                    match OVERFLOW {
+                        overflow::TOLD => bad = bad.b_max(whole),
+                        // −2^31 does not wrap and has no magnitude.
+                        overflow::HALVES => bad = bad.or(whole),
+                        _ => {}
+                    }
+                    signed[r][v] = sums[r][v];
+                    let result = if V::ROUNDS {
+                        sums[r][v].i_to_f_toward_zero().f_mul(back)
+                    } else {
+                        toward_zero(whole).f_mul(back)
+                    };
+                    magnitude[r][v] = if MASKED { result.and(mask) } else { result };
+                });
+                at[r] = at[r].on::<V>(sum.slots, 1, SCALED);
             });
             if let (Some(after), 0) = (&sum.after, more) {
-                let mut results = magnitude;
-                if !V::ROUNDS {
-                    four!(|v| results[v] = magnitude[v].or(signed[v].and(V::splat(SIGN))));
-                }
-                added_each(&after.round, &mut outside, &results);
+                rows!(ROWS, |r| {
+                    let mut results = magnitude[r];
+                    if !V::ROUNDS {
+                        four!(|v| results[v] = results[v].or(signed[r][v].and(V::splat(SIGN))));
+                    }
+                    added_each(&after.round, &mut outside[r], &results);
+                });
             }
         }
-        four!(|v| c[v] = if V::ROUNDS {
-            magnitude[v]
+        rows!(ROWS, |r| four!(|v| c[r][v] = if V::ROUNDS {
+            magnitude[r][v]
         } else {
-            magnitude[v].or(signed[v].and(V::splat(SIGN)))
-        });
+            magnitude[r][v].or(signed[r][v].and(V::splat(SIGN)))
+        }));
         if sum.after.is_some() {
             *c = outside;
         }

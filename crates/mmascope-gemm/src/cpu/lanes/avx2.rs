@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Lanes, Pair, Slots, down, products};
+use super::{Lanes, Rows, Slots, down, products};
 
 /// A 256-bit register.
 #[derive(Clone, Copy)]
@@ -171,8 +171,31 @@ impl Lanes for Avx2 {
     const DOWN: bool = true;
 
     #[inline(always)]
-    unsafe fn sum_down(pair: &Pair, _: &mut Option<[Self; 2]>, c: &mut [[Self; 4]; 2]) {
+    unsafe fn sum_down<const ROWS: usize>(
+        rows: &Rows<ROWS>,
+        _: &mut Option<[Self; ROWS]>,
+        c: &mut [[Self; 4]; ROWS],
+    ) {
+        assert!(ROWS == 2, "four rows do not fit sixteen registers");
+        let two = Rows {
+            a_signs: [rows.a_signs[0], rows.a_signs[1]],
+            next: None,
+            a: rows.a,
+            b: rows.b,
+            a_exponents: rows.a_exponents,
+            b_exponents: rows.b_exponents,
+            b_signs: rows.b_signs,
+            apart: rows.apart,
+            slots: rows.slots,
+            groups: rows.groups,
+            f: rows.f,
+            mask: rows.mask,
+            offset: rows.offset,
+            start: rows.start,
+        };
+        let mut tiles = [c[0], c[1]];
         // SAFETY: as the caller promises.
-        unsafe { down::avx2::sum(pair, c) };
+        unsafe { down::avx2::sum(&two, &mut tiles) };
+        c[..2].copy_from_slice(&tiles);
     }
 }

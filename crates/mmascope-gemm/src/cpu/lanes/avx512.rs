@@ -233,8 +233,10 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         *sums = [Self(all[0]), Self(all[1]), Self(all[2]), Self(all[3])];
     }
 
+    const TWO: bool = true;
     const ROUNDS: bool = true;
     const DOWN: bool = true;
+    const FOUR: bool = true;
     const WIDE: bool = true;
 
     #[inline(always)]

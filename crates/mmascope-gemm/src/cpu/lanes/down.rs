@@ -9,12 +9,12 @@
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 
-use super::{Lanes, four, two};
+use super::{Lanes, four, rows};
 
-/// Two rows by four registers of columns, some groups of them.
+/// Two or four rows by four registers of columns, some groups of them.
 #[derive(Clone, Copy)]
-pub(crate) struct Pair {
-    /// The first row's values, as the head of this file has them; the second row's lie `apart` behind.
+pub(crate) struct Rows<const ROWS: usize> {
+    /// The first row's values, as the head of this file has them; each other row's lie `apart` behind the one before.
     pub(crate) a: *const f32,
     /// Four registers a slot; zeros are ±2^-90.
     pub(crate) b: *const f32,
@@ -22,10 +22,10 @@ pub(crate) struct Pair {
     /// A register a slot.
     pub(crate) b_exponents: *const u8,
     /// Each row's signs: a word a group, a bit a slot.
-    pub(crate) a_signs: [*const u32; 2],
+    pub(crate) a_signs: [*const u32; ROWS],
     /// Four registers a group.
     pub(crate) b_signs: *const u32,
-    /// Slots from the first row to the second.
+    /// Slots from row to row.
     pub(crate) apart: usize,
     /// Slots of a group: even, at most 32.
     pub(crate) slots: usize,
@@ -38,8 +38,8 @@ pub(crate) struct Pair {
     pub(crate) offset: u32,
     /// The smallest sum of bytes.
     pub(crate) start: u8,
-    /// Exponents of the pair of rows that is next with the same columns.
-    pub(crate) next: Option<[*const u8; 2]>,
+    /// Exponents of the rows that are next with the same columns.
+    pub(crate) next: Option<[*const u8; ROWS]>,
 }
 
 const SIGN: u32 = 1 << 31;
@@ -54,24 +54,28 @@ const fn anchor(f: u32) -> u32 {
 /// [`Lanes::sum_down`] as the compiler makes it of single operations.
 ///
 /// # Safety
-/// The instruction set of `V`; the groups are readable, and the exponents of the next pair's first.
+/// The instruction set of `V`; the groups are readable, and the exponents of the next rows' first.
 #[inline(always)]
-pub(super) unsafe fn sum<V: Lanes>(pair: &Pair, ahead: &mut Option<[V; 2]>, c: &mut [[V; 4]; 2]) {
+pub(super) unsafe fn sum<V: Lanes, const ROWS: usize>(
+    given: &Rows<ROWS>,
+    ahead: &mut Option<[V; ROWS]>,
+    c: &mut [[V; 4]; ROWS],
+) {
     let row = 4 * V::WIDTH;
-    let mut at = *pair;
+    let mut at = *given;
     // SAFETY: as the caller promises.
     unsafe {
-        let (field, start) = (V::splat(FIELD), V::b_splat(pair.start));
-        let (offset, anchor) = (V::splat(pair.offset), V::splat(anchor(pair.f)));
-        let mask = V::splat(pair.mask);
+        let (field, start) = (V::splat(FIELD), V::b_splat(given.start));
+        let (offset, anchor) = (V::splat(given.offset), V::splat(anchor(given.f)));
+        let mask = V::splat(given.mask);
         let mut tile = *c;
         let mut found = match ahead.take() {
             Some(found) => found,
-            None => first::<V>(pair),
+            None => first::<V, ROWS>(given),
         };
-        for left in (0..pair.groups).rev() {
+        for left in (0..given.groups).rev() {
             let mut sums = tile;
-            two!(|r| {
+            rows!(ROWS, |r| {
                 let bytes: V = found[r];
                 let own = [
                     bytes.shl::<23>(),
@@ -90,60 +94,56 @@ pub(super) unsafe fn sum<V: Lanes>(pair: &Pair, ahead: &mut Option<[V; 2]>, c: &
                     sums[r][v] = anchor.f_add_down(c.or(V::splat(1)));
                 });
             });
-            found = [start; 2];
-            // The byte sums of the next group, or of the next pair's first.
-            let (rows, panel) = if left == 0 {
-                let second = pair.a_exponents.add(pair.apart);
-                (
-                    pair.next.unwrap_or([pair.a_exponents, second]),
-                    pair.b_exponents,
-                )
+            found = [start; ROWS];
+            // The byte sums of the next group, or of the next rows' first.
+            let (first, panel) = if left == 0 {
+                (given.a_exponents, given.b_exponents)
             } else {
-                let next = at.a_exponents.add(pair.slots);
-                (
-                    [next, next.add(pair.apart)],
-                    at.b_exponents.add(pair.slots * row),
-                )
+                let next = at.a_exponents.add(given.slots);
+                (next, at.b_exponents.add(given.slots * row))
             };
-            for k in 0..pair.slots {
+            let mut rows = [first; ROWS];
+            rows!(ROWS, |r| rows[r] = first.add(r * given.apart));
+            if let (0, Some(next)) = (left, given.next) {
+                rows = next;
+            }
+            for k in 0..given.slots {
                 let columns = V::load_bytes(panel.add(k * row));
-                two!(|r| {
+                let mut b = [columns; 4];
+                four!(|v| b[v] = V::load(at.b.add(k * row).cast::<u32>().add(v * V::WIDTH)));
+                rows!(ROWS, |r| {
                     let a = V::splat((*at.a.add(r * at.apart + k)).to_bits());
-                    let b = at.b.add(k * row).cast::<u32>();
-                    four!(|v| {
-                        let b = V::load(b.add(v * V::WIDTH));
-                        sums[r][v] = a.f_fma_down(b, sums[r][v]);
-                    });
+                    four!(|v| sums[r][v] = a.f_fma_down(b[v], sums[r][v]));
                     let byte = V::b_splat(*rows[r].add(k));
                     found[r] = found[r].b_max(columns.b_add(byte));
                 });
             }
-            two!(|r| four!(|v| {
+            rows!(ROWS, |r| four!(|v| {
                 let anchor = sums[r][v].and(field).or(V::splat(HALF));
                 tile[r][v] = sums[r][v].f_sub(anchor).and(mask);
             }));
-            at.a = at.a.add(pair.slots);
-            at.b = at.b.add(pair.slots * row);
-            at.a_exponents = at.a_exponents.add(pair.slots);
-            at.b_exponents = at.b_exponents.add(pair.slots * row);
-            at.a_signs = [at.a_signs[0].add(1), at.a_signs[1].add(1)];
+            at.a = at.a.add(given.slots);
+            at.b = at.b.add(given.slots * row);
+            at.a_exponents = at.a_exponents.add(given.slots);
+            at.b_exponents = at.b_exponents.add(given.slots * row);
+            rows!(ROWS, |r| at.a_signs[r] = at.a_signs[r].add(1));
             at.b_signs = at.b_signs.add(row);
         }
-        *ahead = pair.next.map(|_| found);
+        *ahead = given.next.map(|_| found);
         *c = tile;
     }
 }
 
 /// The largest byte sums of the first group's slots.
 #[inline(always)]
-unsafe fn first<V: Lanes>(pair: &Pair) -> [V; 2] {
+unsafe fn first<V: Lanes, const ROWS: usize>(given: &Rows<ROWS>) -> [V; ROWS] {
     // SAFETY: as for `sum`.
     unsafe {
-        let mut found = [V::b_splat(pair.start); 2];
-        for k in 0..pair.slots {
-            let columns = V::load_bytes(pair.b_exponents.add(k * 4 * V::WIDTH));
-            two!(|r| {
-                let byte = V::b_splat(*pair.a_exponents.add(r * pair.apart + k));
+        let mut found = [V::b_splat(given.start); ROWS];
+        for k in 0..given.slots {
+            let columns = V::load_bytes(given.b_exponents.add(k * 4 * V::WIDTH));
+            rows!(ROWS, |r| {
+                let byte = V::b_splat(*given.a_exponents.add(r * given.apart + k));
                 found[r] = found[r].b_max(columns.b_add(byte));
             });
         }

@@ -54,6 +54,30 @@ macro_rules! two {
 }
 pub(crate) use two;
 
+/// The same for each of `$rows` rows: one, two or four.
+macro_rules! rows {
+    ($rows:expr, |$r:ident| $body:expr) => {{
+        {
+            let $r = 0;
+            $body;
+        }
+        if $rows > 1 {
+            let $r = 1;
+            $body;
+        }
+        if $rows > 2 {
+            {
+                let $r = 2;
+                $body;
+            }
+            let $r = 3;
+            $body;
+        }
+    }};
+}
+#[allow(unused_imports)] // by `tests/inner.rs`, which takes the lanes alone
+pub(crate) use rows;
+
 /// [`Lanes::add_products`] as the compiler makes it of single operations.
 ///
 /// # Safety
@@ -102,6 +126,47 @@ pub(super) unsafe fn add<V: Lanes, const TERMS: u8>(
         while at.count > 0 {
             slot!(0);
             on!(1);
+        }
+    }
+}
+
+/// The same for two rows, whose slots have the same columns: each register of B is loaded once. (The compiler's order
+/// needs no help where there are 32 registers.)
+///
+/// # Safety
+/// The instruction set of `V`; all slots are readable.
+#[inline(always)]
+pub(super) unsafe fn add_two<V: Lanes, const TERMS: u8>(
+    slots: &[Slots; 2],
+    scales: &[[V; 4]; 2],
+    sums: &mut [[V; 4]; 2],
+    found: &mut [V; 2],
+) {
+    let row = 4 * V::WIDTH;
+    let mut at = *slots;
+    // SAFETY: as the caller promises.
+    unsafe {
+        for _ in 0..slots[0].count {
+            let a = [
+                V::splat((*at[0].a).to_bits()),
+                V::splat((*at[1].a).to_bits()),
+            ];
+            four!(|v| {
+                let b = V::load(at[0].b.cast::<u32>().add(v * V::WIDTH));
+                two!(|r| {
+                    let aligned = a[r].f_mul(b).f_mul(scales[r][v]);
+                    sums[r][v] = sums[r][v].i_add(aligned.converted::<TERMS>());
+                });
+            });
+            let columns = V::load_bytes(at[0].b_exponents);
+            two!(|r| {
+                let byte = V::b_splat(*at[r].a_exponents);
+                found[r] = found[r].b_max(columns.b_add(byte));
+                at[r].a = at[r].a.add(1);
+                at[r].a_exponents = at[r].a_exponents.add(1);
+            });
+            at[0].b = at[0].b.add(row);
+            at[0].b_exponents = at[0].b_exponents.add(row);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::arch::asm;
 use std::mem::offset_of;
 
 use super::super::Avx2;
-use super::{FIELD, HALF, Pair, SIGN, anchor, first};
+use super::{FIELD, HALF, Rows, SIGN, anchor, first};
 
 type Words = [u32; 8];
 
@@ -173,7 +173,7 @@ macro_rules! slot {
 /// AVX2 and FMA; as for [`super::sum`].
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(in super::super) unsafe fn sum(pair: &Pair, c: &mut [[Avx2; 4]; 2]) {
+pub(in super::super) unsafe fn sum(pair: &Rows<2>, c: &mut [[Avx2; 4]; 2]) {
     let block = Block {
         offset: [pair.offset; 8],
         field: [FIELD; 8],
@@ -201,7 +201,7 @@ pub(in super::super) unsafe fn sum(pair: &Pair, c: &mut [[Avx2; 4]; 2]) {
     // SAFETY: reads the groups and the exponents of one more, all readable; writes nothing but `block`;
     // the instructions are AVX2's and FMA's; the control word is again what it was.
     unsafe {
-        let found = first::<Avx2>(pair);
+        let found = first::<Avx2, 2>(pair);
         asm!(
             "stmxcsr dword ptr [{block} + {saved}]",
             "ldmxcsr dword ptr [{block} + {down}]",
