@@ -362,10 +362,10 @@ fn write_drawings(
         output.finish()
     };
     if let Some(name) = &options.svg {
-        write("--svg", name, &svg())?;
+        write("-o", name, &svg())?;
     }
     if let Some(name) = &options.html {
-        write("--html", name, &page()?)?;
+        write("-o", name, &page()?)?;
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ pub(crate) fn run(
     let output = match &options.output {
         Some(file) if !file.ends_with(".svg") => {
             return Err(Failure::Input(format!(
-                "-o {file}: the drawing is an .svg file"
+                "-o {file}: the name must end with .svg"
             )));
         }
         Some(file) => Some(Output::create("-o", file)?),

@@ -134,7 +134,7 @@ fn line(bar: &ProgressBar, elapsed: Duration, one: &str) -> String {
             let all = counted(all, one);
             format!(
                 "after {seconds} s: {} of {all}, {percent} %{left}",
-                bar.position()
+                HumanCount(bar.position())
             )
         }
         None => format!("after {seconds} s: {}", counted(bar.position(), one)),

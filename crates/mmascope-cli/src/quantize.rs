@@ -25,7 +25,7 @@ pub(crate) fn run(
     let svg = match &options.svg {
         Some(file) if !file.ends_with(".svg") => {
             return Err(Failure::Input(format!(
-                "--svg {file}: the drawing is an .svg file"
+                "--svg {file}: the name must end with .svg"
             )));
         }
         other => other,

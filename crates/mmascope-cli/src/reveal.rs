@@ -165,6 +165,8 @@ fn type_of_process(options: &Reveal) -> Result<(), Failure> {
         }
         Some("cmd") if options.n.is_none() => wrong("the number of products is needed: -n N"),
         Some("cmd") => Ok(()),
+        // What has no prefix is no subject; opening it says which it may be.
+        None => Ok(()),
         _ => wrong("only lib: and cmd: subjects take one; others have types of their own"),
     }
 }

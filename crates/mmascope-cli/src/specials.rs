@@ -164,8 +164,8 @@ fn print(units: &Units) -> Result<(), Failure> {
     }
     writeln!(
         out,
-        "{} units, {} different; \"–\": the formats have no such operands",
-        units.len(),
+        "{}, {} different; \"–\": the formats have no such operands",
+        crate::progress::counted(units.len() as u64, "unit"),
         groups.len()
     )?;
     Ok(())

@@ -525,3 +525,29 @@ fn a_schedule_leads_to_no_step_and_says_so() {
     );
     assert!(!shown.contains("mmascope explain"), "{shown}");
 }
+
+/// Codes have no types, and need none where every unit is named in full.
+#[test]
+fn files_of_codes_are_compared_by_units_that_are_named() {
+    let place = Workplace::new();
+    for name in ["a", "b"] {
+        let file = place.path().join(format!("{name}.npy"));
+        let bytes = std::fs::read(file).expect("a file");
+        let at = bytes.windows(3).position(|three| three == b"<f2");
+        let mut codes = bytes.clone();
+        codes[at.expect("a type") + 1] = b'u';
+        let file = place.path().join(format!("{name}_codes.npy"));
+        std::fs::write(file, codes).expect("written");
+    }
+    let numbers = place.run("diff a.npy b.npy --arch h100:f16,a100:f16 --json");
+    let codes = place.run("diff a_codes.npy b_codes.npy --arch h100:f16,a100:f16 --json");
+    assert_eq!(codes.status.code(), Some(1), "{codes:?}");
+    let counts = |output: &Output| {
+        let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        json["pairs"][0]["different"].as_u64().expect("a number")
+    };
+    assert_eq!(counts(&codes), counts(&numbers));
+    // Which instruction of an architecture is meant, codes do not say.
+    let open = place.run("diff a_codes.npy b_codes.npy --arch h100,a100:f16");
+    assert_eq!(open.status.code(), Some(2), "{open:?}");
+}

@@ -108,6 +108,13 @@ fn wrong_input_is_status_2_and_a_broken_device_3() {
     ] {
         assert_eq!(mmascope(arguments).status.code(), Some(2), "{arguments:?}");
     }
+    // A prefix that was forgotten is suggested, with the options that it takes as well.
+    for options in [&[][..], &["--dtype", "f32", "-n", "4"]] {
+        let output = mmascope(&[&["reveal", "python3 x.py"], options].concat());
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("cmd:python3 x.py"), "{told}");
+    }
     for arguments in [
         &["reveal", "lib:/nonexistent.so:cblas_sdot", "-n", "8"][..],
         &["reveal", "cmd:true", "--dtype", "f32", "-n", "4"],

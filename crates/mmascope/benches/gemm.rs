@@ -134,7 +134,7 @@ fn chosen() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> 
 }
 
 /// Units that are in no catalogue.
-const USERS: [(&str, u32, &str); 15] = [
+const USERS: [(&str, u32, &str); 16] = [
     (
         "L=12 F=20 align=rne",
         12,
@@ -193,6 +193,11 @@ const USERS: [(&str, u32, &str); 15] = [
         "s = fused L=8 F=24 from +0 -> rz f32 ; d = add s c -> rz f32",
     ),
     ("L=16 F=26", 16, "fused L=16 F=26 -> rz f32"),
+    (
+        "L=8 F=27, then c",
+        8,
+        "s = fused L=8 F=27 from +0 -> rz f32 ; d = add s c -> rne f32",
+    ),
     (
         "L=8 F=27, the products' grid",
         8,

@@ -97,7 +97,7 @@ fn row(svg: &mut String, findings: &Findings<'_>, compare: &Compare, top: usize)
     label(svg, "faint", MARGIN, top + 30, &counts);
     let slots = slots(compare);
     let base = top + 56 + BARS;
-    let step = ((WIDTH - 2 * MARGIN) / slots.len().max(1)).min(70);
+    let step = ((WIDTH - 2 * MARGIN) / slots.len().max(1)).min((WIDTH - 2 * MARGIN) / 4);
     let count = |slot: &Slot| match slot {
         Slot::Bucket { count, .. } => *count,
         Slot::Gap => 0,

@@ -137,10 +137,12 @@ fn computed<'c>(catalogue: &'c Catalogue, options: &Diff) -> Result<Vec<Side<'c>
             options.files.join(" ")
         )));
     };
-    let types = match (&options.types, options.inst.is_empty()) {
-        (Some(text), _) => Some(Types::Text(text)),
-        (None, false) => None,
-        (None, true) => Some(Types::Given(Box::new(file_types(options, a, b)?))),
+    // (Files of codes have no types; they are asked only where an instruction is to be found by them.)
+    let is_open = options.inst.is_empty() && options.arch.iter().any(|item| !item.contains(':'));
+    let types = match &options.types {
+        Some(text) => Some(Types::Text(text)),
+        None if is_open => Some(Types::Given(Box::new(file_types(options, a, b)?))),
+        None => None,
     };
     let rows = units::chosen(catalogue, &options.arch, &options.inst, types.as_ref())?;
     if rows.len() < 2 {
@@ -377,7 +379,8 @@ fn print(
         for line in map(&pair.outputs) {
             writeln!(out, "  {line}")?;
         }
-        if let Some((at, verdict)) = pair.outputs.worst.filter(|(at, _)| *at != place) {
+        let other = pair.outputs.worst.filter(|(at, _)| *at != place);
+        if let Some((at, verdict)) = other {
             let of = |side: &Side<'_>| format!("{} = {}", side.word(at), side.decimal(at));
             writeln!(
                 out,
@@ -389,7 +392,11 @@ fn print(
             )?;
         }
         let far = distance(left, right, place, verdict);
-        let word = |side: &Side<'_>| side.word(place);
+        // (Numbers stand in the line above where there is one.)
+        let word = |side: &Side<'_>| match other {
+            Some(_) => side.word(place),
+            None => format!("{} = {}", side.word(place), side.decimal(place)),
+        };
         let place = place_text(shape, place);
         writeln!(
             out,

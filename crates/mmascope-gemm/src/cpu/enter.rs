@@ -103,24 +103,44 @@ pub(super) fn enter<P: Packed>(
 ) {
     // Instructions: what follows relies on this line, and on nobody having another way to a kernel.
     assert!(level.is_there());
-    // A function that has the instructions, into which everything is inlined.
+    // Two functions that have the instructions, into which everything is inlined: as one, with all kernels for one row and
+    // for several, it grew beyond what the compiler inlines an instruction into.
     #[cfg(target_arch = "x86_64")]
     macro_rules! enter {
         ($features:literal, $lanes:ident) => {{
             #[target_feature(enable = $features)]
-            fn enter<P: Packed>(
+            fn together<P: Packed>(
                 packed: &P,
                 place: &Place,
-                steps: Range<usize>,
+                steps: &Range<usize>,
+                lanes: &mut [u32],
+                masks: &mut [Masks],
+            ) -> usize {
+                // SAFETY: this function is compiled for all features that the operations of this register type ask for;
+                // `several_at_a_time` and what it calls are inlined into it, so that they have them too.
+                unsafe {
+                    several_at_a_time::<super::lanes::$lanes, P>(packed, place, steps, lanes, masks)
+                }
+            }
+            #[target_feature(enable = $features)]
+            fn apart<P: Packed>(
+                packed: &P,
+                place: &Place,
+                rows: Range<usize>,
+                steps: &Range<usize>,
                 lanes: &mut [u32],
                 masks: &mut [Masks],
             ) {
-                // SAFETY: this function is compiled for all features that the operations of this register type ask for; `attempt`
-                // and what it calls are inlined into it, so that they have them too.
-                unsafe { attempt::<super::lanes::$lanes, P>(packed, place, steps, lanes, masks) }
+                // SAFETY: the same with `one_by_one`.
+                unsafe {
+                    one_by_one::<super::lanes::$lanes, P>(packed, place, rows, steps, lanes, masks)
+                }
             }
             // SAFETY: `is_there` has looked for exactly these features (`level.rs`), and the assertion above asked it.
-            unsafe { enter(packed, place, steps, lanes, masks) }
+            unsafe {
+                let done = together(packed, place, &steps, lanes, masks);
+                apart(packed, place, done..masks.len(), &steps, lanes, masks)
+            }
         }};
     }
     match level {
@@ -140,10 +160,10 @@ pub(super) fn enter<P: Packed>(
         #[cfg(target_arch = "aarch64")]
         // SAFETY: NEON is part of every aarch64 that Rust compiles for.
         Level::Neon => unsafe {
-            attempt::<super::lanes::Neon, P>(packed, place, steps, lanes, masks)
+            attempt::<super::lanes::Neon, P>(packed, place, &steps, lanes, masks)
         },
         // SAFETY: `Portable` is plain Rust: it asks for no instructions.
-        _ => unsafe { attempt::<Portable, P>(packed, place, steps, lanes, masks) },
+        _ => unsafe { attempt::<Portable, P>(packed, place, &steps, lanes, masks) },
     }
 }
 
@@ -202,10 +222,7 @@ pub(super) struct Place {
     pub(super) inside: u64,
 }
 
-/// Rows one after the other, as many as there are masks.
-///
-/// That packed operands lie for registers of this width is asserted too: `lanes` are rows of the packed shape's
-/// columns, one a mask, so that any other width fails the first assertion.
+/// All rows, as many as there are masks.
 ///
 /// # Safety
 /// The instruction set of `V`.
@@ -213,23 +230,62 @@ pub(super) struct Place {
 unsafe fn attempt<V: Lanes, P: Packed>(
     packed: &P,
     place: &Place,
-    steps: Range<usize>,
+    steps: &Range<usize>,
     lanes: &mut [u32],
     masks: &mut [Masks],
 ) {
-    let width = VECTORS * V::WIDTH;
-    assert!(lanes.len() == masks.len() * width);
+    // SAFETY: the caller has the instruction set.
+    unsafe {
+        let done = several_at_a_time::<V, P>(packed, place, steps, lanes, masks);
+        one_by_one::<V, P>(packed, place, done..masks.len(), steps, lanes, masks);
+    }
+}
+
+/// The first rows, four or two at a time where that is faster; gives how many.
+///
+/// That packed operands lie for registers of this width is asserted too: `lanes` are rows of the packed shape's
+/// columns, one a mask, so that any other width fails the first assertion.
+///
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn several_at_a_time<V: Lanes, P: Packed>(
+    packed: &P,
+    place: &Place,
+    steps: &Range<usize>,
+    lanes: &mut [u32],
+    masks: &mut [Masks],
+) -> usize {
+    assert!(lanes.len() == masks.len() * VECTORS * V::WIDTH);
     let most = packed.rows_at_a_time::<V>();
     let fours = if most == 4 { masks.len() / 4 * 4 } else { 0 };
     let pairs = if most == 1 { 0 } else { masks.len() / 2 * 2 };
     // SAFETY: the caller has the instruction set; `several` checks the rest.
     unsafe {
-        several::<V, P, 4>(packed, place, 0..fours, &steps, lanes, masks);
-        several::<V, P, 2>(packed, place, fours..pairs, &steps, lanes, masks);
+        several::<V, P, 4>(packed, place, 0..fours, steps, lanes, masks);
+        several::<V, P, 2>(packed, place, fours..pairs, steps, lanes, masks);
     }
-    let (one, masks_of_one) = (&mut lanes[pairs * width..], &mut masks[pairs..]);
-    let each = one.chunks_exact_mut(width).zip(masks_of_one);
-    for (r, (lanes, masks)) in (pairs..).zip(each) {
+    pairs
+}
+
+/// Rows of a range one after the other; `lanes` and `masks` are those of all rows.
+///
+/// # Safety
+/// The instruction set of `V`.
+#[inline(always)]
+unsafe fn one_by_one<V: Lanes, P: Packed>(
+    packed: &P,
+    place: &Place,
+    range: Range<usize>,
+    steps: &Range<usize>,
+    lanes: &mut [u32],
+    masks: &mut [Masks],
+) {
+    let width = VECTORS * V::WIDTH;
+    assert!(lanes.len() == masks.len() * width);
+    let own = range.start * width..range.end * width;
+    let each = lanes[own].chunks_exact_mut(width);
+    for (r, (lanes, masks)) in range.clone().zip(each.zip(&mut masks[range])) {
         // SAFETY: the caller has the instruction set. Each function checks the length of its lanes, and `run` row, panel and
         // steps.
         unsafe {

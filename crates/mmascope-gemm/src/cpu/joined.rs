@@ -64,7 +64,6 @@ fn with_addition(stages: Vec<Stage>) -> Vec<Stage> {
         Stage::Add(left, right, round),
     ] = stages[..]
         && sum.kind == SumKind::Fused
-        && sum.part == sum.slots
         && [(first, From::C), (From::C, first)].contains(&(left, right))
     {
         let after = Some(After { groups, round });

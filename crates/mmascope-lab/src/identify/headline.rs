@@ -37,6 +37,12 @@ impl Identification {
         let answers = self.answers_by_sum();
         match (&answers[..], self.candidates.first()) {
             ([], None) => "none: no row takes these formats and this K".to_owned(),
+            ([], Some(nearest)) if nearest.agreeing == 0 => {
+                format!(
+                    "none: no candidate gives any of the outputs that were asked ({})",
+                    nearest.share()
+                )
+            }
             ([], Some(nearest)) => format!(
                 "none, nearest {} {} ({})",
                 nearest.rows[0],

@@ -49,9 +49,10 @@ pub(crate) fn by_kernel<'a>(
     product.expect("operands fit")
 }
 
-/// Whether a unit's d can be its next c.
+/// Whether a unit's d can be its next c: it has c's container, and c is not subtracted.
 pub(crate) fn chains(unit: &Unit) -> bool {
-    unit.signature().c.container() == unit.signature().d.container()
+    let signature = unit.signature();
+    signature.c.container() == signature.d.container() && unit.check_chain(2 * signature.k).is_ok()
 }
 
 impl Case {

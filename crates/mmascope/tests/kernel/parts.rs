@@ -168,6 +168,15 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             format!("{f16} k=16"),
             "fused L=16 F=25 grid=products -> rz f32",
         ),
+        // The same with c outside the sum, of two groups and of one.
+        (
+            format!("{f16} k=16"),
+            "s = fused L=8 F=27 from +0 -> rz f32 ; d = add s c -> rne f32",
+        ),
+        (
+            "a=f16 b=f16 c=f16 d=f16 k=16".to_owned(),
+            "s = fused L=16 F=26 align=rne from +0 -> rne f32 ; d = add c s -> rd f16 overflow=ieee",
+        ),
         // e5m2 has f16's exponents and fewer bits: f32 would round the sum twice.
         (
             "a=f16 b=f16 c=f16 d=e5m2 k=8".to_owned(),

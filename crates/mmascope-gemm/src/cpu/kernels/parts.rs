@@ -2,7 +2,7 @@
 
 use super::fused::{At, C_LIMIT, FIELD, INFINITY, SIGN, Tile, fields, largest};
 use super::outside::without_products;
-use super::rounding::finish_wide;
+use super::rounding::{added_each, finish_wide};
 use crate::cpu::lanes::{Lanes, VECTORS, four};
 use crate::cpu::sum::{Offsets, Sum};
 use crate::shape::SumKind;
@@ -35,7 +35,16 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
         let mut bytes = largest::<V>(at, 0..sum.slots, start);
         let mut bad = zero;
         let mut tile = *c;
+        // Where c is no term, it lies here, and a sum has so many more groups.
+        let mut apart = *c;
+        let mut more = 0;
         for _ in 0..groups {
+            if let Some(after) = &sum.after {
+                if more == 0 {
+                    (tile, smallest, more) = ([zero; VECTORS], 0, after.groups);
+                }
+                more -= 1;
+            }
             let mut e = fields(bytes, offset);
             if outside {
                 without_products(sum, offsets, bytes, &tile, &mut e);
@@ -104,8 +113,14 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
                     bad = bad.or(magnitude.i_greater(V::splat(C_LIMIT - 1)));
                 }
             }
+            if let (Some(after), 0) = (&sum.after, more) {
+                added_each(&after.round, &mut apart, &tile);
+            }
         }
-        *c = tile;
+        *c = match sum.after {
+            Some(_) => apart,
+            None => tile,
+        };
         bad
     }
 }
